@@ -26,10 +26,12 @@ func overloads(n int) []step { return slices.Repeat([]step{overloaded("lost ")},
 // recovering puts the decorators around the script, and other behind it.
 func recovering(other *script, r model.Recovery) func(*Options) {
 	return func(o *Options) {
-		o.Model = retry.New(o.Model, r)
-		if other != nil {
-			o.Model = fallback.New(o.Model, named{other, "second"})
+		if other == nil {
+			o.Model = retry.New(o.Model, r)
+			return
 		}
+		second := named{other, "second"}
+		o.Model = fallback.New(retry.BeforeFallback(o.Model, second, r), second)
 	}
 }
 
@@ -67,6 +69,7 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta `
 	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished`
+	const ended = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage model.fallback_ended task.finished`
 	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {
 		name     string
@@ -77,10 +80,10 @@ func TestGoldenRecovery(t *testing.T) {
 	}{
 		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry model.alive" + end},
 		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry model.alive" + end},
-		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished context.usage error task.finished"},
-		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
-		{"fallback", "", overloads(6), []step{says("whole")}, begin + strings.Repeat(again, 5) + "model.fallback" + end},
-		{"both fail", "", overloads(6), []step{overloaded("half ")}, begin + strings.Repeat(again, 5) + "model.fallback model.text_delta model.message turn.finished context.usage error task.finished"},
+		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished context.usage error interrupted task.finished"},
+		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + ended},
+		{"fallback", "", overloads(2), []step{says("whole")}, begin + again + "model.fallback" + ended},
+		{"both fail", "", overloads(2), []step{overloaded("half ")}, begin + again + "model.fallback model.text_delta model.message turn.finished context.usage model.fallback_ended error interrupted task.finished"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,6 +123,135 @@ func TestGoldenRecovery(t *testing.T) {
 	}
 }
 
+// TestOutage: what an outage of the model's server ended can be continued, by this process and by the next one. What
+// would fail in the same way again can not.
+func TestOutage(t *testing.T) {
+	of := func(kind model.ErrorKind, status int) step {
+		return fails("half ", &model.Error{Kind: kind, Status: status, What: "fault"})
+	}
+	for _, tt := range []struct {
+		name  string
+		fault step
+		tries int
+		waits bool
+	}{
+		{"503 for longer than a minute", of(model.StatusError, 503), 6, true},
+		{"an overload that the answer reports", of(model.ReportedError, 529), 6, true},
+		{"no connection", of(model.ConnectError, 0), 6, true},
+		{"cut off each time", of(model.CutError, 0), 6, true},
+		{"a server nearby that is slow", of(model.SlowError, 0), 1, true},
+		{"a key that is refused", of(model.StatusError, 401), 1, false},
+		{"a request that is refused", of(model.StatusError, 400), 1, false},
+		{"a certificate", of(model.SetupError, 0), 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, other := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					steps := append(slices.Repeat([]step{tt.fault}, tt.tries), says("whole"))
+					s := start(t, recovering(nil, ""), steps...)
+					s.do(event.Submit{Text: "go"})
+					time.Sleep(5 * time.Minute)
+					s.do()
+					f, _ := find[event.TaskFinished](s)
+					if i, n := find[event.Interrupted](s); f.Outcome != event.Failed || (n == 1) != tt.waits || i.CanContinue != tt.waits {
+						t.Errorf("%+v, %d times %+v", f, n, i)
+					}
+					if other {
+						steps := s.model.steps
+						s.stop()
+						s = start(t, func(o *Options) { o.Replay = s.mem.events }, steps...)
+						if i, _ := find[event.Interrupted](s); i.CanContinue != tt.waits {
+							t.Errorf("the next process says %+v", i)
+						}
+					}
+					s.do(event.Continue{})
+					want := []string{"user:go", "assistant:half "}
+					if tt.waits {
+						want = append(want, "assistant:whole")
+					}
+					expect(t, saidTexts(s.Messages()), want...)
+					s.stop()
+				})
+			}
+		})
+	}
+}
+
+// TestFallbackStays: the fallback answers the rest of the exchange, without the first model being asked again in each
+// of its turns; the next prompt goes to the first one.
+func TestFallbackStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := &script{steps: []step{says("look ", aCall), says("again ", `c2`+aCall[2:]), says("done")}}
+		s := start(t, recovering(other, ""), append(overloads(2), says("first again"))...)
+		began := time.Now()
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(10 * time.Second)
+		s.do()
+		if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Completed {
+			t.Fatalf("%+v after %v", f, time.Since(began))
+		}
+		if first, second := len(s.model.requests), len(other.requests); first != 2 || second != 3 {
+			t.Errorf("the first model had %d requests, want 2; the fallback %d, want 3", first, second)
+		}
+		var asked []string
+		for _, env := range s.seen {
+			switch e := env.Payload.(type) {
+			case event.RequestStarted:
+				asked = append(asked, e.Profile)
+			case event.ModelFallback:
+				asked = append(asked, e.From+"→"+e.To)
+			case event.FallbackEnded:
+				asked = append(asked, e.From+"→"+e.To)
+			}
+		}
+		s.do(event.Submit{Text: "next"})
+		if e, _ := find[event.RequestStarted](s); e.Profile != "test" {
+			t.Errorf("the next prompt went to %s", e.Profile)
+		}
+		expect(t, asked, "test", "test→second", "second", "second", "second→test")
+		expect(t, saidTexts(s.Messages()), "user:go", "assistant:look ", "tool:done c1", "assistant:again ", "tool:done c2", "assistant:done", "user:next", "assistant:first again")
+		s.stop()
+	})
+}
+
+// TestFallbackThatIsTooSmall: a conversation that outgrows the fallback's window goes to the first model again.
+func TestFallbackThatIsTooSmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"sleep","seconds":60}`)}}
+		s := start(t, func(o *Options) {
+			second := small{named{other, "second"}, 350}
+			o.Model = fallback.New(retry.BeforeFallback(o.Model, second, ""), second)
+		}, append(overloads(2), says("first"))...)
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(10 * time.Second)
+		s.do(event.Submit{Text: strings.Repeat("word ", 300)}) // steers the exchange
+		time.Sleep(time.Minute)
+		s.do()
+		if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Completed {
+			t.Fatalf("%+v", f)
+		}
+		if e, _ := find[event.RequestStarted](s); e.Profile != "test" || len(other.requests) != 1 {
+			t.Errorf("%s answered, after %d requests to the fallback", e.Profile, len(other.requests))
+		}
+		if e, n := find[event.FallbackEnded](s); n != 1 || e.From != "second" || e.To != "test" {
+			t.Errorf("%d times: %+v", n, e)
+		}
+		s.stop()
+	})
+}
+
+// small is a model with a name and a window of its own; 0: nobody knows it.
+type small struct {
+	named
+	window int
+}
+
+func (s small) Info() model.Info {
+	i := s.named.Info()
+	i.Window = s.window
+	return i
+}
+
 // TestTombstones: the calls that a dead attempt started are cancelled, closed for those who
 // watch, and in no later request, whoever answers that.
 func TestTombstones(t *testing.T) {
@@ -131,7 +263,7 @@ func TestTombstones(t *testing.T) {
 		name     string
 		recovery model.Recovery
 		asked    int // how often the first model is, for the first turn
-	}{{"retry", model.RecoverRetry, 6}, {"fallback", model.RecoverFallback, 1}} {
+	}{{"retry", model.RecoverRetry, 2}, {"fallback", model.RecoverFallback, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				other := &script{steps: []step{says("", safe("alive", 1))}}
@@ -224,7 +356,7 @@ func TestRetryNow(t *testing.T) {
 // cache holds: with tools, with prompts that were queued, after retries and fallbacks.
 func TestPrefixIsStable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		other := &script{steps: []step{says("from the second", `c1 do {"kind":"file_read","do":"echo"}`)}}
+		other := &script{steps: []step{says("from the second", `c1 do {"kind":"file_read","do":"echo"}`), says("four")}}
 		s := start(t, func(o *Options) {
 			recovering(other, "")(o)
 			o.System, o.Mode = "be brief", action.ModeAll
@@ -232,17 +364,16 @@ func TestPrefixIsStable(t *testing.T) {
 			streams(whole, safe("c1", 1), `c1 do {"kind":"shell","do":"sleep","seconds":9}`, `c2 nothing {`),
 			overloaded("lost "), says("two", `c1 do {"kind":"file_read","do":"fail"}`),
 			stalls("stalls "), says("three", safe("c4", 2), safe("c5", 1)),
-			overloaded("x "), overloaded("y "), overloaded("z "), overloaded("x "), overloaded("y "), overloaded("z "),
-			says("four"), says("five"))
+			overloaded("x "), overloaded("y "), says("five"))
 		s.do(event.Submit{Text: "go <&> \u2028"})
 		time.Sleep(5 * time.Second)
 		s.do(event.Submit{Text: "also this"}, event.Submit{Text: "and that"})
 		time.Sleep(5 * time.Minute)
 		s.do(event.Submit{Text: "next"})
-		if n := len(s.model.requests); n != 13 || len(other.requests) != 1 {
+		if n := len(s.model.requests); n != 8 || len(other.requests) != 2 {
 			t.Fatalf("%d and %d requests", n, len(other.requests))
 		}
-		all := slices.Insert(slices.Clone(s.model.requests), 11, other.requests[0])
+		all := slices.Insert(slices.Clone(s.model.requests), 7, other.requests...)
 		var before []string
 		for i, req := range all {
 			now := encoded(t, req)

@@ -289,7 +289,7 @@ func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange,
 	case b != s.main:
 		return event.Failed, errLost
 	}
-	text := "interrupted · Enter continues"
+	text := interrupted
 	if l.answered {
 		text = goalWaits
 	}

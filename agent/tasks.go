@@ -68,7 +68,7 @@ type branch struct {
 	talk    *conversation.Conversation
 	room    compact.Room
 	task    *task                   // nil: nothing runs
-	pending bool                    // an interrupted exchange can be continued
+	pending bool                    // an exchange that was interrupted can be continued
 	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
 	agent   *subagentRun            // whose conversation it is; nil: the session's main agent's
 }
@@ -207,18 +207,23 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	defer s.life.work.Done()
 	defer t.cancel(nil)
 	s.approvals.DenyTask(t.id)
+	t.x.EndFallback(s.stream, 0)
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
 		s.sayFailure(t, err)
 	}
-	if outcome == event.Cancelled && ctx.Err() != nil {
+	b, waits := t.on, outcome == event.MaxTurns
+	switch {
+	case outcome == event.Cancelled && ctx.Err() != nil:
 		s.stream.Publish(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted"})
+	case b == s.main && outage(err):
+		waits = true
+		s.stream.Publish(t.id, 0, event.Interrupted{Task: t.id, Text: interrupted, CanContinue: true})
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := t.on
 	cost, _ := s.ledger.Spent(t.x.Used())
 	res := Result{
 		Task: t.id, Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()),
@@ -233,6 +238,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		if outcome != event.Completed { // a panic, or what else had no part in the goal
 			s.goals.keeper.Pause(s.goals.stopped(outcome, err))
 		}
+		b.pending = b.pending || waits
 		s.goOnAfter(t, outcome, res.Response)
 	case b.agent != nil:
 		s.agents.unwatch(t)
@@ -244,10 +250,18 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	return res, verdict(ctx, outcome, err)
 }
 
+// interrupted tells a person that the command Continue takes up what has not ended.
+const interrupted = "interrupted · Enter continues"
+
+// outage reports whether a task failed because the model could not be reached or had no capacity.
+func outage(err error) bool {
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Passes()
+}
+
 // goOnAfter begins what follows a task of the main conversation. The caller holds s.mu.
 func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 	b := s.main
-	b.pending = b.pending || outcome == event.MaxTurns
 	if s.life.ended() {
 		return
 	}
@@ -315,7 +329,7 @@ func (s *tasks) pin(p event.Pin) {
 	}
 }
 
-// goOn continues what a crash or the limit of turns interrupted.
+// goOn continues what a crash, an outage or the limit of turns interrupted.
 func (s *tasks) goOn() {
 	s.mu.Lock()
 	run := s.workflows.next

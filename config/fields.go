@@ -105,8 +105,8 @@ var sections = append([]section{
 			},
 			{
 				name: "fallback_model", short: "name of a profile",
-				doc: "The profile that answers a request when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
-					"after six attempts. The next request goes to the first model again.",
+				doc: "The profile that answers when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
+					"after two attempts, between which are 10 s at most, up to the end of the exchange. The next prompt goes to the first model again.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{

@@ -230,7 +230,7 @@ var useToolText string
 
 type useArgs struct {
 	Name string          `json:"name"`
-	Args json.RawMessage `json:"args,omitempty"`
+	Args json.RawMessage `json:"args,omitempty" type:"object"`
 	Why  string          `json:"why,omitempty" schema:"-"`
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -17,8 +18,9 @@ import (
 //
 //	Depth int `json:"depth,omitempty" desc:"levels of folders" min:"1" max:"3"`
 //
-// Types are string, bool, int, json.RawMessage (any value), a pointer to one of these for an
-// argument whose absence means something, and a slice of strings or of structs like this one.
+// Types are string, bool, int, json.RawMessage, a pointer to one of these for an argument whose absence
+// means something, and a slice of strings or of structs like this one. A json.RawMessage takes any value; type
+// names what the schema says of it, because servers refuse a schema without a type.
 // An argument is required unless it has omitempty. A required string, and one in a list, must
 // not be blank unless it is tagged blank:"ok". enum lists the allowed values of a string,
 // separated by commas. max bounds a list's length, too. A field tagged schema:"-" is accepted
@@ -31,6 +33,7 @@ type field struct {
 	desc     string
 	index    int
 	typ      string // JSON Schema's name of the type; empty for any value
+	says     string // the type in the schema where any value is taken
 	required bool
 	blankOK  bool
 	hidden   bool // not in the schema
@@ -57,6 +60,9 @@ func fieldsOf(t reflect.Type) []field {
 			f.enum = strings.Split(list, ",")
 		}
 		f.classify(sf.Type)
+		if f.says = sf.Tag.Get("type"); (f.says == "") != (f.typ != "") {
+			panic(fmt.Sprintf("tools: argument %s: the tag type belongs to every json.RawMessage, and to nothing else (it is %q)", f.name, f.says))
+		}
 		fields = append(fields, f)
 	}
 	return fields
@@ -174,13 +180,14 @@ type property struct {
 	Maximum     *int            `json:"maximum,omitempty"`
 	MaxItems    *int            `json:"maxItems,omitempty"`
 	Items       json.RawMessage `json:"items,omitempty"`
+	Additional  bool            `json:"additionalProperties,omitempty"`
 }
 
 func (f field) schema() json.RawMessage {
 	if f.typ == "object" {
 		return schemaOf(f.fields)
 	}
-	p := property{Type: f.typ, Description: f.desc, Enum: f.enum}
+	p := property{Type: cmp.Or(f.typ, f.says), Description: f.desc, Enum: f.enum, Additional: f.says == "object"}
 	if f.typ == "array" {
 		p.MaxItems, p.Items = f.max, f.item.schema()
 	} else {

@@ -14,7 +14,8 @@ type sampleArgs struct {
 	Count int             `json:"count,omitempty" min:"0"`
 	Risk  string          `json:"risk,omitempty" enum:"low,high"`
 	All   bool            `json:"all,omitempty"`
-	Wait  json.RawMessage `json:"wait,omitempty"`
+	Wait  json.RawMessage `json:"wait,omitempty" type:"string"`
+	More  json.RawMessage `json:"more,omitempty" type:"object"`
 	Names []string        `json:"names,omitempty" max:"2"`
 	Steps []step          `json:"steps,omitempty"`
 	Maybe *string         `json:"maybe,omitempty"`
@@ -30,7 +31,7 @@ func TestDefineWritesSchema(t *testing.T) {
 	def := Define[sampleArgs]("sample", "\n does it \n").Definition()
 	const want = `{"type":"object","properties":{"path":{"type":"string","description":"a <file>"},"text":{"type":"string"},` +
 		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
-		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{},` +
+		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{"type":"string"},"more":{"type":"object","additionalProperties":true},` +
 		`"names":{"type":"array","maxItems":2,"items":{"type":"string"}},"steps":{"type":"array","items":{"type":"object",` +
 		`"properties":{"do":{"type":"string"},"fast":{"type":"boolean"}},"required":["do"]}},` +
 		`"maybe":{"type":"string"}},` +
@@ -49,13 +50,14 @@ func TestDefineWritesSchema(t *testing.T) {
 func TestDecodeArguments(t *testing.T) {
 	tests := []struct{ name, arguments, want string }{
 		{"least", `{"path":"a","text":""}`, ""},
-		{"all", `{"path":"a","text":"b","depth":3,"count":0,"risk":"low","all":true,"wait":"30s"}`, ""},
+		{"all", `{"path":"a","text":"b","depth":3,"count":0,"risk":"low","all":true,"wait":"30s","more":{"a":1}}`, ""},
+		{"any value", `{"path":"a","text":"b","wait":30,"more":"{}"}`, ""},
 		{"null is left out", `{"path":"a","text":"b","depth":null}`, ""},
 		{"nothing", ``, "path: missing, expected string; text: missing, expected string"},
 		{"required null", `{"path":null,"text":""}`, "path: missing, expected string"},
 		{"blank", `{"path":" \t","text":""}`, "path: must not be blank"},
-		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait, names, steps, maybe)`},
-		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait, names, steps, maybe)`},
+		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait, more, names, steps, maybe)`},
+		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait, more, names, steps, maybe)`},
 		{"wrong type", `{"path":7,"text":["x"]}`, "path: expected string, got number 7; text: expected string, got array"},
 		{"number in a text", `{"path":"a","text":"","depth":"2"}`, ""},
 		{"too big in a text", `{"path":"a","text":"","depth":"4"}`, "depth: expected integer from 1 to 3, got 4"},

@@ -58,7 +58,7 @@ type (
 	Unqueue struct {
 		ID int `json:"id,omitempty"`
 	}
-	// Continue resumes an exchange that a crash interrupted.
+	// Continue resumes an exchange that a crash or an outage interrupted.
 	Continue struct{}
 	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
 	// replace the call's arguments with Edit. Remember names the scope in which the reason of a

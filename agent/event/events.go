@@ -39,6 +39,7 @@ var All = []Event{
 	ModelStalled{},
 	ModelAlive{},
 	ModelFallback{},
+	FallbackEnded{},
 	ModelSwitched{},
 	TargetSwitched{},
 	ToolRequested{},
@@ -372,8 +373,8 @@ type ModelStalled struct {
 	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-// ModelFallback marks that the profile To answers this request instead of From. The part of
-// the answer that came from From is void.
+// ModelFallback marks that the profile To answers instead of From, this request and the others of its task, up
+// to a FallbackEnded. The part of the answer that came from From is void.
 type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -387,6 +388,13 @@ type ModelFallback struct {
 // Reason returns why another model answers, for people.
 func (f ModelFallback) Reason() string {
 	return cmp.Or(f.Detail, f.Why)
+}
+
+// FallbackEnded marks that the profile To answers again, in whose place From did: the task ends, the conversation
+// outgrew the window of From, or a skill lets another model answer.
+type FallbackEnded struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // ModelSwitched names the model that answers from now on.

@@ -312,6 +312,12 @@ func (ModelFallback) Type() string { return "model.fallback" }
 // Durable returns true.
 func (ModelFallback) Durable() bool { return true }
 
+// Type returns "model.fallback_ended".
+func (FallbackEnded) Type() string { return "model.fallback_ended" }
+
+// Durable returns true.
+func (FallbackEnded) Durable() bool { return true }
+
 // Type returns "budget.warning".
 func (BudgetWarning) Type() string { return "budget.warning" }
 

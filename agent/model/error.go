@@ -1,6 +1,9 @@
 package model
 
 import (
+	"net/http"
+	"net/netip"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -90,6 +93,23 @@ func (e *Error) Overloaded() bool {
 	return e.Status == 429 || e.Status == 503 || e.Status == 529
 }
 
+// Passes reports whether the same request may succeed later, without a change: when the server, the network or
+// the account's quota is there again.
+func (e *Error) Passes() bool {
+	quota := e.Kind == SetupError && (e.Status == http.StatusPaymentRequired || e.Status == http.StatusTooManyRequests)
+	return e.Retryable() || e.Kind == StallError || e.Kind == SlowError || quota
+}
+
+// Loopback reports whether the server is a program on this machine.
+func (e *Error) Loopback() bool {
+	u, err := url.Parse(e.Endpoint)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
 // Replaceable reports whether another model may answer in place of this one.
 func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
@@ -124,6 +144,25 @@ var tooLong = []string{
 // TooLong reports whether what a server says of a refused request means that the
 // conversation is longer than its model takes.
 func TooLong(said string) bool { return texts.HasAny(said, tooLong...) }
+
+// overRate finds what a limit per minute or day allows and what the request alone has: "Request too large for gpt-4o in
+// organization org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI, github.com/Aider-AI/aider/issues/1880).
+// "Limit 6000, Used 5034, Requested 1443" passes (Groq, github.com/elizaOS/eliza/issues/4040 has both).
+var overRate = regexp.MustCompile(`(?i)\blimit:? ([\d,]{1,15})\b.{0,80}?\brequested:? ([\d,]{1,15})`)
+
+// OverRate reports whether what a server says of a request means that it has more tokens than the account may ever
+// send at once, so that no waiting helps.
+func OverRate(said string) bool {
+	found := overRate.FindStringSubmatch(said)
+	if found == nil {
+		return false
+	}
+	number := func(s string) int {
+		n, _ := strconv.Atoi(strings.ReplaceAll(s, ",", "")) // the pattern makes it one
+		return n
+	}
+	return number(found[2]) > number(found[1])
+}
 
 // Limits of foreign text, in bytes.
 const (

@@ -97,3 +97,21 @@ func TestTooLong(t *testing.T) {
 		t.Error("Bedrock")
 	}
 }
+
+// TestOverRate: a request that is over a limit alone never passes; one that only comes too early does.
+func TestOverRate(t *testing.T) {
+	for said, want := range map[string]bool{
+		"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 36278. The input or output tokens must be reduced":                       true,
+		"Request too large for model `llama-3.1-8b-instant` in organization `x` service tier `on_demand` on tokens per minute (TPM): Limit 6000, Requested 6294, please reduce your": true,
+		"TPM: Limit: 30,000 / min, Requested: 300,000": true,
+		"Rate limit reached for model `llama-3.1-8b-instant` on tokens per minute (TPM): Limit 6000, Used 5034, Requested 1443. Please try again in 4.77s.": false,
+		"Rate limit reached for gpt-4o on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.":                                   false,
+		"Limit 30000, Requested 30000":     false,
+		"The usage limit has been reached": false,
+		"":                                 false,
+	} {
+		if got := model.OverRate(said); got != want {
+			t.Errorf("%q: %v", said, got)
+		}
+	}
+}

@@ -6,7 +6,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/agent/model/picture"
 )
+
+// MaxPicture limits the files that NewImage makes pictures of, in bytes.
+const MaxPicture = 50 << 20
 
 // MaxImage limits the file of a picture that a message may carry, in bytes. It becomes 5 MiB of base64, the most
 // that Anthropic takes ("image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes", github.com/lobehub/lobehub/pull/14711); others
@@ -28,9 +33,25 @@ type Image struct {
 }
 
 // NewImage returns the picture that a file holds. The kind is known from its first
-// bytes, not from a name. Data is kept, not copied.
+// bytes, not from a name. Data is kept, not copied, unless it is larger than MaxImage: then the picture is made smaller.
 func NewImage(data []byte) (Image, error) {
 	i := Image{MediaType: mediaType(data), Data: data}
+	if len(data) > MaxImage && i.MediaType != "" {
+		return i.Fit(picture.Limits{Bytes: MaxImage})
+	}
+	return i, i.Check()
+}
+
+// Fit returns the picture within limits; the same one if it is.
+func (i Image) Fit(l picture.Limits) (Image, error) {
+	data, err := picture.Fit(i.Data, l)
+	if err != nil {
+		return Image{}, err
+	}
+	if len(data) == len(i.Data) && (len(data) == 0 || &data[0] == &i.Data[0]) {
+		return i, nil
+	}
+	i = Image{MediaType: mediaType(data), Data: data}
 	return i, i.Check()
 }
 
@@ -42,7 +63,7 @@ func (i Image) Check() error {
 	case len(i.Data) == 0:
 		return errors.New("the image is empty")
 	case len(i.Data) > MaxImage:
-		return TooLarge(int64(len(i.Data)))
+		return TooLarge(int64(len(i.Data)), MaxImage)
 	case kind == "":
 		return errors.New("the file is not an image that models take (allowed: png, jpeg, gif, webp)")
 	case kind != i.MediaType:
@@ -51,9 +72,9 @@ func (i Image) Check() error {
 	return nil
 }
 
-// TooLarge returns the error of a picture of more than MaxImage bytes.
-func TooLarge(size int64) error {
-	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, MaxImage/1e6)
+// TooLarge returns the error of a file of more bytes than are allowed.
+func TooLarge(size, allowed int64) error {
+	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, float64(allowed)/1e6)
 }
 
 // mediaType tells what a file is by its first bytes; "" for what models do not take.

@@ -44,6 +44,10 @@ type Info struct {
 	TextOnly bool `json:"text_only,omitempty"`
 }
 
+// Fits reports whether a request leaves room for an answer in the window, a twentieth of it. A window
+// that is not known stops nothing.
+func (i Info) Fits(req Request) bool { return i.Window <= 0 || req.Tokens <= i.Window-i.Window/20 }
+
 // HasSection reports whether settings of a model may stand in the section [models.PROFILE]. A model that was chosen as
 // NAME/MODEL has none: it takes the address and key of NAME, not what was written of another model.
 func HasSection(profile, id string) bool { return !strings.HasSuffix(profile, "/"+id) }
@@ -149,9 +153,10 @@ type RetryNotice struct {
 	Now     func() // ends the wait; it may be called from anywhere, at any time
 }
 
-// FallbackNotice says who answers in whose place, for this request.
+// FallbackNotice says who answers in whose place.
 type FallbackNotice struct {
 	From, To Info
+	Model    Model  // To; nil where the answer was recorded
 	Why      string // Stream stalled or Model overloaded
 	Detail   string // the error, on one line
 	Raw      string // what the server answered; "" if nothing came
@@ -159,10 +164,11 @@ type FallbackNotice struct {
 
 // Usage counts tokens of one request.
 type Usage struct {
-	Prompt     int `json:"prompt"`
-	Completion int `json:"completion"`
-	Cached     int `json:"cached,omitempty"`      // part of Prompt that the provider had cached
-	CacheWrite int `json:"cache_write,omitempty"` // part of Prompt that it stored for later
+	Prompt     int   `json:"prompt"`
+	Completion int   `json:"completion"`
+	Cached     int   `json:"cached,omitempty"`      // part of Prompt that the provider had cached
+	CacheWrite int   `json:"cache_write,omitempty"` // part of Prompt that it stored for later
+	Cost       Money `json:"cost,omitempty"`        // of the request, as the provider or a gateway says; 0: it does not say
 }
 
 // Finish reasons that mean more than "the answer ended"; every other is treated as

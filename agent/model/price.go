@@ -38,8 +38,26 @@ func (p Price) Known() bool { return p != Price{} }
 // maxTokens bounds what a provider may claim of one request, so that no sum overflows.
 const maxTokens = 1_000_000_000
 
-// Cost returns the cost of a request, rounded to a micro-dollar; 0 when the price is not known.
+// Covers reports whether Cost is known for a request.
+func (p Price) Covers(u Usage) bool { return u.Cost > 0 || p.Known() }
+
+// maxCost bounds what a provider may claim that one request cost.
+const maxCost = 1_000_000 * Dollar
+
+// Dollars returns an amount that a provider states in dollars; 0 for one that no request costs.
+func Dollars(f float64) Money {
+	if !(f > 0) { // NaN too
+		return 0
+	}
+	return Money(min(f, float64(maxCost/Dollar))*float64(Dollar) + 0.5)
+}
+
+// Cost returns the cost of a request, rounded to a micro-dollar: what the provider says, else what follows from the
+// price; 0 when that is not known.
 func (p Price) Cost(u Usage) Money {
+	if u.Cost > 0 {
+		return min(u.Cost, maxCost)
+	}
 	tokens := func(n int) Money { return Money(min(max(n, 0), maxTokens)) }
 	cached, written := tokens(u.Cached), tokens(u.CacheWrite)
 	fresh := max(tokens(u.Prompt)-cached-written, 0)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"testing"
 )
 
@@ -20,6 +21,8 @@ func TestCost(t *testing.T) { // exact sums, rounded once a request
 		{"rounded up", Usage{Prompt: 1, Cached: 1}, 1},
 		{"a provider that can't count", Usage{Prompt: 10, Cached: 20, Completion: -5}, 10},
 		{"a provider that lies", Usage{Prompt: 1 << 62}, 5000 * Dollar},
+		{"said by a gateway", Usage{Prompt: 1000, Cost: 12_300}, 12_300},
+		{"a gateway that lies", Usage{Cost: 1 << 62}, 1_000_000 * Dollar},
 	}
 	for _, tt := range tests {
 		if got := p.Cost(tt.usage); got != tt.want {
@@ -28,6 +31,18 @@ func TestCost(t *testing.T) { // exact sums, rounded once a request
 	}
 	if got := (Price{}).Cost(Usage{Prompt: 1000}); got != 0 {
 		t.Errorf("an unknown price costs %d", got)
+	}
+}
+
+// TestDollars: what is no cost is 0, and no sum can overflow.
+func TestDollars(t *testing.T) {
+	for f, want := range map[float64]Money{0: 0, -1: 0, math.Inf(-1): 0, 0.0123: 12_300, 1e-7: 0, 6e-7: 1, 2: 2 * Dollar, 1e300: 1_000_000 * Dollar, math.Inf(1): 1_000_000 * Dollar} {
+		if got := Dollars(f); got != want {
+			t.Errorf("%g dollars are %d, want %d", f, got, want)
+		}
+	}
+	if got := Dollars(math.NaN()); got != 0 {
+		t.Errorf("no number is %d", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Heard keeps what a server answered with an error: its words, and how it began.
@@ -48,6 +49,17 @@ func StatusText(code int) string {
 		text = "overloaded"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
+}
+
+// Back says when a server takes requests again that asks to wait: "requests are taken again at 18:40, in 2h5m".
+func Back(wait time.Duration) string {
+	at := time.Now().Add(wait)
+	layout := "15:04"
+	if wait > 12*time.Hour {
+		layout = "Mon 2 Jan 15:04"
+	}
+	in := wait.Round(time.Minute).String()
+	return "requests are taken again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
 // Raw returns what the server answered, with the address and the status, for a person who asks to see it;

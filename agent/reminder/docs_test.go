@@ -54,7 +54,8 @@ func page() string {
 		"with blanks is in quotes: `@\"release notes.md\"`. Only what the model may read without asking you goes along, and nothing\n" +
 		"that a hook of yours looks at first; else a notice says so, and the model asks when it needs the file. A notice also\n" +
 		"says why a file does not go along that is not text, and that there is none with a name in quotes; other words after\n" +
-		"an `@` may name anything. Pictures (`@shot.png`) go with the prompt itself.\n")
+		"an `@` may name anything. Pictures (`@shot.png`, up to 50 MB) go with the prompt itself; what is larger than the provider\n" +
+		"takes is made smaller.\n")
 	return b.String()
 }
 

@@ -90,15 +90,15 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 // the text so far is kept, that of the attempt which said most, and no call of it.
 // Behind the history goes what is of this moment only.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
-	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
-	p.begin()
-	p.answers = p.model.Info()
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints}
 	req.Messages, req.Tokens = x.talk.Request()
 	req.Messages, req.Ephemeral = append(req.Messages, now...), len(now)
 	for _, m := range now {
 		req.Tokens += len(m.Content) / history.CharsPerToken
 	}
+	p := &partial{loop: l, ctx: ctx, model: asked(l, x, turn, req), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
+	p.begin()
+	p.answers = p.model.Info()
 	l.tell(ctx, x, PreLlmCall{Request: req})
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
@@ -383,6 +383,7 @@ func (p *partial) take(d model.Delta) {
 		p.forget()
 		from, to := d.Fallback.From, d.Fallback.To
 		p.answers = to
+		p.x.fallBack(d.Fallback, p.loop.o.Durable)
 		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
 	case model.Retry:
 		p.forget()

@@ -70,6 +70,7 @@ func (l loading) lend() {
 		l.loop.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("the model of %s does not answer, but the one that did before: %v", s.Call(), err), Code: "skills"})
 		return
 	}
+	x.EndFallback(l.loop.p.Stream, 0)
 	x.answerWith(WithDurable(m, l.loop.o.Durable))
 	l.loop.p.Stream.Publish(x.task, 0, event.Notice{Text: s.Call() + " lets the model " + s.Model + " answer this prompt", Code: "skills"})
 }

@@ -183,6 +183,7 @@ type Exchange struct {
 
 	mu       sync.Mutex        // guards all below
 	model    model.Model       // that answers instead of the session's, because a skill says so; nil: none
+	fallback *fallback         // nil: no other one answers in its place
 	ids      map[string]bool   // of calls
 	failed   map[string]failed // calls that failed, by name and arguments
 	setbacks setbacks
@@ -405,7 +406,10 @@ func (x *Exchange) answerWith(m model.Model) {
 func (l *Loop) model(x *Exchange) model.Model {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.model != nil {
+	switch {
+	case x.fallback != nil:
+		return x.fallback.model
+	case x.model != nil:
 		return x.model
 	}
 	return l.p.Selection.Model()

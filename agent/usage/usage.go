@@ -93,7 +93,7 @@ func (l *Ledger) Request(by Asker, from model.Info, u *model.Usage) {
 	defer l.mu.Unlock()
 	l.request(by, *u, from)
 	l.stream.Publish(by.Task, by.Turn, l.sums)
-	if l.budget.MaxCost > 0 && !from.Price.Known() && l.unpriced != from.Model {
+	if l.budget.MaxCost > 0 && !from.Price.Covers(*u) && l.unpriced != from.Model {
 		l.unpriced = from.Model
 		l.stream.Publish(by.Task, by.Turn, event.Warning{
 			Text: "max_cost does not count what " + from.Model + " costs, because its price is not known", Code: "budget",
@@ -113,7 +113,7 @@ func (l *Ledger) request(by Asker, u model.Usage, from model.Info) {
 	add(&m.SessionCompletion, u.Completion)
 	add(&m.SessionCached, u.Cached)
 	m.SessionCost += cost
-	if !from.Price.Known() {
+	if !from.Price.Covers(u) {
 		m.SessionUnpriced++
 	}
 	if t == nil {
@@ -125,7 +125,7 @@ func (l *Ledger) request(by Asker, u model.Usage, from model.Info) {
 	t.own += cost
 	for one := t; one != nil; one = one.above {
 		l.last = one
-		one.add(u, cost, from.Price.Known())
+		one.add(u, cost, from.Price.Covers(u))
 	}
 	m.PerTool = t.tools.top(maxTopTools)
 	l.asked = *m

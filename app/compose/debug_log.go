@@ -153,6 +153,8 @@ func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
 		return []slog.Attr{slog.Int64("timeout_ms", p.TimeoutMS)}, true
 	case event.ModelFallback:
 		return []slog.Attr{slog.String("from", p.From), slog.String("to", p.To), slog.String("why", p.Why), slog.String("detail", p.Detail)}, true
+	case event.FallbackEnded:
+		return []slog.Attr{slog.String("from", p.From), slog.String("to", p.To)}, true
 	case event.ToolRequested:
 		return []slog.Attr{slog.String("call", p.CallID), slog.String("tool", p.Name)}, true
 	case event.ToolResult:

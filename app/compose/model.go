@@ -28,16 +28,19 @@ import (
 func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	profile = measured(profile)
 	recovery := model.Recovery(p.Config.Agent.OnStall)
-	m, err := Connect(profile, recovery)
 	other, ok := p.Config.Lookup(p.Config.Agent.FallbackModel)
-	if err != nil || !ok || other.Name == profile.Name {
-		return m, err
+	if !ok || other.Name == profile.Name {
+		return Connect(profile, recovery)
+	}
+	first, err := withPrice(profile)
+	if err != nil {
+		return nil, err
 	}
 	second, err := Connect(other, recovery)
 	if err != nil {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
-	return fallback.New(m, second), nil
+	return fallback.New(retry.BeforeFallback(first, second, recovery), second), nil
 }
 
 // measured returns a profile with the window that a server on this machine says its model
@@ -62,14 +65,23 @@ func measured(profile config.Profile) config.Profile {
 
 // Connect returns the model of a profile. It does no I/O but reading the key.
 func Connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
+	m, err := withPrice(profile)
+	if err != nil {
+		return nil, err
+	}
+	return retry.New(m, recovery), nil
+}
+
+// withPrice returns the model of a profile, which knows its price.
+func withPrice(profile config.Profile) (model.Model, error) {
 	m, err := Bare(profile)
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(priced{m, PriceOf(profile)}, recovery), nil
+	return priced{m, PriceOf(profile)}, nil
 }
 
-// Bare is connect without what tries again.
+// Bare is Connect without what tries again.
 func Bare(profile config.Profile) (model.Model, error) {
 	if profile.UsesLogin() {
 		return renewed(profile)

@@ -45,8 +45,8 @@ func readImage(name string) (model.Image, error) {
 		return model.Image{}, err
 	case !info.Mode().IsRegular():
 		return model.Image{}, errors.New("not a regular file")
-	case info.Size() > model.MaxImage:
-		return model.Image{}, model.TooLarge(info.Size())
+	case info.Size() > model.MaxPicture:
+		return model.Image{}, model.TooLarge(info.Size(), model.MaxPicture)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

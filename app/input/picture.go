@@ -122,12 +122,12 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 		return nil, fmt.Errorf("with %s: %w", tool[0], err)
 	}
 	var data bytes.Buffer
-	_, err = io.Copy(&data, io.LimitReader(out, model.MaxImage+1))
+	_, err = io.Copy(&data, io.LimitReader(out, model.MaxPicture+1))
 	_ = out.Close() // what is too long is not waited for
 	ended := c.Wait()
 	switch {
-	case data.Len() > model.MaxImage:
-		return nil, fmt.Errorf("the picture of the clipboard has more than %.1f MB", model.MaxImage/1e6)
+	case data.Len() > model.MaxPicture:
+		return nil, fmt.Errorf("the picture of the clipboard has more than %.1f MB", model.MaxPicture/1e6)
 	case err == nil && (ended != nil || data.Len() == 0):
 		return nil, errors.New("the clipboard has none")
 	}

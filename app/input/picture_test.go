@@ -116,7 +116,7 @@ func TestPictureOfTheClipboard(t *testing.T) {
 		{"printf 'GIF89a'", "GIF89a", ""},
 		{"exit 1", "", "the clipboard has none"},
 		{"true", "", "the clipboard has none"},
-		{"exec head -c 6000000 /dev/zero", "", "more than 3.9 MB"},
+		{"exec head -c 60000000 /dev/zero", "", "more than 52.4 MB"},
 	} {
 		data, err := readTool(context.Background(), []string{"sh", "-c", c.command})
 		if string(data) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {

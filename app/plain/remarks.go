@@ -82,7 +82,7 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ModelRetry:
 		m.retry(p)
 	case event.ModelFallback:
-		m.Say("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To)
+		m.Say("%s · %s (%s) answers until the next prompt", p.Reason(), p.Model, p.To)
 	case event.ToolWaits:
 		if p.Waits {
 			m.Say("the command waits for keys: type them in its terminal pane")

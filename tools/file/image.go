@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/tools"
+	"buddy/tools/fs"
 )
 
 // imageSize describes a picture for a model.
@@ -56,12 +57,17 @@ func webpSize(p []byte) (width, height int, ok bool) {
 func imageResult(payload readPayload, size imageSize, s snapshot) tools.Result {
 	payload.Image = &size
 	said := fmt.Sprintf("%s, %d × %d, %d bytes", size.Type, size.Width, size.Height, s.size)
-	if s.size > model.MaxImage {
-		payload.Note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", model.MaxImage)
+	if !s.whole() {
+		payload.Note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", fs.MaxText)
+		return tools.Success(payload, said)
+	}
+	shown, err := model.NewImage(s.data)
+	if err != nil {
+		payload.Note = "the picture can't be shown: " + err.Error()
 		return tools.Success(payload, said)
 	}
 	payload.Note = "the picture itself is shown if the model takes pictures"
 	res := tools.Success(payload, said)
-	res.Images = []model.Image{{MediaType: size.Type, Data: s.data}}
+	res.Images = []model.Image{shown}
 	return res
 }

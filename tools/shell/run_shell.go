@@ -111,8 +111,8 @@ type shellArgs struct {
 	Mutation bool   `json:"mutation,omitempty" schema:"-"`
 	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
 	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
-	// Wait is true, false or a duration.
-	Wait    json.RawMessage `json:"wait,omitempty" desc:"default true"`
+	// Wait is true, the default, false or a duration.
+	Wait    json.RawMessage `json:"wait,omitempty" type:"string"`
 	Outside bool            `json:"outside,omitempty"`
 }
 

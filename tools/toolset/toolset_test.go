@@ -31,7 +31,7 @@ func offered(t *testing.T, cwd string, others ...*target.Target) ([]tools.Tool, 
 // budgets are the size limits of the definitions sent with each request, in bytes of JSON.
 var budgets = map[string]int{
 	"run_shell": 950, "read_file": 500, "write_file": 320, "edit_file": 700, "apply_patch": 450, "glob": 300, "grep": 580,
-	"fetch_url": 320, "web_search": 250, "todo": 460, "ask_user": 350, "agent": 450, "tool_search": 290, "use_tool": 230,
+	"fetch_url": 320, "web_search": 250, "todo": 460, "ask_user": 350, "agent": 450, "tool_search": 290, "use_tool": 270,
 }
 
 // The names and their order are part of what providers cache, and what all of it costs

@@ -221,6 +221,11 @@ func TestTokenCounts(t *testing.T) {
 		{`{"prompt_tokens":7,"completion_tokens":1,"prompt_cache_hit_tokens":4,"prompt_tokens_details":null}`, &model.Usage{Prompt: 7, Completion: 1, Cached: 4}},
 		{`{"prompt_tokens":9,"completion_tokens":1,"cache_read_input_tokens":"4","cache_creation_input_tokens":"3"}`, &model.Usage{Prompt: 9, Completion: 1, Cached: 4, CacheWrite: 3}},
 		{`{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":0,"cache_write_tokens":3}}`, &model.Usage{Prompt: 9, Completion: 1, CacheWrite: 3}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"cost":0.0123,"cost_details":{"upstream_inference_cost":0.01}}`, &model.Usage{Prompt: 9, Completion: 1, Cost: 12_300}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"cost":"1e-6"}`, &model.Usage{Prompt: 9, Completion: 1, Cost: 1}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"cost":0}`, &model.Usage{Prompt: 9, Completion: 1}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"cost":-3}`, &model.Usage{Prompt: 9, Completion: 1}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"cost":{"total":3}}`, &model.Usage{Prompt: 9, Completion: 1}},
 		{`{"prompt_tokens":-7,"completion_tokens":1e300}`, nil},
 	} {
 		r := stream(t, delta(`"content":"x"`), `{"choices":[],"usage":`+tt.usage+`}`)

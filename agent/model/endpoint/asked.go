@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,24 @@ func askedWait(h http.Header, body string, now time.Time) time.Duration {
 	if wait := reset(h, now); wait > 0 {
 		return wait
 	}
+	if wait := resetIn(body, now); wait > 0 {
+		return wait
+	}
 	return model.AskedWait(body)
+}
+
+// resets finds the members of an error object that say when a quota is back: "resets_at" and "resets_in_seconds" of
+// ChatGPT's plans (github.com/router-for-me/CLIProxyAPI/issues/1666), "X-RateLimit-Reset" of OpenRouter, whose headers
+// are in the body too (github.com/Gitlawb/openclaude/issues/936).
+var resets = regexp.MustCompile(`(?i)"(?:resets_at|resets_in_seconds|x-ratelimit-reset)"\s*:\s*"?([\w.:+-]{1,40})`)
+
+// resetIn returns the longest wait of those that an error object names.
+func resetIn(body string, now time.Time) time.Duration {
+	var longest time.Duration
+	for _, m := range resets.FindAllStringSubmatch(body, 10) {
+		longest = max(longest, until(m[1], now))
+	}
+	return longest
 }
 
 // reset returns when limits are reset that are used up: the last of them; where no header

@@ -34,6 +34,10 @@ func TestAskedWait(t *testing.T) {
 		{nil, "Retry after 20 seconds", 20 * time.Second},
 		{nil, "try again in 5 minutes", 5 * time.Minute},
 		{nil, "try again in a while", 0},
+		{nil, `{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"free","resets_at":1795352400,"resets_in_seconds":3600}}`, time.Hour},
+		{nil, `{"error":{"type":"usage_limit_reached","resets_at":null,"resets_in_seconds":null}}`, 0},
+		{nil, `{"error":{"message":"Rate limit exceeded: free-models-per-day.","code":429,"metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795392000000"}}}}`, 12 * time.Hour},
+		{[]string{"Retry-After", "5"}, `{"error":{"resets_in_seconds":60}}`, 5 * time.Second},
 	} {
 		h := http.Header{}
 		for i := 0; i < len(tt.header); i += 2 {

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strconv"
 	"time"
 
+	"buddy/agent/model"
 	"buddy/agent/model/sse"
 )
 
@@ -25,6 +27,7 @@ type Call struct {
 	watch  watch
 	gather gather
 	shown  string // the URL of the request
+	cost   string // that a gateway states in a header; "" where none does
 	body   *sse.Reader
 	log    *callLog // nil: nobody wants one
 }
@@ -70,6 +73,13 @@ func (c *Call) Next() ([]byte, error) {
 	return event, err
 }
 
+// Cost returns what a gateway states in a header that the request cost; 0 where none does. LiteLLM sends it with
+// answers that do not stream: docs.litellm.ai/docs/proxy/response_headers.
+func (c *Call) Cost() model.Money {
+	f, _ := strconv.ParseFloat(c.cost, 64) // "" and "None" are none
+	return model.Dollars(f)
+}
+
 // More reports whether Next has another event at once.
 func (c *Call) More() bool { return c.body.More() }
 
@@ -105,6 +115,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.unknownModel(req, c.status(resp, head), head)
 	}
 	c.timer.Stop()
+	c.cost = resp.Header.Get("X-Litellm-Response-Cost")
 	c.body = sse.NewReader(body{plain, resp.Body}, resp.Header.Get("Content-Type"))
 	resp.Body = http.NoBody
 	return resp, nil

@@ -112,8 +112,8 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 		e.Hint = c.keyHint()
 	case code == http.StatusRequestEntityTooLarge, refused(code) && model.TooLong(string(head)):
 		e.Kind, e.Hint = model.ContextError, contextHint
-	case code == http.StatusPaymentRequired, code == http.StatusTooManyRequests && noCredit(head):
-		e.Kind, e.Hint = model.SetupError, "the account has no credit left: see the provider's billing page"
+	case code == http.StatusPaymentRequired, code == http.StatusTooManyRequests:
+		limited(e, head)
 	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
 		e.Hint = c.protocolHint()
 	}
@@ -121,7 +121,22 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	return e
 }
 
+// limited describes an answer that says that the account may not send this now.
+func limited(e *model.Error, head []byte) {
+	switch {
+	case model.OverRate(string(head)):
+		e.Kind, e.Hint = model.ContextError, overRateHint
+	case e.Status == http.StatusTooManyRequests && !noCredit(head):
+	case e.RetryAfter > 0:
+		e.Kind, e.Hint = model.SetupError, "the account's quota is used up: "+model.Back(e.RetryAfter)
+	default:
+		e.Kind, e.Hint = model.SetupError, "the account has no credit left: see the provider's billing page"
+	}
+}
+
 const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new begins another one"
+
+const overRateHint = "the request has more tokens than the account may send in that time: /compact makes the conversation shorter, /model chooses another model"
 
 // refused reports whether a status may stand for a request that is too long: llama.cpp and
 // some gateways answer 500 then, all others 400 or 422.

@@ -1,12 +1,13 @@
 // Package fallback lets a second model answer what the first can't: when it
 // is overloaded, or its answer stalled, and the retries are used up.
 //
-//	m := fallback.New(retry.New(first, recovery), retry.New(second, recovery))
+//	m := fallback.New(retry.BeforeFallback(first, second, recovery), retry.New(second, recovery))
 //	for d, err := range m.Stream(ctx, req) {
 //		if d.Kind == model.Fallback { … } // what the first model said is void
 //	}
 //
-// The switch holds for one request; the next one is the first model's again.
+// The switch holds for one request. Who sends others that belong to it asks the Model of the
+// notice, so that each of them need not find out that the first one is overloaded.
 package fallback
 
 import (
@@ -42,8 +43,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 			return
 		}
 		cause, _, raw := model.Tell(failed)
-		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: e.Replaced(), Detail: cause, Raw: raw}
-		if !fits(req, notice.To) {
+		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: e.Replaced(), Detail: cause, Raw: raw, Model: m.second}
+		if !notice.To.Fits(req) {
 			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because the prompt of about %d tokens does not fit into its window of %d",
 				failed, notice.To.Profile, req.Tokens, notice.To.Window))
 			return
@@ -68,10 +69,4 @@ func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) b
 		}
 	}
 	return nil, false
-}
-
-// fits tells whether a request leaves room for an answer in the window of a model, a
-// twentieth of it. A window that is not known stops nothing.
-func fits(req model.Request, to model.Info) bool {
-	return to.Window <= 0 || req.Tokens <= to.Window-to.Window/20
 }

@@ -55,6 +55,10 @@ func status(code int) error {
 	return &model.Error{Kind: model.StatusError, Status: code, What: "status"}
 }
 
+func asks(wait time.Duration) error {
+	return &model.Error{Kind: model.StatusError, Status: 429, What: "status", RetryAfter: wait}
+}
+
 // told returns what a reader saw: texts and notices in order.
 func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 	t.Helper()
@@ -71,8 +75,8 @@ func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 		case model.Retry:
 			out.WriteString("retry ")
 		case model.Fallback:
-			if d.Fallback.Detail == "" {
-				t.Error("a fallback without its error")
+			if d.Fallback.Detail == "" || d.Fallback.Model == nil {
+				t.Errorf("a fallback without its error or its model: %+v", d.Fallback)
 			}
 			out.WriteString(d.Fallback.From.Profile + "→" + d.Fallback.To.Profile + " (" + d.Fallback.Why + ") ")
 		case model.Done:
@@ -82,8 +86,8 @@ func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 	return out.String(), nil
 }
 
-// TestWhenTheSecondModelIsAsked checks when the second model is asked: after six attempts that met an
-// overload or a stall, never for a prompt that it can't hold.
+// TestWhenTheSecondModelIsAsked checks when the second model is asked: after two attempts that met an
+// overload or a stall, never for a prompt that it can't hold. That has all attempts at the first model.
 func TestWhenTheSecondModelIsAsked(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -94,16 +98,19 @@ func TestWhenTheSecondModelIsAsked(t *testing.T) {
 		err      string // part of it
 	}{
 		{"no fault", fake{}, "", 0, "a done", ""},
-		{"429", fake{fault: status(429)}, "", 0, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
-		{"503", fake{fault: status(503)}, "", 0, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
-		{"529", fake{fault: status(529)}, "", 0, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
+		{"429 that asks to wait 10 s", fake{fault: asks(10 * time.Second)}, "", 0, "a retry a a→b (Model overloaded) b done", ""},
+		{"429 that asks to wait longer", fake{fault: asks(11 * time.Second)}, "", 0, "a a→b (Model overloaded) b done", ""},
+		{"429 that asks to wait longer, too long", fake{fault: asks(11 * time.Second)}, "", 951, "a retry a retry a retry a retry a retry a ", "the fallback b was not asked"},
+		{"429", fake{fault: status(429)}, "", 0, "a retry a a→b (Model overloaded) b done", ""},
+		{"503", fake{fault: status(503)}, "", 0, "a retry a a→b (Model overloaded) b done", ""},
+		{"529", fake{fault: status(529)}, "", 0, "a retry a a→b (Model overloaded) b done", ""},
 		{"500 is no overload", fake{fault: status(500)}, "", 0, "a retry a retry a retry a retry a retry a ", "status (tried 6 times)"},
 		{"401 is no overload", fake{fault: status(401)}, "", 0, "a ", "status"},
 		{"another error", fake{fault: errors.New("plain")}, "", 0, "a ", "plain"},
-		{"stall, retry", fake{hangs: true}, model.RecoverRetry, 0, "a stalled retry a stalled retry a stalled retry a stalled retry a stalled retry a stalled a→b (Stream stalled) b done", ""},
+		{"stall, retry", fake{hangs: true}, model.RecoverRetry, 0, "a stalled retry a stalled a→b (Stream stalled) b done", ""},
 		{"stall, fallback", fake{hangs: true}, model.RecoverFallback, 0, "a stalled a→b (Stream stalled) b done", ""},
 		{"stall, abort", fake{hangs: true}, model.RecoverAbort, 0, "a stalled ", "stream stalled"},
-		{"fits just so", fake{fault: status(429)}, "", 950, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
+		{"fits just so", fake{fault: status(429)}, "", 950, "a retry a a→b (Model overloaded) b done", ""},
 		{"too long", fake{fault: status(429)}, "", 951, "a retry a retry a retry a retry a retry a ", "the fallback b was not asked, because the prompt of about 951 tokens does not fit into its window of 1000"},
 	}
 	for _, tt := range tests {
@@ -111,7 +118,7 @@ func TestWhenTheSecondModelIsAsked(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				first, second := tt.first, fake{info: named("b", 1000)}
 				first.info = named("a", 5000)
-				m := fallback.New(retry.New(&first, tt.recovery), retry.New(&second, ""))
+				m := fallback.New(retry.BeforeFallback(&first, &second, tt.recovery), retry.New(&second, ""))
 				got, err := told(t, m, model.Request{Tokens: tt.tokens})
 				if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("%q, %v\nwant %q, %q", got, err, tt.want, tt.err)

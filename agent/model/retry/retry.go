@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math/rand/v2"
 	"sync"
@@ -28,30 +27,41 @@ import (
 const (
 	attempts  = 6 // in all
 	fewer     = 3 // of what seldom passes, see tries
+	restarts  = 5 // of a server on this machine that does not listen: 20 to 25 s
+	replaced  = 2 // where another model waits to answer
 	firstWait = 500 * time.Millisecond
 	growth    = 3
 	maxOwn    = 90 * time.Second // of our own waits for one request together
 	maxAsked  = 5 * time.Minute  // of a wait that a server asks for; a person is told of a longer one
+	maxBefore = 10 * time.Second // of that wait where another model waits to answer
 )
 
-// Model is a model.Model that tries again. Make it with New.
+// Model is a model.Model that tries again. Make it with New or BeforeFallback.
 type Model struct {
 	next     model.Model
 	recovery model.Recovery
+	second   model.Model // answers what is [model.Error.Replaceable]; nil: nobody does
 }
 
 // New returns next with retries. recovery decides what follows when an answer stalls.
-func New(next model.Model, recovery model.Recovery) *Model { return &Model{next, recovery} }
+func New(next model.Model, recovery model.Recovery) *Model {
+	return &Model{next: next, recovery: recovery}
+}
+
+// BeforeFallback is New for a model that has a fallback: where second can answer, next is tried twice.
+func BeforeFallback(next, second model.Model, recovery model.Recovery) *Model {
+	return &Model{next: next, recovery: recovery, second: second}
+}
 
 // Info describes the model behind it.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Stream sends req up to six times. Before each wait it yields a [model.Retry], whose Now
+// Stream sends req up to six times, twice before a fallback. Before each wait it yields a [model.Retry], whose Now
 // ends the wait, and after it a [model.Alive]; cancelling ctx ends it with an error. An answer that stalled gives a
 // [model.Stalled] first. Only errors that are a retryable [model.Error] are tried again.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		own := time.Duration(0)
+		own, replaceable := time.Duration(0), m.second != nil && m.second.Info().Fits(req)
 		for n := 1; ; n++ {
 			err, left := m.attempt(ctx, req, yield)
 			if err == nil || left {
@@ -67,30 +77,26 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 				wait = delay(n)
 				own += wait
 			}
-			if given := givenUp(e, n, wait, own); given != nil {
-				yield(model.Delta{}, given)
+			tries, longest := limits(e, replaceable)
+			if n >= tries || wait > longest || own > maxOwn {
+				yield(model.Delta{}, givenUp(e, n, wait))
 				return
 			}
-			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Of: tries(e), Fault: e}, yield) || !yield(model.Delta{Kind: model.Alive}, nil) {
+			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Of: tries, Fault: e}, yield) || !yield(model.Delta{Kind: model.Alive}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// givenUp returns the error to end with after n attempts, or nil if the request is worth another one after
-// wait; own is how long was waited without having been asked to.
-func givenUp(e *model.Error, n int, wait, own time.Duration) error {
+// givenUp returns the error to end with after n attempts; wait would have come before the next one.
+func givenUp(e *model.Error, n int, wait time.Duration) error {
 	last := *e
 	last.Tries, last.Err, last.Hint = n, e, cmp.Or(e.Hint, "try again later, or choose another model with /model")
-	switch {
-	case wait > maxAsked:
-		last.Hint = fmt.Sprintf("the server asks to wait for %v: try again then, or choose another model with /model", wait.Round(time.Second))
-		return &last
-	case n == tries(e) || own > maxOwn:
-		return &last
+	if wait > maxAsked {
+		last.Hint = model.Back(wait) + "; /model chooses another model"
 	}
-	return nil
+	return &last
 }
 
 // attempt passes on the deltas of one request. left means that the reader has left.
@@ -111,13 +117,19 @@ func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model
 	return nil, false
 }
 
-// tries returns how often a request is sent that fails in a way: not often where the person has
-// most likely to change something, so that they read soon what it is.
-func tries(e *model.Error) int {
-	if e.Kind == model.FormatError || e.Kind == model.EmptyError || errors.Is(e, syscall.ECONNREFUSED) {
-		return fewer
+// limits returns how often a request is sent that fails in a way, and how long at most it waits in between: not
+// often where another model can answer, or where the person has most likely to change something, so that they
+// read soon what it is.
+func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration) {
+	switch {
+	case replaceable && e.Replaceable():
+		return replaced, maxBefore
+	case errors.Is(e, syscall.ECONNREFUSED) && e.Loopback():
+		return restarts, maxAsked
+	case e.Kind == model.FormatError, e.Kind == model.EmptyError, errors.Is(e, syscall.ECONNREFUSED):
+		return fewer, maxAsked
 	}
-	return attempts
+	return attempts, maxAsked
 }
 
 // delay is our own wait after attempt n in whole milliseconds. Up to a quarter is added by

@@ -43,6 +43,10 @@ func status(code int, after time.Duration) *model.Error {
 
 func kind(k model.ErrorKind) *model.Error { return &model.Error{Kind: k, What: "fault"} }
 
+func refusedAt(endpoint string) *model.Error {
+	return &model.Error{Kind: model.ConnectError, Endpoint: endpoint, What: "refused", Err: syscall.ECONNREFUSED}
+}
+
 // TestRetries checks what is tried again, how often, and how long the waits are.
 func TestRetries(t *testing.T) {
 	const ms = time.Millisecond
@@ -71,10 +75,13 @@ func TestRetries(t *testing.T) {
 		{"a web page fails soon", many(kind(model.FormatError)), own[:2], "tried 3 times"},
 		{"an empty response fails soon", many(kind(model.EmptyError)), own[:2], "tried 3 times"},
 		{"nobody listens fails soon", many(&model.Error{Kind: model.ConnectError, What: "refused", Err: syscall.ECONNREFUSED}), own[:2], "tried 3 times"},
+		{"a server on this machine restarts", many(refusedAt("http://127.0.0.1:8080/v1"))[:4], own[:4], ""},
+		{"it does not come back", many(refusedAt("http://localhost:8080/v1")), own[:4], "tried 5 times"},
+		{"one of the network", many(refusedAt("http://192.168.0.7:8080/v1")), own[:2], "tried 3 times"},
 		{"what the server asks for wins", []error{status(429, 7*time.Second)}, []time.Duration{7 * time.Second}, ""},
 		{"also when it is short", []error{status(429, 120*ms)}, []time.Duration{120 * ms}, ""},
 		{"up to 5 minutes, each time", many(status(429, 5*time.Minute)), slices.Repeat([]time.Duration{5 * time.Minute}, 5), "tried 6 times"},
-		{"longer is said at once", []error{status(429, 2*time.Hour)}, nil, "status; the server asks to wait for 2h0m0s: "},
+		{"longer is said at once", []error{status(429, 2*time.Hour)}, nil, "status; requests are taken again at "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

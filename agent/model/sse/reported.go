@@ -76,7 +76,7 @@ func Reported(raw json.RawMessage) error {
 
 // classify makes a ContextError of an error that says so.
 func classify(e *model.Error, said string) error {
-	if !e.Overloaded() && model.TooLong(said) {
+	if !e.Overloaded() && model.TooLong(said) || model.OverRate(said) {
 		e.Kind, e.Status = model.ContextError, 400
 	}
 	return e

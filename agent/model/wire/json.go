@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"buddy/agent/model"
 	"buddy/texts/quickjson"
@@ -75,7 +76,15 @@ func Usage(raw json.RawMessage) *model.Usage {
 		}
 	}
 	u.Completion += thoughtApart(m, u)
+	u.Cost = cost(m["cost"])
 	return u
+}
+
+// cost reads what a gateway says that a request cost, in dollars: OpenRouter, where a credit is one
+// (openrouter.ai/docs/use-cases/usage-accounting), and LiteLLM where include_cost_in_streaming_usage is set.
+func cost(raw json.RawMessage) model.Money {
+	f, _ := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64) // what is no number says nothing
+	return model.Dollars(f)
 }
 
 // thoughtApart returns the tokens of reasoning that a server does not count among those of the answer, though it is

@@ -66,6 +66,7 @@ type Client struct {
 	sampling Sampling
 	key      string
 	endpoint *endpoint.Endpoint
+	pictures fitter
 	textOnly atomic.Bool // no images are sent: the model is known to take none, or has refused one
 }
 
@@ -95,7 +96,7 @@ func New(c Config, api string) (*Client, error) {
 	if c.Key != "" {
 		info.Auth = "a key"
 	}
-	client := &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e}
+	client := &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e, pictures: fitter{takes: takenAt(e.Shown())}}
 	if f, ok := familyOf(name); ok {
 		client.textOnly.Store(f.textOnly)
 	}
@@ -154,6 +155,7 @@ func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return stream(func(emit Emit) error {
+		req := m.pictures.fit(req)
 		for {
 			err := m.ask(ctx, emit, m.leaveOut(req))
 			if err == nil || !m.withoutImages(req, err) && !m.protocol.Without(err) {
@@ -282,6 +284,9 @@ type reading struct {
 // it: pieces that came together are one delta.
 func (r *reading) content(d model.Delta) error {
 	r.said = true
+	if d.Kind == model.Done && d.Usage != nil && d.Usage.Cost == 0 {
+		d.Usage.Cost = r.call.Cost()
+	}
 	r.call.Content(d.Kind)
 	if d.Kind != r.kept.Kind || d.Field != r.kept.Field || d.CallID != r.kept.CallID {
 		if err := r.release(); err != nil {

@@ -1,0 +1,151 @@
+// Package picture makes pictures small enough for those who take them.
+//
+//	smaller, err := picture.Fit(file, picture.Limits{Side: 2000, Bytes: 3 << 20})
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // a format that Decode knows
+	"image/jpeg"
+	"image/png"
+	"math"
+	"slices"
+
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp" // as above
+)
+
+// Limits says which pictures are taken; a zero is no limit.
+type Limits struct {
+	Side    int      // longest side, in pixels
+	Pixels  int      // width times height
+	Bytes   int      // of the file
+	Formats []string // of "png", "jpeg", "gif" and "webp"; the first two are always taken
+}
+
+// maxDecoded limits the memory for a picture that is made smaller, in bytes. A file of a few bytes can hold a
+// picture of many thousand megapixels.
+const maxDecoded = 256 << 20
+
+// shrink is the factor by which the sides become shorter when a file has too many bytes.
+const shrink = 0.7
+
+// quality is that of a JPEG: text in a picture stays legible.
+const quality = 85
+
+// errLarge means that a picture has too many bytes however small it is made.
+var errLarge = errors.New("the picture can't be made small enough")
+
+// Fit returns a file with a picture that is within the limits: the same one if it is, else one with fewer pixels or
+// in another format, of which only the first frame of an animation is left. A file that can't be read, in a format
+// that is not known here, is returned as it is if its bytes are within the limit.
+func Fit(file []byte, l Limits) ([]byte, error) {
+	config, format, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		if l.Bytes > 0 && len(file) > l.Bytes {
+			return nil, fmt.Errorf("the picture has %.1f MB (allowed: %.1f MB) and can't be read: %w", float64(len(file))/1e6, float64(l.Bytes)/1e6, err)
+		}
+		return file, nil
+	}
+	scale := l.scale(config.Width, config.Height)
+	if scale == 1 && l.takes(len(file)) && (l.Formats == nil || format == "png" || format == "jpeg" || slices.Contains(l.Formats, format)) {
+		return file, nil
+	}
+	if bytesOf(config) > maxDecoded {
+		return nil, fmt.Errorf("the picture of %d × %d pixels is too large to be made smaller", config.Width, config.Height)
+	}
+	whole, _, err := image.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, fmt.Errorf("the picture can't be read: %w", err)
+	}
+	for ; scale*float64(max(config.Width, config.Height)) >= 1; scale *= shrink {
+		smaller, err := encode(scaled(whole, scale), format, l)
+		if err != nil || smaller != nil {
+			return smaller, err
+		}
+	}
+	return nil, errLarge
+}
+
+// scale returns the factor for the sides of a picture with which it has as many pixels as are taken, 1 at most.
+func (l Limits) scale(width, height int) float64 {
+	factor := 1.0
+	if long := max(width, height); l.Side > 0 && long > l.Side {
+		factor = float64(l.Side) / float64(long)
+	}
+	if all := float64(width) * float64(height) * factor * factor; l.Pixels > 0 && all > float64(l.Pixels) {
+		factor *= math.Sqrt(float64(l.Pixels) / all)
+	}
+	return factor
+}
+
+// takes reports whether a file of so many bytes is taken.
+func (l Limits) takes(size int) bool { return l.Bytes <= 0 || size <= l.Bytes }
+
+// bytesOf returns about how much memory a picture has when it is decoded.
+func bytesOf(c image.Config) int {
+	each := 4
+	switch c.ColorModel {
+	case color.GrayModel:
+		each = 1
+	case color.YCbCrModel:
+		each = 3
+	case color.RGBA64Model, color.NRGBA64Model:
+		each = 8
+	default:
+		if _, ok := c.ColorModel.(color.Palette); ok {
+			each = 1
+		}
+	}
+	if c.Height > 0 && c.Width > math.MaxInt/8/c.Height {
+		return math.MaxInt
+	}
+	return c.Width * c.Height * each
+}
+
+// scaled returns a picture whose sides are shorter by a factor. Halves come first: each pixel of them is the mean of
+// four, so that nothing is skipped, and they need no memory beside the picture.
+func scaled(p image.Image, factor float64) image.Image {
+	if factor == 1 {
+		return p
+	}
+	size := p.Bounds().Size()
+	to := func(side int) int { return max(1, int(float64(side)*factor)) }
+	width, height := to(size.X), to(size.Y)
+	for {
+		w, h := max(width, size.X/2), max(height, size.Y/2)
+		next := image.NewRGBA(image.Rect(0, 0, w, h)) // the fastest to scale to
+		draw.ApproxBiLinear.Scale(next, next.Bounds(), p, p.Bounds(), draw.Src, nil)
+		if p, size = next, next.Bounds().Size(); w == width && h == height {
+			return p
+		}
+	}
+}
+
+// encode returns a file with a picture, nil if it has more bytes than are taken. What was no photo stays sharp if it can.
+func encode(p image.Image, format string, l Limits) ([]byte, error) {
+	var out bytes.Buffer
+	if format != "jpeg" {
+		if err := png.Encode(&out, p); err != nil {
+			return nil, err
+		}
+		if l.takes(out.Len()) {
+			return out.Bytes(), nil
+		}
+		out.Reset()
+	}
+	white := image.NewRGBA(p.Bounds()) // a JPEG is opaque
+	draw.Draw(white, white.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.Draw(white, white.Bounds(), p, p.Bounds().Min, draw.Over)
+	if err := jpeg.Encode(&out, white, &jpeg.Options{Quality: quality}); err != nil {
+		return nil, err
+	}
+	if !l.takes(out.Len()) {
+		return nil, nil
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"buddy/agent/model"
+	"buddy/agent/model/picture"
+)
+
+// pictures says what a provider takes of pictures in one request.
+type pictures struct {
+	each   picture.Limits
+	number int // 0 is no limit
+	total  int // bytes of their files, which base64 makes a third larger, with room for text; 0 is no limit
+}
+
+// side is the longest side of pictures for servers of which no other is known: Anthropic refuses more in a request of
+// more than 20 pictures, as which any may end ("At least one of the image dimensions exceed max allowed size for
+// many-image requests: 2000 pixels", github.com/anthropics/claude-code/issues/52220), and a picture that
+// became smaller only then would change what the provider has cached. Models see no more: they are given pictures
+// of at most 1568 (Anthropic) or 2048 pixels (OpenAI).
+const side = 2000
+
+// portable are pictures in PNG or JPEG, which every server takes: llama.cpp can't read WebP
+// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI takes no others.
+var portable = picture.Limits{Side: side, Formats: []string{}}
+
+// every are the formats that the large providers take.
+var every = []string{"png", "jpeg", "gif", "webp"}
+
+// taken lists providers by the host of their address.
+var taken = map[string]pictures{
+	// platform.claude.com/docs/en/build-with-claude/vision: 100 pictures, requests of 32 MB.
+	"api.anthropic.com": {picture.Limits{Side: side, Formats: every}, 100, 22 << 20},
+	// developers.openai.com/api/docs/guides/images-vision: 500 pictures, requests of 50 MB; they are made to fit into 2048 pixels.
+	"api.openai.com": {picture.Limits{Side: 2048, Formats: every}, 500, 34 << 20},
+	// ai.google.dev/gemini-api/docs/image-understanding: requests of 20 MB; docs.cloud.google.com/vertex-ai: 3000 pictures.
+	"generativelanguage.googleapis.com": {portable, 3000, 13 << 20},
+	// docs.mistral.ai/capabilities/vision: 8 pictures.
+	"api.mistral.ai": {picture.Limits{Side: side, Formats: every}, 8, 0},
+	// console.groq.com/docs/vision: 5 pictures of 33,177,600 pixels, 4 MB of base64.
+	"api.groq.com": {picture.Limits{Side: side, Pixels: 33_177_600, Bytes: 2 << 20, Formats: []string{}}, 5, 2_900_000},
+	// docs.x.ai/docs/guides/image-understanding: JPEG and PNG.
+	"api.x.ai": {portable, 0, 0},
+	// docs.fireworks.ai/guides/querying-vision-language-models: 30 pictures, 10 MB of base64.
+	"api.fireworks.ai": {portable, 30, 7 << 20},
+	// github.com/scaleway/docs-content/pull/4424: 12 pictures.
+	"api.scaleway.ai": {portable, 12, 0},
+}
+
+// takenAt returns what the server at a base URL takes. The whole of a request is limited where that is not known, too:
+// gateways have such limits.
+func takenAt(base string) pictures {
+	if u, err := url.Parse(base); err == nil {
+		if p, ok := taken[strings.ToLower(u.Hostname())]; ok {
+			return p
+		}
+	}
+	return pictures{each: portable, total: 13 << 20}
+}
+
+// fitter makes the pictures of requests fit. It is safe for concurrent use.
+type fitter struct {
+	takes pictures
+
+	mu   sync.Mutex // guards what follows
+	made map[*byte]model.Image
+}
+
+// maxMade limits how many pictures are kept that were made smaller.
+const maxMade = 100
+
+// fit returns a request with pictures that the server takes, and a text for each that it does not. The same
+// pictures give the same request, so that the provider's cache holds.
+func (f *fitter) fit(req model.Request) model.Request {
+	if !req.HasImages() {
+		return req
+	}
+	req.Messages = slices.Clone(req.Messages) // they are the history's
+	var sizes []int
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		if len(m.Images) == 0 {
+			continue
+		}
+		fit := make([]model.Image, 0, len(m.Images))
+		for _, image := range m.Images {
+			smaller, err := f.image(image)
+			if err != nil {
+				say(m, fmt.Sprintf("[picture left out: %v]", err))
+				continue
+			}
+			fit = append(fit, smaller)
+			sizes = append(sizes, len(smaller.Data))
+		}
+		m.Images = fit
+	}
+	leaveOutOldest(req.Messages, f.takes.tooMany(sizes))
+	return req
+}
+
+// image returns a picture that the server takes.
+func (f *fitter) image(i model.Image) (model.Image, error) {
+	if i.Check() != nil { // the adapter refuses it
+		return i, nil
+	}
+	key := &i.Data[0]
+	f.mu.Lock()
+	made, ok := f.made[key]
+	f.mu.Unlock()
+	if ok {
+		return made, nil
+	}
+	fit, err := i.Fit(f.takes.each)
+	if err != nil || &fit.Data[0] == key {
+		return fit, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.made == nil || len(f.made) >= maxMade {
+		f.made = make(map[*byte]model.Image)
+	}
+	f.made[key] = fit
+	return fit, nil
+}
+
+// tooMany returns how many of the oldest pictures a request can't have, whose files have so many bytes each. They go by
+// the half of what is taken, so that what comes before the next picture stays the same for a while.
+func (p pictures) tooMany(sizes []int) int {
+	gone := 0
+	if n := len(sizes); p.number > 0 && n > p.number {
+		step := max(1, p.number/2)
+		gone = (n - p.number + step - 1) / step * step
+	}
+	if p.total <= 0 {
+		return gone
+	}
+	sum := 0
+	for _, size := range sizes[gone:] {
+		sum += size
+	}
+	for half := false; gone < len(sizes) && (sum > p.total || half && sum > p.total/2); gone++ {
+		half = true
+		sum -= sizes[gone]
+	}
+	return gone
+}
+
+// leaveOutOldest replaces the first pictures of messages by texts.
+func leaveOutOldest(msgs []model.Message, gone int) {
+	for i := range msgs {
+		m := &msgs[i]
+		here := min(gone, len(m.Images))
+		for range here {
+			say(m, "[picture left out: there are newer ones, and the server does not take all of them]")
+		}
+		if here > 0 {
+			m.Images = slices.Clone(m.Images[here:])
+		}
+		gone -= here
+	}
+}
+
+// say adds a line to what a message says.
+func say(m *model.Message, text string) {
+	switch {
+	case strings.TrimSpace(m.Content) == "":
+		m.Content = text
+	case strings.HasSuffix(m.Content, "]"):
+		m.Content += "\n" + text
+	default:
+		m.Content += "\n\n" + text
+	}
+}
