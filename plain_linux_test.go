@@ -43,7 +43,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
 	}
 	last := lastMessage(req)
-	last.Content = undated(last.Content)
+	last.Content = unreminded(last.Content)
 	call := func(name string, args map[string]any) modeltest.Answer {
 		text, _ := json.Marshal(args)
 		return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", len(req.Messages)), Name: name, Arguments: string(text)}}

@@ -30,6 +30,18 @@ func undated(prompt string) string {
 	return said
 }
 
+// unreminded returns a prompt without the reminders behind it.
+func unreminded(prompt string) string {
+	for strings.HasSuffix(strings.TrimSpace(prompt), "</system-reminder>") {
+		at := strings.LastIndex(prompt, "\n\n<system-reminder>")
+		if at < 0 {
+			break
+		}
+		prompt = prompt[:at]
+	}
+	return prompt
+}
+
 // lastMessage returns the last message of a request that is no reminder.
 func lastMessage(r modeltest.Request) model.Message {
 	for _, m := range slices.Backward(r.Messages) {

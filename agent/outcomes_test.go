@@ -70,8 +70,8 @@ func TestContextLimitIsAnError(t *testing.T) {
 		if (way == "run" || way == "steps") && (!errors.As(err, &limit) || limit.Limit != 1000 || limit.Estimated < 2000 || limit.Err != nil || res.Turns != 0) {
 			t.Errorf("%s: %+v after %d turns", way, limit, res.Turns)
 		}
-		if way == "run" && (len(res.Messages) != 2 || res.Messages[1].Content != "go") {
-			t.Errorf("what was asked is not in the history once: %q", saidTexts(res.Messages))
+		if way == "run" && len(res.Messages) != 1 {
+			t.Errorf("what was not sent is in the history: %q", saidTexts(res.Messages))
 		}
 	})
 	refused := func() []step { return []step{tooLong(), tooLong(), tooLong(), tooLong()} }

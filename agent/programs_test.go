@@ -704,7 +704,7 @@ func TestADigestOfAFullContextAsksTheHooks(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.dir, "may"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runText(t, s, "short"); err != nil {
+	if _, err := runText(t, s, prompt(4, 80).Text); err != nil {
 		t.Error(err)
 	}
 	if begun, done := all[event.ContextCompacting](s), all[event.ContextCompacted](s); len(begun) != 1 || begun[0].By != "digest" || len(done) != 1 || done[0].By != "digest" {

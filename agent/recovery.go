@@ -60,6 +60,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.instructions.Replay(env.Payload)
 		r.skills.Replay(env.Payload)
 		r.compactor.Replay(env.Payload)
+		r.selection.Replay(env.Payload)
 		r.approvals.Replay(env.Payload)
 		r.titles.replay(env.Payload)
 		r.tasks.goals.keeper.Replay(env.Payload)

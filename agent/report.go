@@ -37,7 +37,7 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportContext:
 		text = r.context()
 	case event.ReportSkills:
-		r.skills.Publish(r.selection.Model().Info().Window)
+		r.skills.Publish(r.selection.KnownWindow())
 		return
 	case event.ReportAgents:
 		r.tasks.agents.book.Publish()
@@ -115,9 +115,8 @@ func fenceReport(r *Runtime) string {
 // context describes how full the context window is.
 func (r *Runtime) context() string {
 	items, used := conversation.Items(r.tasks.tree.Main())
-	window := r.selection.Model().Info().Window
 	text := fmt.Sprintf("messages: %d, about %d tokens", len(items), used)
-	if window > 0 {
+	if window := r.selection.KnownWindow(); window > 0 {
 		text += fmt.Sprintf(", %d%% of the window of %d", compact.Percent(used, window), window)
 	} else {
 		text += "; the window of the model is not known (context_limit in a profile for it sets it)"

@@ -17,7 +17,6 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/redact"
-	"buddy/agent/selection"
 	"buddy/agent/subagents"
 	"buddy/agent/turn"
 	"buddy/agent/usage"
@@ -167,7 +166,7 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 	}
 	depth := by.Depth + 1
 	mode := action.Stricter(by.Most, run.Mode)
-	chosen := selection.New(m, by.Tools.Only(func(name string) bool {
+	chosen := set.tasks.selection.For(m, by.Tools.Only(func(name string) bool {
 		return run.Offers(name) && !slices.Contains(notForAgents, name) && (name != tools.Agent || depth < set.o.Depth)
 	}))
 	b := &branch{talk: set.tasks.tree.Begin(by.Talk, system), agent: run}

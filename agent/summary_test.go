@@ -188,6 +188,119 @@ func TestProviderSaysTooLong(t *testing.T) {
 	})
 }
 
+// What a provider says that its model takes is the window of the session, also of the next process.
+func TestProviderSaysHowMuchItTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		says := fails("", &model.Error{Kind: model.ContextError, Status: 400, What: "too long", Window: 8192})
+		s := start(t, summarising(100_000), append(answers(2), says, untold("<summary>short</summary>"), untold("fine"))...)
+		for i := range 3 {
+			s.do(prompt(i, 160))
+		}
+		if u, _ := find[event.ContextUsage](s); u.Limit != 8192 {
+			t.Errorf("the use is %+v", u)
+		}
+		h, n := find[event.ContextHealed](s)
+		if n != 1 || h.Window != 8192 || h.Text != "scripted takes 8192 tokens, as its server says: this is its context window from now on" {
+			t.Errorf("%d times: %+v", n, h)
+		}
+		s.stop()
+		again := start(t, func(o *Options) { summarising(100_000)(o); o.Replay = s.mem.events }, answers(1)...)
+		again.do(event.Submit{Text: "go on"})
+		if u, _ := find[event.ContextUsage](again); u.Limit != 8192 {
+			t.Errorf("in the next process the use is %+v", u)
+		}
+		again.stop()
+	})
+}
+
+// A refusal that explains nothing may mean that the conversation is too long, where it fills more than half of the window.
+func TestUnexplainedRefusalOfALongConversation(t *testing.T) {
+	for tokens, want := range map[int]event.Outcome{700: event.Completed, 400: event.Failed} {
+		synctest.Test(t, func(t *testing.T) {
+			no := fails("", &model.Error{Kind: model.StatusError, Status: 400, What: "400 bad request"})
+			s := start(t, summarising(1000), append(answers(2), no, untold("<summary>short</summary>"), untold("fine"))...)
+			for i := range 3 {
+				s.do(prompt(i, tokens/3))
+			}
+			if done, _ := find[event.TaskFinished](s); done.Outcome != want {
+				t.Errorf("%d tokens: %+v", tokens, done)
+			}
+			s.stop()
+		})
+	}
+}
+
+// However a summary fails, an exchange that became too long goes on: old turns of it give way, the newest stays.
+func TestAFailingSummaryLeavesNoSessionStuck(t *testing.T) {
+	for name, summary := range map[string][]step{
+		"empty":    {untold("")},
+		"a call":   {untold("", `x read_file {"path":"/w/x"}`)},
+		"too long": {tooLong(), tooLong(), tooLong()},
+		"error":    {fails("", &model.Error{Kind: model.StatusError, Status: 500, What: "500"})},
+		"cut":      {fails("<summary>ha", model.Cut())},
+		"no gain":  {untold(strings.Repeat("word ", 4000))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				options := func(o *Options) { summarising(100_000)(o); o.Tools = tools.NewRegistry(&reader{}) }
+				var steps []step
+				for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+					steps = append(steps, untold("", id+` read_file {"path":"/w/`+id+`"}`))
+				}
+				steps = append(append(append(steps, tooLong()), summary...), untold("fine"), untold("fine"))
+				s := start(t, options, steps...)
+				s.do(event.Submit{Text: "read"})
+				done, _ := find[event.TaskFinished](s)
+				c, n := find[event.ContextCompacted](s)
+				if done.Outcome != event.Completed || n == 0 || c.By != "digest" || c.After >= c.Before {
+					t.Fatalf("%+v after %d compactions, the last %+v", done, n, c)
+				}
+				msgs := s.request()
+				last := msgs[len(msgs)-1]
+				if msgs[2].Content != "read" || last.Role != model.Tool || !strings.Contains(last.Content, "/w/f") || len(msgs) > 8 {
+					t.Errorf("sent %.600q", saidTexts(msgs))
+				}
+				s.do(event.Submit{Text: "again"})
+				if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
+					t.Errorf("the next prompt ended %+v", done)
+				}
+				s.stop()
+				again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
+				if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
+					t.Errorf("the replay has\n%v\nwant\n%v", got, want)
+				}
+				again.stop()
+			})
+		})
+	}
+}
+
+// Results that are longer than the window are taken out, and a prompt that is too long by itself does not stay.
+func TestWhatNeverFitsDoesNotStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		options := func(o *Options) { withWindow(1000)(o); o.Tools = tools.NewRegistry(&reader{}) }
+		s := start(t, options, untold("", `a read_file {"path":"/w/big"}`), untold("it was too long"), untold("fine"))
+		s.do(event.Submit{Text: "read"})
+		if m, n := find[event.MicroCompacted](s); n != 1 || !slices.Equal(m.CallIDs, []string{"a"}) {
+			t.Errorf("%d times results were cleared, the last %+v", n, m)
+		}
+		s.do(prompt(1, 980))
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit {
+			t.Errorf("ended %+v", done)
+		}
+		s.do(event.Submit{Text: "short"})
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
+			t.Errorf("after a prompt that did not fit: %+v", done)
+		}
+		s.stop()
+		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
+		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has\n%v\nwant\n%v", got, want)
+		}
+		again.stop()
+	})
+}
+
 func TestTooLongWithNothingToCompact(t *testing.T) { // bounded
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), slices.Repeat([]step{tooLong()}, 10)...)

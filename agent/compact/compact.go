@@ -154,6 +154,13 @@ func (m *Room) summarised(err error) {
 	}
 }
 
+// fails reports whether the last summary failed.
+func (m *Room) fails() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.failures > 0
+}
+
 // warns reports whether a grade calls for a warning in a task, which had none of it yet.
 func (m *Room) warns(task int, grade event.Health) bool {
 	if grade != event.Warned && grade != event.Critical {
@@ -223,7 +230,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	}
 	window, known = c.p.Selection.Window()
 	if known && w.Talk.Tokens() >= percent(window, c.o.Hard) && c.o.Strategy != Keep {
-		if did := c.digest(ctx, w, percent(window, c.o.Target), asked); did != nil {
+		if did := c.digest(ctx, w, percent(window, c.o.Target), asked, true); did != nil {
 			return Moved, did
 		}
 		if ctx.Err() != nil {
@@ -307,7 +314,7 @@ func fill(used, window int) string {
 
 // PublishUsage reports how full a conversation is, as an event of a task and a turn.
 func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int) {
-	u := event.ContextUsage{Estimated: talk.Tokens(), Limit: c.p.Selection.Model().Info().Window}
+	u := event.ContextUsage{Estimated: talk.Tokens(), Limit: c.p.Selection.KnownWindow()}
 	if u.Limit > 0 {
 		u.Percent = Percent(u.Estimated, u.Limit)
 		u.Health = c.o.health(u.Estimated, u.Limit)
@@ -365,6 +372,12 @@ const messageFactor = 2
 // history is not shorter now. Without a summary that can be had it is the digest, when a
 // compaction was asked for.
 func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacted {
+	return c.condense(ctx, w, false)
+}
+
+// condense is Condense. overflowed means that the provider has found a request too long: then even the newest results may
+// go, and no summary is asked for that has just failed.
+func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *event.ContextCompacted {
 	asked := w.Room.takeAsked()
 	if c.blocked(ctx, w) {
 		return nil
@@ -379,7 +392,7 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 		messages = c.o.Messages
 	}
 	plan := w.Talk.PlanCut(tail, messages)
-	summarise := c.o.Strategy == Summary && c.p.Selection.Model().Info().API != model.Demo
+	summarise := c.o.Strategy == Summary && c.p.Selection.Model().Info().API != model.Demo && (!overflowed || !w.Room.fails())
 	switch {
 	case summarise && len(plan.Removed) > 0:
 		c.begins(w, BySummary)
@@ -393,7 +406,7 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 	if !asked || ctx.Err() != nil {
 		return nil
 	}
-	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.Manual), true)
+	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.Manual), true, overflowed)
 }
 
 // The ways to compact without a digest.
@@ -408,9 +421,9 @@ func (c *Compactor) begins(w Work, by string) {
 }
 
 // digest replaces old exchanges by lines about them, down to so many tokens, and returns what it did; nil when
-// nothing can go, or a hook is against it. told means that the hooks were asked already.
-func (c *Compactor) digest(ctx context.Context, w Work, target int, told bool) *event.ContextCompacted {
-	if !conversation.Digestible(w.Talk, target) {
+// nothing can go, or a hook is against it. told means that the hooks were asked already, all that the newest results may go as well.
+func (c *Compactor) digest(ctx context.Context, w Work, target int, told, all bool) *event.ContextCompacted {
+	if !conversation.Digestible(w.Talk, target, all) {
 		return nil
 	}
 	if !told {
@@ -424,7 +437,7 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, told bool) *
 	if w.Room.Wanted() != "" {
 		c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "what you said of the summary was not used: no model wrote one", Code: "compact"})
 	}
-	e, ok := w.Talk.Digest(w.Task, target)
+	e, ok := w.Talk.Digest(w.Task, target, all)
 	if !ok {
 		return nil
 	}
@@ -460,5 +473,5 @@ func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompac
 		return nil
 	}
 	w.Room.Ask("")
-	return c.Condense(ctx, w)
+	return c.condense(ctx, w, true)
 }

@@ -66,14 +66,16 @@ func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Pl
 
 // writeSummary asks the model, with less of the oldest messages each time it is too much.
 func (c *Compactor) writeSummary(ctx context.Context, w Work, plan *conversation.Plan, window int) (string, error) {
-	limit := percent(window, 70) * BytesPerToken
+	limit := min(percent(window, 70)*BytesPerToken, history.Size(plan.Removed))
 	for try := 1; ; try++ {
 		text, err := c.askSummary(ctx, w, summaryRequest(w.Room.Wanted(), plan.Earlier, plan.Removed, limit))
 		e, ok := errors.AsType[*model.Error](err)
 		if !ok || e.Kind != model.ContextError || try == summaryTries {
 			return text, err
 		}
-		limit /= 2
+		if limit /= 2; e.Window > 0 {
+			limit = min(limit, percent(e.Window, 50)*BytesPerToken)
+		}
 	}
 }
 
@@ -82,7 +84,7 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 	var said *model.Message
 	m := c.p.Selection.Model()
 	answers := m.Info()
-	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / BytesPerToken}
+	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / BytesPerToken, Needs: c.p.Selection.Needs()}
 	for d, err := range m.Stream(ctx, req) {
 		if err != nil {
 			return "", err
@@ -90,6 +92,9 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 		switch d.Kind {
 		case model.Fallback:
 			answers = d.Fallback.To
+		case model.Healed:
+			c.p.Selection.Learn(*d.Needs)
+			c.p.Stream.Publish(w.Task, 0, event.ContextHealed(*d.Needs))
 		case model.Done:
 			said = d.Message
 			c.p.Ledger.Request(usage.Asker{Task: w.Task, Used: w.Used, For: event.OfSummary}, answers, d.Usage)

@@ -51,27 +51,35 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 const ByDigest = "digest"
 
 // Digestible reports whether Digest would remove anything.
-func Digestible(c *Conversation, target int) bool {
-	return read(c, func(h *history.History) bool { return h.Tokens() > target && history.Removable(h) })
+func Digestible(c *Conversation, target int, all bool) bool {
+	return read(c, func(h *history.History) bool {
+		return h.Tokens() > target && (history.Removable(h) || all && len(history.ClearResults(h.Clone(), target)) > 0)
+	})
 }
 
-// Digest replaces old exchanges by lines about them, down to so many tokens, and reports
-// whether there were any.
-func (c *Conversation) Digest(task, target int) (e event.ContextCompacted, ok bool) {
+// Digest replaces old exchanges and turns by lines about them, down to so many tokens, and reports
+// whether there were any. all means that it takes out the newest results if there is nothing else.
+func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.hist.Compact(target)
-	if r.Messages == 0 {
-		return e, false
-	}
+	r := history.CompactTurns(c.hist, target)
 	e = event.ContextCompacted{
 		By: ByDigest, Summary: r.Summary, Before: r.Before, After: r.After,
 		Removed: r.Messages, Turns: r.Turns, Boundary: r.Boundary, Kept: r.Kept,
 	}
-	c.date = ""
-	c.known.forget()
-	c.stream.Publish(task, 0, e)
-	return e, true
+	if ok = r.Messages > 0; ok {
+		c.date = ""
+		c.known.forget()
+		c.stream.Publish(task, 0, e)
+	}
+	if ok || !all {
+		return e, ok
+	}
+	if ids := history.ClearResults(c.hist, target); len(ids) > 0 {
+		c.stream.Publish(task, 0, event.MicroCompacted{CallIDs: ids})
+		e.After, ok = c.hist.Tokens(), true
+	}
+	return e, ok
 }
 
 // ClearOld takes out results that no longer matter, if that is worth it, or room is needed.

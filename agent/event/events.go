@@ -77,6 +77,7 @@ var All = []Event{
 	ContextCompacted{},
 	MicroCompacted{},
 	ContextPinned{},
+	ContextHealed{},
 	InstructionsRead{},
 	ResultSpilled{},
 	MetricsUsage{},
@@ -170,10 +171,10 @@ const (
 	Typed    PromptKind = "typed"    // a shell command, or a workflow: the model is informed, not asked
 )
 
-// PromptBlocked marks that a hook refused a prompt: the model is not sent it.
+// PromptBlocked marks that a prompt is taken out of what the model is sent, since a hook refused it or it could not be sent.
 type PromptBlocked struct {
 	ID     int    `json:"id"`
-	By     string `json:"by"` // the hook
+	By     string `json:"by"` // the hook; "" = no hook
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -1,5 +1,7 @@
 package event
 
+import "buddy/agent/model"
+
 // Health grades how full a context is.
 type Health string
 
@@ -67,4 +69,14 @@ type ContextPinned struct {
 	Back     int  `json:"back"`
 	Off      bool `json:"off,omitempty"`
 	Messages int  `json:"messages"` // its messages
+}
+
+// ContextHealed marks that a server took a request only after it was changed, or said how much it takes:
+// what requests to this model need from now on.
+type ContextHealed struct {
+	Model    string         `json:"model"`
+	BaseURL  string         `json:"base_url"`
+	Remedies []model.Remedy `json:"remedies,omitempty"` // all that it needs
+	Window   int            `json:"window,omitempty"`   // tokens that the server says it takes
+	Text     string         `json:"text"`               // what is new, for people
 }

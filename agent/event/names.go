@@ -186,6 +186,12 @@ func (ContextPinned) Type() string { return "context.pinned" }
 // Durable returns true.
 func (ContextPinned) Durable() bool { return true }
 
+// Type returns "context.healed".
+func (ContextHealed) Type() string { return "context.healed" }
+
+// Durable returns true.
+func (ContextHealed) Durable() bool { return true }
+
 // Type returns "result.spilled".
 func (ResultSpilled) Type() string { return "result.spilled" }
 

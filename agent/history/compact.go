@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	keepUnits    = 3 // newest exchanges, never compacted
+	keepUnits    = 3 // newest exchanges, never removed
 	keepFailures = 3 // most recent failures whose exchanges are kept
 )
 
@@ -37,27 +37,35 @@ type unit struct{ from, to int } // indexes, to is exclusive
 // until the history has at most target tokens or nothing more may be removed. The newest three
 // exchanges, those with the three most recent failures, the first prompt and pinned messages
 // are kept. Messages that were handed out do not change.
-func (h *History) Compact(target int) Report {
+func (h *History) Compact(target int) Report { return compact(h, target, nil) }
+
+// CompactTurns is Compact, but as long as the history has more than target tokens it also removes turns and reminders from the
+// exchanges that stay, the oldest first: answers that called tools, with the results. The last one of them stays.
+func CompactTurns(h *History, target int) Report { return compact(h, target, turns(h)) }
+
+// compact removes exchanges and then inner ones of what is left until h has at most target tokens.
+func compact(h *History, target int, inner []unit) Report {
 	report := Report{Before: h.Tokens(), After: h.Tokens()}
 	if report.Before <= target {
 		return report
 	}
+	exchanges := h.removable()
 	digest, bad := readDigest(h.Earlier()), failures(h.results, len(h.results))
 	gone := make(map[int]bool)
 	room := 0 // characters that become free
 	for _, m := range h.msgs[h.system:h.start()] {
 		room += size(m)
 	}
-	for _, u := range h.removable() {
+	for n, u := range slices.Concat(exchanges, inner) {
 		for i := u.from; i < u.to; i++ {
-			if !h.stays(i) {
+			if !gone[i] && !h.stays(i) {
 				gone[i] = true
 				room += size(h.body()[i])
 				digest.describe(h.body()[i], h.meant, bad)
-				report.Boundary = i + 1
+				report.Boundary = max(report.Boundary, i+1)
 			}
 		}
-		report.Turns++
+		report.Turns = min(n+1, len(exchanges))
 		report.Summary = digest.text(room)
 		if h.gauge.without(room, report.Summary) <= target {
 			break
@@ -216,8 +224,35 @@ func opens(m model.Message) bool { return m.Role == model.User && m.Kind == mode
 // said reports whether a message was written by the person.
 func said(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
-// Removable reports whether Compact would remove anything from h if that were above its target.
-func Removable(h *History) bool { return len(h.removable()) > 0 }
+// Removable reports whether CompactTurns would remove anything from h if that were above its target.
+func Removable(h *History) bool { return len(h.removable()) > 0 || len(turns(h)) > 0 }
+
+// turns returns the answers that called tools, each with the results, and reminders, oldest first: what may be removed
+// inside an exchange. The last answer with calls is not among them, nor what is pinned.
+func turns(h *History) []unit {
+	body := h.body()
+	var all []unit
+	last := -1 // of all that is an answer
+	for i := 0; i < len(body); i++ {
+		u := unit{i, i + 1}
+		calls := len(body[i].ToolCalls) > 0
+		for calls && u.to < len(body) && body[u.to].Role == model.Tool {
+			u.to++
+		}
+		i = u.to - 1
+		if reminds := body[u.from].Role == model.User && body[u.from].Kind == model.Reminder; !calls && !reminds || h.stays(u.from) {
+			continue
+		}
+		if calls {
+			last = len(all)
+		}
+		all = append(all, u)
+	}
+	if last < 0 {
+		return all
+	}
+	return slices.Delete(all, last, last+1)
+}
 
 // removable returns the exchanges that may be removed, oldest first.
 func (h *History) removable() []unit {

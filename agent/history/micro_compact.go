@@ -128,6 +128,23 @@ func (h *History) MicroCompact(needed bool) []string {
 	return ids
 }
 
+// ClearResults clears results of h, the oldest first, until that has at most target tokens, and returns their call ids. It is
+// the last resort: results that the model has not read are among them.
+func ClearResults(h *History, target int) []string {
+	pinned := h.pinnedCalls()
+	var ids []string
+	for _, r := range slices.Clone(h.results) {
+		if h.Tokens() <= target {
+			break
+		}
+		if !r.cleared && !pinned[r.id] && r.size > len(Cleared) {
+			h.ApplyMicro([]string{r.id})
+			ids = append(ids, r.id)
+		}
+	}
+	return ids
+}
+
 // sizeFrom returns the characters of the messages from the result of a call on.
 func sizeFrom(msgs []model.Message, id string) int {
 	n := 0

@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"buddy/texts"
 )
 
 // ErrorKind says where a request failed.
@@ -45,6 +43,7 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what is to follow
+	Window     int           // ContextError: how many tokens the server says that the model takes; 0 = it does not
 	Silence    time.Duration // how long nothing came, of one that ended for that; else 0
 	Err        error         // the cause; may be nil
 }
@@ -125,25 +124,6 @@ func (e *Error) Replaced() string {
 	}
 	return "Model overloaded"
 }
-
-// tooLong are words by which servers say that a conversation does not fit. Each is from
-// a message that the server named is known to send.
-var tooLong = []string{
-	"context_length_exceeded",       // OpenAI, OpenRouter, DeepSeek: error.code
-	"context length",                // the same, vLLM and LM Studio: "maximum context length is 8192 tokens"
-	"context window",                // OpenAI's Responses: "Your input exceeds the context window of this model"
-	"context the overflows",         // LM Studio: "Trying to keep the first 9000 tokens when context the overflows"
-	"prompt is too long",            // Anthropic: "prompt is too long: 210000 tokens > 200000 maximum"
-	"exceed context limit",          // Anthropic: "input length and `max_tokens` exceed context limit"
-	"exceed_context_size",           // llama.cpp: error.type
-	"exceeds the available context", // llama.cpp: "the request exceeds the available context size"
-	"input token count",             // Gemini: "The input token count exceeds the maximum number of tokens allowed"
-	"input is too long",             // Bedrock: "Input is too long for requested model"
-}
-
-// TooLong reports whether what a server says of a refused request means that the
-// conversation is longer than its model takes.
-func TooLong(said string) bool { return texts.HasAny(said, tooLong...) }
 
 // overRate finds what a limit per minute or day allows and what the request alone has: "Request too large for gpt-4o in
 // organization org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI, github.com/Aider-AI/aider/issues/1880).

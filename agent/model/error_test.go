@@ -86,15 +86,46 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestTooLong: what only sounds like it is not it.
-func TestTooLong(t *testing.T) {
-	for _, said := range []string{"Invalid 'tools[0].function.name': string too long", "rate limit: too many tokens per minute", "max_tokens is too large", ""} {
-		if model.TooLong(said) {
-			t.Errorf("%q is taken for a conversation that is too long", said)
+// TestOverflow: servers say in many ways that a conversation does not fit, and most say what does.
+func TestOverflow(t *testing.T) {
+	for said, want := range map[string]int{
+		`{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","code":"context_length_exceeded"}}`:                                    128000,
+		`{"error":{"message":"This endpoint's maximum context length is 1,048,576 tokens. However, you requested about 1293741 tokens"}}`:                                                                     1048576,
+		`{"error":{"message":"Your input exceeds the context window of this model."}}`:                                                                                                                        0,
+		`prompt is too long: 210000 tokens > 200000 maximum`:                                                                                                                                                  200000,
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length":                                                                                                  200000,
+		`Input is TOO LONG for requested model.`:                                                                                                                                                              0,
+		`{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}`: 4096,
+		`Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens`:                                                               4096,
+		`The decoder prompt (length 9000) is longer than the maximum model length of 8192.`:                                                                                                                   8192,
+		`The input (9000 tokens) is longer than the model's context length (8192 tokens).`:                                                                                                                    8192,
+		`This model's maximum prompt length is 131072 but the request contains 537812 tokens.`:                                                                                                                131072,
+		`Invalid request: Your request exceeded model token limit: 262144 (requested: 265312)`:                                                                                                                262144,
+		`{"error":{"code":"1261","message":"Prompt exceeds max length"}}`:                                                                                                                                     0,
+		`<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]`:                                                                                                              129024,
+		`prompt token count of 100000 exceeds the limit of 64000`:                                                                                                                                             64000,
+		`The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).`:                                                                                                             1048575,
+		`Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length`:                                                                                              32768,
+		`The prompt is too long: 143000, model maximum context length: 131071`:                                                                                                                                131071,
+		`too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000`:                                                                                                            4081,
+		`prompt too long; exceeded max context length by 8080 tokens`:                                                                                                                                         0,
+		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens":                                                                                             8193,
+		`Please reduce the length of the messages or completion.`:                                                                                                                                             0,
+		`invalid params, context window exceeds limit (2013)`:                                                                                                                                                 0,
+		`Total tokens of image and text exceed max message tokens.`:                                                                                                                                           0,
+		`Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 280000 tokens.`:                                                                                                 272000,
+		`litellm.ContextWindowExceededError: ...`:                                                                                                                                                             0,
+	} {
+		if got, ok := model.Overflow(said); !ok || got != want {
+			t.Errorf("%s: %d, %v, want %d", said, got, ok, want)
 		}
 	}
-	if !model.TooLong("Input is TOO LONG for requested model.") { // the others are played by modeltest.TestFaults
-		t.Error("Bedrock")
+	for _, said := range []string{
+		"", "Invalid 'tools[0].function.name': string too long", "rate limit: too many tokens per minute", "no such model", "max_tokens is too large: 99999", "the image is too large", "Rate limit reached for tokens per min", "string too long. Expected a string with maximum length 64",
+	} {
+		if _, ok := model.Overflow(said); ok {
+			t.Errorf("%q is no overflow", said)
+		}
 	}
 }
 

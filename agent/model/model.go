@@ -65,7 +65,8 @@ type Request struct {
 	// Breakpoints are the ends of prefixes that are worth to be cached: system messages that are not blank, by
 	// index from 0. nil means the last one. See Marks.
 	Breakpoints []int
-	Tokens      int // about how many tokens it has; 0 = not estimated. It is not sent.
+	Tokens      int     // about how many tokens it has; 0 = not estimated. It is not sent.
+	Needs       []Needs // what servers have refused earlier, of this model and others. It is not sent.
 }
 
 // HasImages reports whether any message has images.
@@ -118,6 +119,7 @@ const (
 	Stalled                        // Stall: the answer stopped in the middle; what follows tells what comes of it
 	Retry                          // Retry: the request failed and will be sent again
 	Fallback                       // Fallback: another model answers the request from here on
+	Healed                         // Needs: the server took the request only in another form
 	Done                           // Message, Finish, Usage: the answer is complete
 )
 
@@ -132,6 +134,7 @@ type Delta struct {
 	Stall    *StallNotice
 	Retry    *RetryNotice
 	Fallback *FallbackNotice
+	Needs    *Needs
 
 	Message *Message // Done: the whole message, opaque fields kept
 	Finish  string   // Done: the provider's finish reason

@@ -90,7 +90,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 // the text so far is kept, that of the attempt which said most, and no call of it.
 // Behind the history goes what is of this moment only.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
-	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints}
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, Needs: l.p.Selection.Needs()}
 	req.Messages, req.Tokens = x.talk.Request()
 	req.Messages, req.Ephemeral = append(req.Messages, now...), len(now)
 	for _, m := range now {
@@ -138,8 +138,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 
 // tellPictures tells the person, once in a session, that the model was sent no pictures.
 func (p *partial) tellPictures(req model.Request) {
-	now := p.model.Info() // it may have learnt that from this request
-	if (p.answers.TextOnly || now.TextOnly && now.Model == p.answers.Model) && req.HasImages() && p.loop.n.leavesOut() {
+	if p.answers.TextOnly && req.HasImages() && p.loop.n.leavesOut() {
 		p.publish(event.Warning{
 			Text: p.answers.Model + " takes no pictures: those of the conversation are left out", Code: "pictures",
 			NextStep: "/model chooses a model that takes them",
@@ -375,24 +374,6 @@ func (p *partial) take(d model.Delta) {
 			p.call = saying{p.loop.p.Stream.Keys().Stream(), d.CallID}
 		}
 		p.publish(event.CallDelta{CallID: d.CallID, Text: p.call.Write(d.Text)})
-	case model.Alive:
-		p.publish(event.ModelAlive{})
-	case model.Stalled:
-		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
-	case model.Fallback:
-		p.forget()
-		from, to := d.Fallback.From, d.Fallback.To
-		p.answers = to
-		p.x.fallBack(d.Fallback, p.loop.o.Durable)
-		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
-	case model.Retry:
-		p.forget()
-		now := d.Retry.Now
-		p.x.retry.Store(&now)
-		fault := d.Retry.Fault
-		p.publish(event.ModelRetry{
-			Attempt: d.Retry.Attempt, Of: d.Retry.Of, WaitMS: d.Retry.WaitMS, Why: fault.Error(), Short: fault.Short(), Raw: fault.Raw(),
-		})
 	case model.CallReady:
 		if d.Call != nil {
 			p.batch.said = decision.Said{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
@@ -403,9 +384,41 @@ func (p *partial) take(d model.Delta) {
 		p.showReasoning(p.reasoning.end())
 		p.showText(p.text.end())
 		p.done = &d
+	default:
+		p.note(d)
 	}
 	if p.loop.o.Now().Sub(p.saved) >= checkpointEvery {
 		p.checkpoint()
+	}
+}
+
+// note takes what is about the request, and no part of its answer.
+func (p *partial) note(d model.Delta) {
+	switch d.Kind {
+	case model.Alive:
+		p.publish(event.ModelAlive{})
+	case model.Stalled:
+		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
+	case model.Fallback:
+		p.forget()
+		from, to := d.Fallback.From, d.Fallback.To
+		p.answers = to
+		p.x.fallBack(d.Fallback, p.loop.o.Durable)
+		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
+	case model.Healed:
+		p.loop.p.Selection.Learn(*d.Needs)
+		if model.TextOnly(d.Needs.Remedies) {
+			p.loop.n.leavesOut() // the event says it
+		}
+		p.publish(event.ContextHealed(*d.Needs))
+	case model.Retry:
+		p.forget()
+		now := d.Retry.Now
+		p.x.retry.Store(&now)
+		fault := d.Retry.Fault
+		p.publish(event.ModelRetry{
+			Attempt: d.Retry.Attempt, Of: d.Retry.Of, WaitMS: d.Retry.WaitMS, Why: fault.Error(), Short: fault.Short(), Raw: fault.Raw(),
+		})
 	}
 }
 

@@ -36,6 +36,9 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	}
 	said, programs := x.said, l.o.Programs
 	x.said = nil
+	for _, p := range said {
+		x.unsent = append(x.unsent, p.ID)
+	}
 	if l.agent.Type != "" { // what it is told is no person's prompt
 		if x.turns == 0 {
 			l.attach(x, 0, programs.Tell(ctx, l.where(x, 0), hooks.SubagentStart, l.agent.Type, nil).Context)

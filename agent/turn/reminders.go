@@ -47,7 +47,7 @@ func snapshot(l *Loop, x *Exchange) reminder.Snapshot {
 		Subagent: l.agent.Type != "", Task: x.task, Turn: l.Turns(), Mode: action.Stricter(mode, l.agent.Most), Model: info.Model,
 		Date: conversation.Today(info, l.o.Now, l.o.Dates), Cost: reminder.Level{Used: int64(spent), Limit: int64(most)},
 	}
-	now.Fill.Limit = int64(info.Window)
+	now.Fill.Limit = int64(l.p.Selection.KnownWindow())
 	conversation.Describe(x.talk, &now)
 	return now
 }

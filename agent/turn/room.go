@@ -8,7 +8,6 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/selection"
 )
 
 // Compact is the work of a task that only compacts.
@@ -43,16 +42,23 @@ func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompact
 }
 
 // maxOverflows limits how often an exchange makes room because the provider said so.
-const maxOverflows = 3
+const maxOverflows = 5
 
-// overflowed makes room because the provider said that the request was too long, and
+// overflowed makes room because the provider said that the request was too long, or may have meant that, and
 // reports whether it is worth sending again.
 func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
-	if !ok || e.Kind != model.ContextError || x.overflows == maxOverflows {
+	if !ok || x.overflows == maxOverflows {
 		return false
 	}
-	if errors.Is(err, errFull) {
+	window, _ := l.p.Selection.Window()
+	switch {
+	case e.Kind == model.ContextError:
+		learnWindow(l, x, e.Window)
+	case !e.Refused() || x.talk.Tokens() <= window/2:
+		return false
+	}
+	if e.Kind != model.ContextError || errors.Is(err, errFull) {
 		x.overflows = maxOverflows - 1 // once: what does not help now will not later
 	}
 	x.overflows++
@@ -62,6 +68,17 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 	}
 	l.moved(ctx, x, did)
 	return true
+}
+
+// learnWindow notes how many tokens a server says that the model takes, if that is less than was known.
+func learnWindow(l *Loop, x *Exchange, tokens int) {
+	info := l.model(x).Info()
+	if was, known := l.p.Selection.Window(); tokens == 0 || known && was <= tokens {
+		return
+	}
+	needs := model.Needs{Model: info.Model, BaseURL: info.BaseURL, Window: tokens, Text: fmt.Sprintf("%s takes %d tokens, as its server says: this is its context window from now on", info.Model, tokens)}
+	l.p.Selection.Learn(needs)
+	l.p.Stream.Publish(x.task, 0, event.ContextHealed(needs))
 }
 
 // ContextLimitError ends an exchange that does not fit into the model's window.
@@ -86,8 +103,17 @@ func (e *ContextLimitError) Error() string {
 // Unwrap returns what the provider said.
 func (e *ContextLimitError) Unwrap() error { return e.Err }
 
-// overLimit returns the error of an exchange that is too long; err is what the provider said of it.
-func overLimit(on *selection.Selection, x *Exchange, err error) error {
-	window, _ := on.Window()
-	return &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
+// overLimit returns the error of an exchange that is too long; err is what the provider said of it. Prompts that could not be
+// sent leave the conversation: with them nothing could be sent any more.
+func overLimit(l *Loop, x *Exchange, err error) error {
+	window, _ := l.p.Selection.Window()
+	limit := &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
+	for _, id := range x.unsent {
+		x.talk.Block(x.task, event.PromptBlocked{ID: id, Reason: "it did not fit into the context window"})
+	}
+	if len(x.unsent) > 0 {
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "the prompt could not be sent and is not kept in the conversation", Code: "not_sent"})
+	}
+	x.unsent = nil
+	return limit
 }

@@ -31,7 +31,7 @@ func (l skillTexts) tell(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	window := l.p.Selection.Model().Info().Window // 0: nobody knows
+	window := l.p.Selection.KnownWindow() // 0: nobody knows
 	list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
 	for _, line := range l.p.Skills.Lines(window) {
 		list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})

@@ -148,8 +148,11 @@ func (l *Loop) Replay(env event.Envelope) {
 	l.n.mu.Lock()
 	defer l.n.mu.Unlock()
 	l.n.turns = max(l.n.turns, env.Turn)
-	if _, ok := env.Payload.(event.ToolStarted); ok {
+	switch p := env.Payload.(type) {
+	case event.ToolStarted:
 		l.n.outs++
+	case event.ContextHealed:
+		l.n.pictures = l.n.pictures || model.TextOnly(p.Remedies)
 	}
 }
 
@@ -169,6 +172,7 @@ type Exchange struct {
 	stop context.CancelCauseFunc
 
 	said      []event.PromptSubmitted // that no hook has seen yet
+	unsent    []int                   // ids of prompts that no model has answered yet
 	named     []string                // agents that prompts named and the model was not told of yet
 	heard     []event.PromptSubmitted // that name files which were not read yet
 	now       []model.Message         // of the next request only
@@ -285,7 +289,7 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	}
 	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
 	case compact.Full:
-		return event.ContextLimit, overLimit(l.p.Selection, x, nil)
+		return event.ContextLimit, overLimit(l, x, nil)
 	case compact.Moved:
 		l.moved(ctx, x, did)
 		return "", nil
@@ -312,11 +316,12 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 	case err != nil:
 		l.failed(ctx, x, err)
 		if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.ContextError {
-			return event.ContextLimit, overLimit(l.p.Selection, x, err)
+			return event.ContextLimit, overLimit(l, x, err)
 		}
 		return event.Failed, err
 	}
 	x.turns++
+	x.unsent = nil
 	if done && !l.goesOn(ctx, x) {
 		return event.Completed, nil
 	}

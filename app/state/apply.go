@@ -52,7 +52,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
+		event.ContextCompacted, event.ContextPinned, event.ContextHealed, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
@@ -369,6 +369,8 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		compacted(s, env, p)
 	case event.ContextPinned:
 		pinned(s, env, p)
+	case event.ContextHealed:
+		s.add(env, NoticeBlock, p.Text)
 	case event.FileRestored:
 		restored(s, env, p)
 	case event.ReviewFinished:

@@ -17,7 +17,6 @@ package anthropic
 
 import (
 	"net/http"
-	"sync/atomic"
 
 	"buddy/agent/model"
 	"buddy/agent/model/endpoint"
@@ -43,8 +42,7 @@ type adapter struct {
 	client    *wire.Client
 	maxTokens int
 	header    http.Header
-	adaptive  atomic.Bool // the model decides how long it thinks
-	corrected atomic.Bool // the server has said so
+	adaptive  bool // the model decides how long it thinks
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -53,7 +51,7 @@ func New(c Config) (*wire.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Without: m.without}), nil
+	return m.client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Opaque: m.opaque}), nil
 }
 
 func newAdapter(c Config) (*adapter, error) {
@@ -61,11 +59,10 @@ func newAdapter(c Config) (*adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &adapter{client: client, header: http.Header{"Anthropic-Version": {version}}}
+	m := &adapter{client: client, header: http.Header{"Anthropic-Version": {version}}, adaptive: adaptive(client.Info().Model)}
 	if err := m.limits(c); err != nil {
 		return nil, err
 	}
-	m.adaptive.Store(adaptive(client.Info().Model))
 	if c.Key != "" {
 		m.header.Set("X-Api-Key", c.Key)
 	}
@@ -76,18 +73,12 @@ func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, model: m.client.Info().Model}
 }
 
-// without takes the other way to ask for thinking, once: the name of the model has misled us.
-func (m *adapter) without(err error) bool {
-	if !wire.Refuses(err, "thinking.type", "adaptive", "budget_tokens", "output_config", "effort parameter") || m.client.Effort() == "" || !m.corrected.CompareAndSwap(false, true) {
-		return false
-	}
-	m.adaptive.Store(!m.adaptive.Load())
-	return true
-}
+// opaque reports whether an answer has blocks that go back as they came.
+func (m *adapter) opaque(msg model.Message) bool { return len(keptIn(msg, m.client.Info().Model)) > 0 }
 
 // open sends the request and returns when the answer begins.
-func (m *adapter) open(call *endpoint.Call, req model.Request) error {
-	body, err := m.encode(req)
+func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedied) error {
+	body, err := m.encode(req, with)
 	if err != nil {
 		return err
 	}

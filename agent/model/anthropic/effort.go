@@ -1,11 +1,13 @@
 package anthropic
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"buddy/agent/model"
 	"buddy/agent/model/wire"
 )
 
@@ -54,7 +56,7 @@ const version46 = 4*100 + 6
 var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
 // adaptive reports whether a model is of that kind, by its name. Servers correct a wrong
-// guess, see without.
+// guess, see think.
 func adaptive(name string) bool {
 	name = strings.ToLower(name)
 	v := claudeVersion.FindStringSubmatch(name)
@@ -66,13 +68,13 @@ func adaptive(name string) bool {
 	return major*100+minor >= version46
 }
 
-// think asks for the thinking that the configuration wants.
-func (m *adapter) think(r *request) {
+// think asks for the thinking that the configuration wants, of a request that has its messages.
+func (m *adapter) think(r *request, with *wire.Remedied) {
 	effort := m.client.Effort()
 	switch {
 	case effort == "" || effort == "none": // models think only when they are asked to
-		return
-	case m.adaptive.Load():
+	case with.With(wire.NoEffort), r.unthought() && with.With(wire.NoThinkingYet):
+	case m.adaptive != with.With(wire.OtherThinking): // the name of the model may have misled us
 		if effort == "minimal" {
 			effort = "low" // the least that there is
 		}
@@ -81,4 +83,15 @@ func (m *adapter) think(r *request) {
 	default:
 		r.Thinking = &thinking{Type: "enabled", Budget: budgets[effort]}
 	}
+}
+
+// unthought reports whether a request is in the middle of a turn, between calls, that began without thinking.
+func (r *request) unthought() bool {
+	n := len(r.Messages)
+	if n < 2 || r.Messages[n-2].Role != model.Assistant {
+		return false
+	}
+	results, _ := r.Messages[n-1].Content[0].(*part)
+	_, thought := r.Messages[n-2].Content[0].(json.RawMessage)
+	return results != nil && results.Type == "tool_result" && !thought
 }

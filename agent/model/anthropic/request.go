@@ -73,13 +73,13 @@ var ephemeral = &cacheControl{"ephemeral"}
 
 // encode writes a request. Apart from the marks for the cache, the messages of one
 // request begin with the bytes of those of the request before.
-func (m *adapter) encode(req model.Request) ([]byte, error) {
+func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error) {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return nil, err
 	}
 	r := request{Model: m.client.Info().Model, MaxTokens: m.maxTokens, Stream: true}
-	r.Temperature, r.TopP = m.client.Sampling().Temperature, m.client.Sampling().TopP
-	m.think(&r)
+	sampling := m.client.SamplingOf(with)
+	r.Temperature, r.TopP = sampling.Temperature, sampling.TopP
 	for _, d := range req.Tools {
 		if len(d.Parameters) == 0 {
 			d.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
@@ -90,10 +90,13 @@ func (m *adapter) encode(req model.Request) ([]byte, error) {
 	for _, msg := range req.Messages[:stays] {
 		r.add(msg)
 	}
-	r.mark(req.Marks(len(r.System)))
+	if !with.With(wire.NoCacheMarks) {
+		r.mark(req.Marks(len(r.System)))
+	}
 	for _, msg := range req.Messages[stays:] {
 		r.add(msg)
 	}
+	m.think(&r, with)
 	body, err := texts.JSON(r)
 	if err != nil {
 		return nil, fmt.Errorf("the request: %w", err)

@@ -13,7 +13,7 @@ package completions
 
 import (
 	"errors"
-	"sync/atomic"
+	"slices"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -33,9 +33,7 @@ type Config = wire.Config
 
 // adapter asks a server in this protocol. It is safe for concurrent use.
 type adapter struct {
-	client  *wire.Client
-	noUsage atomic.Bool // the server refuses stream_options
-	reasons atomic.Bool // … answers without reasoning_content: DeepSeek and Kimi while they think
+	client *wire.Client
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -45,29 +43,31 @@ func New(c Config) (*wire.Model, error) {
 		return nil, err
 	}
 	m := &adapter{client: client}
-	return client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Without: m.without}), nil
+	return client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Opaque: m.opaque}), nil
 }
 
 func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, origin: m.client.Origin()}
 }
 
-// without reports whether a request was refused for something that can be sent otherwise, and
-// remembers what: each at most once.
-func (m *adapter) without(err error) bool {
-	return wire.Refuses(err, "stream_options") && m.noUsage.CompareAndSwap(false, true) ||
-		wire.Refuses(err, "reasoning_content") && wire.Refuses(err, "missing", "required", "must be passed") && m.reasons.CompareAndSwap(false, true)
+// opaque reports whether an answer has fields beyond the protocol that go back.
+func (m *adapter) opaque(msg model.Message) bool {
+	origin := m.client.Origin()
+	return len(own(msg.Extra, origin)) > 0 || slices.ContainsFunc(msg.ToolCalls, func(c model.ToolCall) bool { return len(own(c.Extra, origin)) > 0 })
 }
 
 // open sends the request and returns when the answer begins.
-func (m *adapter) open(call *endpoint.Call, req model.Request) error {
+func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedied) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
 	e := encoder{
-		origin: m.client.Origin(), reasons: m.reasons.Load(), unsigned: m.client.WantsSignatures(),
+		origin: m.client.Origin(), with: with, unsigned: m.client.WantsSignatures(),
 		callID: func(id string) string { return m.client.CallID(id, maxCallID) },
 		marked: marks(req, m.client.Provider(), m.client.Info().Model),
+	}
+	if len(e.marked) > 0 && with.With(wire.NoCacheMarks) {
+		e.marked = nil
 	}
 	messages, err := e.encode(req.Messages)
 	if err != nil {
@@ -75,12 +75,12 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
-	extra := m.client.Extra(len(req.Tools) > 0)
+	extra := m.client.Extra(len(req.Tools) > 0, with)
 	effort := wire.Text(extra["reasoning_effort"]) // the SDK judges it, so it gets it
 	delete(extra, "reasoning_effort")
-	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: m.client.WithSampling(extra)}
+	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: m.client.WithSampling(extra, with)}
 	r := openai.ChatCompletionRequest{Model: m.client.Info().Model, Tools: tools(req.Tools), ReasoningEffort: effort}
-	if !m.noUsage.Load() {
+	if !with.With(wire.NoStreamOptions) {
 		r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
 	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).

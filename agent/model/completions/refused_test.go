@@ -11,16 +11,16 @@ import (
 )
 
 // TestReasoningRequired: a server that refuses answers without reasoning, such as those of another model or half an
-// answer that a person stopped, gets some in each. Another server that names the field gets none.
+// answer that a person stopped, gets some in each. One that refuses the field gets none at all.
 func TestReasoningRequired(t *testing.T) {
 	for _, tt := range []struct {
 		said string
-		asks int // requests for two prompts
-		sent int // answers with made-up reasoning in the last
+		sent int  // answers with made-up reasoning in the last request
+		own  bool // the model's own reasoning is in it
 	}{
-		{`{"error":{"message":"thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"}}`, 3, 2},
-		{"{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\"}}", 3, 2},
-		{`{"error":{"message":"messages.1: property 'reasoning_content' is unsupported"}}`, 2, 0},
+		{`{"error":{"message":"thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"}}`, 2, true},
+		{"{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\"}}", 2, true},
+		{`{"error":{"message":"messages.1: property 'reasoning_content' is unsupported"}}`, 0, false},
 	} {
 		n := 0
 		srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
@@ -43,7 +43,7 @@ func TestReasoningRequired(t *testing.T) {
 		second := modeltest.Collect(t.Context(), m, model.Request{Messages: msgs})
 		sent := srv.Requests()
 		last := string(sent[len(sent)-1].Body)
-		if (first.Err == nil) != (tt.sent > 0) || second.Err != nil || len(sent) != tt.asks || strings.Count(last, `"reasoning_content":" "`) != tt.sent || !strings.Contains(last, `"reasoning_content":"hm"`) {
+		if first.Err != nil || second.Err != nil || len(sent) != 3 || strings.Count(last, `"reasoning_content":" "`) != tt.sent || strings.Contains(last, `"reasoning_content":"hm"`) != tt.own {
 			t.Errorf("%s: %v, %v, %d requests, the last %s", tt.said, first.Err, second.Err, len(sent), last)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 
 // encoder writes the conversation of one request.
 type encoder struct {
-	origin  string       // see wire.Client.Origin; fields beyond the protocol are for it alone
-	reasons bool         // every answer has reasoning_content
-	marked  map[int]bool // messages that end with a mark for the cache, by index
-	callID  func(id string) string
+	origin string // see wire.Client.Origin; fields beyond the protocol are for it alone
+	with   *wire.Remedied
+	marked map[int]bool // messages that end with a mark for the cache, by index
+	callID func(id string) string
 
 	unsigned bool // calls without a signature say so, see unsigned
 }
@@ -55,7 +55,7 @@ func (e encoder) message(m model.Message) model.Message {
 		m.Name = "" // only the id says whose result it is
 		m.ToolCallID = e.callID(m.ToolCallID)
 	}
-	if e.reasons && m.Role == model.Assistant && m.Extra[reasoningKey] == nil {
+	if m.Role == model.Assistant && m.Extra[reasoningKey] == nil && e.with.With(wire.NeedsReasoning) {
 		extra := map[string]json.RawMessage{reasoningKey: json.RawMessage(`" "`)} // Kimi refuses ""
 		maps.Copy(extra, m.Extra)
 		m.Extra = extra

@@ -100,6 +100,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 		RetryAfter: askedWait(resp.Header, string(head), time.Now()),
 	}
 	e.Heard([]byte(c.scrub(string(head))))
+	window, long := model.Overflow(string(head))
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
 		e.Kind, e.Said, e.Body = model.SetupError, "", ""
@@ -110,8 +111,8 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 		e.Kind, e.Hint = model.SetupError, proxyHint
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		e.Hint = c.keyHint()
-	case code == http.StatusRequestEntityTooLarge, refused(code) && model.TooLong(string(head)):
-		e.Kind, e.Hint = model.ContextError, contextHint
+	case code == http.StatusRequestEntityTooLarge, refused(code) && long:
+		e.Kind, e.Hint, e.Window = model.ContextError, contextHint, window
 	case code == http.StatusPaymentRequired, code == http.StatusTooManyRequests:
 		limited(e, head)
 	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed:

@@ -14,18 +14,15 @@ import (
 	"buddy/agent/model/responses"
 )
 
-// recorder keeps the last request and refuses it with what it holds.
+// recorder keeps the last request and refuses it.
 type recorder struct {
-	body    []byte
-	refusal string
-	n       int
+	body []byte
 }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	r.n++
 	var err error
 	r.body, err = io.ReadAll(req.Body)
-	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(r.refusal)), Request: req}, err
+	return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Body: http.NoBody, Request: req}, err
 }
 
 func protocol(t *testing.T, name string) modeltest.Protocol {
@@ -152,12 +149,18 @@ func TestEffortRefused(t *testing.T) {
 // TestThinkingCorrected: where the name of a model tells nothing of how it is to be asked
 // to think, the server does, once.
 func TestThinkingCorrected(t *testing.T) {
-	server := &recorder{refusal: `{"type":"error","error":{"type":"invalid_request_error","message":"\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\"."}}`}
-	m := protocol(t, "anthropic").New(t, config(other, "my-model", "high", server))
+	srv := modeltest.Start(t, func(r modeltest.Request) modeltest.Answer {
+		if strings.Contains(string(r.Body), `"type":"enabled"`) {
+			return modeltest.Answer{modeltest.Status{Code: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\"."}}`}}
+		}
+		return modeltest.Answer{modeltest.Text("ok")}
+	})
+	m := protocol(t, "anthropic").New(t, modeltest.Config{BaseURL: srv.URL, Model: "my-model", Effort: "high"})
 	for n, want := range []int{2, 3} { // the second request is right at once
-		modeltest.Collect(t.Context(), m, question)
-		if server.n != want || !strings.Contains(string(server.body), `"thinking":{"type":"adaptive"`) {
-			t.Errorf("request %d: %d in all, %s", n, server.n, server.body)
+		r := modeltest.Collect(t.Context(), m, question)
+		all := srv.Requests()
+		if r.Err != nil || len(all) != want || !strings.Contains(string(all[want-1].Body), `"thinking":{"type":"adaptive"`) {
+			t.Errorf("request %d: %v, %d in all", n, r.Err, len(all))
 		}
 	}
 }

@@ -19,6 +19,7 @@ type Result struct {
 	Ready           []model.ToolCall
 	Args            map[string]string // by call id, from deltas
 	Kinds           []model.DeltaKind // runs of the same kind are one
+	Needs           *model.Needs      // what the request was changed for
 	Done            *model.Delta      // nil when the answer was not whole
 	Err             error
 }
@@ -43,6 +44,8 @@ func Collect(ctx context.Context, m model.Model, req model.Request) Result {
 			r.Args[d.CallID] += d.Text
 		case model.CallReady:
 			r.Ready = append(r.Ready, *d.Call)
+		case model.Healed:
+			r.Needs = d.Needs
 		case model.Done:
 			r.Done = &d
 		}

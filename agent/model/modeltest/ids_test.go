@@ -65,7 +65,7 @@ func TestCallIDsOfOthers(t *testing.T) {
 // sent returns what a model would send.
 func sent(t *testing.T, api string, c modeltest.Config, msgs []model.Message) string {
 	t.Helper()
-	r := &recorder{refusal: "no"}
+	r := &recorder{}
 	c.HTTPClient = &http.Client{Transport: r}
 	_ = modeltest.Collect(t.Context(), protocol(t, api).New(t, c), model.Request{Messages: msgs})
 	return string(r.body)

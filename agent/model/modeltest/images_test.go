@@ -71,7 +71,7 @@ func TestImagesStayAfterOtherErrors(t *testing.T) {
 		body string
 	}{
 		{model.Message{Role: model.User, Content: "a", Images: []model.Image{png}}, "no such model"},
-		{model.Message{Role: model.User, Content: "a"}, "image_url"},
+		{model.Message{Role: model.User, Content: "a"}, "image_url: no such model"},
 	} {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Status{Code: 400, Body: tt.body}}))

@@ -17,7 +17,7 @@ package responses
 import (
 	"encoding/json"
 	"fmt"
-	"sync/atomic"
+	"slices"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -37,11 +37,8 @@ type Config = wire.Config
 
 // adapter asks a server in this protocol. It is safe for concurrent use.
 type adapter struct {
-	client    *wire.Client
-	noInclude atomic.Bool // the server or its model refuses encrypted reasoning
-	noSummary atomic.Bool // … a summary of the reasoning
-	noStore   atomic.Bool // … to be told that it stores nothing, as it never does
-	noFree    atomic.Bool // … tools whose calls are free text, or nobody knows that it takes them
+	client *wire.Client
+	free   bool // the model takes tools whose calls are free text
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -50,37 +47,26 @@ func New(c Config) (*wire.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &adapter{client: client}
-	// Only OpenAI needs to be asked for summaries, and only models that think have any.
-	// Servers nearby store nothing and some refuse to be told.
-	switch client.Provider() {
-	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP:
-		m.noStore.Store(true)
-	}
-	m.noFree.Store(!c.Free)
-	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
-	return client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Without: m.without}), nil
+	m := &adapter{client, c.Free}
+	return client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Opaque: m.opaque}), nil
 }
 
 func (m *adapter) answer(emit wire.Emit, req model.Request) wire.Answer {
 	return newAnswer(emit, m.client.Origin(), req.Tools)
 }
 
-// without reports whether a request failed for something that we can do without, and
-// remembers what: each at most once.
-func (m *adapter) without(err error) bool {
-	return wire.Refuses(err, "'custom'", `"custom"`, "custom_tool", "custom tool", "grammar") && m.noFree.CompareAndSwap(false, true) ||
-		wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
-		wire.Refuses(err, `"store"`, "'store'") && m.noStore.CompareAndSwap(false, true) ||
-		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
+// opaque reports whether an answer has items that go back as they came.
+func (m *adapter) opaque(msg model.Message) bool {
+	in := &input{client: m.client}
+	return slices.ContainsFunc(in.places(msg), func(p place) bool { return p.Item != nil })
 }
 
 // open sends the request and returns when the answer begins.
-func (m *adapter) open(call *endpoint.Call, req model.Request) error {
+func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedied) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
-	free := !m.noFree.Load()
+	free := m.free && slices.ContainsFunc(req.Tools, func(d model.ToolDef) bool { return d.Free != nil }) && !with.With(wire.NoFreeText)
 	instructions, input, err := encode(req.Messages, m.client, free)
 	if err != nil {
 		return err
@@ -91,24 +77,30 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err != nil {
 		return err
 	}
-	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: m.client.WithSampling(extra)}
+	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: m.client.WithSampling(extra, with)}
 	r := openai.CreateResponseRequest{Model: m.client.Info().Model, Instructions: instructions}
-	if !m.noStore.Load() { // the default is true
-		r.Store = new(bool)
+	switch m.client.Provider() {
+	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP: // they store nothing and some refuse to be told
+	default:
+		if !with.With(wire.NoStore) {
+			r.Store = new(bool) // the default is true
+		}
 	}
-	if !m.noInclude.Load() {
+	if !with.With(wire.NoInclude) {
 		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
 	}
-	r.Reasoning = m.reasoning()
+	r.Reasoning = m.reasoning(with)
 	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
 	return err
 }
 
 // reasoning says how much to think and what to show of it; nil when nothing is to be said.
-func (m *adapter) reasoning() *openai.ResponseReasoning {
-	r := openai.ResponseReasoning{Effort: string(m.client.Effort())}
-	if !m.noSummary.Load() && r.Effort != "none" {
+func (m *adapter) reasoning(with *wire.Remedied) *openai.ResponseReasoning {
+	r := openai.ResponseReasoning{Effort: string(m.client.EffortOf(with))}
+	// Only OpenAI needs to be asked for summaries, and only models that think have any.
+	thinks := m.client.Provider() == wire.OpenAI && wire.Reasons(m.client.Info().Model) && r.Effort != "none"
+	if thinks && !with.With(wire.NoSummary) {
 		r.Summary = "auto"
 	}
 	if r == (openai.ResponseReasoning{}) {

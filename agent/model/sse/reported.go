@@ -76,7 +76,9 @@ func Reported(raw json.RawMessage) error {
 
 // classify makes a ContextError of an error that says so.
 func classify(e *model.Error, said string) error {
-	if !e.Overloaded() && model.TooLong(said) || model.OverRate(said) {
+	if window, ok := model.Overflow(said); ok && !e.Overloaded() {
+		e.Kind, e.Status, e.Window = model.ContextError, 400, window
+	} else if model.OverRate(said) {
 		e.Kind, e.Status = model.ContextError, 400
 	}
 	return e

@@ -1,47 +1,35 @@
 package wire
 
 import (
-	"errors"
 	"fmt"
-	"slices"
+	"hash/crc32"
 	"strings"
 
 	"buddy/agent/model"
-	"buddy/texts"
 )
 
-// imageLeftOut stands for an image in what a model is sent that takes none.
-const imageLeftOut = "[picture left out: the model takes no pictures]"
+// What stands for a picture in what a model is sent.
+const (
+	pictureLeftOut = "[picture left out: the model takes no pictures]"
+	pictureRefused = "[picture left out: the server refused it]"
+)
 
-// leaveOut returns a request without images if the model takes none, with a text for each.
-func (c *Client) leaveOut(req model.Request) model.Request {
-	if !c.textOnly.Load() || !req.HasImages() {
-		return req
+// withoutPictures replaces the pictures of a message by a text for each.
+func withoutPictures(m *model.Message, text string) {
+	left := strings.TrimSuffix(strings.Repeat(text+"\n", len(m.Images)), "\n")
+	if strings.TrimSpace(m.Content) != "" {
+		left = m.Content + "\n\n" + left
 	}
-	req.Messages = slices.Clone(req.Messages) // they are the history's
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		if len(m.Images) == 0 {
-			continue
-		}
-		left := strings.TrimSuffix(strings.Repeat(imageLeftOut+"\n", len(m.Images)), "\n")
-		if strings.TrimSpace(m.Content) != "" {
-			left = m.Content + "\n\n" + left
-		}
-		m.Content, m.Images = left, nil
-	}
-	return req
+	m.Content, m.Images = left, nil
 }
 
-// withoutImages reports whether a request failed since the model takes no images, and leaves
-// them out from then on. Servers say it with these statuses: DeepSeek "unknown variant `image_url`,
-// expected `text`", OpenRouter "404 No endpoints found that support image input", llama.cpp "500
-// image input is not supported - hint: … you may need to provide the mmproj".
-func (c *Client) withoutImages(req model.Request, err error) bool {
-	var e *model.Error
-	return req.HasImages() && errors.As(err, &e) && e.Kind == model.StatusError &&
-		slices.Contains([]int{400, 404, 422, 500}, e.Status) && texts.HasAny(e.Body, "image_url", "image input", "mmproj") &&
-		c.textOnly.CompareAndSwap(false, true)
+// lastPicture returns a hash of the last picture of a message, "" if it has none.
+func lastPicture(m model.Message) string {
+	if len(m.Images) == 0 {
+		return ""
+	}
+	data := m.Images[len(m.Images)-1].Data
+	return fmt.Sprintf("%08x-%d", crc32.Checksum(data, castagnoli), len(data))
 }
 
 // CheckImages reports why the images of a request would be refused, as a [model.Error]:

@@ -170,6 +170,14 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 // Effort is the checked effort of the configuration; "" when it has none.
 func (c *Client) Effort() Effort { return c.effort }
 
+// EffortOf returns the effort that a request asks for.
+func (c *Client) EffortOf(with *Remedied) Effort {
+	if c.effort == "" || with.With(NoEffort) {
+		return ""
+	}
+	return c.effort
+}
+
 // Provider returns the provider, as far as the address tells; "" when it does not.
 func (c *Client) Provider() Provider { return c.provider }
 
@@ -179,8 +187,13 @@ type Sampling struct{ Temperature, TopP *float64 }
 // Sample sets how much chance there is in answers. Call it before the first request.
 func (c *Client) Sample(s Sampling) { c.sampling = s }
 
-// Sampling returns what Sample set.
-func (c *Client) Sampling() Sampling { return c.sampling }
+// SamplingOf returns what Sample set, as far as a request is sent with it.
+func (c *Client) SamplingOf(with *Remedied) Sampling {
+	if c.sampling == (Sampling{}) || with.With(NoSampling) {
+		return Sampling{}
+	}
+	return c.sampling
+}
 
 // members returns what is to be sent, under the names that OpenAI's protocols have.
 func (s Sampling) members() Members {
@@ -195,21 +208,21 @@ func (s Sampling) members() Members {
 
 // WithSampling adds the sampling to the members of a request of OpenAI's protocols. The SDK
 // would send no zero.
-func (c *Client) WithSampling(m Members) Members {
-	all := c.sampling.members()
+func (c *Client) WithSampling(m Members, with *Remedied) Members {
+	all := c.SamplingOf(with).members()
 	maps.Copy(all, m)
 	return all
 }
 
 // Extra returns what a request of Chat Completions needs beyond the protocol as OpenAI
 // has it, for the effort and for the provider. tools says whether it offers any.
-func (c *Client) Extra(tools bool) Members {
+func (c *Client) Extra(tools bool, with *Remedied) Members {
 	m := make(Members)
 	set := func(key string, value any) {
 		m[key], _ = json.Marshal(value) // of strings, booleans and maps of them
 	}
 	template := func(key string, value any) { set("chat_template_kwargs", map[string]any{key: value}) }
-	switch e := c.effort; {
+	switch e := c.EffortOf(with); {
 	case c.provider == OpenRouter && e != "":
 		// openrouter.ai/docs/use-cases/reasoning-tokens: one spelling for all its models.
 		set("reasoning", map[string]any{"effort": e})
@@ -226,7 +239,7 @@ func (c *Client) Extra(tools bool) Members {
 	case e != "":
 		set("reasoning_effort", e)
 	}
-	if tools && c.provider == LlamaCPP {
+	if tools && c.provider == LlamaCPP && !with.With(NoParallelCalls) {
 		// Off unless asked for: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
 		set("parallel_tool_calls", true)
 	}

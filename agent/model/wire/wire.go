@@ -3,7 +3,7 @@
 // are alike.
 //
 //	c, err := wire.New(config, "responses")
-//	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Without: refused}) // a model.Model
+//	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Opaque: opaque}) // a model.Model
 //
 // It does not know the SDK; the adapters do.
 package wire
@@ -20,7 +20,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"buddy/agent/model"
@@ -67,7 +66,7 @@ type Client struct {
 	key      string
 	endpoint *endpoint.Endpoint
 	pictures fitter
-	textOnly atomic.Bool // no images are sent: the model is known to take none, or has refused one
+	memory   memory // what its server has refused
 }
 
 // New checks c without any I/O. api is the value of the api key in the configuration.
@@ -97,8 +96,8 @@ func New(c Config, api string) (*Client, error) {
 		info.Auth = "a key"
 	}
 	client := &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e, pictures: fitter{takes: takenAt(e.Shown())}}
-	if f, ok := familyOf(name); ok {
-		client.textOnly.Store(f.textOnly)
+	if f, ok := familyOf(name); ok && f.textOnly {
+		client.memory.know(model.Remedy{Name: NoPictures})
 	}
 	return client, nil
 }
@@ -106,7 +105,7 @@ func New(c Config, api string) (*Client, error) {
 // Info describes the model. Its BaseURL has no credentials; TextOnly may become true.
 func (c *Client) Info() model.Info {
 	info := c.info
-	info.TextOnly = c.textOnly.Load()
+	info.TextOnly = model.TextOnly(c.memory.know())
 	return info
 }
 
@@ -135,12 +134,11 @@ var errLeft = errors.New("left")
 // Protocol says how an adapter asks its server.
 type Protocol struct {
 	// Open sends a request over the call. It returns when the answer begins.
-	Open func(call *endpoint.Call, req model.Request) error
+	Open func(call *endpoint.Call, req model.Request, with *Remedied) error
 	// Answer returns what takes the answer to a request apart.
 	Answer func(emit Emit, req model.Request) Answer
-	// Without reports whether a request that failed with err is to be sent again without what
-	// the server refuses. It says so at most once for each such thing.
-	Without func(err error) bool
+	// Opaque reports whether an answer holds something that only its model understands, and gets back.
+	Opaque func(model.Message) bool
 }
 
 // Model is a model.Model: a Client that speaks a protocol. It is safe for concurrent use.
@@ -152,17 +150,9 @@ type Model struct {
 // Model returns the model behind the client.
 func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
 
-// Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
+// Stream sends one request, and what is refused again in another form. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	return stream(func(emit Emit) error {
-		req := m.pictures.fit(req)
-		for {
-			err := m.ask(ctx, emit, m.leaveOut(req))
-			if err == nil || !m.withoutImages(req, err) && !m.protocol.Without(err) {
-				return err
-			}
-		}
-	})
+	return stream(func(emit Emit) error { return m.heal(ctx, emit, m.pictures.fit(req)) })
 }
 
 // stream returns what f emits, and its error as the last element.
@@ -241,13 +231,13 @@ type Answer interface {
 
 // ask sends a request once and emits its answer. Errors are [model.Error], the cause of the
 // cancelled ctx or what emit returned.
-func (m *Model) ask(ctx context.Context, emit Emit, req model.Request) error {
+func (m *Model) ask(ctx context.Context, emit Emit, req model.Request, with *Remedied) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	call := m.endpoint.Call(ctx)
 	defer call.Close()
-	err := m.protocol.Open(call, req)
+	err := m.protocol.Open(call, req, with)
 	var known *model.Error
 	switch {
 	case err == nil:
@@ -365,21 +355,6 @@ func (r *reading) take(event []byte) error {
 func reportedError(err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	return ok && e.Kind == model.ReportedError
-}
-
-// Refuses reports whether a request failed since the server does not take what one of
-// the words in its answer names.
-func Refuses(err error, words ...string) bool {
-	e, ok := errors.AsType[*model.Error](err)
-	if !ok || e.Kind != model.StatusError || (e.Status != 400 && e.Status != 422) {
-		return false
-	}
-	for _, w := range words {
-		if strings.Contains(e.Body, w) {
-			return true
-		}
-	}
-	return false
 }
 
 // Bad is the error of an event that is not what the protocol says.

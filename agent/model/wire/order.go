@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// inOrder returns a request whose messages strict templates take, unless the server is known to take any order.
+func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
+	msgs, ephemeral, changed := ordered(req.Messages, req.Ephemeral)
+	if !changed || m.anyOrder() && !with.With(Ordered) {
+		return req
+	}
+	req.Messages, req.Ephemeral, req.Breakpoints = msgs, ephemeral, nil
+	return req
+}
+
+// anyOrder reports whether messages of one role may follow each other: the protocol of Anthropic has blocks instead, and OpenAI
+// and OpenRouter take them, that except for models whose templates are strict. All others may use such a template.
+func (m *Model) anyOrder() bool {
+	return m.info.API == "anthropic" || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
+}
+
+// between stands between the results of tools and a person's words, which must not become a part of a result.
+const between = "I have read the results."
+
+// gap stands between texts that become one message.
+const gap = "\n\n"
+
+// ordered joins messages so that a user's message follows neither a user's nor a result, as the templates of Mistral, Gemma
+// and others want it: github.com/mistralai/mistral-common, validator.py: "Expected last role …", "Unexpected role 'user'
+// after role 'tool'"; huggingface.co/google/gemma-3-27b-it, chat_template: "Conversation roles must alternate". Text is
+// added behind what is there, so that a server's cache of what comes before stays good. ephemeral counts the last messages
+// that belong to one request only, before and after. No message of msgs changes.
+func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after int, changed bool) {
+	out = make([]model.Message, 0, len(msgs))
+	stay := len(msgs) - ephemeral
+	first := -1 // of out that is ephemeral
+	for i, m := range msgs {
+		n := len(out)
+		switch {
+		case n == 0:
+			out = append(out, m)
+		case m.Role == model.User && out[n-1].Role == model.Tool && (m.Kind != model.Reminder || len(m.Images) > 0):
+			out, changed = append(out, model.Message{Role: model.Assistant, Content: between}, m), true
+		case m.Role == model.User && out[n-1].Role == model.Tool, m.Role != model.Tool && m.Role == out[n-1].Role && len(out[n-1].ToolCalls) == 0:
+			out[n-1], changed = joined(out[n-1], m), true
+		default:
+			out = append(out, m)
+		}
+		if i >= stay && first < 0 {
+			first = len(out) - 1
+		}
+	}
+	if first >= 0 {
+		after = len(out) - first
+	}
+	return out, after, changed
+}
+
+// joined returns a message with the next one behind it.
+func joined(a, b model.Message) model.Message {
+	switch {
+	case strings.TrimSpace(a.Content) == "":
+		a.Content = b.Content
+	case strings.TrimSpace(b.Content) != "":
+		a.Content += gap + b.Content
+	}
+	a.Images = append(slices.Clip(a.Images), b.Images...)
+	a.ToolCalls = b.ToolCalls // a has none
+	if b.Extra != nil {
+		a.Extra = b.Extra
+	}
+	return a
+}
