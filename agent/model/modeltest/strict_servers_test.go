@@ -278,3 +278,21 @@ func TestNeverHealed(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedForGood: what helps nowhere ends with what the server said first, after five requests at most.
+func TestRefusedForGood(t *testing.T) {
+	for _, codes := range [][]int{{400}, {422}, {413, 400}, {413}, {500}, {404}} {
+		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+			n := 0
+			srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
+				n++
+				return modeltest.Answer{modeltest.Status{Code: codes[min(n, len(codes))-1], Body: fmt.Sprintf(`{"error":{"message":"no %d"}}`, n)}}
+			})
+			ask := model.Request{Messages: []model.Message{{Role: model.User, Content: "a", Images: []model.Image{png}}, {Role: model.User, Content: "b"}}}
+			r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), ask)
+			if r.Err == nil || len(srv.Requests()) > 5 || len(codes) == 1 && codes[0] != 413 && !strings.Contains(r.Err.Error(), "no 1") {
+				t.Errorf("%v: %v after %d requests", codes, r.Err, len(srv.Requests()))
+			}
+		})
+	}
+}

@@ -214,6 +214,9 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	if !ok {
 		return false
 	}
+	if h.trial == nil {
+		h.err = err
+	}
 	if e.Status == http.StatusRequestEntityTooLarge { // the pictures are most of a large request
 		return h.try(NoPictures, asks)
 	}
@@ -232,9 +235,6 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	}
 	if vague {
 		return false
-	}
-	if h.trial == nil {
-		h.err = err
 	}
 	return h.tryOptional(asks)
 }
