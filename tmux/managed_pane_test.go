@@ -49,13 +49,17 @@ func TestClientThatEndsDuringTheStart(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			r, err := s.Start(t.Context(), Spec{Dir: dir, Command: command})
+			started := filepath.Join(dir, "started")
+			r, err := s.Start(t.Context(), Spec{Dir: dir, Command: "until test -e '" + started + "'; do sleep 0.01; done; " + command})
 			if err == nil {
+				if err := os.WriteFile(started, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
 				r.Wait(t.Context())
 			}
 			return err
 		}
-		if err := run("first", "kill -9 $PPID"); err != nil { // the supervisor, whose pane stays
+		if err := run("first", "kill -9 $PPID"); err != nil { // the supervisor, once it has said that the command runs; its pane stays
 			t.Fatal(err)
 		}
 		killClient(s.srv.live())
