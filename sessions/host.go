@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host is the process that runs a session for screens, and the socket on which it listens. It is noted beside the
+// Host is the process that runs a session for screens, and the socket on which it listens. It is noted next to the
 // session's file, because the folder of that socket depends on the environment. Of a host that was killed the note stays.
 type Host struct {
 	PID    int    `json:"pid"`

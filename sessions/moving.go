@@ -130,8 +130,8 @@ func takeRest(s, from Store, name string) error {
 	return moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep)
 }
 
-// takeSession moves the file of one session, under the lock of its writer, so that no program goes on with it in the old
-// place. What belongs to it follows.
+// takeSession moves the file of one session, under the lock of its writer: no program can write to the old
+// place meanwhile. What belongs to the session follows.
 func takeSession(s, from Store, id string) error {
 	f, err := from.openFile(id, os.O_RDWR|os.O_APPEND)
 	if err != nil {

@@ -101,7 +101,7 @@ func localDir(cwd string) string {
 	return filepath.Join(cwd, ".buddyx", "sessions")
 }
 
-// formerDirs returns the folders besides the one in use that sessions of a project may be in: where other settings or an older program keep them.
+// formerDirs returns the other folders that may hold sessions of a project: where other settings or an older program keep them.
 func formerDirs(state, cwd, root string) []string {
 	sum := sha256.Sum256([]byte(cwd))
 	all := []string{
@@ -252,7 +252,7 @@ func foreign(s Store, dir string) bool {
 // MemoryDir returns the folder for what was learned where the sessions of a store are. It may not exist yet.
 func MemoryDir(s Store) string { return filepath.Join(filepath.Dir(s.dir), "memory") }
 
-// writeRoot stores the path of the project beside its sessions.
+// writeRoot stores the path of the project in the folder of its sessions.
 func writeRoot(s Store) error {
 	err := writeNew(filepath.Join(filepath.Dir(s.dir), rootFile), s.root+"\n")
 	if errors.Is(err, fs.ErrExist) {

@@ -21,7 +21,7 @@ import (
 // settle says how long the folder of a socket has to be quiet before another socket is made in its place.
 const settle = 100 * time.Millisecond
 
-// door is the socket of a host. It is made again when somebody has removed it, and noted beside the session's file.
+// door is the socket of a host. The host makes it again when somebody has removed it, and notes its path next to the session's file.
 type door struct {
 	host *Host
 

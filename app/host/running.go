@@ -58,7 +58,7 @@ func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 }
 
 // sockets returns where the hosts of this user listen, by session: those in the folders for sockets of this environment,
-// and those that are noted beside their sessions. Of the latter some may run and not answer.
+// and those that are noted next to their sessions. Of the latter some may run and not answer.
 func sockets() (all map[string]string, silent []Silent) {
 	all = socket.Running(os.Getenv)
 	stores, _ := sessions.Folders() // of what can't be read the sockets are to be found
