@@ -14,6 +14,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/compact"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -288,6 +289,39 @@ func TestWhatNeverFitsDoesNotStay(t *testing.T) {
 		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit {
 			t.Errorf("ended %+v", done)
 		}
+		s.do(event.Submit{Text: "short"})
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
+			t.Errorf("after a prompt that did not fit: %+v", done)
+		}
+		s.stop()
+		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
+		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has\n%v\nwant\n%v", got, want)
+		}
+		again.stop()
+	})
+}
+
+// In a small window even the first prompt gives way; what the model is told again after that is no reason to compact for ever.
+func TestASmallWindowTakesEachPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := Listing(func() conversation.Listing {
+			return conversation.Listing{Kind: "skills", Head: "Skills:", Items: []conversation.ListingItem{{Name: "a", Line: strings.Repeat("long ", 60)}}}
+		})
+		options := func(o *Options) { withWindow(1000)(o); o.Listings = []Listing{list} }
+		s := start(t, options, answers(6)...)
+		for i := range 5 {
+			s.do(prompt(i, 500))
+			if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
+				t.Errorf("prompt %d: %+v", i, done)
+			}
+		}
+		s.do(event.Pin{Back: 1})
+		s.do(prompt(5, 900)) // does not fit with the list and what is pinned
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit {
+			t.Errorf("a prompt that does not fit: %+v", done)
+		}
+		s.do(event.Pin{Back: 1, Off: true})
 		s.do(event.Submit{Text: "short"})
 		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
 			t.Errorf("after a prompt that did not fit: %+v", done)

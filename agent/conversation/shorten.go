@@ -53,26 +53,25 @@ const ByDigest = "digest"
 // Digestible reports whether Digest would remove anything.
 func Digestible(c *Conversation, target int, all bool) bool {
 	return read(c, func(h *history.History) bool {
-		return h.Tokens() > target && (history.Removable(h) || all && len(history.ClearResults(h.Clone(), target)) > 0)
+		if h.Tokens() <= target {
+			return false
+		}
+		h = h.Clone()
+		return history.Removable(h) || all && (history.CompactAll(h, target).Messages > 0 || len(history.ClearResults(h, target)) > 0)
 	})
 }
 
 // Digest replaces old exchanges and turns by lines about them, down to so many tokens, and reports
-// whether there were any. all means that it takes out the newest results if there is nothing else.
+// whether there were any. all means that if there is nothing else it takes out all exchanges but the newest, and then the
+// newest results.
 func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := history.CompactTurns(c.hist, target)
-	e = event.ContextCompacted{
-		By: ByDigest, Summary: r.Summary, Before: r.Before, After: r.After,
-		Removed: r.Messages, Turns: r.Turns, Boundary: r.Boundary, Kept: r.Kept,
+	if r.Messages == 0 && all {
+		r = history.CompactAll(c.hist, target)
 	}
-	if ok = r.Messages > 0; ok {
-		c.date = ""
-		c.known.forget()
-		c.stream.Publish(task, 0, e)
-	}
-	if ok || !all {
+	if e, ok = digested(c, task, r); ok || !all {
 		return e, ok
 	}
 	if ids := history.ClearResults(c.hist, target); len(ids) > 0 {
@@ -80,6 +79,31 @@ func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompac
 		e.After, ok = c.hist.Tokens(), true
 	}
 	return e, ok
+}
+
+// digested publishes a compaction of the history if it has removed anything. The caller holds c.mu.
+func digested(c *Conversation, task int, r history.Report) (e event.ContextCompacted, ok bool) {
+	e = event.ContextCompacted{
+		By: ByDigest, Summary: r.Summary, Before: r.Before, After: r.After,
+		Removed: r.Messages, Turns: r.Turns, Boundary: r.Boundary, Kept: r.Kept,
+	}
+	if r.Messages == 0 {
+		return e, false
+	}
+	c.date = ""
+	c.known.forget()
+	c.stream.Publish(task, 0, e)
+	return e, true
+}
+
+// TakeBack removes prompts that could not be sent, with the reminders that came with them.
+func TakeBack(c *Conversation, task int, prompts []int, why string) {
+	for _, id := range prompts {
+		c.Block(task, event.PromptBlocked{ID: id, Reason: why})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	digested(c, task, history.CompactUnsent(c.hist))
 }
 
 // ClearOld takes out results that no longer matter, if that is worth it, or room is needed.

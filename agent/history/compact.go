@@ -37,36 +37,71 @@ type unit struct{ from, to int } // indexes, to is exclusive
 // until the history has at most target tokens or nothing more may be removed. The newest three
 // exchanges, those with the three most recent failures, the first prompt and pinned messages
 // are kept. Messages that were handed out do not change.
-func (h *History) Compact(target int) Report { return compact(h, target, nil) }
+func (h *History) Compact(target int) Report {
+	return compact(h, target, removal{exchanges: h.removable(), stays: h.stays})
+}
 
 // CompactTurns is Compact, but as long as the history has more than target tokens it also removes turns and reminders from the
 // exchanges that stay, the oldest first: answers that called tools, with the results. The last one of them stays.
-func CompactTurns(h *History, target int) Report { return compact(h, target, turns(h)) }
+func CompactTurns(h *History, target int) Report {
+	return compact(h, target, removal{exchanges: h.removable(), inner: turns(h), stays: h.stays})
+}
 
-// compact removes exchanges and then inner ones of what is left until h has at most target tokens.
-func compact(h *History, target int, inner []unit) Report {
+// CompactAll is Compact of all exchanges but the newest, the first prompt included: what is pinned stays. The summary has a
+// quarter of the target at most.
+func CompactAll(h *History, target int) Report {
+	all := units(h.body())
+	return compact(h, target, removal{exchanges: all[:max(0, len(all)-1)], stays: h.pinned, summary: target * CharsPerToken / 4})
+}
+
+// CompactUnsent removes the reminders behind the last answer, which came with prompts that were taken back.
+func CompactUnsent(h *History) Report {
+	var unsent []unit
+	for i := len(h.body()) - 1; i >= 0 && reminds(h.body()[i]); i-- {
+		unsent = append(unsent, unit{i, i + 1})
+	}
+	slices.Reverse(unsent)
+	return compact(h, 0, removal{inner: unsent, stays: h.pinned})
+}
+
+// reminds reports whether a message is a reminder.
+func reminds(m model.Message) bool { return m.Role == model.User && m.Kind == model.Reminder }
+
+// removal selects what a compaction may remove, in this order.
+type removal struct {
+	exchanges []unit
+	inner     []unit         // inside others
+	stays     func(int) bool // reports what is kept of them, by index
+	summary   int            // characters of the summary at most; 0 = any number
+}
+
+// compact removes messages until h has at most target tokens.
+func compact(h *History, target int, r removal) Report {
 	report := Report{Before: h.Tokens(), After: h.Tokens()}
 	if report.Before <= target {
 		return report
 	}
-	exchanges := h.removable()
 	digest, bad := readDigest(h.Earlier()), failures(h.results, len(h.results))
 	gone := make(map[int]bool)
 	room := 0 // characters that become free
 	for _, m := range h.msgs[h.system:h.start()] {
 		room += size(m)
 	}
-	for n, u := range slices.Concat(exchanges, inner) {
+	for n, u := range slices.Concat(r.exchanges, r.inner) {
 		for i := u.from; i < u.to; i++ {
-			if !gone[i] && !h.stays(i) {
+			if !gone[i] && !r.stays(i) {
 				gone[i] = true
 				room += size(h.body()[i])
 				digest.describe(h.body()[i], h.meant, bad)
 				report.Boundary = max(report.Boundary, i+1)
 			}
 		}
-		report.Turns = min(n+1, len(exchanges))
-		report.Summary = digest.text(room)
+		report.Turns = min(n+1, len(r.exchanges))
+		limit := room
+		if r.summary > 0 {
+			limit = min(room, r.summary)
+		}
+		report.Summary = digest.text(limit)
 		if h.gauge.without(room, report.Summary) <= target {
 			break
 		}
@@ -228,19 +263,23 @@ func said(m model.Message) bool { return m.Role == model.User && m.Kind != model
 func Removable(h *History) bool { return len(h.removable()) > 0 || len(turns(h)) > 0 }
 
 // turns returns the answers that called tools, each with the results, and reminders, oldest first: what may be removed
-// inside an exchange. The last answer with calls is not among them, nor what is pinned.
+// inside an exchange. The last answer with calls is not among them, nor what no model has answered yet, nor what is pinned.
 func turns(h *History) []unit {
 	body := h.body()
+	answered := len(body)
+	for answered > 0 && body[answered-1].Role != model.Assistant {
+		answered--
+	}
 	var all []unit
 	last := -1 // of all that is an answer
-	for i := 0; i < len(body); i++ {
+	for i := 0; i < answered; i++ {
 		u := unit{i, i + 1}
 		calls := len(body[i].ToolCalls) > 0
 		for calls && u.to < len(body) && body[u.to].Role == model.Tool {
 			u.to++
 		}
 		i = u.to - 1
-		if reminds := body[u.from].Role == model.User && body[u.from].Kind == model.Reminder; !calls && !reminds || h.stays(u.from) {
+		if !calls && !reminds(body[u.from]) || h.stays(u.from) {
 			continue
 		}
 		if calls {

@@ -41,6 +41,10 @@ func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompact
 	l.compacted(ctx, x, did)
 }
 
+// maxMoves limits how often an exchange is compacted before a request: what the model is told again after that may fill the
+// window again.
+const maxMoves = 10
+
 // maxOverflows limits how often an exchange makes room because the provider said so.
 const maxOverflows = 5
 
@@ -108,10 +112,8 @@ func (e *ContextLimitError) Unwrap() error { return e.Err }
 func overLimit(l *Loop, x *Exchange, err error) error {
 	window, _ := l.p.Selection.Window()
 	limit := &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
-	for _, id := range x.unsent {
-		x.talk.Block(x.task, event.PromptBlocked{ID: id, Reason: "it did not fit into the context window"})
-	}
 	if len(x.unsent) > 0 {
+		conversation.TakeBack(x.talk, x.task, x.unsent, "it did not fit into the context window")
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "the prompt could not be sent and is not kept in the conversation", Code: "not_sent"})
 	}
 	x.unsent = nil

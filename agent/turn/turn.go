@@ -182,6 +182,7 @@ type Exchange struct {
 	begun     int                     // the turn that hooks were told of, from 1
 	response  string                  // the text of the last answer
 	compacted *event.ContextCompacted // by the last step
+	moves     int                     // compactions since the last answer
 	overflows int                     // requests that the provider found too long
 	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
 
@@ -291,6 +292,9 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	case compact.Full:
 		return event.ContextLimit, overLimit(l, x, nil)
 	case compact.Moved:
+		if x.moves++; x.moves > maxMoves {
+			return event.ContextLimit, overLimit(l, x, nil)
+		}
 		l.moved(ctx, x, did)
 		return "", nil
 	}
@@ -321,7 +325,7 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 		return event.Failed, err
 	}
 	x.turns++
-	x.unsent = nil
+	x.unsent, x.moves = nil, 0
 	if done && !l.goesOn(ctx, x) {
 		return event.Completed, nil
 	}
