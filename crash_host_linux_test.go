@@ -326,7 +326,7 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 
 // died reports whether the screen says that its host has, and nothing since.
 func died(screen string) bool {
-	return strings.LastIndex(screen, "starts it again") > strings.LastIndex(screen, "goes on in a new process")
+	return strings.LastIndex(screen, "starts it again") > strings.LastIndex(screen, "continues in a new process")
 }
 
 // interrupted reports whether the screen says that the newest exchange was, and nothing since.

@@ -68,7 +68,7 @@ func TestKilledHost(t *testing.T) {
 	x.want("the process that ran this session has", "Enter starts it again")
 	x.gone("Run this command?", "waits for your approval")
 	x.keys("Enter")
-	x.want("goes on in a new process")
+	x.want("continues in a new process")
 	tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
 	x.want("Run this command?")
 	<-time.After(approvalGrace)
@@ -120,7 +120,7 @@ func TestEnterAfterTheHostDiedSendsNothing(t *testing.T) {
 	}
 	x.want("Enter starts it again", "> please delete")
 	x.keys("Enter")
-	x.want("goes on in a new process", "not sent", "> please delete")
+	x.want("continues in a new process", "not sent", "> please delete")
 	tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
 	x.keys("-l", " nothing")
 	x.want("> please delete nothing")

@@ -106,7 +106,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 			}
 			x.want("the process that ran this session has", "starts it again")
 			x.keys("Enter")
-			x.want("goes on in a new process")
+			x.want("continues in a new process")
 			tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
 			tt.from(x)
 			x.say("recall")
@@ -143,7 +143,7 @@ func TestPromptThatNoHostTookComesBack(t *testing.T) {
 		t.Errorf("the screen says another mode:\n%s", screen)
 	}
 	x.keys("Enter")
-	x.want("goes on in a new process", "> remember two")
+	x.want("continues in a new process", "> remember two")
 	x.keys("Enter")
 	x.want("end of remember two")
 	x.gone("this comes next")

@@ -231,7 +231,7 @@ func TestUnexplainedRefusalOfALongConversation(t *testing.T) {
 	}
 }
 
-// However a summary fails, an exchange that became too long goes on: old turns of it give way, the newest stays.
+// However a summary fails, an exchange that became too long continues: old turns of it give way, the newest stays.
 func TestAFailingSummaryLeavesNoSessionStuck(t *testing.T) {
 	for name, summary := range map[string][]step{
 		"empty":    {untold("")},
@@ -302,7 +302,7 @@ func TestWhatNeverFitsDoesNotStay(t *testing.T) {
 	})
 }
 
-// In a small window even the first prompt gives way; what the model is told again after that is no reason to compact for ever.
+// In a small window even the first prompt gives way; reminders sent again after that are no reason to compact for ever.
 func TestASmallWindowTakesEachPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := Listing(func() conversation.Listing {

@@ -213,11 +213,11 @@ func TestPlantedLinks(t *testing.T) {
 func TestThrowAwayHome(t *testing.T) {
 	const table = `22 1 0:21 / / rw,relatime - overlay overlay rw
 23 22 0:22 / /proc rw - proc proc rw
-30 22 8:1 /home/ann/shop /work rw - ext4 /dev/sda1 rw
+30 22 8:1 /home/ann/shop /repo rw - ext4 /dev/sda1 rw
 31 22 8:1 /home/ann/a\040b /srv/a\040b rw - ext4 /dev/sda1 rw
 `
 	for path, want := range map[string]string{
-		"/work": "/work", "/work/sub": "/work", "/works": "/", "/root/.local/state": "/", "/srv/a b/c": "/srv/a b", "/proc/1": "/proc",
+		"/repo": "/repo", "/repo/sub": "/repo", "/repos": "/", "/home/ann/.local/state": "/", "/srv/a b/c": "/srv/a b", "/proc/1": "/proc",
 	} {
 		if got := mountPoint(table, path); got != want {
 			t.Errorf("%s is on %s, want %s", path, got, want)

@@ -198,7 +198,7 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 	return c
 }
 
-// AtFile stands for the call that reads a file because a prompt names it.
+// AtFile is the id of the call that reads a file named in a prompt.
 const AtFile = "at_file"
 
 // see lets readers know what a stored event says of files.

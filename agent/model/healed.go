@@ -50,7 +50,7 @@ var finals = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|overd
 	`|content[ _-]?(filter|policy|management)|safety|moderation|flagged|policy[ _]violation|usage polic|responsible ?ai|inspection|sensitive|inappropriate|prohibited|harmful|invalid_prompt` +
 	`|region\b|country|territory|location is not supported`)
 
-// labels match what an error object calls itself, beside its words for people.
+// labels match the type or code of an error object, which is not its message.
 var labels = regexp.MustCompile(`"(?:code|type|status|reason)"\s*:\s*"([^"]*)"`)
 
 // final reports whether a refusal is one that no change of the request heals. What the server quotes of the

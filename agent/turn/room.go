@@ -41,7 +41,7 @@ func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompact
 	l.compacted(ctx, x, did)
 }
 
-// maxMoves limits how often an exchange is compacted before a request: what the model is told again after that may fill the
+// maxMoves limits how often an exchange is compacted before a request: reminders sent again after that may fill the
 // window again.
 const maxMoves = 10
 

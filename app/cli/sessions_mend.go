@@ -41,9 +41,9 @@ func (s *sessionsCLI) repairCommand() *cobra.Command {
 func (s *sessionsCLI) trustCommand() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:   "trust ID",
-		Short: "allow to go on with a session that came from elsewhere",
-		Long: "trust lets you go on with a session that was imported or copied from another machine. Until then it can\n" +
-			"only be read, because what stands in it would be told to the model.",
+		Short: "allow to continue a session that came from elsewhere",
+		Long: "trust lets you continue a session that was imported or copied from another machine. Until then it can\n" +
+			"only be read, because its content would be sent to the model.",
 		Example: "  buddy sessions trust 7f3a",
 	}, func(store sessions.Store, id string, _ []string) error { return store.Trust(id) })
 }

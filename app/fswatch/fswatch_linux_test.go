@@ -38,7 +38,7 @@ func open(t *testing.T, folders ...string) *Watcher {
 	return w
 }
 
-// hears waits for an event of a kind about a file.
+// hears waits for an event of an operation on a file.
 func (w *Watcher) hears(t *testing.T, name string, op fsnotify.Op) {
 	t.Helper()
 	for late := time.After(time.Minute); ; {

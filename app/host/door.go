@@ -18,8 +18,12 @@ import (
 	"buddy/sessions"
 )
 
-// settle says how long the folder of a socket has to be quiet before another socket is made in its place.
-const settle = 100 * time.Millisecond
+const (
+	// settle says how long the folder of a socket has to be quiet before another socket is made in its place.
+	settle = 100 * time.Millisecond
+	// slowest limits the pause between two tries to make a socket where none can be made: each is twice the last one.
+	slowest = time.Minute
+)
 
 // door is the socket of a host. The host makes it again when somebody has removed it, and notes its path next to the session's file.
 type door struct {
@@ -51,8 +55,8 @@ func (d *door) path() string {
 	return d.listener.Addr().String()
 }
 
-// stands reports whether who connects to the path comes to this host.
-func (d *door) stands() bool {
+// answers reports whether a connection to the path reaches this host.
+func (d *door) answers() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now, err := os.Lstat(d.listener.Addr().String())
@@ -67,7 +71,7 @@ func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
 		return // it stays as it is
 	}
 	defer w.Close()
-	quiet := time.NewTimer(0) // the folder may be gone already
+	quiet, pause := time.NewTimer(0), settle // the folder may be gone already
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,13 +83,16 @@ func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
 		case <-w.Lost:
 			quiet.Reset(settle)
 		case <-quiet.C:
-			if !d.stands() {
+			if !d.answers() {
 				d.again(serve)
 			}
 			dir := filepath.Dir(d.path())
-			if w.Add(dir) != nil || w.Add(filepath.Dir(dir)) != nil || !d.stands() {
-				quiet.Reset(settle) // it went meanwhile
+			if w.Add(dir) == nil && w.Add(filepath.Dir(dir)) == nil && d.answers() {
+				pause = settle
+				continue
 			}
+			quiet.Reset(pause) // it went meanwhile, or can't be made or watched now
+			pause = min(2*pause, slowest)
 		}
 	}
 }

@@ -29,7 +29,7 @@ var Commands = []Command{
 	{Name: "help", Help: "keys and commands"},
 	{Name: "status", Help: "model, tools and counters of this session", Do: sends(Report(event.ReportStatus))},
 	{Name: "ps", Help: "what runs and what waits", Do: sends(Report(event.ReportTasks))},
-	{Name: "bg", Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it goes on as a task; with a prompt, work on that beside, on a fork of the conversation"},
+	{Name: "bg", Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it continues as a task; with a prompt, work on that beside, on a fork of the conversation"},
 	{Name: "kill", Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Do: sends(Kill)},
 	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Do: sends(SetTimeout)},
 	{Name: "approve", Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Do: sends(Approve)},

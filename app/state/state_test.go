@@ -353,7 +353,7 @@ func TestAnswerOfALostHostShowsOnce(t *testing.T) {
 	s := &script{}
 	s.add(1, event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: "so far and lost"})
 	s.add(0, event.SessionResumed{}, event.Error{Text: "it has ended"}, event.Interrupted{Text: "what ran was interrupted", CanContinue: true},
-		event.Interrupted{Text: "the session goes on in a new process"}, event.SessionResumed{})
+		event.Interrupted{Text: "the session continues in a new process"}, event.SessionResumed{})
 	s.add(2, event.TaskStarted{ID: 2, Kind: event.MainTask}, event.ModelMessage{Message: model.Message{Content: "so far"}, Partial: true},
 		event.Interrupted{Task: 2, Text: "interrupted"}, event.TaskFinished{ID: 2})
 	var got []string

@@ -44,7 +44,7 @@ func Lose(u *UI, why string, sent []string) {
 // Restart shows that another process runs the session, which nobody ran. UI goroutine only.
 func Restart(u *UI) {
 	u.heard.lost = false
-	Show(u, event.Interrupted{Text: "the session goes on in a new process"})
+	Show(u, event.Interrupted{Text: "the session continues in a new process"})
 }
 
 // ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI

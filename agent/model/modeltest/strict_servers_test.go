@@ -128,7 +128,7 @@ var strictServers = []strictServer{
 	{"says nothing of fields", "", has(`stream_options`, `"temperature"`, `"include"`), 422, unexplained},
 }
 
-// TestStrictServers: whatever a server refuses, a conversation of any shape goes on: at once in a healed form, later without
+// TestStrictServers: whatever a server refuses, a conversation of any shape continues: at once in a healed form, later without
 // a refusal, also in another process, and nothing of the history changes. Words of a person never get into a result.
 func TestStrictServers(t *testing.T) {
 	for _, strict := range strictServers {

@@ -108,7 +108,7 @@ func bytesOf(c image.Config) int {
 }
 
 // scaled returns a picture whose sides are shorter by a factor. Halves come first: each pixel of them is the mean of
-// four, so that nothing is skipped, and they need no memory beside the picture.
+// four, so that nothing is skipped, and they need no memory besides the picture's own.
 func scaled(p image.Image, factor float64) image.Image {
 	if factor == 1 {
 		return p

@@ -42,7 +42,7 @@ type remedy struct {
 	named *regexp.Regexp // what in an answer asks for it
 	// Of what the answer does not name, only what is optional is tried.
 	optional bool
-	field    bool // it is a part of the request beside its messages; all such are tried together
+	field    bool // a field of the request other than its messages; all such are tried together
 }
 
 // remedies lists all there are, in the order in which they are tried.

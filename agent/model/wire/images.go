@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-// What stands for a picture in what a model is sent.
+// Texts sent to a model in place of a picture.
 const (
 	pictureLeftOut = "[picture left out: the model takes no pictures]"
 	pictureRefused = "[picture left out: the server refused it]"

@@ -23,10 +23,10 @@ func (m *Model) anyOrder() bool {
 	return m.info.API == "anthropic" || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
 }
 
-// between stands between the results of tools and a person's words, which must not become a part of a result.
+// between is the answer put between the results of tools and a person's prompt, which must not become part of a result.
 const between = "I have read the results."
 
-// gap stands between texts that become one message.
+// gap separates texts that become one message.
 const gap = "\n\n"
 
 // ordered joins messages so that a user's message follows neither a user's nor a result, as the templates of Mistral, Gemma
