@@ -276,6 +276,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	x.want("answered on another screen (" + tty + ", process ")
 	log := x.another("log", "logs "+x.session())
 	log.want("approval: once on "+tty, "answer on "+tty+", process ", "ended 0")
+	x.rests() // else the first Ctrl+C is for the task
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("the session goes on at another screen · buddy attach", "ended 0")
