@@ -17,6 +17,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -141,9 +142,13 @@ func (w *World) listen() {
 	}
 }
 
-// breed starts the process that lines try to hurt. It is no child of this one.
+// breed starts the process that lines try to hurt. It is no child of this one. SIGHUP ends it also where the tests run
+// under nohup: a signal that a process handles is not ignored in what it starts.
 func (w *World) breed() {
 	w.kill()
+	if signal.Ignored(unix.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
+	}
 	cmd := exec.Command("bash", "-c", `set -m; SECRET=c4n4ry sleep 100000 7<secret >/dev/null 2>&1 & echo $!`)
 	cmd.Env, cmd.Dir = w.Env, w.Base+"/c4n4ry-v"
 	out, err := cmd.Output()
