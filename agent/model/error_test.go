@@ -114,6 +114,14 @@ func TestOverflow(t *testing.T) {
 		`invalid params, context window exceeds limit (2013)`:                                                                                                                                                 0,
 		`Total tokens of image and text exceed max message tokens.`:                                                                                                                                           0,
 		`Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 280000 tokens.`:                                                                                                 272000,
+		`tokens in request more than max tokens allowed`:                                                                                                                                                      0,
+		`max_total_tokens (172191) must be less than or equal to max_seq_len (131072)`:                                                                                                                        131072,
+		`Input length 150000 exceeds the maximum allowed input length of 131072 tokens.`:                                                                                                                      131072,
+		`Input length 9000 exceeds maximum allowed token size 8192`:                                                                                                                                           8192,
+		`Input length 203743 exceeds the maximum length 202752`:                                                                                                                                               202752,
+		`Please reduce the length of the messages or completion. Current length is 42328 while limit is 40000`:                                                                                                40000,
+		`{"error":"The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096)."}`:                                                                  4096,
+		`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`:                                                                                                            0,
 		`litellm.ContextWindowExceededError: ...`:                                                                                                                                                             0,
 	} {
 		if got, ok := model.Overflow(said); !ok || got != want {
@@ -122,6 +130,7 @@ func TestOverflow(t *testing.T) {
 	}
 	for _, said := range []string{
 		"", "Invalid 'tools[0].function.name': string too long", "rate limit: too many tokens per minute", "no such model", "max_tokens is too large: 99999", "the image is too large", "Rate limit reached for tokens per min", "string too long. Expected a string with maximum length 64",
+		"Too many tokens, please wait before trying again.", "Daily token limit exceeded", "Request exceeds the maximum size",
 	} {
 		if _, ok := model.Overflow(said); ok {
 			t.Errorf("%q is no overflow", said)

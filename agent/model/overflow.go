@@ -6,41 +6,76 @@ import (
 	"strings"
 )
 
-// overflows match the words by which servers say that a conversation does not fit, each from a message that the servers
-// named are known to send. Collections of them: github.com/badlogic/pi-mono, packages/ai/src/utils/overflow.ts;
-// github.com/sst/opencode, packages/opencode/src/provider/error.ts; github.com/letta-ai/letta, letta/llm_api/error_utils.py;
-// github.com/BerriAI/litellm, litellm/litellm_core_utils/exception_mapping_utils.py.
+// overflows match the words by which servers say that a conversation does not fit, each from a message that was read: in
+// an issue or a pull request on GitHub, or in the collections of pi (github.com/earendil-works/pi,
+// packages/ai/src/utils/overflow.ts) and of LiteLLM (github.com/BerriAI/litellm,
+// litellm/litellm_core_utils/exception_mapping_utils.py).
 var overflows = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`context_length_exceeded`,           // OpenAI, Azure, OpenRouter, DeepSeek: error.code
-	`context length`,                    // the same, vLLM, SGLang, LM Studio, Groq: "maximum context length is 8192 tokens"
-	`context window`,                    // OpenAI's Responses: "Your input exceeds the context window of this model"; MiniMax: "context window exceeds limit"
-	`context the overflows`,             // LM Studio: "Trying to keep the first 9000 tokens when context the overflows"
-	`context size (has been )?exceeded`, // LM Studio, llama.cpp: "Context size has been exceeded"
-	`context limit`,                     // Anthropic: "input length and max_tokens exceed context limit: 190000 + 20000 > 200000"
-	`context ?window ?exceeded`,         // LiteLLM: ContextWindowExceededError
-	`exceed_context_size`,               // llama.cpp: error.type
-	`exceeds the available context`,     // llama.cpp: "request (9000 tokens) exceeds the available context size (4096 tokens)"
-	`(prompt|input|request|conversation) (is )?too (long|large)`,         // Anthropic: "prompt is too long: 210000 tokens > 200000 maximum"; Bedrock: "Input is too long for requested model"; Ollama: "prompt too long"; Fireworks
-	`too large for model with`,                                           // Mistral: "Prompt contains 40000 tokens … too large for model with 32768 maximum context length"
-	`model_max_prompt_tokens_exceeded|prompt token count of \d+ exceeds`, // GitHub Copilot
-	`maximum prompt length`,                                              // xAI: "This model's maximum prompt length is 131072 but the request contains 537812 tokens"
-	`maximum model length`,                                               // vLLM: "The decoder prompt (length 9000) is longer than the maximum model length of 8192"
-	`exceeds? (the )?max(imum)?[ _](input |prompt )?(length|tokens)`,     // Z.ai 1261: "Prompt exceeds max length"
-	`exceeded model token limit`,                                         // Moonshot: "Your request exceeded model token limit: 262144 (requested: 265312)"
-	`range of input length`,                                              // DashScope: "Range of input length should be [1, 129024]"
-	`input token count`,                                                  // Gemini: "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)"
-	`exceeds the maximum number of tokens`,                               // Vertex AI
-	`too many (input |prompt )?tokens([:.,]|$)`,                          // Cohere: "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000"; Bedrock
-	`reduce the length of the (messages|prompt|input)`,                   // Groq: "Please reduce the length of the messages or completion"
-	`inputs. tokens \+ .max_new_tokens. must be`,                         // Together, Hugging Face TGI: "`inputs` tokens + `max_new_tokens` must be <= 8193"
-	`exceed max message tokens`,                                          // Volcengine Ark: "Total tokens of image and text exceed max message tokens"
-	`input tokens exceed`,                                                // OpenAI's realtime and Letta's proxy: "Input tokens exceed the configured limit of 272000 tokens"
-	`token limit exceeded|exceeds? (the )?token limit`,                   // Databricks, NVIDIA NIM and others
+	// OpenAI's error.code, anomalyco/opencode/issues/6071.
+	`context_length_exceeded`,
+	// OpenAI, DeepSeek, OpenRouter, vLLM: "This model's maximum context length is 4097 tokens", Nutlope/aicommits/issues/259;
+	// LM Studio: "greater than the context length (n_keep: 13055>= n_ctx: 4096)", Gitlawb/openclaude/issues/353; Together: pi.
+	`context length`,
+	// OpenAI's Responses: "Your input exceeds the context window of this model", anomalyco/opencode/issues/6071; llama-cpp-python:
+	// "Requested tokens (2285) exceed context window of 2048", fedora-copr/logdetective-website/pull/193; MiniMax: pi.
+	`context window`,
+	// LM Studio: "Trying to keep the first 111490 tokens when context the overflows", lmstudio-ai/lmstudio-bug-tracker/issues/546.
+	`context the overflows`,
+	// llama.cpp, with status 500: "Context size has been exceeded.", ggml-org/llama.cpp/issues/19774.
+	`context size (has been )?exceeded`,
+	// Anthropic: "input length and max_tokens exceed context limit: 86888 + 119866 > 204648", stackblitz/bolt.new/issues/7422.
+	`context limit`,
+	// LiteLLM: ContextWindowExceededError, its collection.
+	`context ?window ?exceeded`,
+	// llama.cpp's error.type, ggml-org/llama.cpp/pull/15780.
+	`exceed_context_size`,
+	// llama.cpp: "request (4390 tokens) exceeds the available context size (4096 tokens)", ggml-org/llama.cpp/issues/19774.
+	`exceeds the available context`,
+	// Anthropic: "prompt is too long: 219898 tokens > 200000 maximum", earendil-works/pi/issues/102; Bedrock: "input is too long for
+	// requested model", Ollama: "prompt too long; exceeded max context length by 8080 tokens", both pi.
+	`(prompt|input|request|conversation) (is )?too (long|large)`,
+	// Mistral: "Prompt contains 40000 tokens … too large for model with 32768 maximum context length", pi.
+	`too large for model with`,
+	// GitHub Copilot: "prompt token count of 138898 exceeds the limit of 64000", microsoft/copilot-intellij-feedback/issues/94.
+	`model_max_prompt_tokens_exceeded|prompt token count of \d+ exceeds`,
+	// xAI: "This model's maximum prompt length is 131072 but the request contains 136973 tokens.", cline/cline/issues/3120.
+	`maximum prompt length`,
+	// vLLM: "The decoder prompt (length 17772) is longer than the maximum model length of 16384.", xorbitsai/inference/issues/3785.
+	`maximum model length`,
+	// Z.ai 1261: "Prompt exceeds max length", zeroclaw-labs/zeroclaw/issues/4124; Volcengine Ark: "Input length 203743 exceeds the
+	// maximum length 202752", langgenius/dify/issues/32221; Poolside: "exceeds the maximum allowed input length of 131072 tokens",
+	// pi; NVIDIA NIM: "Input length 1024 exceeds maximum allowed token size 512", NVIDIA/nim-anywhere/issues/58.
+	`exceeds? (the )?max(imum)?[ _](allowed )?(input |prompt )?(length|tokens|token size)`,
+	// Z.ai 1210: "tokens in request more than max tokens allowed", NousResearch/hermes-agent/pull/61728.
+	`more than max tokens allowed`,
+	// Moonshot: "Your request exceeded model token limit: 262144 (requested: 265312)", pi.
+	`exceeded model token limit`,
+	// DashScope: "Range of input length should be [1, 204800]", QwenLM/qwen-code/issues/98.
+	`range of input length`,
+	// SiliconFlow's code 20015: "max_total_tokens (172191) must be less than or equal to max_seq_len (131072)",
+	// bytedance/deer-flow/issues/376.
+	`less than or equal to max_seq_len`,
+	// Gemini: "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
+	// google-gemini/gemini-cli/issues/6678.
+	`input token count`,
+	// Cohere: "too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354",
+	// cohere-ai/sandbox-topically/issues/4. Bedrock throttles with "Too many tokens, please wait before trying again.", pi.
+	`too many (input |prompt )?tokens([:.]|$)`,
+	// Groq, Cerebras: "Please reduce the length of the messages or completion. Current length is 42328 while limit is 40000",
+	// cline/cline/issues/5140.
+	`reduce the length of the (messages|prompt|input)`,
+	// Hugging Face TGI: "`inputs` tokens + `max_new_tokens` must be <= 2048", huggingface/llm-vscode/issues/94.
+	`inputs. tokens \+ .max_new_tokens. must be`,
+	// Volcengine Ark: "Total tokens of image and text exceed max message tokens", bytedance/deer-flow/issues/583.
+	`exceed max message tokens`,
+	// OpenAI: "Input tokens exceed the configured limit of 272000 tokens.", cline/cline/issues/5474.
+	`input tokens exceed`,
 }, "|"))
 
 // windows match where such a message has the size of the window, the surest first.
 var windows = []*regexp.Regexp{
 	regexp.MustCompile(`"?n_ctx"?\s*[:=]\s*(\d+)`),
+	regexp.MustCompile(`max_seq_len \((\d+)`),
 	regexp.MustCompile(`(?:>|<=)\s*([\d,]+)`),
 	regexp.MustCompile(`\[\s*\d+\s*,\s*(\d+)\s*\]`),
 	regexp.MustCompile(`([\d,]+) (?:tokens? )?maximum`),

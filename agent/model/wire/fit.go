@@ -20,33 +20,35 @@ type pictures struct {
 
 // side is the longest side of pictures for servers of which no other is known: Anthropic refuses more in a request of
 // more than 20 pictures, as which any may end ("At least one of the image dimensions exceed max allowed size for
-// many-image requests: 2000 pixels", github.com/anthropics/claude-code/issues/52220), and a picture that
-// became smaller only then would change what the provider has cached. Models see no more: they are given pictures
-// of at most 1568 (Anthropic) or 2048 pixels (OpenAI).
+// many-image requests: 2000 pixels", github.com/anthropics/claude-code/issues/24630), and a picture that
+// became smaller only then would change what the provider has cached.
 const side = 2000
 
 // portable are pictures in PNG or JPEG, which every server takes: llama.cpp can't read WebP
-// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI takes no others.
+// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI and Fireworks don't take it.
 var portable = picture.Limits{Side: side, Formats: []string{}}
 
 // every are the formats that the large providers take.
 var every = []string{"png", "jpeg", "gif", "webp"}
 
-// taken lists providers by the host of their address.
+// taken lists providers by the host of their address. Where a page and what was measured differ, the smaller number counts.
+// github.com/earendil-works/pi/pull/120 measured the numbers of pictures that Anthropic, OpenAI, Mistral and Groq take.
 var taken = map[string]pictures{
-	// platform.claude.com/docs/en/build-with-claude/vision: 100 pictures, requests of 32 MB.
+	// platform.claude.com/docs/en/build-with-claude/vision: 100 pictures, for models with a large window 600; requests of 32 MB.
 	"api.anthropic.com": {picture.Limits{Side: side, Formats: every}, 100, 22 << 20},
-	// developers.openai.com/api/docs/guides/images-vision: 500 pictures, requests of 50 MB; they are made to fit into 2048 pixels.
+	// developers.openai.com/api/docs/guides/images-vision: 500 pictures, which fit into 2048 pixels; more than 50 MB are refused
+	// ("Total image size is 50.6MB, which exceeds the allowed limit of 50.0MB", github.com/open-webui/open-webui/issues/26967).
 	"api.openai.com": {picture.Limits{Side: 2048, Formats: every}, 500, 34 << 20},
-	// ai.google.dev/gemini-api/docs/image-understanding: requests of 20 MB; docs.cloud.google.com/vertex-ai: 3000 pictures.
-	"generativelanguage.googleapis.com": {portable, 3000, 13 << 20},
-	// docs.mistral.ai/capabilities/vision: 8 pictures.
+	// blog.google/innovation-and-ai/technology/developers-tools/gemini-api-new-file-limits: 100 MB of base64;
+	// docs.cloud.google.com/vertex-ai/docs/generative-ai/image/image-captioning: 900 pictures for Gemini 3, PNG, JPEG, WebP.
+	"generativelanguage.googleapis.com": {portable, 900, 70 << 20},
+	// github.com/earendil-works/pi/pull/120: 8 pictures.
 	"api.mistral.ai": {picture.Limits{Side: side, Formats: every}, 8, 0},
-	// console.groq.com/docs/vision: 5 pictures of 33,177,600 pixels, 4 MB of base64.
+	// console.groq.com/docs/vision: 5 pictures of 33,177,600 pixels, requests of 4 MB.
 	"api.groq.com": {picture.Limits{Side: side, Pixels: 33_177_600, Bytes: 2 << 20, Formats: []string{}}, 5, 2_900_000},
-	// docs.x.ai/docs/guides/image-understanding: JPEG and PNG.
+	// docs.x.ai/docs/guides/image-understanding: JPEG and PNG, any number.
 	"api.x.ai": {portable, 0, 0},
-	// docs.fireworks.ai/guides/querying-vision-language-models: 30 pictures, 10 MB of base64.
+	// docs.fireworks.ai/guides/querying-vision-language-models: 30 pictures, 10 MB of base64, no WebP.
 	"api.fireworks.ai": {portable, 30, 7 << 20},
 	// github.com/scaleway/docs-content/pull/4424: 12 pictures.
 	"api.scaleway.ai": {portable, 12, 0},
