@@ -113,3 +113,84 @@ func TestOneSessionSurvives(t *testing.T) {
 		t.Errorf("refused: %s", got)
 	}
 }
+
+// touchyModel refuses each request in which a result or a person has the word "forbidden", and each with pictures of tools.
+type touchyModel struct {
+	mu      sync.Mutex
+	refusal modeltest.Answer
+	refused int
+	last    modeltest.Request // that was not refused
+}
+
+func (m *touchyModel) answer(r modeltest.Request) modeltest.Answer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	prompt := ""
+	for _, msg := range r.Messages {
+		if msg.Role == model.User && strings.HasPrefix(msg.Content, "do ") {
+			prompt, _, _ = strings.Cut(msg.Content, "\n")
+		}
+		if msg.Role != model.Assistant && (strings.Contains(msg.Content, "forbidden") || len(msg.Images) > 0) {
+			m.refused++
+			return m.refusal
+		}
+	}
+	m.last = r
+	if path, ok := strings.CutPrefix(prompt, "do read "); ok && r.Messages[len(r.Messages)-1].Role == model.User {
+		return modeltest.Answer{modeltest.Call{ID: path, Name: "read_file", Arguments: fmt.Sprintf(`{"path":%q}`, path)}}
+	}
+	return modeltest.Answer{modeltest.Text("fine: " + prompt)}
+}
+
+func (m *touchyModel) saw() (refused int, last modeltest.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused, m.last
+}
+
+// TestRefusedContentStaysOut: what a content policy refuses ends its exchange after one request, and the next prompt is answered, in a
+// process of its own. The session keeps all of it.
+func TestRefusedContentStaysOut(t *testing.T) {
+	t.Parallel()
+	policy := `{"error":{"message":"The response was filtered due to the prompt triggering the content management policy.","code":"content_filter"}}`
+	for _, tt := range []struct {
+		name, api, prompt, says, sent string
+		refusal                       modeltest.Answer
+	}{
+		{"result", "completions", "do read bad.txt", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Status{Code: 400, Body: policy}}},
+		{"result", "responses", "do read bad.txt", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Finish("content_filter")}},
+		{"result", "anthropic", "do read bad.txt", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Text("I "), modeltest.Finish("refusal")}},
+		{"picture", "completions", "do read pic.png", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Status{Code: 403, Body: policy}}},
+		{"prompt", "completions", "do forbidden", "is not kept in the conversation", "", modeltest.Answer{modeltest.Status{Code: 400, Body: policy}}},
+		{"prompt", "anthropic", "do forbidden", "is not kept in the conversation", "", modeltest.Answer{modeltest.Finish("refusal")}},
+	} {
+		t.Run(tt.name+" "+tt.api, func(t *testing.T) {
+			t.Parallel()
+			d := newDialog(t, "xterm-256color")
+			m := &touchyModel{refusal: tt.refusal}
+			srv := modeltest.Start(t, m.answer)
+			d.add("home/.config/buddy/buddy.toml", fmt.Sprintf("[models.touchy]\napi_base_url = %q\napi = %q\napi_key = \"\"\nmodel = \"test\"\n", srv.URL, tt.api))
+			d.write("bad.txt", "forbidden words\n")
+			var pic bytes.Buffer
+			if err := png.Encode(&pic, image.NewRGBA(image.Rect(0, 0, 4, 4))); err != nil {
+				t.Fatal(err)
+			}
+			d.write("pic.png", pic.String())
+			out, code := d.run("exec", "--approve", "all", "--model", "touchy", tt.prompt)
+			if refused, _ := m.saw(); code == 0 || refused != 1 || !strings.Contains(out, tt.says) {
+				t.Errorf("exit %d after %d refusals\n%s", code, refused, out)
+			}
+			out, code = d.run("exec", "--approve", "all", "--model", "touchy", "--resume", "last", "do next")
+			refused, last := m.saw()
+			if code != 0 || refused != 1 || !strings.Contains(out, "fine: do next") {
+				t.Errorf("exit %d after %d refusals\n%s", code, refused, out)
+			}
+			if body := string(last.Body); !strings.Contains(body, tt.sent) || strings.Contains(body, "forbidden") {
+				t.Errorf("sent: %+v", last.Messages)
+			}
+			if kept := d.journal(); tt.name != "picture" && !strings.Contains(kept, "forbidden") {
+				t.Errorf("stored: %s", kept)
+			}
+		})
+	}
+}

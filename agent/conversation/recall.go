@@ -66,12 +66,22 @@ func (r *Recall) Take(env event.Envelope) {
 		r.Result(p.CallID, p.Name, p.Result)
 	case event.ResultSpilled:
 		r.spill(p)
+	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ContextWithheld:
+		r.shorten(p)
+	}
+}
+
+// shorten repeats what made the history shorter, or keeps it from that.
+func (r *Recall) shorten(e event.Event) {
+	switch p := e.(type) {
 	case event.ContextCompacted:
 		_ = r.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
 	case event.ContextPinned:
 		r.PinExchange(p.Back, !p.Off)
 	case event.MicroCompacted:
 		r.ApplyMicro(p.CallIDs)
+	case event.ContextWithheld:
+		history.Withhold(r.History, p.CallIDs)
 	}
 }
 

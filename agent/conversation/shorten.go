@@ -106,6 +106,17 @@ func TakeBack(c *Conversation, task int, prompts []int, why string) {
 	digested(c, task, history.CompactUnsent(c.hist))
 }
 
+// Unread returns the ids of the calls whose results no model has answered to.
+func Unread(c *Conversation) []string { return read(c, history.Unread) }
+
+// Withhold keeps results from models that a provider's content policy refused.
+func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	history.Withhold(c.hist, e.CallIDs)
+	c.stream.Publish(task, turn, e)
+}
+
 // ClearOld takes out results that no longer matter, if that is worth it, or room is needed.
 func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()

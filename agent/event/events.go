@@ -76,6 +76,7 @@ var All = []Event{
 	ContextCompacting{},
 	ContextCompacted{},
 	MicroCompacted{},
+	ContextWithheld{},
 	ContextPinned{},
 	ContextHealed{},
 	InstructionsRead{},

@@ -63,6 +63,12 @@ type MicroCompacted struct {
 	CallIDs []string `json:"call_ids"`
 }
 
+// ContextWithheld lists the calls whose results models no longer read, because a provider's content policy refused them.
+type ContextWithheld struct {
+	CallIDs []string `json:"call_ids"`
+	Text    string   `json:"text"` // for people
+}
+
 // ContextPinned marks that an exchange is excluded from compaction, or no longer. It is
 // counted back from the newest at that moment, which is 1.
 type ContextPinned struct {

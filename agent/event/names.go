@@ -174,6 +174,12 @@ func (MicroCompacted) Type() string { return "context.micro_compacted" }
 // Durable returns true.
 func (MicroCompacted) Durable() bool { return true }
 
+// Type returns "context.withheld".
+func (ContextWithheld) Type() string { return "context.withheld" }
+
+// Durable returns true.
+func (ContextWithheld) Durable() bool { return true }
+
 // Type returns "context.instructions".
 func (InstructionsRead) Type() string { return "context.instructions" }
 

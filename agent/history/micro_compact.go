@@ -159,7 +159,10 @@ func sizeFrom(msgs []model.Message, id string) int {
 
 // ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and cleared
 // results are skipped. Messages that were handed out do not change.
-func (h *History) ApplyMicro(ids []string) {
+func (h *History) ApplyMicro(ids []string) { replaceResults(h, ids, Cleared) }
+
+// replaceResults puts a text in the place of the results of these calls.
+func replaceResults(h *History, ids []string, text string) {
 	if len(ids) == 0 {
 		return
 	}
@@ -170,15 +173,15 @@ func (h *History) ApplyMicro(ids []string) {
 	msgs := make([]model.Message, len(h.msgs))
 	for i, m := range h.msgs {
 		if m.Role == model.Tool && gone[m.ToolCallID] {
-			h.gauge.chars += len(Cleared) - len(m.Content)
-			m.Content = Cleared
+			h.gauge.chars += len(text) - len(m.Content)
+			m.Content = text
 		}
 		msgs[i] = m
 	}
 	h.msgs = msgs
 	for i := range h.results {
 		if r := &h.results[i]; gone[r.id] {
-			r.cleared, r.size = true, len(Cleared)
+			r.cleared, r.size = true, len(text)
 		}
 	}
 }

@@ -42,23 +42,40 @@ func (e *Error) Refused() bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status) && !e.final()
 }
 
-// finals match what providers say of requests that no change heals: the account, the key, the model, the
-// content, the region.
-var finals = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|overdue|arrears|spending|subscription` +
+// accounts match what providers say of requests that no change heals: the account, the key, the model, the region.
+var accounts = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|overdue|arrears|spending|subscription` +
 	`|api[ _-]?key|authenticat|unauthori[sz]ed|permission|access denied|(^|[^_])forbidden` +
 	`|(no such|unknown|unsupported|invalid) model\b|model_not_found|model_not_supported|not a valid model|model\b[^.]{0,80}(not found|does ?n[o']t exist|does not exist)` +
-	`|content[ _-]?(filter|policy|management)|safety|moderation|flagged|policy[ _]violation|usage polic|responsible ?ai|inspection|sensitive|inappropriate|prohibited|harmful|invalid_prompt` +
 	`|region\b|country|territory|location is not supported`)
+
+// policies match what providers say of a request whose content they do not take.
+var policies = regexp.MustCompile(`(?i)content[ _-]?(filter|policy|management)|safety|moderation|flagged|policy[ _]violation|usage polic` +
+	`|responsible ?ai|inspection|sensitive|inappropriate|prohibited|harmful|invalid_prompt`)
 
 // labels match the type or code of an error object, which is not its message.
 var labels = regexp.MustCompile(`"(?:code|type|status|reason)"\s*:\s*"([^"]*)"`)
 
-// final reports whether a refusal is one that no change of the request heals. What the server quotes of the
-// request does not count.
+// final reports whether a refusal is one that no change of the request heals.
 func (e *Error) final() bool {
+	why := e.why()
+	return accounts.MatchString(why) || policies.MatchString(why)
+}
+
+// Policy reports whether the provider refused the content of the request, so that it would refuse the same again.
+func (e *Error) Policy() bool {
+	if e.Kind != StatusError && e.Kind != ReportedError {
+		return false
+	}
+	why := e.why()
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity}, e.Status) &&
+		policies.MatchString(why) && !accounts.MatchString(why)
+}
+
+// why returns what a server says of the reasons of an error. What it quotes of the request is not in it.
+func (e *Error) why() string {
 	said := []string{e.Said}
 	for _, m := range labels.FindAllStringSubmatch(e.Body, 20) {
 		said = append(said, m[1])
 	}
-	return finals.MatchString(strings.Join(said, "\n"))
+	return strings.Join(said, "\n")
 }

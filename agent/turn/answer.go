@@ -231,11 +231,10 @@ func unfit(m model.Message, finish, refusal string) error {
 	case finish == model.FinishContext:
 		return errFull
 	case finish == model.FinishContentFilter:
-		why := "the provider's content filter stopped the answer"
 		if refusal != "" {
-			why += ": " + refusal
+			return fmt.Errorf("%w: %s", errFiltered, refusal)
 		}
-		return errors.New(why + "; it may refuse what follows, too: /rewind takes the prompt back")
+		return errFiltered
 	case len(m.ToolCalls) > 0:
 		return nil
 	case strings.TrimSpace(m.Content) == "":

@@ -112,10 +112,15 @@ func (e *ContextLimitError) Unwrap() error { return e.Err }
 func overLimit(l *Loop, x *Exchange, err error) error {
 	window, _ := l.p.Selection.Window()
 	limit := &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
+	takeBack(l, x, "it did not fit into the context window")
+	return limit
+}
+
+// takeBack removes the prompts from the conversation that no model has answered, and says so.
+func takeBack(l *Loop, x *Exchange, why string) {
 	if len(x.unsent) > 0 {
-		conversation.TakeBack(x.talk, x.task, x.unsent, "it did not fit into the context window")
+		conversation.TakeBack(x.talk, x.task, x.unsent, why)
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "the prompt could not be sent and is not kept in the conversation", Code: "not_sent"})
 	}
 	x.unsent = nil
-	return limit
 }

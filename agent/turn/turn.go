@@ -364,7 +364,11 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	finished := event.TurnFinished{TurnID: id, Number: number}
 	before := l.p.Ledger.Own(&x.used)
 
+	unread := conversation.Unread(x.talk)
 	answer, err := l.ask(ctx, x, number)
+	if err != nil && refusedContent(err) {
+		err = withhold(l, x, number, unread, err)
+	}
 	if err == nil {
 		finished.StopReason, finished.Usage = answer.finish, answer.usage
 		done = len(answer.calls) == 0 && answer.finish != model.FinishCompaction

@@ -91,7 +91,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning, event.ContextHealed:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning, event.ContextHealed, event.ContextWithheld:
 		m.told(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == stream.Broken, true
@@ -148,6 +148,8 @@ func (m *Remarks) told(e event.Event) {
 	case event.Notice:
 		m.Say("%s", p.Text)
 	case event.ContextHealed:
+		m.Say("%s", p.Text)
+	case event.ContextWithheld:
 		m.Say("%s", p.Text)
 	case event.Warning:
 		m.Say("%s", texts.WithNext(p.Text, p.NextStep))

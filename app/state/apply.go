@@ -37,7 +37,7 @@ func (s *State) take(env event.Envelope) Changed {
 // fold is Apply for the main conversation.
 func (s *State) fold(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.OpenText, event.ModelMessage, event.ModelRetry, event.ModelFallback:
+	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.OpenText, event.ModelMessage, event.ModelRetry, event.ModelFallback, event.FallbackEnded:
 		return s.applyModel(env)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
@@ -52,7 +52,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.ContextHealed, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
+		event.ContextCompacted, event.ContextPinned, event.ContextHealed, event.ContextWithheld, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
@@ -62,7 +62,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyExtension(s, env)
 	case event.BranchStarted, event.HistoryRewound:
 		return applyWay(s, env)
-	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.FallbackEnded, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
+	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -369,14 +369,12 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		compacted(s, env, p)
 	case event.ContextPinned:
 		pinned(s, env, p)
-	case event.ContextHealed:
-		s.add(env, NoticeBlock, p.Text)
+	case event.ContextHealed, event.ContextWithheld, event.MicroCompacted:
+		applyContext(s, env)
 	case event.FileRestored:
 		restored(s, env, p)
 	case event.ReviewFinished:
 		reviewed(s, env, p)
-	case event.MicroCompacted:
-		s.add(env, NoticeBlock, texts.Plural(len(p.CallIDs), "old result")+" compacted")
 	case event.BudgetWarning:
 		s.add(env, WarningBlock, "this prompt has used "+p.Text())
 	case event.BudgetExceeded:
@@ -390,6 +388,18 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		return Conversation | Header
 	}
 	return Conversation
+}
+
+// applyContext shows in a line what later requests leave out.
+func applyContext(s *State, env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ContextHealed:
+		s.add(env, NoticeBlock, p.Text)
+	case event.ContextWithheld:
+		s.add(env, NoticeBlock, p.Text)
+	case event.MicroCompacted:
+		s.add(env, NoticeBlock, texts.Plural(len(p.CallIDs), "old result")+" compacted")
+	}
 }
 
 // pinned shows that an exchange stays in the context, or does no longer.
