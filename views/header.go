@@ -153,10 +153,13 @@ func forms(texts ...string) [][]draw.Span {
 }
 
 func (h *Header) model() item {
-	name := h.info.Event.Model
+	name, effort := h.info.Event.Model, h.info.Event.Effort
+	if h.info.Fallback != "" {
+		name, effort = h.info.Fallback, ""
+	}
 	short := name[strings.LastIndexByte(name, '/')+1:]
 	texts, ranks := []string{"● " + name, "● " + short, short}, []int{4, 10, 14}
-	if effort := h.info.Event.Effort; effort != "" {
+	if effort != "" {
 		texts, ranks = slices.Insert(texts, 0, texts[0]+" · "+effort), slices.Insert(ranks, 0, 0)
 	}
 	return item{forms: append(forms(texts...), nil), ranks: ranks}.trimmed()

@@ -43,6 +43,27 @@ func TestHeaderGolden(t *testing.T) {
 	}
 }
 
+// The header names the model that answers: while the fallback does, that one, whose effort is not known.
+func TestHeaderNamesTheModelThatAnswers(t *testing.T) {
+	hard := created
+	hard.Effort = "high"
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	var s state.State
+	for _, step := range []struct {
+		e    event.Event
+		want string
+	}{
+		{hard, "● gpt-5.3-codex · high   "},
+		{event.ModelFallback{From: "main", To: "spare", Model: "org/m-2"}, "● org/m-2   "},
+		{event.FallbackEnded{From: "spare", To: "main"}, "● gpt-5.3-codex · high   "},
+	} {
+		h.Update(&s, viewtest.Feed(&s, step.e))
+		if got := viewtest.Text(t, h, 120, 1); !strings.Contains(got, step.want) {
+			t.Errorf("%T: %q", step.e, got)
+		}
+	}
+}
+
 // Whatever the width, nothing overlaps and the mode and the waiting approval stay.
 func TestHeaderAnyWidth(t *testing.T) {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)

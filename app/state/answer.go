@@ -21,6 +21,11 @@ func (s *State) applyModel(env event.Envelope) Changed {
 	case event.ModelFallback:
 		s.dropAnswer() // as above
 		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · %s (%s) answers until the next prompt", p.Reason(), p.Model, p.To), p.Raw)
+		s.Info.Fallback = p.Model
+		return Conversation | Header
+	case event.FallbackEnded:
+		s.Info.Fallback = ""
+		return Header
 	case event.CallDelta:
 		return 0 // the call shows when it is complete
 	}

@@ -56,7 +56,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 
 // resumed begins what another process goes on with: what the earlier one ran has ended.
 func resumed(s *State, env event.Envelope, p event.SessionResumed) Changed {
-	s.Info.Session, s.Info.First = env.Session, p.Target
+	s.Info.Session, s.Info.First, s.Info.Fallback = env.Session, p.Target, ""
 	s.Bare = nil // nothing prints any more
 	s.Info.Event = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,

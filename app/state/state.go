@@ -74,11 +74,13 @@ type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
 	First   string               // the target where the session began
-	Mode    action.Mode
-	Until   int64 // Unix milliseconds when Mode ends; 0 = never
-	Context event.ContextUsage
-	Usage   event.MetricsUsage
-	Last    int64 // Unix milliseconds of the latest event
+	// Fallback is the model that answers in the place of the session's, "" when that one does.
+	Fallback string
+	Mode     action.Mode
+	Until    int64 // Unix milliseconds when Mode ends; 0 = never
+	Context  event.ContextUsage
+	Usage    event.MetricsUsage
+	Last     int64 // Unix milliseconds of the latest event
 	// Commands are the skills and custom commands that can be called now.
 	Commands []event.CustomCommand
 	Servers  ServerCount

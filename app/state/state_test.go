@@ -246,6 +246,12 @@ func TestFallbackIsTold(t *testing.T) {
 		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · Enter a prompt to go on",
 		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · Enter continues",
 	}
+	if s.Info.Fallback != "m-2" {
+		t.Errorf("the header names %q, want the model that answers", s.Info.Fallback)
+	}
+	if ch := s.Apply(event.Envelope{Seq: 99, Task: 1, Payload: event.FallbackEnded{From: "spare", To: "main"}}); ch&Header == 0 || s.Info.Fallback != "" {
+		t.Errorf("after the fallback: %q, changed %b", s.Info.Fallback, ch)
+	}
 	if !s.Info.Interrupted {
 		t.Error("Enter does not continue what stopped at the limit of turns")
 	}
