@@ -19,6 +19,7 @@ import (
 	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
 	"buddy/agent/model/wire"
+	"buddy/agent/model/written"
 	"buddy/app/version"
 	"buddy/config"
 	"buddy/config/login"
@@ -40,7 +41,7 @@ func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
-	return fallback.New(retry.BeforeFallback(first, second, recovery), second), nil
+	return fallback.New(written.New(retry.BeforeFallback(first, second, recovery)), second), nil
 }
 
 // measured returns a profile with the window that a server on this machine says its model
@@ -69,7 +70,7 @@ func Connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(m, recovery), nil
+	return written.New(retry.New(m, recovery)), nil
 }
 
 // withPrice returns the model of a profile, which knows its price.

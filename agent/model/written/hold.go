@@ -1,0 +1,123 @@
+package written
+
+import (
+	"strings"
+
+	"buddy/agent/model"
+)
+
+const (
+	// maxHeld limits how many bytes of an answer are held back: a longer text is no call.
+	maxHeld = 256 << 10
+
+	// eachTime is the size up to which a text is read with each piece that comes. A longer one is read again
+	// when it has grown by a quarter, so that all readings together take time in proportion to it.
+	eachTime = 512
+)
+
+// hold keeps back the end of an answer as long as it may be calls.
+type hold struct {
+	tools  tools
+	buf    []byte // what is held back, or not looked at yet
+	held   bool   // buf begins with what may be a call
+	inLine bool   // the text before buf ends within a line
+	next   int    // the size of buf that is read again
+	off    bool   // nothing is held back any more
+	unused bool   // there was the text of a call that is none
+}
+
+// newHold returns a hold for calls of tools; without tools it holds nothing back.
+func newHold(defs []model.ToolDef) hold {
+	return hold{tools: toolsOf(defs), off: len(defs) == 0}
+}
+
+// add takes the next piece of the answer and returns the text that is clear of calls.
+func (h *hold) add(s string) string {
+	if h.off && len(h.buf) == 0 {
+		return s
+	}
+	h.buf = append(h.buf, s...)
+	var free strings.Builder
+	for len(h.buf) > 0 {
+		if !h.held && !h.seek(&free) {
+			break
+		}
+		if len(h.buf) > maxHeld {
+			h.off = true
+			free.WriteString(h.flush())
+			break
+		}
+		if len(h.buf) < h.next {
+			break
+		}
+		p := h.read()
+		if p.state != none {
+			h.next = len(h.buf) + 1
+			if len(h.buf) > eachTime {
+				h.next = len(h.buf) + len(h.buf)/4
+			}
+			break
+		}
+		h.skip(&free)
+	}
+	return free.String()
+}
+
+// read reads what is held back.
+func (h *hold) read() *parser {
+	p := parse(string(h.buf), h.tools)
+	h.unused = h.unused || p.state == none && p.called
+	return p
+}
+
+// seek frees the text up to the next place where a call may begin, and reports whether there is one.
+func (h *hold) seek(free *strings.Builder) bool {
+	h.free(free, callAt(string(h.buf), h.inLine))
+	h.held, h.next = len(h.buf) > 0, 0
+	return h.held
+}
+
+// skip frees the first byte of what is held back, which begins no call.
+func (h *hold) skip(free *strings.Builder) {
+	h.free(free, 1)
+	h.held = false
+}
+
+func (h *hold) free(to *strings.Builder, n int) {
+	if n == 0 {
+		return
+	}
+	to.Write(h.buf[:n])
+	line := h.buf[:n]
+	if i := strings.LastIndexByte(string(line), '\n'); i >= 0 {
+		line, h.inLine = line[i+1:], false
+	}
+	h.inLine = h.inLine || strings.Trim(string(line), " \t") != ""
+	h.buf = h.buf[n:]
+}
+
+// end returns the calls with which a whole answer ends, and the text before them that was held back. The text of
+// the calls stays, see flush; without calls none does.
+func (h *hold) end() (text string, calls []model.ToolCall) {
+	var free strings.Builder
+	for len(h.buf) > 0 && !h.off {
+		if !h.held && !h.seek(&free) {
+			break
+		}
+		p := h.read()
+		if p.whole() {
+			calls = p.calls
+			break
+		}
+		h.unused = h.unused || p.called
+		h.skip(&free)
+	}
+	return free.String(), calls
+}
+
+// flush returns all that is held back.
+func (h *hold) flush() string {
+	text := string(h.buf)
+	h.buf, h.held = nil, false
+	return text
+}

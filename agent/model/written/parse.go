@@ -1,0 +1,482 @@
+package written
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// state says what a text is, as far as it has come.
+type state uint8
+
+const (
+	none  state = iota // it is not calls and nothing else
+	open               // it may become calls
+	whole              // it is
+)
+
+// mark is text that stands around calls.
+type mark struct {
+	text  string
+	opens bool // a call has to follow
+}
+
+// marks are those of Qwen and Hermes, of Llama, of Kimi and of DeepSeek, as their chat templates write them:
+// huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct, meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct
+// and deepseek-ai/DeepSeek-V3.1, tokenizer_config.json of each.
+var marks = []mark{
+	{"<tool_call>", true},
+	{"</tool_call>", false},
+	{"<|python_tag|>", true},
+	{"<|eom_id|>", false},
+	{"<|eot_id|>", false},
+	{";", false}, // between calls of Llama
+	{"<|tool_calls_section_begin|>", true},
+	{"<|tool_call_end|>", false},
+	{"<|tool_calls_section_end|>", false},
+	{"<｜tool▁calls▁begin｜>", true},
+	{"<｜tool▁call▁end｜>", false},
+	{"<｜tool▁calls▁end｜>", false},
+}
+
+// The beginnings of calls.
+const (
+	functionBegin = "<function=" // Qwen3-Coder: huggingface.co/Qwen/Qwen3-Coder-30B-A3B-Instruct, chat_template.jinja
+	kimiBegin     = "<|tool_call_begin|>"
+	deepSeekBegin = "<｜tool▁call▁begin｜>"
+)
+
+// form is one way to write a call, by its beginning.
+type form struct {
+	begin string
+	read  func(*parser) state
+}
+
+var forms = []form{
+	{"{", (*parser).object},
+	{"[", (*parser).array},
+	{"```", (*parser).fenceLine},
+	{"~~~", (*parser).fenceLine},
+	{functionBegin, (*parser).function},
+	{kimiBegin, (*parser).kimi},
+	{deepSeekBegin, (*parser).deepSeek},
+}
+
+// fenceInfos are the words behind a fence whose content may be calls.
+var fenceInfos = []string{"", "json", "tool_call", "tool_calls", "tool", "xml"}
+
+// callKeys are the members of a call in JSON.
+var callKeys = []string{"name", "arguments", "parameters", "function", "type", "id"}
+
+// maxName limits the bytes of a tool's name, with what some models write beside it.
+const maxName = 200
+
+// tools are the tools of a request by name: the types of their arguments.
+type tools map[string]map[string]string
+
+func toolsOf(defs []model.ToolDef) tools {
+	t := make(tools)
+	for _, d := range defs {
+		var schema struct {
+			Properties map[string]struct{ Type any }
+		}
+		_ = json.Unmarshal(d.Parameters, &schema) // one without types has texts
+		types := make(map[string]string)
+		for name, p := range schema.Properties {
+			types[name], _ = p.Type.(string)
+		}
+		t[d.Name] = types
+	}
+	return t
+}
+
+// parser reads a text as calls.
+type parser struct {
+	rest   string // that is not read yet
+	tools  tools
+	state  state
+	calls  []model.ToolCall
+	called bool   // something has the form of a call
+	begun  bool   // a call has to follow
+	fence  string // that is open
+}
+
+// parse reads a text that begins where a call may begin.
+func parse(text string, t tools) *parser {
+	p := &parser{rest: text, tools: t}
+	for {
+		p.rest = strings.TrimLeft(p.rest, " \t\r\n")
+		if p.rest == "" {
+			p.state = open
+			if len(p.calls) > 0 && !p.begun {
+				p.state = whole
+			}
+			return p
+		}
+		if p.state = p.item(); p.state != whole {
+			return p
+		}
+	}
+}
+
+// item reads a mark or a call.
+func (p *parser) item() state {
+	for _, m := range marks {
+		switch {
+		case strings.HasPrefix(p.rest, m.text):
+			p.rest, p.begun, p.called = p.rest[len(m.text):], p.begun || m.opens, true
+			return whole
+		case strings.HasPrefix(m.text, p.rest):
+			return open
+		}
+	}
+	for _, f := range forms {
+		switch {
+		case strings.HasPrefix(p.rest, f.begin):
+			return f.read(p)
+		case strings.HasPrefix(f.begin, p.rest):
+			return open
+		}
+	}
+	return none
+}
+
+// add adds a call, if it is one of a tool of the request.
+func (p *parser) add(name string, arguments json.RawMessage) state {
+	var members map[string]json.RawMessage
+	if name == "" || json.Unmarshal(arguments, &members) != nil || members == nil {
+		return none
+	}
+	p.called = true
+	if _, known := p.tools[name]; !known {
+		return none
+	}
+	p.calls, p.begun = append(p.calls, model.ToolCall{Name: name, Arguments: string(arguments)}), false
+	return whole
+}
+
+// fenceLine reads the line that opens or closes a fence.
+func (p *parser) fenceLine() state {
+	line, rest, ended := strings.Cut(p.rest, "\n")
+	info := strings.TrimLeft(line, line[:1])
+	run := line[:len(line)-len(info)]
+	info = strings.ToLower(strings.TrimSpace(info))
+	switch {
+	case p.fence != "":
+		after, closed := strings.CutPrefix(p.rest, p.fence)
+		switch {
+		case !closed && run == p.rest:
+			return open
+		case !closed:
+			return none
+		}
+		p.fence, rest = "", strings.TrimLeft(after, run[:1])
+	case !ended:
+		if slices.ContainsFunc(fenceInfos, func(s string) bool { return strings.HasPrefix(s, info) }) {
+			return open
+		}
+		return none
+	case !slices.Contains(fenceInfos, info):
+		return none
+	default:
+		p.fence, p.begun = run, true
+	}
+	p.rest = rest
+	return whole
+}
+
+// value reads JSON.
+func (p *parser) value() (json.RawMessage, state) {
+	d := json.NewDecoder(strings.NewReader(p.rest))
+	var raw json.RawMessage
+	switch err := d.Decode(&raw); {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return nil, open
+	case err != nil:
+		p.called = p.called || strings.Contains(p.rest, `"name"`) && (strings.Contains(p.rest, `"arguments"`) || strings.Contains(p.rest, `"parameters"`))
+		return nil, none
+	}
+	p.rest = p.rest[d.InputOffset():]
+	return raw, whole
+}
+
+// object reads a call in JSON.
+func (p *parser) object() state {
+	text := p.rest
+	raw, st := p.value()
+	switch {
+	case st == open && !p.mayCall(text):
+		return none
+	case st != whole:
+		return st
+	}
+	return p.call(raw)
+}
+
+// array reads a list of calls in JSON.
+func (p *parser) array() state {
+	first := strings.TrimLeft(p.rest[1:], " \t\r\n")
+	if first != "" && first[0] != '{' {
+		return none
+	}
+	raw, st := p.value()
+	switch {
+	case st == open && first != "" && !p.mayCall(first):
+		return none
+	case st != whole:
+		return st
+	}
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return none
+	}
+	for _, one := range all {
+		if p.call(one) != whole {
+			return none
+		}
+	}
+	return whole
+}
+
+// mayCall reports whether the beginning of a JSON object may become a call, so that other JSON is not held back.
+func (p *parser) mayCall(text string) bool {
+	d := json.NewDecoder(strings.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return true
+	}
+	foreign := false
+	for {
+		key, err := d.Token()
+		member, ok := key.(string)
+		switch {
+		case err != nil || !ok:
+			return true
+		case !slices.Contains(callKeys, member):
+			return false
+		case foreign && (member == "arguments" || member == "parameters"):
+			p.called = true
+			return false
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return true
+		}
+		var name string
+		if member == "name" && json.Unmarshal(value, &name) == nil {
+			_, known := p.tools[name]
+			foreign = !known
+		}
+	}
+}
+
+// call adds the call that a JSON object describes.
+func (p *parser) call(raw json.RawMessage) state {
+	var c map[string]json.RawMessage
+	if json.Unmarshal(raw, &c) != nil {
+		return none
+	}
+	var inner map[string]json.RawMessage
+	if json.Unmarshal(c["function"], &inner) == nil {
+		delete(c, "function")
+		for k, v := range inner {
+			c[k] = v
+		}
+	}
+	for k := range c {
+		if !slices.Contains(callKeys, k) {
+			return none
+		}
+	}
+	var name, encoded string
+	_ = json.Unmarshal(c["name"], &name) // one without a name is none
+	arguments := c["arguments"]
+	if arguments == nil {
+		arguments = c["parameters"]
+	}
+	if json.Unmarshal(arguments, &encoded) == nil {
+		arguments = json.RawMessage(encoded)
+	}
+	return p.add(name, arguments)
+}
+
+// function reads a call in Qwen3-Coder's form.
+func (p *parser) function() state {
+	name, rest, ok := strings.Cut(p.rest[len(functionBegin):], ">")
+	if !ok {
+		return unended(name)
+	}
+	p.called = true
+	types, known := p.tools[name]
+	if !known {
+		return none
+	}
+	arguments := make(map[string]any)
+	for {
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		after, ends := strings.CutPrefix(rest, "</function>")
+		if ends {
+			p.rest = after
+			raw, err := json.Marshal(arguments)
+			if err != nil {
+				return none
+			}
+			return p.add(name, raw)
+		}
+		key, value, after, st := parameter(rest)
+		if st != whole {
+			return st
+		}
+		arguments[key], rest = typed(value, types[key]), after
+	}
+}
+
+// parameter reads one argument of a call in Qwen3-Coder's form. A value may hold the text that ends it: what
+// ends it is followed by another argument, or by the call's end.
+func parameter(s string) (key, value, rest string, st state) {
+	const begin, end = "<parameter=", "</parameter>"
+	after, ok := strings.CutPrefix(s, begin)
+	if !ok {
+		if strings.HasPrefix(begin, s) || strings.HasPrefix("</function>", s) {
+			return "", "", "", open
+		}
+		return "", "", "", none
+	}
+	if key, after, ok = strings.Cut(after, ">"); !ok {
+		return "", "", "", unended(key)
+	}
+	for at := 0; ; {
+		i := strings.Index(after[at:], end)
+		if i < 0 {
+			return "", "", "", open
+		}
+		at += i
+		rest = strings.TrimLeft(after[at+len(end):], " \t\r\n")
+		for _, next := range []string{begin, "</function>"} {
+			if strings.HasPrefix(rest, next) {
+				value = strings.TrimSuffix(strings.TrimPrefix(after[:at], "\n"), "\n")
+				return key, value, rest, whole
+			}
+			if strings.HasPrefix(next, rest) {
+				return "", "", "", open
+			}
+		}
+		at += len(end)
+	}
+}
+
+// typed returns the text of an argument as a value of its type.
+func typed(text, of string) any {
+	if of != "" && of != "string" && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return text
+}
+
+// unended is the state of a name whose end has not come.
+func unended(name string) state {
+	if len(name) > maxName || strings.Contains(name, "\n") {
+		return none
+	}
+	return open
+}
+
+// kimi reads a call in Kimi's form: its head is functions.NAME:NUMBER.
+func (p *parser) kimi() state {
+	p.called = true
+	head, rest, ok := strings.Cut(p.rest[len(kimiBegin):], "<|tool_call_argument_begin|>")
+	if !ok {
+		return unended(strings.TrimSpace(head))
+	}
+	name := strings.TrimPrefix(strings.TrimSpace(head), "functions.")
+	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		name = name[:i]
+	}
+	p.rest = rest
+	return p.argued(name)
+}
+
+// deepSeek reads a call in DeepSeek's form. That of V3 has the word function for its head, the name in the
+// next line and a fence around the arguments; since V3.1 the head is the name.
+func (p *parser) deepSeek() state {
+	p.called = true
+	head, rest, ok := strings.Cut(p.rest[len(deepSeekBegin):], "<｜tool▁sep｜>")
+	if !ok {
+		return unended(strings.TrimSpace(head))
+	}
+	name := strings.TrimSpace(head)
+	if first := strings.TrimSpace(rest); name == "function" && (first == "" || first[0] != '{') {
+		if name, rest, ok = strings.Cut(rest, "\n"); !ok {
+			return unended(name)
+		}
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		const fence = "```json"
+		if !strings.HasPrefix(rest, fence) && strings.HasPrefix(fence, rest) {
+			return open
+		}
+		if after, ok := strings.CutPrefix(rest, fence); ok {
+			rest, p.fence = after, "```"
+		}
+	}
+	p.rest = rest
+	return p.argued(strings.TrimSpace(name))
+}
+
+// argued reads the arguments of a call.
+func (p *parser) argued(name string) state {
+	raw, st := p.value()
+	if st != whole {
+		return st
+	}
+	return p.add(name, raw)
+}
+
+// whole reports whether the text is calls and nothing else.
+func (p *parser) whole() bool { return p.state == whole }
+
+// tags begin a call anywhere in a line.
+var tags = append([]string{functionBegin, kimiBegin, deepSeekBegin}, openings()...)
+
+func openings() (all []string) {
+	for _, m := range marks {
+		if m.opens {
+			all = append(all, m.text)
+		}
+	}
+	return all
+}
+
+// callAt returns the first place in s where a call may begin, len(s) for none: a tag, or JSON or a fence at the
+// beginning of a line. inLine means that the text before s ends within a line.
+func callAt(s string, inLine bool) int {
+	for i := 0; i < len(s); i++ {
+		j := strings.IndexAny(s[i:], "<{[`~")
+		if j < 0 {
+			return len(s)
+		}
+		i += j
+		begins := []string{s[i : i+1]}
+		switch s[i] {
+		case '<':
+			begins = tags
+		case '`', '~':
+			begins = []string{strings.Repeat(s[i:i+1], 3)}
+		}
+		if s[i] != '<' && !beginsLine(s[:i], inLine) {
+			continue
+		}
+		if slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(s[i:], b) || strings.HasPrefix(b, s[i:]) }) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// beginsLine reports whether what follows before is the first of its line.
+func beginsLine(before string, inLine bool) bool {
+	i := strings.LastIndexByte(before, '\n')
+	return (i >= 0 || !inLine) && strings.Trim(before[i+1:], " \t") == ""
+}
