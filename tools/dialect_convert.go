@@ -36,7 +36,19 @@ func convertShell(f *foreign) error {
 	if tty, ok := f.takeBool("tty"); ok && tty {
 		f.set("mode", "tty")
 	}
+	f.knownMode()
 	return convertFolder(f)
+}
+
+// knownMode leaves out a mode that run_shell doesn't have, such as "plain": most models mean how output is kept,
+// which the default does.
+func (f *foreign) knownMode() {
+	var schema struct{ Enum []string }
+	mode, ok := f.text("mode")
+	if ok && json.Unmarshal(f.known["mode"], &schema) == nil && len(schema.Enum) > 0 && !slices.Contains(schema.Enum, mode) {
+		delete(f.values, "mode")
+		f.say("mode is ignored: it is one of %s", strings.Join(schema.Enum, ", "))
+	}
 }
 
 // commandOf returns a command line that runs the program words[0] with the other words as

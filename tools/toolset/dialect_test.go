@@ -16,6 +16,8 @@ const samplePatch = "*** Begin Patch\n*** Add File: b.go\n+package b\n*** End Pa
 // want "" means that the call is refused with the text in note.
 var foreignCalls = []struct{ program, name, arguments, tool, want, note string }{
 	// Codex CLI
+	{"qwen", "run_shell", `{"command":"ls","mode":"plain"}`, "run_shell", `{"command":"ls"}`, "mode is ignored: it is one of cap, merge, captty, tty"},
+	{"qwen", "run_shell", `{"command":"top","mode":"tty"}`, "run_shell", `{"command":"top","mode":"tty"}`, ""},
 	{"codex", "exec_command", `{"cmd":"ls","workdir":"/w","yield_time_ms":1000,"max_output_tokens":6000}`, "run_shell", `{"command":"ls","wait":"1000ms"}`, "max_output_tokens is ignored"},
 	{"codex", "exec_command", `{"cmd":"go test ./...","workdir":"/w/sub dir","login":true,"tty":false}`, "run_shell", `{"command":"(cd -- '/w/sub dir' && {\ngo test ./...\n})"}`, "login is ignored"},
 	{"codex", "exec_command", `{"cmd":"top","tty":true,"shell":"bash"}`, "run_shell", `{"command":"top","mode":"tty"}`, ""},
