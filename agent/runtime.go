@@ -145,6 +145,8 @@ type Options struct {
 	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
 	// 0 is 10.
 	MaxParallel int
+	// MaxRepeats is how often the same text may follow itself in an answer before that is cut off; 0 = without a limit.
+	MaxRepeats int
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try. Else the model reads the failure and goes on.
 	Strict bool
@@ -278,7 +280,7 @@ func newSubagents(r *Runtime) *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

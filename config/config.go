@@ -82,6 +82,7 @@ type Agent struct {
 	AppendPrompt  string  // follows the system prompt; empty adds nothing
 	Mode          string  // how approvals are decided at the start; package action knows the words
 	MaxIterations int     // turns per prompt; 0 means no limit
+	MaxRepeats    int     // of the same text in an answer; 0 means no limit
 	MaxCost       Dollars // per prompt; 0 means no limit
 	WarnAt        int     // percent of these two limits
 	FallbackModel string  // a profile's name; empty: none
@@ -191,7 +192,7 @@ func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 
 func defaults() Config {
 	return Config{
-		Agent: Agent{Mode: "ask", MaxIterations: 200, WarnAt: 80, OnStall: "retry"},
+		Agent: Agent{Mode: "ask", MaxIterations: 200, MaxRepeats: 10, WarnAt: 80, OnStall: "retry"},
 		Context: Context{
 			Strategy: "summary", Restore: "recent",
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,

@@ -91,6 +91,12 @@ var sections = append([]section{
 				tighter: lower,
 			},
 			{
+				name: "max_repeats", short: "0 or more",
+				doc: "How many times in a row an answer may have the same text, of 50 characters or more, before it is cut off and the model is " +
+					"asked once more; 0 means no limit. Small models repeat themselves without end.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxRepeats },
+			},
+			{
 				name: "max_cost", short: "dollars, 0 or more",
 				doc: "What one prompt may cost; 0 means no limit. The request that reaches it is the last. Only requests whose price " +
 					"is known count. A project's file may only lower it.",

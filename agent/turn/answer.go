@@ -31,7 +31,7 @@ var (
 )
 
 // maxNudges limits how often a model is asked again in one turn, because its answer was cut off. One that
-// has nothing to say is asked once more: after that it is its answer.
+// has nothing to say, or repeats itself, is asked once more: after that it is its answer.
 const maxNudges = 3
 
 // nudge returns what a model is told, and nobody else, after an answer that is not one: it
@@ -40,6 +40,8 @@ func nudge(err error) string {
 	switch {
 	case errors.Is(err, errNoCall):
 		return "You stopped to call a tool, but no call arrived. Call it now, or give your answer."
+	case errors.Is(err, errRepeats):
+		return "Your last answer repeated the same text again and again, so it was cut off. Answer now, briefly, and repeat nothing."
 	case errors.Is(err, errEmpty):
 		return "Your last answer was empty. Answer now, or call a tool."
 	case errors.Is(err, ErrCutOff):
@@ -68,9 +70,16 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 		if !errors.Is(err, ErrCutOff) {
 			x.response = ""
 		}
+		repeated := errors.Is(err, errRepeats)
 		a, err = l.request(ctx, x, turn, attempt, hinted(x.now, hint))
-		if hint = nudge(err); hint == "" || attempt > maxNudges {
+		if hint = nudge(err); hint == "" || attempt > maxNudges || repeated && errors.Is(err, errRepeats) {
 			return a, err
+		}
+		if errors.Is(err, errRepeats) {
+			l.p.Stream.Publish(x.task, turn, event.Warning{
+				Text: "the answer repeated the same text and was cut off; the model is asked once more", Code: "repeats",
+				NextStep: "max_repeats in [agent] changes the limit",
+			})
 		}
 	}
 }
@@ -289,8 +298,9 @@ type saying struct {
 // growing is text without known keys, of which a part is in a checkpoint.
 type growing struct {
 	redact.KeyStream
-	buf   []byte
-	saved int
+	buf     []byte
+	saved   int
+	repeats repeats
 }
 
 // add takes the next piece and returns what of it can be shown.
@@ -329,7 +339,9 @@ func (p *partial) read(req model.Request) error {
 		if err != nil {
 			return err
 		}
-		p.take(d)
+		if p.take(d); p.text.repeatsItself(p.loop.o.MaxRepeats) || p.reasoning.repeatsItself(p.loop.o.MaxRepeats) {
+			return errRepeats
+		}
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -1,0 +1,110 @@
+package turn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// leastRepeated is how many characters a text has at least that an answer must not repeat too often.
+const leastRepeated = 50
+
+// errRepeats ends an answer that repeats itself.
+var errRepeats = errors.New("the answer repeated the same text again and again and was cut off; ask in other words, or choose another model with /model")
+
+const (
+	gramSize   = 50         // bytes that are compared to find an earlier place with the same text
+	gramEvery  = 16         // bytes between two places that are remembered
+	gramSlots  = 1 << 12    // places that are remembered
+	repeatsMin = 512        // bytes of a shorter text, which is not looked at
+	gramFactor = 0x01000193 // of the rolling hash
+)
+
+// gramOut is what the byte that leaves a gram counts in the hash.
+var gramOut = func() uint64 {
+	out := uint64(1)
+	for range gramSize {
+		out *= gramFactor
+	}
+	return out
+}()
+
+// repeats finds out that a text which grows ends with the same text many times in a row. It takes constant time for a
+// byte: a place with the same text before suggests a period, which holds as long as each byte is the one a period
+// before it. The zero value is ready.
+type repeats struct {
+	seen   []int32 // ends of grams, by hash; 0 is none
+	hash   uint64  // of the last gram
+	done   int     // bytes that were looked at
+	period int     // that holds now; 0 is none
+	since  int     // where the text with the period begins
+	unit   int     // the least multiple of the period with enough characters; 0: not known yet
+}
+
+// over looks at the new end of text and reports whether it is the same text so many times in a row; 0 times is
+// never. end is then where the first of them ends.
+func (r *repeats) over(text []byte, times int) (end int, yes bool) {
+	if times == 0 || len(text) < repeatsMin {
+		return 0, false
+	}
+	if r.seen == nil {
+		r.seen = make([]int32, gramSlots)
+	}
+	for ; r.done < len(text); r.done++ {
+		r.step(text, r.done)
+		if r.period == 0 {
+			continue
+		}
+		if run := r.done + 1 - r.since; run >= 2*r.period && r.unit == 0 {
+			r.measure(text)
+		}
+		if r.unit > 0 && r.done+1-r.since >= times*r.unit {
+			return r.since + r.unit, true
+		}
+	}
+	return 0, false
+}
+
+// step looks at the byte at i.
+func (r *repeats) step(text []byte, i int) {
+	r.hash = r.hash*gramFactor + uint64(text[i]) + 1
+	if i >= gramSize {
+		r.hash -= gramOut * (uint64(text[i-gramSize]) + 1)
+	}
+	if r.period > 0 && text[i] != text[i-r.period] {
+		r.period = 0
+	}
+	end := i + 1
+	if end < gramSize || r.period > 0 && end%gramEvery != 0 {
+		return
+	}
+	slot := &r.seen[r.hash*0x9E3779B97F4A7C15>>(64-12)]
+	if before := int(*slot); r.period == 0 && before > 0 && bytes.Equal(text[before-gramSize:before], text[end-gramSize:end]) {
+		r.period, r.since, r.unit = end-before, before-gramSize, 0
+	}
+	if end%gramEvery == 0 {
+		*slot = int32(end)
+	}
+}
+
+// measure finds where the text with the period begins, and the text that it repeats.
+func (r *repeats) measure(text []byte) {
+	for r.since > 0 && text[r.since-1] == text[r.since-1+r.period] {
+		r.since--
+	}
+	chars := max(1, utf8.RuneCount(text[r.since:r.since+r.period]))
+	r.unit = (leastRepeated + chars - 1) / chars * r.period
+}
+
+// repeatsItself reports whether the text is the same so many times in a row now. It then keeps the first of them.
+func (g *growing) repeatsItself(times int) bool {
+	end, yes := g.repeats.over(g.buf, times)
+	if yes {
+		text := strings.TrimRight(strings.ToValidUTF8(string(g.buf[:end]), ""), " \t\r\n")
+		g.buf = fmt.Appendf(nil, "%s\n\n… (cut off: it repeated itself)", text)
+		g.saved = len(g.buf) // nothing follows
+	}
+	return yes
+}
