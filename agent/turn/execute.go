@@ -25,7 +25,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := b.x.repeated(j); refusal != nil && !j.typed {
+	if refusal := again(ctx, b, j); refusal != nil {
 		return refusal
 	}
 	if why := b.loop.p.Ledger.Refused(&b.x.used, counted(j.call)); why != "" && b.turn != 0 {
@@ -97,43 +97,6 @@ func (l *Loop) outDir() string {
 			return dir
 		}
 	}
-}
-
-// maxFailures limits how often a call may fail in the same way in one exchange.
-const maxFailures = 2
-
-// failed counts the failures of a call that were the same, in a row.
-type failed struct {
-	text  string
-	times int
-}
-
-// remember counts the failures of a call.
-func (x *Exchange) remember(j *job, res tools.Result) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	f := x.failed[j.key()]
-	switch {
-	case !res.IsError:
-		delete(x.failed, j.key())
-		return
-	case res.Content != f.text:
-		f = failed{text: res.Content}
-	}
-	f.times++
-	x.failed[j.key()] = f
-}
-
-// repeated returns the result of a call that would only fail once more, else nil.
-func (x *Exchange) repeated(j *job) *tools.Result {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	f := x.failed[j.key()]
-	if f.times < maxFailures {
-		return nil
-	}
-	res := failure(fmt.Sprintf("Tool error: not run: the same call failed %d times in the same way. Change the arguments, or do something else. It said: %s", f.times, f.text))
-	return &res
 }
 
 // permit returns nil when a call may run, else the result that says why not. A person may

@@ -66,6 +66,9 @@ func hintAfter(b *batch, j *job, res tools.Result) string {
 		if res.ExitCode == nil || *res.ExitCode == 0 {
 			return ""
 		}
+		if b.x.failed[j.key()].times == hintAt {
+			return fmt.Sprintf("this command has failed %d times in the same way: change it, or do something else", hintAt)
+		}
 		return s.ofCommand(offered(b.loop.p.Selection.Tools().Definitions()), act.Command, act.Target, *res.ExitCode, lastBytes(res.Tail))
 	}
 	if !res.IsError {

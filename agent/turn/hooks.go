@@ -109,15 +109,18 @@ func told(ctx context.Context, h Hook, m Moment) (reply Reply, err error) {
 	return h(ctx, m)
 }
 
-// terminated returns the HookTerminated or ToolError that ended ctx, or nil.
+// terminated returns the HookTerminated, ToolError or StuckError that ended ctx, or nil.
 func terminated(ctx context.Context) error {
 	var h *HookTerminated
 	var e *ToolError
+	var s *StuckError
 	switch cause := context.Cause(ctx); {
 	case errors.As(cause, &h):
 		return h
 	case errors.As(cause, &e):
 		return e
+	case errors.As(cause, &s):
+		return s
 	}
 	return nil
 }

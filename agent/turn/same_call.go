@@ -1,0 +1,139 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// How often a call may fail in the same way in one exchange.
+const (
+	maxFailures = 2 // then it is not run any more, unless it is a command
+	hintAt      = 3 // the model is told to do something else
+	stuckAt     = 5 // the person decides about this one
+)
+
+// failed counts the failures of a call that were the same, in a row.
+type failed struct {
+	text  string
+	times int
+}
+
+// remember counts the failures of a call. They no longer count once a call that may have changed something has worked.
+func (x *Exchange) remember(j *job, res tools.Result) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	act := j.call.Planned
+	exit := res.ExitCode
+	if !res.IsError && (exit == nil || *exit == 0) {
+		delete(x.failed, j.key())
+		if act.Mutation && !j.call.Confined {
+			clear(x.failed)
+		}
+		return
+	}
+	text := res.Content
+	if exit != nil { // the result may have the time
+		text = strings.TrimSpace(fmt.Sprintf("exit code %d\n%s", *exit, lastBytes(res.Tail)))
+	}
+	f := x.failed[j.key()]
+	if f.text != text {
+		f = failed{text: text}
+	}
+	f.times++
+	x.failed[j.key()] = f
+}
+
+// again returns why a call does not run that has failed in the same way before, or nil. A command may work later, when
+// something outside has changed: it runs until the person is asked.
+func again(ctx context.Context, b *batch, j *job) *tools.Result {
+	b.x.mu.Lock()
+	f := b.x.failed[j.key()]
+	refused := !j.typed && f.times >= maxFailures && !j.call.Planned.Kind.IsCommand()
+	if refused && f.times < stuckAt-1 {
+		b.x.failed[j.key()] = failed{f.text, f.times + 1}
+	}
+	b.x.mu.Unlock()
+	switch {
+	case j.typed:
+		return nil
+	case f.times >= stuckAt-1:
+		return stuck(ctx, b, j, f)
+	case !refused:
+		return nil
+	}
+	res := failure(fmt.Sprintf("Tool error: not run: the same call failed %d times in the same way. Change the arguments, or do something else. It said: %s", maxFailures, f.text))
+	return &res
+}
+
+// What a person may answer when a model is stuck. Any other text goes to the model.
+const (
+	tryAgain  = "Yes, try again"
+	stopStuck = "No, stop"
+)
+
+// stuck asks the person about a call that the model makes for the fifth time; where nobody can answer the exchange ends.
+func stuck(ctx context.Context, b *batch, j *job, f failed) *tools.Result {
+	e := &StuckError{Tool: j.call.Name, Call: subjectOf(j.call), Text: f.text}
+	ask := b.ask(j.call.ID)
+	if ask == nil {
+		b.x.stop(e)
+		res := failure("Not run: " + e.Error())
+		return &res
+	}
+	said, err := ask(ctx, tools.Question{From: "buddy", Text: e.question(), Choices: []string{tryAgain, stopStuck}})
+	switch {
+	case errors.Is(err, tools.ErrNobody):
+		b.x.stop(e)
+		res := failure("Not run: " + e.Error())
+		return &res
+	case err != nil:
+		res := unanswered(ctx)
+		return &res
+	case said == stopStuck:
+		b.x.stop(nil)
+		res := unanswered(ctx)
+		return &res
+	}
+	b.x.mu.Lock()
+	delete(b.x.failed, j.key())
+	b.x.mu.Unlock()
+	if said == tryAgain {
+		return nil
+	}
+	res := failure("Not run: the same call failed before. The user says: " + said)
+	return &res
+}
+
+// subjectOf names what a call is about, on one line.
+func subjectOf(c tools.Call) string {
+	text := c.Arguments
+	if act := c.Planned; act.Kind.IsCommand() {
+		text = act.Command
+	} else if act.Path != "" && (act.Kind == action.FileRead || act.Kind == action.FileWrite) {
+		text = act.Path
+	}
+	return texts.ClipBytes(texts.OneLine(text), maxFailedText)
+}
+
+// StuckError ends an exchange whose model makes a call again and again that fails in the same way.
+type StuckError struct{ Tool, Call, Text string }
+
+// Error names the call and why it fails.
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("the model made the same call %d times, and it failed in the same way each time: %s %s: %s; say how to do it instead, or choose another model with /model", stuckAt, e.Tool, e.Call, e.why())
+}
+
+func (e *StuckError) question() string {
+	return fmt.Sprintf("The agent is making the same call for the %dth time, and it failed in the same way each time.\n%s %s\n%s\nShould it try again? You can also type what to do instead.", stuckAt, e.Tool, e.Call, e.why())
+}
+
+// why is the failure on one line.
+func (e *StuckError) why() string {
+	return texts.ClipBytes(texts.OneLine(strings.TrimPrefix(e.Text, "Tool error: ")), maxFailedText)
+}
