@@ -20,7 +20,7 @@ func states(req modeltest.Request) modeltest.Answer {
 	for _, m := range req.Messages {
 		all += m.Content + "\n"
 	}
-	switch prompt := undated(lastOf(req, model.User)); {
+	switch prompt := saidIn(lastOf(req, model.User)); {
 	case strings.Contains(all, "has become too long"): // the request for a summary
 		return modeltest.Answer{modeltest.Text("Goal: "), modeltest.Hang{}}
 	case strings.Contains(prompt, "remember"):

@@ -22,7 +22,7 @@ const partOfWork = "Say that it is done."
 func manyCalls(ended chan<- struct{}) modeltest.Script {
 	return func(r modeltest.Request) modeltest.Answer {
 		last := lastMessage(r)
-		prompt := undated(last.Content)
+		prompt := saidIn(last.Content)
 		name, count, _ := strings.Cut(prompt, " ")
 		n, err := strconv.Atoi(count)
 		if last.Role == model.Tool || err != nil {

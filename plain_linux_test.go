@@ -43,7 +43,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
 	}
 	last := lastMessage(req)
-	last.Content = unreminded(last.Content)
+	last.Content = saidIn(unreminded(last.Content))
 	call := func(name string, args map[string]any) modeltest.Answer {
 		text, _ := json.Marshal(args)
 		return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", len(req.Messages)), Name: name, Arguments: string(text)}}
@@ -303,10 +303,10 @@ func TestPlainDialog(t *testing.T) {
 			if text, err := os.ReadFile(filepath.Join(d.work, "sub/AGENTS.md")); err != nil || string(text) != "Use make.\n" {
 				t.Errorf("/init: %q, %v", text, err)
 			}
-			system := d.server.Requests()[0].Messages[0].Content
+			told := opening(d.server.Requests()[0])
 			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
-				if !strings.Contains(system, want) {
-					t.Errorf("the system prompt has no %q:\n%s", want, system)
+				if !strings.Contains(told, want) {
+					t.Errorf("the model is not told %q:\n%s", want, told)
 				}
 			}
 		})

@@ -76,7 +76,7 @@ func TestPlainQuestionInTheMiddleOfALine(t *testing.T) {
 		d.absent("b.txt")
 		said := false
 		for _, r := range d.server.Requests() {
-			said = said || undated(lastMessage(r).Content) == "all but try"
+			said = said || saidIn(lastMessage(r).Content) == "all but try"
 		}
 		if !said {
 			t.Error("the line that was begun before the question was not sent whole")

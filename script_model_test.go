@@ -24,10 +24,27 @@ func startModel(env *testscript.Env) {
 	env.Setenv("MODEL_URL", s.URL+"/v1")
 }
 
-// undated returns a prompt without the date at its end.
-func undated(prompt string) string {
-	said, _, _ := strings.Cut(prompt, "\n\n<system-reminder>Today is ")
-	return said
+// saidIn returns a message without the reminders that it begins with: what a person said.
+func saidIn(message string) string {
+	for {
+		rest, ok := strings.CutPrefix(message, "<system-reminder>")
+		_, after, closed := strings.Cut(rest, "</system-reminder>")
+		if !ok || !closed {
+			return message
+		}
+		message = strings.TrimLeft(after, "\n")
+	}
+}
+
+// opening returns the system prompt, and what the first message says of the place of work.
+func opening(r modeltest.Request) string {
+	for _, m := range r.Messages {
+		if m.Role == model.User {
+			here, _, _ := strings.Cut(m.Content, "</system-reminder>")
+			return r.Messages[0].Content + "\n\n" + here
+		}
+	}
+	return r.Messages[0].Content
 }
 
 // unreminded returns a prompt without the reminders behind it.
@@ -45,7 +62,7 @@ func unreminded(prompt string) string {
 // lastMessage returns the last message of a request that is no reminder.
 func lastMessage(r modeltest.Request) model.Message {
 	for _, m := range slices.Backward(r.Messages) {
-		if m.Role != model.User || !strings.HasPrefix(m.Content, "<system-reminder>") {
+		if m.Role != model.User || saidIn(m.Content) != "" {
 			return m
 		}
 	}
@@ -55,7 +72,7 @@ func lastMessage(r modeltest.Request) model.Message {
 // scripted answers depending on the prompt: "answer:" is followed by answers, separated by
 // bars, one for each rejected attempt. The answer HANG never ends, CALL runs a command,
 // FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,
-// ECHO is the whole prompt, SENT all that was sent beside the system prompt, SYSTEM the system prompt in JSON, and FIELDS what a request has
+// ECHO is the whole prompt, SENT all that was sent beside the system prompt, SYSTEM the system prompt and what is said of the place of work in JSON, and FIELDS what a request has
 // beside its messages and tools. "USE TOOL ARGUMENTS THEN
 // TOOL ARGUMENTS" calls tools one after the other and ends with the last result, "CUT TEXT THEN TEXT" is cut off after
 // the first text.
@@ -71,7 +88,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
 		case strings.Contains(m.Content, "answer:"):
-			first, n, latest = undated(m.Content), 0, nil
+			first, n, latest = saidIn(m.Content), 0, nil
 		}
 	}
 	_, list, _ := strings.Cut(first, "answer:")
@@ -90,7 +107,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	case "FOREIGN":
 		return append(foreign(calls, results), usage)
 	case "SYSTEM":
-		system, _ := json.Marshal(r.Messages[0].Content)
+		system, _ := json.Marshal(opening(r))
 		return modeltest.Answer{modeltest.Text(string(system)), usage}
 	case "PATCH":
 		if calls > 0 {

@@ -17,7 +17,7 @@ func TestSocketFolderRemoved(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
-		if strings.Contains(undated(lastMessage(req).Content), "wait") {
+		if strings.Contains(saidIn(lastMessage(req).Content), "wait") {
 			return modeltest.Answer{modeltest.Text("It begins"), modeltest.Until(release), modeltest.Text(" and it ends.")}
 		}
 		return echoes(req)

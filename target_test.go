@@ -78,8 +78,8 @@ func TestTargets(t *testing.T) {
 			if len(requests) == 0 {
 				return
 			}
-			if want := "- local: the machine of the person\n- web-01: the first web server\n- web-02\n"; !strings.Contains(requests[0].Messages[0].Content, want) {
-				t.Errorf("the system prompt does not say %q:\n%s", want, requests[0].Messages[0].Content)
+			if want := "- local: the machine of the person\n- web-01: the first web server\n- web-02\n"; !strings.Contains(opening(requests[0]), want) {
+				t.Errorf("the model is not told %q:\n%s", want, opening(requests[0]))
 			}
 		})
 		script(t, "several.txt", map[string]string{"THERE": there, "USER_CONFIG": config})

@@ -177,7 +177,7 @@ func shellCall(id, command string) modeltest.Call {
 // lastOf returns the content of the newest message of a role.
 func lastOf(req modeltest.Request, role model.Role) string {
 	for _, m := range slices.Backward(req.Messages) {
-		if m.Role == role && (role != model.User || !strings.HasPrefix(m.Content, "<system-reminder>")) {
+		if m.Role == role && (role != model.User || saidIn(m.Content) != "") {
 			return m.Content
 		}
 	}

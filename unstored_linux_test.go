@@ -18,7 +18,7 @@ import (
 
 // echoes is a model that says the prompt.
 func echoes(req modeltest.Request) modeltest.Answer {
-	return modeltest.Answer{modeltest.Text("You said: " + undated(lastOf(req, model.User)) + ".")}
+	return modeltest.Answer{modeltest.Text("You said: " + saidIn(lastOf(req, model.User)) + ".")}
 }
 
 // journal returns the id and the contents of the only session.

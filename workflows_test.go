@@ -134,8 +134,8 @@ func worker(r modeltest.Request) modeltest.Answer {
 		switch {
 		case m.Role == model.Tool:
 			results++
-		case m.Role == model.User && !strings.HasPrefix(m.Content, "<system-reminder>"):
-			prompt, results = undated(m.Content), 0
+		case m.Role == model.User && saidIn(m.Content) != "":
+			prompt, results = saidIn(m.Content), 0
 		}
 	}
 	if _, command, ok := strings.Cut(prompt, "DO: "); ok && results == 0 {

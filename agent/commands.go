@@ -159,7 +159,7 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	if !same && r.opts.Told != nil {
 		system, all := r.opts.Told(info)
 		r.selection.SetTools(all)
-		r.instructions.SetSystem(system)
+		r.tasks.tree.SetSystem(system)
 	}
 	r.selection.SetModel(turn.WithDurable(m, r.opts.Durable))
 	r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())

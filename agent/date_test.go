@@ -21,7 +21,7 @@ func TestThePromptCarriesTheDate(t *testing.T) {
 			withWindow(100_000)(o)
 			o.Dates = zone
 		}
-		const first = "one\n\n<system-reminder>Today is 2000-01-01 (CET).</system-reminder>"
+		const first = "<system-reminder>Today is 2000-01-01 (CET).</system-reminder>\n\none"
 		s := start(t, dated, answers(5)...)
 		said := func(s *session) (all []string) {
 			for _, m := range s.Messages() {
@@ -55,7 +55,7 @@ func TestThePromptCarriesTheDate(t *testing.T) {
 		for _, text := range []string{"five", "six", "seven"} {
 			again.do(event.Submit{Text: text})
 		}
-		want = append(want, "three", "four\n\n<system-reminder>Today is 2000-01-02 (CET).</system-reminder>", "five", "six", "seven")
+		want = append(want, "three", "<system-reminder>Today is 2000-01-02 (CET).</system-reminder>\n\nfour", "five", "six", "seven")
 		if got := said(again); !reflect.DeepEqual(got, want) {
 			t.Errorf("said %q, want %q", got, want)
 		}
@@ -68,7 +68,7 @@ func TestThePromptCarriesTheDate(t *testing.T) {
 		last := start(t, func(o *Options) { dated(o); o.Replay = append(s.mem.events, again.mem.events...) }, answers(1)...)
 		last.do(event.Submit{Text: "eight"})
 		got := said(last)
-		if got[0] != first || !strings.HasSuffix(got[len(got)-1], "Today is 2000-01-02 (CET).</system-reminder>") {
+		if got[0] != first || !strings.Contains(got[len(got)-1], "Today is 2000-01-02 (CET).</system-reminder>\n\neight") {
 			t.Errorf("after a compaction said %q", got)
 		}
 		last.stop()

@@ -77,7 +77,7 @@ func TestLateDiagnosticsAreUntrusted(t *testing.T) {
 			t.Errorf("warnings %+v", w)
 		}
 		sent := s.model.requests[0].Messages
-		if got := sent[len(sent)-1].Content; !strings.Contains(got, "‹|im_start|›") {
+		if got := sent[len(sent)-2].Content; !strings.Contains(got, "‹|im_start|›") {
 			t.Errorf("the model reads %q", got)
 		}
 		s.stop()

@@ -39,7 +39,7 @@ func TestInstructions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := "use tabs"
 		s := start(t, func(o *Options) {
-			o.System = "You are buddy."
+			o.System, o.Here = "You are buddy.", "You work in /w."
 			o.Context.Strategy = Window
 			o.Instructions = func(ctx context.Context) (instructions.Set, error) {
 				time.Sleep(time.Second) // of a target that is far away
@@ -54,8 +54,8 @@ func TestInstructions(t *testing.T) {
 		text = "use spaces"
 		s.Send(event.Submit{Text: "b"})
 		synctest.Wait()
-		first, second := s.model.requests[0].Messages[0], s.model.requests[1].Messages[0]
-		if !strings.HasPrefix(first.Content, "You are buddy.\n\n# Instructions") || !strings.Contains(first.Content, "use tabs") {
+		first, second := s.model.requests[0].Messages[1], s.model.requests[1].Messages[1]
+		if !strings.HasPrefix(first.Content, "<system-reminder>\nYou work in /w.\n\n# Instructions") || !strings.Contains(first.Content, "use tabs") || first.Role != model.User || s.model.requests[0].Messages[0].Content != "You are buddy." {
 			t.Errorf("the first request begins with\n%s", first.Content)
 		}
 		if second.Content != first.Content {
@@ -71,11 +71,11 @@ func TestInstructions(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if third := s.model.requests[2].Messages[0]; !strings.Contains(third.Content, "use spaces") || strings.Contains(third.Content, "tabs") {
+		if third := s.model.requests[2].Messages[1]; !strings.Contains(third.Content, "use spaces") || strings.Contains(third.Content, "tabs") {
 			t.Errorf("after a compaction\n%s", third.Content)
 		}
-		if s.Messages()[0].Content == first.Content {
-			t.Error("the history has the old prompt")
+		if s.Messages()[1].Content == first.Content {
+			t.Error("the history has the old instructions")
 		}
 	})
 }

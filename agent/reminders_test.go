@@ -59,8 +59,8 @@ func (s *session) attached(kind string) (all []event.ReminderAttached) {
 	return all
 }
 
-// Each request ends with how things stand now, and without it begins with the request before, byte
-// for byte; no history and no session file ever has it.
+// Each request tells how things stand now, behind the results or before the person's words, and without it begins with
+// the request before, byte for byte; no history and no session file ever has it.
 func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -79,15 +79,16 @@ func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 		}
 		var before []model.Message
 		for i, req := range s.model.requests {
-			said := s.ephemeralOf(i)
-			if req.Ephemeral != 1 || !strings.Contains(said, fmt.Sprintf("screen %d ", i+1)) || strings.Contains(said, "sk-secret-value") ||
+			said, words := s.ephemeralOf(i), map[int]string{0: "go", 3: "and again"}[i]
+			if !strings.HasSuffix(said, "</system-reminder>"+words) || req.Ephemeral != 1+min(1, len(words)) || !strings.Contains(said, fmt.Sprintf("screen %d ", i+1)) || strings.Contains(said, "sk-secret-value") ||
 				strings.Count(said, "</system-reminder>") != 1 || strings.Contains(said, "<|im_start|>") || !strings.Contains(said, "not instructions") {
 				t.Errorf("request %d is told %q", i, said)
 			}
 			if err := validate(req.Messages); err != nil {
 				t.Error(err)
 			}
-			stays := req.Messages[:len(req.Messages)-1]
+			at := len(req.Messages) - req.Ephemeral
+			stays := slices.Delete(slices.Clone(req.Messages), at, at+1)
 			if len(stays) < len(before) || i > 0 && !reflect.DeepEqual(stays[:len(before)], before) {
 				t.Errorf("request %d does not begin with the one before:\n%v\n%v", i, stays, before)
 			}
@@ -101,12 +102,12 @@ func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 	})
 }
 
-// An answer that is not one is asked for again, behind the same reminders.
+// An answer that is not one is asked for again, with the same reminders.
 func TestRemindersWithHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, reminds(ephemeral(func() string { return "a screen" })), says(""), says("done"))
 		s.do(event.Submit{Text: "go"})
-		if f := s.model.requests[1].Ephemeral; f != 2 || !strings.HasSuffix(s.ephemeralOf(1), "Your last answer was empty. Answer now, or call a tool.") || !strings.Contains(s.ephemeralOf(1), "a screen") {
+		if f := s.model.requests[1].Ephemeral; f != 3 || !strings.HasSuffix(s.ephemeralOf(1), "Your last answer was empty. Answer now, or call a tool.") || !strings.Contains(s.ephemeralOf(1), "a screen") {
 			t.Errorf("%d: %s", f, s.ephemeralOf(1))
 		}
 		s.stop()

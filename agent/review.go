@@ -99,7 +99,8 @@ func (set *subagentSet) reviewWith(ctx context.Context, change review.Change, do
 	}
 	diff := set.defused(change.Diff)
 	main := turn.Caller{Loop: set.tasks.loop, Talk: set.tasks.main.talk, Used: &usage.Task{}, Tools: set.tasks.selection.Tools(), Model: set.tasks.selection.Model()}
-	working, t, err := set.open(ctx, main, run, set.instructions.Behind(ctx, set.o.System(def.Prompt)), change.Prompt(diff, run.keepDiff(diff)))
+	set.instructions.Await(ctx)
+	working, t, err := set.open(ctx, main, run, set.o.System(def.Prompt), change.Prompt(diff, run.keepDiff(diff)))
 	if err != nil {
 		done.Problem = err.Error()
 		return

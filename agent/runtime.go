@@ -96,6 +96,7 @@ type Options struct {
 	Small  model.Model
 	Tools  *tools.Registry
 	System string // the system prompt; blank adds no message
+	Here   string // where the model works, which the person's first message begins with; blank adds nothing
 	// Told returns the system prompt and the tools for a model that is switched to; nil: they
 	// stay as they are.
 	Told func(model.Info) (system string, all *tools.Registry)
@@ -244,7 +245,7 @@ func New(o Options) *Runtime {
 	tree.Silence(o.Reminders.Off)
 	tree.Keep(o.Readers)
 	tree.Main().Gauge(o.Model.Info().Model, r.selection.Overhead())
-	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
+	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.Here, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
 	})
 	o.Skills.Workspace, o.Skills.Target = o.Policy.Workspace, o.Target

@@ -120,8 +120,8 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	// One that an agent called has nobody to tell its end later, and neither has a session that ends
 	// with its answer.
 	run.background = by.Type == "" && set.tasks.approvals.Interactive() && (def.Background && asked.Background == nil || asked.Background != nil && *asked.Background)
-	system := set.instructions.Behind(ctx, set.o.System(def.Prompt))
-	working, t, err := set.open(ctx, by, run, system, asked.Prompt)
+	set.instructions.Await(ctx)
+	working, t, err := set.open(ctx, by, run, set.o.System(def.Prompt), asked.Prompt)
 	if err != nil {
 		return tools.Failure(err)
 	}

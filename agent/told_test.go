@@ -12,7 +12,7 @@ import (
 	"buddy/tools"
 )
 
-// Another model gets its own system prompt, before the instruction files, and its own tools;
+// Another model gets its own system prompt, with the same instruction files behind it, and its own tools;
 // more effort of the same one changes nothing that a provider may have cached.
 func TestWhatIsToldFollowsTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestWhatIsToldFollowsTheModel(t *testing.T) {
 		check := func(system string, offered int) {
 			t.Helper()
 			req := s.model.requests[len(s.model.requests)-1]
-			if got := req.Messages[0].Content; !strings.HasPrefix(got, system+"\n\n") || !strings.Contains(got, "use tabs") || len(req.Tools) != offered {
+			if got := req.Messages[0].Content; got != system || !strings.Contains(req.Messages[1].Content, "use tabs") || len(req.Tools) != offered {
 				t.Errorf("told %q with %d tools, want %q first and %d", got, len(req.Tools), system, offered)
 			}
 		}

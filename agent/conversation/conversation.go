@@ -146,17 +146,25 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 	c.attach(task, turn, e)
 }
 
-// attach is Attach. The caller holds c.mu. Kinds that are switched off are not told.
+// attach is Attach: before the person's words if those are the last, so that these stay the last word; else behind what
+// is there. The caller holds c.mu. Kinds that are switched off are not told.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	if c.off != nil && !slices.ContainsFunc(e.Kinds, func(kind string) bool { return !c.off(kind) }) {
 		return
 	}
+	e.Before = asks(c.hist)
 	c.recall.remind(e)
 	c.known.restored(e.Names)
 	c.known.plan.reminded(e.Kinds)
 	c.known.remember(e.States)
 	c.date = cmp.Or(e.States[reminder.DateChange], c.date)
 	c.stream.Publish(task, turn, e)
+}
+
+// asks reports whether a history ends with a person's words, which no model has answered.
+func asks(h *history.History) bool {
+	msgs := h.Messages()
+	return history.Words(msgs) < len(msgs)
 }
 
 // Announce keeps a line for the model until its next request.

@@ -17,10 +17,10 @@ func Today(m model.Info, now func() time.Time, zone *time.Location) string {
 	return now().In(zone).Format("2006-01-02 (MST)")
 }
 
-// dateBefore and dateAfter stand around the date at the end of a prompt.
+// dateBefore and dateAfter stand around the date before a prompt.
 const (
-	dateBefore = "\n\n<system-reminder>Today is "
-	dateAfter  = ".</system-reminder>"
+	dateBefore = "<system-reminder>Today is "
+	dateAfter  = ".</system-reminder>\n\n"
 )
 
 // PromptText returns what the model reads of a prompt.
@@ -28,13 +28,15 @@ func PromptText(p event.PromptSubmitted) string {
 	if p.Date == "" {
 		return p.Text
 	}
-	return p.Text + dateBefore + p.Date + dateAfter
+	return dateBefore + p.Date + dateAfter + p.Text
 }
 
 // Undated returns what a person said in a prompt that the model read.
 func Undated(text string) string {
-	if i := strings.LastIndex(text, dateBefore); i >= 0 && strings.HasSuffix(text, dateAfter) {
-		return text[:i]
+	if dated, ok := strings.CutPrefix(text, dateBefore); ok {
+		if _, said, ok := strings.Cut(dated, dateAfter); ok {
+			return said
+		}
 	}
 	return text
 }

@@ -57,8 +57,8 @@ type Sources struct {
 	Redact    *redact.Redactor
 }
 
-// Instructions tells the conversations of a tree what instruction files say: in the system
-// prompt, read once and again after each compaction, because only then the beginning of a
+// Instructions tells the conversations of a tree what instruction files say: with where the model works,
+// before the first prompt, read once and again after each compaction, because only then the beginning of a
 // request may change; and in reminders, for folders in which the model begins to work. It is
 // safe for concurrent use; use NewInstructions. Its lock is taken before those of the tree.
 type Instructions struct {
@@ -71,17 +71,19 @@ type Instructions struct {
 	work   *sync.WaitGroup
 
 	mu       sync.Mutex // guards all below
-	system   string     // the prompt before them
+	here     string     // what is told before them: where the model works
 	set      instructions.Set
 	stale    bool   // a compaction came since
 	injected string // the prompt injection in any of them
 }
 
-// NewInstructions returns instructions of which nothing was read. The system prompt of the
-// tree is system with them behind it. What is read in the background ends with ctx and is
+// NewInstructions returns instructions of which nothing was read. The conversations of the tree are told here, where
+// their models work, with the instructions behind it. What is read in the background ends with ctx and is
 // counted by work.
-func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, system string, from Sources) *Instructions {
-	return &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, system: system, done: make(chan struct{})}
+func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, here string, from Sources) *Instructions {
+	i := &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, here: here, done: make(chan struct{})}
+	i.tell()
+	return i
 }
 
 // Replay feeds a stored event of an earlier process.
@@ -133,26 +135,12 @@ func (i *Instructions) Stale() {
 	i.stale = true
 }
 
-// SetSystem replaces the prompt before the instructions.
-func (i *Instructions) SetSystem(prompt string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.system = prompt
-	i.tell()
-}
-
-// Behind returns another system prompt with the instructions behind it, once they are read or ctx
-// ends.
-func (i *Instructions) Behind(ctx context.Context, system string) string {
-	i.Await(ctx)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return strings.TrimSpace(system + "\n\n" + i.from.Redact.Text(i.set.Text()))
-}
-
-// tell gives every conversation the system prompt. The caller holds i.mu.
+// tell tells every conversation where its model works, and what the files say. The caller holds i.mu, unless nobody else
+// knows i.
 func (i *Instructions) tell() {
-	i.tree.SetSystem(strings.TrimSpace(i.system + "\n\n" + i.from.Redact.Text(i.set.Text())))
+	if text := strings.TrimSpace(i.here + "\n\n" + i.from.Redact.Text(i.set.Text())); text != "" {
+		i.tree.SetHere(reminder.Wrap(text))
+	}
 }
 
 // read reads the files and tells them to every conversation.
@@ -279,7 +267,7 @@ func (i *Instructions) Injected() string {
 	return i.injected
 }
 
-// Sizes returns how many characters the files have in the system prompt, and which ones those are.
+// Sizes returns how many characters the files have before the first prompt, and which ones those are.
 func (i *Instructions) Sizes() (chars int, files []event.InstructionFile) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -92,16 +92,17 @@ func (r *Recall) spill(e event.ResultSpilled) {
 	}
 }
 
-// remind adds a reminder: a list goes before the prompt that it comes with.
+// remind adds a reminder. Lists always went before the prompt that they came with; others came behind it in
+// sessions whose events do not say where they are.
 func (r *Recall) remind(e event.ReminderAttached) {
-	if e.Digest != "" {
-		history.TellBefore(r.History, e.Text)
+	if e.Before || e.Digest != "" {
+		history.TellBefore(r.History, e.Text, e.Images...)
 		return
 	}
 	r.Tell(model.Reminder, e.Text, e.Images...)
 }
 
-// load adds the text of a skill that a person called. That of one that the model called is the
+// load adds the text of a skill that a person called, behind the prompt that stands for it. That of one that the model called is the
 // result of its call, which is still open.
 func (r *Recall) load(e event.SkillLoaded) {
 	if e.By == event.ByPerson {

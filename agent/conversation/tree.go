@@ -20,6 +20,7 @@ type Tree struct {
 	readers Readers // nil: there are none
 
 	mu    sync.Mutex // guards all below
+	here  string     // where the models work
 	last  int        // number of the newest fork
 	forks map[int]*Conversation
 }
@@ -115,7 +116,7 @@ func (t *Tree) fork() *Conversation {
 }
 
 // Begin starts a conversation of a subagent, which a call in another one made: it has a system
-// prompt of its own and nothing else.
+// prompt of its own, and is told where it works.
 func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,6 +129,7 @@ func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 func (t *Tree) begin(system string) *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, history.New(system))
+	history.SetHere(c.hist, t.here)
 	c.own, c.off = true, t.main.off
 	t.forks[c.branch] = c
 	return c
@@ -154,18 +156,31 @@ func (t *Tree) End(branch int) {
 func (t *Tree) SetSystem(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	setSystem(t.main, text)
-	for _, c := range t.forks {
-		if !c.own {
-			setSystem(c, text)
-		}
-	}
+	t.change(func(h *history.History) { h.SetSystem(text) })
 }
 
-func setSystem(c *Conversation, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hist.SetSystem(text)
+// SetHere replaces what opens the person's first message in every conversation but those of subagents that work: where
+// the model works.
+func (t *Tree) SetHere(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.here = text
+	t.change(func(h *history.History) { history.SetHere(h, text) })
+}
+
+// change changes the histories of all conversations but those of subagents. The caller holds t.mu.
+func (t *Tree) change(change func(*history.History)) {
+	all := []*Conversation{t.main}
+	for _, c := range t.forks {
+		if !c.own {
+			all = append(all, c)
+		}
+	}
+	for _, c := range all {
+		c.mu.Lock()
+		change(c.hist)
+		c.mu.Unlock()
+	}
 }
 
 // Replay feeds a stored event of an earlier process, before anybody else uses the tree, and

@@ -427,6 +427,8 @@ type ReminderAttached struct {
 	States map[string]string `json:"states,omitempty"`
 	// Seen are files that are in it, or that changed.
 	Seen []action.SeenFile `json:"seen,omitempty"`
+	// Before means that the model reads it before the person's words that came last, not behind them.
+	Before bool `json:"before,omitempty"`
 }
 
 // ResultSpilled marks that the whole result of a call is in a file (overflow), because it is

@@ -13,7 +13,7 @@ const (
 )
 
 // Cut is the result of one compaction. Indexes count from the first message after the leading
-// system messages, the summary and what was restored with it, in the history before the cut.
+// system messages, the summary, what says where the model works and what was restored, in the history before the cut.
 type Cut struct {
 	Summary  string // replaces the removed messages; "" for nothing
 	Restored string // a user message before the summary with what the model should keep; "" for nothing
@@ -29,8 +29,8 @@ type Report struct {
 	Turns         int // removed exchanges
 }
 
-// unit is an exchange: a prompt and everything up to the next one. Messages before the first
-// prompt belong to it.
+// unit is an exchange: a prompt, the reminders right before it and everything up to the next exchange. Messages before
+// the first prompt belong to it.
 type unit struct{ from, to int } // indexes, to is exclusive
 
 // Compact replaces the oldest exchanges by one summary after the leading system messages,
@@ -84,8 +84,10 @@ func compact(h *History, target int, r removal) Report {
 	digest, bad := readDigest(h.Earlier()), failures(h.results, len(h.results))
 	gone := make(map[int]bool)
 	room := 0 // characters that become free
-	for _, m := range h.msgs[h.system:h.start()] {
-		room += size(m)
+	for i := h.system; i < h.start(); i++ {
+		if !h.here || i != hereAt(h) {
+			room += size(h.msgs[i])
+		}
 	}
 	for n, u := range slices.Concat(r.exchanges, r.inner) {
 		for i := u.from; i < u.to; i++ {
@@ -152,6 +154,9 @@ func (h *History) Apply(c Cut) error {
 	msgs := append([]model.Message(nil), h.msgs[:h.system]...)
 	if c.Summary != "" {
 		msgs = append(msgs, summaryMessage(c.Summary))
+	}
+	if h.here {
+		msgs = append(msgs, h.msgs[hereAt(h)])
 	}
 	if c.Restored != "" {
 		msgs = append(msgs, model.Message{Role: model.User, Kind: model.Reminder, Content: c.Restored})
@@ -227,8 +232,8 @@ func paired(msgs []model.Message, open int) error {
 
 // start returns the index of the first message that compaction may remove.
 func (h *History) start() int {
-	n := h.system
-	if h.summary {
+	n := hereAt(h)
+	if h.here {
 		n++
 	}
 	if h.recall {
@@ -244,8 +249,15 @@ func units(body []model.Message) []unit {
 	var all []unit
 	prompted := false
 	for i, m := range body {
-		if i == 0 || opens(m) && prompted {
-			all = append(all, unit{i, i})
+		switch {
+		case i == 0:
+			all = append(all, unit{})
+		case opens(m) && prompted:
+			last := &all[len(all)-1]
+			for last.to > last.from+1 && reminds(body[last.to-1]) {
+				last.to--
+			}
+			all = append(all, unit{from: last.to})
 		}
 		prompted = prompted || opens(m)
 		all[len(all)-1].to = i + 1

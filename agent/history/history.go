@@ -32,6 +32,7 @@ type History struct {
 	msgs    []model.Message
 	system  int              // number of leading system messages, without the summary
 	summary bool             // the next message is the summary of a compaction
+	here    bool             // the message after that says where the model works
 	recall  bool             // the message after that was restored by a compaction
 	open    []model.ToolCall // calls of the last assistant message that lack a result, in order
 	ids     map[string]bool  // of all calls ever made
@@ -59,19 +60,56 @@ func (h *History) SetSystem(text string) {
 	}
 	m := model.Message{Role: model.System, Content: text}
 	if h.system == 0 {
-		h.msgs = slices.Insert(h.msgs, 0, m)
+		insert(h, 0, m)
 		h.system = 1
-		pins := make(map[int]bool, len(h.pins))
-		for i := range h.pins {
-			pins[i+1] = true
-		}
-		h.pins = pins
-	} else {
-		h.gauge.chars -= size(h.msgs[0])
-		h.msgs = slices.Clone(h.msgs) // earlier requests keep theirs
-		h.msgs[0] = m
+		return
 	}
+	replace(h, 0, m)
+}
+
+// SetHere replaces or adds the message before the first prompt: a reminder of where the model works, which no
+// compaction removes. It is no part of the system prompt, so that providers can cache that for all folders. A blank text
+// changes nothing.
+func SetHere(h *History, text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	m := model.Message{Role: model.User, Kind: model.Reminder, Content: text}
+	if h.here {
+		replace(h, hereAt(h), m)
+		return
+	}
+	insert(h, hereAt(h), m)
+	h.here = true
+}
+
+// hereAt returns the index of the message that says where the model works.
+func hereAt(h *History) int {
+	if h.summary {
+		return h.system + 1
+	}
+	return h.system
+}
+
+// insert adds a message before another one. Messages that were handed out do not change.
+func insert(h *History, at int, m model.Message) {
+	h.msgs = slices.Insert(slices.Clone(h.msgs), at, m)
+	pins := make(map[int]bool, len(h.pins))
+	for i := range h.pins {
+		if i >= at {
+			i++
+		}
+		pins[i] = true
+	}
+	h.pins = pins
 	h.gauge.chars += size(m)
+}
+
+// replace puts a message in the place of another one. Messages that were handed out do not change.
+func replace(h *History, at int, m model.Message) {
+	h.gauge.chars += size(m) - size(h.msgs[at])
+	h.msgs = slices.Clone(h.msgs)
+	h.msgs[at] = m
 }
 
 // User appends a prompt of the person, which opens an exchange. An empty one is ignored. Calls
@@ -87,20 +125,32 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
-// TellBefore is Tell of a reminder, but before a prompt that was told last, or with nothing but
-// reminders behind it: the prompt and what belongs to it stay the last word.
-func TellBefore(h *History, text string) {
-	at := len(h.msgs) - 1
-	for at > h.system && h.msgs[at].Kind == model.Reminder && h.msgs[at].Role == model.User && !h.pins[at] {
-		at--
-	}
-	if at < h.system || h.msgs[at].Kind != model.Prompt || h.msgs[at].Role != model.User || h.pins[at] {
-		h.Tell(model.Reminder, text)
+// TellBefore is Tell of a reminder, but before the person's words if those are the last messages, or have nothing but
+// reminders behind them: the words stay the last.
+func TellBefore(h *History, text string, images ...model.Image) {
+	at := Words(h.msgs)
+	if at == len(h.msgs) {
+		h.Tell(model.Reminder, text, images...)
 		return
 	}
-	m := model.Message{Role: model.User, Kind: model.Reminder, Content: text}
-	h.msgs = slices.Insert(slices.Clone(h.msgs), at, m) // earlier requests keep theirs
-	h.gauge.chars += size(m)
+	insert(h, at, model.Message{Role: model.User, Kind: model.Reminder, Content: text, Images: images})
+}
+
+// Words returns the index of the person's words with which messages end, but for reminders behind them: a prompt, or what
+// a person said together while an exchange was running. It is the number of messages if they end with something else.
+func Words(msgs []model.Message) int {
+	end := len(msgs)
+	for end > 0 && reminds(msgs[end-1]) {
+		end--
+	}
+	at := end
+	for at > 0 && said(msgs[at-1]) && (at == end || msgs[at].Kind == model.Steering) {
+		at--
+	}
+	if at == end {
+		return len(msgs)
+	}
+	return at
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with neither text

@@ -266,8 +266,8 @@ func TestProvidersSummary(t *testing.T) {
 	}
 }
 
-// TestTellBefore: a list goes before the prompt that it comes with, also when something was told of
-// that prompt, and never before what a model has answered.
+// TestTellBefore: a reminder goes before the words that it comes with, also when something was told behind
+// them, and never before what a model has answered.
 func TestTellBefore(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -276,6 +276,16 @@ func TestTellBefore(t *testing.T) {
 	}{
 		{"prompt", func(h *History) { h.User("p") }, "s|list|p"},
 		{"prompt and reminders", func(h *History) { h.User("p"); h.Tell(model.Reminder, "a"); h.Tell(model.Reminder, "b") }, "s|list|p|a|b"},
+		{"a reminder before", func(h *History) { h.User("p"); TellBefore(h, "a") }, "s|a|list|p"},
+		{"prompt after another", func(h *History) { h.User("o"); h.User("p") }, "s|o|list|p"},
+		{"where it works", func(h *History) { SetHere(h, "here"); h.User("p") }, "s|here|list|p"},
+		{"only where it works", func(h *History) { SetHere(h, "here") }, "s|here|list"},
+		{"said together", func(h *History) {
+			h.User("p")
+			h.Assistant(model.Message{Content: "ok"})
+			h.Tell(model.Steering, "a")
+			h.Tell(model.Steering, "b")
+		}, "s|p|ok|list|a|b"},
 		{"answer", func(h *History) { h.User("p"); h.Assistant(model.Message{Content: "ok"}) }, "s|p|ok|list"},
 		{"answer and a reminder", func(h *History) {
 			h.User("p")
@@ -297,5 +307,75 @@ func TestTellBefore(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestWhereItWorks: what says where the model works stays before the first prompt, behind the system messages, whatever is
+// compacted, and changes only there. Earlier requests keep theirs.
+func TestWhereItWorks(t *testing.T) {
+	texts := func(h *History) string {
+		var all []string
+		for _, m := range h.Messages() {
+			all = append(all, string(m.Role[0])+" "+m.Content)
+		}
+		return strings.Join(all, "|")
+	}
+	h := New("")
+	h.User("one")
+	if !h.Pin(0) {
+		t.Fatal("the prompt can't be pinned")
+	}
+	h.Assistant(model.Message{Content: "ok"})
+	h.User("two")
+	SetHere(h, "here")
+	h.SetSystem("s")
+	SetHere(h, " ")
+	first := h.Messages()
+	if got := texts(h); got != "s s|u here|u one|a ok|u two" {
+		t.Errorf("%q", got)
+	}
+	if err := h.Apply(Cut{Summary: "sum", Restored: "file", Boundary: 2, Kept: []int{0}}); err != nil {
+		t.Fatal(err)
+	}
+	SetHere(h, "there")
+	h.SetSystem("system")
+	if got := texts(h); got != "s system|s sum|u there|u file|u one|u two" {
+		t.Errorf("%q", got)
+	}
+	if first[1].Content != "here" || first[0].Content != "s" {
+		t.Errorf("an earlier request changed: %v", first)
+	}
+	if h.Pin(2) || !h.Unpin(4) {
+		t.Error("the pin did not stay with the prompt")
+	}
+	if got, want := h.Tokens(), (Size(h.Messages()))/CharsPerToken; got != want {
+		t.Errorf("%d tokens by estimate, want %d", got, want)
+	}
+	if items := Items(h); items[0].Kind != SystemItem || items[1].Kind != SummaryItem || items[2].Kind != SystemItem || items[3].Kind != ReminderItem {
+		t.Errorf("%+v", items)
+	}
+	next := New("")
+	next.User("one")
+	Succeed(next, h)
+	if got := texts(next); got != "s system|u there|u one" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestExchangesBeginWithReminders: the reminders before a prompt are of its exchange, those behind a result are not.
+func TestExchangesBeginWithReminders(t *testing.T) {
+	h := New("s")
+	h.Tell(model.Reminder, "r1")
+	h.User("one")
+	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "1", Name: "read_file"}}})
+	h.Result("1", "read_file", "text")
+	h.Tell(model.Reminder, "r2")
+	h.Assistant(model.Message{Content: "ok"})
+	h.Tell(model.Reminder, "r3")
+	h.Tell(model.Reminder, "r4")
+	h.User("two")
+	h.User("three")
+	if got, want := fmt.Sprint(units(h.body())), "[{0 6} {6 9} {9 10}]"; got != want {
+		t.Errorf("exchanges %s, want %s", got, want)
 	}
 }

@@ -11,7 +11,7 @@ type ItemKind uint8
 
 // The kinds of items, in the order of a request.
 const (
-	SystemItem ItemKind = iota // the system prompt, with what stands behind it
+	SystemItem ItemKind = iota // the system prompt, and what says where the model works
 	SummaryItem
 	MessageItem // what a person or the model said, and the calls in that
 	ResultItem
@@ -41,7 +41,7 @@ func Items(h *History) []Item {
 		}
 		item := Item{Chars: size(m)}
 		switch {
-		case i < h.system:
+		case i < h.system || i == hereAt(h) && h.here:
 		case i == h.system && h.summary:
 			item.Kind, item.Name = SummaryItem, "summary of what was removed"
 		case m.Role == model.Tool:

@@ -1,8 +1,9 @@
-// Package prompt writes the system prompt. It contains nothing that changes during a session, so
-// that providers can cache it: first the rules of system.md, which are the same everywhere, then
-// the facts.
+// Package prompt writes the system prompt, and what is told of the place of work. The system prompt is the same
+// in every folder and on every day, so that providers can cache it, and the tools that they put behind it, for all
+// sessions. Where the model works is for the person's first message.
 //
-//	text := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})
+//	facts := prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"}
+//	system, here := prompt.System(facts), prompt.Here(facts)
 package prompt
 
 import (
@@ -11,7 +12,7 @@ import (
 	"strings"
 )
 
-// Facts holds what the prompt tells of a session. They stay the same for all of it.
+// Facts holds what is told of a session. They stay the same for all of it.
 type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands
@@ -22,7 +23,7 @@ type Facts struct {
 	Targets []Target
 	Tools   bool   // tools are offered
 	Says    string // additions for models of this family; "" for none
-	Instead string // the operator's own prompt in place of all before the facts; "" for none
+	Instead string // the operator's own prompt in place of the rules; "" for none
 	Style   string // how to answer, as the person chose; "" adds nothing
 	// StyleOnly leaves out how to work: the style stands for it.
 	StyleOnly bool
@@ -47,7 +48,6 @@ func System(f Facts) string {
 	if f.Style != "" {
 		text += "\n\n# Style of answers, as the person chose\n" + f.Style
 	}
-	text += "\n\n# Here\n" + f.here()
 	if f.Extra != "" {
 		text += "\n\n# Instructions of the operator"
 		if f.Instead == "" {
@@ -78,8 +78,8 @@ func (f Facts) rules() string {
 	return text
 }
 
-// here says where the model works.
-func (f Facts) here() string {
+// Here says where the model works.
+func Here(f Facts) string {
 	local := f.Target == "local"
 	where := f.Target
 	if local {

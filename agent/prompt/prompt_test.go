@@ -7,15 +7,15 @@ import (
 
 func TestSystem(t *testing.T) {
 	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: true}
-	local := System(f)
+	system, local := System(f), Here(f)
 	f.Target, f.Extra, f.Also = "root@web-02 (ssh)", "Answer in German.", []string{"/lib", "/etc/nginx"}
-	remote := System(f)
+	remote := Here(f)
 	for _, tt := range []struct{ text, want string }{
 		{local, "run on this machine (linux, bash), starting in /w"},
-		{local, "they run side by side"},
+		{system, "they run side by side"},
 		{remote, "run on root@web-02 (ssh) (linux, bash)"},
 		{remote, "files that your tools read, search and change are there as well"},
-		{remote, "Answer in German."},
+		{System(f), "Answer in German."},
 		{remote, "These folders belong to the work as well: /lib, /etc/nginx."},
 	} {
 		if !strings.Contains(tt.text, tt.want) {
@@ -28,28 +28,26 @@ func TestSystem(t *testing.T) {
 	if strings.Contains(local, "as well") {
 		t.Error("speaks of more folders though there are none")
 	}
-	if strings.Contains(local, "operator") {
+	if strings.Contains(system, "operator") {
 		t.Error("speaks of operator instructions though there are none")
 	}
-	if again := System(f); again != remote {
+	if again := Here(f); again != remote {
 		t.Error("the same facts give another text")
 	}
-	if n := len(local); n > 3100 {
+	if n := len(system) + len(local); n > 3100 {
 		t.Errorf("%d bytes, want at most 3100", n)
 	}
-	f = Facts{OS: "darwin", Shell: "zsh", Cwd: "/elsewhere", Target: "local", Tools: true}
-	there := System(f)
-	rules, _, _ := strings.Cut(local, "\n# Here\n")
-	if !strings.HasPrefix(there, rules) || len(rules) < 2400 {
-		t.Errorf("what comes before the facts is not the same everywhere: %d bytes\n%s", len(rules), there)
+	f = Facts{OS: "darwin", Shell: "zsh", Cwd: "/elsewhere", Also: []string{"/lib"}, Target: "web-02", Targets: []Target{{Name: "web-02"}}, Tools: true}
+	if there := System(f); there != system || len(system) < 2400 {
+		t.Errorf("the system prompt is not the same everywhere: %d bytes\n%s", len(system), there)
 	}
 }
 
 func TestTargets(t *testing.T) {
 	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: true}
-	one := System(f)
+	one := Here(f)
 	f.Targets = []Target{{Name: "local", Doc: "the machine of the person"}, {Name: "web-01"}}
-	several := System(f)
+	several := Here(f)
 	if want := "take `target`, one of:\n- local: the machine of the person\n- web-01\nWithout it they work on local,"; !strings.Contains(several, want) {
 		t.Errorf("%q is not in\n%s", want, several)
 	}

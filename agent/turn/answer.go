@@ -71,7 +71,7 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 			x.response = ""
 		}
 		repeated := errors.Is(err, errRepeats)
-		a, err = l.request(ctx, x, turn, attempt, hinted(x.now, hint))
+		a, err = l.request(ctx, x, turn, attempt, hint)
 		if hint = nudge(err); hint == "" || attempt > maxNudges || repeated && errors.Is(err, errRepeats) {
 			return a, err
 		}
@@ -84,12 +84,24 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 	}
 }
 
-// hinted adds a hint to what is told of the moment.
-func hinted(now []model.Message, hint string) []model.Message {
-	if hint == "" {
-		return now
+// ofTheMoment adds to a request what is of this request only: how things stand now, before the person's words if the
+// history ends with them, and as the last message a hint of what was wrong with the last answer.
+func ofTheMoment(req *model.Request, now []model.Message, hint string) {
+	stays := len(req.Messages)
+	if len(now) > 0 {
+		stays = history.Words(req.Messages)
+		req.Ephemeral = len(req.Messages) - stays
 	}
-	return append(slices.Clip(now), model.Message{Role: model.User, Kind: model.Reminder, Content: hint})
+	if hint != "" {
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Kind: model.Reminder, Content: hint})
+		req.Ephemeral++
+	}
+	req.Messages = slices.Insert(req.Messages, stays, now...)
+	req.Ephemeral += len(now)
+	for _, m := range now {
+		req.Tokens += len(m.Content) / history.CharsPerToken
+	}
+	req.Tokens += len(hint) / history.CharsPerToken
 }
 
 // brokeOff tells a model that its answer is not whole.
@@ -97,14 +109,10 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 
 // request sends the history once and stores what comes back. When the stream ends early
 // the text so far is kept, that of the attempt which said most, and no call of it.
-// Behind the history goes what is of this moment only.
-func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
+func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint string) (answer, error) {
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, Needs: l.p.Selection.Needs()}
 	req.Messages, req.Tokens = x.talk.Request()
-	req.Messages, req.Ephemeral = append(req.Messages, now...), len(now)
-	for _, m := range now {
-		req.Tokens += len(m.Content) / history.CharsPerToken
-	}
+	ofTheMoment(&req, x.now, hint)
 	p := &partial{loop: l, ctx: ctx, model: asked(l, x, turn, req), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
 	p.begin()
 	p.answers = p.model.Info()

@@ -117,7 +117,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	system, registry := told.to(m.Info())
 	p.Options = agent.Options{
-		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
+		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Here: prompt.Here(told.facts), Told: told.to,
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxRepeats: p.Config.Agent.MaxRepeats, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, ModeAsked: f.Approve != "", Policy: judge,

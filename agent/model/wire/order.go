@@ -7,13 +7,17 @@ import (
 	"buddy/agent/model"
 )
 
-// inOrder returns a request whose messages strict templates take, unless the server is known to take any order.
+// inOrder returns a request whose messages strict templates take. Where the server is known to take any order, reminders
+// and the person's words behind them are still one message.
 func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	msgs, ephemeral, changed := ordered(req.Messages, req.Ephemeral)
-	if !changed || m.anyOrder() && !with.With(Ordered) {
-		return req
+	switch {
+	case !changed:
+	case !m.anyOrder() || with.With(Ordered):
+		req.Messages, req.Ephemeral, req.Breakpoints = msgs, ephemeral, nil
+	case m.info.API != "anthropic":
+		req.Messages, req.Ephemeral = reminded(req.Messages, req.Ephemeral)
 	}
-	req.Messages, req.Ephemeral, req.Breakpoints = msgs, ephemeral, nil
 	return req
 }
 
@@ -58,6 +62,27 @@ func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after in
 		after = len(out) - first
 	}
 	return out, after, changed
+}
+
+// reminded joins reminders with the user's messages behind them. ephemeral counts the last messages that belong to one
+// request only, before and after. No message of msgs changes.
+func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after int) {
+	out = make([]model.Message, 0, len(msgs))
+	for i, m := range msgs {
+		if n := len(out); n > 0 && m.Role == model.User && out[n-1].Role == model.User && out[n-1].Kind == model.Reminder {
+			out[n-1] = joined(out[n-1], m)
+			out[n-1].Kind = m.Kind
+		} else {
+			out = append(out, m)
+		}
+		if i == len(msgs)-ephemeral {
+			after = len(out) - 1 // the first of them
+		}
+	}
+	if ephemeral > 0 {
+		after = len(out) - after
+	}
+	return out, after
 }
 
 // joined returns a message with the next one behind it.
