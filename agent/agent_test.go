@@ -614,11 +614,11 @@ func TestReports(t *testing.T) { // while a task runs, too
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("thinking"))
 		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); n.Text != "no tasks" {
+		if n, _ := find[event.Notice](s); n.Text != "Nothing is running." {
 			t.Errorf("tasks of an idle session: %q", n.Text)
 		}
 		s.do(event.Submit{Text: "go on"}, event.Submit{Text: "and this"}, event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, `#1  main  0s  running  "go on"`) || !strings.Contains(n.Text, `prompt 2  waits  "and this"`) {
+		if n, _ := find[event.Notice](s); n.Text != "1 task is running · /kill 1 stops it\n  #1  go on  (your prompt, 0s)\n  queued: and this" {
 			t.Errorf("tasks: %q", n.Text)
 		}
 		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour}, event.Report{What: event.ReportStatus})

@@ -30,12 +30,12 @@ func (d *deadline) clear() {
 	*d = deadline{}
 }
 
-// left describes how much time is left, for the end of a line; "" without a deadline.
+// left says how much time is left; "" without a deadline.
 func (d *deadline) left(now time.Time) string {
 	if d.timer == nil {
 		return ""
 	}
-	return fmt.Sprintf("  time limit in %v", max(0, d.at.Sub(now)).Round(time.Second))
+	return fmt.Sprintf("time limit in %v", max(0, d.at.Sub(now)).Round(time.Second))
 }
 
 // setTimeout gives a task a deadline; task 0 is the only one that runs. The last deadline counts.

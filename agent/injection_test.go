@@ -160,7 +160,7 @@ func TestLiveOutputRedacted(t *testing.T) {
 
 // Which commands are free depends on what keeps them: /status says which it is.
 func TestStatusSaysWhatIsFree(t *testing.T) {
-	for confined, want := range map[bool]string{true: "free       commands that only read: the kernel", false: "free       a few commands"} {
+	for confined, want := range map[bool]string{true: "allowed    read-only commands run without asking: the kernel", false: "allowed    only a few read-only commands"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := start(t, func(o *Options) { o.Policy.Confined = confined })
 			s.do(event.Report{What: event.ReportStatus})

@@ -1,11 +1,9 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
@@ -92,9 +90,9 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
-		"free       " + r.approvals.Free(r.opts.Target),
-		"fence      " + fenceReport(r),
-		"withheld   variables from commands: " + withheld,
+		"allowed    " + r.approvals.Free(r.opts.Target),
+		"sandbox    " + fenceReport(r),
+		"hidden     environment variables that commands don't get: " + withheld,
 		fmt.Sprintf("context    about %d tokens; messages: %d", tokens, len(msgs)),
 		"memory     " + remembers(r.opts.Memory),
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
@@ -102,12 +100,12 @@ func (r *Runtime) status() string {
 	}, r.tasks.agents.report()...), "\n")
 }
 
-// fenceReport says how many commands ran inside the fence, and why there is none.
+// fenceReport says how many commands ran in the sandbox of auto mode, and why there is none.
 func fenceReport(r *Runtime) string {
 	t := approval.Counted(r.approvals)
-	text := fmt.Sprintf("commands that ran inside: %d, asked about: %d, denied: %d", t.Inside, t.Asked, t.Denied)
+	text := fmt.Sprintf("commands that ran inside: %d, approvals asked: %d, denied: %d", t.Inside, t.Asked, t.Denied)
 	if err := approval.CanFence(r.approvals); err != nil {
-		text += "; mode auto is not available: " + err.Error()
+		text += "; auto mode is not available: " + err.Error()
 	}
 	return text
 }
@@ -148,42 +146,4 @@ func remembers(m *memory.Store) string {
 		return "off ([memory] enabled)"
 	}
 	return m.Report()
-}
-
-// listTasks lists what runs and what waits.
-func (r *Runtime) listTasks() string {
-	lines := append(r.tasks.list(func(task int) string { return waitsFor(r, task) }), r.shells.list()...)
-	for _, p := range r.tasks.tree.Main().Queue() {
-		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text)))
-	}
-	if len(lines) == 0 {
-		return "no tasks"
-	}
-	return strings.Join(lines, "\n")
-}
-
-// waitsFor says what of the person a task waits for, "" for nothing.
-func waitsFor(r *Runtime, task int) string {
-	switch {
-	case r.approvals.Waits(task):
-		return "waits for approval"
-	case r.questions.Waits(task):
-		return "waits for your answer"
-	}
-	return ""
-}
-
-// list describes what runs, for people. waits says what of them a task waits for.
-func (s *tasks) list(waits func(task int) string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var lines []string
-	for _, t := range s.busy() {
-		state := cmp.Or(waits(t.id), "running")
-		if t.cancelling {
-			state = "cancelling"
-		}
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  %s  %q%s", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), state, t.title, t.limit.left(s.clock.now())))
-	}
-	return lines
 }

@@ -123,22 +123,6 @@ func (s *shells) end(id int, w *shellTask) {
 	w.Stop()
 }
 
-// list describes what goes on, for people.
-func (s *shells) list() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var lines []string
-	for _, id := range slices.Sorted(maps.Keys(s.running)) {
-		w := s.running[id]
-		state := "running"
-		if w.cancelling {
-			state = "cancelling"
-		}
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  %s%s  %q  pane %s%s", id, event.ShellTask, s.now().Sub(w.began).Round(time.Second), state, onTarget(w.Pane), cut(w.Title), w.Pane, w.limit.left(s.now())))
-	}
-	return lines
-}
-
 // EndBackground ends the commands in the background, because a person ends them by leaving, and waits until they have
 // ended or ctx has. A notice names them, so that who resumes the session knows.
 func EndBackground(ctx context.Context, r *Runtime) {

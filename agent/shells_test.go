@@ -85,7 +85,7 @@ func TestShellTask(t *testing.T) {
 			t.Errorf("task %+v, results %v", begun, s.results())
 		}
 		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, `#2  shell  0s  running  "npm run dev"  pane %4`) {
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "1 task is running · /kill 2 stops it\n  #2  npm run dev  (background command, 0s)") {
 			t.Errorf("tasks: %s", n.Text)
 		}
 		close(long.done)

@@ -97,8 +97,8 @@ func TestCommandOfAnInterruptedAgent(t *testing.T) {
 				t.Fatalf("revived %q, want task 3 in %s", l.was, dir)
 			}
 		}
-		if r := again.shells.list(); len(r) != 1 || !strings.Contains(r[0], `#3  shell  0s  running  "npm run dev"  pane %4`) {
-			t.Errorf("tasks: %q", r)
+		if r := again.shells.list(); len(r) != 1 || r[0] != (listedTask{3, "#3  npm run dev  (background command, 0s)"}) {
+			t.Errorf("tasks: %v", r)
 		}
 		results := map[string]string{}
 		for _, env := range killed {

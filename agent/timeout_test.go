@@ -68,7 +68,7 @@ func TestTimeoutOfCommand(t *testing.T) {
 			}
 			time.Sleep(50 * time.Second)
 			s.do(event.Report{What: event.ReportTasks})
-			if n, _ := find[event.Notice](s); !strings.HasSuffix(n.Text, "time limit in 10s") {
+			if n, _ := find[event.Notice](s); !strings.HasSuffix(n.Text, "(background command, 50s, time limit in 10s)") {
 				t.Errorf("tasks: %s", n.Text)
 			}
 			time.Sleep(11 * time.Second)
@@ -146,7 +146,7 @@ func TestTimeoutWhileCancelling(t *testing.T) {
 			t.Errorf("error %+v", e)
 		}
 		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, `cancelling  "npm run dev"`) {
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "npm run dev  (background command, 0s, stopping)") {
 			t.Errorf("tasks: %s", n.Text)
 		}
 		time.Sleep(2 * time.Minute)
@@ -166,7 +166,7 @@ func TestTasksListSaysWhatTheyWaitFor(t *testing.T) {
 		s.do(event.Submit{Text: "go"})
 		s.do(event.SetTimeout{Duration: time.Minute})
 		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); n.Text != `#1  main  0s  waits for approval  "go"  time limit in 1m0s` {
+		if n, _ := find[event.Notice](s); n.Text != "1 task is running · /kill 1 stops it\n  #1  go  (your prompt, 0s, waiting for your approval, time limit in 1m0s)" {
 			t.Errorf("tasks: %s", n.Text)
 		}
 		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Deny})

@@ -225,7 +225,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 				s.changes.Replay(event.Envelope{Task: 1, Payload: kept})
 				s.do(event.Undo{})
 				s.do(event.Report{What: event.ReportTasks}) // is answered at once
-				if n, _ := find[event.Notice](s); n.Text != "no tasks" {
+				if n, _ := find[event.Notice](s); n.Text != "Nothing is running." {
 					t.Errorf("the report is %q", n.Text)
 				}
 				s.do(event.Undo{}, event.Submit{Text: "ls", Shell: true})

@@ -87,7 +87,7 @@ func (s *Store) Report() string {
 	for _, e := range s.active {
 		count[e.Kind]++
 	}
-	return fmt.Sprintf("rules %d, corrections %d, facts %d; told %d of at most %d bytes; new in this session: %d (/memory)",
+	return fmt.Sprintf("rules %d, corrections %d, facts %d; the model saw %d of at most %d bytes; new in this session: %d (/memory)",
 		count[Rule], count[Correction], count[Fact], s.told.bytes, s.o.Limit, len(s.news))
 }
 

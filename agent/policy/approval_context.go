@@ -80,9 +80,9 @@ func networkContext(c *action.ApprovalContext, a action.Action) {
 // Free describes which commands need no approval on a target, and what keeps them harmless.
 func (p Policy) Free(target string) string {
 	if p.on(action.Action{Target: target}).Confined {
-		return "commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)"
+		return "read-only commands run without asking: the kernel keeps them from changing or sending anything"
 	}
-	return "a few commands that only read, if every word is written out: there is no read-only sandbox here"
+	return "only a few read-only commands run without asking: there is no read-only sandbox here"
 }
 
 // kept describes the restrictions of commands: of those that need no approval, and of the one

@@ -243,7 +243,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 		ctx = limited
 	}
 	if call.Planned.Kind.IsCommand() {
-		defer b.remind(call.Name)()
+		defer b.remind()()
 	}
 	if j.marked != nil {
 		defer j.marked()
@@ -329,10 +329,10 @@ func counted(c tools.Call) string {
 const longCommand = 60 * time.Second
 
 // remind tells a person, once, that a command takes long. The returned function ends it.
-func (b *batch) remind(name string) (stop func()) {
+func (b *batch) remind() (stop func()) {
 	timer := time.AfterFunc(longCommand, func() {
 		b.loop.p.Stream.Publish(b.x.task, 0, event.Notice{
-			Text: fmt.Sprintf("%s runs for %v now; it has no time limit (/timeout 5m sets one, /bg sends it to the background, /kill ends it)", name, longCommand),
+			Text: fmt.Sprintf("This command has been running for %.0f min without a time limit. /timeout 5m sets one · /bg moves it to the background · /kill stops it", longCommand.Minutes()),
 			Code: "long_command",
 		})
 	})
