@@ -182,8 +182,10 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 // drawJoints draws the cells where borders of boxes meet, which no pane knows of.
 func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	for _, j := range p.joints {
-		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
-			continue // a title stands there
+		text, _, _ := s.Get(j.X, j.Y)
+		side := j.X == 0 || j.X == p.in.W-1 // no title is there; the rules of the dock end before it
+		if !side && !strings.Contains("─│┌┐└┘", text) {
+			continue // a title is there
 		}
 		border.Join(s, j.X, j.Y, j.Rune)
 	}

@@ -8,10 +8,10 @@ import (
 	"buddy/themes"
 )
 
-// link renders the text of a link. Where the terminal may open it, the text gets it; where it may not, or the text could be
-// taken for another address, the real one stands beside it.
+// link renders the text of a link, and next to it the address where it leads, unless the text says that. Where the terminal
+// may open the address, both open it.
 func (r *renderer) link(dest string, st Style, text func(Style)) {
-	plain, t := st, r.text
+	t := r.text
 	if r.opens(dest) && len(t.Links) < maxLinks {
 		if n := len(t.Links); n == 0 || t.Links[n-1] != dest {
 			t.Links = append(t.Links, dest)
@@ -21,8 +21,7 @@ func (r *renderer) link(dest string, st Style, text func(Style)) {
 	from := len(t.Bytes)
 	text(st)
 	if said := beside(string(t.Bytes[from:]), dest, st.Link > 0); said != "" {
-		plain.Role = themes.Muted
-		r.put([]byte(" ("+said+")"), plain)
+		r.put([]byte(" ("+said+")"), Style{Role: themes.Muted, Link: st.Link})
 	}
 }
 
@@ -57,10 +56,18 @@ func parsed(dest string) *url.URL {
 	return u
 }
 
-// beside returns what is to be shown beside the text of a link, "" if the text says as much.
+// maxAddress limits the columns of an address next to the text of a link that opens it.
+const maxAddress = 72
+
+// beside returns what to show next to the text of a link, "" if the text says as much. A link that the terminal opens has
+// its address in short, unless the text could be taken for another address.
 func beside(text, dest string, opens bool) string {
 	text = strings.TrimSpace(text)
 	u := parsed(dest)
+	says, lies := false, false
+	if opens {
+		says, lies = saysAddress(text, dest, u)
+	}
 	switch {
 	case dest == "":
 		return ""
@@ -68,24 +75,28 @@ func beside(text, dest string, opens bool) string {
 		return strings.TrimPrefix(dest+" leads to "+u.Host, text+" ")
 	case strings.EqualFold(text, dest), u != nil && u.Scheme == "mailto" && strings.EqualFold(text, u.Opaque):
 		return ""
-	case !opens, text == "", lies(text, dest, u):
+	case !opens, text == "", lies:
 		return dest
+	case u.Scheme == "file", says:
+		return ""
 	}
-	return ""
+	return Shorten(strings.TrimSuffix(strings.TrimPrefix(dest, "https://"), "/"), maxAddress)
 }
 
 // address matches what a person may take for an address, also in letters, dots and slashes of other scripts: a scheme, a
 // name with dots, an address of four numbers, a host with a port, somebody at a host.
 var address = texts.Regexp(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
 
-// lies reports whether some word of a link's text looks like an address that is not the one where the link leads.
-func lies(text, dest string, to *url.URL) bool {
+// saysAddress reports whether some word of a link's text is the address where the link leads, and whether some word looks
+// like another address.
+func saysAddress(text, dest string, to *url.URL) (says, lies bool) {
 	for word := range strings.FieldsSeq(text) {
-		if address().MatchString(word) && !isAddress(strings.Trim(word, `.,;:!?()[]<>"'`), dest, to) {
-			return true
+		if address().MatchString(word) {
+			is := isAddress(strings.Trim(word, `.,;:!?()[]<>"'`), dest, to)
+			says, lies = says || is, lies || !is
 		}
 	}
-	return false
+	return says, lies
 }
 
 // isAddress reports whether a word is an address, which may lack its scheme, a slash at its end, or all but its host.

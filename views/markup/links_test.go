@@ -20,7 +20,7 @@ func shownLink(src string, files func(string) bool) (shown, opens string) {
 	return string(m.Text.Bytes), ""
 }
 
-// A text that could be taken for another address has the real one beside it; what is no address has not. Each
+// A text that could be taken for another address has the whole real one next to it; what is no address has it in short. Each
 // of these lies would take the person to its target: it is a link.
 func TestLinksThatLie(t *testing.T) {
 	for _, text := range []string{
@@ -38,18 +38,21 @@ func TestLinksThatLie(t *testing.T) {
 			t.Errorf("%s shows as %q", text, shown)
 		}
 	}
-	for _, c := range []struct{ text, target string }{
-		{"docs", "https://evil.com/x"},
-		{"version 1.2", "https://go.dev/x"},
-		{"go.dev", "https://go.dev/blog"},
-		{"https://go.dev/blog/", "https://go.dev/blog"},
-		{"go.dev/blog", "https://go.dev/blog"},
-		{"Go.Dev", "https://go.dev"},
-		{"see https://go.dev/blog.", "https://go.dev/blog"},
-		{"localhost:8080", "http://localhost:8080/x"},
+	long := "go.dev/" + strings.Repeat("x", 80)
+	for _, c := range []struct{ text, target, after string }{
+		{"docs", "https://evil.com/x", " (evil.com/x)"},
+		{"docs", "http://evil.com/", " (http://evil.com)"},
+		{"version 1.2", "https://go.dev/x", " (go.dev/x)"},
+		{"docs", "https://" + long, " (" + long[:71] + "…)"},
+		{"go.dev", "https://go.dev/blog", ""},
+		{"https://go.dev/blog/", "https://go.dev/blog", ""},
+		{"go.dev/blog", "https://go.dev/blog", ""},
+		{"Go.Dev", "https://go.dev", ""},
+		{"see https://go.dev/blog.", "https://go.dev/blog", ""},
+		{"localhost:8080", "http://localhost:8080/x", ""},
 	} {
 		shown, opens := shownLink("["+c.text+"]("+c.target+")", nil)
-		if shown != c.text || opens != c.target {
+		if shown != c.text+c.after || opens != c.target {
 			t.Errorf("%s to %s shows as %q and opens %q", c.text, c.target, shown, opens)
 		}
 	}
