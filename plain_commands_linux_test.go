@@ -44,7 +44,7 @@ func TestPlainCommands(t *testing.T) {
 			if terminal == "dumb" {
 				d.want("there is no clipboard here", "> ")
 			} else {
-				d.want("\x1b]52;c;", "copied 1 line through the terminal", "> ")
+				d.want("\x1b]52;c;", "Copied 1 line through the terminal", "> ")
 				d.types("the draft\x07")
 				d.want(`You said "the draft and\nmore".`, "> ")
 			}

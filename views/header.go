@@ -292,15 +292,15 @@ func (h *Header) cost() item {
 	return item{forms: [][]draw.Span{{bar(text, false)}, nil}, ranks: []int{5}}
 }
 
-// title is that of the session, or its short id. A long one loses words at its end.
+// title is that of the session, or "session" and its short id. A long one loses words at its end.
 func (h *Header) title() item {
 	id, _, _ := strings.Cut(h.info.Session, "-")
 	title := texts.OneLine(h.info.Event.Title)
-	if title == "" {
-		title = id
-	}
-	if title == "" {
+	switch {
+	case title == "" && id == "":
 		return item{forms: [][]draw.Span{nil}}
+	case title == "":
+		return item{right: true, forms: [][]draw.Span{outside("session " + id), outside(id), nil}, ranks: []int{1, 6}}
 	}
 	it := item{right: true}
 	for _, most := range []int{40, 24, 12} {

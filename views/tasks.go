@@ -172,7 +172,7 @@ func (t *Tasks) open() {
 // Draw draws the rows around the selection; without the focus the first ones, as nobody
 // looks for the selection then and what runs has to show.
 func (t *Tasks) Draw(screen tcell.Screen) {
-	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "tasks")}}).Cleared()
+	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "tasks")}, Bottom: t.stops()}).Cleared()
 	if in.W <= 0 || in.H <= 0 {
 		return
 	}
@@ -188,6 +188,23 @@ func (t *Tasks) Draw(screen tcell.Screen) {
 	if t.items()+len(t.steps) == 0 {
 		in.Inset().Say(0, "none", themes.Muted)
 	}
+}
+
+// stops says how to stop what runs in the background. With the focus the keys that do it are in the footer.
+func (t *Tasks) stops() []draw.Span {
+	var running []int
+	for _, row := range t.tasks {
+		if row.depth == 0 && row.Kind != event.MainTask && row.State == state.TaskRunning {
+			running = append(running, row.ID)
+		}
+	}
+	switch {
+	case t.HasFocus() || len(running) == 0:
+		return nil
+	case len(running) == 1:
+		return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("/kill %d stops #%d", running[0], running[0]))}
+	}
+	return []draw.Span{draw.Text(themes.Muted, "/kill NUMBER stops one")}
 }
 
 func (t *Tasks) drawItem(in draw.Area, i int) {
@@ -254,11 +271,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	if task.Deadline > 0 && task.State != state.TaskDone {
 		took += " of " + draw.Clock(task.Deadline-task.Started)
 	}
-	switch used := draw.Used(task.All, w >= wideTasks); {
-	case used == "":
-	case w < narrowTasks && task.Deadline == 0:
-		took = used
-	default:
+	if used := draw.Used(task.All, w >= wideTasks); used != "" && w >= narrowTasks {
 		took = used + "  " + took
 	}
 	return left, []draw.Span{draw.Text(themes.Muted, took)}
@@ -266,5 +279,5 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 
 const (
 	wideTasks   = 70 // columns from which on a row says what its numbers count
-	narrowTasks = 46 // columns below which it does not say how long a task takes, if it says what that used
+	narrowTasks = 46 // columns below which it says nothing of them
 )

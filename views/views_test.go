@@ -357,6 +357,35 @@ func TestTasksSelectionStays(t *testing.T) {
 	}
 }
 
+// The border says how to stop what runs in the background, unless keys do it: the list has the focus.
+func TestTasksSayHowToStop(t *testing.T) {
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	s := &state.State{}
+	border := func() string { return viewtest.Text(t, v, 46, 6) }
+	feed := func(events ...event.Event) { v.Update(s, viewtest.Feed(s, events...)) }
+	feed(event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
+	if got := border(); strings.Contains(got, "/kill") {
+		t.Errorf("Esc stops the main task: %q", got)
+	}
+	feed(event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "sh dev.sh"})
+	if got := border(); !strings.Contains(got, "/kill 2 stops #2") {
+		t.Errorf("one: %q", got)
+	}
+	feed(event.TaskStarted{ID: 3, Kind: event.ShellTask, Title: "sh api.sh"})
+	if got := border(); !strings.Contains(got, "/kill NUMBER stops one") {
+		t.Errorf("two: %q", got)
+	}
+	v.Focus(nil)
+	if got := border(); strings.Contains(got, "/kill") {
+		t.Errorf("with the focus: %q", got)
+	}
+	v.Blur()
+	feed(event.TaskFinished{ID: 2, Outcome: event.Completed}, event.TaskCancelling{ID: 3})
+	if got := border(); strings.Contains(got, "/kill") {
+		t.Errorf("ended: %q", got)
+	}
+}
+
 // What runs shows in a short list, however many tasks came before, until the person looks for others.
 func TestTasksRunningShow(t *testing.T) {
 	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)

@@ -29,8 +29,8 @@ func (p *Program) Desert(said io.Writer) {
 	}
 }
 
-// Farewell returns the line that is printed when a person leaves: the command that goes on with
-// the session, with its title and what it cost as far as they are known. It is "" for a session
+// Farewell returns the line that is printed when a person leaves: the session's title and cost as far as
+// they are known, and the command that resumes it. It is "" for a session
 // that was not stored.
 func (s *Setup) Farewell(title string, cost model.Money) string {
 	if !s.Stored() {
@@ -40,19 +40,19 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 	if id, err := s.Store.Find(short); err != nil || id != s.ID {
 		short = s.ID
 	}
-	parts := []string{"buddy " + flagFor(s.Target) + "resume " + short}
 	if title == "" {
 		if e, err := s.Store.Entry(s.ID); err == nil { // the beginning of the first prompt
 			title = e.Title
 		}
 	}
+	text := "Session saved"
 	if title != "" {
-		parts = append(parts, markup.Shorten(title, farewellTitle))
+		text += ": " + markup.Shorten(title, farewellTitle)
 	}
 	if cost > 0 {
-		parts = append(parts, cost.String())
+		text += " (" + cost.String() + ")"
 	}
-	return markup.Plain(strings.Join(parts, " · "))
+	return markup.Plain(text + ". Resume with: buddy " + flagFor(s.Target) + "resume " + short)
 }
 
 // farewellTitle limits the cells of a title in the line.

@@ -3,10 +3,12 @@ package compose
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"buddy/config"
+	"buddy/texts"
 )
 
 // settingsText lists the files that settings come from, the strongest first, and the settings that are not
@@ -17,20 +19,26 @@ func settingsText(s *Setup) (string, error) {
 		return "", fmt.Errorf("%w; buddy config check finds all mistakes", err)
 	}
 	var b strings.Builder
-	b.WriteString("Settings come from these files, the strongest first:\n")
+	b.WriteString("Settings files, highest priority first:\n")
+	home, _ := os.UserHomeDir() // without one, paths are shown whole
+	listed := make(map[string]bool)
 	for _, f := range config.Sources(s.options.Config, TrustStore()) {
-		state := "missing"
+		if !f.Exists && listed[f.Kind] {
+			continue // an old name, which nobody should take now
+		}
+		listed[f.Kind] = true
+		state := "not there"
 		if f.Exists {
-			state = "there"
+			state = "used"
 		}
 		if f.Note != "" {
-			state += ", " + f.Note
+			state = f.Note
 		}
-		fmt.Fprintf(&b, "  %s  %s (%s)\n", f.Kind, f.Path, state)
+		fmt.Fprintf(&b, "  %-8s  %s  (%s)\n", f.Kind, belowHome(f.Path, home), state)
 	}
 	b.WriteByte('\n')
 	if set := config.NotBuiltIn(c.Settings(index)); len(set) > 0 {
-		b.WriteString(config.Format(set, func(v config.Setting) string { return v.Source }))
+		b.WriteString(config.Format(set, func(v config.Setting) string { return belowHome(v.Source, home) }))
 	} else {
 		b.WriteString("Nothing is set: everything is as built in.\n")
 	}
@@ -41,6 +49,14 @@ func settingsText(s *Setup) (string, error) {
 	}
 	b.WriteString("\n/config edit opens your file. buddy config show lists every setting\nwith its default, buddy config set changes one.\n")
 	return b.String(), nil
+}
+
+// belowHome writes ~ for the person's home in a path. home is "" where it is not known.
+func belowHome(path, home string) string {
+	if home != "" && texts.Below(path, home) {
+		return "~" + strings.TrimPrefix(path, home)
+	}
+	return path
 }
 
 // settingsFile returns the person's file, which it begins with the commented template where there is none.

@@ -109,7 +109,7 @@ var table = []row{
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
 	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},
 	{PopupAccept, in(Popup), "complete", "Complete the command or the path", keys("Tab")},
-	{PopupRun, in(Popup), "take", "Complete the command or the path; send a command that is complete", keys("Enter")},
+	{PopupRun, in(Popup), "accept", "Complete the command or the path; send a command that is complete", keys("Enter")},
 	{PopupClose, in(Popup), "close", "Close the list", keys("Esc")},
 
 	{SearchOlder, in(Search), "older", "The next older match", keys("Ctrl+R", "Up", "Ctrl+P")},

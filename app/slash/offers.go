@@ -31,10 +31,10 @@ func (o Offer) Lack() string {
 	return "can't be used: " + why
 }
 
-// LackBrief is Lack in a few words: what the person does about it.
+// LackBrief is Lack in two words where a login helps; the name is next to it.
 func (o Offer) LackBrief() string {
 	if strings.HasPrefix(o.Lack(), "needs a key: ") {
-		return "/login " + o.Name
+		return "needs /login"
 	}
 	return o.Lack()
 }

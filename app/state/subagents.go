@@ -13,7 +13,6 @@ type Subagent struct {
 	Parent     int    // the task that called it
 	Background bool   // the call did not wait for it
 	Talk       *State // its conversation: Blocks, Queued and Focused are its own, all else is in the session's State
-	Tool       string // that it called last; "" before
 }
 
 // Label names the agent for people: explore #5.
@@ -121,10 +120,6 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		return s.applyInfo(env)
 	case event.Warning:
 		warnOf(s, env, p)
-	case event.ToolRequested:
-		if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
-			t.Agent.Tool = p.Counted()
-		}
 	}
 	env.Branch = 0
 	return talk.hear(env) | talk.fold(env)

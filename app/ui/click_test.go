@@ -378,7 +378,7 @@ func TestPagerByMouse(t *testing.T) {
 		x.Settle()
 		x.dragOver("second")
 		x.copies("second")
-		x.Want("copied 1 line")
+		x.Want("Copied 1 line")
 		col, row := x.find("first")
 		_, last := x.find("second")
 		x.Mouse("press", col, row)

@@ -76,7 +76,7 @@ func showConfig(u *UI, args string) error {
 		return nil
 	}
 	slash.Inform(u.frontend(), "/config", u.deps.Catalog.Settings.Text, func(text string) {
-		u.v.pager.Show(dialog.Document{Title: "settings", Text: strings.NewReader(text), Size: int64(len(text))})
+		u.v.pager.Show(dialog.Document{Title: "Settings", Text: strings.NewReader(text), Size: int64(len(text)), Prose: true})
 	})
 	return nil
 }
@@ -94,7 +94,7 @@ func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	for _, name := range slash.AliasNames() {
 		to, _, _ := strings.Cut(slash.Aliases[name], " ")
 		c, _ := slash.Find(to)
-		all = append(all, draw.CommandHelp{Name: "/" + name, Help: cmp.Or(c.Brief, c.Help) + " · as /" + slash.Aliases[name]})
+		all = append(all, draw.CommandHelp{Name: "/" + name, Help: cmp.Or(c.Brief, c.Help)})
 	}
 	rank := func(c draw.CommandHelp) int {
 		if i := slices.Index(mostUsed, c.Name); i >= 0 {

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -77,7 +79,9 @@ func TestOtherNamesOfCommandsAreOffered(t *testing.T) {
 		for _, name := range slash.AliasNames() {
 			x.Type("/" + name)
 			x.Settle()
-			x.Want("as /" + slash.Aliases[name])
+			to, _, _ := strings.Cut(slash.Aliases[name], " ")
+			c, _ := slash.Find(to)
+			x.Want("▸/"+name, cmp.Or(c.Brief, c.Help))
 			x.Type("\x15")
 		}
 	})

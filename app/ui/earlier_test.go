@@ -423,7 +423,7 @@ func TestCommandsReadATrimmedSession(t *testing.T) {
 		if !strings.HasPrefix(x.copied, "> prompt 1. Where is the needle?") || !strings.HasSuffix(x.copied, "answer 600.") {
 			t.Errorf("copied %.60q", x.copied)
 		}
-		x.Want("copied 2399 lines")
+		x.Want("Copied 2399 lines")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)

@@ -102,8 +102,8 @@ func TestNewTextIsAnnounced(t *testing.T) {
 		x.tell(answer(strings.Repeat("line\n\n", 50)))
 		x.Press("Tab", "PgUp")
 		x.tell(answer("one more"))
-		x.Want("↓ 2 new")
+		x.Want("↓ 2 new lines")
 		x.Press("Esc")
-		x.Want("↓ 2 new")
+		x.Want("↓ 2 new lines")
 	})
 }

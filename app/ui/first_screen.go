@@ -97,14 +97,14 @@ func showFirst(u *UI) {
 		lines = append(lines, fmt.Sprintf(" %d  %s", i+1, text))
 	}
 	if len(s.recent) > 0 {
-		lines = append(lines, "")
+		lines = append(lines, "", "Resume an earlier session:")
 	}
 	for i, r := range s.recent {
 		lines = append(lines, fmt.Sprintf(" %d  %s", n+i+1, r.Line))
 	}
 	switch {
 	case len(s.recent) > 0:
-		lines = append(lines, "Type a number and press Enter · F4 for all sessions")
+		lines = append(lines, "Type its number and press Enter · F4 for all sessions")
 	case n > 0:
 		lines = append(lines, "Type a number and press Enter")
 	}

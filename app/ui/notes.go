@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"time"
 
 	"buddy/agent/action"
@@ -31,22 +32,18 @@ func note(u *UI, text string) {
 func noteMode(u *UI) {
 	mode := u.state.Info.Mode
 	if before := u.noted.mode; before != "" && mode != before {
-		text := "mode " + string(mode)
-		if means := modeMeans[mode]; means != "" {
-			text += " · " + means
-		}
-		note(u, text)
+		note(u, cmp.Or(modeMeans[mode], "Mode: "+string(mode)))
 	}
 	u.noted.mode = mode
 }
 
-// modeMeans says in a few words what happens to calls in a mode.
+// modeMeans names the modes and says what happens to calls in them.
 var modeMeans = map[action.Mode]string{
-	action.ModeAsk:    "you approve what changes something",
-	action.ModeStrict: "you approve every call",
-	action.ModeEdits:  "files of the workspace are written without asking",
-	action.ModeAuto:   "commands run without asking, inside the fence",
-	action.ModePlan:   "nothing is changed, only planned",
-	action.ModeAll:    "everything runs without asking",
-	action.ModeNone:   "what needs approval is denied",
+	action.ModeAsk:    "Ask mode: you approve every change",
+	action.ModeStrict: "Strict mode: you approve every call",
+	action.ModeEdits:  "Accept-edits mode: files in this folder change without asking",
+	action.ModeAuto:   "Auto mode: commands run in the sandbox without asking",
+	action.ModePlan:   "Plan mode: read-only until you approve a plan",
+	action.ModeAll:    "Mode all: everything runs without asking",
+	action.ModeNone:   "Mode none: whatever needs approval is denied",
 }

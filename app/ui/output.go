@@ -60,7 +60,7 @@ func showTranscript(u *UI) {
 	}
 	work := func() (string, error) { return u.deps.Catalog.Transcript(u.state.Info.Session) }
 	slash.Inform(u.frontend(), "the transcript", work, func(text string) {
-		u.v.pager.Show(dialog.Document{Title: "transcript", Text: strings.NewReader(text), Size: int64(len(text))})
+		u.v.pager.Show(dialog.Document{Title: "Transcript", Text: strings.NewReader(text), Size: int64(len(text)), Prose: true})
 		u.v.pager.Bottom()
 	})
 }

@@ -150,7 +150,7 @@ func TestTranscriptOnScreen(t *testing.T) {
 		x.tell(running[:3]...)
 		x.Type("a draft")
 		x.Press("Ctrl+O")
-		x.Want("transcript", "[user]", `→ use_tool {"name":"x"}`)
+		x.Want("Transcript", "[user]", `→ use_tool {"name":"x"}`)
 		x.Press("Ctrl+O")
 		if strings.Contains(x.Screen(), "[user]") {
 			t.Errorf("it still shows:\n%s", x.Screen())

@@ -25,7 +25,7 @@ func pickModel(l *overlays, now string, local bool) {
 		title, empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and choose this again."
 	}
 	p = l.pick(dialog.PickerOptions{
-		Title: title, Hint: "type to filter", Empty: empty, Columns: []string{"name", "model", "window", "in/out per 1M", "effort"},
+		Title: title, Hint: "type to filter", Empty: empty, Columns: []string{"name", "model", "window", "in/out per 1M", "state"},
 		OnChoose: func(r dialog.PickerRow) {
 			i := slices.IndexFunc(offers, func(o slash.Offer) bool { return o.Name == r.ID })
 			if !offers[i].Usable {
@@ -55,17 +55,20 @@ func pickModel(l *overlays, now string, local bool) {
 }
 
 // modelRows describes offers: how much each takes in, what it costs and how hard it thinks,
-// or what it lacks.
+// what it lacks if anything.
 func modelRows(offers []slash.Offer, now string) []dialog.PickerRow {
 	rows := make([]dialog.PickerRow, len(offers))
 	for i, o := range offers {
-		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), cmp.Or(o.Effort, "–")}}
+		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), ready(o)}}
 		if !o.Usable {
 			rows[i].Cells[4] = o.LackBrief()
 		}
 	}
 	return rows
 }
+
+// ready says that an offer can be used, and how hard the model thinks if that is set.
+func ready(o slash.Offer) string { return strings.TrimSuffix("ready · "+o.Effort, " · ") }
 
 // pickTheme lets a person choose colours, which show while they move.
 func pickTheme(l *overlays, c *colouring, tell func(string)) {

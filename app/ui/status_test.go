@@ -154,19 +154,19 @@ func TestQueueOnScreen(t *testing.T) {
 func TestNewModeShowsForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.unwanted("mode ask")
+		x.unwanted("Ask mode")
 		x.tell(event.ModeChanged{Mode: action.ModeEdits})
-		x.Want("mode edits · files of the workspace are written without asking")
+		x.Want("Accept-edits mode: files in this folder change without asking")
 		time.Sleep(1500 * time.Millisecond)
 		x.Type("a")
 		x.tell(event.ModeChanged{Mode: action.ModePlan})
-		x.Want("mode plan · nothing is changed, only planned")
+		x.Want("Plan mode: read-only until you approve a plan")
 		time.Sleep(1500 * time.Millisecond)
 		x.Type("b")
-		x.Want("mode plan")
+		x.Want("Plan mode")
 		time.Sleep(600 * time.Millisecond)
 		x.Settle()
-		x.unwanted("mode plan")
+		x.unwanted("Plan mode")
 	})
 }
 

@@ -42,7 +42,7 @@ func (x *testUI) begins(n int, name, title string, background bool) {
 func (x *testUI) works(n int, says, tool, subject string) {
 	id := fmt.Sprint("c", x.seq)
 	x.on(n, n, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: says, ToolCalls: []model.ToolCall{{ID: id}}}},
-		event.ToolRequested{CallID: id, Name: tool, Action: action.Action{Kind: action.Internal, Tool: tool, Command: subject}},
+		event.ToolRequested{CallID: id, Name: tool, Arguments: fmt.Sprintf(`{"pattern":%q}`, subject), Action: action.Action{Kind: action.Internal, Tool: tool, Command: subject}},
 		event.ToolStarted{CallID: id, Name: tool},
 		event.ToolResult{CallID: id, Name: tool, Result: `{"count":3,"matches":"x"}`, Tail: "three"},
 		event.TurnFinished{Usage: &model.Usage{Prompt: 4000, Completion: 100}, Cost: model.Dollar / 100})
@@ -89,7 +89,7 @@ func TestSubagentsOnScreen(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
 			x := team(t, size[0], size[1])
-			x.Want("explore: find callers", "1 turn · grep", "I let three agents look.")
+			x.Want("explore: find callers", "search retry( · 1 turn", "I let three agents look.")
 			x.unwanted("I search for callers.", "The tests first.", "Please find callers.")
 			x.golden("agents-main")
 			x.u.arranged.setFocus(layout.Tasks)

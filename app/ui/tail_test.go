@@ -83,7 +83,7 @@ func TestCommandsWaitForTheBeginning(t *testing.T) {
 		}
 		x.u.deps.Later(func() { x.u.Prepend(&before) })
 		x.rest()
-		x.Want("copied 7 lines")
+		x.Want("Copied 7 lines")
 		if !strings.HasPrefix(x.copied, "> the very first") || !strings.HasSuffix(x.copied, "answer to the second") {
 			t.Errorf("copied %q", x.copied)
 		}
@@ -110,7 +110,7 @@ func TestPagingFromThePrompt(t *testing.T) {
 		x.unwanted("↓ more")
 		x.Press("PgUp")
 		x.tell(event.ModelMessage{Message: model.Message{Content: "the newest"}})
-		x.Want("↓ 2 new")
+		x.Want("↓ 2 new lines")
 		x.rest()
 		x.Press("PgUp", "Tab")
 		if got := x.u.arranged.focus; got != layout.Conversation {

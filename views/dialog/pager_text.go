@@ -13,6 +13,7 @@ type Document struct {
 	Text  io.ReaderAt
 	Size  int64
 	Close func() // nil: there is nothing to close
+	Prose bool   // long lines are broken between words
 }
 
 // pagerText reads a document by the window and lays out one line at a time. It keeps what
@@ -110,6 +111,9 @@ func (t *pagerText) lineAt(off int64) *textLine {
 	raw := t.read(off, maxPagerLine)
 	n := lineEnd(raw)
 	w := markup.Writer{Terminal: true}
+	if t.Prose {
+		w.Text.Wrap = markup.Words
+	}
 	w.Write(trimEnd(raw[:n]))
 	w.Close()
 	*l = textLine{off: off, next: off + int64(n), width: t.w, text: &w.Text}

@@ -1,9 +1,6 @@
 package draw
 
-import (
-	"buddy/app/state"
-	"buddy/texts"
-)
+import "buddy/app/state"
 
 // Used says how many tokens were used and what they cost, as far as that is known; "" for nothing.
 // With words it says what the first number counts.
@@ -21,18 +18,6 @@ func Used(u state.Used, words bool) string {
 			text += " ·"
 		}
 		text += " " + u.Cost.String()
-	}
-	return text
-}
-
-// Progress says how far a subagent is: its turns, its last tool and what it used.
-func Progress(t *state.Task) string {
-	text := texts.Plural(t.Turns, "turn")
-	if t.Agent.Tool != "" {
-		text += " · " + FirstLine(t.Agent.Tool)
-	}
-	if used := Used(t.All, true); used != "" {
-		text += " · " + used
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -91,7 +92,11 @@ func (l *Strip) parts(w int) (left, right []draw.Span) {
 	if n := len(others); n > 0 {
 		right = append(right, draw.Text(themes.Muted, "+"+texts.Plural(n, "task")+"  "))
 	}
-	return left, append(right, draw.Text(themes.Muted, q.took(now)))
+	right = append(right, draw.Text(themes.Muted, q.took(now)))
+	if t := q.run.task; t != nil && t.State == state.TaskRunning {
+		right = append(right, draw.Text(themes.Muted, fmt.Sprintf("   /kill %d stops it", t.ID)))
+	}
+	return left, right
 }
 
 // elsewhere returns the tasks that don't run in a pane, such as the one that the line shows.

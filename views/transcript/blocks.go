@@ -60,6 +60,7 @@ type laidBlock struct {
 	fold       folding
 	head       []draw.Span
 	gain       string // what came of a call
+	much       bool   // that is how much it printed
 	parts      []part
 	skip       int    // rows of the parts that an excerpt leaves out
 	lines      int    // newlines in the text of a folded trace
@@ -195,6 +196,9 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 	from = l.writer.Write(src[min(max(l.seen, 0), len(src)):])
 	if !b.Open {
 		from = min(from, l.writer.Close())
+		if b.Kind == state.NoticeBlock {
+			l.writer.Text.Hang()
+		}
 	}
 	return from
 }
@@ -333,7 +337,7 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	}
 	if l.works {
 		if i == 0 {
-			c.Fill(c.Spans(gutterWidth, draw.Clip(draw.Untrusted(themes.Muted, draw.Progress(v.block.Call.Agent)), c.W-gutterWidth)...), c.W, blank)
+			c.Fill(c.Spans(gutterWidth, draw.Clip(draw.Untrusted(themes.Muted, progress(v.block.Call.Agent, v.cwd)), c.W-gutterWidth)...), c.W, blank)
 			c.Fill(0, gutterWidth, blank)
 			return
 		}
@@ -419,6 +423,9 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 	c.Fill(c.Say(0, mark, role), g, c.Palette[themes.Text])
 }
 
+// allOutput is said of the last call if much of its output does not show.
+const allOutput = " · /output opens it"
+
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
 	if l.row > 0 {
@@ -426,7 +433,11 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 		return
 	}
 	if v.block.Kind == state.ToolBlock {
-		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold == unfolded, now), l.head)
+		gain := l.gain
+		if hint := gain + allOutput; l.much && l.fold != unfolded && v.shared.newest == v.block.Call && draw.Width(l.head)+draw.TextWidth(hint)+12 <= c.W {
+			gain = hint
+		}
+		m.head(paintCall(c, v.block.Call, l.head, gain, l.fold == unfolded, now), l.head)
 		return
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.seen < 0 {
 		l.seen = 0
 		l.gain = callGain(c)
+		l.much = l.gain != "" && l.gain == printedMuch(c)
 		l.head = callHead(c, cwd, themes.ToolName)
 		if c.Denied != "" {
 			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, texts.OneLine(c.Denied))...)
@@ -292,8 +294,52 @@ func callGain(c *state.Call) string {
 	if c.State != state.CallDone {
 		return ""
 	}
-	return markup.Inline(wordsOf(c, "").Outcome(c.Result))
+	return cmp.Or(markup.Inline(wordsOf(c, "").Outcome(c.Result)), printedMuch(c))
 }
+
+// printedMuch says how much a command printed, "" for no more than a failed one would show.
+func printedMuch(c *state.Call) string {
+	if !c.Action.Kind.IsCommand() || c.Terminal {
+		return ""
+	}
+	text, whole := string(c.Output.Buf), int64(len(c.Output.Buf))+c.Output.Dropped
+	if text == "" {
+		text = wordsOf(c, "").Result(words.Result{Text: c.Result})
+		whole = int64(len(text))
+	}
+	if c.Full != nil {
+		whole = max(whole, c.Full.Bytes)
+	}
+	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
+	switch {
+	case whole > int64(len(text)):
+		return texts.ByteCount(whole)
+	case n > excerptRows:
+		return texts.Plural(n, "line")
+	}
+	return ""
+}
+
+// progress says how far a subagent is: what it did last, and what it used. Paths below cwd are relative to it.
+func progress(t *state.Task, cwd string) string {
+	text := "starting"
+	for _, b := range slices.Backward(t.Agent.Talk.Blocks) {
+		if b.Call != nil {
+			text = draw.Shorten(wordsOf(b.Call, cwd).Line(), maxDoing)
+			break
+		}
+	}
+	if t.Turns > 0 {
+		text += " · " + texts.Plural(t.Turns, "turn")
+	}
+	if used := draw.Used(t.All, true); used != "" {
+		text += " · " + used
+	}
+	return text
+}
+
+// maxDoing limits the columns of what a subagent did last.
+const maxDoing = 40
 
 // agentTime returns how long a subagent worked, or has been working.
 func agentTime(t *state.Task, now int64) string {

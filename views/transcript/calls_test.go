@@ -112,3 +112,38 @@ func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 		t.Errorf("%s\nwant %q in it", got, want)
 	}
 }
+
+// A command that printed much says how much; the last one, and only while it is folded, how to see all of it.
+func TestLongOutputSaysHowMuch(t *testing.T) {
+	s, c := newLooks(t)
+	command := func(id, output string, full *event.FullOutput) {
+		s.Feed(event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make " + id}},
+			event.ToolStarted{CallID: id}, event.ToolResult{CallID: id, Name: "run_shell", Result: "{}", Tail: output, DurationMS: 400, FullOutput: full})
+	}
+	lines := strings.Repeat("line\n", 300)
+	for _, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { command("1", strings.Repeat("line\n", excerptRows), nil) }, "▌ go|▸ make 1 0.4s"},
+		{func() { command("2", lines, nil) }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines · /output opens it 0.4s"},
+		{func() { command("3", lines, &event.FullOutput{Path: "/out", Bytes: 2 << 20}) }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines 0.4s|▸ make 3 2.1 MB · /output opens it 0.4s"},
+		{func() { look(s, "4", "read_file", "a.go"); ended(s, "4") }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines 0.4s|▸ make 3 2.1 MB 0.4s|▸ read a.go 1 line"},
+	} {
+		step.do()
+		if got := rowsOf(t, c, s); got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
+		}
+	}
+	s, c = newLooks(t)
+	command("5", lines, nil)
+	c.Update(&s.State, state.Everything)
+	if got := viewtest.ScreenRows(t, c, 40, 6)[2]; !strings.Contains(got, "300 lines") || strings.Contains(got, "/output") {
+		t.Errorf("without room for it: %q", got)
+	}
+	c.view.blocks[1].fold = unfolded
+	c.view.Top()
+	if got := viewtest.ScreenRows(t, c, 60, 6)[2]; !strings.Contains(got, "300 lines") || strings.Contains(got, "/output") {
+		t.Errorf("unfolded: %q", got)
+	}
+}

@@ -7,7 +7,6 @@
 package transcript
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -66,6 +65,7 @@ type shared struct {
 	lexers *markup.Highlighter    // nil leaves code plain
 	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
 	unfold func() string          // the key that unfolds
+	newest *state.Call            // whose output /output opens; nil: it is not there
 	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
 	retryKeys func() string
 }
@@ -165,6 +165,9 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	}
 	c.find.cross(&c.view)
 	c.view.noteRest(above, below)
+	if below {
+		c.shared.newest = nil
+	}
 	if jump != 0 {
 		c.view.jump(jump)
 	}
@@ -228,8 +231,8 @@ func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
 	row.At(max(w-draw.Width(said), 0)).Spans(0, said...)
 }
 
-// footer returns the text of the line below the rows: what is new, or else, unless something is looked for, that there
-// is more below and which key leads there.
+// footer returns the text of the line below the rows: how much is new, or else, unless something is looked for, that there
+// is more below; and which key leads there.
 func (c *Conversation) footer() []draw.Span {
 	var parts []string
 	switch r := &c.view.rest; {
@@ -238,8 +241,9 @@ func (c *Conversation) footer() []draw.Span {
 	case r.above && c.view.heldBack() && c.view.top.block == 0:
 		parts = append(parts, "↑ reading on …")
 	}
-	if n := c.view.unreadRows(); n > 0 {
-		parts = append(parts, fmt.Sprintf("↓ %d new", n))
+	unread := c.view.unreadRows()
+	if unread > 0 {
+		parts = append(parts, "↓ "+texts.Plural(unread, "new line"))
 	}
 	more := len(parts) == 0 && c.view.heldBack() && !c.find.on()
 	if more {
@@ -253,7 +257,7 @@ func (c *Conversation) footer() []draw.Span {
 	if c.HasFocus() {
 		a = keymap.PageDown
 	}
-	if keys := c.Keys.Keys(a); more && len(keys) > 0 {
+	if keys := c.Keys.Keys(a); (more || unread > 0) && len(keys) > 0 {
 		said = append(said, draw.Text(themes.Muted, " · "))
 		said = append(said, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
 	}

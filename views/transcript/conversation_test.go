@@ -145,7 +145,7 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 	// a blank, more, a blank, one, a blank, two
-	if text := viewtest.Text(t, c, 38, 10); !strings.Contains(text, "↓ 6 new") {
+	if text := viewtest.Text(t, c, 38, 10); !strings.Contains(text, "↓ 6 new lines") {
 		t.Errorf("no count of new rows in\n%s", text)
 	}
 	viewtest.Press(t, c, "scroll-bottom")
@@ -327,7 +327,7 @@ func TestResizeKeepsTheCountOfNewRows(t *testing.T) {
 	s.Feed(event.TextDelta{Text: strings.Repeat("\n\nnew", 5)})
 	c.Update(&s.State, state.Conversation)
 	for _, w := range []int{60, 100, 40, 61} {
-		if text := viewtest.Text(t, c, w, 10); !strings.Contains(text, "↓ 10 new") {
+		if text := viewtest.Text(t, c, w, 10); !strings.Contains(text, "↓ 10 new lines") {
 			t.Errorf("width %d: no count of 10 in\n%s", w, text)
 		}
 	}

@@ -56,16 +56,16 @@ func TestLooksInARowAreOneLine(t *testing.T) {
 	}{
 		{func() { look(s, "1", "read_file", "a.go") }, "▌ go|◐ read a.go"},
 		{func() { ended(s, "1") }, "▌ go|▸ read a.go 1 line"},
-		{func() { look(s, "2", "grep", "Tax") }, "▌ go|◐ read 1 file, searched 1 time"},
-		{func() { ended(s, "2") }, "▌ go|▸ read 1 file, searched 1 time"},
-		{func() { s.Feed(event.ReasoningDelta{Text: "hm\nso"}, event.ModelMessage{Reasoning: "hm\nso"}) }, "▌ go|▸ read 1 file, searched 1 time|▸ thinking 2 lines"},
-		{func() { look(s, "3", "read_file", "a.go") }, "▌ go|◐ read 1 file, searched 1 time"},
-		{func() { look(s, "4", "read_file", "b.go"); ended(s, "4"); ended(s, "3") }, "▌ go|▸ read 2 files, searched 1 time"},
-		{func() { s.Feed(viewtest.Say("The tax.")) }, "▌ go|▸ read 2 files, searched 1 time|The tax."},
-		{func() { ended(look(s, "5", "read_file", "c.go"), "5") }, "▌ go|▸ read 2 files, searched 1 time|The tax.|▸ read c.go 1 line"},
+		{func() { look(s, "2", "grep", "Tax") }, "▌ go|◐ Read 1 file, searched once"},
+		{func() { ended(s, "2") }, "▌ go|▸ Read 1 file, searched once"},
+		{func() { s.Feed(event.ReasoningDelta{Text: "hm\nso"}, event.ModelMessage{Reasoning: "hm\nso"}) }, "▌ go|▸ Read 1 file, searched once|▸ thinking 2 lines"},
+		{func() { look(s, "3", "read_file", "a.go") }, "▌ go|◐ Read 1 file, searched once"},
+		{func() { look(s, "4", "read_file", "b.go"); ended(s, "4"); ended(s, "3") }, "▌ go|▸ Read 2 files, searched once"},
+		{func() { s.Feed(viewtest.Say("The tax.")) }, "▌ go|▸ Read 2 files, searched once|The tax."},
+		{func() { ended(look(s, "5", "read_file", "c.go"), "5") }, "▌ go|▸ Read 2 files, searched once|The tax.|▸ read c.go 1 line"},
 		{func() {
 			s.Feed(event.ToolRequested{CallID: "6", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "make"}})
-		}, "▌ go|▸ read 2 files, searched 1 time|The tax.|▸ read c.go 1 line|▹ make"},
+		}, "▌ go|▸ Read 2 files, searched once|The tax.|▸ read c.go 1 line|▹ make"},
 	} {
 		step.do()
 		got := strings.NewReplacer("◓", "◐", "◑", "◐", "◒", "◐", " 00:00", "", " 0.0s", "").Replace(rowsOf(t, c, s))
@@ -86,7 +86,7 @@ func TestLooksThatFailShow(t *testing.T) {
 		look(s, fmt.Sprint(i), "read_file", fmt.Sprintf("f%d.go", i))
 	}
 	failedCall(ended(failedCall(ended(s, "1"), "0"), "2"), "3")
-	if got, want := rowsOf(t, c, s), "▌ go|✗ read f0.go failed 0.0s|no such file|▸ read 2 files|✗ read f3.go failed 0.0s|no such file"; got != want {
+	if got, want := rowsOf(t, c, s), "▌ go|✗ read f0.go failed 0.0s|no such file|▸ Read 2 files|✗ read f3.go failed 0.0s|no such file"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	look(s, "5", "read_file", "/etc/x")
@@ -102,7 +102,7 @@ func TestLooksUnfold(t *testing.T) {
 	ended(look(s, "1", "read_file", "a.go"), "1")
 	ended(look(s, "2", "read_file", "b.go"), "2")
 	ended(look(s, "3", "grep", "Tax"), "3")
-	one := "▌ go|▸ read 2 files, searched 1 time"
+	one := "▌ go|▸ Read 2 files, searched once"
 	three := "▌ go|▸ read a.go 1 line|▸ read b.go 1 line|▸ search Tax 1 line"
 	for _, step := range []struct{ keys, want string }{
 		{"", one},
@@ -136,7 +136,7 @@ func TestKeysPassWhatIsHidden(t *testing.T) {
 		ended(look(s, fmt.Sprint(i), "read_file", fmt.Sprintf("f%d.go", i)), fmt.Sprint(i))
 	}
 	s.Feed(viewtest.Say("end"))
-	if got, want := rowsOf(t, c, s), "▌ go|▸ read 50 files|▸ read 50 files|▸ read 30 files|end"; got != want {
+	if got, want := rowsOf(t, c, s), "▌ go|▸ Read 50 files|▸ Read 50 files|▸ Read 30 files|end"; got != want {
 		t.Fatalf("%q, want %q", got, want)
 	}
 	for range 3 {

@@ -62,7 +62,7 @@ func TestOutputGolden(t *testing.T) {
 func TestOutputOfASilentCommand(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false}`:                    "no output",
-		`{"running":true,"id":4,"pane":"%3","seconds":2,"stdout":"","stderr":"","note":"wait for it"}`: "running as task #4",
+		`{"running":true,"id":4,"pane":"%3","seconds":2,"stdout":"","stderr":"","note":"wait for it"}`: "in background (#4)",
 	} {
 		s := running("touch x")
 		s.Feed(event.ToolResult{CallID: "a", ExitCode: viewtest.Ptr(0), DurationMS: 6, Result: result})

@@ -77,6 +77,9 @@ func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved 
 func (vp *viewport) link(i int) {
 	v := vp.blocks[i]
 	v.n, v.gap, v.run = i, 0, nil
+	if v.block.Call != nil {
+		v.shared.newest = v.block.Call
+	}
 	if i > 0 {
 		v.gap = gapBetween(vp.blocks[i-1].block.Kind, v.block.Kind)
 	}

@@ -94,7 +94,7 @@ func goesOn(all []texts.Member) string {
 	if id == "" || all[0].Name != "running" {
 		return ""
 	}
-	return "running as task #" + id
+	return "in background (#" + id + ")"
 }
 
 // remarks lists how lines in brackets begin that are added to results for the model alone.
@@ -202,19 +202,30 @@ func (c Call) counted(fields map[string]string) string {
 
 func short(text string) string { return markup.Shorten(texts.OneLine(text), maxOutcome) }
 
-// Looked says what calls that look at files have looked at: read 3 files, searched 2 times.
+// Looked says what calls that look at files have looked at: Read 3 files, searched twice.
 func Looked(files, searches, folders int) string {
 	var all []string
 	if files > 0 {
 		all = append(all, "read "+texts.Plural(files, "file"))
 	}
 	if searches > 0 {
-		all = append(all, "searched "+texts.Plural(searches, "time"))
+		all = append(all, "searched "+times(searches))
 	}
 	if folders > 0 {
 		all = append(all, "listed "+texts.Plural(folders, "folder"))
 	}
-	return strings.Join(all, ", ")
+	return texts.Capital(strings.Join(all, ", "))
+}
+
+// times says how often something was done.
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return texts.Plural(n, "time")
 }
 
 // diffCount counts what a change of files adds and deletes: +3 −1.

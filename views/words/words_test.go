@@ -69,7 +69,7 @@ func TestResultsInWords(t *testing.T) {
 	}{
 		{"read_file", Result{Text: in(`{"path":"a","bytes":3,"content":"{\"a\":1}\n","note":"read on at 3"}`)}, `{"a":1}`}, // the text of a file stays as it is
 		{"run_shell", Result{Text: in(`{"exit_code":0,"stdout":"out\n","stderr":"err\n","duration_ms":3}`) + "\n[hint: rg is not installed]"}, "out\nerr"},
-		{"run_shell", Result{Text: in(`{"running":true,"id":7,"stdout":"","stderr":"","note":"wait"}`)}, "running as task #7"},
+		{"run_shell", Result{Text: in(`{"running":true,"id":7,"stdout":"","stderr":"","note":"wait"}`)}, "in background (#7)"},
 		{"run_shell", Result{Text: in(`{"exit_code":1,"stdout":"","stderr":"","duration_ms":3,"truncated":false}`), Failed: true}, ""},
 		{"run_shell", Result{Text: in(`{"exit_code":1,"stdout":"a\n","stderr":"","notices":["it ran in the sandbox: no network. If that is why it failed: do this"]}`), Failed: true}, "a\n- it ran in the sandbox: no network."},
 		{"run_shell", Result{Text: `{"harness_timestamp":{"unix_millis":1},"result":{"stdout":"abc` + "\n[the whole result (90000 bytes) is in /x/result.txt]", Failed: true}, "the result was shortened"},
@@ -91,10 +91,10 @@ func TestResultsInWords(t *testing.T) {
 }
 
 func TestLooked(t *testing.T) {
-	if got, want := Looked(3, 2, 1), "read 3 files, searched 2 times, listed 1 folder"; got != want {
+	if got, want := Looked(3, 2, 1), "Read 3 files, searched twice, listed 1 folder"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Looked(1, 0, 0); got != "read 1 file" {
+	if got := Looked(1, 0, 0); got != "Read 1 file" {
 		t.Errorf("%q", got)
 	}
 }
