@@ -41,7 +41,7 @@ func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
-	return fallback.New(written.New(retry.BeforeFallback(first, second, recovery)), second), nil
+	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile), second), nil
 }
 
 // measured returns a profile with the window that a server on this machine says its model
@@ -50,18 +50,26 @@ func measured(profile config.Profile) config.Profile {
 	if profile.ContextLimit > 0 {
 		return profile
 	}
-	u, err := url.Parse(profile.BaseURL)
+	if base := onThisMachine(profile.BaseURL); base != "" {
+		profile.ContextLimit = local.Window(context.Background(), base, profile.Model)
+	}
+	return profile
+}
+
+// onThisMachine returns a base URL as package local asks it, "" for one of another machine.
+func onThisMachine(base string) string {
+	u, err := url.Parse(base)
 	if err != nil {
-		return profile
+		return ""
 	}
 	if u.Hostname() == "localhost" { // package local asks addresses only
 		u.Host = net.JoinHostPort("127.0.0.1", cmp.Or(u.Port(), "80"))
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
-		u.RawQuery = ""
-		profile.ContextLimit = local.Window(context.Background(), u.String(), profile.Model)
+	if ip := net.ParseIP(u.Hostname()); ip == nil || !ip.IsLoopback() {
+		return ""
 	}
-	return profile
+	u.RawQuery = ""
+	return u.String()
 }
 
 // Connect returns the model of a profile. It does no I/O but reading the key.
@@ -70,7 +78,16 @@ func Connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return written.New(retry.New(m, recovery)), nil
+	return reading(retry.New(m, recovery), profile), nil
+}
+
+// reading returns a model with what reads its answers: calls that it writes as text, and the window that a server on
+// this machine has loaded it with.
+func reading(m model.Model, profile config.Profile) model.Model {
+	if base := onThisMachine(profile.BaseURL); base != "" {
+		m = local.Watch(m, base)
+	}
+	return written.New(m)
 }
 
 // withPrice returns the model of a profile, which knows its price.

@@ -130,12 +130,7 @@ func (a asking) shown() int {
 			}
 		}
 	}
-	for k, v := range m.Info {
-		if n, ok := v.(float64); ok && strings.HasSuffix(k, ".context_length") && n > 0 && n < 1<<31 {
-			return int(n)
-		}
-	}
-	return 0
+	return madeFor(m.Info)
 }
 
 // loaded returns the window of the model in LM Studio, in tokens, 0 if it does not tell.

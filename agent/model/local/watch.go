@@ -1,0 +1,92 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"buddy/agent/model"
+)
+
+// Watched is a model of a server on this machine that is asked, once its model is loaded, whether it takes fewer tokens
+// than the model could. Make it with Watch.
+type Watched struct {
+	next  model.Model
+	base  string
+	limit time.Duration // of the questions
+	asked atomic.Bool
+}
+
+// Watch returns next, whose server listens at a base URL of OpenAI's protocol. Ollama loads a model with a window of its own
+// choice, often 4,096 tokens, and drops the beginning of a longer request without a word
+// (github.com/ollama/ollama/blob/main/docs/context-length.mdx): it says which one only while the model is loaded.
+func Watch(next model.Model, base string) *Watched {
+	return &Watched{next: next, base: base, limit: Limit}
+}
+
+// Info describes the model behind it.
+func (w *Watched) Info() model.Info { return w.next.Info() }
+
+// Stream sends req to the model behind it. Behind its first answer it yields a [model.Healed] if the server has
+// loaded the model with a smaller window than it has.
+func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		for d, err := range w.next.Stream(ctx, req) {
+			if err == nil && d.Kind == model.Done && w.asked.CompareAndSwap(false, true) {
+				if needs := w.needs(ctx, req); needs != nil && !yield(model.Delta{Kind: model.Healed, Needs: needs}, nil) {
+					return
+				}
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// needs returns that the model's window is smaller than it could be, nil if it is not or the request says so.
+func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
+	ctx, cancel := context.WithTimeout(ctx, w.limit)
+	defer cancel()
+	info := w.Info()
+	loaded, most := loadedWindow(ctx, w.base, info.Model)
+	if loaded == 0 || loaded >= most {
+		return nil
+	}
+	for _, n := range req.Needs {
+		if n.Of(info) && n.Window == loaded {
+			return nil
+		}
+	}
+	return &model.Needs{
+		Model: info.Model, BaseURL: info.BaseURL, Window: loaded,
+		Text: fmt.Sprintf("Ollama runs %s with a context window of %d tokens, and it can have %d: set OLLAMA_CONTEXT_LENGTH for ollama serve, or num_ctx in a Modelfile", info.Model, loaded, most),
+	}
+}
+
+// loadedWindow returns the window that Ollama has loaded a model with and the one that the model is made for; 0 if
+// it does not say.
+func loadedWindow(ctx context.Context, base, name string) (loaded, most int) {
+	a := asking{ctx, newClient(), strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), name}
+	if loaded = a.running(); loaded == 0 {
+		return 0, 0
+	}
+	var m struct {
+		Info map[string]any `json:"model_info"`
+	}
+	a.get(a.root+"/api/show", map[string]string{"model": name}, &m)
+	return loaded, madeFor(m.Info)
+}
+
+// madeFor returns the window that a model is made for, by Ollama's description of it; 0 if that does not say.
+func madeFor(info map[string]any) int {
+	for k, v := range info {
+		if n, ok := v.(float64); ok && strings.HasSuffix(k, ".context_length") && n > 0 && n < 1<<31 {
+			return int(n)
+		}
+	}
+	return 0
+}
