@@ -45,14 +45,16 @@ var providers = []Provider{
 // Providers returns the providers that take a key, in the order of choice.
 func Providers() []Provider { return slices.Clone(providers) }
 
-// servers are the programs that serve models on this machine, at their default ports:
+// servers are the programs that serve models on this machine, at their default ports. One whose port has changed is here
+// with both:
 // docs.ollama.com/api/openai-compatibility, lmstudio.ai/docs/developer/openai-compat,
-// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md and pull/26508,
 // docs.vllm.ai/en/latest/serving/openai_compatible_server.
 var servers = []Provider{
 	{"ollama", "Ollama", "", "http://127.0.0.1:11434/v1", Completions, ""},
 	{"lmstudio", "LM Studio", "", "http://127.0.0.1:1234/v1", Completions, ""},
 	{"llamacpp", "llama.cpp", "", "http://127.0.0.1:8080/v1", Completions, ""},
+	{"llamacpp", "llama.cpp", "", "http://127.0.0.1:9931/v1", Completions, ""},
 	{"vllm", "vLLM", "", "http://127.0.0.1:8000/v1", Completions, ""},
 }
 

@@ -162,6 +162,8 @@ type Profile struct {
 	Login        Login  // used instead of a key
 	Connection
 
+	Server string // who owns the models of its server on this machine, see [buddy/agent/model/local]; "" = not asked
+
 	keyPlace string // file:line of the key's source
 	bundled  bool   // built in, not from a file
 }

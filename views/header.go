@@ -206,8 +206,7 @@ func (h *Header) context() item {
 	if c.Limit == 0 {
 		return item{forms: [][]draw.Span{nil}}
 	}
-	full := max(0, min(contextBar, (c.Percent*contextBar+50)/100))
-	gauge := strings.Repeat("▓", full) + strings.Repeat("░", contextBar-full)
+	gauge := draw.Gauge(c.Percent, contextBar)
 	percent := fmt.Sprintf("%d%%", c.Percent)
 	if advice := c.Health.Advice(); advice != "" { // then the percents are never dropped
 		urgent := func(text string) []draw.Span { return []draw.Span{badge(healthRole[c.Health], text)} }

@@ -42,6 +42,7 @@ type doing struct {
 	output int64  // bytes that the call which runs has printed
 	pane   bool   // it runs in a pane that can be typed into
 	waits  bool   // it waits for keys
+	reads  bool   // the model's server processes the request
 }
 
 // around holds what the line cannot know of the state: what the screen tells it.
@@ -146,7 +147,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
 	}
-	return doing{text: modelDoes(s), since: s.Coming.Asked}
+	return doing{text: modelDoes(s), since: s.Coming.Asked, reads: s.Coming.Reading.Busy()}
 }
 
 // waitsForPerson says what a task waits for, and since when: since the oldest open request.
@@ -185,6 +186,9 @@ func callRuns(c *state.Call) doing {
 
 // modelDoes says what the model does.
 func modelDoes(s *state.State) string {
+	if s.Coming.Reading.Busy() {
+		return "Reading the prompt"
+	}
 	if s.Coming.Call {
 		return "Writing a tool call"
 	}
@@ -323,11 +327,14 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		glyph, role = "◌", themes.Warning
 	}
 	parts.add(role, glyph+" "+l.doing.text)
+	reads := l.doing.reads && l.addReading(parts, now)
 	if n := l.steps.Current(); n >= 0 && l.around.hidden.Steps {
 		parts.add(themes.Muted, stepsTitle(l.steps)+" "+texts.OneLine(l.steps[n].Text))
 	}
 	l.addQueued(parts)
-	l.addTime(parts, now)
+	if !reads {
+		l.addTime(parts, now)
+	}
 	parts.addDeadline(t, now)
 	return l.mainKeys()
 }
@@ -371,6 +378,22 @@ func (l *StatusLine) typeHint(does string) []draw.Hint {
 	return l.hint(keymap.TypeInto, does)
 }
 
+// readingBar is the width of the bar that shows how much of the request is processed.
+const readingBar = 8
+
+// addReading adds how much of the request the server has processed. It reports whether that says how long it takes: there
+// is one clock.
+func (l *StatusLine) addReading(parts *statusParts, now time.Time) bool {
+	percent, left, ok := l.coming.Reading.Left(now.UnixMilli())
+	if !ok {
+		parts.add(themes.Running, texts.Plural(l.coming.Reading.Total, "token"))
+		return false
+	}
+	*parts = append(*parts, draw.Untrusted(themes.Running, fmt.Sprintf(" %s %d%%", draw.Gauge(percent, readingBar), percent)))
+	parts.add(themes.Running, "about "+draw.Elapsed(left+999)+" left")
+	return true
+}
+
 // addTime adds how long it takes so far, and how much came of it.
 func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	since := l.doing.since
@@ -380,7 +403,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	if since > 0 {
 		parts.add(themes.Running, draw.Elapsed(now.UnixMilli()-since))
 	}
-	if quiet := now.UnixMilli() - l.heard; l.heard > 0 && l.main.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
+	if quiet := now.UnixMilli() - l.heard; l.heard > 0 && l.main.State == state.TaskRunning && quiet >= l.doing.mayBeQuiet().Milliseconds() {
 		parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
 	}
 	if l.doing.output > 0 {
@@ -444,6 +467,15 @@ func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
 
 // quietAfter says how long a model may be silent before that is worth saying.
 const quietAfter = 20 * time.Second
+
+// mayBeQuiet returns how long the model may be silent: while a server processes a long prompt it says only every half
+// minute that it lives (github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, --sse-ping-interval).
+func (d doing) mayBeQuiet() time.Duration {
+	if d.reads {
+		return 3 * quietAfter
+	}
+	return quietAfter
+}
 
 // elapsed returns how long a task runs or ran; empty before it started.
 func elapsed(t *state.Task, now time.Time) string {

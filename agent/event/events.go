@@ -38,6 +38,7 @@ var All = []Event{
 	ModelRetry{},
 	ModelStalled{},
 	ModelAlive{},
+	ModelReading{},
 	ModelFallback{},
 	FallbackEnded{},
 	ModelSwitched{},
@@ -368,6 +369,14 @@ type ModelRetry struct {
 // ModelAlive marks bytes from the model without content, such as a ping: it still works. At
 // most one a second; one also follows a ModelRetry when the request is sent again.
 type ModelAlive struct{}
+
+// ModelReading says how much of a request a server on this machine has processed, in tokens, before it answers.
+type ModelReading struct {
+	Total  int   `json:"total"`
+	Cached int   `json:"cached"` // of Done: those that it had processed for an earlier request
+	Done   int   `json:"done"`
+	TookMS int64 `json:"took_ms"` // since it began
+}
 
 // ModelStalled marks that an answer was given up, because nothing of it came for TimeoutMS.
 // Later events tell whether the request is repeated.

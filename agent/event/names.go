@@ -312,6 +312,12 @@ func (ModelAlive) Type() string { return "model.alive" }
 // Durable returns false.
 func (ModelAlive) Durable() bool { return false }
 
+// Type returns "model.reading".
+func (ModelReading) Type() string { return "model.reading" }
+
+// Durable returns false.
+func (ModelReading) Durable() bool { return false }
+
 // Type returns "model.stalled".
 func (ModelStalled) Type() string { return "model.stalled" }
 

@@ -116,6 +116,7 @@ const (
 	CallDelta                      // CallID, Text: the next piece of a call's arguments
 	CallReady                      // Call: one tool call is complete, more may follow
 	Alive                          // bytes came that say nothing, such as a ping, at most one a second; or the request is sent again
+	Reading                        // Prompt: how much of the request the server has processed; nothing of the answer came
 	Stalled                        // Stall: the answer stopped in the middle; what follows tells what comes of it
 	Retry                          // Retry: the request failed and will be sent again
 	Fallback                       // Fallback: another model answers the request from here on
@@ -131,6 +132,7 @@ type Delta struct {
 	CallID string
 	Call   *ToolCall
 
+	Prompt   *PromptRead
 	Stall    *StallNotice
 	Retry    *RetryNotice
 	Fallback *FallbackNotice
@@ -140,6 +142,14 @@ type Delta struct {
 	Finish  string   // Done: the provider's finish reason
 	Refusal string   // Done: why its content filter stopped the answer, one line; "" where it does not say
 	Usage   *Usage   // Done: nil when the provider sent none
+}
+
+// PromptRead says how much of a request a server has processed, in tokens.
+type PromptRead struct {
+	Total  int
+	Cached int // of Done: those that it had processed for an earlier request
+	Done   int
+	TookMS int64 // since it began
 }
 
 // StallNotice reports that an answer was abandoned because nothing arrived for TimeoutMS milliseconds.

@@ -416,6 +416,8 @@ func (p *partial) note(d model.Delta) {
 	switch d.Kind {
 	case model.Alive:
 		p.publish(event.ModelAlive{})
+	case model.Reading:
+		p.publish(event.ModelReading(*d.Prompt))
 	case model.Stalled:
 		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
 	case model.Fallback:

@@ -133,6 +133,7 @@ func group(c *cobra.Command, all ...*cobra.Command) *cobra.Command {
 // Main runs a command and returns its exit code.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	s := newCLI(stdin, stdout, stderr)
+	s.options.Line = args
 	root := s.root()
 	root.SetArgs(printed(root, args))
 	ran, err := root, failIfClosed(stdout)

@@ -160,7 +160,7 @@ func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err 
 		return demo.New(demoPace), secrets, nil
 	}
 	if c.Problem != "" && f.Headless && (c.Active == nil || c.Active.Bundled()) {
-		return nil, nil, exit.Error{Code: exit.Failed, Text: c.Problem}
+		return nil, nil, exit.Error{Code: exit.Failed, Text: NoModel(f, c)}
 	}
 	if c.Active == nil {
 		return demo.New(demoPace), secrets, nil

@@ -27,7 +27,7 @@ import (
 
 // dependable returns the model of a profile with the fallback behind it, if there is one.
 func (p *Program) dependable(profile config.Profile) (model.Model, error) {
-	profile = measured(profile)
+	profile = measured(located(profile))
 	recovery := model.Recovery(p.Config.Agent.OnStall)
 	other, ok := p.Config.Lookup(p.Config.Agent.FallbackModel)
 	if !ok || other.Name == profile.Name {
@@ -62,14 +62,20 @@ func onThisMachine(base string) string {
 	if err != nil {
 		return ""
 	}
-	if u.Hostname() == "localhost" { // package local asks addresses only
-		u.Host = net.JoinHostPort("127.0.0.1", cmp.Or(u.Port(), "80"))
+	return onLoopback(u)
+}
+
+// onLoopback returns the address of a server on this machine as package local asks it, "" for a server elsewhere.
+func onLoopback(u *url.URL) string {
+	at := *u
+	if at.Hostname() == "localhost" { // it asks addresses only
+		at.Host = net.JoinHostPort("127.0.0.1", cmp.Or(at.Port(), "80"))
 	}
-	if ip := net.ParseIP(u.Hostname()); ip == nil || !ip.IsLoopback() {
+	if ip := net.ParseIP(at.Hostname()); ip == nil || !ip.IsLoopback() {
 		return ""
 	}
-	u.RawQuery = ""
-	return u.String()
+	at.RawQuery = ""
+	return at.String()
 }
 
 // Connect returns the model of a profile. It does no I/O but reading the key.
@@ -116,7 +122,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	output, _ := limits.Output(profile.Model)
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
-		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
+		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
 		Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
 		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
 		Waits: endpoint.Waits{
@@ -156,7 +162,7 @@ func (p *Program) small(f *Options) model.Model {
 	if !ok || f.Headless {
 		return nil
 	}
-	m, err := Connect(profile, model.RecoverRetry)
+	m, err := Connect(located(profile), model.RecoverRetry)
 	if err != nil {
 		p.note("the small_model can't be used: " + err.Error())
 		return nil

@@ -48,7 +48,7 @@ func localOffers(ctx context.Context, c config.Config, active string) []slash.Of
 			if !ok {
 				continue // no name to show or to send
 			}
-			p.ContextLimit = cmp.Or(p.ContextLimit, m.Window)
+			p.BaseURL, p.ContextLimit = s.BaseURL, cmp.Or(p.ContextLimit, m.Window)
 			o := Describe(p, provider.Title+" on this machine", p.Name == active)
 			o.Local = true
 			all = append(all, o)

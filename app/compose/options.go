@@ -32,6 +32,8 @@ type Options struct {
 
 	Log *DebugLog `json:"-"` // nil without --debug
 
+	Line []string `json:"-"` // what stands behind the program's name, for a hint that repeats it
+
 	Cleared   bool // a person left another session for this new one
 	Modelless bool // nothing asks a model unless a step of a workflow does: without one there is the demo
 	Headless  bool // nobody sees a title, or a demo in the place of a model

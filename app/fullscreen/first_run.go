@@ -48,6 +48,7 @@ func firstRun(problem string, m *machine) ui.First {
 	f := ui.First{Missing: problem}
 	if m != nil {
 		f.Local, f.Lines = serversText(m.servers), m.lacks
+		f.Use, f.Offer = offer(m.servers)
 	}
 	switch {
 	case problem != "":
@@ -59,6 +60,25 @@ func firstRun(problem string, m *machine) ui.First {
 		f.Missing = "No API key found."
 	}
 	return f
+}
+
+// offer returns the model that Enter takes, and says it in words, if there is one server with models: "" and words are
+// for a choice of several. Without words nothing is offered.
+func offer(servers []local.Server) (use, words string) {
+	if len(servers) != 1 {
+		return "", ""
+	}
+	s := servers[0]
+	p, _ := config.FindProvider(s.Name)
+	switch {
+	case len(s.Models) > 1:
+		return "", fmt.Sprintf("Choose one of the %d models of %s on this machine", len(s.Models), p.Title)
+	case len(s.Models) == 1:
+		if use = compose.ProfileOf(s, s.Models[0]); use != "" {
+			return use, fmt.Sprintf("Use %s of %s on this machine", s.Models[0].ID, p.Title)
+		}
+	}
+	return "", ""
 }
 
 // serversText names the servers that were found.

@@ -37,7 +37,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 		return "", err
 	}
 	if c := setup.Config; setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
-		return "", exit.Error{Code: exit.Failed, Text: setup.Problem}
+		return "", exit.Error{Code: exit.Failed, Text: compose.NoModel(f, setup.Config)}
 	}
 	options := *f
 	options.Session = setup.ID

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -83,7 +85,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 	l := &line{
 		program: p,
 		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, NoCalls: !p.Config.UI.ShowToolCalls},
-		out:     stdout, flags: once,
+		out:     stdout, flags: once, readings: readings{shown: term.IsTerminal(int(stderr.Fd()))},
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}
 	p.Live.Send(first)
@@ -155,6 +157,7 @@ type line struct {
 	task      int           // that works on it
 	passGates bool          // of workflows
 	text      string        // of the last answer
+	readings  readings      // of a prompt
 	cut       bool          // it met the limit of the model's output, and goes on in the next message
 }
 
@@ -216,6 +219,10 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.answering(p)
 	case event.WorkflowChanged:
 		return l.workflow(p)
+	case event.ModelReading:
+		if text := l.readings.said(p, time.Now()); text != "" {
+			l.Say("%s", text)
+		}
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.GoalChecked:

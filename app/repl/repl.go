@@ -278,7 +278,11 @@ func (r *repl) spin() {
 		return
 	}
 	if d := time.Since(time.UnixMilli(t.Started)).Round(time.Second); d > 0 {
-		r.con.spin(fmt.Sprintf("working %s, Ctrl-C cancels", d))
+		text := "working " + d.String()
+		if percent, left, ok := r.state.Coming.Reading.Left(time.Now().UnixMilli()); ok {
+			text = fmt.Sprintf("reading the prompt, %d%%, about %v left", percent, (time.Duration(left+999) * time.Millisecond).Truncate(time.Second))
+		}
+		r.con.spin(text + ", Ctrl-C cancels")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // to be sent again, which hooks run, and which targets are connected to.
 func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
+	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive, event.ModelReading:
 		s.Heard = env.Time
 		s.Retries.endWait()
 		s.Coming.come(env)
@@ -21,7 +21,7 @@ func (s *State) hear(env event.Envelope) Changed {
 		if t := s.Running(); t == nil || t.ID != p.ID {
 			return 0
 		}
-		s.Heard, s.Coming = 0, Coming{}
+		s.Heard, s.Coming = 0, s.Coming.none()
 		s.Retries.giveUp(env.Seq)
 	case event.HookStarted:
 		s.Hooks = append(s.Hooks, p)
@@ -35,10 +35,10 @@ func (s *State) hear(env event.Envelope) Changed {
 			s.Reaching = append(s.Reaching, p.Target)
 		}
 	case event.ModelMessage, event.ResponseFinished, event.TurnFinished:
-		s.Heard, s.Coming = 0, Coming{}
+		s.Heard, s.Coming = 0, s.Coming.none()
 		s.Retries.endWait()
 	case event.SessionResumed:
-		s.Heard, s.Coming = 0, Coming{}
+		s.Heard, s.Coming = 0, s.Coming.none()
 		s.Retries.giveUp(env.Seq)
 	default:
 		return 0
@@ -50,7 +50,10 @@ func (s *State) hear(env event.Envelope) Changed {
 func (c *Coming) come(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.RequestStarted:
-		*c = Coming{Asked: env.Time}
+		*c = c.none()
+		c.Asked = env.Time
+	case event.ModelReading:
+		c.Reading.read(env.Time, p)
 	case event.TextDelta:
 		c.took(env.Time, len(p.Text), false)
 	case event.ReasoningDelta:
@@ -58,6 +61,37 @@ func (c *Coming) come(env event.Envelope) {
 	case event.CallDelta:
 		c.took(env.Time, len(p.Text), true)
 	case event.ModelFallback:
-		c.First, c.Bytes = 0, 0
+		c.First, c.Bytes, c.Reading = 0, 0, Reading{}
 	}
 }
+
+// none returns that nothing comes, with what is known of the server.
+func (c Coming) none() Coming { return Coming{Reading: Reading{Speed: c.Reading.Speed}} }
+
+// fewTokens are too few to tell how fast a server is.
+const fewTokens = 32
+
+// read notes how much of the request is processed.
+func (r *Reading) read(at int64, p event.ModelReading) {
+	if n := p.Done - p.Cached; n >= fewTokens && p.TookMS > 0 {
+		r.Speed = float64(n) / float64(p.TookMS)
+	}
+	r.Total, r.Done, r.At = p.Total, p.Done, at
+}
+
+// Left returns how many percent of a request are processed at a time, and how many milliseconds that still takes. Servers
+// say how much it is after each batch of some thousand tokens, so between two of these it is an estimate; ok is false
+// without one, as when it took longer than it should.
+func (r Reading) Left(now int64) (percent int, left int64, ok bool) {
+	if r.Total <= 0 || r.Speed <= 0 {
+		return 0, 0, false
+	}
+	done := float64(r.Done) + r.Speed*float64(max(0, now-r.At))
+	if done >= float64(r.Total) {
+		return 0, 0, false
+	}
+	return int(done * 100 / float64(r.Total)), int64((float64(r.Total) - done) / r.Speed), true
+}
+
+// Busy reports whether the server processes the request.
+func (r Reading) Busy() bool { return r.Done < r.Total }

@@ -71,7 +71,7 @@ func startsSession(envs []event.Envelope) bool {
 // takes over.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
-	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive:
+	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive, event.ModelReading:
 	default:
 		s.kept = append(s.kept, env)
 	}

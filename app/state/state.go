@@ -216,6 +216,15 @@ type Coming struct {
 	First int64 // when something of the answer came; 0: nothing has
 	Bytes int   // of thoughts, text and calls that came
 	Call  bool  // what came last is a part of a call
+
+	Reading Reading
+}
+
+// Reading tells how much of a request a server has processed, in tokens. A Total of 0 is not known.
+type Reading struct {
+	Total, Done int
+	At          int64   // when it said so, in Unix milliseconds
+	Speed       float64 // tokens per millisecond, of this request or an earlier one; 0 is not known
 }
 
 // took adds what came of the answer.
@@ -227,6 +236,7 @@ func (c *Coming) took(at int64, n int, call bool) {
 		c.First = at
 	}
 	c.Bytes, c.Call = c.Bytes+n, call
+	c.Reading.Total = 0
 }
 
 // Retry is a request that waits to be sent again.

@@ -147,7 +147,7 @@ func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 func abandon(s *State) {
 	s.open.close()
 	s.Retries.giveUp(0)
-	s.Queued, s.Heard, s.Coming = nil, 0, Coming{}
+	s.Queued, s.Heard, s.Coming = nil, 0, s.Coming.none()
 	for id, b := range s.calls {
 		b.Call.State = CallCancelled
 		b.Gen++

@@ -23,6 +23,8 @@ type First struct {
 	Lines   []string // what to try; untrusted
 	Missing string   // why no model answers, which offers choices; untrusted
 	Local   string   // the model servers that were found, if a model is missing; untrusted
+	Offer   string   // what Enter does about it, "" for nothing; untrusted
+	Use     string   // the model that Enter takes; "" lets the person choose one of this machine
 }
 
 // Recent is a session that the first screen offers by a digit.
@@ -71,6 +73,17 @@ func choose(u *UI, n int) {
 	}
 }
 
+// accept takes what Enter on an empty prompt is offered for.
+func accept(u *UI) {
+	switch f := u.start.first; {
+	case f.Missing == "" || f.Offer == "" || state.Begun(&u.state):
+	case f.Use == "":
+		choose(u, 1)
+	default:
+		u.deps.Send(event.SwitchModel{Profile: f.Use})
+	}
+}
+
 // offeredChoices returns how many choices there are, none if a model answers.
 func (s *start) offeredChoices() int {
 	if s.first.Missing == "" {
@@ -89,6 +102,9 @@ func showFirst(u *UI) {
 	n := s.offeredChoices()
 	if n > 0 {
 		lines = append(lines, "", markup.Plain(s.first.Missing))
+	}
+	if n > 0 && s.first.Offer != "" {
+		lines = append(lines, " Enter  "+markup.Plain(s.first.Offer))
 	}
 	for i, text := range firstChoices[:n] {
 		if i == 1 && s.first.Local != "" {

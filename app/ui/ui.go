@@ -241,6 +241,7 @@ func (u *UI) connect() {
 	u.v.help.SetCommands(commandHelp(nil))
 	u.v.prompt.SetCommands(offeredCommands(nil))
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
+	u.v.prompt.OnEmpty = func() { accept(u) }
 	u.v.prompt.OnChange = func() {
 		if !u.following.on() {
 			d.Draft()

@@ -66,6 +66,12 @@ func Elapsed(ms int64) string {
 	return Clock(ms)
 }
 
+// Gauge returns a bar of n cells of which so many percent are full.
+func Gauge(percent, n int) string {
+	full := max(0, min(n, (percent*n+50)/100))
+	return strings.Repeat("▓", full) + strings.Repeat("░", n-full)
+}
+
 // Took writes milliseconds as 3.2s, 45s or 01:05.
 func Took(ms int64) string {
 	switch {

@@ -36,6 +36,7 @@ type Prompt struct {
 
 	To         string             // the subagent that reads what is sent; untrusted; "" is the main agent
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
+	OnEmpty    func()             // sent with nothing in it, where that continues nothing
 	Private    func(string) bool  // what the history must not have
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
 	OnEOF      func()             // end of input on an empty prompt
@@ -289,6 +290,8 @@ func (p *Prompt) send() {
 			p.OnRetry()
 		case p.interrupted && p.OnContinue != nil:
 			p.OnContinue()
+		case p.OnEmpty != nil:
+			p.OnEmpty()
 		}
 		return
 	}

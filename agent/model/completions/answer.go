@@ -24,8 +24,18 @@ type answer struct {
 }
 
 type chunk struct {
-	Choices []choice        `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
+	Choices  []choice        `json:"choices"`
+	Usage    json.RawMessage `json:"usage"`
+	Progress *progress       `json:"prompt_progress"`
+}
+
+// progress is what llama.cpp's server says while it processes a prompt, after each batch of it:
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (return_progress).
+type progress struct {
+	Total     int   `json:"total"`
+	Cache     int   `json:"cache"`
+	Processed int   `json:"processed"`
+	TimeMS    int64 `json:"time_ms"`
 }
 
 // choice has a Delta in a stream and a Message in a plain answer.
@@ -46,6 +56,11 @@ func (a *answer) Take(event []byte) error {
 		return wire.Bad("the answer has an event that is not a chat completion", event, err)
 	}
 	a.form.learn(event, c)
+	if p := c.Progress; p != nil && 0 <= p.Cache && p.Cache <= p.Processed && p.Processed <= p.Total && p.TimeMS >= 0 {
+		if err := a.Emit(model.Delta{Kind: model.Reading, Prompt: &model.PromptRead{Total: p.Total, Cached: p.Cache, Done: p.Processed, TookMS: p.TimeMS}}); err != nil {
+			return err
+		}
+	}
 	a.choices = a.choices || len(c.Choices) > 0
 	if u := wire.Usage(c.Usage); u != nil {
 		a.usage = u

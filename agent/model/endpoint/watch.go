@@ -120,6 +120,9 @@ func (c *Call) Content(kind model.DeltaKind) {
 	c.gather.text = kind == model.Text || kind == model.Reasoning
 }
 
+// Working says that the server processes the request, of whose answer nothing came.
+func (c *Call) Working() { c.watch.pings = time.Time{} }
+
 // Expect shortens the wait for further bytes, when the answer is known to be nearly over.
 func (c *Call) Expect(wait time.Duration) { c.watch.grace, c.gather.text = wait, false }
 

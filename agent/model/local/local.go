@@ -44,7 +44,8 @@ type Server struct {
 // Model describes a model that a server has to offer.
 type Model struct {
 	ID     string
-	Window int // tokens; 0 = not said
+	Window int    // tokens; 0 = not said
+	Owner  string // such as "llamacpp"; "" = not said
 }
 
 // Find asks all places for their models, within Limit, and returns those that answered in
@@ -117,7 +118,8 @@ func parse(data []byte) ([]Model, error) {
 		Object string
 		Data   *[]struct {
 			ID     string
-			Window int `json:"max_model_len"`
+			Window int    `json:"max_model_len"`
+			Owner  string `json:"owned_by"`
 			Meta   struct {
 				Window int `json:"n_ctx"`
 			}
@@ -137,7 +139,7 @@ func parse(data []byte) ([]Model, error) {
 		if m.ID == "" || len(m.ID) > maxName || strings.Contains(strings.ToLower(m.ID), "embed") || len(models) == maxModels {
 			continue // an embedding model answers no prompt
 		}
-		models = append(models, Model{m.ID, max(m.Window, m.Meta.Window, 0)})
+		models = append(models, Model{m.ID, max(m.Window, m.Meta.Window, 0), m.Owner})
 	}
 	return models, nil
 }

@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 			if r.URL.Path != "/v1/models" {
 				t.Errorf("asked for %s", r.URL.Path)
 			}
-			fmt.Fprint(w, `{"object":"list","data":[{"id":"qwen3","max_model_len":40960},{"id":"text-embedding-3"},{"id":""}]}`)
+			fmt.Fprint(w, `{"object":"list","data":[{"id":"qwen3","max_model_len":40960,"owned_by":"vllm"},{"id":"text-embedding-3"},{"id":""}]}`)
 		})},
 		{"empty", serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"object":"list","data":null}`) })},
 		{"html", serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) })},
@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("HTTP_PROXY", other)
 	got := find(t.Context(), places) // without the limit, within which a busy machine may not answer
-	want := []Server{{places[1], []Model{{"qwen3", 40960}}}, {places[2], nil}}
+	want := []Server{{places[1], []Model{{"qwen3", 40960, "vllm"}}}, {places[2], nil}}
 	if !reflect.DeepEqual(got, want) || outside {
 		t.Errorf("found %+v, want %+v; another was asked: %v", got, want, outside)
 	}
@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 	if got, err := parse([]byte(many)); len(got) != maxModels || err != nil {
 		t.Error(len(got), err)
 	}
-	if got, err := parse([]byte(`{"data":[{"id":"` + strings.Repeat("x", maxName+1) + `"},{"id":"a","meta":{"n_ctx":5}},{"id":"b","max_model_len":-1}]}`)); err != nil || !reflect.DeepEqual(got, []Model{{"a", 5}, {"b", 0}}) {
+	if got, err := parse([]byte(`{"data":[{"id":"` + strings.Repeat("x", maxName+1) + `"},{"id":"a","meta":{"n_ctx":5}},{"id":"b","max_model_len":-1}]}`)); err != nil || !reflect.DeepEqual(got, []Model{{"a", 5, ""}, {"b", 0, ""}}) {
 		t.Error(got, err)
 	}
 	for _, bad := range []string{``, `{}`, `[]`, `{"error":"x"}`, `{"data":{}}`} {

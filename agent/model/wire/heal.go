@@ -30,6 +30,7 @@ const (
 	NoEffort        = "no_effort"
 	NoCacheMarks    = "no_cache_marks"
 	NoParallelCalls = "no_parallel_calls"
+	NoProgress      = "no_progress"
 	NoStreamOptions = "no_stream_options"
 	NoStore         = "no_store"
 	NoFreeText      = "no_free_text"
@@ -75,6 +76,7 @@ var remedies = []remedy{
 	// Bedrock, LiteLLM: "cache_control: Extra inputs are not permitted".
 	{name: NoCacheMarks, says: "without cache marks", optional: true, field: true, named: words(`cache_control|cache control|cachepoint|ephemeral`)},
 	{name: NoParallelCalls, says: "without parallel calls", optional: true, field: true, named: words(`parallel_tool_calls`)},
+	{name: NoProgress, says: "without return_progress", optional: true, field: true, named: words(`return_progress`)},
 	{name: NoStreamOptions, says: "without stream_options, so that no tokens are counted", optional: true, field: true, named: words(`stream_options|include_usage`)},
 	{name: NoStore, says: "without store", optional: true, field: true, named: words(`["'\x60]store\b|store: extra`)},
 	{name: NoFreeText, says: "without calls in free text", optional: true, field: true, named: words(`["']custom["']|custom[_ ]tool|grammar`)},

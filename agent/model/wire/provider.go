@@ -39,8 +39,13 @@ var ports = map[string]Provider{
 	"11434": Ollama,   // docs.ollama.com/api/openai-compatibility
 	"1234":  LMStudio, // lmstudio.ai/docs/developer/openai-compat
 	"8000":  VLLM,     // docs.vllm.ai/en/latest/serving/openai_compatible_server
-	"8080":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+	"8080":  LlamaCPP, // until github.com/ggml-org/llama.cpp/pull/26508
+	"9931":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 }
+
+// owners lists what servers say in "owned_by" of their models, whichever port they listen on. llama.cpp: as a server of
+// build 11434 was seen to say.
+var owners = map[string]Provider{"llamacpp": LlamaCPP}
 
 // providerAt returns the provider at a base URL, "" when that is not known.
 func providerAt(base string) Provider {
@@ -242,6 +247,9 @@ func (c *Client) Extra(tools bool, with *Remedied) Members {
 	if tools && c.provider == LlamaCPP && !with.With(NoParallelCalls) {
 		// Off unless asked for: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
 		set("parallel_tool_calls", true)
+	}
+	if c.provider == LlamaCPP && !with.With(NoProgress) {
+		set("return_progress", true) // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 	}
 	return m
 }

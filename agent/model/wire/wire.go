@@ -37,6 +37,7 @@ type Config struct {
 	KeySource  string // where Key came from, such as "env OPENAI_API_KEY"; for hints
 	Model      string // the provider's name of the model; empty: Profile
 	Window     int    // context window in tokens; 0 = unknown
+	Server     string // who owns the model, as the list of models of a server on this machine says, such as "llamacpp"
 	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
 	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
 	MaxOutput  int    // what is documented of the model for it; 0 = nothing
@@ -86,7 +87,7 @@ func New(c Config, api string) (*Client, error) {
 	if name == "" {
 		return nil, errors.New("model is empty: the provider's name of a model is required")
 	}
-	provider := providerAt(e.Shown())
+	provider := cmp.Or(owners[c.Server], providerAt(e.Shown()))
 	effort, err := checkEffort(c, api, provider)
 	if err != nil {
 		return nil, err
@@ -265,6 +266,7 @@ type reading struct {
 	emit   Emit
 	said   bool      // the event that was taken last emitted something
 	alive  time.Time // of the last delta that says so, or of the beginning
+	read   time.Time // of the last delta that says how much of the request is processed
 
 	kept model.Delta // text that is emitted together with what follows
 	text []byte      // of kept
@@ -274,6 +276,9 @@ type reading struct {
 // it: pieces that came together are one delta.
 func (r *reading) content(d model.Delta) error {
 	r.said = true
+	if d.Kind == model.Reading {
+		return r.reading(d)
+	}
 	if d.Kind == model.Done && d.Usage != nil && d.Usage.Cost == 0 {
 		d.Usage.Cost = r.call.Cost()
 	}
@@ -289,6 +294,20 @@ func (r *reading) content(d model.Delta) error {
 	}
 	r.kept, r.text = d, append(r.text, d.Text...)
 	return nil
+}
+
+// readingEvery is the least time between two deltas that say how much of the request is processed.
+const readingEvery = 200 * time.Millisecond
+
+// reading emits that the server processes the request, unless it has just said so.
+func (r *reading) reading(d model.Delta) error {
+	r.call.Working()
+	now := time.Now()
+	if now.Sub(r.read) < readingEvery && d.Prompt.Done < d.Prompt.Total {
+		return nil
+	}
+	r.read = now
+	return r.emit(d)
 }
 
 // release emits what was kept.

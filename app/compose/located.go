@@ -1,0 +1,88 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"buddy/agent/model/local"
+	"buddy/config"
+	"buddy/tmux/host"
+)
+
+// located returns a profile with what its server on this machine says of itself: which program it is, whichever port it
+// listens on, and, for a profile that only names the program, at which of that program's ports it is.
+func located(profile config.Profile) config.Profile {
+	name, _, _ := strings.Cut(profile.Name, "/")
+	var places []local.Place
+	for _, s := range config.LocalServers() {
+		if profile.Bundled() && s.Name == name {
+			places = append(places, local.Place{Name: s.Name, BaseURL: s.BaseURL})
+		}
+	}
+	if len(places) == 0 {
+		u, err := url.Parse(profile.BaseURL)
+		if err != nil || onLoopback(u) == "" {
+			return profile
+		}
+		places = []local.Place{{BaseURL: onLoopback(u)}}
+	}
+	has := func(s local.Server) bool {
+		return slices.ContainsFunc(s.Models, func(m local.Model) bool { return m.ID == profile.Model })
+	}
+	found := local.Find(context.Background(), places)
+	slices.SortStableFunc(found, func(a, b local.Server) int { // a server may also answer for a model that it does not list
+		switch {
+		case has(a) == has(b):
+			return 0
+		case has(a):
+			return -1
+		}
+		return 1
+	})
+	if len(found) == 0 {
+		return profile
+	}
+	if found[0].Name != "" {
+		profile.BaseURL = found[0].BaseURL
+	}
+	if len(found[0].Models) > 0 {
+		profile.Server = found[0].Models[0].Owner
+	}
+	return profile
+}
+
+// ProfileOf returns the name that a model of a server on this machine has in settings and on the command line, "" if it
+// can't be named.
+func ProfileOf(s local.Server, m local.Model) string {
+	name := s.Name + "/" + m.ID
+	if _, ok := (&config.Config{}).Lookup(name); !ok {
+		return ""
+	}
+	return name
+}
+
+// NoModel returns why there is no model. Where only a server on this machine has to be named, it says the command line
+// that does.
+func NoModel(f *Options, c config.Config) string {
+	if c.Active != nil || len(c.Models) > 0 {
+		return c.Problem
+	}
+	for _, s := range FindLocal(context.Background()) {
+		for _, m := range s.Models {
+			name := ProfileOf(s, m)
+			if name == "" {
+				continue
+			}
+			line := slices.Insert(slices.Clone(f.Line), 0, "--model", name)
+			if len(f.Line) > 0 && f.Line[0] == "exec" {
+				line[0], line[1], line[2] = "exec", "--model", name
+			}
+			program, _ := config.FindProvider(s.Name)
+			return fmt.Sprintf("no model is configured, but %s on this machine has %s. To use it, run:\n%s", program.Title, m.ID, host.Line(slices.Insert(line, 0, "buddy")...))
+		}
+	}
+	return c.Problem
+}
