@@ -41,7 +41,7 @@ func TestStablePrefix(t *testing.T) {
 				d := newDialog(t, "xterm-256color")
 				d.write(filepath.Join(name, "AGENTS.md"), "Rule of "+name+".\n")
 				d.write(filepath.Join(name, "notes.txt"), "notes of "+name+"\n")
-				d.env = append(d.env, "TZ="+zones[i])
+				d.cmd.Env = append(d.cmd.Env, "TZ="+zones[i])
 				if out, code := d.run("exec", "--config", config, "-C", filepath.Join(d.work, name), "look at @notes.txt"); code != 0 {
 					t.Fatalf("exit %d\n%s", code, out)
 				}

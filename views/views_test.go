@@ -208,6 +208,41 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
+// TestStatusLineReading: how much of the prompt a server on this machine has processed is shown where the wait is, with one
+// clock: the time that is left, once the server's speed is known. The next prompt begins with that speed.
+func TestStatusLineReading(t *testing.T) {
+	begun := event.ModelReading{Total: 4100, Cached: 100, Done: 100}
+	half := event.ModelReading{Total: 4100, Cached: 100, Done: 2100, TookMS: 20_000}
+	all := event.ModelReading{Total: 4100, Cached: 100, Done: 4100, TookMS: 40_000}
+	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	for _, c := range []struct {
+		ago    int // of the last event, in seconds
+		events []event.Event
+		want   string
+	}{
+		{4, []event.Event{begun}, "Reading the prompt · 4100 tokens · 4s"},
+		{50, []event.Event{begun}, "Reading the prompt · 4100 tokens · 50s"},
+		{70, []event.Event{begun}, "Reading the prompt · 4100 tokens · 01:10 · quiet for 70 s"},
+		{0, []event.Event{begun, half}, "Reading the prompt ▓▓▓▓░░░░ 51% · about 20s left"},
+		{10, []event.Event{begun, half}, "Reading the prompt ▓▓▓▓▓▓░░ 75% · about 10s left"},
+		{21, []event.Event{begun, half}, "Reading the prompt · 4100 tokens · 21s"},
+		{1, []event.Event{begun, half, all}, "Waiting for the model · 1s"},
+		{0, []event.Event{begun, half, all, event.TextDelta{Text: "so"}}, "Writing · 0s"},
+		{5, []event.Event{begun, half, all, event.ModelMessage{}, event.RequestStarted{}, event.ModelReading{Total: 5000, Cached: 4000, Done: 4000}}, "Reading the prompt ▓▓▓▓▓▓▓░ 90% · about 5s left"},
+		{1, []event.Event{begun, half, event.ModelFallback{}}, "Waiting for the model · 1s"},
+		{1, []event.Event{event.ModelReading{}}, "Waiting for the model · 1s"},
+	} {
+		var s state.State
+		for _, ev := range append([]event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask}, event.RequestStarted{}}, c.events...) {
+			l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(c.ago), Task: 4, Payload: ev}))
+		}
+		got, _, _ := strings.Cut(strings.TrimSpace(viewtest.Text(t, l, 110, 1)), "   ")
+		if _, got, _ = strings.Cut(got, " "); got != c.want {
+			t.Errorf("%d s after %T: %q, want %q", c.ago, c.events[len(c.events)-1], got, c.want)
+		}
+	}
+}
+
 // TestStatusLineRates: what streams is counted while it does.
 func TestStatusLineRates(t *testing.T) {
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)

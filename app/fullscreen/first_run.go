@@ -72,10 +72,10 @@ func offer(servers []local.Server) (use, words string) {
 	p, _ := config.FindProvider(s.Name)
 	switch {
 	case len(s.Models) > 1:
-		return "", fmt.Sprintf("Choose one of the %d models of %s on this machine", len(s.Models), p.Title)
+		return "", fmt.Sprintf("choose one of the %d models of %s on this machine", len(s.Models), p.Title)
 	case len(s.Models) == 1:
 		if use = compose.ProfileOf(s, s.Models[0]); use != "" {
-			return use, fmt.Sprintf("Use %s of %s on this machine", s.Models[0].ID, p.Title)
+			return use, fmt.Sprintf("use %s of %s on this machine", s.Models[0].ID, p.Title)
 		}
 	}
 	return "", ""

@@ -28,6 +28,7 @@ func TestFirstWelcome(t *testing.T) {
 		{"looking", "", nil, 80, 24},
 		{"nothing", "", &machine{}, 80, 24},
 		{"server", "", &machine{servers: []local.Server{ollama}}, 80, 24},
+		{"one-model", "", &machine{servers: []local.Server{{Place: local.Place{Name: "llamacpp"}, Models: []local.Model{{ID: "model.gguf"}}}}}, 80, 24},
 		{"narrow", "", &machine{servers: []local.Server{ollama}, lacks: []string{"No usable tmux found: commands run without panes."}}, 50, 20},
 		{"problem", `no model can be used: model profile "a" has no key: A_KEY is not set`, &machine{}, 80, 24},
 	} {

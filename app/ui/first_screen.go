@@ -23,7 +23,7 @@ type First struct {
 	Lines   []string // what to try; untrusted
 	Missing string   // why no model answers, which offers choices; untrusted
 	Local   string   // the model servers that were found, if a model is missing; untrusted
-	Offer   string   // what Enter does about it, "" for nothing; untrusted
+	Offer   string   // what Enter does about it, such as "use qwen3"; "" for nothing; untrusted
 	Use     string   // the model that Enter takes; "" lets the person choose one of this machine
 }
 
@@ -104,7 +104,7 @@ func showFirst(u *UI) {
 		lines = append(lines, "", markup.Plain(s.first.Missing))
 	}
 	if n > 0 && s.first.Offer != "" {
-		lines = append(lines, " Enter  "+markup.Plain(s.first.Offer))
+		lines = append(lines, "Press Enter to "+markup.Plain(s.first.Offer)+".")
 	}
 	for i, text := range firstChoices[:n] {
 		if i == 1 && s.first.Local != "" {

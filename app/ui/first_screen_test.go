@@ -93,6 +93,41 @@ func TestChoicesWithoutModel(t *testing.T) {
 	})
 }
 
+// Enter takes the model of the only server on this machine, or leads to its models; a prompt is sent as always, and
+// nothing is taken once the conversation has begun.
+func TestEnterTakesTheLocalModel(t *testing.T) {
+	for _, c := range []struct {
+		name, use string
+		begun     bool
+		switches  bool
+	}{{"one model", "ollama/qwen3", false, true}, {"several", "", false, false}, {"begun", "ollama/qwen3", true, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 80, 24)
+				x.u.deps.Later(func() {
+					SetFirst(x.u, First{Missing: "No API key found.", Local: "Ollama", Offer: "use qwen3 of Ollama on this machine", Use: c.use})
+				})
+				x.Settle()
+				x.Want("Press Enter to use qwen3 of Ollama on this machine.", " 1  Add an API key")
+				if c.begun {
+					x.tell(event.PromptSubmitted{ID: 1, Text: "first"})
+				}
+				x.Press("Enter")
+				x.Settle()
+				if c.switches {
+					x.took(event.SwitchModel{Profile: "ollama/qwen3"})
+					x.tell(event.ModelSwitched{Profile: "ollama/qwen3", Model: "qwen3", API: "completions"})
+					x.unwanted("use qwen3 of")
+				}
+				x.took()
+				if c.use == "" {
+					x.Want("Models on this machine")
+				}
+			})
+		})
+	}
+}
+
 // The sheet of keys closes with any key; a character begins a prompt.
 func TestCheatSheet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
