@@ -130,6 +130,7 @@ type UI struct {
 	NotifyCommand string // for the shell, when nobody is attached; "" is none
 
 	Color         bool
+	Mouse         bool // buddy's; if not, the terminal's
 	ShowTokens    bool // in the header
 	ShowToolCalls bool // in plain mode and exec
 
@@ -208,7 +209,7 @@ func defaults() Config {
 
 		Sessions: Sessions{Location: "auto", IdleExit: 30},
 		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
-		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
+		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}
 }
 

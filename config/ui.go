@@ -13,7 +13,7 @@ var uiSection = section{
 	fields: []field{
 		{
 			name: "theme", short: "`auto` or the name of a theme",
-			doc: "The colours: `auto` (`light` on a light background if the terminal reports it, else `dark`), `dark`, `light`, " +
+			doc: "The colours: `auto` (`light` on a light background, else `dark`), `dark`, `light`, " +
 				"`high-contrast`, `solarized`, or `NAME` for `themes/NAME.toml` in the folder of your file.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Theme },
 		},
@@ -49,6 +49,12 @@ var uiSection = section{
 			name: "color", short: "`true` or `false`",
 			doc:     "Whether the screen has colours, as without `--no-color` and `NO_COLOR`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Color },
+		},
+		{
+			name: "mouse", short: "`true` or `false`",
+			doc: "Whether buddy uses the mouse: clicks, the wheel and selecting. With `false` the terminal does, so that you select and copy " +
+				"text as in other programs (most terminals do that also while Shift is held).",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.Mouse },
 		},
 		{
 			name: "show_tokens", short: "`true` or `false`",

@@ -84,6 +84,7 @@ func (w *window) reload(s *settings, r compose.Reading) {
 	notice, warning := s.takeOver(w.ui, r)
 	if r.Err == nil {
 		w.setup.Config.Project = r.Config.Project // what /trust is about
+		w.screen.SetMouse(r.Config.UI.Mouse)
 	}
 	if warning != "" {
 		ui.Show(w.ui, event.Warning{Text: warning, Code: "config", NextStep: "until it is right the theme stays as it was"})

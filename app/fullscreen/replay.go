@@ -35,6 +35,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) er
 		return exit.Failure(err)
 	}
 	defer s.Fini()
+	s.SetMouse(c.UI.Mouse)
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	defer cancel()
 	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }

@@ -3,6 +3,8 @@ package fullscreen
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"buddy/app/compose"
 	"buddy/app/exit"
@@ -13,11 +15,18 @@ import (
 
 // Colours returns the themes that there are for this command line.
 func Colours(f *compose.Options) ui.Colours {
-	c := ui.Colours{Plain: f.NoColor || os.Getenv("NO_COLOR") != ""}
+	c := ui.Colours{Plain: f.NoColor || os.Getenv("NO_COLOR") != "", Light: lightBackground(os.Getenv("COLORFGBG"))}
 	if dir := config.Dir(); dir != "" {
 		c.Dir = filepath.Join(dir, "themes")
 	}
 	return c
+}
+
+// lightBackground reads COLORFGBG, which rxvt, Konsole and others set: the numbers of the colours of text and
+// background, such as "15;0" or "0;default;15". Which numbers are light is as in Vim (:help 'background').
+func lightBackground(colours string) bool {
+	n, err := strconv.Atoi(colours[strings.LastIndex(colours, ";")+1:])
+	return err == nil && strings.Contains(colours, ";") && (n == 7 || n >= 9 && n <= 15)
 }
 
 // coloursOf is [Colours], without colours where the settings want none.

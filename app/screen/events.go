@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"encoding/base64"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,9 +27,6 @@ type Handlers struct {
 
 	// Focus tells whether the terminal has the focus now.
 	Focus func(focused bool)
-
-	// Clipboard gets the answer to GetClipboard.
-	Clipboard func(data []byte)
 
 	// Background gets the terminal's background colour after AskBackground, if the
 	// answer came within 200 ms.
@@ -96,10 +92,6 @@ func (in *inbox) paste(p Paste) {
 func (in *inbox) filter(ev tcell.Event) {
 	switch ev := ev.(type) {
 	case *tcell.EventKey:
-		if ev.Key() == tcell.KeyEsc && ev.Modifiers() == tcell.ModAlt { // ESC ESC, as terminals send both
-			ev = tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone)
-			in.events.push(ev)
-		}
 		in.events.push(normal(ev))
 	case *tcell.EventPaste:
 		in.deliverPastes()
@@ -147,35 +139,21 @@ func (in *inbox) failed(err error) {
 	}
 }
 
-// answered takes an answer of the terminal: "11;rgb:ffff/ffff/ffff" or "52;c;base64".
+// answered takes an answer of the terminal, such as "11;rgb:ffff/ffff/ffff" with its background.
 func (in *inbox) answered(reply string) {
-	number, data, _ := strings.Cut(reply, ";")
-	switch number {
-	case "11":
-		in.mu.Lock()
-		late := time.Since(in.asked) > backgroundTime
-		in.mu.Unlock()
-		color, ok := parseColor(data)
-		if late || !ok {
-			return
-		}
-		in.carry(func(h Handlers) {
-			if h.Background != nil {
-				h.Background(color)
-			}
-		})
-	case "52":
-		_, data, _ = strings.Cut(data, ";")
-		text, err := base64.StdEncoding.DecodeString(data)
-		if err != nil {
-			return
-		}
-		in.carry(func(h Handlers) {
-			if h.Clipboard != nil {
-				h.Clipboard(text)
-			}
-		})
+	data, ok := strings.CutPrefix(reply, "11;")
+	in.mu.Lock()
+	late := time.Since(in.asked) > backgroundTime
+	in.mu.Unlock()
+	color, known := parseColor(data)
+	if !ok || late || !known {
+		return
 	}
+	in.carry(func(h Handlers) {
+		if h.Background != nil {
+			h.Background(color)
+		}
+	})
 }
 
 // resized tells tview of the terminal's new size. The next frame is painted in full even
@@ -233,13 +211,7 @@ func (s *Screen) AskBackground() {
 	s.inbox.mu.Lock()
 	s.inbox.asked = time.Now()
 	s.inbox.mu.Unlock()
-	s.tty.ask("\x1b]11;?\x1b\\")
-}
-
-// GetClipboard asks the terminal for the clipboard. Many refuse or do not answer.
-func (s *Screen) GetClipboard() {
-	s.tty.in.awaited.Add(1)
-	s.Screen.GetClipboard()
+	_, _ = s.tty.Write([]byte("\x1b]11;?\x1b\\"))
 }
 
 // PollEvent waits for the next event. It returns nil after Fini.
@@ -320,4 +292,18 @@ func (s *Screen) ChannelEvents(ch chan<- tcell.Event, quit <-chan struct{}) {
 // would wake the program for nothing.
 func (s *Screen) EnableMouse(...tcell.MouseFlags) {
 	s.Screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
+}
+
+// SetMouse says whether mouse events come from the terminal, which they do at first. If not, the terminal uses the
+// mouse itself, to select text. It is called before Init or on the UI goroutine.
+func (s *Screen) SetMouse(on bool) {
+	changed := s.mouse != on
+	s.mouse = on
+	switch {
+	case !changed || !s.life.started.Load():
+	case on:
+		s.EnableMouse()
+	default:
+		s.DisableMouse()
+	}
 }

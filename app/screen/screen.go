@@ -42,6 +42,7 @@ type Screen struct {
 	info         *terminfo.Terminfo
 	frame        frame // UI goroutine
 	inbox        *inbox
+	mouse        bool // the program's, not the terminal's
 	life         life
 }
 
@@ -88,17 +89,18 @@ func New(tty *Tty, term string) (*Screen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("terminal %q: %w", term, err)
 	}
-	s := &Screen{Screen: inner, info: &own, tty: tty, frame: newFrame(), inbox: newInbox()}
+	s := &Screen{Screen: inner, info: &own, tty: tty, frame: newFrame(), inbox: newInbox(), mouse: true}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
 	tty.out.gap, tty.out.sync, tty.out.hides = s.frame.gap, own.XTermLike, own.HideCursor != ""
 	tty.out.wraps = own.AutoMargin && own.DisableAutoMargin == ""
 	tty.in.linux = term == "linux"
 	tty.in.pasted, tty.in.reply = s.inbox.paste, s.inbox.answered
+	tty.in.key = func(ev *tcell.EventKey) { s.inbox.events.push(ev) }
 	return s, nil
 }
 
-// Init takes over the terminal, with mouse, paste and focus reports. Further calls
+// Init takes over the terminal, with paste and focus reports, and the mouse unless [Screen.SetMouse] left it out. Further calls
 // do nothing: tview calls it again and drops the error.
 func (s *Screen) Init() error {
 	s.life.mu.Lock()
@@ -129,7 +131,9 @@ func (s *Screen) Init() error {
 	s.frame.fit(cols, rows, cut)
 	s.EnablePaste()
 	s.EnableFocus()
-	s.EnableMouse()
+	if s.mouse {
+		s.EnableMouse()
+	}
 	return nil
 }
 

@@ -61,7 +61,7 @@ type Tty struct {
 // NewTty returns a Tty on dev. What was typed before may be passed as early.
 func NewTty(dev Device, early []byte) *Tty {
 	t := &Tty{dev: dev}
-	t.in.pasted, t.in.reply = func(Paste) {}, func(string) {}
+	t.in.pasted, t.in.reply, t.in.key = func(Paste) {}, func(string) {}, func(*tcell.EventKey) {}
 	t.in.feed(bytes.ReplaceAll(early, []byte("\n"), []byte("\r"))) // Enter, as the cooked terminal reported it
 	t.in.burst.now = time.Now
 	t.cols, t.rows = t.size()
@@ -131,6 +131,9 @@ func (t *Tty) Read(p []byte) (int, error) {
 			return 0, errInterrupted
 		}
 		if n := copy(p, t.in.out); n > 0 {
+			if n > 1 && n < len(t.in.out) && p[n-1] == esc {
+				n-- // tcell would wait for the rest, and might take this for Esc
+			}
 			t.in.out = t.in.out[n:]
 			return n, nil
 		}
@@ -138,13 +141,21 @@ func (t *Tty) Read(p []byte) (int, error) {
 			buf = make([]byte, 4096) // a terminal's line buffer
 		}
 		t.in.out = t.in.out[:0]
-		n, err := t.dev.Read(buf)
+		n, err := t.wait(buf)
 		if err != nil {
 			t.readErr.Store(&err)
 			return 0, err
 		}
 		t.in.feed(buf[:n])
 	}
+}
+
+// wait reads from the terminal. While that takes time, what was read before becomes a key if it may be one.
+func (t *Tty) wait(buf []byte) (int, error) {
+	if t.in.waits() {
+		defer time.AfterFunc(keyTime, t.in.expire).Stop()
+	}
+	return t.dev.Read(buf)
 }
 
 // interrupt ends tcell's reading, until Start.
@@ -242,12 +253,6 @@ func (t *Tty) mute(on bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.muted = on
-}
-
-// ask sends a question that the terminal answers with an OSC sequence.
-func (t *Tty) ask(question string) {
-	t.in.awaited.Add(1)
-	_, _ = t.Write([]byte(question))
 }
 
 // rescue gives the terminal back when tcell cannot.

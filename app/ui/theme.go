@@ -14,12 +14,15 @@ import (
 type Colours struct {
 	Dir   string // of a person's own; "" for none
 	Plain bool   // no colours are wanted
+	Light bool   // the terminal's background, until the terminal reports it
 }
 
-// Load returns a theme by its name. For auto it is the one for dark terminals, which most
-// are, until the background is known.
+// Load returns a theme by its name. For auto it is the one for the background that the terminal is believed to have.
 func (c Colours) Load(name string) (*themes.Theme, error) {
-	if name == themes.Auto {
+	switch {
+	case name == themes.Auto && c.Light:
+		name = "light"
+	case name == themes.Auto:
 		name = "dark"
 	}
 	t, err := themes.Load(c.Dir, name)

@@ -1,0 +1,276 @@
+package screen
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+const (
+	// keyTime is how long an ESC waits for more bytes until it is a key.
+	keyTime = 50 * time.Millisecond
+
+	// answerTime is the longest pause within an answer of the terminal.
+	answerTime = time.Second
+
+	// maxSequence limits the bytes between ESC [ and the final byte, of a key or a report.
+	maxSequence = 64
+
+	// maxAnswer limits the bytes of an answer that are kept; the others are dropped.
+	maxAnswer = 4 << 10
+
+	// mouseBytes follow ESC [ M: the button and the place, in the encoding that every terminal with a mouse knows.
+	// invisible-island.net/xterm/ctlseqs/ctlseqs.html, "Normal tracking mode".
+	mouseBytes = 3
+)
+
+// escKey is Esc in a form that can't be the first byte of something else.
+const escKey = "\x1b[27u"
+
+// afterPause decides what a pause before the bytes p means for what was read before it.
+func (in *input) afterPause(p []byte, pause time.Duration) {
+	switch {
+	case in.state == inPaste:
+	case in.state == inText && pause < answerTime && in.late(p):
+		in.state = inEscape
+		if len(in.held) > 1 {
+			in.state = inIntroducer
+		}
+	case in.state == inText || pause > answerTime:
+		in.state, in.held, in.text = inText, nil, nil
+	}
+}
+
+// late reports whether p is the rest of an answer whose first bytes came so long ago that they were reported as a key.
+// Nobody types that many bytes at once.
+func (in *input) late(p []byte) bool {
+	q := append(bytes.Clone(in.held), p...)
+	return len(in.held) > 0 && len(p) > 2 && (isAnswer(q[1], q[2]) || q[1] == '[' && q[2] >= '0' && q[2] <= '?')
+}
+
+// waits reports whether what was read may be a key, and only time tells.
+func (in *input) waits() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.state == inEscape || in.state == inFunction || in.state == inIntroducer
+}
+
+// expire reports ESC, and ESC with the first byte of a sequence, as keys: nothing has followed for [keyTime]. It is
+// called by a timer.
+func (in *input) expire() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if time.Since(in.came) < keyTime {
+		return // more came in the meantime
+	}
+	rest := in.held
+	switch in.state {
+	case inEscape:
+		for range rest {
+			in.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
+		}
+		in.held = rest[:1]
+	case inFunction, inIntroducer:
+		in.key(tcell.NewEventKey(tcell.KeyRune, rune(rest[1]), tcell.ModAlt))
+	default:
+		return
+	}
+	in.state = inText
+}
+
+// step takes a byte that is no part of a paste.
+func (in *input) step(b byte) {
+	switch in.state {
+	case inEscape:
+		in.escape(b)
+	case inSequence:
+		in.sequence(b)
+	case inMouse:
+		in.mouse(b)
+	case inFunction:
+		in.function(b)
+	case inIntroducer:
+		in.introducer(b)
+	case inAnswer, inAnswerEscape:
+		in.answer(b)
+	default:
+		if b != esc {
+			in.give(b)
+			return
+		}
+		in.cutLetter()
+		in.state, in.held = inEscape, []byte{esc}
+	}
+}
+
+// pass ends what is being read. tcell gets it in the form p.
+func (in *input) pass(p ...byte) {
+	in.out = append(in.out, p...)
+	in.state, in.held, in.text = inText, nil, nil
+}
+
+// escape takes what follows ESC or ESC ESC. With Alt, some terminals send ESC before the sequence of a key; else the
+// first was a key.
+func (in *input) escape(b byte) {
+	if b == esc && len(in.held) == 1 {
+		in.held = append(in.held, esc)
+		return
+	}
+	if b != '[' {
+		in.escBefore()
+	}
+	in.held = append(in.held, b)
+	switch {
+	case b == esc:
+		// of three the first was a key
+	case b == '[':
+		in.state = inSequence
+	case b == 'O':
+		in.state = inFunction
+	case strings.IndexByte("]P_^X", b) >= 0:
+		in.state = inIntroducer
+	case b == '\t' && !in.linux:
+		in.pass([]byte(escKey + "\t")...)
+	case b == 'N' || b == '\\': // tcell would wait for more, or forget it
+		in.alt(b)
+	case b < 0x80:
+		in.pass(in.held...)
+	default:
+		in.pass()
+		in.step(b)
+	}
+}
+
+// escBefore reports the first of two ESC as a key.
+func (in *input) escBefore() {
+	if len(in.held) > 1 && in.held[1] == esc {
+		in.out = append(in.out, escKey...)
+		in.held = in.held[1:]
+	}
+}
+
+// alt reports Alt+b in a form that tcell can't take for the first bytes of a sequence.
+func (in *input) alt(b byte) { in.pass(fmt.Appendf(nil, "\x1b[%d;3u", b)...) }
+
+// sequence takes what follows ESC [.
+func (in *input) sequence(b byte) {
+	params := in.held[bytes.IndexByte(in.held, '[')+1:]
+	switch {
+	case b >= 0x20 && b <= 0x3f, b == '[' && len(params) == 0: // ESC [ [ A is F1 of the Linux console
+		if len(params) <= maxSequence {
+			in.held = append(in.held, b)
+		}
+	case b < 0x20 || b >= 0x7f:
+		in.escBefore()
+		in.pass() // it was cut
+		in.step(b)
+	case b == 'M' && len(params) == 0:
+		in.escBefore()
+		in.held, in.state = nil, inMouse
+	case b == '~' && string(params) == "200":
+		in.escBefore()
+		in.pass([]byte(pasteBegin)...)
+		in.matched, in.dropped, in.state = 0, 0, inPaste
+	case !isKey(string(params), b):
+		in.escBefore()
+		in.pass()
+	default:
+		if strings.IndexByte("IOMm", b) >= 0 {
+			in.escBefore() // the mouse and the focus have no Alt before them
+		}
+		in.pass(append(in.held, b)...)
+	}
+}
+
+// isKey reports whether a sequence is for tcell: a key, the mouse or the focus. All others are answers, some of which
+// tcell would take for keys: that to "who are you", ESC [ ? 62 c, for Shift+Right.
+func isKey(params string, final byte) bool {
+	switch {
+	case params == "[": // of the Linux console
+		return true
+	case len(params) > maxSequence, strings.ContainsAny(params, " !\"#$%&'()*+,-./=>?"):
+		return false
+	case final == 'M' || final == 'm':
+		return params != "" && params[0] == '<'
+	case final == 'c' || final == 'I' || final == 'O':
+		return params == ""
+	case final == 'R': // F3 with modifiers, or where the cursor is; there are 16 combinations of modifiers
+		row, column, _ := strings.Cut(params, ";")
+		n, err := strconv.Atoi(column)
+		return row == "1" && err == nil && n > 1 && n <= 16
+	}
+	return strings.IndexByte("ABCDFHLPQSZabdqz~^@u_", final) >= 0 && !strings.Contains(params, "<")
+}
+
+// mouse takes a report in a form that nobody reads any more.
+func (in *input) mouse(b byte) {
+	if b < 0x20 {
+		in.pass()
+		in.step(b)
+		return
+	}
+	if in.held = append(in.held, b); len(in.held) == mouseBytes {
+		in.pass()
+	}
+}
+
+// function takes what follows ESC O.
+func (in *input) function(b byte) {
+	if b < 0x20 || b >= 0x7f {
+		in.alt('O')
+		in.step(b)
+		return
+	}
+	in.pass(append(in.held, b)...)
+}
+
+// introducer takes what follows ESC with the first byte of a string: OSC, DCS, APC, PM and SOS of ECMA-48.
+func (in *input) introducer(b byte) {
+	if !isAnswer(in.held[1], b) {
+		in.alt(in.held[1])
+		in.step(b)
+		return
+	}
+	in.text, in.state = append(in.text[:0], b), inAnswer
+}
+
+// isAnswer reports whether a string of the terminal may begin with b. Else its introducer was a key with Alt.
+func isAnswer(introducer, b byte) bool {
+	switch introducer {
+	case ']': // a number, or l and L before a title
+		return b >= '0' && b <= '9' || b == 'l' || b == 'L'
+	case 'P': // parameters, or the marks of a private answer
+		return b > 0x20 && b <= 0x3f
+	case '_': // kitty's graphics, and numbers of glyphs. Alt+_ is a key of ours
+		return b == 'G' || b >= '0' && b <= '9'
+	case '^', 'X':
+		return b >= 0x20 && b != 0x7f
+	}
+	return false
+}
+
+// answer takes a string up to BEL or ESC \. What cuts it was typed; the string is gone.
+func (in *input) answer(b byte) {
+	switch {
+	case in.state == inAnswerEscape && b == '\\', in.state == inAnswer && b == '\a':
+		if in.held[1] == ']' {
+			in.reply(string(in.text))
+		}
+		in.pass()
+	case in.state == inAnswerEscape:
+		in.pass()
+		in.step(esc)
+		in.step(b)
+	case b == esc:
+		in.state = inAnswerEscape
+	case b < 0x20 || b == 0x7f:
+		in.pass()
+		in.step(b)
+	case len(in.text) < maxAnswer:
+		in.text = append(in.text, b)
+	}
+}
