@@ -52,8 +52,7 @@ func (l *loader) selectProfile(o Options) error {
 		}
 		return nil
 	}
-	l.finish(baseURL, baseFrom)
-	return nil
+	return l.finish(baseURL, baseFrom)
 }
 
 // detected selects the first provider that has a key, where the files select no profile and
@@ -70,18 +69,30 @@ func (l *loader) detected() {
 
 // finish moves the active profile to another endpoint, if one is given, and sets the problem
 // with it.
-func (l *loader) finish(baseURL, baseFrom string) {
+func (l *loader) finish(baseURL, baseFrom string) error {
 	p := l.cfg.Active
 	if baseFrom != "" {
 		p.BaseURL, p.Prices = baseURL, Prices{} // they belong to another endpoint
+	} else if p.bundled {
+		if _, baseFrom = p.moved(p.section()); baseFrom != "" {
+			if _, err := cleanURL(p.BaseURL, true); err != nil {
+				return &Error{Place: baseFrom, Err: err}
+			}
+		}
+	}
+	if baseFrom != "" {
 		l.index[Path("models", p.Name, "api_base_url")] = baseFrom
 	}
 	l.cfg.Problem = p.Problem()
+	if _, source, err := p.Key(); err == nil && os.Getenv(source) != keyOf(source) {
+		l.notice("%s has spaces or a line break around the key: they were left out", source)
+	}
 	if p.KeyFile != "" && l.cfg.Problem == "" {
 		if info, err := os.Stat(p.KeyFile); err == nil {
 			l.noticeOpenFile(p.KeyFile, info.Mode())
 		}
 	}
+	return nil
 }
 
 // configured sets the active profile from the files, or the problem.

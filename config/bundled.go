@@ -87,13 +87,14 @@ func LocalServers() []Provider {
 // Profile returns the bundled profile of a provider, with model instead of its usual model
 // unless that is "".
 func (p Provider) Profile(model string) Profile {
-	return Profile{Name: p.Name, BaseURL: p.BaseURL, API: p.API, Model: cmp.Or(model, p.Model), bundled: true}
+	profile, _ := Profile{Name: p.Name, BaseURL: p.BaseURL, API: p.API, Model: cmp.Or(model, p.Model), bundled: true}.moved(p.Name)
+	return profile
 }
 
 // key returns the key of the provider and its source, or where it would be looked up.
 func (p Provider) key() (key, source string, err error) {
-	if key = os.Getenv(p.KeyEnv); key != "" {
-		return key, p.KeyEnv, nil
+	if name := p.Variable(); name != "" {
+		return keyOf(name), name, nil
 	}
 	store := Auth()
 	all, err := store.Read()
@@ -120,7 +121,9 @@ func (p Profile) Provider() (Provider, bool) {
 	if p.KeyEnv != "" || p.KeyFile != "" || p.APIKey.value != nil || p.Login.Issuer != "" {
 		return Provider{}, false
 	}
-	i := slices.IndexFunc(providers, func(o Provider) bool { return o.BaseURL == p.BaseURL })
+	i := slices.IndexFunc(providers, func(o Provider) bool {
+		return o.BaseURL == p.BaseURL || p.bundled && o.Profile("").BaseURL == p.BaseURL
+	})
 	if i < 0 {
 		return Provider{}, false
 	}
@@ -173,6 +176,9 @@ func (p Profile) named(name string) Profile {
 	p.Name = name
 	return p
 }
+
+// section returns the name of the profile that p has another model of; p's own without one.
+func (p Profile) section() string { return strings.TrimSuffix(p.Name, "/"+p.Model) }
 
 // takesVendorIDs reports whether ids of models at the address of a profile may begin with a
 // company's name: on this machine, at a gateway, and at unknown addresses.

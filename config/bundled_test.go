@@ -25,6 +25,11 @@ same address that names no key uses the same one.
 		say("| '%s' | %s | '%s' | '%s' | '%s' |\n", p.Name, p.Title, p.KeyEnv, p.BaseURL, p.Model)
 	}
 	say(`
+What the vendors' own libraries read counts here, too: 'OPENAI_BASE_URL' and 'ANTHROPIC_BASE_URL' are another address of 'openai' and
+'anthropic', for a gateway or a server that speaks the same ('openai' then uses 'completions', but for OpenAI's own hosts), and
+'ANTHROPIC_AUTH_TOKEN' is sent as 'Authorization: Bearer' in place of a key. Profiles with an address of their own don't change. Spaces
+and line breaks around a key are left out; a notice says so.
+
 '--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept, in this order: a profile of a file, 'demo', a name of this table,
 'NAME/MODEL' for another model of a profile or of a name in either table, and a model id for the active profile. Where ids begin
 with names of companies (OpenRouter, Groq, servers on this machine and addresses that buddy does not know) '--model' takes such an

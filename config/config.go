@@ -175,6 +175,7 @@ type Connection struct {
 	TopP             *float64 // nil: not sent
 	Headers          []string // "Name: value", sent with every request
 	KeyHeader        string   // api_key_header: the header that holds the key; empty means the protocol's
+	CAFile           string   // ca_file as an absolute path
 	FirstByteTimeout int      // seconds, like those below; 0 means the default
 	StallTimeout     int
 	KeepAliveTimeout int

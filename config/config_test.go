@@ -29,7 +29,9 @@ func newHome(t testing.TB) home {
 		t.Setenv(v.legacy, "")
 	}
 	for _, p := range Providers() {
-		t.Setenv(p.KeyEnv, "")
+		for _, name := range p.Variables() {
+			t.Setenv(name, "")
+		}
 	}
 	t.Setenv(EnvLocal, "")
 	t.Chdir(src)

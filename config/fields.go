@@ -273,6 +273,13 @@ var sections = append([]section{
 				check:   checkHeaderName,
 			},
 			{
+				name: "ca_file", short: "path",
+				doc: "A file with certificates in PEM form, of authorities that may vouch for the endpoint besides those of the system, such as " +
+					"your company's. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace those of the system, for all that buddy connects to (not on macOS).",
+				pointer: func(_ *Config, p *Profile) any { return &p.CAFile },
+				check:   checkPath,
+			},
+			{
 				name: "login_issuer", short: "https URL",
 				doc: "Log in instead of giving a key: the OAuth issuer, which has to offer the device flow. `buddy login NAME` then " +
 					"logs in; profiles with the same issuer and client share it. A key, if there is one, has precedence.",

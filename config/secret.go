@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,8 +118,10 @@ func (c *Config) ownKeys() []KnownKey {
 		add(p)
 	}
 	for _, p := range providers {
-		if key := os.Getenv(p.KeyEnv); key != "" {
-			all = append(all, KnownKey{p.Name, key})
+		for _, name := range p.keyVariables() {
+			if key := keyOf(name); key != "" {
+				all = append(all, KnownKey{p.Name, key})
+			}
 		}
 	}
 	stored, _ := Auth().Read()
@@ -150,11 +151,12 @@ func (p Provider) cleanKey() (key, source string, err error) {
 // explicitKey returns the key that the profile names.
 func (p Profile) explicitKey() (key, source string, err error) {
 	value, source := envKey.lookup()
+	value = strings.TrimSpace(value)
 	name := ""
 	switch {
 	case value != "":
 	case p.KeyEnv != "":
-		value, source, name = os.Getenv(p.KeyEnv), p.KeyEnv, "api_key_env"
+		value, source, name = keyOf(p.KeyEnv), p.KeyEnv, "api_key_env"
 	case p.KeyFile != "":
 		source, name = p.KeyFile, "api_key_file"
 		value, err = readKeyFile(p.KeyFile)
@@ -175,7 +177,7 @@ func (p Profile) explicitKey() (key, source string, err error) {
 	return "", source, &Error{Place: p.keyPlace, Key: Path("models", p.Name, name), Err: err}
 }
 
-// readKeyFile reads a key without the line's end.
+// readKeyFile reads a key without the spaces and the line's end around it.
 func readKeyFile(path string) (string, error) {
 	data, _, err := readRegular(path, maxKey)
 	if err == nil {
@@ -184,7 +186,7 @@ func readKeyFile(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%q: %w", path, err)
 	}
-	key := strings.TrimRight(string(data), "\r\n")
+	key := strings.TrimSpace(string(data))
 	if key == "" {
 		return "", fmt.Errorf("%q: is empty", path)
 	}

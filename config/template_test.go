@@ -113,6 +113,11 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// network documents what buddy takes from the system.
+const network = "Models, logins, pages and MCP servers are reached through the proxy in `HTTPS_PROXY` or `HTTP_PROXY`, else in `ALL_PROXY`: a URL\n" +
+	"with `http`, `https`, `socks5` or `socks5h`. `NO_PROXY` lists hosts that need none; this machine needs none. Servers are checked\n" +
+	"by the certificate authorities of the system, or those in `SSL_CERT_FILE` and `SSL_CERT_DIR`; `ca_file` of a profile adds others.\n"
+
 // reference writes docs/config.md from the tables that the code works with.
 func reference() string {
 	var b strings.Builder
@@ -175,7 +180,7 @@ apply at once from files named ` + "`buddy.toml`" + ` only, because the model ca
 	for _, v := range envVars {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", v.name, v.legacy, v.doc)
 	}
-	b.WriteString("\nAn empty variable counts as not set.\n")
+	b.WriteString("\nAn empty variable counts as not set.\n\n" + network)
 	writeProviders(&b)
 	c := defaults()
 	p := Profile{API: Completions}

@@ -14,6 +14,9 @@ import (
 // Heard keeps what a server answered with an error: its words, and how it began.
 func (e *Error) Heard(answer []byte) {
 	e.Said, e.Body = Words(answer), excerpt(answer, bodyLimit)
+	if IsPage(answer) {
+		e.Said = Excerpt([]byte(pageText(string(answer), StatusText(e.Status))))
+	}
 }
 
 // Malformed returns a FormatError about an answer; cause may be nil.

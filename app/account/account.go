@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"buddy/app/slash"
@@ -119,8 +118,8 @@ func (a Account) Forget(ctx context.Context) (text string, err error) {
 		return fmt.Sprintf("%s: nothing was stored", a.Name), nil
 	}
 	text = fmt.Sprintf("%s: logged out", a.Name)
-	if a.Provider.KeyEnv != "" && os.Getenv(a.Provider.KeyEnv) != "" {
-		text += ", but " + a.Provider.KeyEnv + " is still set"
+	if name := a.Provider.Variable(); name != "" {
+		text += ", but " + name + " is still set"
 	}
 	return text, nil
 }
@@ -131,8 +130,8 @@ func (a Account) Keep(ctx context.Context, key string) (text string, err error) 
 		return "", err
 	}
 	text = fmt.Sprintf("%s: the key is kept in %s", a.Name, config.Auth().Path())
-	if a.Provider.KeyEnv != "" && os.Getenv(a.Provider.KeyEnv) != "" {
-		text += "; " + a.Provider.KeyEnv + " is set and comes first"
+	if name := a.Provider.Variable(); name != "" {
+		text += "; " + name + " is set and comes first"
 	}
 	return text, nil
 }

@@ -136,7 +136,7 @@ func (ui *UI) Press(keys ...string) {
 			ui.t.Fatal(err)
 		}
 		ui.Terminal.Type(seq)
-		if seq == "\x1b" {
+		if seq == "\x1b" || seq == "\x1b_" { // they may be the first bytes of more
 			time.Sleep(escapeTime)
 		}
 		synctest.Wait()

@@ -70,7 +70,9 @@ func Home(t *testing.T) string {
 		t.Setenv(name, "")
 	}
 	for _, p := range config.Providers() {
-		t.Setenv(p.KeyEnv, "")
+		for _, name := range p.Variables() {
+			t.Setenv(name, "")
+		}
 	}
 	t.Setenv(config.EnvLocal, "off")
 	t.Chdir(t.TempDir())

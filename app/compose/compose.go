@@ -17,8 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/memory"
@@ -34,6 +32,7 @@ import (
 	"buddy/extensions/lsp"
 	"buddy/extensions/mcp"
 	"buddy/sessions"
+	"buddy/texts/proxies"
 	"buddy/tools"
 	"buddy/tools/file"
 	"buddy/tools/target"
@@ -113,7 +112,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: proxies.FromEnvironment()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
 	}
 	system, registry := told.to(m.Info())
 	p.Options = agent.Options{

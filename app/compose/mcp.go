@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
-	"golang.org/x/net/http/httpproxy"
 
 	"buddy/agent"
 	"buddy/agent/conversation"
@@ -29,6 +28,7 @@ import (
 	"buddy/config"
 	"buddy/extensions/mcp"
 	"buddy/texts"
+	"buddy/texts/proxies"
 	"buddy/texts/searchpath"
 	"buddy/tools"
 	"buddy/tools/web"
@@ -56,7 +56,7 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 // serverClient returns what reaches servers at URLs: public addresses, and the hosts that the
 // person configured or trusted.
 func serverClient(all []mcp.Server) *http.Client {
-	guarded := web.NewClient(web.Options{Proxy: httpproxy.FromEnvironment().ProxyFunc()})
+	guarded := web.NewClient(web.Options{Proxy: proxies.FromEnvironment()})
 	return &http.Client{Transport: guarded.Transport(localServers(all)...)}
 }
 

@@ -110,7 +110,7 @@ func TestReloadChangesNothingElse(t *testing.T) {
 		x := openScreen(t, 120, 32, f)
 		s := inUse(t, f)
 		setup := &compose.Setup{Config: s.now}
-		w := &window{setup: setup, ui: x.ui}
+		w := &window{setup: setup, ui: x.ui, screen: x.screen}
 		before := setup.Config
 		d.Write(d.File, "[agent]\nmax_iterations = 3\n[tools]\ntimeout = 1\n[ui]\ntheme = \"light\"\nnotify = \"off\"\n[keys]\nhelp = [\"F10\"]\n[[allow]]\ntool = \"time\"\n")
 		x.later(func() { w.reload(s, compose.ReadSettings(s.flags)) })

@@ -18,9 +18,10 @@ import (
 // testScreen is the full screen on a terminal in memory, without a program behind it.
 type testScreen struct {
 	*apptest.UI
-	ui    *ui.UI
-	keys  *keymap.Map
-	later func(func()) // runs it on the UI goroutine
+	ui     *ui.UI
+	screen *screen.Screen
+	keys   *keymap.Map
+	later  func(func()) // runs it on the UI goroutine
 }
 
 // openScreen starts a screen with the colours that the flags mean. Call it in a synctest
@@ -37,6 +38,7 @@ func openScreen(t *testing.T, cols, rows int, f *compose.Options) *testScreen {
 		events <- event.Envelope{Seq: uint64(i + 1), Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p}
 	}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
+		x.screen = s
 		x.ui = ui.New(ui.Deps{
 			Looks:    ui.Looks{Theme: theme, Colours: Colours(f)},
 			Terminal: ui.Terminal{Repaint: s.Sync, AskBackground: s.AskBackground},

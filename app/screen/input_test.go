@@ -170,7 +170,7 @@ func TestKeysByTime(t *testing.T) {
 		{"Esc before letters", []string{"\x1b", "N", "^", "]"}, time.Second, esc + "N^]"},
 		{"Esc before letters at once", []string{"\x1b", "]ab"}, 60 * time.Millisecond, esc + "]ab"},
 		{"Alt+]", []string{"\x1b]"}, keyTime, "<Alt+Rune[]]>"},
-		{"Alt+O", []string{"\x1bO", "k"}, keyTime, "<Alt+Rune[O]>k"},
+		{"F1 in two reads", []string{"\x1bO", "P"}, 200 * time.Millisecond, "\x1bOP"},
 		{"Alt+_ before a letter", []string{"\x1b_", "1"}, keyTime, "<Alt+Rune[_]>1"},
 		{"an arrow in two reads", []string{"\x1b", "[A"}, 49 * time.Millisecond, "\x1b[A"},
 		{"an answer whose rest is late", []string{"\x1b", "]11;rgb:0/0/0\x1b\\", "a"}, 200 * time.Millisecond, esc + "a"},

@@ -56,7 +56,7 @@ func (in *input) late(p []byte) bool {
 func (in *input) waits() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.state == inEscape || in.state == inFunction || in.state == inIntroducer
+	return in.state == inEscape || in.state == inIntroducer
 }
 
 // expire reports ESC, and ESC with the first byte of a sequence, as keys: nothing has followed for [keyTime]. It is
@@ -74,7 +74,7 @@ func (in *input) expire() {
 			in.key(tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone))
 		}
 		in.held = rest[:1]
-	case inFunction, inIntroducer:
+	case inIntroducer:
 		in.key(tcell.NewEventKey(tcell.KeyRune, rune(rest[1]), tcell.ModAlt))
 	default:
 		return

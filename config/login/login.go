@@ -29,6 +29,7 @@ import (
 
 	"buddy/config"
 	"buddy/texts"
+	"buddy/texts/proxies"
 )
 
 // ErrNeeded means that there is no login, or one that the issuer no longer accepts: the person
@@ -54,7 +55,8 @@ type Client struct {
 // New returns a client that keeps tokens in store.
 func New(store config.AuthStore) *Client {
 	return &Client{store, &http.Client{
-		Timeout: requestTimeout,
+		Timeout:   requestTimeout,
+		Transport: &http.Transport{Proxy: proxies.ForRequest(proxies.FromEnvironment()), TLSHandshakeTimeout: requestTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true},
 		// A redirect would send a secret to an address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

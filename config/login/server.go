@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"buddy/config"
+	"buddy/texts/proxies"
 )
 
 // Server is an MCP server that wants a login.
@@ -216,11 +217,11 @@ func (c *Client) LogoutServer(ctx context.Context, server string) (found bool, e
 // anybody's text: unless the server itself is on this machine or in its network, no address
 // there is connected to. Redirects are not followed, since they would carry secrets along.
 func guarded(server string) *http.Client {
-	own := false
+	own, through := false, proxies.FromEnvironment()
 	if u, err := url.Parse(server); err == nil {
 		ip, err := netip.ParseAddr(u.Hostname())
 		own = u.Hostname() == "localhost" || err == nil && !public(ip)
-		if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || proxy != nil {
+		if at, err := through(u); err != nil || at != nil {
 			own = true // the proxy is connected to, and says where one may go
 		}
 	}
@@ -233,7 +234,7 @@ func guarded(server string) *http.Client {
 	}}
 	return &http.Client{
 		Timeout:       serverTimeout,
-		Transport:     &http.Transport{DialContext: dialer.DialContext, Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: serverTimeout},
+		Transport:     &http.Transport{DialContext: dialer.DialContext, Proxy: proxies.ForRequest(through), TLSHandshakeTimeout: serverTimeout},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"buddy/tools"
 	"buddy/tools/toolstest"
+
+	"buddy/texts/proxies/proxiestest"
 )
 
 // What may be approved as local, and what nobody is asked about.
@@ -156,8 +159,34 @@ func TestProxy(t *testing.T) {
 	if page, err := NewClient(Options{Proxy: through}).GetLocal(t.Context(), u); err != nil || string(page.Body) != "direct" || asked != nil {
 		t.Errorf("local: %s, %v, %q", page.Body, err, asked)
 	}
-	socks := func(*url.URL) (*url.URL, error) { return url.Parse("socks5://ann:s3cret@proxy.example:1080") }
-	if _, err := get(t, NewClient(Options{Proxy: socks}), "https://go.dev/"); err == nil || !strings.Contains(err.Error(), `the proxy proxy.example:1080 is of the kind "socks5"`) || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("socks: %v", err)
+	ftp := func(*url.URL) (*url.URL, error) { return url.Parse("ftp://ann:s3cret@proxy.example:1080") }
+	if _, err := get(t, NewClient(Options{Proxy: ftp}), "https://go.dev/"); err == nil || !strings.Contains(err.Error(), `the proxy proxy.example:1080 is of the kind "ftp"`) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("ftp: %v", err)
+	}
+}
+
+// A SOCKS proxy, too, gets the address that was checked.
+func TestSocksProxy(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "by the proxy") }))
+	defer site.Close()
+	for _, tt := range []struct {
+		name, to string
+		answer   [4]byte
+		want     string
+		asked    []string
+	}{
+		{"a public address", site.Listener.Addr().String(), [4]byte{93, 184, 215, 14}, "by the proxy<nil>", []string{"93.184.215.14:80 ann:s3cret"}},
+		{"a private address", site.Listener.Addr().String(), [4]byte{10, 0, 0, 1}, "the address 10.0.0.1 is not public: private", nil},
+		{"refused", "", [4]byte{93, 184, 215, 14}, "connection refused", []string{"93.184.215.14:80 ann:s3cret"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			proxy := proxiestest.Socks(t, tt.to)
+			c := NewClient(Options{Proxy: func(*url.URL) (*url.URL, error) { return url.Parse("socks5h://ann:s3cret@" + proxy.Addr) }})
+			c.dialer.Resolver = nameServer(t, tt.answer)
+			page, err := get(t, c, "http://site.example.com/")
+			if got := string(page.Body) + fmt.Sprint(err); !strings.Contains(got, tt.want) || !slices.Equal(proxy.Asked(), tt.asked) || strings.Contains(got, "s3cret") {
+				t.Errorf("%s, the proxy was asked for %q", got, proxy.Asked())
+			}
+		})
 	}
 }

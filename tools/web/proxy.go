@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -11,6 +12,10 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	socks "golang.org/x/net/proxy"
+
+	"buddy/texts/proxies"
 )
 
 // dial connects to a host, through the proxy if there is one for it. A proxy gets the address
@@ -26,6 +31,9 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	to, err := c.lookUp(ctx, proxy, address)
 	if err != nil {
 		return nil, err
+	}
+	if isSocks(proxy) {
+		return dialSocks(ctx, proxy, to)
 	}
 	conn, err := dialProxy(ctx, proxy)
 	if err != nil {
@@ -47,11 +55,11 @@ func (c *Client) proxyFor(ctx context.Context, address string) (*url.URL, error)
 	proxy, err := c.opts.Proxy(&url.URL{Scheme: scheme, Host: address})
 	switch {
 	case err != nil: // its text may hold a password
-		return nil, refuse("the proxy of the environment makes no sense; check HTTP_PROXY and HTTPS_PROXY")
+		return nil, refuse("the proxy of the environment is not a URL; check " + proxies.Variables)
 	case proxy == nil:
 		return nil, nil
-	case proxy.Scheme != "http" && proxy.Scheme != "https":
-		return nil, refuse("the proxy %s is of the kind %q (allowed: http, https)", proxy.Host, proxy.Scheme)
+	case proxy.Scheme != "http" && proxy.Scheme != "https" && !isSocks(proxy):
+		return nil, refuse("the proxy %s is of the kind %q (allowed: http, https, socks5, socks5h)", proxy.Host, proxy.Scheme)
 	}
 	return proxy, nil
 }
@@ -80,6 +88,22 @@ func (c *Client) lookUp(ctx context.Context, proxy *url.URL, address string) (st
 		}
 	}
 	return net.JoinHostPort(addrs[0].Unmap().String(), port), nil
+}
+
+func isSocks(proxy *url.URL) bool { return proxy.Scheme == "socks5" || proxy.Scheme == "socks5h" }
+
+// dialSocks connects to an address through a SOCKS proxy.
+func dialSocks(ctx context.Context, proxy *url.URL, to string) (net.Conn, error) {
+	var auth *socks.Auth
+	if user := proxy.User; user != nil {
+		password, _ := user.Password()
+		auth = &socks.Auth{User: user.Username(), Password: password}
+	}
+	d, err := socks.SOCKS5("tcp", net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), "1080")), auth, &net.Dialer{Timeout: 10 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	return d.(socks.ContextDialer).DialContext(ctx, "tcp", to)
 }
 
 // dialProxy connects to a proxy, wherever it is: the person set it.

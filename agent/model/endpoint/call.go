@@ -109,7 +109,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.Explain(err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
-		head, _ := io.ReadAll(io.LimitReader(plain, 8<<10)) // the beginning is all that is shown
+		head, _ := io.ReadAll(io.LimitReader(plain, maxPage)) // the beginning is all that is shown
 		_ = resp.Body.Close()
 		c.timer.Stop()
 		return nil, c.unknownModel(req, c.status(resp, head), head)

@@ -14,6 +14,8 @@
 package endpoint
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -22,6 +24,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"buddy/texts/proxies"
 )
 
 // Config says where a model is. BaseURL is required.
@@ -36,7 +40,9 @@ type Config struct {
 	Headers   []string // "Name: value", of every request
 	UserAgent string
 	Waits     Waits
-	Client    *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
+	// Authorities vouch for the server; nil: those of the system.
+	Authorities *x509.CertPool
+	Client      *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
 }
 
 // Endpoint is a checked address. It is safe for concurrent use.
@@ -80,7 +86,7 @@ func New(c Config) (*Endpoint, error) {
 	}
 	e := &Endpoint{config: c, near: near(u.Hostname()), base: strings.TrimRight(base.String(), "/"), query: u.RawQuery, shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
 	e.waits = c.Waits.filled(e.near)
-	e.client = client(c.Client)
+	e.client = client(c)
 	return e, nil
 }
 
@@ -109,14 +115,15 @@ func hostPort(u *url.URL) string {
 
 // client returns a client that follows no redirect: it would send the conversation to
 // a server that nobody named.
-func client(given *http.Client) *http.Client {
+func client(conf Config) *http.Client {
 	c := http.Client{}
-	if given != nil {
-		c = *given
+	if conf.Client != nil {
+		c = *conf.Client
 	}
 	if c.Transport == nil {
 		c.Transport = &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
+			Proxy:                 proxies.ForRequest(proxies.FromEnvironment()),
+			TLSClientConfig:       &tls.Config{RootCAs: conf.Authorities},
 			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   10 * time.Second,
 			ForceAttemptHTTP2:     true,

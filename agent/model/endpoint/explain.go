@@ -73,7 +73,7 @@ func (c *Call) connect(e *model.Error) {
 		e.Hint = "check api_base_url and the network"
 	case errors.As(err, &cert):
 		e.Kind, e.What = model.SetupError, "the certificate is not trusted: "+short(cert.Err)
-		e.Hint = "check api_base_url, or name the file of the authority that signed it in SSL_CERT_FILE"
+		e.Hint = "check api_base_url, or name the file of the authority that signed it: ca_file in " + c.section() + ", or SSL_CERT_FILE"
 	case errors.As(err, &proto), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		e.Kind, e.What = model.SetupError, "the server does not speak TLS"
 		e.Hint = "check api_base_url: it may have to begin with http://"
@@ -92,6 +92,9 @@ func short(err error) string {
 	return model.Excerpt([]byte(err.Error()))
 }
 
+// maxPage limits the bytes of an error's text that are read.
+const maxPage = 8 << 10
+
 // status describes an answer that is an error.
 func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	e := &model.Error{
@@ -109,6 +112,8 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 		}
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Hint = model.SetupError, proxyHint
+	case code == http.StatusForbidden && model.IsPage(head):
+		e.Hint = "that is a web page, as of a proxy or a firewall between here and the server: " + proxyHint
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		e.Hint = c.keyHint()
 	case code == http.StatusRequestEntityTooLarge, refused(code) && long:

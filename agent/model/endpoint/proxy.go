@@ -4,20 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"buddy/agent/model"
+	"buddy/texts/proxies"
 )
 
-const proxyHint = "check the proxy in HTTPS_PROXY or HTTP_PROXY, and NO_PROXY for hosts that need none"
+const proxyHint = "check the proxy in " + proxies.Variables + ", and NO_PROXY for hosts that need none"
+
+// pageWait limits how long the page of a proxy that refuses may take: the status alone says it, too.
+const pageWait = time.Second
 
 // proxyRefusal holds the answer of a proxy that did not connect to the server.
 type proxyRefusal struct {
 	proxy  string
 	status int
+	page   []byte // its beginning
 }
 
 func (r *proxyRefusal) Error() string {
@@ -25,25 +32,41 @@ func (r *proxyRefusal) Error() string {
 }
 
 // refuseProxy is the transport's OnProxyConnectResponse.
-func refuseProxy(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+func refuseProxy(_ context.Context, at *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	return &proxyRefusal{proxy.Host, resp.StatusCode}
+	read := make(chan []byte, 1)
+	go func() { // ends when the transport closes the connection, at the latest
+		page, _ := io.ReadAll(io.LimitReader(resp.Body, maxPage)) // the beginning is all that is shown
+		read <- page
+	}()
+	refusal := &proxyRefusal{proxy: at.Host, status: resp.StatusCode}
+	select {
+	case refusal.page = <-read:
+	case <-time.After(pageWait):
+	}
+	return refusal
 }
 
 // proxy fills in why there is no way through a proxy. It reports whether that was it.
 func (c *Call) proxy(e *model.Error) bool {
 	if refused, ok := errors.AsType[*proxyRefusal](e.Err); ok {
 		e.What, e.Status, e.Hint = refused.Error(), refused.status, proxyHint
+		e.Heard(refused.page)
 		if refused.status < 500 {
 			e.Kind = model.SetupError
 		}
 		return true
 	}
-	if op, ok := errors.AsType[*net.OpError](e.Err); ok && op.Op == "proxyconnect" {
+	op, ok := errors.AsType[*net.OpError](e.Err)
+	switch {
+	case ok && op.Op == "proxyconnect":
 		e.What, e.Hint = "no connection to the proxy: "+short(op.Err), proxyHint
-		return true
+	case ok && op.Op == "socks connect":
+		e.What, e.Hint = fmt.Sprintf("the proxy %s did not connect: %s", op.Source, short(op.Err)), proxyHint
+	default:
+		return false
 	}
-	return false
+	return true
 }

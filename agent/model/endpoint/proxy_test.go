@@ -5,18 +5,64 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"buddy/agent/model"
 	"buddy/agent/model/endpoint"
+	"buddy/texts/proxies/proxiestest"
 )
+
+// blockPage is a page as firewalls send it, and blockText what is quoted of it.
+const (
+	blockPage = "<!DOCTYPE html>\n<html><head><title>403 Forbidden</title><style>p { color: red }</style><script>alert('x')</script></head>\n" +
+		"<body><h1>Access blocked</h1>\n<p>Category:\n <b>AI &amp; chat</b>\x1b[31m</p><p>Ask it@example.com</p></body></html>"
+	blockText = "Access blocked Category: AI & chat \ufffd[31m Ask it@example.com"
+)
+
+// TestProxies: the models of an endpoint are reached through the proxy of the environment, of any kind.
+func TestProxies(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"data":[{"id":"by %s"}]}`, r.Host)
+	}))
+	defer srv.Close()
+	socks := proxiestest.Socks(t, srv.Listener.Addr().String())
+	for _, proxy := range []string{"socks5://ann:s3cret@" + socks.Addr, "socks5h://ann:s3cret@" + socks.Addr, srv.URL} {
+		t.Setenv("ALL_PROXY", proxy)
+		if all, err := endpoint.Models(t.Context(), endpoint.Config{BaseURL: "http://api.example.com/v1"}); err != nil || !slices.Equal(all, []string{"by api.example.com"}) {
+			t.Errorf("%s: %q, %v", proxy, all, err)
+		}
+	}
+	if got, want := socks.Asked(), slices.Repeat([]string{"api.example.com:80 ann:s3cret"}, 2); !slices.Equal(got, want) {
+		t.Errorf("the proxy was asked for %q, want %q", got, want)
+	}
+}
+
+// TestAuthorities: a server whose certificate the system does not trust is reached with its authority, and else the error
+// says what to set.
+func TestAuthorities(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"data":[{"id":"one"}]}`)
+	}))
+	defer srv.Close()
+	_, err := send(t, endpoint.Config{BaseURL: srv.URL, Profile: "work"})
+	if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.SetupError || !strings.Contains(e.Hint, "ca_file in [models.work], or SSL_CERT_FILE") {
+		t.Errorf("without it: %v", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(srv.Certificate())
+	if all, err := endpoint.Models(t.Context(), endpoint.Config{BaseURL: srv.URL, Authorities: pool}); err != nil || !slices.Equal(all, []string{"one"}) {
+		t.Errorf("with it: %q, %v", all, err)
+	}
+}
 
 // TestProxy: an error names the proxy when it is its fault, not the server.
 func TestProxy(t *testing.T) {
@@ -30,6 +76,18 @@ func TestProxy(t *testing.T) {
 	}
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(407) }))
 	defer refusing.Close()
+	blocking := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(403)
+		_, _ = io.WriteString(w, blockPage)
+	}))
+	defer blocking.Close()
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		w.WriteHeader(403)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
 	for _, tt := range []struct {
 		name, proxy, base string
 		kind              model.ErrorKind
@@ -38,23 +96,23 @@ func TestProxy(t *testing.T) {
 		{"dead", "http://" + dead, "https://api.example.com/v1", model.ConnectError, "no connection to the proxy: "},
 		{"dead, without TLS", "http://" + dead, "http://api.example.com/v1", model.ConnectError, "no connection to the proxy: "},
 		{"wants to know who asks", refusing.URL, "https://api.example.com/v1", model.SetupError, "the proxy 127.0.0.1:"},
+		{"blocks with a page", blocking.URL, "https://api.example.com/v1", model.SetupError, "refuses: status 403 Forbidden: " + blockText},
+		{"blocks with a page, without TLS", blocking.URL, "http://api.example.com/v1", model.StatusError, "api.example.com: 403 forbidden: " + blockText},
+		{"blocks, and its page never comes", silent.URL, "https://api.example.com/v1", model.SetupError, "refuses: status 403 Forbidden"},
+		{"SOCKS, which refuses", "socks5://" + proxiestest.Socks(t, "").Addr, "https://api.example.com/v1", model.ConnectError, "did not connect: "},
 		{"the same, without TLS", refusing.URL, "http://api.example.com/v1", model.SetupError, "407 proxy authentication required"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("ALL_PROXY", tt.proxy)
 			e, err := endpoint.New(endpoint.Config{BaseURL: tt.base})
 			if err != nil {
 				t.Fatal(err)
 			}
-			to, err := url.Parse(tt.proxy)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.SetProxy(http.ProxyURL(to))
 			call := e.Call(t.Context())
 			defer call.Close()
 			err = call.Post("/x", nil, nil)
 			known, ok := errors.AsType[*model.Error](err)
-			if !ok || known.Kind != tt.kind || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "check the proxy in HTTPS_PROXY") {
+			if !ok || known.Kind != tt.kind || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "check the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY") {
 				t.Errorf("error = %v", err)
 			}
 		})

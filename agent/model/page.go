@@ -1,0 +1,34 @@
+package model
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// IsPage reports whether an answer is a web page, as proxies and gateways send it in place of the server's answer.
+func IsPage(answer []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(answer), []byte("<")) }
+
+// pageText returns the words of a web page, each once and without those of its status, which is said anyway.
+func pageText(page, status string) string {
+	var words []string
+	z, silent := html.NewTokenizer(strings.NewReader(page)), false
+	for {
+		switch z.Next() {
+		case html.ErrorToken: // the end, or where the page was cut
+			return strings.Join(words, " ")
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			silent = slices.Contains([]string{"script", "style", "noscript"}, string(name))
+		case html.EndTagToken:
+			silent = false
+		case html.TextToken:
+			text := strings.Join(strings.Fields(string(z.Text())), " ")
+			if !silent && text != "" && !strings.EqualFold(text, status) && !slices.Contains(words, text) {
+				words = append(words, text)
+			}
+		}
+	}
+}
