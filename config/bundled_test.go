@@ -26,7 +26,7 @@ same address that names no key uses the same one.
 	}
 	say(`
 What the vendors' own libraries read counts here, too: 'OPENAI_BASE_URL' and 'ANTHROPIC_BASE_URL' are another address of 'openai' and
-'anthropic', for a gateway or a server that speaks the same ('openai' then uses 'completions', but for OpenAI's own hosts), and
+'anthropic', for a gateway or a server that speaks the same ('openai/MODEL' then uses 'completions', but for OpenAI's 'gpt-' models), and
 'ANTHROPIC_AUTH_TOKEN' is sent as 'Authorization: Bearer' in place of a key. Profiles with an address of their own don't change. Spaces
 and line breaks around a key are left out; a notice says so.
 

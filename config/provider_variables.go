@@ -30,16 +30,19 @@ func (p Profile) moved(provider string) (Profile, string) {
 	switch {
 	case p.API == Anthropic && !strings.HasSuffix(base, "/v1"):
 		base += "/v1" // Anthropic's libraries add it themselves
-	case p.API == Responses && !ofOpenAI(base):
-		p.API = Completions // most other servers speak no other
+	case p.API == Responses && !ofOpenAI(base, p.Model):
+		p.API = Completions // most other servers speak nothing else
 	}
 	p.BaseURL = base
 	return p, name
 }
 
-func ofOpenAI(base string) bool {
+// ofOpenAI reports whether Responses are to be had: from OpenAI itself, or for its models, which a gateway passes on. With
+// tools these take no other protocol.
+func ofOpenAI(base, model string) bool {
 	u, err := url.Parse(base)
-	return err == nil && (u.Hostname() == "openai.com" || strings.HasSuffix(u.Hostname(), ".openai.com"))
+	return err == nil && (u.Hostname() == "openai.com" || strings.HasSuffix(u.Hostname(), ".openai.com")) ||
+		strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "gpt-oss")
 }
 
 // Variables returns the names of all variables that are about the provider.

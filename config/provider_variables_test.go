@@ -22,7 +22,7 @@ func TestVariablesOfVendors(t *testing.T) {
 		{"none", map[string]string{"OPENAI_API_KEY": "k"}, "", "https://api.openai.com/v1", Responses, "k", "OPENAI_API_KEY", "", ""},
 		{
 			"another server", map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://gateway:4000/v1/"}, "",
-			"http://gateway:4000/v1", Completions, "k", "OPENAI_API_KEY", "", "OPENAI_BASE_URL",
+			"http://gateway:4000/v1", Responses, "k", "OPENAI_API_KEY", "", "OPENAI_BASE_URL",
 		},
 		{
 			"another server of OpenAI", map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://eu.api.openai.com/v1"}, "",
@@ -46,7 +46,7 @@ func TestVariablesOfVendors(t *testing.T) {
 		},
 		{
 			"BUDDY_BASE_URL comes first, with a key of its own", map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://gateway/v1", "BUDDY_BASE_URL": "http://mine/v1"},
-			"[agent]\nmodel = \"openai\"\n", "http://mine/v1", Completions, "", "", "", "BUDDY_BASE_URL",
+			"[agent]\nmodel = \"openai\"\n", "http://mine/v1", Responses, "", "", "", "BUDDY_BASE_URL",
 		},
 		{
 			"a profile keeps its address", map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://gateway/v1"}, "[models.a]\napi_base_url = \"https://api.openai.com/v1\"\n",

@@ -12,6 +12,7 @@ import (
 
 	"buddy/app/input"
 	"buddy/app/keymap"
+	"buddy/texts/ansi"
 	"buddy/views/edit"
 	"buddy/views/markup"
 )
@@ -197,8 +198,10 @@ func decodeKey(p []byte, mod tcell.ModMask) (press, int) {
 	return press{key: tcell.NewEventKey(tcell.KeyRune, r, mod)}, n
 }
 
-// maxSequence limits an escape sequence, in bytes.
-const maxSequence = 32
+const (
+	maxSequence = 32      // bytes of an escape sequence
+	maxAnswer   = 4 << 10 // bytes of an answer of the terminal
+)
 
 // decodeEscape reads what begins with Esc: a sequence, or a key with Alt. Esc alone waits for
 // what follows: nothing here hangs on it.
@@ -222,12 +225,36 @@ func decodeEscape(p []byte) (press, int) {
 		return press{key: sequence("", p[2])}, 3
 	case p[1] == 0x1b:
 		return press{}, 1 // of two Esc the first means nothing
+	case ansi.IsIntroducer(p[1]) && len(p) == 2:
+		return press{}, 0
+	case ansi.IsIntroducer(p[1]) && ansi.IsAnswer(p[1], p[2]):
+		return press{}, answerLength(p)
 	}
 	k, n := decodeKey(p[1:], tcell.ModAlt)
 	if n == 0 {
 		return press{}, 0
 	}
 	return k, n + 1
+}
+
+// answerLength returns the length of an answer of the terminal, up to what cuts it; 0 means that it is not complete.
+func answerLength(p []byte) int {
+	for i, b := range p[2:min(len(p), maxAnswer)] {
+		switch i += 2; {
+		case b == '\a':
+			return i + 1
+		case b == 0x1b && i+1 == len(p):
+			return 0
+		case b == 0x1b && p[i+1] == '\\':
+			return i + 2
+		case b < 0x20 || b == 0x7f:
+			return i
+		}
+	}
+	if len(p) >= maxAnswer {
+		return maxAnswer
+	}
+	return 0
 }
 
 // The keys that sequences end in or, before a ~, begin with.

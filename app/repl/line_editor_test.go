@@ -56,6 +56,9 @@ func TestTyping(t *testing.T) {
 		{"half a character", "a\xe6\x97", "a", false, nil},
 		{"not a character", "a\xffb", "ab", false, nil},
 		{"unknown sequences", "a\x1b[15~\x1b[?1;2c\x1b[Zb\x1b\x1b[Dc", "acb", false, nil},
+		{"answers of the terminal", "a\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\b\x1b]10;rgb:0/0/0\a\x1bP>|xterm\x1b\\\x1b_Gi=1;OK\x1b\\c\x1b[?62;22cd", "abcd", false, nil},
+		{"half an answer", "a\x1b]11;rgb:0\r", "a", true, nil},
+		{"a key in place of one", "a\x1b]b\x1b_c", "abc", false, nil},
 		{"complete", "/stat\t", "/status ", false, nil},
 		{"complete nothing", "x\t", "x", false, nil},
 		{"complete a workflow", "/workflow dep\tver\t", "/workflow deploy version=", false, nil},
@@ -100,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("decode(%q) took %d of %d bytes", p, n, len(p))
 			}
 			if n == 0 {
-				if len(p) > maxSequence && !strings.HasPrefix(string(p), string(pasteBegin)) {
+				if len(p) > maxAnswer && !strings.HasPrefix(string(p), string(pasteBegin)) {
 					t.Fatalf("decode(%q) waits", p)
 				}
 				return

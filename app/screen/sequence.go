@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+
+	"buddy/texts/ansi"
 )
 
 const (
@@ -49,7 +51,7 @@ func (in *input) afterPause(p []byte, pause time.Duration) {
 // Nobody types that many bytes at once.
 func (in *input) late(p []byte) bool {
 	q := append(bytes.Clone(in.held), p...)
-	return len(in.held) > 0 && len(p) > 2 && (isAnswer(q[1], q[2]) || q[1] == '[' && q[2] >= '0' && q[2] <= '?')
+	return len(in.held) > 0 && len(p) > 2 && (ansi.IsAnswer(q[1], q[2]) || q[1] == '[' && q[2] >= '0' && q[2] <= '?')
 }
 
 // waits reports whether what was read may be a key, and only time tells.
@@ -131,7 +133,7 @@ func (in *input) escape(b byte) {
 		in.state = inSequence
 	case b == 'O':
 		in.state = inFunction
-	case strings.IndexByte("]P_^X", b) >= 0:
+	case ansi.IsIntroducer(b):
 		in.state = inIntroducer
 	case b == '\t' && !in.linux:
 		in.pass([]byte(escKey + "\t")...)
@@ -230,27 +232,12 @@ func (in *input) function(b byte) {
 
 // introducer takes what follows ESC with the first byte of a string: OSC, DCS, APC, PM and SOS of ECMA-48.
 func (in *input) introducer(b byte) {
-	if !isAnswer(in.held[1], b) {
+	if !ansi.IsAnswer(in.held[1], b) {
 		in.alt(in.held[1])
 		in.step(b)
 		return
 	}
 	in.text, in.state = append(in.text[:0], b), inAnswer
-}
-
-// isAnswer reports whether a string of the terminal may begin with b. Else its introducer was a key with Alt.
-func isAnswer(introducer, b byte) bool {
-	switch introducer {
-	case ']': // a number, or l and L before a title
-		return b >= '0' && b <= '9' || b == 'l' || b == 'L'
-	case 'P': // parameters, or the marks of a private answer
-		return b > 0x20 && b <= 0x3f
-	case '_': // kitty's graphics, and numbers of glyphs. Alt+_ is a key of ours
-		return b == 'G' || b >= '0' && b <= '9'
-	case '^', 'X':
-		return b >= 0x20 && b != 0x7f
-	}
-	return false
 }
 
 // answer takes a string up to BEL or ESC \. What cuts it was typed; the string is gone.

@@ -113,7 +113,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Hint = model.SetupError, proxyHint
 	case code == http.StatusForbidden && model.IsPage(head):
-		e.Hint = "that is a web page, as of a proxy or a firewall between here and the server: " + proxyHint
+		e.Hint = "a proxy or a firewall may have answered in place of the server: " + proxyHint
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		e.Hint = c.keyHint()
 	case code == http.StatusRequestEntityTooLarge, refused(code) && long:
