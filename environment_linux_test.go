@@ -43,11 +43,15 @@ func TestEnvironmentThatPeopleBring(t *testing.T) {
 		want, not      string
 	}{
 		{
-			"OPENAI_BASE_URL, and a key with a line break", "", []string{"OPENAI_API_KEY=sk-one\n", "OPENAI_BASE_URL=" + d.server.URL}, 0,
+			"OPENAI_BASE_URL, and a key with a line break", "",
+			[]string{"OPENAI_API_KEY=sk-one\n", "OPENAI_BASE_URL=" + d.server.URL},
+			0,
 			"Authorization", "Bearer sk-one", "OPENAI_API_KEY has spaces or a line break around the key", "sk-one",
 		},
 		{
-			"ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN", "", []string{"ANTHROPIC_AUTH_TOKEN=sk-two", "ANTHROPIC_API_KEY=sk-three", "ANTHROPIC_BASE_URL=" + strings.TrimSuffix(d.server.URL, "/v1")}, 0,
+			"ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN", "",
+			[]string{"ANTHROPIC_AUTH_TOKEN=sk-two", "ANTHROPIC_API_KEY=sk-three", "ANTHROPIC_BASE_URL=" + strings.TrimSuffix(d.server.URL, "/v1")},
+			0,
 			"Authorization", "Bearer sk-two", hello, "sk-t",
 		},
 		{"its key is another header", "", []string{"ANTHROPIC_API_KEY=sk-three", "ANTHROPIC_BASE_URL=" + d.server.URL}, 0, "X-Api-Key", "sk-three", hello, "sk-t"},

@@ -15,8 +15,9 @@ func (s *cli) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "check what buddy needs, and say what to do about the rest",
-		Long: "doctor looks at the settings, the terminal, tmux, the clipboard, the folders that buddy writes to, the\n" +
-			"target that --ssh or --container names, and asks the model for one word. It exits 1 when something is broken.",
+		Long: "doctor looks at the settings, the terminal, tmux, the clipboard, the proxies, the folders that buddy writes\n" +
+			"to, the target that --ssh or --container names, and asks the model for one word. It exits 1 when something is\n" +
+			"broken.",
 		Example: "  buddy doctor\n  buddy doctor --ssh root@web-02 --offline",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -225,9 +225,8 @@ func decodeEscape(p []byte) (press, int) {
 		return press{key: sequence("", p[2])}, 3
 	case p[1] == 0x1b:
 		return press{}, 1 // of two Esc the first means nothing
-	case ansi.IsIntroducer(p[1]) && len(p) == 2:
-		return press{}, 0
-	case ansi.IsIntroducer(p[1]) && ansi.IsAnswer(p[1], p[2]):
+	}
+	if ansi.IsIntroducer(p[1]) && (len(p) == 2 || ansi.IsAnswer(p[1], p[2])) {
 		return press{}, answerLength(p)
 	}
 	k, n := decodeKey(p[1:], tcell.ModAlt)

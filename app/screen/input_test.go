@@ -94,7 +94,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// answers are what terminals send when they are asked something. None of them is a key.
+// answers lists what terminals send when they are asked something. None of them is a key.
 var answers = []string{
 	"\x1b]10;rgb:e4e4/e4e4/e4e4\x1b\\", "\x1b]11;rgb:1e1e/1e1e/1e1e\a", "\x1b]4;1;rgb:cd/00/00\x1b\\", "\x1b]52;c;aGVsbG8=\a",
 	"\x1b]lbash: ~/src — 漢\x1b\\", "\x1b]Lbash\x1b\\", // the title and the icon

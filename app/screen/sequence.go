@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// keyTime is how long an ESC waits for more bytes until it is a key.
+	// keyTime limits the wait for what follows an ESC. Then that is a key.
 	keyTime = 50 * time.Millisecond
 
 	// answerTime is the longest pause within an answer of the terminal.

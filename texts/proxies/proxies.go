@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 
 	"golang.org/x/net/http/httpproxy"
 )
@@ -30,4 +31,9 @@ func FromEnvironment() func(*url.URL) (*url.URL, error) {
 // ForRequest makes of such a function what [http.Transport] takes.
 func ForRequest(of func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return of(r.URL) }
+}
+
+// Known reports whether a proxy is of a kind that can be spoken to.
+func Known(proxy *url.URL) bool {
+	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, proxy.Scheme)
 }

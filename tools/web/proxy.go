@@ -58,7 +58,7 @@ func (c *Client) proxyFor(ctx context.Context, address string) (*url.URL, error)
 		return nil, refuse("the proxy of the environment is not a URL; check " + proxies.Variables)
 	case proxy == nil:
 		return nil, nil
-	case proxy.Scheme != "http" && proxy.Scheme != "https" && !isSocks(proxy):
+	case !proxies.Known(proxy):
 		return nil, refuse("the proxy %s is of the kind %q (allowed: http, https, socks5, socks5h)", proxy.Host, proxy.Scheme)
 	}
 	return proxy, nil

@@ -1,0 +1,42 @@
+package doctor
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"buddy/texts/proxies"
+)
+
+// checkNetwork names the proxies that servers are reached through, and says where the certificate authorities are not that
+// should vouch for them.
+func checkNetwork(getenv func(string) string) Finding {
+	for name, paths := range map[string][]string{"SSL_CERT_FILE": {getenv("SSL_CERT_FILE")}, "SSL_CERT_DIR": filepath.SplitList(getenv("SSL_CERT_DIR"))} {
+		for _, path := range paths {
+			if path == "" {
+				continue
+			}
+			if _, err := os.Stat(path); err != nil {
+				return Finding{"network", Weak, fmt.Sprintf("%s: %v: the certificates of servers can't be checked", name, err), "name a file or folder that is there, or unset " + name}
+			}
+		}
+	}
+	through := proxies.FromEnvironment()
+	var all []string
+	for _, scheme := range []string{"https", "http"} {
+		at, err := through(&url.URL{Scheme: scheme, Host: "example.com"})
+		switch {
+		case err == nil && at == nil:
+		case err != nil || !proxies.Known(at): // the error's text may hold a password
+			return Finding{"network", Broken, "the proxy for " + scheme + " is not a URL with http, https, socks5 or socks5h", "check " + proxies.Variables}
+		default:
+			all = append(all, fmt.Sprintf("%s through the proxy %s://%s", scheme, at.Scheme, at.Host))
+		}
+	}
+	if all == nil {
+		return Finding{"network", Fine, "no proxy", ""}
+	}
+	return Finding{"network", Fine, strings.Join(all, ", "), ""}
+}
