@@ -226,6 +226,11 @@ func decodeEscape(p []byte) (press, int) {
 	case p[1] == 0x1b:
 		return press{}, 1 // of two Esc the first means nothing
 	}
+	return decodeAlt(p)
+}
+
+// decodeAlt reads a key with Alt, or an answer of the terminal.
+func decodeAlt(p []byte) (press, int) {
 	if ansi.IsIntroducer(p[1]) && (len(p) == 2 || ansi.IsAnswer(p[1], p[2])) {
 		return press{}, answerLength(p)
 	}
