@@ -83,7 +83,7 @@ func TestCommandsRunInsideWithoutAQuestion(t *testing.T) {
 		if got := s.reads(); !strings.HasPrefix(got, "inside make all, Denied by the policy") || !strings.HasSuffix(got, "outside make all") {
 			t.Errorf("the model reads %q", got)
 		}
-		if e, _ := find[event.Notice](s); !strings.Contains(e.Text, "approvals  auto · fence") || !strings.Contains(e.Text, "ran inside: 1, asked about: 1, denied: 1") {
+		if e, _ := find[event.Notice](s); !strings.Contains(e.Text, "approvals  auto · fence") || !strings.Contains(e.Text, "ran inside: 1, approvals asked: 1, denied: 1") {
 			t.Errorf("the status is %q", e.Text)
 		}
 	})
