@@ -23,8 +23,8 @@ func TestCallsThatAreText(t *testing.T) {
 			switch {
 			case m.Role == model.Tool:
 				results++
-			case m.Role == model.User && strings.HasPrefix(m.Content, "read "):
-				prompt, results = unreminded(m.Content), 0
+			case m.Role == model.User && strings.HasPrefix(saidIn(m.Content), "read "):
+				prompt, results = saidIn(m.Content), 0
 			}
 		}
 		switch {

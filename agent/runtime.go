@@ -146,7 +146,7 @@ type Options struct {
 	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
 	// 0 is 10.
 	MaxParallel int
-	// MaxRepeats is how often the same text may follow itself in an answer before that is cut off; 0 = without a limit.
+	// MaxRepeats limits how many times in a row an answer may have the same text before it is cut off; 0 = no limit.
 	MaxRepeats int
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try. Else the model reads the failure and goes on.

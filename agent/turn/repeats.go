@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// leastRepeated is how many characters a text has at least that an answer must not repeat too often.
+// leastRepeated counts the characters of the shortest text that an answer must not repeat too often.
 const leastRepeated = 50
 
 // errRepeats ends an answer that repeats itself.
@@ -22,7 +22,7 @@ const (
 	gramFactor = 0x01000193 // of the rolling hash
 )
 
-// gramOut is what the byte that leaves a gram counts in the hash.
+// gramOut holds the weight in the hash of the byte that leaves a gram.
 var gramOut = func() uint64 {
 	out := uint64(1)
 	for range gramSize {
@@ -31,9 +31,9 @@ var gramOut = func() uint64 {
 	return out
 }()
 
-// repeats finds out that a text which grows ends with the same text many times in a row. It takes constant time for a
-// byte: a place with the same text before suggests a period, which holds as long as each byte is the one a period
-// before it. The zero value is ready.
+// repeats detects that a growing text ends with the same text many times in a row, in constant time per byte: an
+// earlier place with the same 50 bytes suggests a period, and the period holds as long as each byte equals the one a
+// period before it. The zero value is ready.
 type repeats struct {
 	seen   []int32 // ends of grams, by hash; 0 is none
 	hash   uint64  // of the last gram

@@ -52,7 +52,7 @@ type Options struct {
 	Redact      *redact.Redactor // what is taken out of tools' output
 	Breakpoints []int            // of each request, see [model.Request]
 	MaxParallel int              // how many calls of one answer run at once
-	MaxRepeats  int              // how often the same text may follow itself in an answer; 0 is without a limit
+	MaxRepeats  int              // how many times in a row an answer may have the same text; 0 = no limit
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
 	Page        int              // how many bytes of a file the model gets at once, see [tools.PageOf]
 	ToolTimeout time.Duration    // how long a tool may run; commands have no limit

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,7 +74,7 @@ func TestWindowThatOllamaChose(t *testing.T) {
 				if tt.want > 0 && turn == 0 {
 					want = []model.DeltaKind{model.Text, model.Healed, model.Done}
 				}
-				if fmt.Sprint(kinds) != fmt.Sprint(want) {
+				if !slices.Equal(kinds, want) {
 					t.Errorf("turn %d: deltas %v, want %v", turn, kinds, want)
 				}
 			}

@@ -34,10 +34,10 @@ var leads = []string{"name", "function", "functions", "toolcallbegin", "toolsep"
 var reasons = []string{"why", "description", "justification", "explanation", "reason", "rationale"}
 
 const (
-	// around is how far from a tool's name its arguments are looked for, besides twice their own length: other
-	// arguments may be between.
+	// around limits how many letters away from a tool's name its arguments are looked for, besides twice their own
+	// length: other arguments may be between.
 	around = 400
-	// telling is how many letters of one argument are no coincidence.
+	// telling counts the letters from which on one argument is no coincidence.
 	telling = 8
 )
 

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"buddy/agent/model"
 )
@@ -120,6 +121,8 @@ type answer struct {
 	tools []model.ToolDef // that the text may call
 	told  bool            // see isNative
 
+	alive time.Time // when the reader was told last that the model writes
+
 	think thinking
 	hold  hold
 	said  strings.Builder // the text that the reader has
@@ -146,6 +149,14 @@ func (a *answer) reason(text string) {
 	}
 }
 
+// live tells the reader, once a second at most, that the model writes although its text is held back.
+func (a *answer) live() {
+	if now := time.Now(); a.hold.held && now.Sub(a.alive) >= time.Second {
+		a.alive = now
+		a.emit(model.Delta{Kind: model.Alive})
+	}
+}
+
 // release says what was held back.
 func (a *answer) release() {
 	a.unthink()
@@ -165,6 +176,7 @@ func (a *answer) take(d model.Delta) {
 		thought, text := a.think.add(d.Text)
 		a.reason(thought)
 		a.say(a.hold.add(text))
+		a.live()
 	case model.CallDelta, model.CallReady:
 		a.release()
 		a.emit(d)

@@ -51,7 +51,7 @@ func (s says) Stream(context.Context, model.Request) iter.Seq2[model.Delta, erro
 	}
 }
 
-// heard is what a reader has of an answer.
+// heard holds what a reader has of an answer.
 type heard struct {
 	text, thought string // streamed
 	kinds         []model.DeltaKind
