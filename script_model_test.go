@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -14,7 +16,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// startModel serves a model for a script at $MODEL_URL.
+// startModel serves a model for a script at $MODEL_URL, and as a server on this machine at $LOCAL_SERVER.
 func startModel(env *testscript.Env) {
 	s := httptest.NewServer(modeltest.New(scripted))
 	env.Defer(func() {
@@ -22,6 +24,15 @@ func startModel(env *testscript.Env) {
 		s.Close()
 	})
 	env.Setenv("MODEL_URL", s.URL+"/v1")
+	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			_, _ = w.Write([]byte(`{"object":"list","data":[{"id":"test model's.gguf","owned_by":"llamacpp"}]}`))
+			return
+		}
+		s.Config.Handler.ServeHTTP(w, r)
+	}))
+	env.Defer(local.Close)
+	env.Setenv("LOCAL_SERVER", "llamacpp="+strings.TrimPrefix(local.URL, "http://127.0.0.1:"))
 }
 
 // saidIn returns a message without the reminders that it begins with: what a person said.
@@ -88,7 +99,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
 		case strings.Contains(m.Content, "answer:"):
-			first, n, latest = saidIn(m.Content), 0, nil
+			first, n, latest = cmp.Or(saidIn(m.Content), m.Content), 0, nil
 		}
 	}
 	_, list, _ := strings.Cut(first, "answer:")

@@ -37,7 +37,7 @@ id as it is.
 
 buddy looks for servers on this machine when there is no model, and for '/model' and 'buddy models', on 127.0.0.1 only and for at
 most 0.3 seconds. They are offered, never selected automatically. '%s' names other ports, such as
-'ollama=11500 vllm=9000', or 'off'.
+'ollama=11500 vllm=9000', or 'off'. A name with two addresses means the one where a server answers, first the one that has the model.
 
 | name | who | address |
 |---|---|---|

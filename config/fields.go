@@ -65,7 +65,7 @@ var sections = append([]section{
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc: "Replaces the built-in system prompt, its rules of safety too; empty keeps it. What follows it stays: " +
+				doc: "Replaces the built-in system prompt, its rules of safety too; empty keeps it. What is told besides stays: " +
 					"where commands run, and `append_system_prompt`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
 			},

@@ -85,7 +85,7 @@ func Here(f Facts) string {
 	if local {
 		where = "this machine"
 	}
-	text := "Commands run on " + where + " (" + f.OS + ", " + f.Shell + "), starting in " + cmp.Or(f.Cwd, "the home folder") + "."
+	text := "Commands run on " + where + " (" + f.OS + ", " + f.Shell + ") in " + cmp.Or(f.Cwd, "the home folder") + "."
 	if len(f.Also) > 0 {
 		text += " These folders belong to the work as well: " + strings.Join(f.Also, ", ") + "."
 	}

@@ -11,7 +11,7 @@ func TestSystem(t *testing.T) {
 	f.Target, f.Extra, f.Also = "root@web-02 (ssh)", "Answer in German.", []string{"/lib", "/etc/nginx"}
 	remote := Here(f)
 	for _, tt := range []struct{ text, want string }{
-		{local, "run on this machine (linux, bash), starting in /w"},
+		{local, "run on this machine (linux, bash) in /w"},
 		{system, "they run side by side"},
 		{remote, "run on root@web-02 (ssh) (linux, bash)"},
 		{remote, "files that your tools read, search and change are there as well"},

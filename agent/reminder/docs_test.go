@@ -28,14 +28,16 @@ func TestDocs(t *testing.T) {
 func page() string {
 	var b strings.Builder
 	b.WriteString("# What models are told\n\n" +
-		"A model reads the system prompt, your prompts, its own answers and the results of its tools. Besides, buddy tells it\n" +
+		"A model reads the system prompt, your prompts, its own answers and the results of its tools. Your first prompt begins\n" +
+		"with where the model works, the instruction files and the date. Besides, buddy tells the model\n" +
 		"what it could not know otherwise: reminders. They are looked for right before each request, all at once and for a\n" +
 		"second at most; what takes longer is left out of five requests, with a notice. Nothing runs between requests.\n\n" +
 		"Reminders of one request have at most 4 KB together, in the order of the table; what does not fit comes later. Files\n" +
 		"that a prompt names, instruction files, hooks, and lists of skills and servers have limits of their own. Secrets are taken out, and\n" +
 		"text from files, servers and hooks can't pass itself off as a reminder: `<system-reminder>` in it becomes\n" +
-		"`‹system-reminder›`. What is told once stays in the conversation and in the session's file (`reminder.attached`); the\n" +
-		"rest is the last message of one request, so that nothing before it changes for the provider's cache.\n\n" +
+		"`‹system-reminder›`. What goes with a prompt is before its words, in one message; what comes with a result is behind it.\n" +
+		"What is told once stays in the conversation and in the session's file (`reminder.attached`); the\n" +
+		"rest is in one request only, at its end, so that nothing before it changes for the provider's cache.\n\n" +
 		"`[reminders] off` in your settings names kinds that no model is told:\n\n" +
 		"    [reminders]\n    off = [\"todo\", \"task_progress\"]\n\n" +
 		"| kind | what is told, and when | stays | subagents | can be switched off |\n|---|---|---|---|---|\n")
