@@ -111,7 +111,7 @@ func TestNames(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`)
 	alone := map[string]bool{"notice": true, "warning": true, "error": true, "interrupted": true, "max_turns_reached": true}
 	transient := map[string]bool{
-		"model.text_delta": true, "model.reasoning_delta": true, "model.call_delta": true, "model.open_text": true, "model.alive": true, "tool.output": true, "tool.waits": true, "pane.screen": true, "pane.history": true, "task.progress": true, "commands.listed": true, "hook.started": true, "target.connecting": true,
+		"model.text_delta": true, "model.reasoning_delta": true, "model.call_delta": true, "model.open_text": true, "model.alive": true, "model.reading": true, "tool.output": true, "tool.waits": true, "pane.screen": true, "pane.history": true, "task.progress": true, "commands.listed": true, "hook.started": true, "target.connecting": true,
 	}
 	seen := map[string]bool{}
 	for _, e := range All {

@@ -29,7 +29,7 @@ type chunk struct {
 	Progress *progress       `json:"prompt_progress"`
 }
 
-// progress is what llama.cpp's server says while it processes a prompt, after each batch of it:
+// progress holds what llama.cpp's server says after each batch of a prompt that it processes:
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (return_progress).
 type progress struct {
 	Total     int   `json:"total"`

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// llamaStream is how a server of llama.cpp (build 11434) answered with return_progress, shortened: it says how much of the
+// llamaStream holds the answer of a llama.cpp server (build 11434) with return_progress, shortened: it says how much of the
 // prompt is processed before and after each batch, and in between every half minute that it lives.
 const llamaStream = `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}],"created":1795979494,"id":"chatcmpl-b","model":"model.gguf","system_fingerprint":"b0-unknown","object":"chat.completion.chunk","prompt_progress":{"total":847,"cache":5,"processed":5,"time_ms":0}}
 
