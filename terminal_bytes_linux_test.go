@@ -26,7 +26,7 @@ func bytesOf(t *testing.T, env ...string) *dialog {
 func (d *dialog) prompts() (all []string) {
 	for _, r := range d.server.Requests() {
 		if r.Model == "test" {
-			all = append(all, unreminded(lastMessage(r).Content))
+			all = append(all, saidIn(unreminded(lastMessage(r).Content)))
 		}
 	}
 	return all
@@ -48,25 +48,29 @@ func (d *dialog) sends(had int, want string) {
 func TestBytesOfTheTerminal(t *testing.T) {
 	d := bytesOf(t)
 	for i, tt := range []struct {
-		name, want string
-		writes     []string // with pauses between them
+		name, want, shows string
+		writes            []string // with pauses between them
 	}{
-		{"two colours", "AABB", []string{"AA", "\x1b]10;rgb:e4e4/e4e4/e4e4\x1b\\\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "BB"}},
-		{"two colours with BEL", "AABB", []string{"AA", "\x1b]10;rgb:e4e4/e4e4/e4e4\a\x1b]11;rgb:1e1e/1e1e/1e1e\a", "BB"}},
-		{"an answer in three reads", "AABB", []string{"AA", "\x1b]11;rgb:1e1e", "/1e1e/1e1e\x1b", "\\", "BB"}},
-		{"the name of the terminal", "AABB", []string{"AA", "\x1bP>|iTerm2 3.5.0\x1b\\", "BB"}},
-		{"graphics, a private message and a string", "AABB", []string{"AA", "\x1b_Gi=31;OK\x1b\\\x1b^private\x1b\\\x1bXstring\x1b\\", "BB"}},
-		{"reports", "AABB", []string{"AA", "\x1b[?62;22;52c\x1b[12;40R\x1b[?2026;2$y\x1b[?2;0;800;600S", "BB"}},
-		{"Esc is a key after them", "AABB", []string{"AA", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b", "BB"}},
-		{"a backslash before Enter", "one\ntwo", []string{"one\\", "\r", "two"}},
-		{"a paste without marks", "echo a\necho b\necho c", []string{"echo a\recho b\recho c"}},
-		{"a pasted !", " !touch ran", []string{"\x1b[200~!touch ran\x1b[201~"}},
-		{"a pasted ! without marks", " !touch ran\n!touch ran", []string{"!touch ran\r!touch ran"}},
+		{"two colours", "AABB", "", []string{"AA", "\x1b]10;rgb:e4e4/e4e4/e4e4\x1b\\\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "BB"}},
+		{"two colours with BEL", "AABB", "", []string{"AA", "\x1b]10;rgb:e4e4/e4e4/e4e4\a\x1b]11;rgb:1e1e/1e1e/1e1e\a", "BB"}},
+		{"an answer in three reads", "AABB", "", []string{"AA", "\x1b]11;rgb:1e1e", "/1e1e/1e1e\x1b", "\\", "BB"}},
+		{"the name of the terminal", "AABB", "", []string{"AA", "\x1bP>|iTerm2 3.5.0\x1b\\", "BB"}},
+		{"graphics, a private message and a string", "AABB", "", []string{"AA", "\x1b_Gi=31;OK\x1b\\\x1b^private\x1b\\\x1bXstring\x1b\\", "BB"}},
+		{"reports", "AABB", "", []string{"AA", "\x1b[?62;22;52c\x1b[12;40R\x1b[?2026;2$y\x1b[?2;0;800;600S", "BB"}},
+		{"Esc is a key after them", "AABB", "", []string{"AA", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b", "BB"}},
+		{"a backslash before Enter", "one\ntwo", "", []string{"one\\", "\r", "two"}},
+		{"a paste without marks", "echo a\necho b\necho c", "echo c", []string{"echo a\recho b\recho c"}},
+		{"a pasted !", " !touch ran", "touch ran", []string{"\x1b[200~!touch ran\x1b[201~"}},
+		{"a pasted ! without marks", " !touch ran\n!touch ran", "touch ran", []string{"!touch ran\r!touch ran"}},
 	} {
-		for _, p := range append(tt.writes, "\r") {
+		for _, p := range tt.writes {
 			d.types(p)
-			time.Sleep(150 * time.Millisecond) // a person; what comes at once counts as pasted
+			time.Sleep(150 * time.Millisecond) // a person
 		}
+		if tt.shows != "" { // an Enter that comes along with a paste is part of it
+			d.want(tt.shows)
+		}
+		d.types("\r")
 		d.t.Log(tt.name)
 		d.sends(i, tt.want)
 		d.want("You said")

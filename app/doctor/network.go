@@ -32,11 +32,11 @@ func checkNetwork(getenv func(string) string) Finding {
 		case err != nil || !proxies.Known(at): // the error's text may hold a password
 			return Finding{"network", Broken, "the proxy for " + scheme + " is not a URL with http, https, socks5 or socks5h", "check " + proxies.Variables}
 		default:
-			all = append(all, fmt.Sprintf("%s through the proxy %s://%s", scheme, at.Scheme, at.Host))
+			all = append(all, fmt.Sprintf("%s through %s://%s", scheme, at.Scheme, at.Host))
 		}
 	}
 	if all == nil {
 		return Finding{"network", Fine, "no proxy", ""}
 	}
-	return Finding{"network", Fine, strings.Join(all, ", "), ""}
+	return Finding{"network", Fine, "proxies: " + strings.Join(all, ", "), ""}
 }

@@ -14,8 +14,8 @@ func TestCheckNetwork(t *testing.T) {
 		text string
 	}{
 		{nil, Fine, "no proxy"},
-		{map[string]string{"ALL_PROXY": "socks5://ann:s3cret@10.0.0.1:1080"}, Fine, "https through the proxy socks5://10.0.0.1:1080, http through the proxy socks5://10.0.0.1:1080"},
-		{map[string]string{"HTTPS_PROXY": "10.0.0.1:3128"}, Fine, "https through the proxy http://10.0.0.1:3128"},
+		{map[string]string{"ALL_PROXY": "socks5://ann:s3cret@10.0.0.1:1080"}, Fine, "proxies: https through socks5://10.0.0.1:1080, http through socks5://10.0.0.1:1080"},
+		{map[string]string{"HTTPS_PROXY": "10.0.0.1:3128"}, Fine, "proxies: https through http://10.0.0.1:3128"},
 		{map[string]string{"HTTPS_PROXY": "ftp://ann:s3cret@10.0.0.1"}, Broken, "the proxy for https is not a URL with http, https, socks5 or socks5h"},
 		{map[string]string{"SSL_CERT_FILE": "/no/ca.pem"}, Weak, "SSL_CERT_FILE: stat /no/ca.pem: no such file or directory"},
 		{map[string]string{"SSL_CERT_DIR": t.TempDir() + ":/no/certs"}, Weak, "SSL_CERT_DIR: stat /no/certs: no such file or directory"},
