@@ -156,14 +156,29 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 // begins with changes to what this model is told.
 func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	info := m.Info()
-	if !same && r.opts.Told != nil {
-		system, all := r.opts.Told(info)
-		r.selection.SetTools(all)
-		r.tasks.tree.SetSystem(system)
+	if !same {
+		tellAs(r, info)
 	}
 	r.selection.SetModel(turn.WithDurable(m, r.opts.Durable))
 	r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
+}
+
+// tellAs lets requests begin with what a model is told, and offer its tools.
+func tellAs(r *Runtime, info model.Info) {
+	if r.opts.Told != nil {
+		system, all := r.opts.Told(info)
+		r.selection.SetTools(all)
+		r.tasks.tree.SetSystem(system)
+	}
+}
+
+// learnt takes up what was learnt of a model, which may change what it is told from the next request on.
+func learnt(r *Runtime, n model.Needs) {
+	if info := r.selection.Model().Info(); n.Of(info) {
+		tellAs(r, info)
+		r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
+	}
 }
 
 // difference describes what of a switch a person may not expect: what the old model thought is
@@ -176,6 +191,12 @@ func difference(from, to model.Info) string {
 		all = append(all, "the protocol is "+to.API+" instead of "+from.API+": earlier reasoning is not sent on")
 	case from.Model != to.Model || from.BaseURL != to.BaseURL:
 		all = append(all, "earlier reasoning is not sent on")
+	}
+	switch {
+	case to.Blocks != "" && from.Blocks == "":
+		all = append(all, "calls are blocks of text, because "+to.Blocks)
+	case to.Blocks == "" && from.Blocks != "":
+		all = append(all, "calls are no longer blocks of text")
 	}
 	if from.Auth != to.Auth && from.Auth != "" && to.Auth != "" {
 		all = append(all, "it is asked with "+to.Auth+" instead of "+from.Auth)

@@ -20,6 +20,8 @@ type (
 	Listing = turn.Listing
 	// Diagnostics finds out what is wrong with files that tools have changed.
 	Diagnostics = turn.Diagnostics
+	// Folder shows models what is in the folder.
+	Folder = turn.Folder
 	// Resources reads what prompts name of other programs.
 	Resources = turn.Resources
 	// Resource is one of those.

@@ -80,6 +80,10 @@ func (r *Runtime) status() string {
 	if info.Effort != "" {
 		window += ", effort " + info.Effort
 	}
+	calls := "native"
+	if info.Blocks != "" {
+		calls = "blocks of text, because " + info.Blocks
+	}
 	msgs, tokens := r.tasks.tree.Main().Request()
 	withheld := "none"
 	if len(r.opts.Withheld) > 0 {
@@ -88,6 +92,7 @@ func (r *Runtime) status() string {
 	return strings.Join(append([]string{
 		fmt.Sprintf("session    %s in %s on %s", r.opts.Session, r.opts.Cwd, r.opts.Target),
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
+		"calls      " + calls,
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
 		"allowed    " + r.approvals.Free(r.opts.Target),

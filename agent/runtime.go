@@ -133,6 +133,7 @@ type Options struct {
 	Listings    []Listing        // told to the model when they change, in this order
 	Checks      Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
 	Memory      *memory.Store    // what the person has taught; nil: there is none
+	Folder      Folder           // shows models what is in the folder; nil: nothing does
 	Resources   Resources        // reads what prompts name of other programs; nil: nothing
 	Hooks       []Hook           // told of each turn, in this order
 	Workflows   Workflows        // those that a person may run
@@ -281,7 +282,7 @@ func newSubagents(r *Runtime) *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Learnt: func(n model.Needs) { learnt(r, n) }, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Folder: o.Folder, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

@@ -147,6 +147,12 @@ const (
 	Responses   API = "responses"   // OpenAI Responses
 )
 
+// The ways to call tools.
+const (
+	Native = "native" // as the wire format says
+	Blocks = "blocks" // fenced blocks of text
+)
+
 // Profile holds one section [models.NAME]: an endpoint, a model and the source of its key.
 type Profile struct {
 	Name         string
@@ -159,6 +165,7 @@ type Profile struct {
 	ContextLimit int    // tokens; 0 means unknown
 	MaxTokens    int    // of one answer; 0 means the documented limit, or the adapter's default
 	Effort       string // reasoning_effort; empty leaves it to the provider
+	Calls        string // how tools are called: Native or Blocks; else the model and its server decide
 	Prices       Prices // zero means the documented prices
 	Login        Login  // used instead of a key
 	Connection

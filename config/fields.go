@@ -201,6 +201,14 @@ var sections = append([]section{
 				check:   oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
+				name: "calls", short: "`auto`, `native` or `blocks`",
+				doc: "How the model calls tools: `native` is the way of its protocol; in `blocks` it writes commands and files as fenced blocks of " +
+					"text, which small models do better, and which needs no support by the server. `auto`, the default, takes blocks for models with " +
+					"fewer than 4 billion parameters, as far as a server on this machine tells, and where the server takes no tools (docs/local.md).",
+				pointer: func(_ *Config, p *Profile) any { return &p.Calls },
+				check:   oneOf("way to call tools", "auto", Native, Blocks),
+			},
+			{
 				name: "temperature", short: "0 to 2", most: 2,
 				doc:     "How much chance there is in answers; without it the provider decides. `anthropic` allows 0 to 1, and its newer models, like many that reason, refuse both this and `top_p`.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Temperature },

@@ -76,6 +76,7 @@ func (k *known) forget() {
 	k.work.Compactions++
 	k.plan = planTold{gone: true}
 	delete(k.states, reminder.Context)
+	delete(k.states, reminder.Folder)
 	for i := range k.loaded {
 		k.loaded[i].Gone = true
 	}

@@ -27,6 +27,13 @@ func Know(c *Conversation, states map[string]string) {
 	c.known.remember(states)
 }
 
+// Reminded reports whether the model of a conversation was told a state of a kind since the last compaction.
+func Reminded(c *Conversation, kind string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known.states[kind] != ""
+}
+
 // Holds reports whether the model of a conversation can read a text in one of its messages.
 func Holds(c *Conversation, text string) bool { return holds(c.Messages(), text) }
 

@@ -186,7 +186,7 @@ func TestProgramThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	chosen, err := choose([]string{"find-cause"})
+	chosen, err := choose(tasks, []string{"find-cause"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@
 //	make eval MODEL=anthropic ONLY="find-cause add-flag" RUNS=3
 //
 // Tasks are in tasks/NAME.txtar (the prompt, the approval mode, the files) and in tasks.go
-// (the judge). It is no part of the program.
+// (the judge); those for small models, with what must be afterwards, in small/NAME.txtar. It is no part of the program.
 package main
 
 import (
@@ -39,13 +39,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.StringVar(&o.baseURL, "base-url", "", "what --base-url of buddy takes")
 	fs.StringVar(&o.config, "config", "", "settings to use, a `file`; without it there are none but a sandbox")
 	only := fs.String("only", "", "`names` of tasks, with spaces between them; all without it")
+	small := fs.Bool("small", false, "the tasks for small models")
 	runs := fs.Int("runs", 1, "how often each task is done")
 	fs.IntVar(&o.turns, "max-turns", 30, "turns that a prompt may take")
 	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long a prompt may take")
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	chosen, err := choose(strings.Fields(*only))
+	from := tasks
+	if *small {
+		from = smallTasks()
+	}
+	chosen, err := choose(from, strings.Fields(*only))
 	if err == nil && (*runs < 1 || fs.NArg() > 0) {
 		err = errors.New("RUNS is at least 1, and there are no arguments but options")
 	}
@@ -62,15 +67,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return h.all(ctx, chosen, *runs, stdout)
 }
 
-// choose returns the tasks of these names, all for none.
-func choose(names []string) ([]task, error) {
+// choose returns the tasks of these names from a list, all for none.
+func choose(from []task, names []string) ([]task, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(tasks, func(t task) bool { return t.name == name }) {
+		if !slices.ContainsFunc(from, func(t task) bool { return t.name == name }) {
 			return nil, fmt.Errorf("there is no task %q", name)
 		}
 	}
 	var chosen []task
-	for _, t := range tasks {
+	for _, t := range from {
 		if len(names) == 0 || slices.Contains(names, t.name) {
 			chosen = append(chosen, t)
 		}

@@ -150,10 +150,10 @@ func (h *harness) setUp(ctx context.Context, t task, dir string) (steps []step, 
 			return nil, nil, nil, err
 		}
 	}
-	if err := errors.Join(os.Chmod(r.home, 0o700), t.unpack(list, r.dir)); err != nil {
+	if err := errors.Join(os.Chmod(r.home, 0o700), os.MkdirAll(r.dir, 0o755), t.unpack(list, r.dir)); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "Begin"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", "Begin"}} {
 		if said, err := h.command(ctx, r, env, "git", args...).CombinedOutput(); err != nil {
 			return nil, nil, nil, fmt.Errorf("git %s: %w: %s", args[0], err, said)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"os"
@@ -10,9 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// task describes what a model is asked to do. Its files and prompts are in tasks/NAME.txtar.
+// task describes what a model is asked to do. Its files and prompts are in FOLDER/NAME.txtar.
 type task struct {
-	name string
+	name   string
+	folder string // where its file is; "" is tasks
 	// prepare adds what a text of files can't hold; nil adds nothing.
 	prepare func(dir string) error
 	// judge returns nil when the task was done well, else what is wrong.
@@ -25,13 +27,14 @@ type step struct {
 	prompt  string
 }
 
-//go:embed tasks/*.txtar
+//go:embed tasks/*.txtar small/*.txtar
 var files embed.FS
 
 // load reads the prompts and the files of a task. What stands before the first file are
 // steps with --- between them, each with a line "approve: MODE" and the prompt below it.
 func (t task) load() ([]step, []txtar.File, error) {
-	data, err := files.ReadFile("tasks/" + t.name + ".txtar")
+	file := cmp.Or(t.folder, "tasks") + "/" + t.name + ".txtar"
+	data, err := files.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +44,7 @@ func (t task) load() ([]step, []txtar.File, error) {
 		first, prompt, _ := strings.Cut(part, "\n")
 		mode, ok := strings.CutPrefix(first, "approve: ")
 		if !ok {
-			return nil, nil, fmt.Errorf("tasks/%s.txtar: %q is not approve: MODE", t.name, first)
+			return nil, nil, fmt.Errorf("%s: %q is not approve: MODE", file, first)
 		}
 		steps = append(steps, step{mode, strings.TrimSpace(prompt)})
 	}
@@ -51,6 +54,9 @@ func (t task) load() ([]step, []txtar.File, error) {
 // unpack writes the files of a task into a folder.
 func (t task) unpack(list []txtar.File, dir string) error {
 	for _, f := range list {
+		if t.folder != "" && wanted(f.Name) {
+			continue
+		}
 		if err := write(filepath.Join(dir, f.Name), string(f.Data)); err != nil {
 			return err
 		}

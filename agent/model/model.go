@@ -42,6 +42,8 @@ type Info struct {
 	// TextOnly means that the model is known not to take images, or has refused one: a text is
 	// sent in the place of each.
 	TextOnly bool `json:"text_only,omitempty"`
+	// Blocks says why the model is spoken to in fenced blocks of text and not with calls of tools, for people; "": it is not.
+	Blocks string `json:"blocks,omitempty"`
 }
 
 // Fits reports whether a request leaves room for an answer in the window, a twentieth of it. A window

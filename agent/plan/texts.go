@@ -16,6 +16,9 @@ func Full(file string) string {
 - When the plan is complete call use_tool with {"name":"exit_plan","args":{}}: the user reads it there and decides. Don't ask for approval in other ways.`)
 }
 
+// Short tells all of it to a model that can't call exit_plan: its answer is the plan.
+var Short = reminder.Wrap("Mode plan is on: nothing is changed now. Look with commands that only read, then answer with the plan: what changes in which files, in which order, and how it is checked.")
+
 // Sparse reminds the model of mode plan.
 func Sparse(file string) string {
 	return reminder.Wrap("Mode plan is still on: nothing is changed, only " + file + " may be written. exit_plan (with use_tool) shows the user the plan when it is complete.")

@@ -40,9 +40,9 @@ func page() string {
 		"rest is in one request only, at its end, so that nothing before it changes for the provider's cache.\n\n" +
 		"`[reminders] off` in your settings names kinds that no model is told:\n\n" +
 		"    [reminders]\n    off = [\"todo\", \"task_progress\"]\n\n" +
-		"| kind | what is told, and when | stays | subagents | can be switched off |\n|---|---|---|---|---|\n")
+		"| kind | what is told, and when | stays | subagents | in blocks | can be switched off |\n|---|---|---|---|---|---|\n")
 	for _, k := range Kinds {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.What, yes(k.Once), yes(!k.Main), yes(!k.Fixed))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, k.What, yes(k.Once), yes(!k.Main), yes(!k.Long), yes(!k.Fixed))
 	}
 	b.WriteString("\nThis page is generated: `go test ./agent/reminder -update`.\n\n" +
 		"## Changed files\n\n" +

@@ -15,8 +15,9 @@ import (
 // known.
 type Snapshot struct {
 	Subagent bool
-	Task     int // the exchange
-	Turn     int // of the session
+	Blocks   bool // the model is spoken to in blocks
+	Task     int  // the exchange
+	Turn     int  // of the session
 	Mode     action.Mode
 	Model    string // its name, for the model itself
 	Date     string // of today, as prompts carry it

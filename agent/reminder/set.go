@@ -213,7 +213,7 @@ func (g *source) due(now Snapshot) bool {
 		g.skip--
 		return false
 	}
-	if g.busy || g.kind.Main && now.Subagent {
+	if g.busy || g.kind.Main && now.Subagent || g.kind.Long && now.Blocks {
 		return false
 	}
 	last, err := strconv.Atoi(now.Told[g.kind.Name])

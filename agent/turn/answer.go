@@ -428,6 +428,9 @@ func (p *partial) note(d model.Delta) {
 		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
 	case model.Healed:
 		p.loop.p.Selection.Learn(*d.Needs)
+		if p.loop.o.Learnt != nil {
+			p.loop.o.Learnt(*d.Needs)
+		}
 		if model.TextOnly(d.Needs.Remedies) {
 			p.loop.n.leavesOut() // the event says it
 		}

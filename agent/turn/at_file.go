@@ -56,9 +56,15 @@ func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 	heard := x.heard
 	x.heard = nil
 	for _, p := range heard {
-		if names := atNames(p); len(names) > 0 && p.Kind != event.Typed && !l.o.Reminders.Off(reminder.AtFile) {
-			namedFiles{l.newBatch(ctx, x, 0)}.attach(names)
+		if p.Kind == event.Typed || l.o.Reminders.Off(reminder.AtFile) {
+			continue
 		}
+		b := namedFiles{l.newBatch(ctx, x, 0)}
+		if names := atNames(p); len(names) > 0 {
+			b.attach(names)
+		}
+		b.showFolder(p.Text)
+		b.cancel(nil)
 	}
 }
 
@@ -68,7 +74,6 @@ type namedFiles struct{ *batch }
 // attach gives the model those files of which it has not the same already, and tells the person
 // which, and which can't go along. Nothing is said of a word that names no file: it may be somebody's name.
 func (b namedFiles) attach(names []texts.Mention) {
-	defer b.cancel(nil)
 	l, x := b.loop, b.x
 	limited, cancel := context.WithTimeout(b.ctx, atFileTime)
 	defer cancel()
@@ -77,7 +82,7 @@ func (b namedFiles) attach(names []texts.Mention) {
 		if len(read) == maxAtFiles || limited.Err() != nil {
 			break
 		}
-		j, text, seen, err := b.read(limited, m.Name)
+		j, text, seen, err := b.read(limited, m.Name, maxAtPage)
 		switch {
 		case errors.Is(err, errNoFile) && !m.Quoted:
 		case err != nil:
@@ -97,9 +102,9 @@ func (b namedFiles) attach(names []texts.Mention) {
 	}
 }
 
-// read reads a file as the model would and returns what it is told of it, or why that does not go along: there is no
+// read reads a file as the model would, at most a page of it, and returns what it is told of it, or why that does not go along: there is no
 // such file, it is not text, or somebody would be asked first, the person or a hook.
-func (b namedFiles) read(ctx context.Context, name string) (j *job, text string, seen []action.SeenFile, err error) {
+func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, text string, seen []action.SeenFile, err error) {
 	l := b.loop
 	args, err := json.Marshal(map[string]string{"path": name})
 	if err != nil {
@@ -112,7 +117,7 @@ func (b namedFiles) read(ctx context.Context, name string) (j *job, text string,
 	case j.err != nil:
 		return nil, "", nil, j.err
 	}
-	j.call.Page = min(j.call.Page, maxAtPage)
+	j.call.Page = min(j.call.Page, page)
 	if b.judge(j.call.Planned).Decision != action.Allow || b.waitsForHooks(j) {
 		return nil, "", nil, errors.New("the model has to ask you before it reads that")
 	}

@@ -248,7 +248,9 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if j.marked != nil {
 		defer j.marked()
 	}
+	changes := watch(whole, b, j)
 	res := b.loop.runTool(ctx, j.tool, call)
+	changes(&res)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))

@@ -23,10 +23,15 @@ func (l *Loop) tellPlan(x *Exchange) {
 	}
 	due, gone := conversation.DuePlan(x.talk, on)
 	switch due {
-	case conversation.PlanFull:
-		attach(reminder.Plan, plan.Full(file))
-	case conversation.PlanSparse:
-		attach(reminder.Plan, plan.Sparse(file))
+	case conversation.PlanFull, conversation.PlanSparse:
+		text := plan.Short
+		if _, err := l.p.Selection.Tools().Lookup("exit_plan"); err == nil {
+			text = plan.Full(file)
+			if due == conversation.PlanSparse {
+				text = plan.Sparse(file)
+			}
+		}
+		attach(reminder.Plan, text)
 	case conversation.PlanOver:
 		attach(reminder.PlanExit, plan.Over(l.p.Approvals.ApprovedPlan() != ""))
 	case conversation.PlanNothing:

@@ -44,7 +44,7 @@ func snapshot(l *Loop, x *Exchange) reminder.Snapshot {
 	mode, _ := l.p.Approvals.Mode()
 	spent, most := l.p.Ledger.Spent(&x.used)
 	now := reminder.Snapshot{
-		Subagent: l.agent.Type != "", Task: x.task, Turn: l.Turns(), Mode: action.Stricter(mode, l.agent.Most), Model: info.Model,
+		Subagent: l.agent.Type != "", Task: x.task, Turn: l.Turns(), Blocks: info.Blocks != "", Mode: action.Stricter(mode, l.agent.Most), Model: info.Model,
 		Date: conversation.Today(info, l.o.Now, l.o.Dates), Cost: reminder.Level{Used: int64(spent), Limit: int64(most)},
 	}
 	now.Fill.Limit = int64(l.p.Selection.KnownWindow())

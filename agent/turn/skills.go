@@ -31,12 +31,14 @@ func (l skillTexts) tell(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	window := l.p.Selection.KnownWindow() // 0: nobody knows
-	list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
-	for _, line := range l.p.Skills.Lines(window) {
-		list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
+	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil { // else the person alone can call them
+		window := l.p.Selection.KnownWindow() // 0: nobody knows
+		list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
+		for _, line := range l.p.Skills.Lines(window) {
+			list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
+		}
+		l.x.talk.Tell(l.x.task, list)
 	}
-	l.x.talk.Tell(l.x.task, list)
 	l.reopen.Do(func() { l.reopenFolders() })
 	l.restore()
 	for _, line := range l.x.talk.TakeCalls() {

@@ -42,22 +42,24 @@ type Options struct {
 	Programs *hooks.Runner // programs of the person and the project that are told of it; nil: none
 	// Models returns the model of a profile, for skills that name one; nil: there are no others.
 	Models      func(profile, effort string) (model.Model, error)
-	Durable     Durable          // nil: the journal records what was done
-	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing
-	Dates       *time.Location   // of the date that it is told; nil: none
-	Listings    []Listing        // told to the model when they change, in this order
-	Memory      *memory.Store    // what the person has taught; nil: there is none
-	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
-	Resources   Resources        // reads what prompts name of other programs; nil: nothing
-	Redact      *redact.Redactor // what is taken out of tools' output
-	Breakpoints []int            // of each request, see [model.Request]
-	MaxParallel int              // how many calls of one answer run at once
-	MaxRepeats  int              // how many times in a row an answer may have the same text; 0 = no limit
-	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
-	Page        int              // how many bytes of a file the model gets at once, see [tools.PageOf]
-	ToolTimeout time.Duration    // how long a tool may run; commands have no limit
-	OutDir      string           // where tools keep whole outputs, one folder a call
-	Target      string           // the first one, whose instruction files are read
+	Learnt      func(model.Needs) // is told what was learnt of a model; nil: nobody is
+	Durable     Durable           // nil: the journal records what was done
+	Reminders   *reminder.Set     // what the model is told besides, before each request; nil: nothing
+	Dates       *time.Location    // of the date that it is told; nil: none
+	Listings    []Listing         // told to the model when they change, in this order
+	Memory      *memory.Store     // what the person has taught; nil: there is none
+	Diagnostics Diagnostics       // told of the files that tools change; nil: nobody is
+	Folder      Folder            // shows models the folder; nil: nothing does
+	Resources   Resources         // reads what prompts name of other programs; nil: nothing
+	Redact      *redact.Redactor  // what is taken out of tools' output
+	Breakpoints []int             // of each request, see [model.Request]
+	MaxParallel int               // how many calls of one answer run at once
+	MaxRepeats  int               // how many times in a row an answer may have the same text; 0 = no limit
+	Strict      bool              // a tool that fails ends the exchange, unless its result asks for another try
+	Page        int               // how many bytes of a file the model gets at once, see [tools.PageOf]
+	ToolTimeout time.Duration     // how long a tool may run; commands have no limit
+	OutDir      string            // where tools keep whole outputs, one folder a call
+	Target      string            // the first one, whose instruction files are read
 	Now         func() time.Time
 }
 
@@ -347,8 +349,10 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 		x.talk.Tell(x.task, l.p.Subagents.Listing(ctx))
 	}
 	l.tellPlan(x)
-	for _, list := range l.o.Listings {
-		x.talk.Tell(x.task, list())
+	if _, err := l.p.Selection.Tools().Lookup("use_tool"); err == nil {
+		for _, list := range l.o.Listings {
+			x.talk.Tell(x.task, list())
+		}
 	}
 	x.tellNamed()
 	l.tellDiagnostics(x)

@@ -21,6 +21,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/memory"
 	"buddy/agent/model"
+	"buddy/agent/model/blocks"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
 	"buddy/agent/prompt"
@@ -120,7 +121,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxRepeats: p.Config.Agent.MaxRepeats, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
-		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Resources: resources(servers),
+		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Folder: folder{p.Targets}, Resources: resources(servers),
 		Redact: secret, Keys: knownKeys(p.Config), Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Readers: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
@@ -171,6 +172,9 @@ func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err 
 	}
 	if m, err = p.dependable(*c.Active); err != nil {
 		return nil, nil, exit.Mistake(err)
+	}
+	if c.Active.Calls != config.Blocks {
+		p.note(blocks.Line(m.Info()))
 	}
 	if other, ok := c.Profile(c.Agent.SmallModel); ok {
 		if key, _, err := other.Key(); err == nil { // else there will be no title

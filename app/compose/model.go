@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
+	"buddy/agent/model/blocks"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/endpoint"
 	"buddy/agent/model/fallback"
@@ -27,33 +28,58 @@ import (
 
 // dependable returns the model of a profile with the fallback behind it, if there is one.
 func (p *Program) dependable(profile config.Profile) (model.Model, error) {
-	profile = measured(located(profile))
+	profile, small := measured(located(profile))
 	recovery := model.Recovery(p.Config.Agent.OnStall)
-	other, ok := p.Config.Lookup(p.Config.Agent.FallbackModel)
-	if !ok || other.Name == profile.Name {
-		return Connect(profile, recovery)
-	}
 	first, err := withPrice(profile)
 	if err != nil {
 		return nil, err
+	}
+	other, ok := p.Config.Lookup(p.Config.Agent.FallbackModel)
+	if !ok || other.Name == profile.Name {
+		return reading(retry.New(first, recovery), profile, small), nil
 	}
 	second, err := Connect(other, recovery)
 	if err != nil {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
-	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile), second), nil
+	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile, small), second), nil
 }
 
-// measured returns a profile with the window that a server on this machine says its model
-// has, unless the person has said one.
-func measured(profile config.Profile) config.Profile {
-	if profile.ContextLimit > 0 {
-		return profile
+// fewParameters is below how many a model calls tools badly, as far as it can: it is spoken to in blocks.
+const fewParameters = 4e9
+
+// measured returns a profile with the window that a server on this machine says its model has, unless the person has
+// said one, and why the model is spoken to in blocks, as that server describes it.
+func measured(profile config.Profile) (measured config.Profile, blocks string) {
+	base := onThisMachine(profile.BaseURL)
+	if base == "" {
+		return profile, ""
 	}
-	if base := onThisMachine(profile.BaseURL); base != "" {
-		profile.ContextLimit = local.Window(context.Background(), base, profile.Model)
+	said := local.Describe(context.Background(), base, profile.Model)
+	profile.ContextLimit = cmp.Or(profile.ContextLimit, said.Window)
+	switch n := said.Parameters; {
+	case said.NoTools:
+		return profile, "its server says that it takes no tools"
+	case n >= 1e9 && n < fewParameters:
+		return profile, fmt.Sprintf("it has %.1f billion parameters", n/1e9)
+	case n > 0 && n < fewParameters:
+		return profile, fmt.Sprintf("it has %.0f million parameters", n/1e6)
 	}
-	return profile
+	return profile, ""
+}
+
+// inBlocks returns the model of a profile, spoken to in blocks where the profile says so, where its server gives this
+// reason, or once that refuses tools.
+func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
+	switch {
+	case profile.Calls == config.Native:
+		return m
+	case profile.Calls == config.Blocks:
+		return blocks.New(m, "its profile says so")
+	case why != "":
+		return blocks.New(m, why)
+	}
+	return blocks.Auto(m)
 }
 
 // onThisMachine returns a base URL as package local asks it, "" for one of another machine.
@@ -84,16 +110,16 @@ func Connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return reading(retry.New(m, recovery), profile), nil
+	return reading(retry.New(m, recovery), profile, ""), nil
 }
 
-// reading returns a model with what reads its answers: calls that it writes as text, and the window that a server on
-// this machine has loaded it with.
-func reading(m model.Model, profile config.Profile) model.Model {
+// reading returns a model with what reads its answers: calls that it writes as text, the window that a server on this
+// machine has loaded it with, and blocks, for the reason why if there is one.
+func reading(m model.Model, profile config.Profile, why string) model.Model {
 	if base := onThisMachine(profile.BaseURL); base != "" {
 		m = local.Watch(m, base)
 	}
-	return written.New(m)
+	return inBlocks(written.New(m), profile, why)
 }
 
 // withPrice returns the model of a profile, which knows its price.

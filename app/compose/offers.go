@@ -22,7 +22,7 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index) []slash.
 		if c.Active != nil && p.Name == active {
 			p = *c.Active // with what the command line says
 		}
-		all = append(all, Describe(p, index[config.Path("models", p.Name)], p.Name == active))
+		all = append(all, offerOf(p, index[config.Path("models", p.Name)], p.Name == active))
 	}
 	for _, p := range config.Providers() {
 		if _, own := c.Profile(p.Name); !own {
@@ -32,10 +32,21 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index) []slash.
 	all = append(all, localOffers(ctx, c, active)...)
 	all = append(all, slash.Offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
 	if !slices.ContainsFunc(all, func(o slash.Offer) bool { return o.Active }) {
-		all = slices.Insert(all, 0, Describe(*c.Active, index["agent.model"], true))
+		all = slices.Insert(all, 0, offerOf(*c.Active, index["agent.model"], true))
 	}
 	usable := slices.DeleteFunc(slices.Clone(all), func(o slash.Offer) bool { return !o.Usable })
 	return append(usable, slices.DeleteFunc(all, func(o slash.Offer) bool { return o.Usable })...)
+}
+
+// offerOf is Describe of a profile of the person's. Of the active one a server on this machine is asked.
+func offerOf(p config.Profile, from string, active bool) slash.Offer {
+	why := ""
+	if active {
+		p, why = measured(p)
+	}
+	o := Describe(p, from, active)
+	o.Blocks = o.Blocks || why != "" && p.Calls != config.Native
+	return o
 }
 
 // localOffers are the models of the servers on this machine.
@@ -50,7 +61,7 @@ func localOffers(ctx context.Context, c config.Config, active string) []slash.Of
 			}
 			p.BaseURL, p.ContextLimit = s.BaseURL, cmp.Or(p.ContextLimit, m.Window)
 			o := Describe(p, provider.Title+" on this machine", p.Name == active)
-			o.Local = true
+			o.Local, o.Blocks = true, o.Blocks || p.Calls != config.Native && m.Parameters > 0 && m.Parameters < fewParameters
 			all = append(all, o)
 		}
 	}
@@ -70,7 +81,7 @@ func FindLocal(ctx context.Context) []local.Server {
 func Describe(p config.Profile, from string, active bool) slash.Offer {
 	o := slash.Offer{
 		Name: p.Name, Model: p.Model, From: from, BaseURL: p.BaseURL, Active: active,
-		Window: contextWindow(p), Effort: p.Effort, Price: PriceOf(p), Why: p.Problem(),
+		Window: contextWindow(p), Effort: p.Effort, Blocks: p.Calls == config.Blocks, Price: PriceOf(p), Why: p.Problem(),
 	}
 	if o.Usable = o.Why == ""; o.Usable {
 		switch key, source, err := p.Key(); {

@@ -1,7 +1,10 @@
 package compose
 
 import (
+	"strings"
+
 	"buddy/agent/model"
+	"buddy/agent/model/blocks"
 	"buddy/agent/model/limits"
 	"buddy/agent/prompt"
 	"buddy/tools"
@@ -18,6 +21,9 @@ type telling struct {
 // without what it is not told of. They depend on the model alone, so that a session that is
 // resumed with it sends the same.
 func (t telling) to(m model.Info) (string, *tools.Registry) {
+	if m.Blocks != "" {
+		return strings.TrimSpace(blocks.System + "\n\n" + t.facts.Extra), t.tools.Only(blocks.Has).Without(blocks.Read)
+	}
 	facts, all := t.facts, t.tools
 	if m.API != model.Demo {
 		family := limits.FamilyOf(m.Model)

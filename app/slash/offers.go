@@ -18,8 +18,9 @@ type Offer struct {
 	Why     string      `json:"why"`    // where the key is from, or what to do
 	Window  int         `json:"window"` // tokens; 0 = unknown
 	Effort  string      `json:"reasoning_effort,omitempty"`
-	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
-	Local   bool        `json:"-"`              // a server on this machine has it
+	Blocks  bool        `json:"blocks,omitempty"` // calls are blocks of text
+	Price   model.Price `json:"price,omitzero"`   // micro-dollars per million tokens; zero = unknown
+	Local   bool        `json:"-"`                // a server on this machine has it
 }
 
 // Lack says what an offer needs to be used, without its name, which stands before it.
@@ -37,6 +38,14 @@ func (o Offer) LackBrief() string {
 		return "needs /login"
 	}
 	return o.Lack()
+}
+
+// ModelText returns the model, and that its calls are blocks.
+func (o Offer) ModelText() string {
+	if o.Blocks {
+		return o.Model + " · in blocks"
+	}
+	return o.Model
 }
 
 // WindowText returns how much the model takes in, for people.
@@ -73,6 +82,9 @@ func OffersText(offers []Offer, current string) string {
 			continue
 		case o.Model != o.Name && !strings.HasSuffix(o.Name, "/"+o.Model):
 			text += " · " + o.Model
+		}
+		if o.Blocks {
+			text += " · in blocks"
 		}
 		if o.Window > 0 {
 			text += " · " + o.WindowText()

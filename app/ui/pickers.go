@@ -59,7 +59,7 @@ func pickModel(l *overlays, now string, local bool) {
 func modelRows(offers []slash.Offer, now string) []dialog.PickerRow {
 	rows := make([]dialog.PickerRow, len(offers))
 	for i, o := range offers {
-		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), ready(o)}}
+		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.ModelText(), o.WindowText(), o.PriceText(), ready(o)}}
 		if !o.Usable {
 			rows[i].Cells[4] = o.LackBrief()
 		}

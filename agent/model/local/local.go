@@ -43,9 +43,10 @@ type Server struct {
 
 // Model describes a model that a server has to offer.
 type Model struct {
-	ID     string
-	Window int    // tokens; 0 = not said
-	Owner  string // such as "llamacpp"; "" = not said
+	ID         string
+	Window     int     // tokens; 0 = not said
+	Parameters float64 // 0 = not said
+	Owner      string  // such as "llamacpp"; "" = not said
 }
 
 // Find asks all places for their models, within Limit, and returns those that answered in
@@ -112,7 +113,7 @@ func ask(ctx context.Context, client *http.Client, base string) ([]Model, error)
 }
 
 // parse reads a list of models. Windows are vLLM's max_model_len and llama.cpp's
-// meta.n_ctx.
+// meta.n_ctx, parameters are its meta.n_params.
 func parse(data []byte) ([]Model, error) {
 	var list struct {
 		Object string
@@ -121,7 +122,8 @@ func parse(data []byte) ([]Model, error) {
 			Window int    `json:"max_model_len"`
 			Owner  string `json:"owned_by"`
 			Meta   struct {
-				Window int `json:"n_ctx"`
+				Window     int     `json:"n_ctx"`
+				Parameters float64 `json:"n_params"`
 			}
 		}
 	}
@@ -139,7 +141,7 @@ func parse(data []byte) ([]Model, error) {
 		if m.ID == "" || len(m.ID) > maxName || strings.Contains(strings.ToLower(m.ID), "embed") || len(models) == maxModels {
 			continue // an embedding model answers no prompt
 		}
-		models = append(models, Model{m.ID, max(m.Window, m.Meta.Window, 0), m.Owner})
+		models = append(models, Model{m.ID, max(m.Window, m.Meta.Window, 0), max(m.Meta.Parameters, 0), m.Owner})
 	}
 	return models, nil
 }

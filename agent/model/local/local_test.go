@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("HTTP_PROXY", other)
 	got := find(t.Context(), places) // without the limit, within which a busy machine may not answer
-	want := []Server{{places[1], []Model{{"qwen3", 40960, "vllm"}}}, {places[2], nil}}
+	want := []Server{{places[1], []Model{{ID: "qwen3", Window: 40960, Owner: "vllm"}}}, {places[2], nil}}
 	if !reflect.DeepEqual(got, want) || outside {
 		t.Errorf("found %+v, want %+v; another was asked: %v", got, want, outside)
 	}
@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 	if got, err := parse([]byte(many)); len(got) != maxModels || err != nil {
 		t.Error(len(got), err)
 	}
-	if got, err := parse([]byte(`{"data":[{"id":"` + strings.Repeat("x", maxName+1) + `"},{"id":"a","meta":{"n_ctx":5}},{"id":"b","max_model_len":-1}]}`)); err != nil || !reflect.DeepEqual(got, []Model{{"a", 5, ""}, {"b", 0, ""}}) {
+	if got, err := parse([]byte(`{"data":[{"id":"` + strings.Repeat("x", maxName+1) + `"},{"id":"a","meta":{"n_ctx":5}},{"id":"b","max_model_len":-1}]}`)); err != nil || !reflect.DeepEqual(got, []Model{{ID: "a", Window: 5}, {ID: "b"}}) {
 		t.Error(got, err)
 	}
 	for _, bad := range []string{``, `{}`, `[]`, `{"error":"x"}`, `{"data":{}}`} {

@@ -71,7 +71,7 @@ func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 // it does not say.
 func loadedWindow(ctx context.Context, base, name string) (loaded, most int) {
 	a := asking{ctx, newClient(), strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), name}
-	if loaded = a.running(); loaded == 0 {
+	if loaded = a.running().Window; loaded == 0 {
 		return 0, 0
 	}
 	var m struct {

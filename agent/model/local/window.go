@@ -8,37 +8,43 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Window asks the server on this machine at a base URL of OpenAI's protocol how many tokens a
-// model of it takes in, within Limit; 0 = it does not say. What is loaded counts before what
-// the model could take. The questions are those of vLLM and llama.cpp, then of each alone:
-// docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
-// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (/props),
-// docs.ollama.com/api (/api/ps, /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
-func Window(ctx context.Context, base, model string) int {
-	ctx, cancel := context.WithTimeout(ctx, Limit)
-	defer cancel()
-	return window(ctx, base, model)
+// Facts holds what a server on this machine says of a model.
+type Facts struct {
+	Window     int     // tokens that it takes in; 0 = not said
+	Parameters float64 // 0 = not said
+	NoTools    bool    // it takes no tools
 }
 
-// window is Window without a limit of its own.
-func window(ctx context.Context, base, model string) int {
+// Describe asks the server on this machine at a base URL of OpenAI's protocol for what it knows of a model, within
+// Limit. Of windows, what is loaded counts before what the model could take. The questions are those of vLLM and
+// llama.cpp, then of each alone: docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props),
+// docs.ollama.com/api (/api/ps, /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
+func Describe(ctx context.Context, base, model string) Facts {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	return describe(ctx, base, model)
+}
+
+// describe is Describe without a limit of its own.
+func describe(ctx context.Context, base, model string) Facts {
 	base = strings.TrimRight(base, "/")
 	a := asking{ctx, newClient(), strings.TrimSuffix(base, "/v1"), model}
-	for _, question := range []func() int{
-		func() int { return a.listed(base) }, a.props, a.running, a.shown, a.loaded,
-	} {
-		if n := question(); n > 0 {
-			return n
-		}
+	all := a.listed(base)
+	for _, question := range []func() Facts{a.props, a.running, a.shown, a.loaded} {
 		if ctx.Err() != nil {
 			break
 		}
+		f := question()
+		all.Window, all.Parameters = cmp.Or(all.Window, f.Window), cmp.Or(all.Parameters, f.Parameters)
+		all.NoTools = all.NoTools || f.NoTools
 	}
-	return 0
+	return all
 }
 
 // asking is one server and one model of it.
@@ -78,28 +84,32 @@ func fetch(client *http.Client, req *http.Request) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, maxBody))
 }
 
-func (a asking) listed(base string) int {
+func (a asking) listed(base string) Facts {
 	models, err := ask(a.ctx, a.client, base)
 	for _, m := range models {
 		if err == nil && m.ID == a.model {
-			return m.Window
+			return Facts{Window: m.Window, Parameters: m.Parameters}
 		}
 	}
-	return 0
+	return Facts{}
 }
 
-func (a asking) props() int {
+// props returns what llama.cpp's server says of the model that it has loaded.
+func (a asking) props() Facts {
 	var p struct {
 		Settings struct {
 			Window int `json:"n_ctx"`
 		} `json:"default_generation_settings"`
+		Template struct {
+			Tools *bool `json:"supports_tools"`
+		} `json:"chat_template_caps"`
 	}
 	a.get(a.root+"/props", nil, &p)
-	return p.Settings.Window
+	return Facts{Window: p.Settings.Window, NoTools: p.Template.Tools != nil && !*p.Template.Tools}
 }
 
-// running is the window of a model that Ollama has loaded.
-func (a asking) running() int {
+// running returns the window of a model that Ollama has loaded.
+func (a asking) running() Facts {
 	var list struct {
 		Models []struct {
 			Name, Model string
@@ -109,32 +119,54 @@ func (a asking) running() int {
 	a.get(a.root+"/api/ps", nil, &list)
 	for _, m := range list.Models {
 		if m.Name == a.model || m.Model == a.model || m.Name == a.model+":latest" {
-			return m.Window
+			return Facts{Window: m.Window}
+		}
+	}
+	return Facts{}
+}
+
+// shown returns what Ollama's description of a model says. Of windows, num_ctx is what it will be loaded
+// with, before the length that it was made for.
+func (a asking) shown() Facts {
+	var m struct {
+		Parameters   string
+		Info         map[string]any `json:"model_info"`
+		Capabilities []string
+		Details      struct {
+			Parameters string `json:"parameter_size"`
+		}
+	}
+	a.get(a.root+"/api/show", map[string]string{"model": a.model}, &m)
+	f := Facts{Parameters: parameters(m.Details.Parameters), NoTools: len(m.Capabilities) > 0 && !slices.Contains(m.Capabilities, "tools")}
+	if n, ok := m.Info["general.parameter_count"].(float64); ok && n > 0 {
+		f.Parameters = n
+	}
+	for line := range strings.Lines(m.Parameters) {
+		if words := strings.Fields(line); len(words) == 2 && words[0] == "num_ctx" {
+			if n, err := strconv.Atoi(words[1]); err == nil && n > 0 {
+				f.Window = n
+				return f
+			}
+		}
+	}
+	f.Window = madeFor(m.Info)
+	return f
+}
+
+// parameters reads a number of parameters as Ollama writes it: "1.5B", "270.3M"; 0 for another text.
+func parameters(text string) float64 {
+	for unit, factor := range map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9} {
+		if digits, ok := strings.CutSuffix(text, unit); ok {
+			if n, err := strconv.ParseFloat(digits, 64); err == nil && n > 0 {
+				return n * factor
+			}
 		}
 	}
 	return 0
 }
 
-// shown returns the window that Ollama's description of a model says: num_ctx is what it will be loaded
-// with, else the length that it was made for.
-func (a asking) shown() int {
-	var m struct {
-		Parameters string
-		Info       map[string]any `json:"model_info"`
-	}
-	a.get(a.root+"/api/show", map[string]string{"model": a.model}, &m)
-	for line := range strings.Lines(m.Parameters) {
-		if f := strings.Fields(line); len(f) == 2 && f[0] == "num_ctx" {
-			if n, err := strconv.Atoi(f[1]); err == nil && n > 0 {
-				return n
-			}
-		}
-	}
-	return madeFor(m.Info)
-}
-
 // loaded returns the window of the model in LM Studio, in tokens, 0 if it does not tell.
-func (a asking) loaded() int {
+func (a asking) loaded() Facts {
 	var list struct {
 		Data []struct {
 			ID     string
@@ -145,8 +177,8 @@ func (a asking) loaded() int {
 	a.get(a.root+"/api/v0/models", nil, &list)
 	for _, m := range list.Data {
 		if m.ID == a.model {
-			return max(0, cmp.Or(m.Loaded, m.Most))
+			return Facts{Window: max(0, cmp.Or(m.Loaded, m.Most))}
 		}
 	}
-	return 0
+	return Facts{}
 }

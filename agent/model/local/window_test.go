@@ -32,14 +32,14 @@ func TestWindow(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusNotFound)
 		})
-		if got := window(t.Context(), base, "qwen3"); got != tt.want { // without the limit, within which a busy machine may not answer
+		if got := describe(t.Context(), base, "qwen3").Window; got != tt.want { // without the limit, within which a busy machine may not answer
 			t.Errorf("%s: %d, want %d", name, got, tt.want)
 		}
 	}
 	begin := time.Now()
 	for _, base := range []string{muteServer(t), "http://192.0.2.1/v1"} {
-		if got := Window(t.Context(), base, "qwen3"); got != 0 || time.Since(begin) > time.Minute {
-			t.Errorf("%s: %d after %v", base, got, time.Since(begin))
+		if got := Describe(t.Context(), base, "qwen3"); got != (Facts{}) || time.Since(begin) > time.Minute {
+			t.Errorf("%s: %+v after %v", base, got, time.Since(begin))
 		}
 	}
 }

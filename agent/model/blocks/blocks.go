@@ -1,0 +1,281 @@
+// Package blocks speaks with a model in plain text in place of calls of tools: a fenced block of shell is a command, a
+// fenced block after the name of a file is its text, and all else is the answer. Small models do that well which fail at
+// calls in JSON, and models for which a server takes no tools have no other way.
+//
+//	m := blocks.New(adapter, blocks.Always("it has 1.5 billion parameters"))
+//	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file, as of any model
+//
+// To the model the call
+//
+//	{"name": "run_shell", "arguments": {"command": "ls docs"}}
+//
+// is
+//
+//	```sh
+//	ls docs
+//	```
+//
+// and so are all earlier calls of the conversation, whichever model made them, with their results as text. Only what the
+// model writes is read for blocks, and only up to the first one that is a call: there its answer is cut off.
+package blocks
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"buddy/agent/model"
+)
+
+// The tools whose calls are blocks, and the one with which buddy reads what prompts name.
+const (
+	Shell = "run_shell"
+	Write = "write_file"
+	Read  = "read_file"
+)
+
+//go:embed system.md
+var system string
+
+// System is the system text.
+var System = strings.TrimSpace(system)
+
+// Has reports whether a session with such a model has a tool.
+func Has(tool string) bool { return tool == Shell || tool == Write || tool == Read }
+
+// Model is a model.Model that is spoken to in blocks. Make it with New or Auto.
+type Model struct {
+	next   model.Model
+	why    atomic.Pointer[string] // nil: it is spoken to with calls of tools
+	unused atomic.Int32           // answers with calls in their text that could not be used
+}
+
+// New returns next, spoken to in blocks. why says the reason, for people.
+func New(next model.Model, why string) *Model {
+	m := Auto(next)
+	m.why.Store(&why)
+	return m
+}
+
+// Auto returns next, which is spoken to in blocks once its server has refused a request because of its tools, or twice an
+// answer had calls in its text that could not be used.
+func Auto(next model.Model) *Model { return &Model{next: next} }
+
+// Info describes the model. Its Blocks may become a reason.
+func (m *Model) Info() model.Info {
+	i := m.next.Info()
+	if why := m.why.Load(); why != nil {
+		i.Blocks = *why
+	}
+	return i
+}
+
+// Stream sends a request that offers tools as text, and yields the first block of the answer as a call. Requests without
+// tools are passed on as they are.
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	if len(req.Tools) == 0 {
+		return m.next.Stream(ctx, req)
+	}
+	return func(yield func(model.Delta, error) bool) {
+		stays := true
+		switch {
+		case m.why.Load() != nil:
+		case slices.ContainsFunc(req.Needs, m.learnt):
+			stays = m.begin(req, learnt, yield)
+		default:
+			stays = m.native(ctx, req, yield)
+		}
+		if stays {
+			m.blocks(ctx, req, yield)
+		}
+	}
+}
+
+// blocks sends a request as text.
+func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) {
+	if call := unread(req.Messages); call != nil {
+		answered(yield, model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{*call}})
+		return
+	}
+	a := &answer{past: pastOf(req.Messages), yield: yield, quoted: func(text string) bool { return occurs(req.Messages, text) }}
+	var more []model.Message
+	for {
+		a.begin()
+		a.read(m.next.Stream(ctx, rendered(req, more...)))
+		objection := a.objection()
+		if a.left || objection == "" {
+			break
+		}
+		if len(more) == 2*maxObjections {
+			if a.scanner.call != nil {
+				yield(model.Delta{}, fmt.Errorf("%s made the same call %d times in a row, which was done once: say what is missing, or choose another model with /model", m.Info().Model, len(more)/2+2))
+				return
+			}
+			break
+		}
+		more = append(more, model.Message{Role: model.Assistant, Content: answerText(a.message())}, model.Message{Role: model.User, Content: objection})
+	}
+	a.finish()
+}
+
+// maxObjections limits how often a model is asked for a better answer before its answer counts.
+const maxObjections = 2
+
+// What a model is asked to do better.
+const (
+	repeated = "You did that already, and it was not done again. If the task is done, say so in one sentence, without a block. Else do something else."
+	useless  = "You did that already, and it changes nothing. It was not done again. Read the text again, and do something else."
+	guessed  = "You have not looked yet. Run a command that shows it, then answer."
+	idled    = "No file was changed yet. If the task asks for a change, make it now, with one block."
+	unfenced = "To run a command, put it in a block that begins with ```sh. Do that now, or answer in a sentence."
+	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
+)
+
+// answer is an answer on its way.
+type answer struct {
+	past   past
+	quoted func(text string) bool
+	yield  func(model.Delta, error) bool
+
+	scanner scanner
+	guesses bool         // what it says may be a guess
+	held    string       // prose that is not passed on yet, because it may be one
+	left    bool         // the reader has left, or got an error
+	done    *model.Delta // the end of the answer; nil: it was cut off after a block
+}
+
+// begin begins an attempt.
+func (a *answer) begin() {
+	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.idle || a.past.fails, "", nil
+}
+
+// read passes on an answer up to its first call.
+func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
+	for d, err := range stream {
+		switch {
+		case err != nil:
+			a.pass(model.Delta{}, err)
+		case d.Kind == model.Text:
+			a.say(a.scanner.write(d.Text))
+			if a.scanner.open != nil && a.scanner.open.call {
+				a.pass(model.Delta{Kind: model.CallDelta, CallID: "block", Text: d.Text}, nil)
+			}
+		case d.Kind == model.Done:
+			if d.Finish != model.FinishLength {
+				a.say(a.scanner.end())
+			}
+			a.done = &d
+		case d.Kind == model.Stalled, d.Kind == model.Retry, d.Kind == model.Fallback: // what was said is void
+			a.begin()
+			a.pass(d, nil)
+		case d.Kind != model.CallDelta && d.Kind != model.CallReady: // no tools were offered
+			a.pass(d, nil)
+		}
+		if a.left || a.scanner.call != nil {
+			return
+		}
+	}
+}
+
+// say passes on prose. What may be a guess is held back while it is short.
+func (a *answer) say(text string) {
+	if a.guesses {
+		a.held += text
+		if len(a.held) <= maxGuess && a.scanner.call == nil && a.scanner.open == nil {
+			return
+		}
+		text, a.held, a.guesses = a.held, "", false
+	}
+	if text != "" {
+		a.pass(model.Delta{Kind: model.Text, Text: text}, nil)
+	}
+}
+
+func (a *answer) pass(d model.Delta, err error) {
+	a.left = a.left || !a.yield(d, err) || err != nil
+}
+
+// objection says what is wrong with an answer: it makes the call that was made just before, it names files of which
+// the model has not seen more than the name, or it ends a task that asks for a change before there was one.
+func (a *answer) objection() string {
+	switch {
+	case a.scanner.call != nil && a.past.last != "" && callText(a.call()) == a.past.last:
+		if a.past.idle {
+			return useless
+		}
+		return repeated
+	case a.scanner.call != nil || a.done == nil || !a.guesses:
+	case bare.MatchString(strings.TrimSpace(a.held)):
+		return unfenced
+	case a.past.idle:
+		return idled
+	case a.past.fails:
+		return failing
+	case slices.ContainsFunc(strings.Fields(a.held), func(w string) bool { return isFile(strings.Trim(w, "`*\"'(),;:.!?")) }):
+		return guessed
+	}
+	return ""
+}
+
+// call returns the block as a call.
+func (a *answer) call() model.ToolCall {
+	b := a.scanner.call
+	name, args := Shell, map[string]string{"command": b.text}
+	if b.file != "" {
+		name, args = Write, map[string]string{"path": b.file, "content": b.text}
+	}
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(args) // of strings
+	return model.ToolCall{Name: name, Arguments: strings.TrimSpace(data.String())}
+}
+
+// message returns the answer as it is stored.
+func (a *answer) message() model.Message {
+	m := model.Message{Role: model.Assistant, Content: strings.TrimSpace(a.scanner.prose.String())}
+	if a.scanner.call != nil {
+		m.ToolCalls = []model.ToolCall{a.call()}
+		if at := strings.LastIndexByte(m.Content, '\n') + 1; fileAlone(m.Content[at:]) != "" && fileAlone(m.Content[at:]) == a.scanner.call.file {
+			m.Content = strings.TrimSpace(m.Content[:at]) // the call has it
+		}
+	}
+	return m
+}
+
+// finish yields the end of the answer.
+func (a *answer) finish() {
+	if a.left {
+		return
+	}
+	m := a.message()
+	if a.guesses = false; a.held != "" {
+		a.pass(model.Delta{Kind: model.Text, Text: a.held}, nil)
+	}
+	if len(m.ToolCalls) == 0 {
+		if a.done == nil { // the stream ended before its end, which the caller reports
+			return
+		}
+		end := *a.done
+		if said := a.done.Message; said != nil && a.done.Finish == model.FinishLength {
+			m.Content = said.Content // with a block that is not whole
+		}
+		end.Message = &m
+		a.yield(end, nil)
+		return
+	}
+	answered(a.yield, m)
+}
+
+// answered yields the end of an answer that makes a call.
+func answered(yield func(model.Delta, error) bool, m model.Message) {
+	if yield(model.Delta{Kind: model.CallReady, Call: &m.ToolCalls[0]}, nil) {
+		yield(model.Delta{Kind: model.Done, Message: &m, Finish: model.FinishToolCalls}, nil)
+	}
+}

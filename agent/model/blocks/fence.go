@@ -1,0 +1,184 @@
+package blocks
+
+import (
+	"regexp"
+	"strings"
+)
+
+// block is a fenced block that is a call: a command, or the text of a file.
+type block struct {
+	file string // its name; "" is a command
+	text string
+}
+
+// scanner reads an answer piece by piece and finds the first fenced block that is a call. Fences are those of
+// CommonMark (spec.commonmark.org/0.31.2/#fenced-code-blocks), also in the items of a list.
+type scanner struct {
+	quoted func(text string) bool // whether the model has read a text; nil: it has read nothing
+
+	prose  strings.Builder // all before the call
+	line   strings.Builder // the newest line, which has not ended
+	passed int             // bytes of line that are in prose
+	before string          // the last line outside of fences that is not blank
+	item   int             // the column at which the text of a list item begins; 0: there is none
+	open   *fence          // nil: the line is in no fence
+	call   *block          // nil: none has ended yet
+}
+
+// fence is a block that has begun.
+type fence struct {
+	mark   string // the characters that begin it
+	indent int    // columns before them
+	item   int    // of which belong to a list item
+	call   bool   // it is one
+	bare   bool   // it has no language: it is a call if it looks like one
+	file   string // see block
+	text   strings.Builder
+	whole  strings.Builder // with its first line
+}
+
+// write takes the next piece of an answer, and returns what of it is prose. What follows the call is left out.
+func (s *scanner) write(piece string) (prose string) {
+	at := s.prose.Len()
+	for piece != "" && s.call == nil {
+		part, rest, ended := strings.Cut(piece, "\n")
+		s.line.WriteString(part)
+		if piece = rest; ended {
+			s.endLine("\n")
+		}
+	}
+	line := s.line.String()
+	if s.open == nil && !mayBegin(line) || s.open != nil && !s.open.call {
+		s.keep("")
+		s.passed = len(line)
+	}
+	return s.prose.String()[at:]
+}
+
+// end takes the end of an answer, which ends a fence as well, and returns the rest of the prose.
+func (s *scanner) end() (prose string) {
+	at := s.prose.Len()
+	if s.call == nil && s.line.Len() > 0 {
+		s.endLine("")
+	}
+	if s.call == nil && s.open != nil && s.open.call {
+		s.close()
+	}
+	return s.prose.String()[at:]
+}
+
+// marker matches what may stand before a fence in its line.
+var marker = regexp.MustCompile(`^(?: *(?:[-+*]|\d{1,9}[.)]) +)? *`)
+
+// mayBegin reports whether a line that has not ended may be the first one of a fence.
+func mayBegin(line string) bool {
+	rest := line[len(marker.FindString(line)):]
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(rest, mark) || strings.HasPrefix(mark, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// endLine takes the end of the line.
+func (s *scanner) endLine(end string) {
+	line := strings.TrimSuffix(s.line.String(), "\r")
+	switch f := s.open; {
+	case f == nil:
+		s.outside(line, end)
+	case f.closes(line):
+		if f.call {
+			f.whole.WriteString(s.line.String() + end)
+			s.close()
+			break
+		}
+		s.open, s.before = nil, ""
+		s.keep(end)
+	case f.call:
+		f.text.WriteString(unindented(line, f.indent) + "\n")
+		f.whole.WriteString(s.line.String() + end)
+	default:
+		s.keep(end)
+	}
+	s.line.Reset()
+	s.passed = 0
+}
+
+// keep adds what is left of the line to the prose.
+func (s *scanner) keep(end string) { s.prose.WriteString(s.line.String()[s.passed:] + end) }
+
+// close ends the fence that is open, which may be a call. One that is none is prose.
+func (s *scanner) close() {
+	f := s.open
+	s.open, s.before = nil, ""
+	b := block{file: f.file, text: f.text.String()}
+	if b.file == "" {
+		b.text = commandIn(b.text)
+	}
+	if b.file == "" && (b.text == "" || f.bare && (!looksLikeCommand(b.text) || s.quoted != nil && s.quoted(b.text))) {
+		s.prose.WriteString(f.whole.String())
+		return
+	}
+	s.call = &b
+}
+
+// outside takes a line that is in no fence, up to its end.
+func (s *scanner) outside(line, end string) {
+	before := marker.FindString(line)
+	indent, opens := len(before), strings.TrimSpace(before) != ""
+	if opens {
+		s.item = indent
+	}
+	if mark, info := fenceMark(line[indent:]); mark != "" && indent <= s.item+3 {
+		s.open = &fence{mark: mark, indent: indent, item: min(s.item, indent)}
+		alone := strings.TrimSpace(s.prose.String()) == ""
+		if s.open.file, s.open.call = meaning(info, s.before, alone); s.open.call {
+			s.open.bare = info == ""
+			if opens { // the mark of the item stays
+				s.prose.WriteString(before[s.passed:])
+				s.passed = indent
+			}
+			s.open.whole.WriteString(s.line.String()[s.passed:] + end)
+			return
+		}
+	} else if strings.TrimSpace(line) != "" {
+		s.before = line
+		if indent < s.item {
+			s.item = 0
+		}
+	}
+	s.keep(end)
+}
+
+// fenceMark returns the characters that begin a fence, and what follows them in the line; "" for another line.
+func fenceMark(text string) (mark, info string) {
+	if text == "" || text[0] != '`' && text[0] != '~' {
+		return "", ""
+	}
+	rest := strings.TrimLeft(text, text[:1])
+	mark = text[:len(text)-len(rest)]
+	if len(mark) < 3 || text[0] == '`' && strings.Contains(rest, "`") {
+		return "", ""
+	}
+	return mark, strings.TrimSpace(rest)
+}
+
+// closes reports whether a line ends the fence.
+func (f *fence) closes(line string) bool {
+	text := strings.TrimLeft(line, " ")
+	if len(line)-len(text) > f.item+3 {
+		return false
+	}
+	rest := strings.TrimLeft(text, f.mark[:1])
+	return len(text)-len(rest) >= len(f.mark) && strings.TrimSpace(rest) == ""
+}
+
+// unindented returns a line without its first blanks, so many columns at most.
+func unindented(line string, columns int) string {
+	for columns > 0 && strings.HasPrefix(line, " ") {
+		line = line[1:]
+		columns--
+	}
+	return line
+}

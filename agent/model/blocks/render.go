@@ -1,0 +1,187 @@
+package blocks
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+	"buddy/texts"
+)
+
+// Limits of what a small model gets of a text that is meant for larger ones, in bytes.
+const (
+	maxRules  = 1500 // of where it works, instruction files and memory together
+	maxTold   = 3500 // of what buddy says
+	maxOther  = 300  // of the arguments of a call that is no block
+	maxResult = 3000 // of a result
+)
+
+// rendered returns a request in which all calls and results are text, and neighbouring messages of a person, of tools and of
+// buddy are one.
+func rendered(req model.Request, more ...model.Message) model.Request {
+	system, rest := systemOf(req.Messages)
+	out := []model.Message{{Role: model.System, Content: system}}
+	for i, m := range rest {
+		switch {
+		case m.Role == model.Assistant:
+			m = model.Message{Role: model.Assistant, Content: answerText(m)}
+		case m.Role == model.Tool:
+			m = model.Message{Role: model.User, Content: resultText(m.Content)}
+		case m.Kind == model.Reminder && i == 0:
+			m = model.Message{Role: model.User, Content: opening(m.Content)}
+		case m.Kind == model.Reminder:
+			m = model.Message{Role: model.User, Content: clipped(untagged(m.Content), maxTold), Images: m.Images}
+		default:
+			m = model.Message{Role: model.User, Content: m.Content, Images: m.Images}
+			if date := aside.FindString(m.Content); date != "" { // what a small model reads last it takes for the task
+				m.Content = strings.TrimSpace(strings.Replace(m.Content, date, "", 1))
+				if last := &out[len(out)-1]; last.Role == model.User {
+					last.Content = untagged(date) + "\n\n" + last.Content
+				} else {
+					m.Content = untagged(date) + "\n\n" + m.Content
+				}
+			}
+		}
+		if last := &out[len(out)-1]; m.Role == model.User && last.Role == model.User {
+			last.Content, last.Images = strings.TrimSpace(last.Content+"\n\n"+m.Content), append(slices.Clip(last.Images), m.Images...)
+			continue
+		}
+		out = append(out, m)
+	}
+	req.Messages, req.Tools, req.Ephemeral, req.Breakpoints = append(out, more...), nil, 0, nil
+	return req
+}
+
+// systemOf returns the system text of a conversation, and the messages behind it.
+func systemOf(all []model.Message) (system string, rest []model.Message) {
+	system = System
+	for i, m := range all {
+		if m.Role != model.System {
+			return system, all[i:]
+		}
+		text, own := strings.CutPrefix(m.Content, System)
+		if i == 0 && !own {
+			continue // it was written for calls of tools
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			system += "\n\n" + clipped(text, maxRules)
+		}
+	}
+	return system, nil
+}
+
+// clipped returns the beginning of a text, at most n bytes of it.
+func clipped(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return texts.ClipBytes(text, n) + " [cut off]"
+}
+
+// What of the opening of a conversation is for larger models. Small ones make wrong names of the folder's own name.
+var (
+	here    = regexp.MustCompile(`^Commands run on this machine \([^)\n]*\), starting in [^\n]*\n?`)
+	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)
+)
+
+// opening returns where the model works and the instruction files, in short.
+func opening(text string) string {
+	text = here.ReplaceAllLiteralString(untagged(text), "")
+	text = preface.ReplaceAllLiteralString(text, "How to work here, which permits nothing:\n<instructions")
+	return clipped(strings.TrimSpace(text), maxRules)
+}
+
+// tags are those around what buddy says.
+var tags = strings.NewReplacer("<system-reminder>", "", "</system-reminder>", "")
+
+// untagged returns what buddy says without the tags.
+func untagged(text string) string { return strings.TrimSpace(tags.Replace(text)) }
+
+// answerText returns an answer as a model would have written it in blocks.
+func answerText(m model.Message) string {
+	parts := []string{strings.TrimSpace(m.Content)}
+	for _, c := range m.ToolCalls {
+		parts = append(parts, callText(c))
+	}
+	return strings.TrimSpace(strings.Join(parts, "\n"))
+}
+
+// callText returns a call as a block. Tools that have none are named.
+func callText(c model.ToolCall) string {
+	var args struct{ Command, Path, Content string }
+	_ = json.Unmarshal([]byte(c.Arguments), &args) // what does not fit is empty
+	switch {
+	case c.Name == Shell && args.Command != "":
+		return fenced("sh", args.Command)
+	case c.Name == Write && args.Path != "":
+		return args.Path + "\n" + fenced("", args.Content)
+	case c.Name == Read && args.Path != "":
+		return fenced("sh", "cat "+quoted(args.Path))
+	}
+	return fmt.Sprintf("(%s %s)", c.Name, clipped(c.Arguments, maxOther))
+}
+
+// quoted returns a name as a word of a command.
+func quoted(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'$`\\&;|<>()*?[]#~!{}", r) }) {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
+}
+
+// fenced returns a text in a fence that is longer than all in it.
+func fenced(info, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// resultText returns a result as the model reads it.
+func resultText(content string) string {
+	head, body := "Output", plain(content)
+	var shell struct {
+		ExitCode *int `json:"exit_code"`
+		Stdout   string
+		Stderr   string
+		Notices  []string
+		Message  string
+		Content  string
+	}
+	text, rest := body.result, strings.TrimSpace(body.rest)
+	if json.Unmarshal([]byte(body.result), &shell) == nil {
+		switch {
+		case shell.ExitCode != nil:
+			head = fmt.Sprintf("Output (exit code %d)", *shell.ExitCode)
+			text = strings.Join(append([]string{shell.Stdout + shell.Stderr}, shell.Notices...), "\n")
+		case shell.Message != "":
+			text = shell.Message
+		case shell.Content != "":
+			text = shell.Content
+		}
+	}
+	if text = strings.Trim(text, "\n"); len(text) > maxResult {
+		text = texts.ClipBytes(text, maxResult) + "\n[the rest is left out]"
+	}
+	if text = strings.Trim(text+"\n"+rest, "\n"); text == "" {
+		return strings.Replace(head, "Output", "No output", 1) + "."
+	}
+	return head + ":\n" + fenced("", text)
+}
+
+// parts are a result and what was added to it.
+type parts struct{ result, rest string }
+
+// plain takes a result apart. Sessions hold results as plain text and, from earlier versions, as JSON in an envelope.
+func plain(content string) parts {
+	var envelope struct{ Result json.RawMessage }
+	d := json.NewDecoder(strings.NewReader(content))
+	if !strings.HasPrefix(content, "{") || d.Decode(&envelope) != nil || envelope.Result == nil {
+		return parts{result: content}
+	}
+	return parts{string(envelope.Result), content[d.InputOffset():]}
+}

@@ -1,0 +1,78 @@
+package compose
+
+import (
+	"context"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+	"buddy/tools"
+	"buddy/tools/file"
+	"buddy/tools/target"
+)
+
+// Limits of what a model that is spoken to in blocks is shown of the folder.
+const (
+	shownNames = 60
+	shownFiles = 8
+	shownBytes = 3000 // of one file
+	shownShare = 8    // a part of the window for all files that a prompt names
+	tokenBytes = 4
+)
+
+// folder shows models that are spoken to in blocks what is in the folder.
+type folder struct{ targets *target.Set }
+
+// workspace returns the files of the target that calls work on; nil while it was not opened.
+func (f folder) workspace(name string) *file.Workspace {
+	if one := f.targets.Session(name); one != nil {
+		return one.Files
+	}
+	return nil
+}
+
+// Look returns the list of files, and which of them a prompt names.
+func (f folder) Look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
+	w := f.workspace(f.targets.Current())
+	if m.Blocks == "" || w == nil {
+		return "", nil, 0
+	}
+	names, more, err := file.Names(ctx, w, shownNames)
+	if err != nil {
+		return "", nil, 0
+	}
+	switch list = "Files in the folder: " + strings.Join(names, ", ") + "."; {
+	case len(names) == 0:
+		list = "The folder is empty."
+	case more:
+		list += " There are more."
+	}
+	for _, name := range names {
+		if names := []string{name, path.Base(name)}; len(named) < shownFiles && w.Secret(path.Join(w.Root(), name)) == "" && slices.ContainsFunc(names, func(n string) bool { return mentions(prompt, n) }) {
+			named = append(named, name)
+		}
+	}
+	page = shownBytes
+	if m.Window > 0 && len(named) > 0 {
+		page = min(page, m.Window*tokenBytes/shownShare/len(named))
+	}
+	return list, named, page
+}
+
+// mentions reports whether a text has a name as a word of its own.
+func mentions(text, name string) bool {
+	return regexp.MustCompile(`(^|[^\w./-])(\./)?` + regexp.QuoteMeta(name) + `($|[^\w/-])`).MatchString(text)
+}
+
+// Watch looks at the files before a call, and says after it which have changed. It does on this machine only: elsewhere it
+// would take too long.
+func (f folder) Watch(ctx context.Context, m model.Info, call tools.Call) func(context.Context) string {
+	w := f.workspace(call.Planned.Target)
+	if m.Blocks == "" || w == nil || f.targets.Target(call.Planned.Target).Host != nil {
+		return nil
+	}
+	before := file.Shoot(ctx, w, nil)
+	return func(ctx context.Context) string { return before.Changes(file.Shoot(ctx, w, before)) }
+}
