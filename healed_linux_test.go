@@ -34,15 +34,22 @@ func roles(msgs []model.Message) string {
 	return b.String()
 }
 
+// lastTask returns the last line "do …" of a person; reminders may be in the same message.
+func lastTask(msgs []model.Message) (task string) {
+	for _, m := range msgs {
+		for line := range strings.Lines(m.Content) {
+			if m.Role == model.User && strings.HasPrefix(line, "do ") {
+				task = strings.TrimSuffix(line, "\n")
+			}
+		}
+	}
+	return task
+}
+
 func (s *strictModel) answer(r modeltest.Request) modeltest.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	prompt := ""
-	for _, m := range r.Messages {
-		if m.Role == model.User && strings.HasPrefix(m.Content, "do ") {
-			prompt, _, _ = strings.Cut(m.Content, "\n")
-		}
-	}
+	prompt := lastTask(r.Messages)
 	body, order := string(r.Body), roles(r.Messages)
 	anthropic := strings.Contains(body, `"max_tokens"`)
 	last := r.Messages[len(r.Messages)-1]
@@ -125,17 +132,14 @@ type touchyModel struct {
 func (m *touchyModel) answer(r modeltest.Request) modeltest.Answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	prompt := ""
 	for _, msg := range r.Messages {
-		if msg.Role == model.User && strings.HasPrefix(msg.Content, "do ") {
-			prompt, _, _ = strings.Cut(msg.Content, "\n")
-		}
 		if msg.Role != model.Assistant && (strings.Contains(msg.Content, "forbidden") || len(msg.Images) > 0) {
 			m.refused++
 			return m.refusal
 		}
 	}
 	m.last = r
+	prompt := lastTask(r.Messages)
 	if path, ok := strings.CutPrefix(prompt, "do read "); ok && r.Messages[len(r.Messages)-1].Role == model.User {
 		return modeltest.Answer{modeltest.Call{ID: path, Name: "read_file", Arguments: fmt.Sprintf(`{"path":%q}`, path)}}
 	}
