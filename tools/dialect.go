@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,15 +130,8 @@ var dialects = []dialect{
 	{tool: "use_tool", args: map[string]string{"arguments": "args", "tool_name": "name", "tool": "name", "input": "args"}},
 }
 
-// plainName normalizes a tool's name as the tables spell it: lower case, without the prefixes
-// that some models add.
-func plainName(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	for _, before := range []string{"functions.", "default_api.", "default_api:"} {
-		name = strings.TrimPrefix(name, before)
-	}
-	return name
-}
+// plainName normalizes a tool's name as the tables spell it: lower case, without what some models put around it.
+func plainName(name string) string { return model.CallName(strings.ToLower(name)) }
 
 // nativeName returns our name of the tool that a foreign name means; an unknown name is
 // returned unchanged.
@@ -193,6 +188,9 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
 	}
 	f := &foreign{values: values, known: schema.Properties, named: plainName(call.Name), at: at}
 	before := maps.Clone(values)
+	if i >= 0 {
+		wholeNumbers(values)
+	}
 	if d.convert != nil {
 		if err := d.convert(f); err != nil {
 			return call, err
@@ -213,6 +211,18 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
 		call.Arguments = string(JSON(f.values))
 	}
 	return call, nil
+}
+
+// whole matches a whole number with a fraction of zeros.
+var whole = regexp.MustCompile(`^-?\d+\.0+$`)
+
+// wholeNumbers writes numbers such as 1.0 as the integers that they are.
+func wholeNumbers(values map[string]json.RawMessage) {
+	for name, raw := range values {
+		if whole.Match(raw) {
+			values[name] = raw[:bytes.IndexByte(raw, '.')]
+		}
+	}
 }
 
 // objectIn decodes arguments, which some models encode twice.

@@ -179,23 +179,21 @@ func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	}
 }
 
-// clean gives calls names that every provider takes: what a model makes up goes into the
-// history, and one bad name would have each later request refused.
+// clean gives calls names that every provider takes and arguments that are JSON, as far as it is clear what was meant: what a
+// model makes up goes into the history, and one bad name would have each later request refused.
 func clean(d *model.Delta) {
-	bad := func(c model.ToolCall) bool { return toolName(c.Name) != c.Name }
-	if d.Call != nil && bad(*d.Call) {
-		c := *d.Call
-		c.Name = toolName(c.Name)
-		d.Call = &c
+	if d.Call != nil {
+		cleanCall(d.Call)
 	}
-	if d.Message != nil && slices.ContainsFunc(d.Message.ToolCalls, bad) {
-		m := *d.Message
-		m.ToolCalls = slices.Clone(m.ToolCalls)
-		for i := range m.ToolCalls {
-			m.ToolCalls[i].Name = toolName(m.ToolCalls[i].Name)
+	if d.Message != nil {
+		for i := range d.Message.ToolCalls {
+			cleanCall(&d.Message.ToolCalls[i])
 		}
-		d.Message = &m
 	}
+}
+
+func cleanCall(c *model.ToolCall) {
+	c.Name, c.Arguments = toolName(model.CallName(c.Name)), model.CallArguments(c.Arguments)
 }
 
 // maxToolName limits the name of a tool, in bytes: OpenAI takes the fewest.
