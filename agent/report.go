@@ -11,6 +11,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/memory"
+	"buddy/agent/model"
 	"buddy/agent/reminder"
 )
 
@@ -80,10 +81,6 @@ func (r *Runtime) status() string {
 	if info.Effort != "" {
 		window += ", effort " + info.Effort
 	}
-	calls := "native"
-	if info.Blocks != "" {
-		calls = "blocks of text, because " + info.Blocks
-	}
 	msgs, tokens := r.tasks.tree.Main().Request()
 	withheld := "none"
 	if len(r.opts.Withheld) > 0 {
@@ -92,8 +89,7 @@ func (r *Runtime) status() string {
 	return strings.Join(append([]string{
 		fmt.Sprintf("session    %s in %s on %s", r.opts.Session, r.opts.Cwd, r.opts.Target),
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
-		"calls      " + calls,
-		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
+		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")+inBlocks(info)),
 		fmt.Sprintf("approvals  %s", approvals),
 		"allowed    " + r.approvals.Free(r.opts.Target),
 		"sandbox    " + fenceReport(r),
@@ -103,6 +99,14 @@ func (r *Runtime) status() string {
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
 		"prompt     " + r.ledger.LastTask(),
 	}, r.tasks.agents.report()...), "\n")
+}
+
+// inBlocks says why calls are blocks of text, "" if they are not.
+func inBlocks(m model.Info) string {
+	if m.Blocks == "" {
+		return ""
+	}
+	return ", called in blocks of text, because " + m.Blocks
 }
 
 // fenceReport says how many commands ran in the sandbox of auto mode, and why there is none.

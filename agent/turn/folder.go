@@ -62,6 +62,9 @@ func fenced(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
+// inShort reports whether the model that answers is told only what it needs: it is spoken to in blocks.
+func inShort(l *Loop, x *Exchange) bool { return l.model(x).Info().Blocks != "" }
+
 // watch begins to watch the folder for a call. What it returns adds to the result what has changed.
 func watch(ctx context.Context, b *batch, j *job) func(*tools.Result) {
 	if b.loop.o.Folder == nil {

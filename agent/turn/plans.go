@@ -25,7 +25,7 @@ func (l *Loop) tellPlan(x *Exchange) {
 	switch due {
 	case conversation.PlanFull, conversation.PlanSparse:
 		text := plan.Short
-		if _, err := l.p.Selection.Tools().Lookup("exit_plan"); err == nil {
+		if !inShort(l, x) {
 			text = plan.Full(file)
 			if due == conversation.PlanSparse {
 				text = plan.Sparse(file)

@@ -31,7 +31,7 @@ func (l skillTexts) tell(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil { // else the person alone can call them
+	if !inShort(l.Loop, l.x) { // else the person alone can call them
 		window := l.p.Selection.KnownWindow() // 0: nobody knows
 		list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
 		for _, line := range l.p.Skills.Lines(window) {

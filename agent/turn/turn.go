@@ -349,7 +349,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 		x.talk.Tell(x.task, l.p.Subagents.Listing(ctx))
 	}
 	l.tellPlan(x)
-	if _, err := l.p.Selection.Tools().Lookup("use_tool"); err == nil {
+	if !inShort(l, x) {
 		for _, list := range l.o.Listings {
 			x.talk.Tell(x.task, list())
 		}
