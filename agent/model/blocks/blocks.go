@@ -132,6 +132,7 @@ const (
 	repeated = "You did that already, and it was not done again. If the task is done, say so in one sentence, without a block. Else do something else."
 	useless  = "You did that already, and it changes nothing. It was not done again. Read the text again, and do something else."
 	guessed  = "You have not looked yet. Run a command that shows it, then answer."
+	onlyName = "You have seen names only. If the answer depends on what the files hold, look with `grep -rn` or `cat` first. If not, answer again."
 	idled    = "No file was changed yet. If the task asks for a change, make it now, with one block."
 	unfenced = "To run a command, put it in a block that begins with ```sh. Do that now, or answer in a sentence."
 	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
@@ -143,16 +144,17 @@ type answer struct {
 	quoted func(text string) bool
 	yield  func(model.Delta, error) bool
 
-	scanner scanner
-	guesses bool         // what it says may be a guess
-	held    string       // prose that is not passed on yet, because it may be one
-	left    bool         // the reader has left, or got an error
-	done    *model.Delta // the end of the answer; nil: it was cut off after a block
+	reminded bool // that it has seen names only
+	scanner  scanner
+	guesses  bool         // what it says may be a guess
+	held     string       // prose that is not passed on yet, because it may be one
+	left     bool         // the reader has left, or got an error
+	done     *model.Delta // the end of the answer; nil: it was cut off after a block
 }
 
 // begin begins an attempt.
 func (a *answer) begin() {
-	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.idle || a.past.fails, "", nil
+	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.names || a.past.idle || a.past.fails, "", nil
 }
 
 // read passes on an answer up to its first call.
@@ -217,8 +219,12 @@ func (a *answer) objection() string {
 		return idled
 	case a.past.fails:
 		return failing
-	case slices.ContainsFunc(strings.Fields(a.held), func(w string) bool { return isFile(strings.Trim(w, "`*\"'(),;:.!?")) }):
+	case !slices.ContainsFunc(strings.Fields(a.held), func(w string) bool { return isFile(strings.Trim(w, "`*\"'(),;:.!?")) }):
+	case a.past.blind:
 		return guessed
+	case a.past.names && !a.reminded:
+		a.reminded = true
+		return onlyName
 	}
 	return ""
 }

@@ -177,8 +177,8 @@ func TestNativePromptIsLeftOut(t *testing.T) {
 
 // TestRepeatedCall: the call whose result came last is not made again; the model is told so, once.
 func TestRepeatedCall(t *testing.T) {
-	const block = "```sh\nls\n```"
-	before := []model.Message{user("list it"), calls("1", "run_shell", `{"command":"ls"}`), result("1", "a.txt\n[no file was changed]")}
+	const block = "```sh\nwc a.txt\n```"
+	before := []model.Message{user("list it"), calls("1", "run_shell", `{"command":"wc a.txt"}`), result("1", "a.txt\n[no file was changed]")}
 	for _, tt := range []struct {
 		name    string
 		answers []string
@@ -190,7 +190,7 @@ func TestRepeatedCall(t *testing.T) {
 		{"another command", []string{block, "```sh\ncat a.txt\n```"}, nil, "cat a.txt", 2},
 		{"another one at last", []string{block, block, "Well."}, nil, "", 3},
 		{"another one first", []string{"```sh\nls -l\n```"}, nil, "ls -l", 1},
-		{"the person spoke since", []string{block}, []model.Message{user("again")}, "ls", 1},
+		{"the person spoke since", []string{block}, []model.Message{user("again")}, "wc a.txt", 1},
 		{"buddy spoke since", []string{block, "x"}, []model.Message{told("a pane has changed")}, "", 2},
 	} {
 		s := &speaker{answers: tt.answers}
@@ -239,6 +239,7 @@ func TestAnswersThatCameTooEarly(t *testing.T) {
 		{"a sentence that begins so", []model.Message{user("what shows files?")}, "ls shows them.", ""},
 		{"a file was shown", []model.Message{told("b.py:\n```\nx\n```"), user("what has b.py?")}, "b.py has x.", ""},
 		{"it has looked", append([]model.Message{user("where is f defined?")}, looked...), "In a/b.py.", ""},
+		{"it has seen names", []model.Message{user("where is f defined?"), calls("1", "run_shell", `{"command":"ls -l"}`), result("1", "a\n[no file was changed]")}, "In b/main.py.", "names only"},
 		{"no file is named", []model.Message{user("how are you?")}, "Fine.", ""},
 		{"nothing was changed", append([]model.Message{user("Add a line to a.txt.")}, looked...), "It is there.", "No file was changed"},
 		{"nothing was done", []model.Message{told("old.txt:\n```\nx\n```"), user("please delete old.txt")}, "It is gone.", "No file was changed"},

@@ -16,6 +16,7 @@ const maxGuess = 300
 type past struct {
 	last  string // the call whose result is the newest thing in the conversation, as text; "": something came after it
 	blind bool   // nothing was shown or run since the prompt
+	names bool   // what was run since the prompt lists names of files only
 	idle  bool   // the prompt asks for a change, and since then there was none
 	fails bool   // the prompt asks for a change, and the newest command has failed
 }
@@ -33,7 +34,10 @@ func pastOf(all []model.Message) past {
 		return past{}
 	}
 	since := all[at+1:]
-	p := past{last: lastCall(since), blind: blind(all[:at], since)}
+	p := past{last: lastCall(since), blind: blind(all[:at], nil)}
+	if p.blind {
+		p.blind, p.names = blind(nil, since), listsOnly(since)
+	}
 	if !orders.MatchString(strings.TrimSpace(aside.ReplaceAllString(all[at].Content, ""))) {
 		return p
 	}
@@ -75,6 +79,23 @@ func blind(before, since []model.Message) bool {
 		}
 	}
 	return true
+}
+
+// lists matches commands that say no more of files than their names.
+var lists = regexp.MustCompile(`^(ls|pwd|tree|find)\b[^|;&\n]*$`)
+
+// listsOnly reports whether all calls since a prompt, one at least, only list names of files.
+func listsOnly(since []model.Message) (only bool) {
+	for _, m := range since {
+		for _, c := range m.ToolCalls {
+			var args struct{ Command string }
+			_ = json.Unmarshal([]byte(c.Arguments), &args) // what does not fit is no command
+			if only = lists.MatchString(args.Command); !only {
+				return false
+			}
+		}
+	}
+	return only
 }
 
 // aside matches what buddy says in a message of the person, such as the date.
