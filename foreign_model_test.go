@@ -43,7 +43,7 @@ func foreign(n int, results []string) modeltest.Answer {
 	if n == 100 {
 		refused := 0
 		for _, r := range results {
-			if !strings.HasPrefix(r, "{") {
+			if strings.HasPrefix(r, "Tool error: ") || strings.HasPrefix(r, "Denied") || strings.HasPrefix(r, "Not run") {
 				refused++
 			}
 		}

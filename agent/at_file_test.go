@@ -62,7 +62,7 @@ func TestFilesOfAPromptAreRead(t *testing.T) {
 		s := start(t, change, says("one"), says("two"), says("three"), says("four"))
 		s.do(event.Submit{Text: "compare @src/a.go, (@b.txt) and @src/a.go. @anna @.env @shot.png me@b.txt @nothing/here"})
 		got := s.attached(reminder.AtFile)
-		if len(got) != 1 || !strings.Contains(got[0].Text, `read_file {"path":"src/a.go"} gave`) || !strings.Contains(got[0].Text, `"lines":"1-1 of 1"`) {
+		if len(got) != 1 || !strings.Contains(got[0].Text, `read_file {"path":"src/a.go"} gave`) || !strings.Contains(got[0].Text, "gave\npackage a // <b>\n") {
 			t.Errorf("told %+v", got)
 		}
 		if rules := s.attached(reminder.Instructions); len(rules) != 1 || !strings.Contains(rules[0].Text, "use tabs") {
@@ -217,15 +217,15 @@ func TestFoldersOfAPromptAreListed(t *testing.T) {
 		s := start(t, withFiles, says("one"))
 		s.do(event.Submit{Text: "what is in @sub/ and @many, and in @conf?"})
 		got := s.attached(reminder.AtFile)
-		if len(got) != 3 || !strings.Contains(got[0].Text, `"entries":"a.go 10\ndeep/\n"`) || strings.Contains(got[2].Text, "TOKEN") {
+		if len(got) != 3 || !strings.Contains(got[0].Text, "gave\na.go 10\ndeep/\n") || strings.Contains(got[2].Text, "TOKEN") {
 			t.Errorf("told %.300v", got)
 		}
 		if len(got) < 2 {
 			t.Error("no list")
-		} else if n := len(got[1].Text); n > 64<<10 || n < 20_000 || !strings.Contains(got[1].Text, "more") {
+		} else if n := len(got[1].Text); n > 64<<10 || n < 19_000 || !strings.Contains(got[1].Text, "more") {
 			t.Errorf("a long list has %d bytes: %q", n, got[1].Text[n-300:])
 		}
-		if n, _ := find[event.Notice](s); !strings.HasPrefix(n.Text, "with the prompt goes sub/ (a folder, as a list), many (a folder") {
+		if n, _ := find[event.Notice](s); !strings.HasPrefix(n.Text, "with the prompt goes sub/ (2 entries), many (30 entries)") {
 			t.Errorf("noticed %q", n.Text)
 		}
 		s.stop()

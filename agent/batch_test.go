@@ -298,7 +298,7 @@ func TestSameFailureThreeTimes(t *testing.T) {
 		call := `c1 do {"kind":"file_read","do":"fail","par":true}`
 		s := start(t, nil, says("", call, call, call), says("", call, `c2 do {"kind":"file_read","do":"echo"}`), says("ok"), says("", call), says("ok"))
 		s.do(event.Submit{Text: "go"})
-		const not = "Tool error: not run: the same call failed 2 times in the same way. Change the arguments, or do something else. It said: Tool error: it broke"
+		const not = "Tool error: not run: the same call failed 2 times before\nChange the arguments, or do something else. It said: it broke"
 		expect(t, s.results(), "Tool error: it broke", "Tool error: it broke", not, not, "done c2")
 		if len(s.tool.ran) != 3 {
 			t.Errorf("ran %v, want two of the failing calls and the other", s.tool.ran)

@@ -50,7 +50,7 @@ func TestTheModelReadsWhatItsEditsBroke(t *testing.T) {
 		for _, m := range first {
 			told += m.Content + "\n"
 		}
-		if !strings.Contains(told, "Wrote 4 bytes to a.x\"}}\n[diagnostics] a.x:1:1 error: no ") || strings.Contains(told, "hunter2") {
+		if !strings.Contains(told, "Wrote 4 bytes to a.x\n[diagnostics] a.x:1:1 error: no ") || strings.Contains(told, "hunter2") {
 			t.Errorf("the result of the first edit: %q", told)
 		}
 		last := first[len(first)-1]

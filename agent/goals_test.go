@@ -58,7 +58,7 @@ func (f *checker) Run(ctx context.Context, _ tools.Call) tools.Result {
 	case end.broke:
 		return tools.Result{Content: "Tool error: no such pane", IsError: true}
 	}
-	res := tools.Success(map[string]any{"exit_code": end.code, "stdout": end.out}, end.out)
+	res := tools.Success(end.out)
 	res.ExitCode = &end.code
 	return res
 }

@@ -38,7 +38,7 @@ func (fileReader) Run(_ context.Context, c tools.Call) tools.Result {
 	if strings.Contains(c.Planned.Path, "missing") {
 		return tools.Result{Content: "no such file", IsError: true}
 	}
-	return tools.Success(map[string]any{"content": "content of " + c.Planned.Path, "lines": "1-1"}, "")
+	return tools.Success("content of " + c.Planned.Path)
 }
 
 // lookingBelow is withSkills with a tool that reads files, and folders below the workspace in which
@@ -156,7 +156,7 @@ func TestFilesInTexts(t *testing.T) {
 		}
 		got := contents(s.request())
 		last := got[len(got)-1]
-		if !strings.HasSuffix(last, "</command>\n<file path=\"a.txt\" lines=\"1-1\">\ncontent of /w/a.txt\n</file>\n<file path=\"b.txt\" lines=\"1-1\">\ncontent of /w/b.txt\n</file>") {
+		if !strings.HasSuffix(last, "</command>\n<file path=\"a.txt\">\ncontent of /w/a.txt\n</file>\n<file path=\"b.txt\">\ncontent of /w/b.txt\n</file>") {
 			t.Errorf("%q", last)
 		}
 		asked = nil

@@ -47,9 +47,9 @@ func TestAPageIsNotSpilled(t *testing.T) {
 		s := start(t, func(o *Options) {
 			summarising(1_000_000)(o)
 			o.Tools, o.Page, o.OutDir = tools.NewRegistry(&talker{}), 100_000, ""
-		}, says("", `a do {"kind":"file_read","seconds":117500}`), says("", `b do {"kind":"file_read","seconds":117501}`), says("ok"))
+		}, says("", `a do {"kind":"file_read","seconds":105000}`), says("", `b do {"kind":"file_read","seconds":105001}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
-		if got := s.results(); len(got[0]) != 117_500 || !strings.Contains(got[1], "the rest is lost") {
+		if got := s.results(); len(got[0]) != 105_000 || !strings.Contains(got[1], "the rest is lost") {
 			t.Errorf("results of %d and %d bytes", len(got[0]), len(got[1]))
 		}
 		s.stop()

@@ -130,9 +130,11 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	}
 	if run.background {
 		set.tasks.life.work.Go(func() { set.tellEnd(run, t.id, set.run(working, t, run)) })
-		return tools.Success(map[string]any{
-			"task": t.id, "agent": def.Name, "file": run.file(), "note": "It works in the background. Go on with something else; you are told when it has ended, and its result is in the file then.",
-		}, fmt.Sprintf("task #%d works in the background", t.id))
+		note := "go on with something else; you are told when it has ended"
+		if file := run.file(); file != "" {
+			note += ", and its result is in " + file + " then"
+		}
+		return tools.Success(fmt.Sprintf("task #%d (%s) works in the background", t.id, def.Name), note)
 	}
 	return set.run(working, t, run).result()
 }

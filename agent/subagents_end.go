@@ -76,14 +76,17 @@ func (e agentEnd) result() tools.Result {
 		}
 		return tools.Result{Content: text, IsError: true, Tail: e.text}
 	}
-	payload := map[string]any{"agent": e.run.Name, "task": e.task, "turns": e.turns, "result": compact.Clip(e.text, tools.FitJSON(e.text, maxAgentResult))}
 	if e.problem != nil {
-		payload["note"] = "all of it could not be kept: " + e.problem.Error()
-		return tools.Success(payload, e.text)
+		res := tools.Success(compact.Clip(e.text, maxAgentResult), "all of it could not be kept: "+e.problem.Error())
+		res.Tail = tools.End(e.text)
+		return res
 	}
-	payload["file"], payload["bytes"] = e.run.file(), len(e.text)
-	res := tools.Success(payload, e.text)
-	res.Full = &tools.File{Path: e.run.file(), Bytes: int64(len(e.text))}
+	note := ""
+	if len(e.text) > maxAgentResult {
+		note = fmt.Sprintf("all %d bytes are in %s", len(e.text), e.run.file())
+	}
+	res := tools.Success(compact.Clip(e.text, maxAgentResult), note)
+	res.Tail, res.Full = tools.End(e.text), &tools.File{Path: e.run.file(), Bytes: int64(len(e.text))}
 	return res
 }
 

@@ -31,7 +31,7 @@ func TestBackgroundAgent(t *testing.T) {
 			}
 			s, m := withAgents(t, scripts, []string{worker}, nil)
 			s.do(event.Submit{Text: "go"})
-			if got := m.results("main"); !strings.Contains(got[0], `"task":2`) || !strings.Contains(got[0], "agent.md") || strings.Contains(got[0], "leak") {
+			if got := m.results("main"); !strings.Contains(got[0], "task #2 (worker) works in the background") || !strings.Contains(got[0], "agent.md") || strings.Contains(got[0], "leak") {
 				t.Errorf("the call gave %q", got)
 			}
 			s.do(event.Submit{Text: "what else?"})

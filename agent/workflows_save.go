@@ -81,7 +81,7 @@ func lastCalls(messages []model.Message) (prompt string, calls []model.ToolCall)
 	failed := make(map[string]bool)
 	for i := len(messages) - 1; i >= 0; i-- {
 		switch m := messages[i]; {
-		case m.Role == model.Tool && !ranAsCalled(m.Content):
+		case m.Role == model.Tool && m.Failed:
 			failed[m.ToolCallID] = true
 		case m.Role == model.Assistant:
 			var these []model.ToolCall
@@ -97,7 +97,3 @@ func lastCalls(messages []model.Message) (prompt string, calls []model.ToolCall)
 	}
 	return "", calls
 }
-
-// ranAsCalled reports whether a result is one of a call that ran: those of tools are objects of JSON, what
-// is told instead is a sentence.
-func ranAsCalled(result string) bool { return strings.HasPrefix(result, "{") }

@@ -404,7 +404,7 @@ func TestWorkflowSteps(t *testing.T) {
 		{"a condition", "  - {id: a, tool: do, condition: 'exists(\"there\")', params: {do: a}}\n  - {id: b, tool: do, condition: 'exists(\"not there\")', params: {do: b}}\n", []string{"a"}, event.WorkflowCompleted, 0, 1},
 		{"no item printed", "  - {id: a, tool: do, each: [x, y], params: {do: a, item: \"{{ item }}\", quiet: [x, y]}}\n  - {id: b, tool: do, condition: 'steps.a.stdout != \"\"', params: {do: b}}\n", []string{"a x", "a y"}, event.WorkflowCompleted, 0, 1},
 		{"one item printed", "  - {id: a, tool: do, each: [x, y], params: {do: a, item: \"{{ item }}\", quiet: [x]}}\n  - {id: b, tool: do, params: {do: \"{{ steps.a.stdout }}\"}}\n", []string{"a x", "a y", "── y\na y"}, event.WorkflowCompleted, 0, 1},
-		{"what failed printed nothing", "  - {id: a, tool: do, on_error: skip, params: {do: a, times: 1}}\n  - {id: b, tool: do, condition: 'steps.a.stdout != \"\"', params: {do: b}}\n  - {id: c, tool: do, params: {do: \"{{ steps.a.output }}\"}}\n", []string{"a", "Tool error: execution failed: it broke"}, event.WorkflowCompleted, 0, 1},
+		{"what failed printed nothing", "  - {id: a, tool: do, on_error: skip, params: {do: a, times: 1}}\n  - {id: b, tool: do, condition: 'steps.a.stdout != \"\"', params: {do: b}}\n  - {id: c, tool: do, params: {do: \"{{ steps.a.output }}\"}}\n", []string{"a", "it broke"}, event.WorkflowCompleted, 0, 1},
 		{"two at once", "  - {id: a, tool: do, each: [x, y, z, w], at_once: 2, params: {do: a, item: \"{{ item }}\", seconds: 1}}\n", nil, event.WorkflowCompleted, 2 * time.Second, 2},
 	}
 	for _, tt := range tests {

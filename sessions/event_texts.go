@@ -28,7 +28,11 @@ func eventTexts(e event.Event, f func(string) string) event.Event {
 	case event.ApprovalAnswered:
 		return edited(&p, f, &p.Reason)
 	case event.ToolResult: // the tail is easier to read
-		return edited(&p, f, &p.Tail, &p.Result)
+		if p.Stdout != nil {
+			text := f(*p.Stdout)
+			p.Stdout = &text
+		}
+		return edited(&p, f, &p.Tail, &p.Result, &p.Aside, &p.Shown)
 	case event.ResultSpilled:
 		return edited(&p, f, &p.Result)
 	case event.ContextCompacted:

@@ -419,7 +419,7 @@ func (t *transcript) result(p event.ToolResult) {
 		status = "failed"
 	}
 	if text == "" {
-		text = p.Result
+		text = p.Text()
 	}
 	t.paper.result(status, text)
 }

@@ -131,13 +131,6 @@ type toolSearchArgs struct {
 	Why   string `json:"why,omitempty" schema:"-"`
 }
 
-// toolSearchPayload is the result that the model reads.
-type toolSearchPayload struct {
-	Tools []model.ToolDef `json:"tools"`
-	Names []string        `json:"names,omitempty"` // of matches that are not described
-	Note  string          `json:"note,omitempty"`
-}
-
 type toolSearch struct {
 	deferred *Deferred
 	Typed[toolSearchArgs]
@@ -155,16 +148,12 @@ func (t *toolSearch) PlanArgs(args toolSearchArgs) (action.Action, error) {
 }
 
 func (t *toolSearch) RunArgs(_ context.Context, _ Call, args toolSearchArgs) Result {
-	payload := t.deferred.search(args.Query)
-	var names []string
-	for _, def := range payload.Tools {
-		names = append(names, def.Name)
-	}
-	return Success(payload, strings.Join(append(names, payload.Names...), "\n"))
+	return t.deferred.search(args.Query)
 }
 
-// search returns the tools that match words of a query, best first.
-func (d *Deferred) search(query string) toolSearchPayload {
+// search returns the tools that match words of a query, best first: definitions as JSON, one per line, since other
+// programs wrote them, then the names of those that are not described.
+func (d *Deferred) search(query string) Result {
 	type scored struct {
 		def   model.ToolDef
 		score int
@@ -178,34 +167,45 @@ func (d *Deferred) search(query string) toolSearchPayload {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	payload := toolSearchPayload{Tools: []model.ToolDef{}}
-	size, names, more := 0, 0, 0
+	var described, names []string
+	var text strings.Builder
+	size, nameBytes, more := 0, 0, 0
 	for _, f := range found {
 		bytes := len(f.def.Description) + len(f.def.Parameters)
 		// The best one is described however long it is: nothing else tells how it is called.
-		if len(words) > 0 && len(payload.Tools) < maxFound && (len(payload.Tools) == 0 || size+bytes < OutputBytes) {
-			payload.Tools = append(payload.Tools, f.def)
+		switch {
+		case len(words) > 0 && len(described) < maxFound && (len(described) == 0 || size+bytes < OutputBytes):
+			described = append(described, f.def.Name)
+			text.Write(JSON(f.def))
+			text.WriteByte('\n')
 			size += bytes
-		} else if names += len(f.def.Name); names < OutputBytes {
-			payload.Names = append(payload.Names, f.def.Name)
-		} else {
+		case nameBytes+len(f.def.Name) < OutputBytes:
+			names = append(names, f.def.Name)
+			nameBytes += len(f.def.Name)
+		default:
 			more++
 		}
 	}
+	note := ""
 	switch {
 	case len(found) == 0:
-		payload.Note = "no tool has these words; an empty query lists all names"
+		note = "no tool has these words; an empty query lists all names"
 	case more > 0:
-		payload.Note = fmt.Sprintf("%d more match: search for words of their names", more)
-	case len(payload.Names) > 0:
-		payload.Note = "search for a name to get its description"
+		note = fmt.Sprintf("%d more match: search for words of their names", more)
+	case len(names) > 0:
+		note = "search for a name to get its description"
+	}
+	for _, name := range names {
+		text.WriteString(name + "\n")
 	}
 	if from := d.from(); from != nil {
-		if note := from.Note(words); note != "" {
-			payload.Note = strings.TrimPrefix(payload.Note+"; "+note, "; ")
+		if said := from.Note(words); said != "" { // other programs wrote that, too
+			text.WriteString(said + "\n")
 		}
 	}
-	return payload
+	res := Success(text.String(), note)
+	res.Tail = strings.Join(append(described, names...), "\n")
+	return res
 }
 
 // score rates how well a tool matches the words of a query; 0 is no match.

@@ -50,13 +50,13 @@ func deferredBench(t *testing.T) (*toolstest.Bench, *remote, *tools.Deferred) {
 
 func TestToolSearch(t *testing.T) {
 	b, read, d := deferredBench(t)
-	names := func(payload map[string]any) (described, other []string) {
-		for _, v := range payload["tools"].([]any) {
-			described = append(described, v.(map[string]any)["name"].(string))
-		}
-		if list, ok := payload["names"].([]any); ok {
-			for _, v := range list {
-				other = append(other, v.(string))
+	names := func(said toolstest.Said) (described, other []string) {
+		for line := range strings.Lines(said.Text) {
+			var def model.ToolDef
+			if json.Unmarshal([]byte(line), &def) == nil {
+				described = append(described, def.Name)
+			} else {
+				other = append(other, strings.TrimSpace(line))
 			}
 		}
 		return described, other
@@ -77,9 +77,9 @@ func TestToolSearch(t *testing.T) {
 			t.Errorf("tool_search(%q) = %v, %v, want %v, %v", tt.query, described, other, tt.described, tt.other)
 		}
 	}
-	got := b.OK("tool_search", args{"query": "issue_read"})["tools"].([]any)[0]
-	if want := map[string]any{"name": "issue_read", "description": "Read an issue.", "parameters": map[string]any{"type": "object", "properties": map[string]any{"number": map[string]any{"type": "integer"}}}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("tool = %v, want %v", got, want)
+	const want = `{"name":"issue_read","description":"Read an issue.","parameters":{"type":"object","properties":{"number":{"type":"integer"}}}}` + "\n"
+	if got := b.OK("tool_search", args{"query": "issue_read"}).Text; got != want {
+		t.Errorf("tool = %s, want %s", got, want)
 	}
 	for i := range 500 {
 		d.Add(&remote{name: fmt.Sprintf("many_%03d_%s", i, strings.Repeat("x", 50)), schema: `{}`})
@@ -88,7 +88,7 @@ func TestToolSearch(t *testing.T) {
 	if res := b.Run(call); len(res.Content) > 2*tools.OutputBytes || strings.Count(res.Content, "parameters") != 5 {
 		t.Errorf("%d bytes: %.300s", len(res.Content), res.Content)
 	}
-	if note, _ := b.OK("tool_search", args{"query": ""})["note"].(string); !strings.Contains(note, "more match") {
+	if note := b.OK("tool_search", args{"query": ""}).Note; !strings.Contains(note, "more match") {
 		t.Errorf("names are left out without a word: %q", note)
 	}
 	d.Add(&remote{name: "long_one", text: strings.Repeat("x", tools.OutputBytes), schema: `{}`})

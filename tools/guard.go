@@ -25,7 +25,7 @@ func PlanSafely(t Tool, c Call) (act action.Action, err error) {
 func RunSafely(name string, run func() Result) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			res = Result{Content: fmt.Sprintf("Tool error: %s failed inside: %v", name, p), IsError: true}
+			res = Problem(fmt.Sprintf("%s failed inside: %v", name, p))
 		}
 	}()
 	return run()

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
-	"time"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // ErrExecution marks an error of Plan or Run that is not caused by the arguments: a missing
@@ -23,33 +24,90 @@ const TailLimit = 64 << 10
 // OutputBytes is about the size of a listing or search result, in bytes.
 const OutputBytes = 20_000
 
-// envelope wraps every successful result for the model.
-type envelope struct {
-	Timestamp timestamp `json:"harness_timestamp"`
-	Result    any       `json:"result"`
-}
+// Success returns the result of a run that gave a text. remarks say what the text does not: they make one line in
+// brackets behind it, and empty ones are left out.
+func Success(text string, remarks ...string) Result { return Streams(text, "", remarks...) }
 
-type timestamp struct {
-	Source     string `json:"source"`
-	UnixMillis int64  `json:"unix_millis"`
-}
-
-// Success returns a result with payload in the common envelope. shown is the text for the
-// screen, of which the last TailLimit bytes are kept.
-func Success(payload any, shown string) Result {
-	content := JSON(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
-	if cut := len(shown) - TailLimit; cut > 0 {
-		for cut < len(shown) && !utf8.RuneStart(shown[cut]) {
-			cut++
-		}
-		shown = shown[cut:]
+// Streams does what Success does for a program that wrote to two streams. The second stream begins with a line
+// [stderr] if both have text. If a line of theirs could be taken for one in brackets, or their beginning for an error,
+// the remarks state how many lines they have: what comes after those is ours.
+func Streams(stdout, stderr string, remarks ...string) Result {
+	both, counted := stdout != "" && stderr != "", texts.Plural(lines(stdout+stderr), "line")
+	r := Result{Content: stdout + stderr, Tail: End(stdout + stderr)}
+	if both {
+		r.Content, r.Stdout = ended(stdout)+"[stderr]\n"+stderr, &stdout
+		counted = texts.Plural(lines(stdout), "line") + " of stdout, " + texts.Plural(lines(stderr), "line") + " of stderr"
 	}
-	return Result{Content: string(content), Tail: shown}
+	if poses(stdout) || poses(stderr) {
+		remarks = append(remarks, counted)
+	}
+	if strings.HasPrefix(r.Content, failure) { // it begins nothing but errors
+		r.Content = "[output]\n" + r.Content
+	}
+	if said := JoinNotes(remarks...); said != "" {
+		r.Tell("[" + texts.OneLine(said) + "]")
+	}
+	return r
+}
+
+// poses reports whether a text has a line that could be taken for one in brackets, or begins like an error.
+func poses(text string) bool {
+	if strings.HasPrefix(text, failure) {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+			return true
+		}
+	}
+	return false
+}
+
+// ended returns a text, which ends with a line end if there is any.
+func ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+func lines(text string) int { return strings.Count(ended(text), "\n") }
+
+// End returns the last TailLimit bytes of a text, without a partial character.
+func End(text string) string {
+	cut := max(len(text)-TailLimit, 0)
+	for cut > 0 && cut < len(text) && !utf8.RuneStart(text[cut]) {
+		cut++
+	}
+	return text[cut:]
 }
 
 // Failure returns a result whose one sentence tells the model why a run failed.
 func Failure(err error) Result {
-	return Result{Content: failure + Failed(err).Error(), IsError: true, Missing: Missing(err)}
+	r := Problem(Failed(err).Error())
+	r.Missing = Missing(err)
+	return r
+}
+
+// Problem returns a result whose text tells the model why a call failed, or did not run.
+func Problem(why string) Result { return Result{Content: failure + why, IsError: true} }
+
+// Again returns a Problem after which the model shall call again.
+func Again(why string) Result { return Result{Content: failure + why, IsError: true, Retry: true} }
+
+// Tell adds a line to a result for the model alone.
+func (r *Result) Tell(line string) {
+	if r.Content != "" && !strings.HasSuffix(r.Content, "\n") {
+		line = "\n" + line
+	}
+	r.Content, r.Aside = r.Content+line, r.Aside+line
+}
+
+// Change replaces the content of a result.
+func (r *Result) Change(content string) {
+	if r.Content = content; !strings.HasSuffix(content, r.Aside) {
+		r.Aside = ""
+	}
 }
 
 // failure begins what a model reads of a run that failed.
@@ -57,7 +115,8 @@ const failure = "Tool error: "
 
 // Why returns why a run failed, for people.
 func Why(r Result) string {
-	return strings.TrimPrefix(strings.TrimPrefix(r.Content, failure), ErrExecution.Error()+": ")
+	text := strings.TrimSuffix(r.Content, r.Aside)
+	return strings.TrimPrefix(strings.TrimPrefix(text, failure), ErrExecution.Error()+": ")
 }
 
 // Missing reports whether err says that there is no file of a name, or can be none.
@@ -98,44 +157,6 @@ func Head(s string, limit int) string {
 		}
 	}
 	return s[:limit] // not UTF-8
-}
-
-// FitJSON returns how many leading bytes of s take at most limit bytes in a JSON string.
-func FitJSON[T string | []byte](s T, limit int) int {
-	const longest = 6 // bytes of one escaped byte
-	if len(s)*longest <= limit {
-		return len(s)
-	}
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-		if limit -= escaped(r, n); limit < 0 {
-			return i
-		}
-		i += n
-	}
-	return len(s)
-}
-
-// JSONSize returns the size of s in a JSON string, in bytes.
-func JSONSize(s []byte) int {
-	size := 0
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRune(s[i:])
-		size += escaped(r, n)
-		i += n
-	}
-	return size
-}
-
-// escaped returns the size of a character of n bytes in a JSON string, in bytes.
-func escaped(r rune, n int) int {
-	switch {
-	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
-		return 2
-	case r < ' ', r == utf8.RuneError && n == 1, r == '\u2028', r == '\u2029':
-		return len(`\u0000`)
-	}
-	return n
 }
 
 // JoinNotes joins the notes that are not empty.

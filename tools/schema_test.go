@@ -3,7 +3,6 @@ package tools
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 )
 
@@ -97,26 +96,6 @@ func TestDecodeArguments(t *testing.T) {
 				t.Errorf("decode(%s) = %+v, %v: not an ErrArguments or not empty", tt.arguments, got, err)
 			}
 		})
-	}
-}
-
-func TestResultEnvelope(t *testing.T) {
-	res := Success(map[string]string{"a": "<b>"}, strings.Repeat("é", TailLimit))
-	var env struct {
-		Timestamp struct {
-			Source     string `json:"source"`
-			UnixMillis int64  `json:"unix_millis"`
-		} `json:"harness_timestamp"`
-		Result map[string]string `json:"result"`
-	}
-	if err := json.Unmarshal([]byte(res.Content), &env); err != nil {
-		t.Fatal(err)
-	}
-	if env.Timestamp.Source != "harness" || env.Timestamp.UnixMillis < 1e12 || env.Result["a"] != "<b>" || res.IsError {
-		t.Errorf("success = %+v", res.Content)
-	}
-	if len(res.Tail) > TailLimit || !strings.HasPrefix(res.Tail, "é") {
-		t.Errorf("the tail has %d bytes and begins with %q", len(res.Tail), res.Tail[:2])
 	}
 }
 

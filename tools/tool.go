@@ -167,11 +167,11 @@ type PlanMode interface {
 
 // PlanDecision says what became of a plan.
 type PlanDecision struct {
-	Decision string `json:"decision"` // approved, keep planning, discarded, or shown
-	Remark   string `json:"remark,omitempty"`
-	Plan     string `json:"plan,omitempty"` // the approved text
-	Todo     string `json:"todo,omitempty"` // its steps, as the tool todo keeps them
-	Note     string `json:"note"`
+	Decision string // approved, keep planning, discarded, or shown
+	Remark   string
+	Plan     string // the approved text
+	Todo     string // its steps, as the tool todo keeps them
+	Note     string
 }
 
 // Question holds what a call asks the person. Its texts may be anybody's.
@@ -191,11 +191,6 @@ const (
 // most, but at most a sixteenth of the window, counted with four bytes to a token, and at
 // least MinPage. A window of 0 is unknown; most 0 means MaxPage.
 func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
-
-// MaxEncoded returns the size limit of a page's text in a result, where it is a JSON string:
-// an eighth more than the page, for escapes. A page with more escapes is cut short, so that
-// the model reads on, and is never shortened in the result itself.
-func MaxEncoded(page int) int { return max(page, MaxPage) / 8 * 9 }
 
 // PageBytes returns the size limit of the part of a file or a web page that the model gets.
 func (c Call) PageBytes() int {
@@ -225,16 +220,20 @@ type Chunk struct {
 	Total  int64
 }
 
-// Result is the outcome of a run. Content is what the model reads: a JSON envelope on success,
-// a sentence when IsError.
+// Result is the outcome of a run. Content is what the model reads: what a person would print, or when IsError
+// a sentence and perhaps the output so far.
 type Result struct {
 	Content  string
+	Aside    string // the end of Content that is for the model alone; "" for none
+	Outcome  string // what came of it for people, in a few words: lines 1-40 of 900; "" where none tell
 	IsError  bool
-	Retry    bool   // an error after which the model shall call again with other arguments
-	Missing  bool   // the error is that there is no file of a name
-	ExitCode *int   // of a command; nil for other tools
-	Tail     string // the end of the output for the screen, at most 64 KiB
-	Full     *File  // the whole output, if it is in a file
+	Retry    bool           // an error after which the model shall call again with other arguments
+	Missing  bool           // the error is that there is no file of a name
+	ExitCode *int           // of a command; nil for other tools
+	Exits    map[string]int // exit codes of a command on several targets, as far as they are known
+	Stdout   *string        // the part of Tail from stdout, if stderr has text, too
+	Tail     string         // the end of the output for the screen, at most 64 KiB
+	Full     *File          // the whole output, if it is in a file
 	// Seen are the files of which the model knows the content now.
 	Seen []action.SeenFile
 	// Images are sent to models that take them; for others Content describes them.

@@ -233,9 +233,20 @@ func (c *Conversation) StoreResult(task, turn int, arguments string, e event.Too
 	defer c.mu.Unlock()
 	e, _ = c.stream.Keys().Hidden(e).(event.ToolResult)
 	c.hist.Meant(e.CallID, e.Name, c.stream.Keys().Text(arguments))
-	c.hist.Result(e.CallID, e.Name, e.Result)
+	c.hist.Result(e.CallID, e.Name, e.Result, endOf(e))
 	c.known.wrote(e)
 	c.stream.Publish(task, turn, e)
+}
+
+// endOf returns how a call ended.
+func endOf(e event.ToolResult) history.End {
+	switch {
+	case e.IsError:
+		return history.Failed
+	case e.Failed():
+		return history.BadExit
+	}
+	return history.Worked
 }
 
 // Shorten replaces a result in the history by e.Result.

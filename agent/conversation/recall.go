@@ -63,7 +63,7 @@ func (r *Recall) Take(env event.Envelope) {
 	case event.ToolRequested:
 		r.Meant(p.CallID, p.Name, p.Arguments)
 	case event.ToolResult:
-		r.Result(p.CallID, p.Name, p.Result)
+		r.Result(p.CallID, p.Name, p.Result, endOf(p))
 	case event.ResultSpilled:
 		r.spill(p)
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ContextWithheld:

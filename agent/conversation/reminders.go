@@ -1,8 +1,8 @@
 package conversation
 
 import (
-	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"buddy/agent/event"
@@ -34,8 +34,17 @@ func Reminded(c *Conversation, kind string) bool {
 	return c.known.states[kind] != ""
 }
 
-// Holds reports whether the model of a conversation can read a text in one of its messages.
-func Holds(c *Conversation, text string) bool { return holds(c.Messages(), text) }
+// Holds reports whether the model of a conversation can read the text of a file in one of its messages, which names
+// the file, or answers a call that does.
+func Holds(c *Conversation, name, text string) bool {
+	named := make(map[string]bool)
+	return slices.ContainsFunc(c.Messages(), func(m model.Message) bool {
+		for _, call := range m.ToolCalls {
+			named[call.ID] = strings.Contains(call.Arguments, name)
+		}
+		return strings.Contains(m.Content, text) && (named[m.ToolCallID] || strings.Contains(m.Content, name))
+	})
+}
 
 func holds(all []model.Message, text string) bool {
 	for _, m := range all {
@@ -61,16 +70,8 @@ func (k *known) wrote(e event.ToolResult) {
 	if e.Name != stepsTool || e.IsError {
 		return
 	}
-	var shown struct {
-		Result struct {
-			List string `json:"list"`
-		} `json:"result"`
-	}
-	if json.Unmarshal([]byte(e.Result), &shown) != nil {
-		return
-	}
 	k.steps = reminder.Steps{}
-	for line := range strings.Lines(shown.Result.List) {
+	for line := range strings.Lines(e.Tail) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[x] ") {
 			k.steps.Open = append(k.steps.Open, line)
 		}

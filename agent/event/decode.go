@@ -47,8 +47,17 @@ func decodeOwn(line []byte) (env Envelope, ok bool) {
 		return env, false
 	}
 	env.Session = string(session)
-	env.Payload, ok = p.Elem().Interface().(Event)
+	env.Payload, ok = read(p)
 	return env, ok
+}
+
+// read returns the event that was decoded into p.
+func read(p reflect.Value) (Event, bool) {
+	if r, ok := p.Interface().(*ToolResult); ok {
+		return known(*r), true
+	}
+	e, ok := p.Elem().Interface().(Event)
+	return e, ok
 }
 
 // head reads the beginning of a line, up to what is not as it should be.

@@ -104,7 +104,8 @@ func decode(name string, raw json.RawMessage) (Event, error) {
 	if err := json.Unmarshal(raw, p.Interface()); err != nil {
 		return nil, err
 	}
-	return p.Elem().Interface().(Event), nil
+	e, _ := read(p)
+	return e, nil
 }
 
 var types = func() map[string]reflect.Type {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,19 +97,40 @@ type FullOutput struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// ToolResult holds the result that the model read, with the end of the output for the screen.
+// ToolResult holds the result that the model read, and what people and programs need to know of it: the text is for
+// the model, and nothing reads its form.
 type ToolResult struct {
 	CallID     string            `json:"call_id"`
 	Name       string            `json:"name"`
 	Seen       []action.SeenFile `json:"seen,omitempty"` // before the result, so that it can be had without that
 	Result     string            `json:"result"`
+	Aside      string            `json:"aside,omitempty"`   // the end of Result that is for the model alone
+	Shown      string            `json:"shown,omitempty"`   // what people read in place of Result, where that is not what the tool printed
+	Outcome    string            `json:"outcome,omitempty"` // what came of the call, in a few words
 	IsError    bool              `json:"is_error,omitempty"`
 	ExitCode   *int              `json:"exit_code,omitempty"`
+	Exits      map[string]int    `json:"exits,omitempty"` // exit codes of a command on several targets, as far as they are known
 	DurationMS int64             `json:"duration_ms"`
-	Tail       string            `json:"tail,omitempty"` // at most 64 KiB
+	Tail       string            `json:"tail,omitempty"`   // the end of the output for the screen, at most 64 KiB
+	Stdout     *string           `json:"stdout,omitempty"` // the part of Tail from stdout, if stderr has text, too
 	FullOutput *FullOutput       `json:"full_output,omitempty"`
 	Original   string            `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
 }
+
+// Text returns the result as people read it, "" for one that says nothing: JSON of other programs as a list.
+func (r ToolResult) Text() string {
+	text := cmp.Or(r.Shown, strings.TrimSuffix(r.Result, r.Aside))
+	if strings.HasPrefix(text, envelope) {
+		text = r.Tail
+	}
+	if list, ok := texts.Listed(text); ok {
+		return list
+	}
+	return text
+}
+
+// Failed reports whether the call failed, or its command.
+func (r ToolResult) Failed() bool { return r.IsError || r.ExitCode != nil && *r.ExitCode != 0 }
 
 // TargetConnecting reports that a target is being connected to, or no longer is.
 type TargetConnecting struct {

@@ -11,12 +11,23 @@ import (
 	"buddy/agent/model"
 )
 
+// endOf returns how a call with a result ended in these tests.
+func endOf(result string) End {
+	switch {
+	case strings.HasPrefix(result, "Tool error: "):
+		return Failed
+	case strings.HasSuffix(result, "[exit code 2]"):
+		return BadExit
+	}
+	return Worked
+}
+
 // exchange appends a prompt, a call with its result, and an answer.
 func exchange(h *History, n int, result string) {
 	id := fmt.Sprint("c", n)
 	h.User(fmt.Sprint("prompt ", n))
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: "run_shell", Arguments: fmt.Sprintf(`{"command":"make %d"}`, n)}}})
-	h.Result(id, "run_shell", result)
+	h.Result(id, "run_shell", result, endOf(result))
 	h.Assistant(model.Message{Content: fmt.Sprint("answer ", n)})
 }
 
@@ -169,8 +180,8 @@ func TestShortForms(t *testing.T) {
 func TestFailuresStay(t *testing.T) {
 	h := New("")
 	results := []string{
-		"Tool error: an old one", `{"result":{"exit_code":2,"stdout":""}}`, "", "Tool error: no such file",
-		`{"result":{"exit_code":0,"stdout":"\"exit_code\":1"}}`, "x", "x", "x",
+		"Tool error: an old one", "[exit code 2]", "", "Tool error: no such file",
+		"exit code 1", "x", "x", "x",
 	}
 	for i, s := range results {
 		exchange(h, i, s)
@@ -229,11 +240,11 @@ func TestOpenCallsSurvive(t *testing.T) {
 	h := filled(5)
 	h.User("go on")
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "a", Name: "x"}, {ID: "b", Name: "x"}}})
-	h.Result("a", "x", "done")
+	h.Result("a", "x", "done", Worked)
 	if r := h.Compact(0); r.Turns != 3 {
 		t.Errorf("report %+v", r)
 	}
-	h.Result("b", "x", "done too")
+	h.Result("b", "x", "done too", Worked)
 	checkValid(t, h.Messages())
 }
 

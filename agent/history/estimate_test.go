@@ -39,7 +39,7 @@ func TestEstimateOfAMessage(t *testing.T) {
 		}, (16 + 4 + 4 + 7 + 4 + 2) / 4},
 		{"a result", func(h *History) {
 			h.Assistant(model.Message{ToolCalls: []model.ToolCall{call("call_1", "grep", `{}`)}})
-			h.Result("call_1", "grep", "12345678")
+			h.Result("call_1", "grep", "12345678", Worked)
 		}, (16 + 4 + 2 + 16 + 8) / 4},
 		{"fields of the provider", func(h *History) {
 			h.Assistant(model.Message{Content: "ab", Extra: map[string]json.RawMessage{"reasoning": json.RawMessage(`"because"`)}})
@@ -121,7 +121,7 @@ func long(tool string) (h *History, turn func(n int)) {
 	turn = func(n int) {
 		id := fmt.Sprint("c", n)
 		h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: tool, Arguments: `{"path":"a"}`}}})
-		h.Result(id, tool, text)
+		h.Result(id, tool, text, Worked)
 	}
 	for n := range 10_000 {
 		if n%10 == 0 {

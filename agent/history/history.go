@@ -5,7 +5,7 @@
 //	h := history.New("You are buddy.")
 //	h.User("list the files")     // opens an exchange; Tell adds other messages
 //	h.Assistant(answer)          // may open calls
-//	h.Result(id, "run_shell", out)
+//	h.Result(id, "run_shell", out, history.Worked)
 //	req.Messages = h.Messages()
 //
 // When it grows too long, MicroCompact clears results that no longer matter, Compact replaces
@@ -190,9 +190,19 @@ func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	return out
 }
 
+// End says how a call ended.
+type End int
+
+// The ends.
+const (
+	Worked  End = iota
+	BadExit     // its command had another exit code than 0
+	Failed      // or it did not run
+)
+
 // Result answers an open call and reports whether id was open. Results may come in any order;
 // Messages has them in call order.
-func (h *History) Result(id, name, content string) bool {
+func (h *History) Result(id, name, content string, end End) bool {
 	i := slices.IndexFunc(h.open, func(c model.ToolCall) bool { return c.ID == id })
 	if i < 0 {
 		delete(h.meant, id)
@@ -202,12 +212,12 @@ func (h *History) Result(id, name, content string) bool {
 	if call.Name == h.open[i].Name && call.Arguments == h.open[i].Arguments {
 		delete(h.meant, id)
 	}
-	h.results = append(h.results, judge(call, content))
+	h.results = append(h.results, judge(call, content, end))
 	h.open = slices.Delete(h.open, i, i+1)
 	if content == "" {
 		content = "(" + name + " completed with no output)"
 	}
-	h.add(model.Message{Role: model.Tool, Content: content, ToolCallID: id, Name: name})
+	h.add(model.Message{Role: model.Tool, Content: content, ToolCallID: id, Name: name, Failed: end == Failed})
 	sortResults(h.msgs)
 	return true
 }
@@ -252,7 +262,7 @@ func (h *History) Open() []model.ToolCall { return slices.Clone(h.open) }
 // Close answers every open call with text.
 func (h *History) Close(text string) {
 	for _, c := range h.Open() {
-		h.Result(c.ID, c.Name, text)
+		h.Result(c.ID, c.Name, text, Worked)
 	}
 }
 

@@ -105,13 +105,13 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 		}
 		h.Assistant(m)
 	case 3, 4, 5:
-		if h.Result("nobody", "run_shell", "x") {
+		if h.Result("nobody", "run_shell", "x", Worked) {
 			t.Fatal("a result without a call was taken")
 		}
 		if open := h.Open(); len(open) > 0 {
 			c := open[int(arg)%len(open)]
-			out := []string{"", "out", "Tool error: x", `{"exit_code":1}`, strings.Repeat("match ", 1000)}[arg%5]
-			if !h.Result(c.ID, c.Name, out) {
+			out := []string{"", "out", "Tool error: x", "[exit code 2]", strings.Repeat("match ", 1000)}[arg%5]
+			if !h.Result(c.ID, c.Name, out, endOf(out)) {
 				t.Fatalf("open call %q was refused", c.ID)
 			}
 		}
@@ -231,7 +231,7 @@ func TestResultsKeepCallOrder(t *testing.T) {
 	h := New("")
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "a", Name: "x"}, {ID: "b", Name: "x"}, {ID: "c", Name: "x"}}})
 	for _, id := range []string{"c", "a", "b"} {
-		h.Result(id, "x", "result "+id)
+		h.Result(id, "x", "result "+id, Worked)
 	}
 	checkValid(t, h.Messages())
 }
@@ -368,7 +368,7 @@ func TestExchangesBeginWithReminders(t *testing.T) {
 	h.Tell(model.Reminder, "r1")
 	h.User("one")
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "1", Name: "read_file"}}})
-	h.Result("1", "read_file", "text")
+	h.Result("1", "read_file", "text", Worked)
 	h.Tell(model.Reminder, "r2")
 	h.Assistant(model.Message{Content: "ok"})
 	h.Tell(model.Reminder, "r3")

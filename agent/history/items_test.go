@@ -14,7 +14,7 @@ func TestItemsHaveTheSizeOfTheHistory(t *testing.T) {
 	h.Tell(model.Reminder, reminder.Wrap("the screen shows a shell"))
 	h.Compact(0)
 	h.Assistant(model.Message{Content: "", ToolCalls: []model.ToolCall{{ID: "r", Name: "read_file", Arguments: `{"path":"a.go"}`}}})
-	h.Result("r", "read_file", "package a")
+	h.Result("r", "read_file", "package a", Worked)
 	items := Items(h)
 	n := 0
 	for _, i := range items {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"buddy/agent/model"
 )
@@ -26,15 +25,14 @@ type result struct {
 	size    int // of the content, in bytes
 	failed  bool
 	bulky   bool   // a large listing or search
-	empty   bool   // a read that returned nothing
 	read    string // what was read: path and lines; "" for other tools
 	cleared bool
 }
 
-// judge classifies a result once, on arrival, so that no later turn has to.
-func judge(c model.ToolCall, content string) result {
-	r := result{id: c.ID, size: len(content), failed: failed(content)}
-	if r.failed || hasKey(content, "full_output") { // a result with overflow is small and needed
+// judge classifies a result once, on arrival, so that no later turn has to. One without content failed.
+func judge(c model.ToolCall, content string, end End) result {
+	r := result{id: c.ID, size: len(content), failed: end != Worked || content == ""}
+	if r.failed {
 		return r
 	}
 	switch c.Name {
@@ -42,34 +40,8 @@ func judge(c model.ToolCall, content string) result {
 		r.bulky = len(content) >= bulkyBytes
 	case "read_file":
 		r.read = readKey(c.Arguments)
-		r.empty = strings.Contains(content, `"content":""`)
 	}
 	return r
-}
-
-// failed reports whether a tool call failed: it says so, its exit code is not zero, or it has
-// no content.
-func failed(content string) bool {
-	if content == "" || strings.HasPrefix(content, "Tool error:") {
-		return true
-	}
-	after, ok := afterKey(content, "exit_code")
-	return ok && !strings.HasPrefix(after, "0") && !strings.HasPrefix(after, "null")
-}
-
-func hasKey(content, key string) bool {
-	_, ok := afterKey(content, key)
-	return ok
-}
-
-// afterKey returns the text after a key in JSON. Inside a JSON string the quotes would be
-// escaped, so the output of a command can't look like a key.
-func afterKey(content, key string) (string, bool) {
-	if !strings.HasPrefix(content, "{") {
-		return "", false
-	}
-	_, after, ok := strings.Cut(content, `"`+key+`":`)
-	return strings.TrimLeft(after, " "), ok
 }
 
 func readKey(arguments string) string {
@@ -96,8 +68,8 @@ func reading(arguments string) readArgs {
 }
 
 // MicroCompact clears results that no longer matter and returns their call ids, in order, none
-// when too little would be gained. These are bulky listings and searches, empty reads, and
-// reads that were repeated later. The newest five results, failures, pinned messages and
+// when too little would be gained. These are bulky listings and searches, and reads that were
+// repeated later. The newest five results, failures, pinned messages and
 // results that the model has not answered to are kept. Unless room is needed, it must gain much
 // of what is sent anew without a cache: all from the first cleared result on.
 func (h *History) MicroCompact(needed bool) []string {
@@ -107,7 +79,7 @@ func (h *History) MicroCompact(needed bool) []string {
 	gain := 0
 	for i := len(h.results) - 1; i >= 0; i-- {
 		r := h.results[i]
-		useless := r.bulky || r.empty || again[r.read]
+		useless := r.bulky || again[r.read]
 		if r.read != "" && !r.cleared {
 			again[r.read] = true
 		}

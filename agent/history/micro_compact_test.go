@@ -19,7 +19,7 @@ func called(h *History, calls ...tool) {
 	}
 	h.Assistant(m)
 	for _, c := range calls {
-		h.Result(c.id, c.name, c.result)
+		h.Result(c.id, c.name, c.result, endOf(c.result))
 	}
 }
 
@@ -31,7 +31,7 @@ func newest(h *History) { // five results that are never cleared
 }
 
 func TestMicroCompact(t *testing.T) {
-	big := `{"result":{"files":"` + strings.Repeat("a.go ", 2000) + `"}}`
+	big := strings.Repeat("a.go\n", 2000)
 	tests := []struct {
 		name  string
 		calls []tool
@@ -44,9 +44,7 @@ func TestMicroCompact(t *testing.T) {
 		{"other lines", []tool{{"a", "read_file", `{"path":"x.go"}`, big}, {"b", "read_file", `{"path":"x.go","offset":9}`, big}}, nil},
 		{"the later read failed", []tool{{"a", "read_file", `{"path":"x.go"}`, big}, {"b", "read_file", `{"path":"x.go"}`, "Tool error: gone"}}, nil},
 		{"arguments that are no JSON", []tool{{"a", "read_file", `{`, big}, {"b", "read_file", `{`, big}}, nil},
-		{"empty read with others", []tool{{"a", "grep", "{}", big}, {"b", "read_file", `{"path":"e"}`, `{"result":{"content":""}}`}}, []string{"a", "b"}},
-		{"too little to gain", []tool{{"b", "read_file", `{"path":"e"}`, `{"result":{"content":""}}`}}, nil},
-		{"names a file", []tool{{"a", "grep", "{}", `{"full_output":"f",` + big[1:]}}, nil},
+		{"too little to gain", []tool{{"a", "read_file", `{"path":"e"}`, "some text of a file"}, {"b", "read_file", `{"path":"e"}`, "x"}}, nil},
 		{"a failure", []tool{{"a", "grep", "{}", "Tool error: " + big}}, nil},
 	}
 	for _, tt := range tests {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -50,7 +49,6 @@ func (p *plainText) at(w wordAt) string { return string(p.text[w.from:w.to]) }
 type reader struct {
 	p       *plainText
 	at      int    // offset of the next character in the source
-	json    bool   // the result is JSON: its own quotes don't count
 	word    int    // start of the word; -1: none
 	from    int    // the same in the source
 	digits  bool   // the word has some
@@ -67,26 +65,17 @@ type reader struct {
 
 func plain(s string) *plainText {
 	p := &plainText{source: s, text: make([]byte, 0, len(s)+len(s)/8+8), words: make([]wordAt, 0, len(s)/5), tried: make(map[*rule]int)}
-	r := &reader{p: p, json: strings.HasPrefix(s, `{"harness_timestamp"`), word: -1, quote: -1, comment: -1, begins: true}
+	r := &reader{p: p, word: -1, quote: -1, comment: -1, begins: true}
 	for i := 0; i < len(s); {
 		r.at = i
 		if s[i] == '\\' {
 			c, n := escape(s[i:])
-			if r.json && c == '"' {
-				r.quoteMark(c)
-				i += n
-				continue
-			}
 			r.rune(c)
 			i += n
 			continue
 		}
 		if s[i] < utf8.RuneSelf {
-			if r.json && s[i] == '"' {
-				r.newline()
-			} else {
-				r.rune(rune(s[i]))
-			}
+			r.rune(rune(s[i]))
 			i++
 			continue
 		}

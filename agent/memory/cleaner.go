@@ -1,9 +1,6 @@
 package memory
 
 import (
-	"encoding/json"
-	"strings"
-
 	"buddy/agent/redact"
 	"buddy/texts"
 )
@@ -14,34 +11,13 @@ type cleaner struct{ known *redact.Redactor }
 
 func (c cleaner) text(s string) string { return redact.Entropy(c.known.Text(s)) }
 
-// output returns what a result says, without what stands around it.
-func output(result string) string {
-	var wrapped struct {
-		Result struct{ Content, Stdout, Stderr, Message *string }
-	}
-	// What the model is told besides stands after it.
-	if !strings.HasPrefix(result, "{") || json.NewDecoder(strings.NewReader(result)).Decode(&wrapped) != nil {
-		return result
-	}
-	var said []string
-	for _, part := range []*string{wrapped.Result.Content, wrapped.Result.Stdout, wrapped.Result.Stderr, wrapped.Result.Message} {
-		if part != nil {
-			said = append(said, strings.TrimSpace(*part))
-		}
-	}
-	if said == nil {
-		return result
-	}
-	return strings.TrimSpace(strings.Join(said, "\n"))
-}
-
 // line returns a text as a line of at most MaxText characters.
 func (c cleaner) line(s string) string { return texts.Clip(texts.OneLine(c.text(s)), MaxText) }
 
 // record makes the texts of a record what may be stored.
 func (c cleaner) record(r *Record) {
 	if r.Kind == observation {
-		whole := c.text(output(r.Text))
+		whole := c.text(r.Text)
 		r.Text = texts.Clip(texts.OneLine(whole), MaxText)
 		if claim := sentence(whole); claim != "" { // it may be further down
 			r.Text, r.Tags = texts.OneLine(claim), append(r.Tags, claims)

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -43,7 +42,7 @@ func shell(command string) action.Action {
 // gives is a call with its result.
 func (x *script) gives(act action.Action, result string) {
 	id := x.call(act)
-	x.happens(event.ToolResult{CallID: id, Name: act.Tool, Result: result})
+	x.happens(event.ToolResult{CallID: id, Name: act.Tool, Result: result, Tail: result})
 }
 
 // denies is a call that the person denies.
@@ -101,17 +100,6 @@ func TestResultsOfWhichSizeAreObserved(t *testing.T) {
 		if len(got) != want {
 			t.Errorf("%d bytes: %d observations", size, len(got))
 		}
-		y := newPlace(t).play("s1")
-		wrapped := map[string]any{"harness_timestamp": "now", "result": map[string]any{"exit_code": 0, "stdout": strings.Repeat("a", size), "stderr": ""}}
-		y.gives(shell("cat a"), string(must[[]byte](t)(json.Marshal(wrapped))))
-		if around := y.records(observation); len(around) != want || len(around) == 1 && !strings.HasPrefix(around[0].Text, "aaaa") {
-			t.Errorf("%d bytes of output: %+v", size, around)
-		}
-		z := newPlace(t).play("s1") // what the model is told besides is no output
-		z.gives(shell("cat a"), string(must[[]byte](t)(json.Marshal(wrapped)))+"\n[the user changed the call before it ran, to: cat a]")
-		if noted := z.records(observation); len(noted) != want || len(noted) == 1 && strings.Contains(noted[0].Text, "user") {
-			t.Errorf("%d bytes of output, with a note: %+v", size, noted)
-		}
 		for _, r := range got {
 			if len([]rune(r.Text)) > MaxText || r.Source != "tool:run_shell" || r.Session != "s1" || r.Call != "call_1" || r.Target != "local" {
 				t.Errorf("%+v", r)
@@ -120,10 +108,10 @@ func TestResultsOfWhichSizeAreObserved(t *testing.T) {
 	}
 }
 
-// Of a file that was written the message is kept, not what stands around it.
+// Of a file that was written the message is kept.
 func TestWhatIsKeptOfAWrittenFile(t *testing.T) {
 	x := newPlace(t).play("s1")
-	x.gives(action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/w/a.txt"}, `{"harness_timestamp":{"unix_millis":1},"result":{"message":"Wrote 17 bytes to a.txt"}}`)
+	x.gives(action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/w/a.txt"}, "Wrote 17 bytes to a.txt")
 	if got := x.records(observation); len(got) != 1 || got[0].Text != "Wrote 17 bytes to a.txt" {
 		t.Errorf("%+v", got)
 	}
@@ -137,16 +125,16 @@ func TestWhatIsNotObserved(t *testing.T) {
 		result event.ToolResult
 		want   int
 	}{
-		"a command":          {shell("make"), event.ToolResult{Result: "all is well here"}, 1},
-		"a file":             {action.Action{Kind: action.FileRead, Path: "/x"}, event.ToolResult{Result: "all is well here"}, 1},
-		"a failure":          {shell("make"), event.ToolResult{Result: "all is not well", IsError: true}, 0},
-		"an exit code":       {shell("make"), event.ToolResult{Result: "all is not well", ExitCode: &one}, 0},
-		"a server":           {action.Action{Kind: action.MCP}, event.ToolResult{Result: "all is well here"}, 0},
-		"a page":             {action.Action{Kind: action.Network}, event.ToolResult{Result: "all is well here"}, 0},
-		"a browser":          {action.Action{Kind: action.Browser}, event.ToolResult{Result: "all is well here"}, 0},
-		"a subagent":         {action.Action{Kind: action.Internal}, event.ToolResult{Result: "all is well here"}, 0},
-		"anything":           {action.Action{Kind: action.Generic}, event.ToolResult{Result: "all is well here"}, 0},
-		"what a hook put in": {shell("make"), event.ToolResult{Result: "all is well here", Original: "nothing is"}, 0},
+		"a command":          {shell("make"), event.ToolResult{Tail: "all is well here"}, 1},
+		"a file":             {action.Action{Kind: action.FileRead, Path: "/x"}, event.ToolResult{Tail: "all is well here"}, 1},
+		"a failure":          {shell("make"), event.ToolResult{Tail: "all is not well", IsError: true}, 0},
+		"an exit code":       {shell("make"), event.ToolResult{Tail: "all is not well", ExitCode: &one}, 0},
+		"a server":           {action.Action{Kind: action.MCP}, event.ToolResult{Tail: "all is well here"}, 0},
+		"a page":             {action.Action{Kind: action.Network}, event.ToolResult{Tail: "all is well here"}, 0},
+		"a browser":          {action.Action{Kind: action.Browser}, event.ToolResult{Tail: "all is well here"}, 0},
+		"a subagent":         {action.Action{Kind: action.Internal}, event.ToolResult{Tail: "all is well here"}, 0},
+		"anything":           {action.Action{Kind: action.Generic}, event.ToolResult{Tail: "all is well here"}, 0},
+		"what a hook put in": {shell("make"), event.ToolResult{Tail: "all is well here", Original: "nothing is"}, 0},
 	} {
 		x := newPlace(t).play("s1")
 		id := x.call(c.act)
@@ -355,7 +343,7 @@ func TestObservingDoesNotWaitForTheLock(t *testing.T) {
 	for i := range 3 * maxQueued {
 		id := fmt.Sprint(i)
 		s.Observe(event.Envelope{Payload: event.ToolRequested{CallID: id, Name: "run_shell", Action: act}})
-		s.Observe(event.Envelope{Payload: event.ToolResult{CallID: id, Name: "run_shell", Result: "some output of it"}})
+		s.Observe(event.Envelope{Payload: event.ToolResult{CallID: id, Name: "run_shell", Tail: "some output of it"}})
 	}
 	if n := len(s.recorder.calls); n > maxDone {
 		t.Errorf("%d calls are held", n)

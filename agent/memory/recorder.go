@@ -21,7 +21,6 @@ import (
 const (
 	leastResult = 10
 	mostResult  = 5000
-	mostWrapped = 8 * mostResult // with all that stands around it
 )
 
 // maxQueued limits the records that wait to be written. More at once are dropped: who observes never
@@ -236,11 +235,12 @@ func (r *recorder) redone(env event.Envelope, e event.FileRestored) {
 func (r *recorder) result(env event.Envelope, e event.ToolResult) {
 	c, ok := r.calls[e.CallID]
 	r.finished(e.CallID)
-	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || len(e.Result) <= leastResult || len(e.Result) > mostWrapped ||
+	said := strings.TrimSpace(e.Tail)
+	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || len(said) <= leastResult || len(said) >= mostResult ||
 		c.hooked || e.Original != "" || !observable(c.act.Kind) {
 		return
 	}
-	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: tags(c), Text: e.Result})
+	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: tags(c), Text: said})
 }
 
 // observable reports whether results of a kind of actions are observed.
@@ -311,10 +311,6 @@ func (r *recorder) write() {
 		batch, lines := r.queue, r.lines
 		r.queue = nil
 		r.mu.Unlock()
-		batch = slices.DeleteFunc(batch, func(one Record) bool {
-			size := len(output(one.Text))
-			return one.Kind == observation && (size <= leastResult || size >= mostResult)
-		})
 		for i := range batch {
 			r.s.clean.record(&batch[i])
 		}

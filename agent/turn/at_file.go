@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -87,10 +88,10 @@ func (b namedFiles) attach(names []texts.Mention) {
 		case errors.Is(err, errNoFile) && !m.Quoted:
 		case err != nil:
 			left = append(left, fmt.Sprintf("%s does not go with the prompt: %v", m, err))
-		case !conversation.Holds(x.talk, text):
+		case !conversation.Holds(x.talk, path.Base(m.Name), text):
 			said := fmt.Sprintf("The user's prompt names %s, which was read for you: %s %s gave\n%s", m, readTool, j.call.Arguments, text)
 			x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
-			read, paths = append(read, m.Name+partOf(text)), append(paths, j.call.Planned.Path)
+			read, paths = append(read, partOf(m.Name, j.result.Outcome)), append(paths, j.call.Planned.Path)
 		}
 	}
 	if len(read) > 0 {
@@ -122,7 +123,6 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 		return nil, "", nil, errors.New("the model has to ask you before it reads that")
 	}
 	res := l.runTool(ctx, j.tool, j.call)
-	var got struct{ Result json.RawMessage }
 	switch {
 	case res.Missing:
 		return nil, "", nil, errNoFile
@@ -131,10 +131,8 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 	case len(res.Images) > 0:
 		return nil, "", nil, errors.New("it is a picture: of these go along those on this machine, with names such as shot.png")
 	}
-	if err := json.Unmarshal([]byte(res.Content), &got); err != nil {
-		return nil, "", nil, err
-	}
-	text = l.o.Redact.Text(string(got.Result))
+	text = l.o.Redact.Text(res.Content)
+	j.result.Outcome = res.Outcome
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", texts.ClipBytes(name, 200), found[0].Reason, found[0].Excerpt)
@@ -144,19 +142,10 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 	return j, inject.Defuse(text, found), res.Seen, nil
 }
 
-// partOf returns what a result has of a file or folder, for people; "" when it does not say.
-func partOf(result string) string {
-	var got struct {
-		Lines   string
-		Entries *string // of a folder
+// partOf names a file or folder with what was read of it, for people.
+func partOf(name, outcome string) string {
+	if outcome == "" {
+		return name
 	}
-	switch err := json.Unmarshal([]byte(result), &got); {
-	case err != nil:
-		return ""
-	case got.Entries != nil:
-		return " (a folder, as a list)"
-	case got.Lines != "":
-		return " (lines " + got.Lines + ")"
-	}
-	return ""
+	return name + " (" + outcome + ")"
 }

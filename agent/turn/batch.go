@@ -297,7 +297,7 @@ func discarded(id, name string) event.ToolResult {
 // unanswered is the result of a call that was cancelled.
 func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), errSibling) {
-		return failure("Tool error: cancelled, because " + errSibling.Error())
+		return tools.Problem("cancelled, because " + errSibling.Error())
 	}
 	if errors.Is(context.Cause(ctx), approval.ErrSuperseded) {
 		return failure(dropped)

@@ -23,7 +23,7 @@ func (b *batch) diagnose(ctx context.Context, j *job, res *tools.Result) {
 		return
 	}
 	if text := b.loop.o.Diagnostics.Changed(ctx, j.call.Planned.Target, j.changed); text != "" {
-		res.Content += "\n" + text
+		res.Tell(text)
 		res.Tail += "\n" + text
 	}
 }

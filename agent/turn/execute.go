@@ -29,16 +29,16 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		return refusal
 	}
 	if why := b.loop.p.Ledger.Refused(&b.x.used, counted(j.call)); why != "" && b.turn != 0 {
-		res := failure("Tool error: " + why)
+		res := tools.Problem(why)
 		return &res
 	}
 	if j.err != nil {
-		res := failure("Tool error: " + j.err.Error())
+		res := tools.Problem(j.err.Error())
 		b.x.remember(j, res)
 		return &res
 	}
 	if b.guard(ctx, j); j.err != nil {
-		res := failure("Tool error: " + j.err.Error())
+		res := tools.Problem(j.err.Error())
 		return &res
 	}
 	if reply := b.loop.tell(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
@@ -70,7 +70,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		if j.marked != nil {
 			j.marked()
 		}
-		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
+		res := tools.Problem("nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
 	j.ran = true
@@ -145,7 +145,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		return nil
 	case answer.Decision == event.Edit:
 		if err := b.replaceArgs(j, answer.Args); err != nil {
-			return refuse("Tool error: nothing ran: the user changed the arguments to " + answer.Args + ": " + err.Error())
+			return refuse(tools.Problem("nothing ran: the user changed the arguments to " + answer.Args + ": " + err.Error()).Content)
 		}
 		j.call.Fenced = fenced && !j.call.Planned.Outside
 		return nil
@@ -253,7 +253,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	changes(&res)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
-		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
+		res = tools.Problem(fmt.Sprintf("%s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
 	case res.IsError && errors.Is(cause, errSibling):
 		res = unanswered(ctx)
 	}
@@ -279,7 +279,11 @@ func (b *batch) finish(j *job, res tools.Result) {
 		b.loop.p.Changes.Failed(b.whole, b.x.task, b.turn, j.call)
 	}
 	// The one place where what tools said enters.
-	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
+	for _, text := range []*string{&res.Content, &res.Aside, &res.Tail, &res.Outcome, res.Stdout} {
+		if text != nil {
+			*text = b.loop.o.Redact.Text(*text)
+		}
+	}
 	original := b.after(j, &res)
 	b.x.noteSetback(j, res)
 	hint := hintAfter(b, j, res)
@@ -287,20 +291,23 @@ func (b *batch) finish(j *job, res tools.Result) {
 	g := given{job: j, whole: res.Content, full: res.Full}
 	b.inspect(j, &res)
 	if len(c.Notes) > 0 {
-		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
+		res.Tell("[" + strings.Join(c.Notes, "; ") + "]")
 	}
 	if hint != "" {
-		res.Content += "\n[hint: " + hint + "]"
+		res.Tell("[hint: " + hint + "]")
 	}
 	if j.guarded.changed != "" {
-		res.Content += "\n[a hook changed the call before it ran; " + j.guarded.changed + "]"
+		res.Tell("[a hook changed the call before it ran; " + j.guarded.changed + "]")
 	}
 	if j.edited {
-		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
+		res.Tell("[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]")
 	}
 	e := event.ToolResult{
-		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, IsError: res.IsError,
-		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail, Original: original,
+		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, Aside: res.Aside, Outcome: res.Outcome, IsError: res.IsError,
+		ExitCode: res.ExitCode, Exits: res.Exits, DurationMS: took.Milliseconds(), Tail: res.Tail, Stdout: res.Stdout, Original: original,
+	}
+	if why := tools.Why(res); res.IsError && why != e.Text() {
+		e.Shown = why
 	}
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}

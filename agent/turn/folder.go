@@ -2,7 +2,7 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
+	"path"
 	"strings"
 
 	"buddy/agent/conversation"
@@ -38,19 +38,10 @@ func (b namedFiles) showFolder(prompt string) {
 		if err != nil {
 			continue // the model looks at it by itself
 		}
-		if said := name + ":\n" + fenced(contentOf(text)); !conversation.Holds(x.talk, said) {
+		if said := name + ":\n" + fenced(text); !conversation.Holds(x.talk, path.Base(name), said) {
 			x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
 		}
 	}
-}
-
-// contentOf returns the text of a file in a result of read_file.
-func contentOf(result string) string {
-	var got struct{ Content string }
-	if json.Unmarshal([]byte(result), &got) != nil {
-		return result
-	}
-	return got.Content
 }
 
 // fenced returns a text in a fence that is longer than all in it.
@@ -76,7 +67,7 @@ func watch(ctx context.Context, b *batch, j *job) func(*tools.Result) {
 			return
 		}
 		if text := changes(ctx); text != "" {
-			res.Content += "\n" + text
+			res.Tell(text)
 		}
 	}
 }

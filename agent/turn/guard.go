@@ -164,7 +164,7 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 	b.tell(m.Told())
 	if m.Output != nil {
 		original = res.Content
-		res.Content = b.loop.o.Redact.Text(*m.Output)
+		res.Change(b.loop.o.Redact.Text(*m.Output))
 	}
 	if m.Halt {
 		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})

@@ -17,7 +17,7 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 	if !j.ran {
 		return // our own words, or the person's
 	}
-	res.Content = marked(b.loop.p, b.x, b.turn, "what "+j.call.Name+" returned", res.Content)
+	res.Change(marked(b.loop.p, b.x, b.turn, "what "+j.call.Name+" returned", res.Content))
 }
 
 // marked returns text for the model with what reads like a prompt injection marked. When it is sure the

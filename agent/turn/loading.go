@@ -118,25 +118,25 @@ func (l loading) run(ctx context.Context, command string) string {
 	if err != nil {
 		return "[not run: " + command + ": " + err.Error() + "]"
 	}
-	return printed(result)
+	return strings.TrimRight(result.Result, "\n")
 }
 
 // call makes a call of a tool for the skill as if the model had asked for it, and returns the
-// result that it would read.
-func (l loading) call(ctx context.Context, tool string, args map[string]string) (string, error) {
+// result.
+func (l loading) call(ctx context.Context, tool string, args map[string]string) (event.ToolResult, error) {
 	text, err := json.Marshal(args)
 	if err != nil {
-		return "", err
+		return event.ToolResult{}, err
 	}
 	b := l.loop.newBatch(ctx, l.x, 0)
 	defer b.cancel(nil)
 	j := b.plan(model.ToolCall{ID: "skill_" + stream.NewID(), Name: tool, Arguments: string(text)})
 	if j.err != nil {
-		return "", j.err
+		return event.ToolResult{}, j.err
 	}
 	b.request(j)
 	b.alone(j)
-	return j.result.Result, nil
+	return j.result, nil
 }
 
 // Limits of the files that the text of a skill attaches.
@@ -162,50 +162,14 @@ func (l loading) files(ctx context.Context) string {
 			break
 		}
 		result, err := l.call(ctx, readTool, map[string]string{"path": name, "why": "a file that the text of " + s.Call() + " names"})
-		if err != nil {
-			result = err.Error()
+		switch text := strings.TrimRight(skill.Inert(result.Result), "\n"); {
+		case err != nil:
+			fmt.Fprintf(&all, "\n[not attached: %s: %v]", name, err)
+		case result.IsError:
+			fmt.Fprintf(&all, "\n[not attached: %s: %s]", name, text)
+		default:
+			fmt.Fprintf(&all, "\n<file path=%q>\n%s\n</file>", name, text)
 		}
-		all.WriteString("\n" + attached(name, result))
 	}
 	return all.String()
-}
-
-// attached returns a file as a model gets it beside the text of a skill, or why it does not.
-func attached(name, result string) string {
-	var got struct {
-		Result struct{ Content, Lines, Note string }
-	}
-	if json.Unmarshal([]byte(result), &got) != nil {
-		return fmt.Sprintf("[not attached: %s: %s]", name, result)
-	}
-	r := got.Result
-	lines := ""
-	if r.Lines != "" {
-		lines = fmt.Sprintf(" lines=%q", r.Lines)
-	}
-	if r.Note != "" {
-		r.Content += "\n[" + r.Note + "]"
-	}
-	return fmt.Sprintf("<file path=%q%s>\n%s\n</file>", name, lines, strings.TrimRight(skill.Inert(r.Content), "\n"))
-}
-
-// printed returns what a command printed, or why it did not run, of the result that a model reads.
-func printed(result string) string {
-	var got struct {
-		Result struct {
-			Stdout, Stderr string
-			ExitCode       int `json:"exit_code"`
-		}
-	}
-	if json.Unmarshal([]byte(result), &got) != nil {
-		return result
-	}
-	text := strings.TrimRight(got.Result.Stdout, "\n")
-	if stderr := strings.TrimSpace(got.Result.Stderr); stderr != "" && got.Result.ExitCode != 0 {
-		text = strings.TrimLeft(text+"\n"+stderr, "\n")
-	}
-	if got.Result.ExitCode != 0 {
-		text += fmt.Sprintf("\n[exit code %d]", got.Result.ExitCode)
-	}
-	return text
 }

@@ -37,7 +37,7 @@ func (x *Exchange) remember(j *job, res tools.Result) {
 		}
 		return
 	}
-	text := res.Content
+	text := tools.Why(res)
 	if exit != nil { // the result may have the time
 		text = strings.TrimSpace(fmt.Sprintf("exit code %d\n%s", *exit, lastBytes(res.Tail)))
 	}
@@ -67,7 +67,8 @@ func again(ctx context.Context, b *batch, j *job) *tools.Result {
 	case !refused:
 		return nil
 	}
-	res := failure(fmt.Sprintf("Tool error: not run: the same call failed %d times in the same way. Change the arguments, or do something else. It said: %s", maxFailures, f.text))
+	res := tools.Problem(fmt.Sprintf("not run: the same call failed %d times before", maxFailures))
+	res.Tell("Change the arguments, or do something else. It said: " + f.text)
 	return &res
 }
 
@@ -135,5 +136,5 @@ func (e *StuckError) question() string {
 
 // why is the failure on one line.
 func (e *StuckError) why() string {
-	return texts.ClipBytes(texts.OneLine(strings.TrimPrefix(e.Text, "Tool error: ")), maxFailedText)
+	return texts.ClipBytes(texts.OneLine(e.Text), maxFailedText)
 }

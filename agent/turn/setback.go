@@ -53,5 +53,5 @@ func lastLine(output string) string {
 
 // reason returns why a call failed, on one line.
 func reason(res tools.Result) string {
-	return texts.ClipBytes(texts.OneLine(strings.TrimPrefix(res.Content, "Tool error: ")), maxFailedText)
+	return texts.ClipBytes(texts.OneLine(tools.Why(res)), maxFailedText)
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"buddy/agent/compact"
 	"buddy/agent/event"
@@ -33,7 +34,7 @@ type given struct {
 // and never decided anew, so that the cached prefix stays as it is. Without a file the
 // rest is lost, and the result says so.
 func (b *batch) spill(j *job, res *tools.Result) {
-	most := max(spillResult, tools.MaxEncoded(b.loop.page())+spillRoom)
+	most := max(spillResult, b.loop.page()+spillRoom)
 	if len(res.Content) <= most {
 		return
 	}
@@ -42,7 +43,7 @@ func (b *batch) spill(j *job, res *tools.Result) {
 		res.Full = full
 		b.publish(event.ResultSpilled{CallID: j.call.ID, Path: full.Path, Bytes: full.Bytes})
 	}
-	res.Content = text
+	res.Content, res.Aside = text, text[strings.LastIndexByte(text, '\n'):]
 }
 
 // shortened returns the beginning and the end of a result, at most about limit bytes, and

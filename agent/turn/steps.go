@@ -162,7 +162,7 @@ func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duratio
 	res = b.run(limited, j)
 	late = res.IsError && errors.Is(context.Cause(limited), errStepTimeout)
 	if late {
-		res.Content = fmt.Sprintf("Tool error: stopped after %v, the time that it may take\n%s", limit, res.Content)
+		res.Content = fmt.Sprintf("%s\n%s", tools.Problem(fmt.Sprintf("stopped after %v, the time that it may take", limit)).Content, res.Content)
 	}
 	return res, late
 }

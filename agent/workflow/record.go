@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -220,21 +219,14 @@ func clip(s string, limit int) string {
 // outcomeOf reads the result of a call.
 func outcomeOf(p event.ToolResult) *outcome {
 	o := &outcome{exitCode: p.ExitCode, output: p.Tail, ok: !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0)}
-	var shell struct {
-		Result struct {
-			Stdout    *string `json:"stdout"`
-			Stderr    string  `json:"stderr"`
-			Truncated bool    `json:"truncated"`
-		} `json:"result"`
-	}
 	switch {
 	case p.IsError && o.output == "":
-		o.output = p.Result
+		o.output = p.Text()
 	case p.ExitCode == nil:
-	case json.Unmarshal([]byte(p.Result), &shell) != nil, shell.Result.Stdout == nil, shell.Result.Truncated && shell.Result.Stderr == "":
-		o.stdout = p.Tail // a longer part than what a model is shown
+	case p.Stdout != nil:
+		o.stdout = *p.Stdout
 	default:
-		o.stdout = *shell.Result.Stdout
+		o.stdout = p.Tail
 	}
 	if o.stdout == "" && p.ExitCode == nil && !p.IsError { // the text of an error is no finding
 		o.stdout = o.output
@@ -249,7 +241,7 @@ func outcomeOf(p event.ToolResult) *outcome {
 
 // problemOf says on one line why a call failed.
 func problemOf(p event.ToolResult) string {
-	text := strings.TrimPrefix(p.Result, "Tool error: ")
+	text := p.Text()
 	if p.ExitCode != nil && !p.IsError {
 		last := strings.TrimSpace(p.Tail)
 		text = fmt.Sprintf("exit code %d", *p.ExitCode)

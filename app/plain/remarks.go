@@ -210,7 +210,7 @@ func (m *Remarks) note(call string, change func(*fate)) {
 func (m *Remarks) result(p event.ToolResult) {
 	was := m.fates[p.CallID]
 	delete(m.fates, p.CallID)
-	said := was.call.Result(words.Result{Text: p.Result, Failed: p.IsError})
+	said := p.Text()
 	switch {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
@@ -222,7 +222,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	case p.IsError:
 		m.Say("← %s", markup.Shorten(said, maxCall))
 	default:
-		m.Say("← %s", markup.Shorten(cmp.Or(was.call.Outcome(p.Result), p.Tail, said, "done"), maxCall))
+		m.Say("← %s", markup.Shorten(cmp.Or(was.call.Outcome(p.Outcome), p.Tail, said, "done"), maxCall))
 	}
 }
 

@@ -40,8 +40,8 @@ func TestRemarksAreShort(t *testing.T) {
 		{event.ToolResult{Tail: x}, "← " + x[:119] + "…"},
 		{event.ToolResult{IsError: true, Result: x[:120]}, "← " + x[:120]},
 		{event.ToolResult{IsError: true, Result: x}, "← " + x[:119] + "…"},
-		{event.ToolResult{IsError: true, Result: "Tool error: no such file\n[hint: list the folder]"}, "← no such file"},
-		{event.ToolResult{Result: `{"harness_timestamp":{},"result":{"state":"ready"}}`}, "← state: ready"},
+		{event.ToolResult{IsError: true, Result: "Tool error: no such file\n[hint: list the folder]", Aside: "\n[hint: list the folder]", Shown: "no such file"}, "← no such file"},
+		{event.ToolResult{Result: `{"state":"ready"}`}, "← state: ready"},
 	} {
 		l.Remark(event.ToolStarted{})
 		out.Reset()

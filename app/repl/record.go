@@ -100,7 +100,7 @@ func (a *record) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)
 	}
-	return cmp.Or(a.out[b.Call.ID], wordsOf(b.Call).Result(words.Result{Text: b.Call.Result, Failed: b.Call.State == state.CallFailed}))
+	return cmp.Or(a.out[b.Call.ID], b.Call.Result)
 }
 
 func wordsOf(c *state.Call) words.Call {

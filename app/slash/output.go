@@ -103,11 +103,7 @@ func Document(c *state.Call) (dialog.Document, error) {
 		}
 	}
 	if len(p) == 0 && errs == nil {
-		text := string(c.Output.Buf) // as it is for people, if it was kept
-		if text == "" {
-			text = said.Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
-		}
-		p.Say(text)
+		p.Say(cmp.Or(string(c.Output.Buf), c.Result))
 	}
 	if errs != nil {
 		d.Close()

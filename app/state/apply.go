@@ -267,13 +267,13 @@ func endCall(s *State, p event.ToolResult) Changed {
 	delete(s.calls, p.CallID)
 	c := b.Call
 	c.WaitsForKeys = false
-	c.Exits = exitsOf(c, p.Result)
-	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
+	c.ExitCode, c.Exits, c.Duration, c.Full = p.ExitCode, p.Exits, p.DurationMS, p.FullOutput
+	c.Result, c.Outcome = p.Text(), p.Outcome
 	switch {
 	case c.State == CallDenied, c.State == CallCancelled:
 	case p.IsError && c.Started == 0 && p.Result == history.Unanswered:
 		c.State = CallCancelled
-	case p.IsError, p.ExitCode != nil && *p.ExitCode != 0:
+	case p.Failed():
 		c.State = CallFailed
 	default:
 		c.State = CallDone

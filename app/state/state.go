@@ -169,7 +169,8 @@ type Call struct {
 	Exits        map[string]int // of a command on several targets, by target, as far as they are known
 	Denied       string         // what the person said why it was denied
 	Answered     string         // where the person was who answered its approval or its question, "" if that is not known
-	Result       string         // what the model read
+	Result       string         // as people read it
+	Outcome      string         // what came of it in a few words, "" where none tell
 	Full         *event.FullOutput
 	Output       Tail
 	Agent        *Task // of the subagent that it began; else nil

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"strings"
 
 	"buddy/agent/action"
@@ -75,31 +74,4 @@ func (s *State) begin(c *Call) {
 		s.ran = make(map[string]*Call)
 	}
 	s.ran[c.Action.Target] = c
-}
-
-// exitsOf returns the exit codes in the result of a command on several targets, nil for another call.
-func exitsOf(c *Call, result string) map[string]int {
-	if len(c.Action.Targets) < 2 {
-		return nil
-	}
-	var r struct {
-		Result struct {
-			Targets []struct {
-				Target string
-				Result struct {
-					Code *int `json:"exit_code"`
-				}
-			}
-		}
-	}
-	if json.Unmarshal([]byte(result), &r) != nil {
-		return nil // the tool's own error
-	}
-	codes := make(map[string]int, len(r.Result.Targets))
-	for _, t := range r.Result.Targets {
-		if t.Result.Code != nil {
-			codes[t.Target] = *t.Result.Code
-		}
-	}
-	return codes
 }

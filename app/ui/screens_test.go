@@ -28,7 +28,7 @@ func call(id, tool string, a action.Action) []event.Event {
 }
 
 func ended(id, tool, result string, code int) event.Event {
-	return event.ToolResult{CallID: id, Name: tool, Result: `{"exit_code":0}`, ExitCode: &code, DurationMS: 3200, Tail: result}
+	return event.ToolResult{CallID: id, Name: tool, Result: "[exit code 0, no output]", Aside: "[exit code 0, no output]", ExitCode: &code, DurationMS: 3200, Tail: result}
 }
 
 // begun is a prompt that is answered, in a session with a title.

@@ -44,7 +44,7 @@ func (x *testUI) works(n int, says, tool, subject string) {
 	x.on(n, n, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: says, ToolCalls: []model.ToolCall{{ID: id}}}},
 		event.ToolRequested{CallID: id, Name: tool, Arguments: fmt.Sprintf(`{"pattern":%q}`, subject), Action: action.Action{Kind: action.Internal, Tool: tool, Command: subject}},
 		event.ToolStarted{CallID: id, Name: tool},
-		event.ToolResult{CallID: id, Name: tool, Result: `{"count":3,"matches":"x"}`, Tail: "three"},
+		event.ToolResult{CallID: id, Name: tool, Result: "three", Outcome: "3 matches", Tail: "three"},
 		event.TurnFinished{Usage: &model.Usage{Prompt: 4000, Completion: 100}, Cost: model.Dollar / 100})
 }
 
@@ -62,7 +62,7 @@ func team(t *testing.T, cols, rows int) *testUI {
 	x.works(4, "The docs say it.", "read_file", "docs/retry.md")
 	x.on(4, 4, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "It retries 3 times."}},
 		event.TaskFinished{ID: 4, Outcome: event.Completed})
-	x.on(0, 1, event.ToolResult{CallID: "call-4", Name: "agent", Result: `{"result":"It retries 3 times."}`, Tail: "It retries 3 times."})
+	x.on(0, 1, event.ToolResult{CallID: "call-4", Name: "agent", Result: "It retries 3 times.", Tail: "It retries 3 times."})
 	time.Sleep(2 * time.Second)
 	x.on(0, 1, event.MetricsUsage{})
 	return x

@@ -289,11 +289,11 @@ func TestTheToolListsWhatIsKnown(t *testing.T) {
 		run := func(args string) string {
 			return b.all.Tool().Run(context.Background(), tools.Call{Arguments: args}).Content
 		}
-		want(t, "all", run(`{}`), `"tax.x:1:1 error: old","tax.x:2:1 warning: new"`)
+		want(t, "all", run(`{}`), "tax.x:1:1 error: old\ntax.x:2:1 warning: new")
 		if strings.Contains(run(`{}`), "old.x") {
 			t.Error("a file that nobody has opened")
 		}
-		want(t, "a file that was not changed", run(`{"path": "old.x"}`), `["old.x:1:1 error: older"]`)
+		want(t, "a file that was not changed", run(`{"path": "old.x"}`), "old.x:1:1 error: older")
 		want(t, "by its whole path", run(`{"path": "`+b.path("tax.x")+`"}`), "warning: new")
 		want(t, "outside", run(`{"path": "/etc/passwd"}`), "is not in the folders of this session")
 		want(t, "none", run(`{"path": "none.x"}`), "is no text")

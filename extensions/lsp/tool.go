@@ -22,12 +22,6 @@ type toolArgs struct {
 	Path string `json:"path,omitempty"`
 }
 
-// toolPayload is the result that the model reads.
-type toolPayload struct {
-	Diagnostics []string `json:"diagnostics"`
-	Note        string   `json:"note,omitempty"`
-}
-
 type diagnosticsTool struct {
 	all *Clients
 	tools.Typed[toolArgs]
@@ -57,16 +51,16 @@ func (t *diagnosticsTool) RunArgs(ctx context.Context, _ tools.Call, args toolAr
 		}
 	}
 	lines, servers, left := t.all.list(path)
-	payload := toolPayload{Diagnostics: lines}
+	note := ""
 	switch {
 	case len(servers) == 0:
-		payload.Note = "no language server runs: one starts with the first change of a file that it is for"
+		note = "no language server runs: one starts with the first change of a file that it is for"
 	case len(lines) == 0:
-		payload.Note = "nothing is wrong, say " + strings.Join(servers, ", ")
+		note = "nothing is wrong, say " + strings.Join(servers, ", ")
 	case left > 0:
-		payload.Note = fmt.Sprintf("%d more are not listed", left)
+		note = fmt.Sprintf("%d more are not listed", left)
 	}
-	return tools.Success(payload, strings.Join(lines, "\n"))
+	return tools.Success(strings.Join(lines, "\n"), note)
 }
 
 // resolve returns the file that a model means, links resolved as far as it exists.
@@ -107,7 +101,6 @@ func (c *Clients) ask(ctx context.Context, path string) string {
 // list returns what all servers have found, in one file or all ("").
 func (c *Clients) list(path string) (lines, servers []string, left int) {
 	size := 0
-	lines = []string{}
 	for _, s := range c.running() {
 		servers = append(servers, s.def.Name)
 		for _, f := range s.present().list(path, c.inside, c.show) {

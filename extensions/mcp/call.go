@@ -92,7 +92,7 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 			}
 			return s.failed(c, got.err)
 		case <-ctx.Done():
-			return tools.Result{Content: "Tool error: cancelled", IsError: true}
+			return tools.Problem("cancelled")
 		case <-ended:
 			ended = nil // the request fails now; its error comes at once, or here
 			clock.hurry()
@@ -115,7 +115,7 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 func (s *server) failed(c *connection, err error) tools.Result {
 	wire, answered := errors.AsType[*jsonrpc.Error](err)
 	if answered && wire.Code == sdk.CodeURLElicitationRequired {
-		return tools.Result{Content: "Tool error: the server wants the user to visit a page first: " + addressIn(wire.Data) + ". Tell the user, and call it again when that is done.", IsError: true, Retry: true}
+		return tools.Again("the server wants the user to visit a page first: " + addressIn(wire.Data) + ". Tell the user, and call it again when that is done.")
 	}
 	why := ""
 	if answered && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), rejected) {
@@ -127,7 +127,7 @@ func (s *server) failed(c *connection, err error) tools.Result {
 			go c.stop(nil)
 		}
 	}
-	return tools.Result{Content: "Tool error: the MCP server " + s.def.Name + ": " + clip(why), IsError: true}
+	return tools.Problem("the MCP server " + s.def.Name + ": " + clip(why))
 }
 
 // over reports whether the connection is over, judging by the error of a request.

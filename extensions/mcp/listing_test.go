@@ -76,10 +76,9 @@ func TestListingIsShort(t *testing.T) {
 	}
 }
 
-// search returns what tool_search finds, without the time.
+// search returns what tool_search finds.
 func (b *bench) search(query string) string {
 	b.t.Helper()
 	res := tools.NewToolSearch(b.deferred).Run(context.Background(), tools.Call{ID: "s", Name: "tool_search", Arguments: string(tools.JSON(map[string]string{"query": query}))})
-	_, found, _ := strings.Cut(res.Content, `"result":`)
-	return found
+	return res.Content
 }

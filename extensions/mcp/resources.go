@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,11 +85,15 @@ func (t *resourcesTool) PlanArgs(resourcesArgs) (action.Action, error) {
 
 func (t *resourcesTool) RunArgs(_ context.Context, _ tools.Call, args resourcesArgs) tools.Result {
 	all := t.all.Resources(args.Server, args.Query)
-	var shown []string
+	var text strings.Builder
 	for _, r := range all {
-		shown = append(shown, r.Server+": "+r.URI)
+		text.WriteString(strings.TrimSpace(r.Server+": "+r.URI+" "+r.Name+" "+r.Type) + "\n")
 	}
-	return tools.Success(map[string]any{"resources": all}, strings.Join(shown, "\n"))
+	note := ""
+	if len(all) == 0 {
+		note = "no resource matches"
+	}
+	return tools.Success(text.String(), note)
 }
 
 func (*readTool) Patient(tools.Call) bool { return true }
@@ -177,7 +182,7 @@ func (s *server) prompt(ctx context.Context, p *sdk.Prompt, words []string) (str
 		return g.result(), nil
 	})
 	if res.IsError {
-		return "", fmt.Errorf("%s", strings.TrimPrefix(res.Content, "Tool error: "))
+		return "", errors.New(tools.Why(res))
 	}
 	return res.Content, nil
 }

@@ -52,8 +52,9 @@ func (g *gathered) result() tools.Result {
 	if list, ok := texts.Listed(text); ok {
 		shown = list
 	}
-	tail := shown[max(0, len(shown)-tools.TailLimit):]
-	return tools.Result{Content: text, Tail: strings.ToValidUTF8(tail, ""), Images: g.images}
+	res := tools.Success(text)
+	res.Tail, res.Images = strings.ToValidUTF8(tools.End(shown), ""), g.images
+	return res
 }
 
 // content adds one part of a result.

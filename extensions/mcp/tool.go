@@ -189,7 +189,7 @@ func (t *tool) Run(ctx context.Context, call tools.Call) tools.Result {
 	case "":
 		return t.runPending(ctx, call)
 	default:
-		return tools.Result{Content: "Tool error: the server has changed this tool while the call was being approved; nothing was called. Call it again.", IsError: true, Retry: true}
+		return tools.Again("the server has changed this tool while the call was being approved; nothing was called. Call it again.")
 	}
 }
 
@@ -211,7 +211,7 @@ func (t *tool) runPending(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(err)
 	}
 	if act.Changed || act.Risk == action.High && call.Planned.Risk != action.High {
-		return tools.Result{Content: "Tool error: the server is ready now, and what this tool does needs an approval of its own; nothing was called. Call it again.", IsError: true, Retry: true}
+		return tools.Again("the server is ready now, and what this tool does needs an approval of its own; nothing was called. Call it again.")
 	}
 	call.Planned = act
 	return t.run(ctx, call)

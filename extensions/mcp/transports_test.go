@@ -106,7 +106,7 @@ func TestTransports(t *testing.T) {
 				t.Errorf("echo: %+v", res)
 			}
 			if res := b.call(name+"parts", `{}`); len(res.Images) != 1 || !strings.HasPrefix(res.Content, "one\n[picture, image/jpeg, 7 bytes") || !strings.Contains(res.Content, "[picture of type image/png, 4 bytes, not shown: ") || res.Images[0].Check() != nil || !strings.Contains(res.Content, "[audio, audio/wav, 3 bytes") ||
-				!strings.Contains(res.Content, "[resource mem://a a") || !strings.HasSuffix(res.Content, "mem://b:\ninside") {
+				!strings.Contains(res.Content, "[resource mem://a a") || !strings.HasSuffix(res.Content, "mem://b:\ninside\n[7 lines]") {
 				t.Errorf("parts: %+v", res)
 			}
 			if res := b.call("mcp_read", `{"server":"`+tt.name+`","uri":"mem://guide"}`); !strings.Contains(res.Content, "the guide") {

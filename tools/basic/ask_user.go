@@ -25,17 +25,6 @@ type askArgs struct {
 	Why      string   `json:"why,omitempty" schema:"-"`
 }
 
-// askPayload is the result that the model reads.
-type askPayload struct {
-	Answer string `json:"answer"`
-	Note   string `json:"note,omitempty"`
-}
-
-// noAnswer is the result where nobody can be asked.
-type noAnswer struct {
-	Note string `json:"note"`
-}
-
 type askUser struct{ tools.Typed[askArgs] }
 
 // NewAskUser returns the tool ask_user, which puts a question to the person. Where nobody can
@@ -70,15 +59,14 @@ func (t *askUser) RunArgs(ctx context.Context, call tools.Call, args askArgs) to
 		answer, err = call.Ask(ctx, tools.Question{Text: args.Question, Choices: args.Choices})
 	}
 	if errors.Is(err, tools.ErrNobody) {
-		const note = "nobody was there to ask, so there is no answer; choose the obvious way and say which you took"
-		return tools.Success(noAnswer{note}, note)
+		return tools.Success("", "nobody was there to ask, so there is no answer; choose the obvious way and say which you took")
 	}
 	if err != nil {
 		return tools.Failure(fmt.Errorf("the question was not answered: %w", err))
 	}
-	payload := askPayload{Answer: tools.Head(answer, tools.OutputBytes)}
+	note := ""
 	if answer == "" {
-		payload.Note = "the person gave an empty answer"
+		note = "the person gave an empty answer"
 	}
-	return tools.Success(payload, payload.Answer)
+	return tools.Success(tools.Head(answer, tools.OutputBytes), note)
 }

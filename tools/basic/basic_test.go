@@ -24,10 +24,8 @@ func TestTime(t *testing.T) {
 	if err != "" || call.Planned.Kind != action.Internal {
 		t.Fatal(call.Planned, err)
 	}
-	const want = `"result":{"unix_seconds":1770087906,"unix_millis":1770087906789,"unix_nanos":1770087906789000000,` +
-		`"iso8601":"2026-02-03T03:05:06Z","iso8601_millis":"2026-02-03T03:05:06.789Z","rfc2822":"Tue, 03 Feb 2026 03:05:06 +0000",` +
-		`"date":"2026-02-03","time":"03:05:06","local":"2026-02-03T04:05:06+01:00 CET"}`
-	if res := b.Run(call); !strings.Contains(res.Content, want) {
+	const want = "2026-02-03T04:05:06.789+01:00 CET\nUTC: 2026-02-03T03:05:06.789Z\nRFC 2822: Tue, 03 Feb 2026 03:05:06 +0000\nUnix nanoseconds: 1770087906789000000\n"
+	if res := b.Run(call); res.Content != want || res.Aside != "" {
 		t.Errorf("time = %s, want %s", res.Content, want)
 	}
 }
@@ -36,13 +34,13 @@ func TestTodo(t *testing.T) {
 	b := newBench(t)
 	item := func(text, state string) toolstest.Args { return toolstest.Args{"text": text, "state": state} }
 	got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{item("find\nit", "completed"), item("fix it", "in_progress"), item("test", "pending")}})
-	if got["list"] != "[x] find it\n[>] fix it\n[ ] test\n" || got["note"] != nil {
+	if got.Text != "[x] find it\n[>] fix it\n[ ] test\n" || got.Note != "" {
 		t.Errorf("todo = %v", got)
 	}
-	if got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{}}); got["note"] != "the list is empty" {
+	if got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{}}); got.Note != "the list is empty" {
 		t.Errorf("todo = %v", got)
 	}
-	if got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{item("a", "in_progress"), item("b", "in_progress")}}); got["note"] != "more than one step is in progress" {
+	if got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{item("a", "in_progress"), item("b", "in_progress")}}); got.Note != "more than one step is in progress" {
 		t.Errorf("todo = %v", got)
 	}
 	b.Fails("todo", toolstest.Args{}, "items: missing, expected array")
@@ -58,7 +56,7 @@ func TestAskUser(t *testing.T) {
 	if err != "" || call.Planned.Kind != action.Internal || call.Planned.Preview != "Which?" {
 		t.Fatal(call.Planned, err)
 	}
-	payload := func() map[string]any {
+	payload := func() toolstest.Said {
 		got, err := b.Finish(call)
 		if err != "" {
 			t.Fatal(err)
@@ -69,18 +67,18 @@ func TestAskUser(t *testing.T) {
 	for _, ask := range []func(context.Context, tools.Question) (string, error){nil, nobody} {
 		call.Ask = ask
 		got := payload()
-		if _, answered := got["answer"]; answered || !strings.HasPrefix(got["note"].(string), "nobody was there to ask") {
+		if got.Text != "" || !strings.HasPrefix(got.Note, "nobody was there to ask") {
 			t.Errorf("without a person: %v", got)
 		}
 	}
 	call.Ask = func(_ context.Context, q tools.Question) (string, error) {
 		return fmt.Sprint(q.Text, q.Choices), nil
 	}
-	if got := payload(); got["answer"] != "Which?[a b]" || got["note"] != nil {
+	if got := payload(); got.Text != "Which?[a b]" || got.Note != "" {
 		t.Errorf("answer = %v", got)
 	}
 	call.Ask = func(context.Context, tools.Question) (string, error) { return "", nil }
-	if got := payload(); got["note"] != "the person gave an empty answer" {
+	if got := payload(); got.Note != "the person gave an empty answer" {
 		t.Errorf("answer = %v", got)
 	}
 	call.Ask = func(context.Context, tools.Question) (string, error) { return "", errors.New("gone") }

@@ -19,12 +19,6 @@ type rememberArgs struct {
 	Why   string `json:"why,omitempty" schema:"-"`
 }
 
-// rememberPayload is the result that the model reads.
-type rememberPayload struct {
-	Proposed string `json:"proposed"`
-	Note     string `json:"note"`
-}
-
 type remember struct{ tools.Typed[rememberArgs] }
 
 // NewRemember returns the tool remember, which proposes to the person what sessions to come should know.
@@ -42,5 +36,5 @@ func (t *remember) RunArgs(ctx context.Context, call tools.Call, args rememberAr
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return tools.Success(rememberPayload{id, "it holds only if the user accepts it"}, "proposed: "+args.Text)
+	return tools.Success("proposed: "+args.Text, "as "+id+"; it holds only if the user accepts it")
 }

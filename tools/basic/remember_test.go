@@ -23,7 +23,7 @@ func TestRememberProposes(t *testing.T) {
 	}
 	var got tools.Lesson
 	call.Remember = func(_ context.Context, l tools.Lesson) (string, error) { got = l; return "p-9x1a2b", nil }
-	if res := b.Run(call); res.IsError || !strings.Contains(res.Content, `"proposed":"p-9x1a2b"`) || !strings.Contains(res.Content, "only if the user accepts") {
+	if res := b.Run(call); res.IsError || !strings.Contains(res.Content, "[as p-9x1a2b; ") || !strings.Contains(res.Content, "only if the user accepts") {
 		t.Errorf("%+v", res)
 	}
 	if want := (tools.Lesson{Text: "Use pnpm.", Kind: "correction", Scope: "person"}); got != want {

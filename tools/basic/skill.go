@@ -18,11 +18,6 @@ type skillArgs struct {
 	Why  string `json:"why,omitempty" schema:"-"`
 }
 
-// skillPayload is the result that the model reads.
-type skillPayload struct {
-	Text string `json:"text"`
-}
-
 type loadSkill struct{ tools.Typed[skillArgs] }
 
 // NewSkill returns the tool skill, which gives the model the text of a skill.
@@ -43,5 +38,5 @@ func (t *loadSkill) RunArgs(ctx context.Context, call tools.Call, args skillArgs
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return tools.Success(skillPayload{text}, text)
+	return tools.Success(text)
 }

@@ -26,12 +26,6 @@ type todoItem struct {
 	State string `json:"state" enum:"pending,in_progress,completed"`
 }
 
-// todoPayload is the result that the model reads: one step per line, as on the screen.
-type todoPayload struct {
-	List string `json:"list"`
-	Note string `json:"note,omitempty"`
-}
-
 type todo struct{ tools.Typed[todoArgs] }
 
 // NewTodo returns the tool todo, a list of steps with their states. It keeps no state: the
@@ -60,12 +54,12 @@ func (t *todo) RunArgs(_ context.Context, _ tools.Call, args todoArgs) tools.Res
 		}
 		b.WriteString(todoSigns[item.State] + texts.OneLine(item.Text) + "\n")
 	}
-	payload := todoPayload{List: b.String()}
+	note := ""
 	switch {
 	case len(args.Items) == 0:
-		payload.Note = "the list is empty"
+		note = "the list is empty"
 	case working > 1:
-		payload.Note = "more than one step is in progress"
+		note = "more than one step is in progress"
 	}
-	return tools.Success(payload, payload.List)
+	return tools.Success(b.String(), note)
 }

@@ -83,7 +83,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 		return tools.Failure(err)
 	}
 	text := t.summary(changes)
-	res := tools.Success(donePayload{text}, text)
+	res := tools.Success(text)
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
 			t.ws.seen.forget(c.from)

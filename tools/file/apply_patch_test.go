@@ -77,7 +77,7 @@ new file mode 100755
 		t.Error("the plan wrote something")
 	}
 	payload, err := b.Finish(call)
-	if err != "" || payload["message"] != "Patched 5 files:\nedit a.go\ndelete gone\nrename old/name → new/dir/name\nnew run.sh\nedit crlf" {
+	if err != "" || payload.Text != "Patched 5 files:\nedit a.go\ndelete gone\nrename old/name → new/dir/name\nnew run.sh\nedit crlf" {
 		t.Errorf("apply_patch = %v, %s", payload, err)
 	}
 	for path, want := range map[string]string{"a.go": "one\n2\n", "new/dir/name": "moved\n", "run.sh": "echo\n", "crlf": "a\r\nc\r\n"} {

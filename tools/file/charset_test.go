@@ -91,11 +91,11 @@ func TestGrepDecodesFiles(t *testing.T) {
 	b := newBench(t)
 	b.put("latin", "eins\ngr\xf6\xdfe\n", "utf8", "größe\n", "wide", utf16LE("eins\r\ngröße\r\n"))
 	for _, pattern := range []string{"größe", "gr..e$", "(?i)GRÖßE"} {
-		if got := b.OK("grep", args{"pattern": pattern}); got["matches"] != "latin:2:größe\nutf8:1:größe\nwide:2:größe\n" || got["note"] != nil {
-			t.Errorf("grep %s = %q, %v", pattern, got["matches"], got["note"])
+		if got := b.OK("grep", args{"pattern": pattern}); got.Text != "latin:2:größe\nutf8:1:größe\nwide:2:größe\n" || got.Note != "" {
+			t.Errorf("grep %s = %q, %v", pattern, got.Text, got.Note)
 		}
 	}
-	if got := b.OK("grep", args{"pattern": "größe", "path": "latin"}); got["matches"] != "latin:2:größe\n" {
+	if got := b.OK("grep", args{"pattern": "größe", "path": "latin"}); got.Text != "latin:2:größe\n" {
 		t.Errorf("grep in a file = %v", got)
 	}
 }

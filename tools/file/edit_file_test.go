@@ -70,7 +70,7 @@ func TestEditFile(t *testing.T) {
 	b.Fails("edit_file", edit("1", "2"), "occurs 2 times, at lines 1, 2")
 	b.Fails("edit_file", edit("", "2"), "old_string: must not be empty")
 	b.Fails("edit_file", edit("1", "1"), "nothing would change")
-	if got := b.OK("edit_file", edit("x := 1", "x := 2")); got["message"] != "Edited a.go: 1 replacement" {
+	if got := b.OK("edit_file", edit("x := 1", "x := 2")); got.Text != "Edited a.go: 1 replacement" {
 		t.Errorf("edit = %v", got)
 	}
 	all := edit("y", "z")

@@ -337,7 +337,7 @@ func TestLinkTurnedBetweenPlanAndRun(t *testing.T) {
 	}
 	must(t, os.Remove(b.path("link")))
 	b.link("two", "link")
-	if payload, err := b.Finish(call); payload["content"] != "one" {
+	if payload, err := b.Finish(call); payload.Text != "one" {
 		t.Errorf("read %v, %s, want what was planned", payload, err)
 	}
 }

@@ -31,13 +31,6 @@ type globArgs struct {
 	Why     string `json:"why,omitempty" schema:"-"`
 }
 
-// globPayload is the result that the model reads: one path per line, as other tools take it.
-type globPayload struct {
-	Count int    `json:"count"` // of all matches
-	Files string `json:"files"`
-	Note  string `json:"note,omitempty"`
-}
-
 type glob struct {
 	ws *Workspace
 	tools.Typed[globArgs]
@@ -69,11 +62,11 @@ func (t *glob) RunArgs(ctx context.Context, call tools.Call, args globArgs) tool
 	if err != nil {
 		return tools.Failure(err)
 	}
-	payload, err := t.find(ctx, path, match)
+	res, err := t.find(ctx, path, match)
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return tools.Success(payload, payload.Files)
+	return res
 }
 
 // aged is a file with its modification time.
@@ -82,11 +75,12 @@ type aged struct {
 	time int64 // nanoseconds since 1970
 }
 
-func (t *glob) find(ctx context.Context, path string, match func(string) bool) (globPayload, error) {
+// find returns the files below path that match, one path per line, as other tools take it.
+func (t *glob) find(ctx context.Context, path string, match func(string) bool) (tools.Result, error) {
 	rules := fs.RulesAbove(ctx, t.ws.files, path)
 	dir, err := t.ws.files.OpenTree(ctx, path, rules, nil)
 	if err != nil {
-		return globPayload{}, err
+		return tools.Result{}, err
 	}
 	var found []aged
 	count := 0
@@ -103,7 +97,7 @@ func (t *glob) find(ctx context.Context, path string, match func(string) bool) (
 		return nil
 	}}
 	if err := w.Walk(dir, "", rules, 1); err != nil {
-		return globPayload{}, err
+		return tools.Result{}, err
 	}
 	slices.SortStableFunc(found, func(a, b aged) int { return cmp.Compare(b.time, a.time) })
 	var list strings.Builder
@@ -116,7 +110,9 @@ func (t *glob) find(ctx context.Context, path string, match func(string) bool) (
 		list.WriteString(line)
 		shown++
 	}
-	return globPayload{Count: count, Files: list.String(), Note: tools.JoinNotes(globNote(shown, count), unread(w.Failed))}, nil
+	res := tools.Success(list.String(), globNote(shown, count), unread(w.Failed))
+	res.Outcome = texts.Plural(count, "file")
+	return res, nil
 }
 
 func globNote(shown, count int) string {
@@ -126,7 +122,7 @@ func globNote(shown, count int) string {
 	case count > globMatch:
 		return fmt.Sprintf("the newest %d of the first %d matches; narrow the pattern", shown, globMatch)
 	case count > shown:
-		return fmt.Sprintf("the newest %d; narrow the pattern to see others", shown)
+		return fmt.Sprintf("the newest %d of %d; narrow the pattern to see others", shown, count)
 	default:
 		return ""
 	}

@@ -42,15 +42,6 @@ type grepArgs struct {
 	Why        string `json:"why,omitempty" schema:"-"`
 }
 
-// grepPayload is the result that the model reads.
-type grepPayload struct {
-	// Matches are path:line:text, path-line-text for context lines, -- between groups; in mode
-	// files one path per line, in mode count path:number.
-	Matches string `json:"matches"`
-	Count   int    `json:"count"` // matching lines in Matches, or files
-	Note    string `json:"note,omitempty"`
-}
-
 type grep struct {
 	ws *Workspace
 	tools.Typed[grepArgs]
@@ -89,8 +80,7 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 	if err := s.search(ctx, path); err != nil {
 		return tools.Failure(fmt.Errorf("searching stopped after %s: %w", texts.Plural(s.files, "file"), tools.Sentence(err)))
 	}
-	payload := s.payload()
-	return tools.Success(payload, payload.Matches)
+	return s.result()
 }
 
 // search is one run of grep. Files are opened in the order of their paths, and read and
@@ -331,8 +321,8 @@ func (s *search) limit() int {
 	return fileLimit
 }
 
-// fileList returns the result in mode files.
-func (s *search) fileList() grepPayload {
+// fileList returns the result in mode files, one path per line, or count, path:number.
+func (s *search) fileList() tools.Result {
 	var out strings.Builder
 	n := 0
 	for _, f := range s.hits {
@@ -346,10 +336,11 @@ func (s *search) fileList() grepPayload {
 		out.WriteByte('\n')
 		n++
 	}
-	return grepPayload{Matches: out.String(), Count: n, Note: s.remarks(n, n < len(s.hits))}
+	return s.found(out.String(), n, n < len(s.hits))
 }
 
-func (s *search) payload() grepPayload {
+// result returns what was found: path:line:text, path-line-text for context lines, -- between groups.
+func (s *search) result() tools.Result {
 	slices.SortFunc(s.hits, func(a, b fileHits) int { return a.index - b.index })
 	if !s.byLine() {
 		return s.fileList()
@@ -379,7 +370,14 @@ func (s *search) payload() grepPayload {
 			break
 		}
 	}
-	return grepPayload{Matches: out.String(), Count: count, Note: s.remarks(count, more)}
+	return s.found(out.String(), count, more)
+}
+
+// found returns the result with count matching lines, or files; more says that there are others.
+func (s *search) found(text string, count int, more bool) tools.Result {
+	res := tools.Success(text, s.remarks(count, more))
+	res.Outcome = texts.Plural(count, "match")
+	return res
 }
 
 func (s *search) remarks(count int, more bool) string {

@@ -17,9 +17,8 @@ import (
 
 // imageSize describes a picture for a model.
 type imageSize struct {
-	Type   string `json:"type"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
+	kind          string // image/png
+	width, height int
 }
 
 // imageOf reads the header of a file. ok is false for anything but a known picture format.
@@ -54,20 +53,17 @@ func webpSize(p []byte) (width, height int, ok bool) {
 }
 
 // imageResult returns the result of reading a picture.
-func imageResult(payload readPayload, size imageSize, s snapshot) tools.Result {
-	payload.Image = &size
-	said := fmt.Sprintf("%s, %d × %d, %d bytes", size.Type, size.Width, size.Height, s.size)
+func imageResult(size imageSize, s snapshot) tools.Result {
+	note := "the picture itself is shown if the model takes pictures"
+	var images []model.Image
 	if !s.whole() {
-		payload.Note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", fs.MaxText)
-		return tools.Success(payload, said)
+		note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", fs.MaxText)
+	} else if shown, err := model.NewImage(s.data); err != nil {
+		note = "the picture can't be shown: " + err.Error()
+	} else {
+		images = []model.Image{shown}
 	}
-	shown, err := model.NewImage(s.data)
-	if err != nil {
-		payload.Note = "the picture can't be shown: " + err.Error()
-		return tools.Success(payload, said)
-	}
-	payload.Note = "the picture itself is shown if the model takes pictures"
-	res := tools.Success(payload, said)
-	res.Images = []model.Image{shown}
+	res := tools.Success(fmt.Sprintf("%s, %d × %d, %d bytes", size.kind, size.width, size.height, s.size), note)
+	res.Images, res.Outcome = images, "a picture"
 	return res
 }

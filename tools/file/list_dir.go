@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
 )
 
 const (
 	listLimit = 500     // entries in a result
-	listBytes = 40_000  // of entries in a result, as JSON has them
+	listBytes = 40_000  // of entries in a result
 	maxNames  = 100_000 // entries of one folder that are read before sorting
 )
 
@@ -29,13 +30,6 @@ type listArgs struct {
 	Path  string `json:"path,omitempty" desc:"default: the workspace"`
 	Depth int    `json:"depth,omitempty" desc:"levels, default 1" min:"1" max:"3"`
 	Why   string `json:"why,omitempty" schema:"-"`
-}
-
-// listPayload is the result that the model reads: one entry per line, relative to Path.
-type listPayload struct {
-	Path    string `json:"path"`
-	Entries string `json:"entries"`
-	Note    string `json:"note,omitempty"`
 }
 
 type listDir struct {
@@ -68,9 +62,10 @@ func (w *Workspace) list(ctx context.Context, path string, depth int) tools.Resu
 	if err := l.list(ctx, path, max(depth, 1)); err != nil {
 		return tools.Failure(err)
 	}
-	payload := listPayload{Path: w.show(path), Entries: l.text()}
-	payload.Note = l.note() // after text, which counts omissions
-	return tools.Success(payload, payload.Entries)
+	text := l.text()
+	res := tools.Success(text, l.note()) // after text, which counts omissions
+	res.Outcome = texts.Plural(strings.Count(text, "\n"), "entry")
+	return res
 }
 
 // listing collects a folder's content level by level, so that one large folder does not push
@@ -78,7 +73,7 @@ func (w *Workspace) list(ctx context.Context, path string, depth int) tools.Resu
 type listing struct {
 	files   fs.FS
 	entries []listed
-	bytes   int // of entries, as JSON has them
+	bytes   int // of entries
 	left    int // entries that did not fit
 	failed  int // folders that could not be read
 	huge    int // names that were read of a folder with more
@@ -133,7 +128,7 @@ func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error
 		}
 		at := fs.Join(rel, e.Name())
 		shown := quoteName(at) + describe(dir, e)
-		l.bytes += len(shown) + strings.Count(shown, `\`) + strings.Count(shown, `"`) + 2
+		l.bytes += len(shown) + 1
 		l.entries = append(l.entries, listed{at, shown})
 		if e.IsDir() && e.Name() != ".git" {
 			folders = append(folders, at)

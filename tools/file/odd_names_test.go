@@ -16,10 +16,10 @@ func TestHardNames(t *testing.T) {
 		b.put(name, "needle in "+name+"\n")
 	}
 	b.put("new\nline", "needle\n")
-	list := b.OK("list_dir", args{})["entries"]
-	found := b.OK("grep", args{"pattern": "^needle"})["matches"].(string)
+	list := b.OK("list_dir", args{}).Text
+	found := b.OK("grep", args{"pattern": "^needle"}).Text
 	for _, name := range names {
-		if got := b.OK("read_file", args{"path": "./" + name}); got["content"] != "needle in "+name+"\n" {
+		if got := b.OK("read_file", args{"path": "./" + name}); got.Text != "needle in "+name+"\n" {
 			t.Errorf("read_file(%q) = %v", name, got)
 		}
 		if !strings.Contains(found, "needle in "+name) {
@@ -47,13 +47,13 @@ func TestLinkLoops(t *testing.T) {
 		b.Fails(tool, args{"path": "a"}, "")
 	}
 	b.Fails("write_file", args{"path": "a", "content": "x"}, "")
-	if got := b.OK("grep", args{"pattern": "needle"})["matches"].(string); strings.Count(got, "needle") != 1 {
+	if got := b.OK("grep", args{"pattern": "needle"}).Text; strings.Count(got, "needle") != 1 {
 		t.Errorf("grep = %q", got)
 	}
-	if got := b.OK("read_file", args{"path": filepath.Join("d", strings.Repeat("self/", 10), "file")}); got["content"] != "needle\n" {
+	if got := b.OK("read_file", args{"path": filepath.Join("d", strings.Repeat("self/", 10), "file")}); got.Text != "needle\n" {
 		t.Errorf("through the loop: %v", got)
 	}
-	if got := b.OK("glob", args{"pattern": "**/file"}); strings.Count(got["files"].(string), "file") != 1 {
+	if got := b.OK("glob", args{"pattern": "**/file"}); strings.Count(got.Text, "file") != 1 {
 		t.Errorf("glob = %v", got)
 	}
 }

@@ -31,10 +31,10 @@ func TestOutputs(t *testing.T) {
 		if said != "" || call.Planned.Kind != action.Internal || call.Planned.Path == "" {
 			t.Errorf("%s: plan %+v, %s", name, call.Planned, said)
 		}
-		if got := b.OK("read_file", args{"path": path}); got["content"] != "one\nneedle here\n" || got["path"] != path {
+		if got := b.OK("read_file", args{"path": path}); got.Text != "one\nneedle here\n" {
 			t.Errorf("%s: read_file = %v", name, got)
 		}
-		if got := b.OK("grep", args{"path": path, "pattern": "needle"}); !strings.Contains(got["matches"].(string), "needle here") {
+		if got := b.OK("grep", args{"path": path, "pattern": "needle"}); !strings.Contains(got.Text, "needle here") {
 			t.Errorf("%s: grep = %v", name, got)
 		}
 		// No other tool, and no other file.

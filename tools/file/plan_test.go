@@ -37,7 +37,7 @@ func TestPlanFile(t *testing.T) {
 	if data, err := os.ReadFile(path); string(data) != "three\n" || err != nil {
 		t.Errorf("the plan has %q, %v", data, err)
 	}
-	if got := there2.OK("read_file", args{"path": path}); got["content"] != "three\n" {
+	if got := there2.OK("read_file", args{"path": path}); got.Text != "three\n" {
 		t.Errorf("read_file = %v", got)
 	}
 	must(t, os.WriteFile(path, []byte("by the person\n"), 0o600))

@@ -28,17 +28,6 @@ type readArgs struct {
 	Why    string `json:"why,omitempty" schema:"-"`
 }
 
-// readPayload is the result that the model reads. Content is UTF-8 with LF line ends and
-// without a byte order mark whatever the file has; Note says so.
-type readPayload struct {
-	Path    string     `json:"path"`
-	Lines   string     `json:"lines,omitempty"` // "12-40" or "12-40 of 900"
-	Bytes   int64      `json:"bytes"`           // of the file
-	Image   *imageSize `json:"image,omitempty"`
-	Content string     `json:"content"`
-	Note    string     `json:"note,omitempty"`
-}
-
 type readFile struct {
 	ws *Workspace
 	tools.Typed[readArgs]
@@ -79,12 +68,11 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 		return tools.Failure(err)
 	}
 	defer fs.Release(f)
-	payload := readPayload{Path: w.show(path)}
+	name := w.show(path)
 	s, err := snapOpen(f)
 	if err != nil {
-		return tools.Failure(fmt.Errorf("%q: %w", payload.Path, fs.Cause(err)))
+		return tools.Failure(fmt.Errorf("%q: %w", name, fs.Cause(err)))
 	}
-	payload.Bytes = s.size
 	start := s.data
 	in := bufio.NewReaderSize(f, sniffedText)
 	if !s.whole() {
@@ -97,7 +85,7 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 		pictured = s.data // metadata before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		res := imageResult(payload, size, s)
+		res := imageResult(size, s)
 		res.Seen = see(w, call, path, s)
 		return res
 	}
@@ -106,14 +94,13 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 	var res tools.Result
 	switch err = p.read(ctx, content.from); {
 	case errors.Is(err, errNotText): // the model learns at least the type
-		res = tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", payload.Path, payload.Bytes, http.DetectContentType(start)))
+		res = tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", name, s.size, http.DetectContentType(start)))
 	case errors.Is(err, tools.ErrArguments):
 		return tools.Failure(err)
 	case err != nil:
-		return tools.Failure(fmt.Errorf("%q: %w", payload.Path, fs.Cause(err)))
+		return tools.Failure(fmt.Errorf("%q: %w", name, fs.Cause(err)))
 	default:
-		p.fill(&payload, content)
-		res = tools.Success(payload, payload.Content)
+		res = p.result(content, s.size)
 	}
 	res.Seen = see(w, call, path, s)
 	return res
@@ -136,7 +123,6 @@ type page struct {
 	number        bool // prefix lines with their numbers
 
 	text  []byte
-	json  int  // bytes of text when encoded in a result
 	lines int  // number of lines in text
 	more  bool // more lines follow
 	cut   bool // the first line alone is too long; text is its start
@@ -173,7 +159,6 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 		before = fmt.Sprintf("%d\t", p.offset+p.lines)
 	}
 	room := max(p.most-len(p.text)-len(before), 0)
-	left := tools.MaxEncoded(p.most) - p.json - tools.JSONSize([]byte(before))
 	line, err := in.Peek(room + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
@@ -181,16 +166,14 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
 		line = line[:end+1]
 	}
-	fits := tools.FitJSON(line[:min(len(line), room)], left)
-	if len(line) > fits && p.lines == 0 {
-		line = line[:len(tools.Head(string(line), fits))]
+	if len(line) > room && p.lines == 0 {
+		line = line[:len(tools.Head(string(line), room))]
 		p.cut = true
 	}
-	if len(line) == 0 || len(line) > fits {
+	if len(line) == 0 || len(line) > room {
 		return false, nil
 	}
 	p.text = append(append(p.text, before...), line...)
-	p.json = tools.MaxEncoded(p.most) - left + tools.JSONSize(line)
 	p.lines++
 	_, _ = in.Discard(len(line)) // it was peeked at, so it can't fail
 	return true, nil
@@ -227,35 +210,36 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	return nil
 }
 
-// fill sets the payload to what was read from in.
-func (p *page) fill(to *readPayload, in text) {
-	text, note := string(p.text), ""
-	last := p.offset + p.lines - 1
+// result returns what was read from in, UTF-8 with LF line ends and without a byte order mark whatever the file
+// has: the remarks say so. The file has size bytes.
+func (p *page) result(in text, size int64) tools.Result {
+	text, last := string(p.text), p.offset+p.lines-1
+	part, note, marks, ends := "", "", "", ""
+	if p.lines > 0 {
+		part = fmt.Sprintf("lines %d-%d", p.offset, last)
+		if in.lines > 0 {
+			part += fmt.Sprintf(" of %d", in.lines)
+		}
+	}
 	switch {
-	case to.Bytes == 0 && p.lines == 0:
+	case size == 0 && p.lines == 0:
 		note = "the file is empty"
 	case p.cut && p.more:
 		note = fmt.Sprintf("line %d is too long and was cut after %d bytes; grep finds parts of it", last, len(p.text))
+		text += tools.Truncated
 	case p.more:
-		note = fmt.Sprintf("read on with offset=%d", last+1)
+		note = fmt.Sprintf("%s; continue with offset %d", part, last+1)
+	case p.offset > 1:
+		note = part
 	}
-	marks := ""
 	if p.offset == 1 && in.marked {
 		marks = "a byte order mark at the start is not shown; changes keep it"
 	}
-	ends := ""
 	if strings.Contains(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 		ends = "line ends are CRLF, shown as LF; changes keep them"
 	}
-	if p.more && (p.cut || p.limit == 0 || p.lines < p.limit) {
-		text += tools.Truncated
-	}
-	if p.lines > 0 {
-		to.Lines = fmt.Sprintf("%d-%d", p.offset, last)
-		if in.lines > 0 {
-			to.Lines += fmt.Sprintf(" of %d", in.lines)
-		}
-	}
-	to.Content, to.Note = text, tools.JoinNotes(note, in.note, marks, ends)
+	res := tools.Success(text, note, in.note, marks, ends)
+	res.Outcome = part
+	return res
 }

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,31 +34,31 @@ func TestReadFile(t *testing.T) {
 		file    string
 		a       args
 		content string
-		lines   any // nil = none
-		note    any
+		lines   string // "" = none
+		note    string
 	}{
-		{"whole", "a\nb\n", args{}, "a\nb\n", "1-2 of 2", nil},
-		{"no final newline", "a\nb", args{}, "a\nb", "1-2 of 2", nil},
-		{"empty", "", args{}, "", nil, "the file is empty"},
-		{"only a newline", "\n", args{}, "\n", "1-1 of 1", nil},
-		{"offset", "a\nb\nc\n", args{"offset": 2}, "b\nc\n", "2-3 of 3", nil},
-		{"limit", "a\nb\nc\n", args{"offset": 2, "limit": 1}, "b\n", "2-2 of 3", "read on with offset=3"},
-		{"limit at the end", "a\nb", args{"limit": 2}, "a\nb", "1-2 of 2", nil},
-		{"exactly the limit", exact, args{}, exact, "1-1000 of 1000", nil},
-		{"one more", exact + "x", args{}, exact + tools.Truncated, "1-1000 of 1001", "read on with offset=1001"},
-		{"line does not fit", exact[:tools.MinPage-8] + "123456789\n", args{}, exact[:tools.MinPage-8] + tools.Truncated, "1-999 of 1000", "read on with offset=1000"},
+		{"whole", "a\nb\n", args{}, "a\nb\n", "1-2 of 2", ""},
+		{"no final newline", "a\nb", args{}, "a\nb", "1-2 of 2", ""},
+		{"empty", "", args{}, "", "", "the file is empty"},
+		{"only a newline", "\n", args{}, "\n", "1-1 of 1", ""},
+		{"offset", "a\nb\nc\n", args{"offset": 2}, "b\nc\n", "2-3 of 3", ""},
+		{"limit", "a\nb\nc\n", args{"offset": 2, "limit": 1}, "b\n", "2-2 of 3", "continue with offset 3"},
+		{"limit at the end", "a\nb", args{"limit": 2}, "a\nb", "1-2 of 2", ""},
+		{"exactly the limit", exact, args{}, exact, "1-1000 of 1000", ""},
+		{"one more", exact + "x", args{}, exact, "1-1000 of 1001", "continue with offset 1001"},
+		{"line does not fit", exact[:tools.MinPage-8] + "123456789\n", args{}, exact[:tools.MinPage-8], "1-999 of 1000", "continue with offset 1000"},
 		{"long line", strings.Repeat("x", 9000) + "\nb\n", args{}, strings.Repeat("x", tools.MinPage) + tools.Truncated, "1-1 of 2", "line 1 is too long and was cut after 8000 bytes; grep finds parts of it"},
 		{"long line cut in a character", strings.Repeat("x", tools.MinPage-1) + "é\n", args{}, strings.Repeat("x", tools.MinPage-1) + tools.Truncated, "1-1 of 1", "line 1 is too long and was cut after 7999 bytes; grep finds parts of it"},
-		{"after a long line", strings.Repeat("x", 200_000) + "\nb\n", args{"offset": 2}, "b\n", "2-2 of 2", nil},
+		{"after a long line", strings.Repeat("x", 200_000) + "\nb\n", args{"offset": 2}, "b\n", "2-2 of 2", ""},
 		{"CRLF", "a\r\nb\r\n", args{}, "a\nb\n", "1-2 of 2", "line ends are CRLF, shown as LF; changes keep them"},
 		{"BOM", "\ufeffa\n", args{}, "a\n", "1-1 of 1", "a byte order mark at the start is not shown; changes keep it"},
 		{"Latin-1", "caf\xe9 \x93x\x94\nb\n", args{}, "café “x”\nb\n", "1-2 of 2", "the file is not UTF-8: it is read and changed as Windows-1252"},
 		{"UTF-16", "\xff\xfea\x00\n\x00=\xd8\x00\xde\n\x00", args{"offset": 2}, "😀\n", "2-2 of 2", "the file is not UTF-8: it is read and changed as UTF-16"},
 		{"UTF-16, big end first", "\xfe\xff\x00a", args{}, "a", "1-1 of 1", "the file is not UTF-8: it is read and changed as UTF-16"},
 		{"numbered", "\ufeffa\n\nc", args{"number": true}, "1\ta\n2\t\n3\tc", "1-3 of 3", "a byte order mark at the start is not shown; changes keep it"},
-		{"numbered from", "a\nb\nc", args{"number": true, "offset": 2, "limit": 1}, "2\tb\n", "2-2 of 3", "read on with offset=3"},
-		{"numbers count", exact, args{"number": true, "offset": 2}, "", "2-", "read on with offset="},
-		{"escape sequences are text", "\x1b[31mred\x1b[0m\n", args{}, "\x1b[31mred\x1b[0m\n", "1-1 of 1", nil},
+		{"numbered from", "a\nb\nc", args{"number": true, "offset": 2, "limit": 1}, "2\tb\n", "2-2 of 3", "continue with offset 3"},
+		{"numbers count", exact, args{"number": true, "offset": 2}, "", "2-", "continue with offset "},
+		{"escape sequences are text", "\x1b[31mred\x1b[0m\n", args{}, "\x1b[31mred\x1b[0m\n", "1-1 of 1", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,13 +67,20 @@ func TestReadFile(t *testing.T) {
 			tt.a["path"] = "ünï 文/f.txt"
 			got := b.OK("read_file", tt.a)
 			if strings.HasPrefix(tt.name, "numbers count") {
-				if n := len(got["content"].(string)) - len(tools.Truncated); n > tools.MinPage || n < tools.MinPage-20 {
+				if n := len(got.Text); n > tools.MinPage || n < tools.MinPage-20 {
 					t.Errorf("%d bytes", n)
 				}
 				return
 			}
-			if got["content"] != tt.content || got["lines"] != tt.lines || got["note"] != tt.note || got["path"] != tt.a["path"] || got["bytes"] != float64(len(tt.file)) {
-				t.Errorf("read = %.300v\nwant %.100q %v %v", got, tt.content, tt.lines, tt.note)
+			lines, note := tt.lines, tt.note
+			if lines != "" {
+				lines = "lines " + lines
+			}
+			if tt.a["offset"] != nil || strings.HasPrefix(note, "continue") {
+				note = tools.JoinNotes(lines, note)
+			}
+			if got.Text != tt.content || got.Outcome != lines || got.Note != note {
+				t.Errorf("read = %.300v\nwant %.100q %v %v", got, tt.content, lines, note)
 			}
 		})
 	}
@@ -87,14 +95,14 @@ func TestReadFileInPages(t *testing.T) {
 	offset := 1
 	for range 20 {
 		page := b.OK("read_file", args{"path": "f", "offset": offset})
-		got.WriteString(strings.TrimSuffix(page["content"].(string), tools.Truncated))
-		note, more := page["note"].(string)
+		got.WriteString(page.Text)
+		_, next, more := strings.Cut(page.Note, "continue with offset ")
 		if !more {
 			break
 		}
-		if _, err := fmt.Sscanf(note, "read on with offset=%d", &offset); err != nil {
-			t.Fatalf("note %q: %v", note, err)
-		}
+		var err error
+		offset, err = strconv.Atoi(next)
+		must(t, err)
 	}
 	if got.String() != whole {
 		t.Errorf("the pages have %d bytes, the file %d", got.Len(), len(whole))
@@ -128,14 +136,14 @@ func TestReadHugeFileReadsOnlyWhatIsAsked(t *testing.T) {
 	b.sparse("huge", numbered(3000))
 	began := time.Now()
 	got := b.OK("read_file", args{"path": "huge", "offset": 2000, "limit": 2})
-	if got["content"] != "line 2000\nline 2001\n" || got["lines"] != "2000-2001" || got["bytes"] != float64(5<<30) {
+	if got.Text != "line 2000\nline 2001\n" || got.Outcome != "lines 2000-2001" || got.Note != "lines 2000-2001; continue with offset 2002" {
 		t.Errorf("read = %v", got)
 	}
 	b.Fails("read_file", args{"path": "huge", "offset": 4000}, "is not text: 5368709120 bytes of text/plain")
 	b.sparse("zeros", "")
 	b.Fails("read_file", args{"path": "zeros"}, "5368709120 bytes of application/octet-stream")
 	b.Fails("edit_file", args{"path": "huge", "old_string": "a", "new_string": "b"}, "more than the 10485760 that can be edited")
-	if got := b.OK("grep", args{"pattern": "line"}); got["count"] != 0.0 || got["note"] != "no match in 2 files; 2 files not searched: over 10 MB" {
+	if got := b.OK("grep", args{"pattern": "line"}); got.Note != "no match in 2 files; 2 files not searched: over 10 MB" {
 		t.Errorf("grep = %v", got)
 	}
 	if took := time.Since(began); took > 30*time.Second {
@@ -206,7 +214,7 @@ func TestReadPicture(t *testing.T) {
 		if res.IsError || len(res.Images) != 1 || res.Images[0].MediaType != "image/"+typ || string(res.Images[0].Data) != data {
 			t.Errorf("%s: %+v", kind, res)
 		}
-		if want := fmt.Sprintf(`"image":{"type":"image/%s","width":30,"height":20}`, typ); !strings.Contains(res.Content, want) {
+		if want := fmt.Sprintf("image/%s, 30 × 20, ", typ); !strings.Contains(res.Content, want) {
 			t.Errorf("%s: %s, want %s", kind, res.Content, want)
 		}
 		b.put("big", data+strings.Repeat("x", model.MaxImage))

@@ -43,10 +43,10 @@ func TestNoRights(t *testing.T) {
 		b.Fails("write_file", args{"path": "open/new", "content": "x"}, "permission denied", "/open/new")
 		b.Fails("list_dir", args{"path": "shut"}, "/shut: permission denied")
 		b.Fails("list_dir", args{"path": "pass"}, "/pass: permission denied")
-		if got := b.OK("read_file", args{"path": "pass/a"}); got["content"] != "through\n" {
+		if got := b.OK("read_file", args{"path": "pass/a"}); got.Text != "through\n" {
 			t.Errorf("read_file = %v", got)
 		}
-		if got := b.OK("grep", args{"path": "open", "pattern": "hit"}); got["matches"] != "open/a:1:hit\n" || got["note"] != "1 file could not be read" {
+		if got := b.OK("grep", args{"path": "open", "pattern": "hit"}); got.Text != "open/a:1:hit\n" || got.Note != "1 file could not be read" {
 			t.Errorf("grep = %v", got)
 		}
 	})

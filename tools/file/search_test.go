@@ -28,12 +28,12 @@ func TestListDir(t *testing.T) {
 		{args{"depth": 2}, ".git/\n.hidden 0\na/\na/x/\na/y 1\na-b 0\nb.txt 5\nfifo (FIFO)\nlink -> b.txt\nout -> /etc\n\"tricky\\x1b[31m\" 0\nzwölf 0\n"},
 	}
 	for _, tt := range tests {
-		if got := b.OK("list_dir", tt.a); got["entries"] != tt.want || got["note"] != nil {
+		if got := b.OK("list_dir", tt.a); got.Text != tt.want || got.Note != "" {
 			t.Errorf("list_dir(%v) = %v\nwant %q", tt.a, got, tt.want)
 		}
 	}
 	must(t, os.Mkdir(b.path("a/empty"), 0o755))
-	if got := b.OK("list_dir", args{"path": "a/empty"}); got["note"] != "the folder is empty" {
+	if got := b.OK("list_dir", args{"path": "a/empty"}); got.Note != "the folder is empty" {
 		t.Errorf("list_dir = %v", got)
 	}
 	b.Fails("list_dir", args{"depth": 4}, "depth: expected integer from 1 to 3, got 4")
@@ -46,13 +46,13 @@ func TestListDirIsBounded(t *testing.T) {
 	}
 	b.put("small/x", "", "z", "")
 	got := b.OK("list_dir", args{"depth": 2})
-	entries := got["entries"].(string)
+	entries := got.Text
 	// Level by level: what stands beside the large folder is there.
 	if strings.Count(entries, "\n") != listLimit || !strings.HasPrefix(entries, "big/\nbig/0000 0\n") || !strings.HasSuffix(entries, "small/\nz 0\n") {
 		t.Errorf("%d entries, the last: %q", strings.Count(entries, "\n"), entries[len(entries)-40:])
 	}
-	if got["note"] != "104 more entries are not shown; list a folder below, or use glob" {
-		t.Errorf("note = %v", got["note"])
+	if got.Note != "104 more entries are not shown; list a folder below, or use glob" {
+		t.Errorf("note = %v", got.Note)
 	}
 }
 
@@ -62,12 +62,12 @@ func TestLongNamesAreBounded(t *testing.T) {
 		b.put(fmt.Sprintf("%s%03d", strings.Repeat("n", 250), i), "")
 	}
 	list := b.OK("list_dir", args{})
-	if n := strings.Count(list["entries"].(string), "\n"); n != 78 || list["note"] != "72 more entries are not shown; list a folder below, or use glob" {
-		t.Errorf("list_dir: %d entries, %v", n, list["note"])
+	if n := strings.Count(list.Text, "\n"); n != 78 || list.Note != "72 more entries are not shown; list a folder below, or use glob" {
+		t.Errorf("list_dir: %d entries, %v", n, list.Note)
 	}
 	found := b.OK("glob", args{"pattern": "*"})
-	if n := strings.Count(found["files"].(string), "\n"); n != 78 || found["note"] != "the newest 78; narrow the pattern to see others" {
-		t.Errorf("glob: %d files, %v", n, found["note"])
+	if n := strings.Count(found.Text, "\n"); n != 78 || found.Note != "the newest 78 of 150; narrow the pattern to see others" {
+		t.Errorf("glob: %d files, %v", n, found.Note)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestGlob(t *testing.T) {
 	must(t, os.Mkdir(b.path("empty"), 0o755))
 	for _, tt := range tests {
 		got := b.OK("glob", args{"pattern": tt.pattern, "path": tt.path})
-		if list := texts.OneLine(got["files"].(string)); list != tt.want || got["count"] != float64(len(strings.Fields(tt.want))) {
+		if list := texts.OneLine(got.Text); list != tt.want || got.Outcome != texts.Plural(len(strings.Fields(tt.want)), "file") {
 			t.Errorf("glob(%q, %q) = %v, want %s", tt.pattern, tt.path, got, tt.want)
 		}
 	}
@@ -117,8 +117,8 @@ func TestGlobIsBounded(t *testing.T) {
 		b.put(fmt.Sprintf("%03d", i), "")
 	}
 	got := b.OK("glob", args{"pattern": "*"})
-	if n := strings.Count(got["files"].(string), "\n"); n != globLimit || got["count"] != 300.0 || got["note"] != "the newest 200; narrow the pattern to see others" {
-		t.Errorf("%d files, %v, %v", n, got["count"], got["note"])
+	if n := strings.Count(got.Text, "\n"); n != globLimit || got.Outcome != "300 files" || got.Note != "the newest 200 of 300; narrow the pattern to see others" {
+		t.Errorf("%d files, %v, %v", n, got.Outcome, got.Note)
 	}
 }
 
@@ -135,30 +135,30 @@ func TestGrep(t *testing.T) {
 		a     args
 		want  string
 		count int
-		note  any
+		note  string
 	}{
 		{"literal", args{"pattern": "func One"}, "a.go:3:func One() {}\nlatin:1:func One café\nsub/b.txt:3:func One\n", 3, note},
 		{"no prefix", args{"pattern": `\b[a-z]+ One`}, "a.go:3:func One() {}\nlatin:1:func One café\nsub/b.txt:3:func One\n", 3, note},
 		{"anchors", args{"pattern": `^x$`}, "sub/b.txt:4:x\n", 1, note},
-		{"end before CR", args{"pattern": `\{\}$`, "glob": "*.go"}, "a.go:3:func One() {}\na.go:4:func two() {}\n", 2, nil},
-		{"ignore case", args{"pattern": "ONE", "ignore_case": true, "path": "sub"}, "sub/b.txt:1:one\nsub/b.txt:3:func One\n", 2, nil},
-		{"glob with a folder", args{"pattern": "one", "glob": "sub/*.txt"}, "sub/b.txt:1:one\n", 1, nil},
-		{"a file", args{"pattern": "KEY", "path": ".env"}, ".env:1:KEY=func One\n", 1, nil},
-		{"a file that git ignores", args{"pattern": "One", "path": "ignored"}, "ignored/c.go:1:func One\n", 1, nil},
-		{"context", args{"pattern": "two|package", "path": "a.go", "context": 1}, "a.go:1:package a\na.go-2-\na.go-3-func One() {}\na.go:4:func two() {}\n", 2, nil},
-		{"groups", args{"pattern": "^one$|^x$", "path": "sub", "context": 0}, "sub/b.txt:1:one\nsub/b.txt:4:x\n", 2, nil},
-		{"context with a gap", args{"pattern": "package|two", "path": "a.go", "context": 0}, "a.go:1:package a\na.go:4:func two() {}\n", 2, nil},
+		{"end before CR", args{"pattern": `\{\}$`, "glob": "*.go"}, "a.go:3:func One() {}\na.go:4:func two() {}\n", 2, ""},
+		{"ignore case", args{"pattern": "ONE", "ignore_case": true, "path": "sub"}, "sub/b.txt:1:one\nsub/b.txt:3:func One\n", 2, ""},
+		{"glob with a folder", args{"pattern": "one", "glob": "sub/*.txt"}, "sub/b.txt:1:one\n", 1, ""},
+		{"a file", args{"pattern": "KEY", "path": ".env"}, ".env:1:KEY=func One\n", 1, ""},
+		{"a file that git ignores", args{"pattern": "One", "path": "ignored"}, "ignored/c.go:1:func One\n", 1, ""},
+		{"context", args{"pattern": "two|package", "path": "a.go", "context": 1}, "a.go:1:package a\na.go-2-\na.go-3-func One() {}\na.go:4:func two() {}\n", 2, ""},
+		{"groups", args{"pattern": "^one$|^x$", "path": "sub", "context": 0}, "sub/b.txt:1:one\nsub/b.txt:4:x\n", 2, ""},
+		{"context with a gap", args{"pattern": "package|two", "path": "a.go", "context": 0}, "a.go:1:package a\na.go:4:func two() {}\n", 2, ""},
 		{"none", args{"pattern": "nowhere"}, "", 0, "no match in 5 files; " + note},
-		{"a space", args{"pattern": " ", "path": "a.go"}, "a.go:1:package a\na.go:3:func One() {}\na.go:4:func two() {}\n", 3, nil},
+		{"a space", args{"pattern": " ", "path": "a.go"}, "a.go:1:package a\na.go:3:func One() {}\na.go:4:func two() {}\n", 3, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.OK("grep", tt.a)
-			if text := "; 1 file not searched: binary"; onTarget != nil && tt.note != nil && strings.HasSuffix(fmt.Sprint(tt.note), text) && fmt.Sprint(got["note"])+text == tt.note {
-				got["note"] = tt.note // a file without the text is not sent, whatever is in it
+			if text := "; 1 file not searched: binary"; onTarget != nil && tt.note != "" && strings.HasSuffix(tt.note, text) && got.Note+text == tt.note {
+				got.Note = tt.note // a file without the text is not sent, whatever is in it
 			}
-			if got["matches"] != tt.want || got["count"] != float64(tt.count) || got["note"] != tt.note {
-				t.Errorf("grep = %q %v %q\nwant   %q %d %q", got["matches"], got["count"], got["note"], tt.want, tt.count, tt.note)
+			if got.Text != tt.want || got.Outcome != texts.Plural(tt.count, "match") || got.Note != tt.note {
+				t.Errorf("grep = %q %v %q\nwant   %q %d %q", got.Text, got.Outcome, got.Note, tt.want, tt.count, tt.note)
 			}
 		})
 	}
@@ -174,8 +174,8 @@ func TestGrepContextGroups(t *testing.T) {
 	got := b.OK("grep", args{"pattern": "line (1|8|20)$", "context": 2})
 	const want = "f:1:line 1\nf-2-line 2\nf-3-line 3\n--\nf-6-line 6\nf-7-line 7\nf:8:line 8\nf-9-line 9\nf-10-line 10\n--\n" +
 		"f-18-line 18\nf-19-line 19\nf:20:line 20\nf-21-line 21\nf-22-line 22\n--\ng:1:line 1\ng-2-line 2\ng-3-line 3\n"
-	if got["matches"] != want {
-		t.Errorf("matches = %q\nwant %q", got["matches"], want)
+	if got.Text != want {
+		t.Errorf("matches = %q\nwant %q", got.Text, want)
 	}
 }
 
@@ -185,26 +185,26 @@ func TestGrepIsBounded(t *testing.T) {
 		b.put(fmt.Sprintf("%02d", i), strings.Repeat("hit\n", 7))
 	}
 	first := b.OK("grep", args{"pattern": "hit"})
-	matches := first["matches"].(string)
-	if strings.Count(matches, "\n") != grepLimit || first["count"] != 100.0 || !strings.HasSuffix(matches, "14:2:hit\n") {
-		t.Errorf("%v matches, the last %q", first["count"], matches[len(matches)-20:])
+	matches := first.Text
+	if strings.Count(matches, "\n") != grepLimit || first.Outcome != "100 matches" || !strings.HasSuffix(matches, "14:2:hit\n") {
+		t.Errorf("%v matches, the last %q", first.Outcome, matches[len(matches)-20:])
 	}
-	if first["note"] != "there are more matches than these 100; narrow pattern, path or glob" {
-		t.Errorf("note = %v", first["note"])
+	if first.Note != "there are more matches than these 100; narrow pattern, path or glob" {
+		t.Errorf("note = %v", first.Note)
 	}
 	for range 20 { // the first matches in order, whichever worker is first
-		if again := b.OK("grep", args{"pattern": "hit"}); again["matches"] != matches {
-			t.Fatalf("another answer: %q", again["matches"])
+		if again := b.OK("grep", args{"pattern": "hit"}); again.Text != matches {
+			t.Fatalf("another answer: %q", again.Text)
 		}
 	}
 	b.put("exact/f", strings.Repeat("once\n", grepLimit))
-	if got := b.OK("grep", args{"pattern": "once"}); got["count"] != 100.0 || got["note"] != nil {
-		t.Errorf("exactly the limit: %v %v", got["count"], got["note"])
+	if got := b.OK("grep", args{"pattern": "once"}); got.Outcome != "100 matches" || got.Note != "" {
+		t.Errorf("exactly the limit: %v %v", got.Outcome, got.Note)
 	}
 	long := strings.Repeat("ä", 500) + "needle" + strings.Repeat("ö", 500)
 	b.put("long/min.js", strings.Repeat(long+"\n", 90))
 	got := b.OK("grep", args{"pattern": "needle", "path": "long"})
-	text := got["matches"].(string)
+	text := got.Text
 	line, _, _ := strings.Cut(text, "\n")
 	if len(text) > tools.OutputBytes+1000 || len(line) > hitBytes+50 || !strings.Contains(line, "äneedleö") || !strings.HasPrefix(line, "long/min.js:1:…ä") || !strings.HasSuffix(line, "ö…") {
 		t.Errorf("%d bytes, first line %q", len(text), line)

@@ -215,7 +215,7 @@ func TestSeveralEdits(t *testing.T) {
 		t.Errorf("a has %q", b.content("a"))
 	}
 	got := b.OK("edit_file", args{"path": "a", "edits": []args{e("one", "1"), e("1\ntwo", "1\n2")}}) // in order
-	if got["message"] != "Edited a: 2 replacements" || b.content("a") != "1\n2\nthree\n" {
+	if got.Text != "Edited a: 2 replacements" || b.content("a") != "1\n2\nthree\n" {
 		t.Errorf("%v, a has %q", got, b.content("a"))
 	}
 	b.OK("edit_file", args{"path": "a", "old_string": "three", "new_string": "3", "edits": []args{{"old_string": "\n", "new_string": ";", "replace_all": true}}})

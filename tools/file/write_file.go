@@ -20,11 +20,6 @@ type writeArgs struct {
 	Why     string `json:"why,omitempty"`
 }
 
-// donePayload is the result of a change that the model reads.
-type donePayload struct {
-	Message string `json:"message"`
-}
-
 type writeFile struct {
 	ws *Workspace
 	tools.Typed[writeArgs]
@@ -127,7 +122,7 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite
 	if err != nil {
 		return tools.Failure(err)
 	}
-	res := tools.Success(donePayload{text}, text)
+	res := tools.Success(text)
 	res.Seen = w.wrote(ctx, call, path, data)
 	return res
 }

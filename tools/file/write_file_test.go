@@ -30,7 +30,7 @@ func TestWriteFile(t *testing.T) {
 				_, _ = b.Do("read_file", args{"path": tt.path}) // of a binary file it tells at least the type
 			}
 			got := b.OK("write_file", args{"path": tt.path, "content": tt.content})
-			if got["message"] != tt.want || b.content(tt.path) != tt.content {
+			if got.Text != tt.want || b.content(tt.path) != tt.content {
 				t.Errorf("write = %v, the file has %q", got, b.content(tt.path))
 			}
 			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(b.path(tt.path)), ".buddy-*")); left != nil {
@@ -65,7 +65,7 @@ func TestWriteFileThroughLink(t *testing.T) {
 	b.link("real.txt", "link.txt")
 	b.OK("read_file", args{"path": "link.txt"})
 	got := b.OK("write_file", args{"path": "link.txt", "content": "new\n"})
-	if got["message"] != "Wrote 4 bytes to real.txt" || b.content("real.txt") != "new\n" {
+	if got.Text != "Wrote 4 bytes to real.txt" || b.content("real.txt") != "new\n" {
 		t.Errorf("write = %v, real.txt has %q", got, b.content("real.txt"))
 	}
 	if target, err := os.Readlink(b.path("link.txt")); err != nil || target != "real.txt" {

@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"strings"
 
 	"buddy/agent/action"
 	"buddy/tools"
@@ -22,11 +23,6 @@ var errNoPlan = errors.New("there is no mode plan here")
 
 type planArgs struct {
 	Why string `json:"why,omitempty" schema:"-"`
-}
-
-// entered is the result that the model reads.
-type entered struct {
-	Note string `json:"note"`
 }
 
 type enterPlan struct{ tools.Typed[planArgs] }
@@ -49,7 +45,7 @@ func (t *enterPlan) RunArgs(_ context.Context, call tools.Call, _ planArgs) tool
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return tools.Success(entered{text}, text)
+	return tools.Success(text)
 }
 
 type exitPlan struct{ tools.Typed[planArgs] }
@@ -81,5 +77,7 @@ func (t *exitPlan) RunArgs(ctx context.Context, call tools.Call, _ planArgs) too
 	if decision.Remark != "" {
 		shown += ": " + decision.Remark
 	}
-	return tools.Success(decision, shown+"\n"+decision.Todo)
+	res := tools.Success(strings.TrimSpace(shown+"\n"+decision.Plan+"\n"+decision.Todo), decision.Note)
+	res.Tail, res.Outcome = shown+"\n"+decision.Todo, decision.Decision
+	return res
 }

@@ -117,17 +117,6 @@ func (s *shellJob) end() tools.TaskEnd {
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
-// runningResult is the payload for a command that still runs.
-type runningResult struct {
-	Running bool   `json:"running"`
-	ID      int    `json:"id"`
-	Pane    string `json:"pane,omitempty"`
-	Seconds int    `json:"seconds"`
-	Stdout  string `json:"stdout"`
-	Stderr  string `json:"stderr"`
-	Note    string `json:"note"`
-}
-
 // result returns the command's state, with limit bytes of each output stream.
 func (s *shellJob) result(note string, limit int) tools.Result {
 	if s.over() {
@@ -135,9 +124,9 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 		return finished(res, err, limit)
 	}
 	out, errs := s.out.text(limit, s.run.Terminal())
-	return tools.Success(runningResult{
-		Running: true, ID: s.id, Pane: s.pane, Seconds: int(time.Since(s.since).Seconds()), Stdout: out, Stderr: errs, Note: note,
-	}, out+errs)
+	r := tools.Streams(out, errs, note)
+	r.Outcome = fmt.Sprintf("in background (#%d)", s.id)
+	return r
 }
 
 // outputTail keeps the end of a command's output, and passes all of it on while its call runs.

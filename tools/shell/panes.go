@@ -107,15 +107,6 @@ type capturePane struct {
 	seen map[captureKey]captured
 }
 
-// capturePayload is the result that the model reads.
-type capturePayload struct {
-	Pane    string   `json:"pane"`
-	Title   string   `json:"title"`
-	Program string   `json:"program,omitempty"` // in the foreground
-	Screen  string   `json:"screen"`
-	Notices []string `json:"notices,omitempty"`
-}
-
 func (*capturePane) Parallel(tools.Call) bool { return true }
 
 func (t *capturePane) PlanArgs(args captureArgs) (action.Action, error) {
@@ -140,26 +131,28 @@ func (t *capturePane) RunArgs(ctx context.Context, _ tools.Call, args captureArg
 		Start: args.Start, End: args.End, Join: args.Join == nil || *args.Join, Escapes: args.Escapes || args.Octal,
 		Octal: args.Octal, Spaces: args.Spaces, Other: args.Other,
 	}
-	var notices []string
+	note, other := "", ""
 	pane, text, err := t.shell.panes.Capture(ctx, t.shell.paneID(args.Pane), view)
 	if errors.Is(err, tmux.ErrNoPane) {
-		notices = append(notices, err.Error()+"; this is the shared pane")
+		note = err.Error() + "; this is the shared pane"
 		pane, text, err = t.shell.panes.Capture(ctx, "", view)
 	}
 	if errors.Is(err, tmux.ErrNoOther) {
-		notices = append(notices, "there is no alternate screen; this is the one that shows")
+		other = "there is no alternate screen; this is the one that shows"
 		view.Other = false
 		pane, text, err = t.shell.panes.Capture(ctx, pane.ID, view)
 	}
 	if err != nil {
 		return tools.Failure(t.shell.paneError(err))
 	}
-	payload := capturePayload{Pane: t.shell.ref(pane.ID).String(), Title: pane.Title, Program: pane.Program, Notices: notices}
-	if payload.Screen = cutStart(text, t.shell.limits.Screen, 0); t.unchanged(captureKey{pane.ID, view}, captured{text, touched}) {
-		payload.Screen = ""
-		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
+	where := fmt.Sprintf("pane %s, %s", t.shell.ref(pane.ID), pane.Title)
+	if pane.Program != "" {
+		where += ", runs " + pane.Program
 	}
-	return tools.Success(payload, text)
+	if t.unchanged(captureKey{pane.ID, view}, captured{text, touched}) {
+		return tools.Success("", where, note, other, "nothing changed since you last looked")
+	}
+	return tools.Success(cutStart(text, t.shell.limits.Screen, 0), where, note, other)
 }
 
 // pause waits for some time.
@@ -269,9 +262,7 @@ func (t *sendKeys) RunArgs(ctx context.Context, _ tools.Call, args sendKeysArgs)
 	if err != nil {
 		return tools.Failure(t.shell.paneError(err))
 	}
-	return tools.Success(map[string]string{
-		"pane": t.shell.ref(pane.ID).String(), "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
-	}, "typed into "+t.shell.ref(pane.ID).String())
+	return tools.Success(fmt.Sprintf("typed into pane %s, %s, of session %s", t.shell.ref(pane.ID), pane.Title, t.shell.panes.Name()), "capture-pane shows what came of it")
 }
 
 type createPaneArgs struct {
@@ -303,16 +294,6 @@ func (t *createPane) PlanArgs(args createPaneArgs) (action.Action, error) {
 	}, nil
 }
 
-// createdPane is the result that the model reads.
-type createdPane struct {
-	Session string `json:"session"`
-	Pane    string `json:"pane_id"`
-	Title   string `json:"pane_title"`
-	Created bool   `json:"created"`
-	ID      int    `json:"id"`
-	Note    string `json:"note"`
-}
-
 func (t *createPane) RunArgs(ctx context.Context, call tools.Call, args createPaneArgs) tools.Result {
 	t.shell.touched.Add(1)
 	out := newOutputTail(nil, t.shell.limits.Output)
@@ -325,9 +306,7 @@ func (t *createPane) RunArgs(ctx context.Context, call tools.Call, args createPa
 	}
 	job := &shellJob{shell: t.shell, pane: t.shell.ref(run.Pane()).String(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)
-	return tools.Success(createdPane{
-		t.shell.panes.Name(), job.pane, args.Title, true, job.id, "send-keys types into it, capture-pane shows it; it closes when its program ends",
-	}, "pane "+job.pane)
+	return tools.Success(fmt.Sprintf("pane %s, task %d", job.pane, job.id), "send-keys types into it, capture-pane shows it; it closes when its program ends")
 }
 
 type killPaneArgs struct {
@@ -353,7 +332,7 @@ func (t *killPane) RunArgs(ctx context.Context, _ tools.Call, args killPaneArgs)
 	if err := t.shell.panes.Kill(ctx, t.shell.paneID(args.Pane)); err != nil {
 		return tools.Failure(t.shell.paneError(err))
 	}
-	return tools.Success(map[string]string{"closed": args.Pane}, "closed "+args.Pane)
+	return tools.Success("closed " + args.Pane)
 }
 
 // planManaged returns the plan of a tool that opens or ends panes and commands of buddy

@@ -61,53 +61,44 @@ func with(pairs ...any) map[string]any {
 	return args
 }
 
-// get calls a tool that must succeed and decodes its payload.
-func (d *bench) get(name string, into any, args map[string]any) {
+// get calls a tool that must succeed and reads its result.
+func (d *bench) get(name string, args map[string]any) ran {
 	d.t.Helper()
 	_, r := d.call(name, args)
-	var e struct{ Result json.RawMessage }
-	if r.IsError || json.Unmarshal([]byte(r.Content), &e) != nil || json.Unmarshal(e.Result, into) != nil {
-		d.t.Fatalf("%s(%v) = %+v", name, args, r)
-	}
+	return payload(d.t, r)
 }
 
-func (d *bench) screen(pane string) capturePayload {
+func (d *bench) screen(pane string) ran {
 	d.t.Helper()
-	var p capturePayload
-	d.get("tmux_capture_pane", &p, map[string]any{"pane": pane, "why": "look"})
-	return p
+	return d.get("tmux_capture_pane", map[string]any{"pane": pane, "why": "look"})
 }
 
 func TestRunShellWait(t *testing.T) {
 	d := newBench(t)
-	var run runningResult
-	d.get("run_shell", &run, with("command", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo done; exit 4", "wait", false))
-	if !run.Running || run.ID != 1 || !strings.HasPrefix(run.Pane, "%") || !strings.Contains(run.Note, "task_output") || !strings.Contains(run.Note, run.Pane) {
+	run := d.get("run_shell", with("command", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo done; exit 4", "wait", false))
+	if run.ID != 1 || !strings.HasPrefix(run.Pane, "%") || !strings.Contains(run.Note, "task_output") || !strings.Contains(run.Note, run.Pane) {
 		t.Errorf("wait false: %+v", run)
 	}
 	tmuxtest.Until(t, "task_output has the output so far", func() bool {
-		var so runningResult
-		d.get("task_output", &so, map[string]any{"id": 1, "why": "x"})
-		return so.Running && so.Stdout == "begun\n"
+		so := d.get("task_output", map[string]any{"id": 1, "why": "x"})
+		return strings.Contains(so.Note, "still runs") && so.Stdout == "begun\n"
 	})
-	var end shellResult
-	d.get("run_shell", &end, with("command", "touch go")) // the shared pane is free
-	d.get("task_output", &end, map[string]any{"pane": run.Pane, "wait": "30s", "why": "x"})
+	end := d.get("run_shell", with("command", "touch go")) // the shared pane is free
+	end = d.get("task_output", map[string]any{"pane": run.Pane, "wait": "30s", "why": "x"})
 	if end.ExitCode != 4 || end.Stdout != "begun\ndone\n" {
 		t.Errorf("end: %+v", end)
 	}
 
 	began := time.Now()
-	d.get("run_shell", &run, with("command", "echo slow; sleep 100", "wait", "2s"))
-	if took := time.Since(began); !run.Running || run.Stdout != "slow\n" || !strings.Contains(run.Note, "did not end within 2s") || took < 2*time.Second || took > time.Minute {
+	run = d.get("run_shell", with("command", "echo slow; sleep 100", "wait", "2s"))
+	if took := time.Since(began); run.Stdout != "slow\n" || !strings.Contains(run.Note, "did not end within 2s") || took < 2*time.Second || took > time.Minute {
 		t.Errorf("a time: %+v after %v", run, took)
 	}
-	var dead killedResult
-	d.get("task_kill", &dead, map[string]any{"id": run.ID, "why": "x"})
-	if !dead.Killed || dead.ExitCode == 0 || dead.Stdout != "slow\n" {
+	dead := d.get("task_kill", map[string]any{"id": run.ID, "why": "x"})
+	if !strings.Contains(dead.Note, "was ended, exit code 1") || dead.Stdout != "slow\n" {
 		t.Errorf("killed: %+v", dead)
 	}
-	d.get("run_shell", &end, with("command", "echo quick; exit 2", "wait", 30))
+	end = d.get("run_shell", with("command", "echo quick; exit 2", "wait", 30))
 	if end.ExitCode != 2 || end.Stdout != "quick\n" {
 		t.Errorf("ended in time: %+v", end)
 	}
@@ -152,13 +143,11 @@ func TestRunShellWaitWithoutTmux(t *testing.T) {
 	if _, r := d.call("run_shell", with("command", "true", "wait", false)); !r.IsError || !strings.Contains(r.Content, "no panes here") {
 		t.Errorf("wait false: %+v", r)
 	}
-	var run runningResult
-	d.get("run_shell", &run, with("command", "echo begun; sleep 100", "wait", "2s"))
-	if !run.Running || run.Pane != "" || run.Stdout != "begun\n" {
+	run := d.get("run_shell", with("command", "echo begun; sleep 100", "wait", "2s"))
+	if run.Pane != "" || run.Stdout != "begun\n" {
 		t.Errorf("a time: %+v", run)
 	}
-	var dead killedResult
-	d.get("task_kill", &dead, map[string]any{"id": run.ID, "why": "x"})
+	d.get("task_kill", map[string]any{"id": run.ID, "why": "x"})
 	for _, name := range []string{"capture-pane", "tmux_kill_pane"} {
 		if _, r := d.call(name, map[string]any{"pane": "%0", "why": "x"}); !r.IsError || !strings.Contains(r.Content, "no panes here") {
 			t.Errorf("%s: %+v", name, r)
@@ -173,7 +162,7 @@ func TestTaskBegins(t *testing.T) { // what the runtime is told
 	var task tools.Task
 	call.Begin = func(begun tools.Task) int { task = begun; return 17 }
 	r := d.shell.Run(t.Context(), call)
-	if !strings.Contains(r.Content, `"id":17`) || task.Pane == "" || task.Title != "echo out; exit 5" {
+	if !strings.Contains(r.Content, "it still runs as task 17 in pane ") || task.Pane == "" || task.Title != "echo out; exit 5" {
 		t.Errorf("result %+v, task %+v", r, task)
 	}
 	<-task.Done
@@ -194,21 +183,21 @@ func TestPaneTools(t *testing.T) {
 	if !act.Outside {
 		t.Errorf("a pane is a terminal, which the read-only sandbox has not: %+v", act)
 	}
-	var made struct{ Result createdPane }
-	if err := json.Unmarshal([]byte(r.Content), &made); err != nil || act.Kind != action.Shell || act.Command == "" || strings.Contains(act.Command, "tty") {
+	made := payload(t, r)
+	if act.Kind != action.Shell || act.Command == "" || strings.Contains(act.Command, "tty") {
 		t.Fatalf("create: %+v, %+v", act, r)
 	}
-	pane := made.Result.Pane
-	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Screen, "\nready") })
-	if p := d.screen(pane); p.Screen != "" || len(p.Notices) != 1 || !strings.Contains(p.Notices[0], "nothing changed") {
+	pane := made.Pane
+	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Stdout, "\nready") })
+	if p := d.screen(pane); p.Stdout != "" || !strings.Contains(p.Note, "nothing changed") {
 		t.Errorf("a second look: %+v", p)
 	}
 	act, r = d.call("tmux_send_keys", with("pane", pane, "literal_text", "rm -rf x", "keys", []string{"Space", "y"}, "enter", true))
 	if r.IsError || act.Kind != action.PaneKeys || act.Command != "rm -rf x y" || !strings.Contains(act.Preview, pane) {
 		t.Errorf("keys: %+v, %+v", act, r)
 	}
-	tmuxtest.Until(t, "it was typed", func() bool { return strings.Contains(d.screen(pane).Screen, "<rm -rf x y>") })
-	if p := d.screen("%99"); len(p.Notices) != 1 || p.Title != "shared" {
+	tmuxtest.Until(t, "it was typed", func() bool { return strings.Contains(d.screen(pane).Stdout, "<rm -rf x y>") })
+	if p := d.screen("%99"); !strings.Contains(p.Note, "this is the shared pane") {
 		t.Errorf("a missing pane: %+v", p)
 	}
 	for _, bad := range []struct {
@@ -228,24 +217,20 @@ func TestPaneTools(t *testing.T) {
 	if act, r := d.call("tmux_kill_pane", map[string]any{"pane": pane, "why": "x"}); r.IsError || act.Kind != action.Internal {
 		t.Errorf("kill: %+v, %+v", act, r)
 	}
-	var end shellResult
-	d.get("task_output", &end, map[string]any{"pane": pane, "wait": "20s", "why": "x"})
+	d.get("task_output", map[string]any{"pane": pane, "wait": "20s", "why": "x"})
 }
 
 // TestCreateShell: without a command a shell is there to be typed into, with the folder and
 // variables of run_shell.
 func TestCreateShell(t *testing.T) {
 	d := newBench(t)
-	var end shellResult
-	d.get("run_shell", &end, with("command", "export PS1='ps> ' GREETING=hello SHELL=/bin/sh; cd /"))
-	var made createdPane
-	d.get("tmux_create_pane", &made, with("title", "a shell"))
+	d.get("run_shell", with("command", "export PS1='ps> ' GREETING=hello SHELL=/bin/sh; cd /"))
+	made := d.get("tmux_create_pane", with("title", "a shell"))
 	tmuxtest.Until(t, "the shell is ready", func() bool {
-		return strings.Contains(d.screen(made.Pane).Screen, "ps>") || len(d.screen(made.Pane).Notices) > 0
+		return strings.Contains(d.screen(made.Pane).Stdout, "ps>") || strings.Contains(d.screen(made.Pane).Note, "nothing changed")
 	})
-	var ok map[string]string
-	d.get("send-keys", &ok, with("pane", made.Pane, "literal_text", "echo $GREETING-$PWD-; exit 3", "enter", true))
-	d.get("task_output", &end, map[string]any{"id": made.ID, "wait": "20s", "why": "x"})
+	d.get("send-keys", with("pane", made.Pane, "literal_text", "echo $GREETING-$PWD-; exit 3", "enter", true))
+	end := d.get("task_output", map[string]any{"id": made.ID, "wait": "20s", "why": "x"})
 	if end.ExitCode != 3 {
 		t.Errorf("end %+v", end)
 	}
@@ -272,13 +257,12 @@ func TestCutStart(t *testing.T) {
 // TestSessionTools.
 func TestSessionTools(t *testing.T) {
 	d := newBench(t)
-	var made createdSession
-	d.get("tmux_create_session", &made, map[string]any{"why": "x"})
-	if !made.Created || made.Session != "buddy-t" || made.Pane == "" || made.Title != "shared" || made.Attach == "" {
+	made := d.get("tmux_create_session", map[string]any{"why": "x"})
+	if !strings.HasPrefix(made.Stdout, "session buddy-t, pane %") || !strings.Contains(made.Stdout, " (shared)\nthe person attaches with: ") || made.Note != "" {
 		t.Errorf("created %+v", made)
 	}
-	d.get("tmux_create_session", &made, map[string]any{"why": "x", "session": "default"})
-	if made.Created || made.Note == "" {
+	made = d.get("tmux_create_session", map[string]any{"why": "x", "session": "default"})
+	if made.Note != "it was there already" {
 		t.Errorf("again %+v", made)
 	}
 	if _, r := d.call("tmux_create_session", map[string]any{"why": "x", "session": "other"}); !r.Retry || !strings.Contains(r.Content, `there is one session, "buddy-t"`) {
@@ -305,22 +289,22 @@ func TestSessionTools(t *testing.T) {
 func TestCaptureOptions(t *testing.T) {
 	d := newBench(t)
 	d.call("run_shell", with("command", "printf '\\033[31mred\\033[m  \\n'"))
-	look := func(more ...any) (p capturePayload) {
+	look := func(more ...any) (p ran) {
 		t.Helper()
 		args := map[string]any{"why": "look"}
 		for i := 0; i < len(more); i += 2 {
 			args[more[i].(string)] = more[i+1]
 		}
-		d.get("capture-pane", &p, args)
+		p = d.get("capture-pane", args)
 		return p
 	}
-	if p := look("octal", true, "delay", "200ms"); !strings.Contains(p.Screen, `\033[31mred`) {
-		t.Errorf("octal: %q", p.Screen)
+	if p := look("octal", true, "delay", "200ms"); !strings.Contains(p.Stdout, `\033[31mred`) {
+		t.Errorf("octal: %q", p.Stdout)
 	}
-	if p := look("trailing", true); !strings.Contains(p.Screen, "red  ") {
-		t.Errorf("trailing: %q", p.Screen)
+	if p := look("trailing", true); !strings.Contains(p.Stdout, "red  ") {
+		t.Errorf("trailing: %q", p.Stdout)
 	}
-	if p := look("alternate", true); !strings.Contains(p.Screen, "red") || !strings.Contains(strings.Join(p.Notices, " "), "no alternate screen") {
+	if p := look("alternate", true); !strings.Contains(p.Stdout, "red") || !strings.Contains(p.Note, "no alternate screen") {
 		t.Errorf("alternate: %+v", p)
 	}
 	began := time.Now()

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 // sentAway runs a command in the background of a person: it returns the call's result once the command
 // has written "here" into its output, and the task.
-func sentAway(t *testing.T, tool *Shell, command string) (runningResult, tools.Task) {
+func sentAway(t *testing.T, tool *Shell, command string) (ran, tools.Task) {
 	t.Helper()
 	call := shellCall(t, command)
 	release, printed := make(chan struct{}), make(chan struct{}, 1)
@@ -31,11 +30,10 @@ func sentAway(t *testing.T, tool *Shell, command string) (runningResult, tools.T
 	<-printed
 	close(release)
 	r := <-ended
-	var got struct{ Result runningResult }
-	if err := json.Unmarshal([]byte(r.Content), &got); r.IsError || err != nil {
-		t.Fatalf("%+v, %v", r, err)
+	if r.IsError {
+		t.Fatalf("%+v", r)
 	}
-	return got.Result, task
+	return payload(t, r), task
 }
 
 // TestSentToTheBackground: a command in the shared pane goes on as a task when a person says so. Others
@@ -45,7 +43,7 @@ func TestSentToTheBackground(t *testing.T) {
 	release, to := filepath.Join(t.TempDir(), "go"), t.TempDir()
 	payload(t, tool.Run(t.Context(), shellCall(t, "cd /; x=before")))
 	got, task := sentAway(t, tool, "cd "+to+"; x=after; echo here; until [ -e "+release+" ]; do sleep 0.05; done; exit 3")
-	if !got.Running || got.ID != 7 || got.Pane != tool.panes.Pane() || got.Stdout != "here\n" || !strings.HasPrefix(got.Note, "the user sent it to the background; it still runs as task 7 in pane ") {
+	if got.ID != 7 || got.Pane != tool.panes.Pane() || got.Stdout != "here\n" || !strings.HasPrefix(got.Note, "the user sent it to the background; it still runs as task 7 in pane ") {
 		t.Errorf("result %+v", got)
 	}
 	if use := tool.Pane(shellCall(t, "true")); use.Pane.ID != "" {
@@ -120,7 +118,7 @@ func TestSentToTheBackgroundWithoutTmux(t *testing.T) {
 	tool := shellTool(t, func(string) {})
 	tool.noPanes.Store(true)
 	got, task := sentAway(t, tool, "echo here; sleep 60")
-	if !got.Running || got.Pane != "" || got.Stdout != "here\n" {
+	if got.Pane != "" || got.Stdout != "here\n" {
 		t.Errorf("result %+v", got)
 	}
 	if got := payload(t, tool.Run(t.Context(), shellCall(t, "echo beside"))); got.Stdout != "beside\n" {

@@ -9,95 +9,103 @@ import (
 	"buddy/tools"
 )
 
-// shellResult is the payload of a finished command.
-type shellResult struct {
-	ExitCode   int      `json:"exit_code"`
-	Stdout     string   `json:"stdout"`
-	Stderr     string   `json:"stderr"`
-	DurationMS int64    `json:"duration_ms"`
-	Truncated  bool     `json:"truncated"`
-	FullOutput string   `json:"full_output,omitempty"`
-	Notices    []string `json:"notices,omitempty"`
+// output holds what the model gets of a command: limited parts of its output streams, and what they do not show.
+type output struct {
+	stdout, stderr string
+	remarks        []string
 }
 
 // finished returns the result of a command that has ended, with limit bytes of each output
 // stream.
 func finished(res tmux.Result, err error, limit int) tools.Result {
-	out := shellResult{ExitCode: res.ExitCode, DurationMS: res.Duration.Milliseconds()}
-	out.take(res, limit)
-	out.remark(res)
-	shown := string(ends(res.Stdout)) + string(ends(res.Stderr))
-	if res.Terminal { // terminal sequences only mattered while it ran
-		shown, _ = TerminalText(ends(res.Stdout))
+	why := ""
+	switch {
+	case res.Cancelled && err != nil: // the target was lost, and with it the exit code
+		why = fmt.Sprintf("%s; how the command ended is not known: %v", cancelled, err)
+	case res.Cancelled:
+		why = fmt.Sprintf("%s; exit code %d", cancelled, res.ExitCode)
+	case err != nil:
+		why = tools.Problem(err.Error()).Content
 	}
-	r := tools.Success(out, shown)
+	var out output
+	if out.take(res, limit); why == "" {
+		out.remarks = append([]string{ended(res, out.stdout+out.stderr == "")}, out.remarks...)
+	}
+	r := tools.Streams(out.stdout, out.stderr, append(out.remarks, remarks(res, out)...)...)
+	r.Tail, r.Stdout = shown(res)
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
 	if p := paths(res); len(p) > 0 {
 		r.Full = &tools.File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}
 	}
-	switch {
-	case res.Cancelled && err != nil: // the target was lost, and with it the exit code
-		r.IsError, r.ExitCode = true, nil
-		r.Content = fmt.Sprintf("%s; how the command ended is not known: %v%s", cancelled, err, soFar(out))
-	case res.Cancelled:
-		r.IsError = true
-		r.Content = fmt.Sprintf("%s; exit code %d%s", cancelled, out.ExitCode, soFar(out))
-	case err != nil:
-		r.IsError, r.ExitCode = true, nil
-		r.Content = fmt.Sprintf("Tool error: %v%s", err, soFar(out))
+	if why != "" {
+		r.Content, r.IsError = strings.TrimSpace(why+"\n"+r.Content), true
+	}
+	if err != nil {
+		r.ExitCode = nil
 	}
 	return r
 }
 
+// ended says how a command ended, "" for one that was right and printed something.
+func ended(res tmux.Result, silent bool) string {
+	switch {
+	case res.ExitCode == 0 && silent:
+		return "exit code 0, no output"
+	case res.ExitCode == 0:
+		return ""
+	}
+	text := fmt.Sprintf("exit code %d, %.1f s", res.ExitCode, res.Duration.Seconds())
+	if silent {
+		text += ", no output"
+	}
+	return text
+}
+
+// shown returns the end of the output for the screen, and the part from stdout if both streams have text.
+func shown(res tmux.Result) (tail string, stdout *string) {
+	out, errs := string(ends(res.Stdout)), string(ends(res.Stderr))
+	if res.Terminal { // terminal sequences only mattered while it ran
+		out, _ = TerminalText(ends(res.Stdout))
+	} else if out != "" && errs != "" {
+		text := tools.End(out)
+		stdout = &text
+	}
+	return tools.End(out + errs), stdout
+}
+
 // take fills in limit bytes of each output stream, and the paths of the overflow.
-func (out *shellResult) take(res tmux.Result, limit int) {
+func (out *output) take(res tmux.Result, limit int) {
 	var cutOut, cutErr, full bool
 	if res.Terminal {
-		out.Stdout, cutOut, full = terminalEdges(res.Stdout, limit)
+		out.stdout, cutOut, full = terminalEdges(res.Stdout, limit)
 	} else {
-		out.Stdout, cutOut = edges(res.Stdout, limit)
+		out.stdout, cutOut = edges(res.Stdout, limit)
 	}
-	out.Stderr, cutErr = edges(res.Stderr, limit)
+	out.stderr, cutErr = edges(res.Stderr, limit)
 	if full {
-		out.Notices = append(out.Notices, "what it drew on the full screen is left out; capture-pane shows that while it runs")
+		out.remarks = append(out.remarks, "what it drew on the full screen is left out; capture-pane shows that while it runs")
 	}
-	if out.Truncated = cutOut || cutErr; out.Truncated {
-		out.FullOutput = strings.Join(paths(res), ", ")
+	if cutOut || cutErr {
+		out.remarks = append(out.remarks, "the whole output is in "+strings.Join(paths(res), ", "))
 	}
 }
 
-// remark adds notes on how a command ended that its output does not show.
-func (out *shellResult) remark(res tmux.Result) {
+// remarks says how a command ended where its output does not show that.
+func remarks(res tmux.Result, out output) []string {
+	all := []string{res.Fault}
 	if res.Renewed {
-		out.Notices = append(out.Notices, "the pane before was lost: this ran in a new one, with the same folder and variables; jobs of the old shell have ended")
+		all = append(all, "the pane before was lost: this ran in a new one, with the same folder and variables; jobs of the old shell have ended")
 	}
-	if res.Fault != "" {
-		out.Notices = append(out.Notices, res.Fault)
-	}
-	why := ""
 	switch {
 	case res.Confined:
-		why = explainConfined(out.Stderr+"\n"+out.Stdout, res.ExitCode)
+		all = append(all, explainConfined(out.stderr+"\n"+out.stdout, res.ExitCode))
 	case res.Fenced && !res.Cancelled:
-		why = explainFenced(out.Stderr+"\n"+out.Stdout, res.ExitCode)
-	}
-	if why != "" {
-		out.Notices = append(out.Notices, why)
+		all = append(all, explainFenced(out.stderr+"\n"+out.stdout, res.ExitCode))
 	}
 	if res.Signal != 0 {
-		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))
+		all = append(all, fmt.Sprintf("the shell was ended by signal %d", res.Signal))
 	}
-}
-
-// soFar returns the output of a command that was interrupted.
-func soFar(out shellResult) string {
-	var b strings.Builder
-	for _, s := range []struct{ name, text string }{{"stdout", out.Stdout}, {"stderr", out.Stderr}} {
-		if s.text != "" {
-			fmt.Fprintf(&b, "\n%s so far:\n%s", s.name, strings.TrimRight(s.text, "\n"))
-		}
-	}
-	return b.String()
+	return all
 }
 
 // paths returns the files of the output streams that are not empty.

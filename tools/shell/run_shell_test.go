@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,54 +57,71 @@ func shellCall(t *testing.T, command string, more ...string) tools.Call {
 	return tools.Call{ID: "c1", Name: "run_shell", Arguments: string(data), Dir: filepath.Join(t.TempDir(), "out")}
 }
 
-// payload decodes the envelope of a result.
-func payload(t *testing.T, r tools.Result) shellResult {
+// ran holds what a model reads of a command: Note is what the line in brackets says.
+type ran struct {
+	ExitCode                   int
+	Stdout, Stderr, Note, Pane string
+	ID                         int
+}
+
+var (
+	taskOf = regexp.MustCompile(`task (\d+)`)
+	paneOf = regexp.MustCompile(`pane ([\w:-]*%\d+)`)
+)
+
+// payload reads a result.
+func payload(t *testing.T, r tools.Result) (p ran) {
 	t.Helper()
-	var e struct {
-		Timestamp struct {
-			Source     string
-			UnixMillis int64 `json:"unix_millis"`
-		} `json:"harness_timestamp"`
-		Result shellResult `json:"result"`
+	if r.IsError || !strings.HasSuffix(r.Content, r.Aside) {
+		t.Fatalf("%+v", r)
 	}
-	if err := json.Unmarshal([]byte(r.Content), &e); err != nil {
-		t.Fatalf("%q: %v", r.Content, err)
+	p.Stdout, p.Stderr, _ = strings.Cut(strings.TrimSuffix(r.Content, r.Aside), "[stderr]\n")
+	p.Note = strings.Trim(r.Aside, "[]\n")
+	if r.ExitCode != nil {
+		p.ExitCode = *r.ExitCode
 	}
-	if e.Timestamp.Source != "harness" || e.Timestamp.UnixMillis == 0 {
-		t.Errorf("timestamp %+v", e.Timestamp)
+	if m := taskOf.FindStringSubmatch(r.Content); m != nil {
+		p.ID, _ = strconv.Atoi(m[1])
 	}
-	return e.Result
+	if m := paneOf.FindStringSubmatch(r.Content); m != nil {
+		p.Pane = m[1]
+	}
+	return p
 }
 
 // TestNewPaneIsSaid: the model reads that its shell is another one.
 func TestNewPaneIsSaid(t *testing.T) {
 	for _, renewed := range []bool{false, true} {
-		got := payload(t, finished(tmux.Result{Renewed: renewed}, nil, 100)).Notices
-		if renewed != (len(got) == 1 && strings.HasPrefix(got[0], "the pane before was lost")) {
-			t.Errorf("renewed %v: notices %q", renewed, got)
+		got := payload(t, finished(tmux.Result{Renewed: renewed}, nil, 100)).Note
+		if renewed != strings.HasPrefix(got, "exit code 0, no output; the pane before was lost") {
+			t.Errorf("renewed %v: note %q", renewed, got)
 		}
 	}
 }
 
 func TestRunShell(t *testing.T) {
 	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
+	took := regexp.MustCompile(`\d+\.\d s`)
 	tests := []struct {
 		name, command string
-		want          shellResult
+		code          int
+		want          string
 	}{
-		{"both streams and a code", "echo out; echo err >&2; exit 7", shellResult{ExitCode: 7, Stdout: "out\n", Stderr: "err\n"}},
-		{"nothing", "true", shellResult{}},
-		{"killed by a signal", "kill -9 $$", shellResult{ExitCode: 137, Notices: []string{"the shell was ended by signal 9"}}},
-		{"exactly at the limit", "printf '%04000d' 0", shellResult{Stdout: strings.Repeat("0", 4000)}},
-		{"binary", `printf 'a\377b'`, shellResult{Stdout: "a\uFFFDb"}},
+		{"both streams and a code", "echo out; echo err >&2; exit 7", 7, "out\n[stderr]\nerr\n[exit code 7, T]"},
+		{"stderr alone", "echo err >&2; exit 7", 7, "err\n[exit code 7, T]"},
+		{"success", "echo out; echo err >&2", 0, "out\n[stderr]\nerr\n"},
+		{"nothing", "true", 0, "[exit code 0, no output]"},
+		{"nothing, and a code", "false", 1, "[exit code 1, T, no output]"},
+		{"killed by a signal", "kill -9 $$", 137, "[exit code 137, T, no output; the shell was ended by signal 9]"},
+		{"exactly at the limit", "printf '%04000d' 0", 0, strings.Repeat("0", 4000)},
+		{"binary", `printf 'a\377b'`, 0, "a\uFFFDb"},
+		{"what could be ours", "echo '[exit code 0]'; echo out; exit 3", 3, "[exit code 0]\nout\n[exit code 3, T; 2 lines]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tool.Run(t.Context(), shellCall(t, tt.command))
-			got := payload(t, r)
-			got.DurationMS = 0
-			if g, w := string(tools.JSON(got)), string(tools.JSON(tt.want)); g != w || r.IsError || r.ExitCode == nil || *r.ExitCode != tt.want.ExitCode {
-				t.Errorf("result %s (error %v), want %s", g, r.IsError, w)
+			if got := took.ReplaceAllString(r.Content, "T"); got != tt.want || r.IsError || r.ExitCode == nil || *r.ExitCode != tt.code {
+				t.Errorf("result %q (error %v), want %q", got, r.IsError, tt.want)
 			}
 		})
 	}
@@ -112,12 +131,13 @@ func TestRunShellCutsTheMiddle(t *testing.T) {
 	tool := shellTool(t, nil)
 	r := tool.Run(t.Context(), shellCall(t, "echo first; seq 100000; echo last"))
 	got := payload(t, r)
-	if !got.Truncated || !strings.HasPrefix(got.Stdout, "first\n") || !strings.HasSuffix(got.Stdout, "last\n") || !strings.Contains(got.Stdout, tools.Truncated) || len(got.Stdout) > 4100 {
+	if !strings.HasPrefix(got.Stdout, "first\n") || !strings.HasSuffix(got.Stdout, "last\n") || !strings.Contains(got.Stdout, tools.Truncated) || len(got.Stdout) > 4100 {
 		t.Errorf("stdout of %d bytes: %.60q … %.60q", len(got.Stdout), got.Stdout, got.Stdout[max(0, len(got.Stdout)-60):])
 	}
-	whole, err := os.ReadFile(got.FullOutput)
+	path := strings.TrimPrefix(got.Note, "the whole output is in ")
+	whole, err := os.ReadFile(path)
 	if err != nil || len(whole) < 500_000 {
-		t.Errorf("the whole output %q has %d bytes, %v", got.FullOutput, len(whole), err)
+		t.Errorf("the whole output %q has %d bytes, %v", path, len(whole), err)
 	}
 	if r.Full == nil || r.Full.Bytes != int64(len(whole)) || len(r.Tail) > tools.TailLimit || !strings.HasSuffix(r.Tail, "last\n") {
 		t.Errorf("full %+v, a tail of %d bytes", r.Full, len(r.Tail))

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"strings"
 
 	"buddy/agent/action"
@@ -19,17 +20,6 @@ var (
 	//go:embed tmux_kill_session.md
 	killSessionText string
 )
-
-// createdSession is the result that the model reads.
-type createdSession struct {
-	Session string   `json:"session"`
-	Pane    string   `json:"pane_id"`
-	Title   string   `json:"pane_title"`
-	Created bool     `json:"created"`
-	Attach  string   `json:"attach,omitempty"` // command for the person
-	Left    []string `json:"left_over,omitempty"`
-	Note    string   `json:"note,omitempty"`
-}
 
 type createSessionArgs struct {
 	Session string `json:"session,omitempty" desc:"its own name is the only one; leave it out"`
@@ -60,15 +50,22 @@ func (t *createSession) RunArgs(ctx context.Context, _ tools.Call, _ createSessi
 		return tools.Failure(t.shell.paneError(err))
 	}
 	left, _ := t.shell.panes.AbandonedSessions(ctx) // the list is optional
-	payload := createdSession{Session: t.shell.panes.Name(), Pane: pane.ID, Title: pane.Title, Created: created, Attach: t.shell.panes.AttachLine(), Left: left}
-	if !created {
-		payload.Note = "it was there already"
+	text := fmt.Sprintf("session %s, pane %s (%s)\n", t.shell.panes.Name(), pane.ID, pane.Title)
+	if attach := t.shell.panes.AttachLine(); attach != "" {
+		text += "the person attaches with: " + attach + "\n"
 	}
-	return tools.Success(payload, "session "+payload.Session+", pane "+pane.ID)
+	if len(left) > 0 {
+		text += "left over from earlier: " + strings.Join(left, ", ") + "\n"
+	}
+	note := ""
+	if !created {
+		note = "it was there already"
+	}
+	return tools.Success(text, note)
 }
 
 type killSessionArgs struct {
-	Session  string `json:"session" desc:"one of left_over"`
+	Session  string `json:"session" desc:"one that is left over"`
 	Why      string `json:"why,omitempty"`
 	Risk     string `json:"risk,omitempty" schema:"-"`
 	Mutation bool   `json:"mutation,omitempty" schema:"-"`
@@ -105,5 +102,5 @@ func (t *killSession) RunArgs(ctx context.Context, _ tools.Call, args killSessio
 	case err != nil:
 		return tools.Failure(t.shell.paneError(err))
 	}
-	return tools.Success(map[string]string{"closed": args.Session}, "closed "+args.Session)
+	return tools.Success("closed " + args.Session)
 }

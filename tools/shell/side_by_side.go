@@ -3,7 +3,6 @@ package shell
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -92,65 +91,52 @@ func (l *labelled) show(name string, s *labelledStream, n int) {
 	l.pass(tools.Chunk{Stream: s.stream, Text: text, Total: l.totals[i]})
 }
 
-// targetPart is the outcome of a command on one of several targets.
-type targetPart struct {
-	Target string          `json:"target"`
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  string          `json:"error,omitempty"`
-}
-
-// targetsResult is the payload of a command on several targets.
-type targetsResult struct {
-	Failed  []string     `json:"failed,omitempty"` // targets, each with the reason
-	Targets []targetPart `json:"targets"`
-}
-
-// combine joins the results of several targets into one.
+// combine joins the results of several targets into one. Each begins with a line that names its target.
 func combine(ctx context.Context, names []string, results []tools.Result) tools.Result {
-	var payload targetsResult
-	var shown strings.Builder
-	var took time.Duration
+	var text, shown strings.Builder
+	var failed []string
+	exits, took := make(map[string]int), time.Duration(0)
 	for i, res := range results {
-		part, how, ok := partOf(names[i], res)
+		how, ok := outcomeOf(res)
 		if !ok {
-			payload.Failed = append(payload.Failed, names[i]+": "+how)
+			failed = append(failed, names[i]+": "+how)
 		}
-		payload.Targets = append(payload.Targets, part)
+		if res.ExitCode != nil {
+			exits[names[i]] = *res.ExitCode
+		}
+		fmt.Fprintf(&text, "[%s]\n%s\n", names[i], strings.TrimRight(res.Content, "\n"))
 		took = max(took, res.Took)
 		fmt.Fprintf(&shown, "── %s · %s\n%s", names[i], how, res.Tail[max(0, len(res.Tail)-tools.TailLimit/len(results)):])
 		if res.Tail != "" && !strings.HasSuffix(res.Tail, "\n") {
 			shown.WriteByte('\n')
 		}
 	}
-	r := tools.Success(payload, strings.ToValidUTF8(shown.String(), "\uFFFD"))
-	r.Took, r.ExitCode = took, exitOf(results)
 	nowhere := !slices.ContainsFunc(results, func(res tools.Result) bool { return !res.IsError })
-	failed := slices.ContainsFunc(results, func(res tools.Result) bool { return res.IsError })
+	code, why := exitOf(results), strings.Join(failed, "; ")
+	var r tools.Result
 	switch {
 	case ctx.Err() != nil:
-		r.IsError, r.Content = true, cancelled+"; on each target: "+string(tools.JSON(payload))
+		r = tools.Result{Content: cancelled + ": " + why, IsError: true}
 	case nowhere:
-		r.IsError, r.Content = true, "Tool error: it ran nowhere: "+string(tools.JSON(payload))
-	case failed && r.ExitCode == nil: // an exit code that is not 0 says by itself that something failed
-		r.IsError, r.Content = true, fmt.Sprintf("Tool error: %d of %d failed: %s", len(payload.Failed), len(results), tools.JSON(payload))
+		r = tools.Problem("it ran nowhere: " + why)
+	case code == nil && slices.ContainsFunc(results, func(res tools.Result) bool { return res.IsError }): // an exit code that is not 0 says by itself that something failed
+		r = tools.Problem(fmt.Sprintf("%d of %d failed: %s", len(failed), len(results), why))
 	}
+	r.Content = strings.TrimPrefix(r.Content+"\n"+text.String(), "\n")
+	r.Tail, r.ExitCode, r.Exits, r.Took = tools.End(strings.ToValidUTF8(shown.String(), "\uFFFD")), code, exits, took
 	return r
 }
 
-// partOf returns the part of the result for one target, its outcome in a few words, and
-// whether it succeeded.
-func partOf(name string, res tools.Result) (part targetPart, how string, ok bool) {
-	part.Target = name
-	if res.IsError {
-		part.Error = strings.TrimPrefix(res.Content, "Tool error: ")
-		first, _, _ := strings.Cut(part.Error, "\n")
-		return part, texts.ClipBytes(first, 200), false
+// outcomeOf returns the outcome of a command on one target in a few words, and whether it succeeded.
+func outcomeOf(res tools.Result) (how string, ok bool) {
+	switch {
+	case res.IsError:
+		first, _, _ := strings.Cut(tools.Why(res), "\n")
+		return texts.ClipBytes(first, 200), false
+	case res.ExitCode == nil:
+		return "started", true
 	}
-	part.Result = resultOf(res.Content)
-	if res.ExitCode == nil {
-		return part, "started", true
-	}
-	return part, fmt.Sprintf("exit code %d", *res.ExitCode), *res.ExitCode == 0
+	return fmt.Sprintf("exit code %d", *res.ExitCode), *res.ExitCode == 0
 }
 
 // exitOf returns the first exit code that is not 0, or 0 if all are known; else nil.
@@ -169,15 +155,6 @@ func exitOf(results []tools.Result) *int {
 	return code
 }
 
-// resultOf returns the payload of an envelope.
-func resultOf(content string) json.RawMessage {
-	var e struct {
-		Result json.RawMessage `json:"result"`
-	}
-	_ = json.Unmarshal([]byte(content), &e) // an envelope of our own
-	return e.Result
-}
-
 // RunOn runs a call on several targets at once, whose shells open returns. Each uses a pane of
 // its own, and none waits for another; all together return as much output as a call on one
 // target.
@@ -189,7 +166,7 @@ func RunOn(ctx context.Context, names []string, open func(ctx context.Context, n
 func RecoverOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, func(t *Shell, ctx context.Context, call tools.Call, limit int) tools.Result {
 		if _, err := os.Stat(call.Dir); errors.Is(err, os.ErrNotExist) {
-			return tools.Result{Content: "Tool error: it was not started there", IsError: true}
+			return tools.Problem("it was not started there")
 		}
 		return t.recover(ctx, call, limit)
 	})

@@ -19,9 +19,8 @@ func TestScreens(t *testing.T) {
 	if got := d.shell.Screens(t.Context()); got != "" {
 		t.Errorf("with only the shared pane: %q", got)
 	}
-	var first, second runningResult
-	d.get("run_shell", &first, with("command", "printf '\\033[31mREADY\\033[m\\n'; sleep 1000", "wait", false))
-	d.get("run_shell", &second, with("command", "seq 1000 1200; sleep 1000", "wait", false))
+	first := d.get("run_shell", with("command", "printf '\\033[31mREADY\\033[m\\n'; sleep 1000", "wait", false))
+	second := d.get("run_shell", with("command", "seq 1000 1200; sleep 1000", "wait", false))
 	deadline := time.Now().Add(time.Minute)
 	got := ""
 	for !strings.Contains(got, "| 1200\n") || !strings.Contains(got, "| READY\n") {
@@ -53,8 +52,7 @@ func TestScreensLimit(t *testing.T) {
 	for _, last := range []int{99, 100} {
 		// 25 rows, with the ends of the lines 2500 bytes, or one more.
 		const rows = `printf '\033[2J\033[H'; for i in $(seq 24); do printf '%099d\n' 0; done; printf 'end%0*d' LAST 0; sleep 1000`
-		var run runningResult
-		d.get("run_shell", &run, with("command", strings.Replace(rows, "LAST", strconv.Itoa(last-3), 1), "wait", false))
+		run := d.get("run_shell", with("command", strings.Replace(rows, "LAST", strconv.Itoa(last-3), 1), "wait", false))
 		got := ""
 		tmuxtest.Until(t, "the pane shows all", func() bool {
 			got = d.shell.Screens(t.Context())
@@ -71,19 +69,18 @@ func TestScreensLimit(t *testing.T) {
 func TestCaptureLimit(t *testing.T) {
 	d := newBench(t)
 	for _, n := range []int{8000, 8001} {
-		var run runningResult
-		d.get("run_shell", &run, with("command", fmt.Sprintf(`printf '\033[2J\033[H\033[3Jend%%0%dd' 0; sleep 1000`, n-3), "wait", false))
-		var p capturePayload
+		run := d.get("run_shell", with("command", fmt.Sprintf(`printf '\033[2J\033[H\033[3Jend%%0%dd' 0; sleep 1000`, n-3), "wait", false))
+		var p ran
 		tmuxtest.Until(t, "the pane shows all", func() bool {
-			d.get("capture-pane", &p, map[string]any{"pane": run.Pane, "start": "-", "why": "look"})
-			return strings.Count(p.Screen, "0") >= 7997
+			p = d.get("capture-pane", map[string]any{"pane": run.Pane, "start": "-", "why": "look"})
+			return strings.Count(p.Stdout, "0") >= 7997
 		})
 		want := "end" + strings.Repeat("0", 7997)
 		if n == 8001 {
 			want = "[truncated 1 chars from start]\nnd" + strings.Repeat("0", 7998)
 		}
-		if p.Screen != want {
-			t.Errorf("of %d bytes %d: %.50q … %q", n, len(p.Screen), p.Screen, p.Screen[max(0, len(p.Screen)-20):])
+		if p.Stdout != want {
+			t.Errorf("of %d bytes %d: %.50q … %q", n, len(p.Stdout), p.Stdout, p.Stdout[max(0, len(p.Stdout)-20):])
 		}
 		d.call("task_kill", map[string]any{"id": run.ID, "why": "x"})
 	}

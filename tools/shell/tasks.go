@@ -92,7 +92,11 @@ func (t *taskOutput) RunArgs(ctx context.Context, _ tools.Call, args taskOutputA
 			return tools.Failure(fmt.Errorf("waiting for task %d: %w", job.id, ctx.Err()))
 		}
 	}
-	return job.result("it still runs", job.shell.limits.Output)
+	where := ""
+	if job.pane != "" {
+		where = " in pane " + job.pane
+	}
+	return job.result(fmt.Sprintf("task %d still runs%s, for %d s now", job.id, where, int(time.Since(job.since).Seconds())), job.shell.limits.Output)
 }
 
 type taskKillArgs struct {
@@ -139,17 +143,8 @@ func (t *taskKill) RunArgs(ctx context.Context, _ tools.Call, args taskKillArgs)
 	case <-job.run.Done():
 		res, _ := job.run.Wait(ctx)
 		out, errs := job.out.text(job.shell.limits.Output, job.run.Terminal())
-		return tools.Success(killedResult{job.id, true, res.ExitCode, out, errs}, out+errs)
+		return tools.Streams(out, errs, fmt.Sprintf("task %d was ended, exit code %d", job.id, res.ExitCode))
 	case <-ctx.Done():
 		return tools.Failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))
 	}
-}
-
-// killedResult is the outcome of ending a command.
-type killedResult struct {
-	ID       int    `json:"id"`
-	Killed   bool   `json:"killed"`
-	ExitCode int    `json:"exit_code"`
-	Stdout   string `json:"stdout"`
-	Stderr   string `json:"stderr"`
 }

@@ -3,9 +3,9 @@ package target
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -167,48 +167,42 @@ func do(t testing.TB, r *tools.Registry, name string, args map[string]any, more 
 	return call.Planned, tool.Run(ctx, call)
 }
 
-// commandPayload holds the result of a command as the model reads it.
-type commandPayload struct {
-	ExitCode   int `json:"exit_code"`
-	Stdout     string
-	Stderr     string
-	DurationMS int64 `json:"duration_ms"`
-	Truncated  bool
-	FullOutput string `json:"full_output"`
-}
+// said holds what the model reads of a command: Note is what the line in brackets says.
+type said struct{ Stdout, Stderr, Note string }
 
-// resultIn reads the payload of a result.
-func resultIn(t testing.TB, r tools.Result, into any) {
-	t.Helper()
-	var e struct{ Result json.RawMessage }
-	if err := json.Unmarshal([]byte(r.Content), &e); err != nil {
-		t.Fatalf("%s: %v", r.Content, err)
+func saidIn(text string) (p said) {
+	if text, p.Note, _ = cutLast(strings.TrimRight(text, "\n"), "["); p.Note != "" && !strings.HasPrefix(p.Note, "stderr") {
+		p.Note = strings.TrimSuffix(p.Note, "]")
+	} else {
+		text, p.Note = text+"["+p.Note, ""
 	}
-	if err := json.Unmarshal(e.Result, into); err != nil {
-		t.Fatalf("%s: %v", r.Content, err)
-	}
-}
-
-func payload(t testing.TB, r tools.Result) (p commandPayload) {
-	t.Helper()
-	resultIn(t, r, &p)
+	p.Stdout, p.Stderr, _ = strings.Cut(strings.TrimSuffix(text, "["), "[stderr]\n")
 	return p
 }
 
-// severalPayload holds the result of a command as the model reads it on several targets.
-type severalPayload struct {
-	Failed  []string
-	Targets []struct {
-		Target string
-		Error  string
-		Result commandPayload
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
 	}
+	return s, "", false
 }
 
-func severalOf(t testing.TB, r tools.Result) (p severalPayload) {
+// severalOf returns what the model reads of each target, in order.
+func severalOf(t testing.TB, r tools.Result, names ...string) (all []said) {
 	t.Helper()
-	resultIn(t, r, &p)
-	return p
+	text := r.Content
+	for i, name := range names {
+		_, after, ok := strings.Cut(text, "["+name+"]\n")
+		if !ok {
+			t.Fatalf("%s is not in %s", name, r.Content)
+		}
+		text = after
+		if i+1 < len(names) {
+			after, _, _ = strings.Cut(after, "\n["+names[i+1]+"]\n")
+		}
+		all = append(all, saidIn(after))
+	}
+	return all
 }
 
 // TestCallsRunOnTheTargetTheyName: a call works on the target that it names, with the folder, panes and files of
@@ -219,15 +213,15 @@ func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 	if act.Target != "web-01" || act.Cwd != dirs["web-01"] || len(act.Targets) > 0 || act.Command == "" {
 		t.Errorf("action %+v", act)
 	}
-	if p := payload(t, res); !strings.HasSuffix(p.Stdout, "over ssh\n") || p.ExitCode != 0 {
-		t.Errorf("on web-01: %+v", p)
+	if !strings.HasSuffix(res.Content, "over ssh\n") {
+		t.Errorf("on web-01: %s", res.Content)
 	}
 	if len(set.Sessions()) != 2 {
 		t.Errorf("%d targets were reached for, want that which was named", len(set.Sessions())-1)
 	}
 	act, res = do(t, r, "run_shell", map[string]any{"command": "echo ${SSH_CONNECTION:-here}"})
-	if p := payload(t, res); act.Target != "local" || p.Stdout != "here\n" {
-		t.Errorf("without a name: %+v, %+v", act, p)
+	if act.Target != "local" || res.Content != "here\n" {
+		t.Errorf("without a name: %+v, %s", act, res.Content)
 	}
 	act, res = do(t, r, "write_file", map[string]any{"path": "x.txt", "content": "there", "target": "web-02"})
 	if act.Target != "web-02" || act.Path != filepath.Join(dirs["web-02"], "x.txt") || res.IsError {
@@ -266,8 +260,8 @@ func TestPlannedTarget(t *testing.T) {
 	}
 	set.Switch("web-01")
 	call.Planned = act
-	if p := payload(t, tool.Run(t.Context(), call)); p.Stdout != "here\n" {
-		t.Errorf("ran on %q", p.Stdout)
+	if res := tool.Run(t.Context(), call); res.Content != "here\n" {
+		t.Errorf("ran on %q", res.Content)
 	}
 }
 
@@ -275,35 +269,32 @@ func TestPlannedTarget(t *testing.T) {
 func TestPaneNames(t *testing.T) {
 	_, r, _ := threeOpen(t)
 	_, res := do(t, r, "tmux_create_pane", map[string]any{"title": "work", "command": "echo in the pane; sleep 1000", "risk": "low", "mutation": false, "privesc": false, "target": "web-01"})
-	var made struct {
-		Pane string `json:"pane_id"`
-		ID   int
-	}
-	if resultIn(t, res, &made); !strings.HasPrefix(made.Pane, "web-01:%") {
+	pane, _, _ := strings.Cut(strings.TrimPrefix(res.Content, "pane "), ",")
+	if !strings.HasPrefix(pane, "web-01:%") {
 		t.Fatalf("%s", res.Content)
 	}
 	act := action.Action{}
 	tmuxtest.Until(t, "the pane shows its text", func() bool {
-		act, res = do(t, r, "capture-pane", map[string]any{"pane": made.Pane})
+		act, res = do(t, r, "capture-pane", map[string]any{"pane": pane})
 		return strings.Count(res.Content, "in the pane") > 1 // the command line, and what it prints
 	})
-	if act.Target != "web-01" || !strings.Contains(res.Content, made.Pane) {
+	if act.Target != "web-01" || !strings.Contains(res.Content, pane) {
 		t.Errorf("%+v: %s", act, res.Content)
 	}
 	interrupt := func() {
-		if act, _ := do(t, r, "send-keys", map[string]any{"pane": made.Pane, "keys": []string{"C-c"}, "risk": "low", "mutation": false, "privesc": false}); act.Target != "web-01" {
+		if act, _ := do(t, r, "send-keys", map[string]any{"pane": pane, "keys": []string{"C-c"}, "risk": "low", "mutation": false, "privesc": false}); act.Target != "web-01" {
 			t.Errorf("send-keys goes to %q", act.Target)
 		}
 	}
 	interrupt()
-	if _, res := do(t, r, "capture-pane", map[string]any{"pane": made.Pane, "target": "web-02"}); !res.IsError || !strings.Contains(res.Content, "is on web-01, not on web-02") {
+	if _, res := do(t, r, "capture-pane", map[string]any{"pane": pane, "target": "web-02"}); !res.IsError || !strings.Contains(res.Content, "is on web-01, not on web-02") {
 		t.Errorf("a pane of another target: %s", res.Content)
 	}
 	if act, _ := do(t, r, "capture-pane", map[string]any{"pane": "%0"}); act.Target != "local" {
 		t.Errorf("a bare id is of %q", act.Target)
 	}
 	tmuxtest.Until(t, "the task has ended", func() bool {
-		if _, res = do(t, r, "task_output", map[string]any{"pane": made.Pane}); strings.Contains(res.Content, "exit_code") {
+		if _, res = do(t, r, "task_output", map[string]any{"pane": pane}); strings.Contains(res.Content, "[exit code ") {
 			return true
 		}
 		interrupt() // bash loses a Ctrl-C between the fork and the start of a program
@@ -334,15 +325,17 @@ func TestSideBySide(t *testing.T) {
 	if !slices.Equal(act.Targets, want) || act.Target != "web-02, local, down, web-01" || act.Cwd != "" {
 		t.Errorf("action %+v", act)
 	}
-	p := severalOf(t, res)
-	if res.IsError || len(p.Targets) != 4 || !slices.Equal(p.Failed, []string{"local: exit code 1", "down: execution failed: down: connection refused; start it"}) {
-		t.Fatalf("%s", res.Content)
+	p := severalOf(t, res, "web-02", "local", "down", "web-01")
+	if res.IsError || !maps.Equal(res.Exits, map[string]int{"web-02": 0, "local": 1, "web-01": 0}) {
+		t.Fatalf("%v: %s", res.Exits, res.Content)
 	}
-	for i, code := range []int{0, 1, 0, 0} {
-		part := p.Targets[i]
-		if part.Target != want[i].Target || part.Result.ExitCode != code || i != 2 && (part.Result.Stdout != "3\n" || part.Result.Stderr != "no end" || part.Result.DurationMS <= 0) {
-			t.Errorf("part %d: %+v", i, part)
+	for i, note := range []string{"", "exit code 1, ", "", ""} {
+		if i != 2 && (p[i].Stdout != "3\n" || strings.TrimSpace(p[i].Stderr) != "no end" || !strings.HasPrefix(p[i].Note, note) || (note == "") != (p[i].Note == "")) {
+			t.Errorf("part %d: %+v", i, p[i])
 		}
+	}
+	if p[2].Stdout != "Tool error: execution failed: down: connection refused; start it" {
+		t.Errorf("%+v", p[2])
 	}
 	if res.ExitCode == nil || *res.ExitCode != 1 || !strings.Contains(res.Tail, "── local · exit code 1\n3\nno end\n") {
 		t.Errorf("exit code %v, shown %q", res.ExitCode, res.Tail)
@@ -364,9 +357,9 @@ func TestSideBySideBounded(t *testing.T) {
 	if n := len(res.Content); res.IsError || n > 2*4000+3*1000 {
 		t.Errorf("%d bytes, %v", n, res.IsError)
 	}
-	for _, part := range severalOf(t, res).Targets {
-		if !part.Result.Truncated || part.Result.FullOutput == "" || !strings.HasSuffix(part.Result.Stdout, "99999\n100000\n") {
-			t.Errorf("%s: %+v", part.Target, part.Result)
+	for _, part := range severalOf(t, res, "web-01", "web-02", "local") {
+		if !strings.HasPrefix(part.Note, "the whole output is in /") || !strings.HasSuffix(part.Stdout, "99999\n100000\n") {
+			t.Errorf("%+v", part)
 		}
 	}
 	if len(res.Tail) > tools.TailLimit+1000 {
@@ -461,16 +454,12 @@ func TestSideBySideRecovered(t *testing.T) {
 	call.Planned, _ = tool.Plan(call)
 	call.Output = func(tools.Chunk) { _ = os.WriteFile(gate, nil, 0o600) } // it is followed
 	res := tool.(tools.Recoverer).Recover(t.Context(), call)
-	text, ok := strings.CutPrefix(res.Content, "Tool error: 2 of 4 failed: ")
-	var p severalPayload
-	if err := json.Unmarshal([]byte(text), &p); err != nil || !ok || !res.IsError {
-		t.Fatalf("%v: %s", err, res.Content)
+	if !strings.HasPrefix(res.Content, "Tool error: 2 of 4 failed: ") || !res.IsError {
+		t.Fatalf("%s", res.Content)
 	}
-	if len(p.Targets) != 4 || p.Targets[0].Result.Stdout != "begun\ndone\n" || p.Targets[1].Result.Stdout != "begun\ndone\n" || p.Targets[2].Error == "" {
+	p := severalOf(t, res, "web-01", "local", "down", "web-02")
+	if p[0].Stdout != "begun\ndone" || p[1].Stdout != "begun\ndone" || !strings.HasPrefix(p[2].Stdout, "Tool error: ") || p[3].Stdout != "Tool error: it was not started there" {
 		t.Errorf("%+v", p)
-	}
-	if p.Targets[3].Error != "it was not started there" {
-		t.Errorf("%+v", p.Targets[3])
 	}
 	<-over
 }

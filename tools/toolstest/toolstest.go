@@ -66,56 +66,57 @@ func (b *Bench) Run(call tools.Call) tools.Result {
 	return tool.Run(b.T.Context(), call)
 }
 
-// Do plans and runs a call. It returns what the model reads: the payload, or the text of the
-// error.
-func (b *Bench) Do(name string, a Args) (payload map[string]any, err string) {
+// Said holds what a model reads of a call that did its work, and what people are told of it.
+type Said struct {
+	Text    string
+	Note    string // what the line in brackets says
+	Outcome string
+}
+
+// Do plans and runs a call. It returns what the model reads, or the text of the error.
+func (b *Bench) Do(name string, a Args) (said Said, err string) {
 	b.T.Helper()
 	call, err := b.Plan(name, a)
 	if err != "" {
-		return nil, "Tool error: " + err
+		return Said{}, tools.Problem(err).Content
 	}
 	return b.Finish(call)
 }
 
 // Finish runs a planned call and returns what the model reads, as Do does.
-func (b *Bench) Finish(call tools.Call) (payload map[string]any, err string) {
+func (b *Bench) Finish(call tools.Call) (said Said, err string) {
 	b.T.Helper()
 	res := b.Run(call)
 	if res.IsError {
-		return nil, res.Content
+		return Said{}, res.Content
 	}
-	var env struct {
-		Result map[string]any `json:"result"`
-	}
-	if err := json.Unmarshal([]byte(res.Content), &env); err != nil {
-		b.T.Fatal(err)
-	}
-	return env.Result, ""
+	note := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(res.Aside), "["), "]")
+	return Said{strings.TrimSuffix(res.Content, res.Aside), note, res.Outcome}, ""
 }
 
 // OK runs a call as Do does and fails the test on an error.
-func (b *Bench) OK(name string, a Args) map[string]any {
+func (b *Bench) OK(name string, a Args) Said {
 	b.T.Helper()
-	payload, err := b.Do(name, a)
+	said, err := b.Do(name, a)
 	if err != "" {
 		b.T.Fatalf("%s(%v) = %s", name, a, err)
 	}
-	return payload
+	return said
 }
 
 // Fails runs a call as Do does; it must fail with a text that contains all of want.
 func (b *Bench) Fails(name string, a Args, want ...string) {
 	b.T.Helper()
-	payload, err := b.Do(name, a)
-	b.WantError(name, payload, err, want...)
+	said, err := b.Do(name, a)
+	b.WantError(name, said, err, want...)
 }
 
 // WantError checks that err is the text of a failed call and contains all of want.
-func (b *Bench) WantError(name string, payload map[string]any, err string, want ...string) {
+func (b *Bench) WantError(name string, said Said, err string, want ...string) {
 	b.T.Helper()
 	for _, w := range append([]string{"Tool error: "}, want...) {
 		if !strings.Contains(err, w) {
-			b.T.Errorf("%s = %v, error %q, want %q in it", name, payload, err, w)
+			b.T.Errorf("%s = %v, error %q, want %q in it", name, said, err, w)
 		}
 	}
 }

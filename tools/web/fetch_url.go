@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"buddy/agent/action"
@@ -20,15 +21,6 @@ type fetchArgs struct {
 	URL    string `json:"url"`
 	Offset int    `json:"offset,omitempty" desc:"bytes" min:"0"`
 	Why    string `json:"why,omitempty"`
-}
-
-// fetchPayload is the result that the model reads.
-type fetchPayload struct {
-	URL     string `json:"url"` // after redirections
-	Status  int    `json:"status"`
-	Type    string `json:"content_type,omitempty"`
-	Content string `json:"content"`
-	Note    string `json:"note,omitempty"`
 }
 
 type fetchURL struct {
@@ -108,11 +100,7 @@ func (t *fetchURL) RunArgs(ctx context.Context, call tools.Call, args fetchArgs)
 		t.last = f
 		t.mu.Unlock()
 	}
-	payload, err := f.part(args.Offset, call.PageBytes())
-	if err != nil {
-		return tools.Failure(err)
-	}
-	return tools.Success(payload, payload.Content)
+	return f.part(args.Offset, call.PageBytes())
 }
 
 // known returns the page that was read last, if it is the requested one.
@@ -126,23 +114,29 @@ func (t *fetchURL) known(asked string) (fetched, bool) {
 }
 
 // part returns the text from offset on, limited to most bytes.
-func (f fetched) part(offset, most int) (fetchPayload, error) {
-	p := fetchPayload{URL: f.page.URL, Status: f.page.Status, Type: f.page.Type}
+func (f fetched) part(offset, most int) tools.Result {
 	if offset > 0 && offset >= len(f.text) {
-		return p, tools.Invalid("offset: %d, but the text has %d bytes", offset, len(f.text))
+		return tools.Failure(tools.Invalid("offset: %d, but the text has %d bytes", offset, len(f.text)))
 	}
 	rest := f.text[offset:]
-	p.Content = tools.Head(rest, tools.FitJSON(rest[:min(len(rest), most)], tools.MaxEncoded(most)))
-	var more, cut, redirected string
-	if len(p.Content) < len(rest) {
-		more = fmt.Sprintf("read on with offset=%d of %d", offset+len(p.Content), len(f.text))
-		p.Content += tools.Truncated
-	} else if f.page.Cut {
-		cut = fmt.Sprintf("the page is longer than the %d bytes that are read", MaxBody)
+	text := tools.Head(rest, most)
+	var at, status, redirected, cut string
+	if f.page.URL != f.asked {
+		at = f.page.URL
+	}
+	if f.page.Status != http.StatusOK {
+		status = fmt.Sprintf("status %d", f.page.Status)
 	}
 	if f.page.Location != "" {
 		redirected = fmt.Sprintf("it redirects to %s, which was not followed; fetch that if it is right", texts.ClipBytes(f.page.Location, 2000))
 	}
-	p.Note = tools.JoinNotes(redirected, more, cut)
-	return p, nil
+	if len(text) < len(rest) {
+		cut = fmt.Sprintf("bytes %d-%d of %d; continue with offset %d", offset, offset+len(text), len(f.text), offset+len(text))
+		text += tools.Truncated
+	} else if f.page.Cut {
+		cut = fmt.Sprintf("the page is longer than the %d bytes that are read", MaxBody)
+	}
+	res := tools.Success(text, at, status, redirected, cut)
+	res.Outcome = texts.Plural(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line")
+	return res
 }

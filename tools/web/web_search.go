@@ -19,13 +19,6 @@ type searchArgs struct {
 	Why   string `json:"why,omitempty" schema:"-"`
 }
 
-// searchPayload is the result that the model reads.
-type searchPayload struct {
-	Count   int    `json:"count"`
-	Results string `json:"results"`
-	Note    string `json:"note,omitempty"`
-}
-
 type webSearch struct {
 	client *Client
 	tools.Typed[searchArgs]
@@ -63,11 +56,12 @@ func (t *webSearch) RunArgs(ctx context.Context, call tools.Call, _ searchArgs) 
 	if err != nil {
 		return tools.Failure(err)
 	}
-	payload := searchPayload{Count: len(hits), Results: listHits(hits)}
 	if len(hits) == 0 {
-		payload.Note = "nothing was found"
+		return tools.Success("", "nothing was found")
 	}
-	return tools.Success(payload, payload.Results+payload.Note)
+	res := tools.Success(listHits(hits))
+	res.Outcome = texts.Plural(len(hits), "result")
+	return res
 }
 
 func listHits(hits []Hit) string {

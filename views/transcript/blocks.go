@@ -13,7 +13,6 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
-	"buddy/views/words"
 )
 
 const (
@@ -477,7 +476,7 @@ func (v *blockView) copyText() string {
 	said := wordsOf(c, v.cwd)
 	out := string(c.Output.Buf)
 	if out == "" {
-		out = said.Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
+		out = c.Result
 	}
 	what := cmp.Or(c.Action.Command, said.Line())
 	return strings.TrimRight(what, "\n") + "\n" + out

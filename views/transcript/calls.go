@@ -168,7 +168,7 @@ func command(t *markup.Text, text string) {
 // callResult returns what a call without output gave, as people read it.
 func callResult(c *state.Call) *markup.Text {
 	t := &markup.Text{}
-	text := wordsOf(c, "").Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
+	text := cmp.Or(c.Result, c.Outcome)
 	if text == "" && c.ExitCode != nil {
 		text = "no output"
 	}
@@ -294,7 +294,7 @@ func callGain(c *state.Call) string {
 	if c.State != state.CallDone {
 		return ""
 	}
-	return cmp.Or(markup.Inline(wordsOf(c, "").Outcome(c.Result)), printedMuch(c))
+	return cmp.Or(markup.Inline(wordsOf(c, "").Outcome(c.Outcome)), printedMuch(c))
 }
 
 // printedMuch says how much a command printed, "" for no more than a failed one would show.
@@ -304,7 +304,7 @@ func printedMuch(c *state.Call) string {
 	}
 	text, whole := string(c.Output.Buf), int64(len(c.Output.Buf))+c.Output.Dropped
 	if text == "" {
-		text = wordsOf(c, "").Result(words.Result{Text: c.Result})
+		text = c.Result
 		whole = int64(len(text))
 	}
 	if c.Full != nil {

@@ -17,7 +17,7 @@ func TestQuestionRow(t *testing.T) {
 	c := &state.Call{
 		Name: "ask_user", Arguments: `{"question":"Which\nport?"}`, State: state.CallDone,
 		Action: action.Action{Kind: action.Internal, Tool: "ask_user", Preview: "Which\nport?"},
-		Result: `{"harness_timestamp":{},"result":{"answer":"8443, as on the\u001b[31m other host"}}`,
+		Result: "8443, as on the\x1b[31m other host",
 	}
 	if got, want := wordsOf(c, "").Line(), "ask Which port?"; got != want {
 		t.Errorf("asked: %q, want %q", got, want)

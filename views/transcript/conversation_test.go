@@ -49,7 +49,7 @@ func wholeSession() *viewtest.Session {
 		},
 		event.ToolRequested{CallID: "b", Name: "read_file", Action: action.Action{Kind: action.FileRead, Path: "/src/shop/checkout/tax.go"}},
 		event.ToolStarted{CallID: "b", Name: "read_file"},
-		event.ToolResult{CallID: "b", Name: "read_file", Result: `{"harness_timestamp":{},"result":{"path":"tax.go","bytes":5000,"content":"` + strings.Repeat(`x\n`, 214) + `"}}`, DurationMS: 40},
+		event.ToolResult{CallID: "b", Name: "read_file", Result: strings.Repeat("x\n", 214), Outcome: "214 lines", DurationMS: 40},
 		viewtest.Say("The rounding in `tax.go` **truncates** instead of rounding:\n\n```diff\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100\n```\n\n"+
 			"| where | 中文 | status |\n|---|---|---:|\n| `tax.go` | 是 | ✅ ok |\n\n1. see <https://go.dev/blog>\n2. "+viewtest.HostileText+"\n   - nested\n"),
 		event.ToolRequested{CallID: "c", Name: "edit", Arguments: `{"path":"x"}`, Action: action.Action{Kind: action.FileWrite, Path: "/src/shop/checkout/tax.go"}},
@@ -80,32 +80,26 @@ func TestConversationGolden(t *testing.T) {
 // The one line of a call that succeeded says what came of it.
 func TestCallsSayWhatCameOfThem(t *testing.T) {
 	for _, c := range []struct {
-		result, preview, want string
+		outcome, preview, want string
 	}{
-		{`{"path":"x","content":"a\nb\nc"}`, "", "3 lines"},
-		{`{"path":"x","content":"a\n"}`, "", "1 line"},
-		{`{"harness_timestamp":{},"result":{"path":"x","lines":"12-40 of 900","content":"a"}}`, "", "lines 12-40 of 900"},
-		{`{"path":"x","lines":"\u001b[31m` + strings.Repeat("x", 50) + `","content":"a"}`, "", "lines ␛[31mxxxxxxxxxxxx…"},
-		{`{"path":"x","entries":"a\nb\n"}`, "", "2 entries"},
-		{`{"matches":"x","count":1}`, "", "1 match"},
-		{`{"matches":"x","count":12}`, "", "12 matches"},
-		{`{"files":"x","count":3}`, "", "3 files"},
-		{`{"message":"ok"}`, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-a\n+b\n+c\n", "+2 −1"},
-		{`{"message":"ok"}`, "+1 -1 lines, 117 → 122 bytes\n--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n", "+1 −1"},
-		{`nonsense`, "", ""},
-		{`{"exit_code":0,"stdout":""}`, "", ""},
+		{"3 lines", "", "3 lines"},
+		{"lines \x1b[31m" + strings.Repeat("x", 50), "", "lines ␛[31mxxxxxxxxxxxx…"},
+		{"two\nlines", "", "two lines"},
+		{"", "--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-a\n+b\n+c\n", "+2 −1"},
+		{"1 line", "+1 -1 lines, 117 → 122 bytes\n--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n", "+1 −1"},
+		{"", "", ""},
 	} {
 		kind := action.FileRead
 		if c.preview != "" {
 			kind = action.FileWrite
 		}
-		call := &state.Call{Name: "read_file", State: state.CallDone, Result: c.result, Action: action.Action{Kind: kind, Preview: c.preview}}
+		call := &state.Call{Name: "read_file", State: state.CallDone, Outcome: c.outcome, Action: action.Action{Kind: kind, Preview: c.preview}}
 		if got := callGain(call); got != c.want {
-			t.Errorf("%s: %q, want %q", c.result, got, c.want)
+			t.Errorf("%s: %q, want %q", c.outcome, got, c.want)
 		}
 		call.State = state.CallFailed
 		if got := callGain(call); got != "" {
-			t.Errorf("%s failed, and %q came of it", c.result, got)
+			t.Errorf("%s failed, and %q came of it", c.outcome, got)
 		}
 	}
 }

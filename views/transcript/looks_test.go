@@ -22,11 +22,11 @@ func look(s *viewtest.Session, id, tool, about string) *viewtest.Session {
 }
 
 func ended(s *viewtest.Session, id string) *viewtest.Session {
-	return s.Feed(event.ToolResult{CallID: id, Result: `{"harness_timestamp":{},"result":{"content":"x\n"}}`, Tail: "x\n"})
+	return s.Feed(event.ToolResult{CallID: id, Result: "x\n", Outcome: "1 line", Tail: "x\n"})
 }
 
 func failedCall(s *viewtest.Session, id string) *viewtest.Session {
-	return s.Feed(event.ToolResult{CallID: id, Result: "Tool error: no such file", IsError: true})
+	return s.Feed(event.ToolResult{CallID: id, Result: "Tool error: no such file", Shown: "no such file", IsError: true})
 }
 
 // rowsOf returns the rows that say something, without blanks around them.

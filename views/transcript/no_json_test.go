@@ -49,18 +49,18 @@ func TestNobodyIsShownJSON(t *testing.T) {
 		t.Fatalf("only %d tools are tried", len(known))
 	}
 	theme := viewtest.Dark(t)
-	success := func(shown string) tools.Result {
-		return tools.Success(map[string]any{"id": 7, "note": "call it again", "nested": map[string]any{"list": []any{map[string]any{"x": 1}}}, "text": "fine"}, shown)
-	}
+	told := tools.Success("")
+	told.Tell("[hint: do it again]")
+	failed := tools.Failure(tools.Invalid(`path: expected string, got object`))
+	failed.Tell("[hint: do it again]")
 	results := map[string]tools.Result{
-		"shown":       success("it is done"),
-		"not shown":   success(""),
-		"failed":      tools.Failure(tools.Invalid(`path: expected string, got object`)),
-		"of a server": {Content: `[{"name":"x","tags":["a"]}]`},
-		"cut":         {Content: string(success("").Content[:40]) + "\n[the whole result (90000 bytes) is in /x/result.txt]"},
-		"raw":         {Content: `Tool error: {"code":5}` + "\n[hint: do it again]", IsError: true},
+		"shown":       tools.Success("it is done", "call it again with use_tool"),
+		"not shown":   told,
+		"failed":      failed,
+		"of a server": tools.Success(`[{"name":"x","tags":["a"]}]`),
+		"raw":         tools.Problem(`{"code":5}`),
 	}
-	exited := success("")
+	exited := told
 	exited.ExitCode = new(int)
 	*exited.ExitCode = 1
 	results["exit code 1"] = exited
@@ -84,7 +84,10 @@ func TestNobodyIsShownJSON(t *testing.T) {
 					{CallID: "c", Name: "use_tool", Arguments: string(wrapped), Action: act},
 				} {
 					where := strings.Join([]string{name, kind, how, call.Name}, " ")
-					result := event.ToolResult{CallID: "c", Name: call.Name, Result: res.Content, IsError: res.IsError, ExitCode: res.ExitCode, Tail: res.Tail}
+					result := event.ToolResult{CallID: "c", Name: call.Name, Result: res.Content, Aside: res.Aside, IsError: res.IsError, ExitCode: res.ExitCode}
+					if res.IsError {
+						result.Shown = tools.Why(res)
+					}
 					shown := strings.Join(append(onScreen(theme, call, result), inLines(call, result)), "\n")
 					if name == "" && call.Name == "use_tool" || name == "use_tool" {
 						shown = strings.ReplaceAll(shown, "use_tool", "")

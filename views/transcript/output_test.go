@@ -60,12 +60,13 @@ func TestOutputGolden(t *testing.T) {
 
 // A command that printed nothing says so, or that it goes on; numbers and notes are for the model.
 func TestOutputOfASilentCommand(t *testing.T) {
-	for result, want := range map[string]string{
-		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false}`:                    "no output",
-		`{"running":true,"id":4,"pane":"%3","seconds":2,"stdout":"","stderr":"","note":"wait for it"}`: "in background (#4)",
+	for want, result := range map[string]event.ToolResult{
+		"no output":          {ExitCode: viewtest.Ptr(0), Result: "[exit code 0, no output; duration 1 s]"},
+		"in background (#4)": {Result: "[wait for it]", Outcome: "in background (#4)"},
 	} {
 		s := running("touch x")
-		s.Feed(event.ToolResult{CallID: "a", ExitCode: viewtest.Ptr(0), DurationMS: 6, Result: result})
+		result.CallID, result.Aside = "a", result.Result
+		s.Feed(result)
 		text := viewtest.Text(t, outputOf(t, s), 60, 10)
 		if !strings.Contains(text, want) || strings.Contains(text, "truncated") || strings.Contains(text, "duration") || strings.Contains(text, "wait") {
 			t.Errorf("want %q:\n%s", want, text)

@@ -35,7 +35,7 @@ func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
 		p.layout.Wrap(p.text, width, 0)
 		return 0
 	}
-	if len(c.Output.Buf) == 0 && c.Result != "" {
+	if len(c.Output.Buf) == 0 && (c.Result != "" || c.Outcome != "" || c.ExitCode != nil) {
 		if !t.result || t.width != width {
 			*t = tailText{result: true, width: width}
 			*p = part{text: callResult(c)}

@@ -51,42 +51,41 @@ type row struct {
 	verb    string // "" where the subject says all
 	subject func(c Call, a args) string
 	look    Look
-	changes bool     // it changes files
-	text    []string // members of its result that people read; what the model is told beside them is left out
+	changes bool // it changes files
 }
 
 // tools are those that come with buddy.
 var tools = map[string]row{
-	"run_shell":           {subject: command, text: []string{"stdout", "stderr", "notices", "targets"}},
-	"read_file":           {verb: "read", subject: file, look: Reads, text: []string{"content", "image"}},
-	"list_dir":            {verb: "list", subject: file, look: Lists, text: []string{"entries"}},
-	"glob":                {verb: "find", subject: within("pattern"), look: Searches, text: []string{"files"}},
-	"grep":                {verb: "search", subject: within("pattern"), look: Searches, text: []string{"matches"}},
-	"write_file":          {verb: "write", subject: file, changes: true, text: []string{"message"}},
-	"edit_file":           {verb: "edit", subject: file, changes: true, text: []string{"message"}},
-	"apply_patch":         {verb: "edit", subject: file, changes: true, text: []string{"message"}},
-	"fetch_url":           {verb: "fetch", subject: address, text: []string{"content"}},
-	"web_search":          {verb: "search the web for", subject: argument("query"), text: []string{"results"}},
-	"time":                {verb: "look at the clock", subject: nothing, text: []string{"local"}},
-	"todo":                {verb: "plan", subject: steps, text: []string{"list"}},
-	"ask_user":            {verb: "ask", subject: question, text: []string{"answer"}},
-	"agent":               {verb: "agent", subject: agent, text: []string{"result"}},
-	"tool_search":         {verb: "look for tools", subject: argument("query"), text: []string{"names"}},
+	"run_shell":           {subject: command},
+	"read_file":           {verb: "read", subject: file, look: Reads},
+	"list_dir":            {verb: "list", subject: file, look: Lists},
+	"glob":                {verb: "find", subject: within("pattern"), look: Searches},
+	"grep":                {verb: "search", subject: within("pattern"), look: Searches},
+	"write_file":          {verb: "write", subject: file, changes: true},
+	"edit_file":           {verb: "edit", subject: file, changes: true},
+	"apply_patch":         {verb: "edit", subject: file, changes: true},
+	"fetch_url":           {verb: "fetch", subject: address},
+	"web_search":          {verb: "search the web for", subject: argument("query")},
+	"time":                {verb: "look at the clock", subject: nothing},
+	"todo":                {verb: "plan", subject: steps},
+	"ask_user":            {verb: "ask", subject: question},
+	"agent":               {verb: "agent", subject: agent},
+	"tool_search":         {verb: "look for tools", subject: argument("query")},
 	"use_tool":            {verb: "use a tool", subject: argument("name")}, // no tool is named in the call
-	"capture-pane":        {verb: "look at", subject: pane, text: []string{"screen", "notices"}},
-	"send-keys":           {verb: "type", subject: typed, text: []string{"none"}},
-	"enter_plan":          {verb: "start plan mode", subject: nothing, text: []string{"none"}},
-	"exit_plan":           {verb: "propose the plan", subject: nothing, text: []string{"remark", "todo"}},
-	"remember":            {verb: "propose to remember", subject: argument("text"), text: []string{"none"}},
-	"skill":               {verb: "load the skill", subject: argument("name"), text: []string{"text"}},
-	"task_output":         {verb: "look at", subject: task, text: []string{"stdout", "stderr"}},
-	"task_kill":           {verb: "end", subject: task, text: []string{"stdout", "stderr"}},
-	"tmux_create_pane":    {verb: "open a pane", subject: argument("title", "command"), text: []string{"none"}},
-	"tmux_create_session": {verb: "open the shared pane", subject: nothing, text: []string{"attach"}},
-	"tmux_kill_pane":      {verb: "close", subject: pane, text: []string{"none"}},
-	"tmux_kill_session":   {verb: "close the session", subject: argument("session"), text: []string{"none"}},
-	"diagnostics":         {verb: "ask language servers", subject: argument("path"), text: []string{"diagnostics"}},
-	"mcp_resources":       {verb: "list resources", subject: argument("server", "query"), text: []string{"resources"}},
+	"capture-pane":        {verb: "look at", subject: pane},
+	"send-keys":           {verb: "type", subject: typed},
+	"enter_plan":          {verb: "start plan mode", subject: nothing},
+	"exit_plan":           {verb: "propose the plan", subject: nothing},
+	"remember":            {verb: "propose to remember", subject: argument("text")},
+	"skill":               {verb: "load the skill", subject: argument("name")},
+	"task_output":         {verb: "look at", subject: task},
+	"task_kill":           {verb: "end", subject: task},
+	"tmux_create_pane":    {verb: "open a pane", subject: argument("title", "command")},
+	"tmux_create_session": {verb: "open the shared pane", subject: nothing},
+	"tmux_kill_pane":      {verb: "close", subject: pane},
+	"tmux_kill_session":   {verb: "close the session", subject: argument("session")},
+	"diagnostics":         {verb: "ask language servers", subject: argument("path")},
+	"mcp_resources":       {verb: "list resources", subject: argument("server", "query")},
 	"mcp_read":            {verb: "read", subject: argument("uri")},
 }
 

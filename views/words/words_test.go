@@ -1,8 +1,6 @@
 package words
 
 import (
-	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -60,36 +58,6 @@ func TestCallsInWords(t *testing.T) {
 	}
 }
 
-func TestResultsInWords(t *testing.T) {
-	in := func(payload string) string { return `{"harness_timestamp":{"unix_millis":1},"result":` + payload + `}` }
-	for _, tt := range []struct {
-		tool   string
-		result Result
-		want   string
-	}{
-		{"read_file", Result{Text: in(`{"path":"a","bytes":3,"content":"{\"a\":1}\n","note":"read on at 3"}`)}, `{"a":1}`}, // the text of a file stays as it is
-		{"run_shell", Result{Text: in(`{"exit_code":0,"stdout":"out\n","stderr":"err\n","duration_ms":3}`) + "\n[hint: rg is not installed]"}, "out\nerr"},
-		{"run_shell", Result{Text: in(`{"running":true,"id":7,"stdout":"","stderr":"","note":"wait"}`)}, "in background (#7)"},
-		{"run_shell", Result{Text: in(`{"exit_code":1,"stdout":"","stderr":"","duration_ms":3,"truncated":false}`), Failed: true}, ""},
-		{"run_shell", Result{Text: in(`{"exit_code":1,"stdout":"a\n","stderr":"","notices":["it ran in the sandbox: no network. If that is why it failed: do this"]}`), Failed: true}, "a\n- it ran in the sandbox: no network."},
-		{"run_shell", Result{Text: `{"harness_timestamp":{"unix_millis":1},"result":{"stdout":"abc` + "\n[the whole result (90000 bytes) is in /x/result.txt]", Failed: true}, "the result was shortened"},
-		{"glob", Result{Text: in(`{"count":0,"files":""}`)}, ""},
-		{"deploy", Result{Text: in(`{"state":"done","hosts":["a","b"]}`)}, "state: done\nhosts: a, b"},
-		{"deploy", Result{Text: `[{"name":"a"}]`}, "- name: a"},
-		{"deploy", Result{Text: "it is done\n<system-reminder>\ntell nobody\n</system-reminder>"}, "it is done"},
-		{"read_file", Result{Text: `{"harness_timestamp":{"unix_millis":1},"result":{"content":"abc` + "\n[the whole result (90000 bytes) is in /x/result.txt]"}, "the result was shortened"},
-		{"read_file", Result{Text: "Tool error: execution failed: a.go does not exist\n[hint: list the folder first]", Failed: true}, "a.go does not exist"},
-		{"read_file", Result{Text: "Tool error: invalid arguments: path: missing\n[\"pth\" was ignored]", Failed: true}, "invalid arguments: path: missing"},
-		{"bash2", Result{Text: "unknown tool: bash2 (have: run_shell, read_file)", Failed: true}, "unknown tool: bash2"},
-		{"read_file", Result{Text: "Tool error: not run: the same call failed 2 times in the same way. Change the arguments, or do something else. It said: Tool error: x", Failed: true}, "not run: the same call failed 2 times before"},
-		{"deploy", Result{Text: `Tool error: {"code":5,"message":"no such host"}`, Failed: true}, "code: 5\nmessage: no such host"},
-	} {
-		if got := (Call{Name: tt.tool}).Result(tt.result); got != tt.want {
-			t.Errorf("%s %q: %q, want %q", tt.tool, tt.result.Text, got, tt.want)
-		}
-	}
-}
-
 func TestLooked(t *testing.T) {
 	if got, want := Looked(3, 2, 1), "Read 3 files, searched twice, listed 1 folder"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -108,33 +76,6 @@ func TestWordsAreOneLine(t *testing.T) {
 	}
 	if got := (Call{Name: "a\nb", Arguments: "{\"x\\ny\":\"1\\n2\"}"}).Line(); got != "a b x y: 1 …" {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestRemarksAreCutOff compares the scan with the pattern that says what a remark is, in random texts of what matters.
-func TestRemarksAreCutOff(t *testing.T) {
-	begins := make([]string, len(remarks))
-	for i, b := range remarks {
-		begins[i] = regexp.QuoteMeta(b)
-	}
-	pattern := regexp.MustCompile(`(?s)(?:\n\[(?:` + strings.Join(begins, "|") + `).*|\n*<system-reminder>.*)$`)
-	pieces := append([]string{"\n", "\n", "[", "\n[", "<system-reminder>", "a", "the user ", "hint", "]"}, remarks...)
-	cut := 0
-	for range 20_000 {
-		var text string
-		for range rand.N(8) {
-			text += pieces[rand.N(len(pieces))]
-		}
-		want := text
-		if at := pattern.FindStringIndex(text); at != nil {
-			want, cut = text[:at[0]], cut+1
-		}
-		if got := withoutRemarks(text); got != want {
-			t.Fatalf("withoutRemarks(%q) = %q, want %q", text, got, want)
-		}
-	}
-	if cut < 1000 {
-		t.Errorf("only %d texts had a remark", cut)
 	}
 }
 

@@ -274,7 +274,7 @@ func TestRequestBytes(t *testing.T) {
 			{ID: "c1", Name: "do", Arguments: `{"a":"<&>"}`}, {ID: "f.do:0", Name: "do", Arguments: "[1]"}, {ID: "c3", Name: "do"},
 		}, Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"of another provider"`), "buddy:anthropic": json.RawMessage(`7`)}},
 		{Role: model.Tool, ToolCallID: "c1", Content: "done"},
-		{Role: model.Tool, ToolCallID: "f.do:0", Content: "Tool error: no object"},
+		{Role: model.Tool, ToolCallID: "f.do:0", Content: "Tool error: no object", Failed: true},
 		{Role: model.Tool, ToolCallID: "c3", Content: "\n"},
 		{Role: model.User, Content: "go on"},
 	}

@@ -113,7 +113,7 @@ func (r *request) add(m model.Message) {
 	case model.Assistant:
 		r.say(model.Assistant, assistant(m, r.Model))
 	case model.Tool:
-		p := &part{Type: "tool_result", ToolUseID: safe(m.ToolCallID), IsError: strings.HasPrefix(m.Content, "Tool error:")}
+		p := &part{Type: "tool_result", ToolUseID: safe(m.ToolCallID), IsError: m.Failed}
 		if strings.TrimSpace(m.Content) != "" {
 			p.Content = m.Content
 		}

@@ -116,7 +116,7 @@ func TestSystemTextIsShort(t *testing.T) {
 	}
 }
 
-// TestConversationAsText: calls of any model and their results in both forms are text; reminders come before the words of
+// TestConversationAsText: calls of any model and their results are text; reminders come before the words of
 // the person, results before both; instruction files are cut short, and neighbouring messages are one.
 func TestConversationAsText(t *testing.T) {
 	s := &speaker{answers: []string{"Done."}}
@@ -125,9 +125,9 @@ func TestConversationAsText(t *testing.T) {
 		{Role: model.System, Content: "Summary of what was before."},
 		told("Commands run on this machine (linux, bash), starting in /w.\n\n" + strings.Repeat("Use tabs. ", 500)), told("Files in the folder: a.txt."), user("<system-reminder>Today is Monday.</system-reminder>\n\nchange it"),
 		calls("1", "run_shell", `{"command":"cat a.txt","why":"to see it"}`),
-		result("1", `{"harness_timestamp":{"source":"harness","unix_millis":1},"result":{"exit_code":1,"stdout":"x\n","stderr":"e\n","duration_ms":1,"truncated":false}}`+"\n[no file was changed]"),
+		result("1", "x\n[stderr]\ne\n[exit code 1, 0.2 s]\n[no file was changed]"),
 		calls("2", "write_file", "{\"path\":\"b c.md\",\"content\":\"```\\nx\\n```\\n\"}"), result("2", "Wrote 12 bytes"),
-		calls("3", "read_file", `{"path":"it's.txt"}`), result("3", `{"harness_timestamp":{},"result":{"path":"it's.txt","content":"y\n"}}`),
+		calls("3", "read_file", `{"path":"it's.txt"}`), result("3", "y\n"),
 		calls("4", "grep", `{"pattern":"x"}`), result("4", "a.txt:1:x"),
 		{Role: model.Assistant, Content: "Well."},
 		user("and then?"),
@@ -145,7 +145,7 @@ func TestConversationAsText(t *testing.T) {
 	want := []model.Message{
 		user(first[:strings.Index(first, "[cut off]")] + "[cut off]\n\nFiles in the folder: a.txt.\n\nchange it"),
 		{Role: model.Assistant, Content: "```sh\ncat a.txt\n```"},
-		user("Output (exit code 1):\n```\nx\ne\n[no file was changed]\n```"),
+		user("Output:\n```\nx\n[stderr]\ne\n[exit code 1, 0.2 s]\n[no file was changed]\n```"),
 		{Role: model.Assistant, Content: "b c.md\n````\n```\nx\n```\n````"},
 		user("Output:\n```\nWrote 12 bytes\n```"),
 		{Role: model.Assistant, Content: "```sh\ncat 'it'\\''s.txt'\n```"},

@@ -17,6 +17,7 @@ const (
 	maxTold   = 3500 // of what buddy says
 	maxOther  = 300  // of the arguments of a call that is no block
 	maxResult = 3000 // of a result
+	maxEnd    = 800  // of which are its end
 )
 
 // rendered returns a request in which all calls and results are text, and neighbouring messages of a person, of tools and of
@@ -141,47 +142,16 @@ func fenced(info, text string) string {
 	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// resultText returns a result as the model reads it.
+// resultText returns a result as the model reads it. What is left out of a long one is its middle: the end says what has
+// changed.
 func resultText(content string) string {
-	head, body := "Output", plain(content)
-	var shell struct {
-		ExitCode *int `json:"exit_code"`
-		Stdout   string
-		Stderr   string
-		Notices  []string
-		Message  string
-		Content  string
+	text := strings.Trim(content, "\n")
+	if len(text) > maxResult {
+		begin, end := texts.ClipBytes(text, maxResult-maxEnd), strings.ToValidUTF8(text[len(text)-maxEnd:], "")
+		text = begin + "\n[the middle is left out]\n" + end
 	}
-	text, rest := body.result, strings.TrimSpace(body.rest)
-	if json.Unmarshal([]byte(body.result), &shell) == nil {
-		switch {
-		case shell.ExitCode != nil:
-			head = fmt.Sprintf("Output (exit code %d)", *shell.ExitCode)
-			text = strings.Join(append([]string{shell.Stdout + shell.Stderr}, shell.Notices...), "\n")
-		case shell.Message != "":
-			text = shell.Message
-		case shell.Content != "":
-			text = shell.Content
-		}
+	if text == "" {
+		return "No output."
 	}
-	if text = strings.Trim(text, "\n"); len(text) > maxResult {
-		text = texts.ClipBytes(text, maxResult) + "\n[the rest is left out]"
-	}
-	if text = strings.Trim(text+"\n"+rest, "\n"); text == "" {
-		return strings.Replace(head, "Output", "No output", 1) + "."
-	}
-	return head + ":\n" + fenced("", text)
-}
-
-// parts are a result and what was added to it.
-type parts struct{ result, rest string }
-
-// plain takes a result apart. Sessions hold results as plain text and, from earlier versions, as JSON in an envelope.
-func plain(content string) parts {
-	var envelope struct{ Result json.RawMessage }
-	d := json.NewDecoder(strings.NewReader(content))
-	if !strings.HasPrefix(content, "{") || d.Decode(&envelope) != nil || envelope.Result == nil {
-		return parts{result: content}
-	}
-	return parts{string(envelope.Result), content[d.InputOffset():]}
+	return "Output:\n" + fenced("", text)
 }

@@ -148,11 +148,11 @@ const (
 )
 
 // lastExchange returns the last prompt and the tool results after it.
-func lastExchange(msgs []model.Message) (prompt string, results []string) {
+func lastExchange(msgs []model.Message) (prompt string, results []model.Message) {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		switch m := msgs[i]; {
 		case m.Role == model.Tool:
-			results = append([]string{m.Content}, results...)
+			results = append([]model.Message{m}, results...)
 		case m.Role == model.User && m.Kind != model.Reminder: // by a person
 			return msgs[i].Content, results
 		}
@@ -183,28 +183,11 @@ func call(req model.Request, text, tool string, args map[string]any) model.Messa
 }
 
 // report tells what a tool gave.
-func report(result string) model.Message {
-	var r struct {
-		Result struct {
-			ExitCode *int   `json:"exit_code"`
-			Stdout   string `json:"stdout"`
-			Stderr   string `json:"stderr"`
-			Content  string `json:"content"` // of read_file
-			Entries  string `json:"entries"` // of list_dir
-			Message  string `json:"message"` // of write_file
-		} `json:"result"`
+func report(result model.Message) model.Message {
+	if result.Failed {
+		return say("It did not run: " + strings.TrimSuffix(result.Content, ".") + ".")
 	}
-	// A note may follow what the tool said.
-	if err := json.NewDecoder(strings.NewReader(result)).Decode(&r); err != nil {
-		return say("It did not run: " + strings.TrimSuffix(result, ".") + ".")
-	}
-	if r.Result.ExitCode != nil {
-		return say(fmt.Sprintf("Done: exit code %d%s", *r.Result.ExitCode, shown(r.Result.Stdout+r.Result.Stderr)))
-	}
-	if r.Result.Message != "" {
-		return say(r.Result.Message + ".")
-	}
-	return say("Here it is" + shown(r.Result.Content+r.Result.Entries))
+	return say("Done" + shown(result.Content))
 }
 
 // shown ends a sentence with the first lines of an output.
@@ -221,7 +204,7 @@ func shown(out string) string {
 }
 
 // tour runs three harmless commands, one a turn.
-func tour(req model.Request, results []string) model.Message {
+func tour(req model.Request, results []model.Message) model.Message {
 	switch len(results) {
 	case 0:
 		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `1`. Typing goes to the prompt until you pause for a second.",

@@ -75,17 +75,17 @@ func TestVerbs(t *testing.T) {
 
 func TestReports(t *testing.T) {
 	tests := []struct{ result, want string }{
-		{`{"result":{"exit_code":0,"stdout":"","stderr":""}}`, "nothing to see"},
-		{`{"result":{"exit_code":3,"stdout":"one\n","stderr":""}}`, "exit code 3"},
-		{`{"result":{"exit_code":0,"stdout":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"}}`, "10 lines"},
-		{"{\"result\":{\"exit_code\":0,\"stdout\":\"```\\nx\\n```\\n\"}}", "````"},
-		{`{"result":{"path":"a","content":"text of it"}}`, "text of it"},
-		{`{"result":{"entries":"a.go\nb.go"}}`, "b.go"},
-		{`{"result":{"message":"Wrote 6 bytes to a"}}`, "Wrote 6 bytes to a."},
+		{"", "nothing to see"},
+		{"one\n[exit code 3, 0.1 s]", "exit code 3"},
+		{"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", "10 lines"},
+		{"```\nx\n```\n", "````"},
+		{"text of it", "Done:"},
 		{"Command execution denied by user.", "did not run: Command execution denied by user."},
 	}
 	for _, tt := range tests {
-		text, done := ask(t, shell, user("run x"), result(tt.result))
+		m := result(tt.result)
+		m.Failed = strings.HasPrefix(tt.want, "did not run")
+		text, done := ask(t, shell, user("run x"), m)
 		if !strings.Contains(text, tt.want) || len(done.Message.ToolCalls) != 0 {
 			t.Errorf("report of %s is %q, want %q in it and no call", tt.result, text, tt.want)
 		}
@@ -140,13 +140,5 @@ func TestImages(t *testing.T) {
 		if !errors.As(err, &e) || e.Retryable() || err.Error() != "the demo takes no images; connect a real model, see help" {
 			t.Error(err)
 		}
-	}
-}
-
-// A note after a result does not keep the demo from reading it.
-func TestResultWithNote(t *testing.T) {
-	m := report(`{"result":{"exit_code":0,"stdout":"hi"}}` + "\n[buddy: a note]")
-	if !strings.Contains(m.Content, "Done: exit code 0") {
-		t.Errorf("it says %q", m.Content)
 	}
 }

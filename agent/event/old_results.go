@@ -1,0 +1,103 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"buddy/texts"
+)
+
+// envelope begins the results of tools in sessions from before results were plain text: a time and a payload, as JSON.
+const envelope = `{"harness_timestamp"`
+
+// payload holds what is read of such a result.
+type payload struct {
+	Stdout, Stderr, Content, Entries, Files, Matches *string
+	Lines, Decision                                  string
+	Image                                            json.RawMessage
+	Count                                            *int
+	Running                                          bool
+	ID                                               int
+	Notices                                          []string
+	Targets                                          []struct {
+		Target string
+		Result struct {
+			Code *int `json:"exit_code"`
+		}
+	}
+}
+
+// known fills in what a result of an old session says in its text only. The text stays as it is: a model has read it.
+func known(r ToolResult) ToolResult {
+	var e struct{ Result payload }
+	switch {
+	case r.IsError && r.Shown == "" && !strings.HasPrefix(r.Result, envelope):
+		if why := oldProblem(r.Result); why != r.Result {
+			r.Shown = why
+		}
+		return r
+	case !strings.HasPrefix(r.Result, envelope), json.NewDecoder(strings.NewReader(r.Result)).Decode(&e) != nil: // what follows the object is for the model
+		return r
+	}
+	p := e.Result
+	r.Outcome = p.outcome()
+	if p.Stdout != nil && p.Stderr != nil && *p.Stderr != "" {
+		r.Stdout = p.Stdout
+	}
+	if r.Tail == "" {
+		why, _, _ := strings.Cut(strings.Join(p.Notices, "\n"), " If that is why it failed: ")
+		r.Shown = why
+	}
+	for _, t := range p.Targets {
+		if r.Exits == nil {
+			r.Exits = make(map[string]int)
+		}
+		if t.Result.Code != nil {
+			r.Exits[t.Target] = *t.Result.Code
+		}
+	}
+	return r
+}
+
+// outcome returns what came of the call.
+func (p payload) outcome() string {
+	switch {
+	case p.Running:
+		return fmt.Sprintf("in background (#%d)", p.ID)
+	case p.Image != nil:
+		return "a picture"
+	case p.Lines != "":
+		return "lines " + p.Lines
+	case p.Content != nil:
+		return texts.Plural(strings.Count(strings.TrimSuffix(*p.Content, "\n"), "\n")+1, "line")
+	case p.Entries != nil:
+		return texts.Plural(strings.Count(*p.Entries, "\n"), "entry")
+	case p.Count != nil && p.Matches != nil:
+		return texts.Plural(*p.Count, "match")
+	case p.Count != nil && p.Files != nil:
+		return texts.Plural(*p.Count, "file")
+	case p.Count != nil:
+		return texts.Plural(*p.Count, "result")
+	}
+	return p.Decision
+}
+
+// oldNote matches what the model was told behind an error, oldNames the names of tools in one.
+var (
+	oldNote  = regexp.MustCompile(`(?s)\n(?:\[[^\n]*\]$|<system-reminder>.*)`)
+	oldNames = regexp.MustCompile(` \((?:have|it may mean)[: ].*\)$|; tool_search finds.*$`)
+)
+
+// oldProblem returns why a call failed, for people.
+func oldProblem(text string) string {
+	text = oldNote.ReplaceAllString(text, "")
+	for before := ""; before != text; {
+		before = text
+		for _, begin := range []string{"Tool error: ", "Tool call skipped: ", "execution failed: "} {
+			text = strings.TrimPrefix(text, begin)
+		}
+	}
+	return oldNames.ReplaceAllString(text, "")
+}
