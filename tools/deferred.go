@@ -154,34 +154,23 @@ func (t *toolSearch) RunArgs(_ context.Context, _ Call, args toolSearchArgs) Res
 // search returns the tools that match words of a query, best first: definitions as JSON, one per line, since other
 // programs wrote them, then the names of those that are not described.
 func (d *Deferred) search(query string) Result {
-	type scored struct {
-		def   model.ToolDef
-		score int
-	}
 	words := strings.Fields(strings.ToLower(query))
-	var found []scored
-	for _, t := range d.All() {
-		def := t.Definition()
-		if s := score(def, words); s > 0 || len(words) == 0 {
-			found = append(found, scored{def, s})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	found := d.matching(words)
 	var described, names []string
 	var text strings.Builder
 	size, nameBytes, more := 0, 0, 0
-	for _, f := range found {
-		bytes := len(f.def.Description) + len(f.def.Parameters)
+	for _, def := range found {
+		bytes := len(def.Description) + len(def.Parameters)
 		// The best one is described however long it is: nothing else tells how it is called.
 		switch {
 		case len(words) > 0 && len(described) < maxFound && (len(described) == 0 || size+bytes < OutputBytes):
-			described = append(described, f.def.Name)
-			text.Write(JSON(f.def))
+			described = append(described, def.Name)
+			text.Write(JSON(def))
 			text.WriteByte('\n')
 			size += bytes
-		case nameBytes+len(f.def.Name) < OutputBytes:
-			names = append(names, f.def.Name)
-			nameBytes += len(f.def.Name)
+		case nameBytes+len(def.Name) < OutputBytes:
+			names = append(names, def.Name)
+			nameBytes += len(def.Name)
 		default:
 			more++
 		}
@@ -206,6 +195,20 @@ func (d *Deferred) search(query string) Result {
 	res := Success(text.String(), note)
 	res.Tail = strings.Join(append(described, names...), "\n")
 	return res
+}
+
+// matching returns the definitions of the tools that have words, the best first, or of all without words.
+func (d *Deferred) matching(words []string) []model.ToolDef {
+	var found []model.ToolDef
+	scores := make(map[string]int)
+	for _, t := range d.All() {
+		def := t.Definition()
+		if scores[def.Name] = score(def, words); scores[def.Name] > 0 || len(words) == 0 {
+			found = append(found, def)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b model.ToolDef) int { return cmp.Compare(scores[b.Name], scores[a.Name]) })
+	return found
 }
 
 // score rates how well a tool matches the words of a query; 0 is no match.

@@ -348,7 +348,7 @@ func TestWhereItWorks(t *testing.T) {
 	if h.Pin(2) || !h.Unpin(4) {
 		t.Error("the pin did not stay with the prompt")
 	}
-	if got, want := h.Tokens(), (Size(h.Messages()))/CharsPerToken; got != want {
+	if got, want := h.Tokens(), Size(h.Messages())/CharsPerToken; got != want {
 		t.Errorf("%d tokens by estimate, want %d", got, want)
 	}
 	if items := Items(h); items[0].Kind != SystemItem || items[1].Kind != SummaryItem || items[2].Kind != SystemItem || items[3].Kind != ReminderItem {

@@ -290,28 +290,9 @@ func (b *batch) finish(j *job, res tools.Result) {
 	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
 	b.inspect(j, &res)
-	if len(c.Notes) > 0 {
-		res.Tell("[" + strings.Join(c.Notes, "; ") + "]")
-	}
-	if hint != "" {
-		res.Tell("[hint: " + hint + "]")
-	}
-	if j.guarded.changed != "" {
-		res.Tell("[a hook changed the call before it ran; " + j.guarded.changed + "]")
-	}
-	if j.edited {
-		res.Tell("[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]")
-	}
-	e := event.ToolResult{
-		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, Aside: res.Aside, Outcome: res.Outcome, IsError: res.IsError,
-		ExitCode: res.ExitCode, Exits: res.Exits, DurationMS: took.Milliseconds(), Tail: res.Tail, Stdout: res.Stdout, Original: original,
-	}
-	if why := tools.Why(res); res.IsError && why != e.Text() {
-		e.Shown = why
-	}
-	if res.Full != nil {
-		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
-	}
+	j.annotate(&res, hint)
+	e := eventOf(c, res)
+	e.DurationMS, e.Original = took.Milliseconds(), original
 	j.result = e
 	if !res.IsError {
 		conversation.Worked(b.x.talk, c.Planned)
@@ -327,6 +308,38 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
 		b.x.got.touched = append(b.x.got.touched, c.Planned.Path)
 	}
+}
+
+// annotate tells the model what was done to a call, and the hint after it.
+func (j *job) annotate(res *tools.Result, hint string) {
+	c := j.call
+	if len(c.Notes) > 0 {
+		res.Tell("[" + strings.Join(c.Notes, "; ") + "]")
+	}
+	if hint != "" {
+		res.Tell("[hint: " + hint + "]")
+	}
+	if j.guarded.changed != "" {
+		res.Tell("[a hook changed the call before it ran; " + j.guarded.changed + "]")
+	}
+	if j.edited {
+		res.Tell("[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]")
+	}
+}
+
+// eventOf returns the event of a result.
+func eventOf(c tools.Call, res tools.Result) event.ToolResult {
+	e := event.ToolResult{
+		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, Aside: res.Aside, Outcome: res.Outcome,
+		IsError: res.IsError, ExitCode: res.ExitCode, Exits: res.Exits, Tail: res.Tail, Stdout: res.Stdout,
+	}
+	if why := tools.Why(res); res.IsError && why != e.Text() {
+		e.Shown = why
+	}
+	if res.Full != nil {
+		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
+	}
+	return e
 }
 
 // counted returns the name of the tool that a call counts for.

@@ -83,8 +83,8 @@ func TestRunShellWait(t *testing.T) {
 		so := d.get("task_output", map[string]any{"id": 1, "why": "x"})
 		return strings.Contains(so.Note, "still runs") && so.Stdout == "begun\n"
 	})
-	end := d.get("run_shell", with("command", "touch go")) // the shared pane is free
-	end = d.get("task_output", map[string]any{"pane": run.Pane, "wait": "30s", "why": "x"})
+	d.get("run_shell", with("command", "touch go")) // the shared pane is free
+	end := d.get("task_output", map[string]any{"pane": run.Pane, "wait": "30s", "why": "x"})
 	if end.ExitCode != 4 || end.Stdout != "begun\ndone\n" {
 		t.Errorf("end: %+v", end)
 	}
