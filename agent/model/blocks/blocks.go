@@ -26,6 +26,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -132,7 +133,7 @@ const (
 	repeated = "You did that already, and it was not done again. If the task is done, say so in one sentence, without a block. Else do something else."
 	useless  = "You did that already, and it changes nothing. It was not done again. Read the text again, and do something else."
 	guessed  = "You have not looked yet. Run a command that shows it, then answer."
-	onlyName = "You have seen names only. If the answer depends on what the files hold, look with `grep -rn` or `cat` first. If not, answer again."
+	onlyName = "You have seen names only, not what the files hold. Look with `grep -rn` or `cat` first, then answer."
 	idled    = "No file was changed yet. If the task asks for a change, make it now, with one block."
 	unfenced = "To run a command, put it in a block that begins with ```sh. Do that now, or answer in a sentence."
 	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
@@ -143,8 +144,6 @@ type answer struct {
 	past   past
 	quoted func(text string) bool
 	yield  func(model.Delta, error) bool
-
-	reminded bool // that it has seen names only
 	scanner  scanner
 	guesses  bool         // what it says may be a guess
 	held     string       // prose that is not passed on yet, because it may be one
@@ -219,14 +218,21 @@ func (a *answer) objection() string {
 		return idled
 	case a.past.fails:
 		return failing
-	case !slices.ContainsFunc(strings.Fields(a.held), func(w string) bool { return isFile(strings.Trim(w, "`*\"'(),;:.!?")) }):
+	case !a.guessesFile():
 	case a.past.blind:
 		return guessed
-	case a.past.names && !a.reminded:
-		a.reminded = true
+	case a.past.names:
 		return onlyName
 	}
 	return ""
+}
+
+// guessesFile reports whether the answer names a file of which no result since the prompt says anything.
+func (a *answer) guessesFile() bool {
+	return slices.ContainsFunc(strings.Fields(a.held), func(word string) bool {
+		word = strings.Trim(word, "`*\"'(),;:.!?")
+		return isFile(word) && !strings.Contains(a.past.seen, path.Base(word))
+	})
 }
 
 // call returns the block as a call.

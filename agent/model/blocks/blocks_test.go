@@ -240,6 +240,7 @@ func TestAnswersThatCameTooEarly(t *testing.T) {
 		{"a file was shown", []model.Message{told("b.py:\n```\nx\n```"), user("what has b.py?")}, "b.py has x.", ""},
 		{"it has looked", append([]model.Message{user("where is f defined?")}, looked...), "In a/b.py.", ""},
 		{"it has seen names", []model.Message{user("where is f defined?"), calls("1", "run_shell", `{"command":"ls -l"}`), result("1", "a\n[no file was changed]")}, "In b/main.py.", "names only"},
+		{"names were asked for", []model.Message{user("what is in docs?"), calls("1", "run_shell", `{"command":"ls docs"}`), result("1", "a.md\n[no file was changed]")}, "There is docs/a.md.", ""},
 		{"no file is named", []model.Message{user("how are you?")}, "Fine.", ""},
 		{"nothing was changed", append([]model.Message{user("Add a line to a.txt.")}, looked...), "It is there.", "No file was changed"},
 		{"nothing was done", []model.Message{told("old.txt:\n```\nx\n```"), user("please delete old.txt")}, "It is gone.", "No file was changed"},

@@ -17,6 +17,7 @@ type past struct {
 	last  string // the call whose result is the newest thing in the conversation, as text; "": something came after it
 	blind bool   // nothing was shown or run since the prompt
 	names bool   // what was run since the prompt lists names of files only
+	seen  string // what the results since the prompt say
 	idle  bool   // the prompt asks for a change, and since then there was none
 	fails bool   // the prompt asks for a change, and the newest command has failed
 }
@@ -37,6 +38,11 @@ func pastOf(all []model.Message) past {
 	p := past{last: lastCall(since), blind: blind(all[:at], nil)}
 	if p.blind {
 		p.blind, p.names = blind(nil, since), listsOnly(since)
+	}
+	for _, m := range since {
+		if m.Role == model.Tool {
+			p.seen += m.Content
+		}
 	}
 	if !orders.MatchString(strings.TrimSpace(aside.ReplaceAllString(all[at].Content, ""))) {
 		return p
