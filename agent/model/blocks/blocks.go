@@ -141,14 +141,14 @@ const (
 
 // answer is an answer on its way.
 type answer struct {
-	past   past
-	quoted func(text string) bool
-	yield  func(model.Delta, error) bool
-	scanner  scanner
-	guesses  bool         // what it says may be a guess
-	held     string       // prose that is not passed on yet, because it may be one
-	left     bool         // the reader has left, or got an error
-	done     *model.Delta // the end of the answer; nil: it was cut off after a block
+	past    past
+	quoted  func(text string) bool
+	yield   func(model.Delta, error) bool
+	scanner scanner
+	guesses bool         // what it says may be a guess
+	held    string       // prose that is not passed on yet, because it may be one
+	left    bool         // the reader has left, or got an error
+	done    *model.Delta // the end of the answer; nil: it was cut off after a block
 }
 
 // begin begins an attempt.
