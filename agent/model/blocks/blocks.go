@@ -104,7 +104,12 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 		answered(yield, model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{*call}})
 		return
 	}
-	a := &answer{past: pastOf(req.Messages), yield: yield, quoted: func(text string) bool { return occurs(req.Messages, text) }}
+	past := pastOf(req.Messages)
+	if past.vain >= 2*maxVain {
+		yield(model.Delta{}, fmt.Errorf("%s made %d calls in a row that printed nothing and changed nothing: say what is missing, or choose another model with /model", m.Info().Model, past.vain))
+		return
+	}
+	a := &answer{past: past, yield: yield, quoted: func(text string) bool { return occurs(req.Messages, text) }}
 	var more []model.Message
 	for {
 		a.begin()
@@ -125,8 +130,14 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 	a.finish()
 }
 
-// maxObjections limits how often a model is asked for a better answer before its answer counts.
-const maxObjections = 2
+const (
+	// maxObjections limits how often a model is asked for a better answer before its answer counts.
+	maxObjections = 2
+
+	// maxVain limits how many commands in a row may print nothing and change nothing before the model is told to look, and
+	// twice that before the exchange ends: small models vary a wrong command without end.
+	maxVain = 3
+)
 
 // What a model is asked to do better.
 const (
@@ -136,6 +147,7 @@ const (
 	onlyName = "You have seen names only, not what the files hold. Look with `grep -rn` or `cat` first, then answer."
 	idled    = "No file was changed yet. If the task asks for a change, make it now, with one block."
 	unfenced = "To run a command, put it in a block that begins with ```sh. Do that now, or answer in a sentence."
+	vain     = "Your last commands printed nothing and changed nothing, so what they look for is not there. Look at the file with `cat` first."
 	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
 )
 
@@ -148,6 +160,7 @@ type answer struct {
 	guesses bool         // what it says may be a guess
 	held    string       // prose that is not passed on yet, because it may be one
 	left    bool         // the reader has left, or got an error
+	told    bool         // it was told that its calls do nothing
 	done    *model.Delta // the end of the answer; nil: it was cut off after a block
 }
 
@@ -211,6 +224,9 @@ func (a *answer) objection() string {
 			return useless
 		}
 		return repeated
+	case a.scanner.call != nil && a.past.vain == maxVain && !a.told:
+		a.told = true
+		return vain
 	case a.scanner.call != nil || a.done == nil || !a.guesses:
 	case bare.MatchString(strings.TrimSpace(a.held)):
 		return unfenced

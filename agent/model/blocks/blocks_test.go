@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -418,5 +420,47 @@ func TestAuto(t *testing.T) {
 	}
 	if _, done, _ := ask(t, m, user("x")); len(done.Message.ToolCalls) != 1 {
 		t.Errorf("then it says %+v", done.Message)
+	}
+}
+
+// TestCallsInVain: a model that varies a command which does nothing is told to look, and its exchange ends if it does not.
+func TestCallsInVain(t *testing.T) {
+	const silent = "[exit code 0, no output]\n[no file was changed]"
+	block := func(n int) string { return fmt.Sprintf("```sh\nsed -i s/%d/x/ a.txt\n```", n) }
+	for _, tt := range []struct {
+		name    string
+		results []string
+		asked   int    // requests
+		err     string // part of it
+	}{
+		{"two", []string{silent, silent}, 1, ""},
+		{"three", []string{silent, silent, silent}, 2, ""},
+		{"one that prints something between", []string{silent, silent, "x\n[no file was changed]", silent}, 1, ""},
+		{"one that changes something between", []string{silent, silent, "[exit code 0, no output]\n[what changed]\nin a.txt\n+x", silent}, 1, ""},
+		{"four", []string{silent, silent, silent, silent}, 1, ""},
+		{"six", slices.Repeat([]string{silent}, 6), 0, "6 calls in a row that printed nothing and changed nothing"},
+	} {
+		msgs := []model.Message{user("Change a.txt.")}
+		for i, r := range tt.results {
+			id := strconv.Itoa(i)
+			msgs = append(msgs, calls(id, "run_shell", fmt.Sprintf(`{"command":"sed -i s/%d/x/ a.txt"}`, i)), result(id, r))
+		}
+		s := &speaker{answers: []string{block(90), block(91)}}
+		called := 0
+		var err error
+		for d, failed := range blocks.New(s, "x").Stream(t.Context(), model.Request{Tools: offered, Messages: msgs}) {
+			if err = failed; d.Kind == model.Done {
+				called = len(d.Message.ToolCalls)
+			}
+		}
+		if len(s.asked) != tt.asked || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %d requests, %v", tt.name, len(s.asked), err)
+		}
+		if tt.asked > 0 && called != 1 {
+			t.Errorf("%s: no call", tt.name)
+		}
+		if tt.asked == 2 && !strings.Contains(s.asked[1].Messages[len(s.asked[1].Messages)-1].Content, "Look at the file with `cat`") {
+			t.Errorf("%s: it was not told to look", tt.name)
+		}
 	}
 }

@@ -20,6 +20,7 @@ type past struct {
 	seen  string // what the results since the prompt say
 	idle  bool   // the prompt asks for a change, and since then there was none
 	fails bool   // the prompt asks for a change, and the newest command has failed
+	vain  int    // how many of the newest results say that nothing was printed and nothing has changed
 }
 
 // orders matches words of prompts that ask for a change.
@@ -42,6 +43,9 @@ func pastOf(all []model.Message) past {
 	for _, m := range since {
 		if m.Role == model.Tool {
 			p.seen += m.Content
+			if p.vain++; !inVain(m.Content) {
+				p.vain = 0
+			}
 		}
 	}
 	if !orders.MatchString(strings.TrimSpace(aside.ReplaceAllString(all[at].Content, ""))) {
@@ -115,6 +119,16 @@ var exits = regexp.MustCompile(`(?:"exit_code":|exit code )[1-9]`)
 
 // unchanged ends a result when nothing has changed.
 const unchanged = "[no file was changed]"
+
+// inVain reports whether a result says that nothing has changed, and has no more than lines of ours, which are in brackets.
+func inVain(result string) bool {
+	for line := range strings.Lines(strings.TrimSpace(result)) {
+		if !strings.HasPrefix(line, "[") {
+			return false
+		}
+	}
+	return strings.Contains(result, unchanged)
+}
 
 // occurs reports whether a model was given a text.
 func occurs(all []model.Message, text string) bool {
