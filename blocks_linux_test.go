@@ -156,7 +156,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("the first message lacks %q:\n%s", want, first.last())
 		}
 	}
-	for _, secret := range []string{"PRIVATE", "untold"} {
+	for _, secret := range []string{"PRIVATE", "untold", dir + "."} { // the folder's own name only misleads
 		if strings.Contains(first.last(), secret) {
 			t.Errorf("the first message has %q", secret)
 		}

@@ -98,6 +98,8 @@ func ClipboardPicture(ctx context.Context) (path string, err error) {
 	if tool == nil {
 		return "", errors.New("no tool reads pictures of the clipboard here: install wl-clipboard, xclip or pngpaste, or paste the path of a file")
 	}
+	ctx, cancel := context.WithTimeout(ctx, clipboardTime)
+	defer cancel()
 	data, err := readTool(ctx, tool)
 	if err != nil {
 		return "", err
@@ -109,10 +111,8 @@ func ClipboardPicture(ctx context.Context) (path string, err error) {
 	return keepPicture(img)
 }
 
-// readTool returns what a tool prints, which is a picture if the clipboard has one.
+// readTool returns what a tool prints until ctx ends, which is a picture if the clipboard has one.
 func readTool(ctx context.Context, tool []string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, clipboardTime)
-	defer cancel()
 	c := searchpath.Command(ctx, tool[0], tool[1:]...)
 	out, err := c.StdoutPipe()
 	if err == nil {
@@ -128,6 +128,8 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	switch {
 	case data.Len() > model.MaxPicture:
 		return nil, fmt.Errorf("the picture of the clipboard has more than %.1f MB", model.MaxPicture/1e6)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("%s did not answer in %v", tool[0], clipboardTime)
 	case err == nil && (ended != nil || data.Len() == 0):
 		return nil, errors.New("the clipboard has none")
 	}

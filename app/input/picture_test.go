@@ -123,6 +123,11 @@ func TestPictureOfTheClipboard(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", c.command, len(data), err)
 		}
 	}
+	over, cancel := context.WithTimeout(context.Background(), 0)
+	defer cancel()
+	if _, err := readTool(over, []string{"sleep", "1000"}); err == nil || strings.Contains(err.Error(), "has none") {
+		t.Errorf("a tool that is too slow: %v", err)
+	}
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	if _, err := ClipboardPicture(context.Background()); err == nil || !strings.Contains(err.Error(), "paste the path") {

@@ -84,7 +84,7 @@ func clipped(text string, n int) string {
 
 // What of the opening of a conversation is for larger models. Small ones make wrong names of the folder's own name.
 var (
-	here    = regexp.MustCompile(`^Commands run on this machine \([^)\n]*\), starting in [^\n]*\n?`)
+	here    = regexp.MustCompile(`^Commands run on this machine [^\n]*\n?`)
 	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)
 )
 

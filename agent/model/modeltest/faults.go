@@ -142,7 +142,7 @@ func tooLong() (all []Fault) {
 func broken() []Fault {
 	html := "<html><title>Sign in</title>" + Secret + strings.Repeat("-", 300) + "</html>"
 	return []Fault{
-		{Name: "HTML", Answer: Answer{HTML(html)}, Kind: model.FormatError, Retry: true, Want: []string{"web page instead of data; this is not an API", "check api_base_url"}},
+		{Name: "HTML", Answer: Answer{HTML(html)}, Kind: model.FormatError, Retry: true, Want: []string{"web page instead of data: Sign in", "this is not an API: check api_base_url"}},
 		{Name: "cut", Answer: Answer{Text("half"), Cut{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"the answer was cut off: the connection ended"}},
 		{Name: "cut in an event", Answer: Answer{Text("half"), Raw(`data: {"choices":[{"del`), End{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"the answer was cut off"}},
 		{Name: "nothing", Answer: Answer{End{}}, Kind: model.CutError, Retry: true, Want: []string{"the answer is empty"}},
