@@ -132,7 +132,7 @@ func needTmux(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	needTmux(t)
 	dir := folderWith(t, map[string]string{
-		"config.ini": "port = 8080\n", "docs/note.md": "Read **me**.\n", "id_rsa": "PRIVATE\n", "AGENTS.md": "Use tabs.\n", "other.txt": "untold\n",
+		"config.ini": "[server]\nport = 8080\n", "docs/note.md": "Read **me**.\n", "id_rsa": "PRIVATE\n", "AGENTS.md": "Use tabs.\n", "other.txt": "untold\n",
 	})
 	s := &blockServer{parameters: 1.5e9, answers: []string{
 		"I change it.\n```sh\nsed -i s/8080/9090/ config.ini\n```\nIt printed…", "docs/note.md\n```\nRead me.\n```\n…", "The port is 9090.",
@@ -151,7 +151,7 @@ func TestBlocks(t *testing.T) {
 	if len(first.Tools) > 0 || len(first.Messages) != 2 || !strings.Contains(first.Messages[0].Content, "```sh") || !strings.Contains(first.last(), "Use tabs.") || strings.Contains(first.last(), "stranger") {
 		t.Errorf("the first request is %+v", first)
 	}
-	for _, want := range []string{"Files in the folder: AGENTS.md, config.ini, docs/note.md, id_rsa, other.txt.", "config.ini:\n```\nport = 8080\n```", "docs/note.md:\n```\nRead **me**.\n```", "see note.md and id_rsa"} {
+	for _, want := range []string{"Files in the folder: AGENTS.md, config.ini, docs/note.md, id_rsa, other.txt.", "config.ini:\n```\n[server]\nport = 8080\n```", "docs/note.md:\n```\nRead **me**.\n```", "see note.md and id_rsa"} {
 		if !strings.Contains(first.last(), want) {
 			t.Errorf("the first message lacks %q:\n%s", want, first.last())
 		}

@@ -50,6 +50,12 @@ func Streams(stdout, stderr string, remarks ...string) Result {
 	return r
 }
 
+// lineCount matches the line in brackets that has nothing but the number of lines.
+var lineCount = texts.Regexp(`\n\[\d+ lines?\]\s*$`)
+
+// Uncounted returns the content of a result without the number of its lines, for a text that is shown in a frame of its own.
+func Uncounted(content string) string { return lineCount().ReplaceAllLiteralString(content, "") }
+
 // poses reports whether a text has a line that could be taken for one in brackets, or begins like an error.
 func poses(text string) bool {
 	if strings.HasPrefix(text, failure) {

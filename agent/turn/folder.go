@@ -38,7 +38,7 @@ func (b namedFiles) showFolder(prompt string) {
 		if err != nil {
 			continue // the model looks at it by itself
 		}
-		if said := name + ":\n" + fenced(text); !conversation.Holds(x.talk, path.Base(name), said) {
+		if said := name + ":\n" + fenced(tools.Uncounted(text)); !conversation.Holds(x.talk, path.Base(name), said) {
 			x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
 		}
 	}

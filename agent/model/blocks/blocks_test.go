@@ -147,7 +147,7 @@ func TestConversationAsText(t *testing.T) {
 	want := []model.Message{
 		user(first[:strings.Index(first, "[cut off]")] + "[cut off]\n\nFiles in the folder: a.txt.\n\nchange it"),
 		{Role: model.Assistant, Content: "```sh\ncat a.txt\n```"},
-		user("Output:\n```\nx\n[stderr]\ne\n[exit code 1, 0.2 s]\n[no file was changed]\n```"),
+		user("Output (exit code 1):\n```\nx\n[stderr]\ne\n[no file was changed]\n```"),
 		{Role: model.Assistant, Content: "b c.md\n````\n```\nx\n```\n````"},
 		user("Output:\n```\nWrote 12 bytes\n```"),
 		{Role: model.Assistant, Content: "```sh\ncat 'it'\\''s.txt'\n```"},

@@ -145,13 +145,19 @@ func fenced(info, text string) string {
 // resultText returns a result as the model reads it. What is left out of a long one is its middle: the end says what has
 // changed.
 func resultText(content string) string {
-	text := strings.Trim(content, "\n")
+	head, text := "Output", strings.Trim(content, "\n")
+	if m := ended.FindStringSubmatch(text); m != nil { // the rest of that line is for larger models
+		head, text = "Output (exit code "+m[1]+")", strings.Trim(ended.ReplaceAllLiteralString(text, ""), "\n")
+	}
 	if len(text) > maxResult {
 		begin, end := texts.ClipBytes(text, maxResult-maxEnd), strings.ToValidUTF8(text[len(text)-maxEnd:], "")
 		text = begin + "\n[the middle is left out]\n" + end
 	}
 	if text == "" {
-		return "No output."
+		return strings.Replace(head, "Output", "No output", 1) + "."
 	}
-	return "Output:\n" + fenced("", text)
+	return head + ":\n" + fenced("", text)
 }
+
+// ended matches the line of a result that says how a command ended.
+var ended = regexp.MustCompile(`(?m)^\[exit code (\d+)[^\n]*\]\n?`)
