@@ -176,9 +176,7 @@ type property struct {
 	Type        string          `json:"type,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Enum        []string        `json:"enum,omitempty"`
-	Minimum     *int            `json:"minimum,omitempty"`
 	Maximum     *int            `json:"maximum,omitempty"`
-	MaxItems    *int            `json:"maxItems,omitempty"`
 	Items       json.RawMessage `json:"items,omitempty"`
 	Additional  bool            `json:"additionalProperties,omitempty"`
 }
@@ -189,9 +187,9 @@ func (f field) schema() json.RawMessage {
 	}
 	p := property{Type: cmp.Or(f.typ, f.says), Description: f.desc, Enum: f.enum, Additional: f.says == "object"}
 	if f.typ == "array" {
-		p.MaxItems, p.Items = f.max, f.item.schema()
+		p.Items = f.item.schema()
 	} else {
-		p.Minimum, p.Maximum = f.min, f.max
+		p.Maximum = f.max
 	}
 	return JSON(p)
 }

@@ -34,11 +34,11 @@ func TestSystem(t *testing.T) {
 	if again := Here(f); again != remote {
 		t.Error("the same facts give another text")
 	}
-	if n := len(system) + len(local); n > 3100 {
-		t.Errorf("%d bytes, want at most 3100", n)
+	if n := len(system) + len(local); n > 2000 {
+		t.Errorf("%d bytes, want at most 2000", n)
 	}
 	f = Facts{OS: "darwin", Shell: "zsh", Cwd: "/elsewhere", Also: []string{"/lib"}, Target: "web-02", Targets: []Target{{Name: "web-02"}}, Tools: true}
-	if there := System(f); there != system || len(system) < 2400 {
+	if there := System(f); there != system || len(system) < 1500 {
 		t.Errorf("the system prompt is not the same everywhere: %d bytes\n%s", len(system), there)
 	}
 }

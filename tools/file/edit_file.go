@@ -29,7 +29,7 @@ type editArgs struct {
 type edit struct {
 	OldString  string `json:"old_string" blank:"ok"`
 	NewString  string `json:"new_string" blank:"ok"`
-	ReplaceAll bool   `json:"replace_all,omitempty"`
+	ReplaceAll bool   `json:"replace_all,omitempty" schema:"-"`
 }
 
 // list returns all edits of a call; the one outside of the list comes first.

@@ -27,7 +27,7 @@ var globText string
 
 type globArgs struct {
 	Pattern string `json:"pattern"`
-	Path    string `json:"path,omitempty" desc:"folder"`
+	Path    string `json:"path,omitempty"`
 	Why     string `json:"why,omitempty" schema:"-"`
 }
 

@@ -34,8 +34,8 @@ var grepText string
 
 type grepArgs struct {
 	Pattern    string `json:"pattern" blank:"ok"`
-	Path       string `json:"path,omitempty" desc:"folder or file"`
-	Glob       string `json:"glob,omitempty" desc:"only files like *.go"`
+	Path       string `json:"path,omitempty"`
+	Glob       string `json:"glob,omitempty"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Context    int    `json:"context,omitempty" desc:"lines around a match" min:"0" max:"5"`
 	Mode       string `json:"mode,omitempty" enum:"lines,files,count"`

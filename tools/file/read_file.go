@@ -21,8 +21,8 @@ var readFileText string
 
 type readArgs struct {
 	Path   string `json:"path"`
-	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
-	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
+	Offset int    `json:"offset,omitempty" min:"1"`
+	Limit  int    `json:"limit,omitempty" min:"1"`
 	Number bool   `json:"number,omitempty" schema:"-"`     // prefix lines with their numbers
 	Depth  int    `json:"depth,omitempty" min:"1" max:"3"` // of a folder
 	Why    string `json:"why,omitempty" schema:"-"`

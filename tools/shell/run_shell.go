@@ -110,7 +110,7 @@ type shellArgs struct {
 	Risk     string `json:"risk,omitempty" schema:"-"`
 	Mutation bool   `json:"mutation,omitempty" schema:"-"`
 	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
-	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
+	Mode     string `json:"mode,omitempty" enum:"cap,merge,captty,tty"`
 	// Wait is true, the default, false or a duration.
 	Wait    json.RawMessage `json:"wait,omitempty" type:"string"`
 	Outside bool            `json:"outside,omitempty"`

@@ -19,8 +19,8 @@ var fetchURLText string
 
 type fetchArgs struct {
 	URL    string `json:"url"`
-	Offset int    `json:"offset,omitempty" desc:"bytes" min:"0"`
-	Why    string `json:"why,omitempty"`
+	Offset int    `json:"offset,omitempty" min:"0"`
+	Why    string `json:"why,omitempty" schema:"-"`
 }
 
 type fetchURL struct {
