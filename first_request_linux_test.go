@@ -18,7 +18,7 @@ func TestFirstRequest(t *testing.T) {
 		most  int
 		has   []string
 	}{
-		{"the default tools", func(*dialog) {}, 7_400, []string{`"name":"run_shell"`, `"name":"tool_search"`}},
+		{"the default tools", func(*dialog) {}, 7_000, []string{`"name":"run_shell"`, `"name":"tool_search"`}},
 		{"a small window", func(d *dialog) {
 			const settings = "home/.config/buddy/buddy.toml"
 			text, err := os.ReadFile(filepath.Join(d.work, settings))
@@ -26,7 +26,7 @@ func TestFirstRequest(t *testing.T) {
 				d.t.Fatal(err)
 			}
 			d.write(settings, strings.ReplaceAll(string(text), "context_limit = 100000", "context_limit = 16000"))
-		}, 5_500, []string{`"name":"run_shell"`, `"name":"apply_patch"`}},
+		}, 5_000, []string{`"name":"run_shell"`, `"name":"apply_patch"`}},
 		{
 			"subagents, skills and MCP servers", func(d *dialog) {
 				for i := range 3 {
@@ -43,7 +43,7 @@ func TestFirstRequest(t *testing.T) {
 					servers += fmt.Sprintf("[mcp.server%d]\ncommand = [\"mcp-server\"]\n", i)
 				}
 				d.add("home/.config/buddy/buddy.toml", servers)
-			}, 10_000, []string{"agent-2", "skill-9", "server2"},
+			}, 9_500, []string{"agent-2", "skill-9", "server2"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
