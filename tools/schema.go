@@ -23,7 +23,8 @@ import (
 // names what the schema says of it, because servers refuse a schema without a type.
 // An argument is required unless it has omitempty. A required string, and one in a list, must
 // not be blank unless it is tagged blank:"ok". enum lists the allowed values of a string,
-// separated by commas. max bounds a list's length, too. A field tagged schema:"-" is accepted
+// separated by commas. max bounds a list's length, too; that and min are checked, but are not
+// in the schema. A field tagged schema:"-" is accepted
 // but not in the schema.
 //
 // Arguments are checked here: jsonschema-go (0.4.3) reports only the first mistake, in terms
