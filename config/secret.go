@@ -3,12 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
 	"buddy/owners"
+	"buddy/texts"
 )
 
 // maxKey limits a key in bytes; real ones have some hundred.
@@ -75,6 +77,31 @@ func (p Profile) Key() (key, source string, err error) {
 		return provider.cleanKey()
 	}
 	return key, source, err
+}
+
+// KeyPlace says where the key is that [Profile.Key] returned with that source, and what changes it:
+// "api_key in ~/.config/buddy/buddy.toml:7 · /config edit changes it".
+func (p Profile) KeyPlace(source string) string {
+	home, _ := os.UserHomeDir() // without one, paths are shown whole
+	switch source {
+	case "":
+		return ""
+	case Path("models", p.Name, "api_key"):
+		at := "api_key in " + texts.WithTilde(p.keyPlace, home)
+		if file, _, _ := strings.Cut(p.keyPlace, ":"); file != UserFile("") {
+			return at
+		}
+		return at + " · /config edit changes it"
+	case p.KeyFile:
+		return texts.WithTilde(source, home) + " · change the key in that file, then start buddy again"
+	case Auth().Path():
+		name := p.Name
+		if provider, known := p.Provider(); known {
+			name = provider.Name
+		}
+		return texts.WithTilde(source, home) + " · /login " + name + " replaces it"
+	}
+	return source + " in the environment · change it there, then start buddy again"
 }
 
 // KnownKey is a secret and the name of what it is for: a profile, a provider or a variable.

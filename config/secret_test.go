@@ -72,6 +72,46 @@ func TestKeySources(t *testing.T) {
 	}
 }
 
+// TestKeyPlace: where a key is, and the way to change it that is true for that place.
+func TestKeyPlace(t *testing.T) {
+	for _, tt := range []struct {
+		name, settings string
+		env            map[string]string
+		elsewhere      bool // the settings are in another file than the person's
+		want           string
+	}{
+		{"setting", oneURL + `api_key = "lit"`, nil, false, "api_key in ~/.config/buddy/buddy.toml:3 · /config edit changes it"},
+		{"setting of another file", oneURL + `api_key = "lit"`, nil, true, "api_key in c.toml:3"},
+		{"file", oneURL + `api_key_file = "~/key.txt"`, nil, false, "~/key.txt · change the key in that file, then start buddy again"},
+		{"variable", oneURL + `api_key_env = "A_KEY"`, map[string]string{"A_KEY": "var"}, false, "A_KEY in the environment · change it there, then start buddy again"},
+		{"variable that counts before all", oneURL + `api_key = "lit"`, map[string]string{"BUDDY_API_KEY": "bud"}, false, "BUDDY_API_KEY in the environment · change it there, then start buddy again"},
+		{"variable of the provider", `agent.model = "groq"`, map[string]string{"GROQ_API_KEY": "var"}, false, "GROQ_API_KEY in the environment · change it there, then start buddy again"},
+		{"login", `agent.model = "openai"`, nil, false, "~/.config/buddy/auth.json · /login openai replaces it"},
+		{"none", oneURL, nil, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHome(t)
+			write(t, filepath.Join(os.Getenv("HOME"), "key.txt"), "fil")
+			for k, v := range tt.env {
+				t.Setenv(k, v)
+			}
+			if _, err := Auth().SetKey(t.Context(), "openai", "kept"); err != nil {
+				t.Fatal(err)
+			}
+			path, o := h.user, Options{}
+			if tt.elsewhere {
+				path, o.Config = "c.toml", "c.toml"
+			}
+			write(t, path, tt.settings+"\n")
+			cfg, _, _ := load(t, o)
+			key, source, err := cfg.Active.Key()
+			if got := cfg.Active.KeyPlace(source); err != nil || (key == "") != (tt.want == "") || got != tt.want {
+				t.Errorf("key %q, %v: %q, want %q", key, err, got, tt.want)
+			}
+		})
+	}
+}
+
 // TestKeyFileIsAFIFO: it is refused at once, nothing waits for a writer.
 func TestKeyFileIsAFIFO(t *testing.T) {
 	newHome(t)

@@ -227,6 +227,14 @@ func Below(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// WithTilde writes ~ for the person's home in a path. home is "" where it is not known.
+func WithTilde(path, home string) string {
+	if home != "" && Below(path, home) {
+		return "~" + strings.TrimPrefix(path, home)
+	}
+	return path
+}
+
 // Common returns how many bytes a and b have in common at their beginning and, after those, at
 // their end.
 func Common[T ~string | ~[]byte](a, b T) (begin, end int) {

@@ -29,9 +29,15 @@ func Malformed(what string, answer []byte, cause error) *Error {
 // Cut returns the error of an answer that was cut off.
 func Cut() *Error { return &Error{Kind: CutError, What: "the answer was cut off"} }
 
-// Cause is Error without what to do.
+// Cause is Error without what to do. A key that was refused comes before all else: the address says nothing about it.
 func (e *Error) Cause() string {
 	text := e.What
+	if e.Kind == StatusError && e.Status == http.StatusUnauthorized {
+		if own := ownWords(e.Said); own != "" {
+			text += ". " + own
+		}
+		return text
+	}
 	if u, err := url.Parse(e.Endpoint); err == nil && u.Host != "" {
 		text = u.Host + ": " + text
 	}

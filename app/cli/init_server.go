@@ -29,7 +29,7 @@ func (s *setup) models(p config.Profile) ([]string, error) {
 	}
 	s.hint("asking for its models …")
 	return endpoint.Models(context.Background(), endpoint.Config{
-		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL, Key: key, KeySource: source, KeyHeader: p.HeaderFor(source), Headers: p.Headers,
+		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL, Key: key, KeySource: p.KeyPlace(source), KeyHeader: p.HeaderFor(source), Headers: p.Headers,
 		UserAgent: "buddy/" + version.Number,
 	})
 }

@@ -152,7 +152,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	output, _ := limits.Output(profile.Model)
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
-		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.HeaderFor(source), Authorities: authorities,
+		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL, Key: key, KeySource: profile.KeyPlace(source), KeyHeader: profile.HeaderFor(source), Authorities: authorities,
 		Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
 		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
 		Waits: endpoint.Waits{

@@ -34,11 +34,11 @@ func settingsText(s *Setup) (string, error) {
 		if f.Note != "" {
 			state = f.Note
 		}
-		fmt.Fprintf(&b, "  %-8s  %s  (%s)\n", f.Kind, belowHome(f.Path, home), state)
+		fmt.Fprintf(&b, "  %-8s  %s  (%s)\n", f.Kind, texts.WithTilde(f.Path, home), state)
 	}
 	b.WriteByte('\n')
 	if set := config.NotBuiltIn(c.Settings(index)); len(set) > 0 {
-		b.WriteString(config.Format(set, func(v config.Setting) string { return belowHome(v.Source, home) }))
+		b.WriteString(config.Format(set, func(v config.Setting) string { return texts.WithTilde(v.Source, home) }))
 	} else {
 		b.WriteString("Nothing is set: everything is as built in.\n")
 	}
@@ -49,14 +49,6 @@ func settingsText(s *Setup) (string, error) {
 	}
 	b.WriteString("\n/config edit opens your file. buddy config show lists every setting\nwith its default, buddy config set changes one.\n")
 	return b.String(), nil
-}
-
-// belowHome writes ~ for the person's home in a path. home is "" where it is not known.
-func belowHome(path, home string) string {
-	if home != "" && texts.Below(path, home) {
-		return "~" + strings.TrimPrefix(path, home)
-	}
-	return path
 }
 
 // settingsFile returns the person's file, which it begins with the commented template where there is none.

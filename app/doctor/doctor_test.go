@@ -20,7 +20,7 @@ func TestAskModel(t *testing.T) {
 	}
 	t.Setenv("BUDDY_API_KEY", "sk-wrong-key")
 	one := AskModel(t.Context(), p)
-	if one.State != Broken || !strings.Contains(one.Text, "401") || one.Do != "check the key from BUDDY_API_KEY" || s.Asked.Load() != 2 {
+	if one.State != Broken || !strings.Contains(one.Text, "401") || one.Do != "Key: BUDDY_API_KEY in the environment · change it there, then start buddy again" || s.Asked.Load() != 2 {
 		t.Errorf("%+v after %d requests", one, s.Asked.Load())
 	}
 	if strings.Contains(one.Text+one.Do, "sk-wrong") {

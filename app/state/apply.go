@@ -428,7 +428,10 @@ func restored(s *State, env event.Envelope, p event.FileRestored) {
 
 // failed shows an error; one that ended a task is that task's outcome.
 func failed(s *State, env event.Envelope, p event.Error) {
-	text := texts.WithNext(p.Text, p.NextStep)
+	text := p.Text
+	if p.NextStep != "" {
+		text += "\n" + p.NextStep // a line of its own: it is what the person looks for
+	}
 	if p.Code == "task_failed" {
 		addOutcome(s, env, ErrorBlock, text, p.Raw)
 		return

@@ -31,7 +31,7 @@ func TestRetriesAreOneBlock(t *testing.T) {
 		{
 			"fails",
 			[]event.Event{attempt(1), event.Error{Text: "api.x: 529 overloaded (tried 6 times)", NextStep: "wait", Code: "task_failed", Raw: "{}"}, event.TaskFinished{ID: 1, Outcome: event.Failed}},
-			"api.x: 529 overloaded (tried 6 times) · wait", false,
+			"api.x: 529 overloaded (tried 6 times)\nwait", false,
 		},
 		{
 			"another model answers",

@@ -23,7 +23,12 @@ func (l *laidBlock) layFault(v *blockView) {
 		l.putRetry(t, v)
 	case state.ErrorBlock:
 		t.Put("error  ", markup.Style{Role: themes.Error})
-		t.Put(markup.Inline(string(b.Text)), markup.Style{Role: themes.Text})
+		for i, line := range strings.Split(string(b.Text), "\n") {
+			if i > 0 {
+				t.Put("\n", markup.Style{})
+			}
+			t.Put(markup.Inline(line), markup.Style{Role: themes.Text})
+		}
 	case state.WarningBlock:
 		t.Put("warning  ", markup.Style{Role: themes.Warning})
 		t.Put(markup.Inline(string(b.Text)), markup.Style{Role: themes.Text})

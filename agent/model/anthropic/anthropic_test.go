@@ -409,7 +409,7 @@ func TestNew(t *testing.T) {
 	for want, c := range map[string]anthropic.Config{
 		"models.p.api_base_url is empty": {Profile: "p", Model: "m"},
 		"model is empty":                 {BaseURL: "http://x"},
-		"the key from env K holds":       {BaseURL: "http://x", Model: "m", Key: "a\nb", KeySource: "env K"},
+		"as a line break; key: env K":    {BaseURL: "http://x", Model: "m", Key: "a\nb", KeySource: "env K"},
 	} {
 		if _, err := anthropic.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want %s", err, want)

@@ -35,7 +35,7 @@ type Config struct {
 	Model     string   // the name that is sent; for hints
 	BaseURL   string   // http or https; a trailing slash does not matter; a query goes with every request
 	Key       string   // empty: no Authorization is sent, as local servers need none
-	KeySource string   // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	KeySource string   // where Key is and what changes it, see [buddy/config.Profile.KeyPlace]; for hints
 	KeyHeader string   // what holds Key instead of the protocol's header; "Authorization" has Bearer before it
 	Headers   []string // "Name: value", of every request
 	UserAgent string
@@ -82,7 +82,7 @@ func New(c Config) (*Endpoint, error) {
 		return nil, fmt.Errorf("%s = %q: a base URL has no fragment", key, shown.String())
 	}
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }) {
-		return nil, fmt.Errorf("the key%s holds a character that no key has, such as a line break", from(c.KeySource))
+		return nil, fmt.Errorf("the key holds a character that no key has, such as a line break; key: %s", c.KeySource)
 	}
 	e := &Endpoint{config: c, near: near(u.Hostname()), base: strings.TrimRight(base.String(), "/"), query: u.RawQuery, shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
 	e.waits = c.Waits.filled(e.near)
@@ -96,13 +96,6 @@ func withoutURL(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-func from(source string) string {
-	if source == "" {
-		return ""
-	}
-	return " from " + source
 }
 
 func hostPort(u *url.URL) string {

@@ -49,7 +49,7 @@ func TestHints(t *testing.T) {
 		config endpoint.Config
 		hint   string
 	}{
-		{401, endpoint.Config{Key: "secret-key", KeySource: "file ~/.key"}, "check the key from file ~/.key"},
+		{401, endpoint.Config{Key: "secret-key", KeySource: "file ~/.key"}, "Key: file ~/.key"},
 		{401, endpoint.Config{Key: "secret-key"}, "check the key"},
 		{403, endpoint.Config{Profile: "work"}, "no key was sent: set api_key_env in [models.work]"},
 		{403, endpoint.Config{Profile: "work/gpt-6", Model: "gpt-6"}, "no key was sent: set api_key_env in a profile for it"},

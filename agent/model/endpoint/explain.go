@@ -114,7 +114,9 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 		e.Kind, e.Hint = model.SetupError, proxyHint
 	case code == http.StatusForbidden && model.IsPage(head):
 		e.Hint = "a proxy or a firewall may have answered in place of the server: " + proxyHint
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+	case code == http.StatusUnauthorized:
+		e.What, e.Hint = c.refusedKey()+" (401)", c.keyHint()
+	case code == http.StatusForbidden:
 		e.Hint = c.keyHint()
 	case code == http.StatusRequestEntityTooLarge, refused(code) && long:
 		e.Kind, e.Hint, e.Window = model.ContextError, contextHint, window
@@ -152,6 +154,19 @@ func refused(code int) bool { return code == 400 || code == 422 || code == 500 }
 // of one that asks too fast; platform.openai.com/docs/guides/error-codes has both.
 func noCredit(head []byte) bool { return bytes.Contains(head, []byte("insufficient_quota")) }
 
+// refusedKey says what a server answered that does not take the key.
+func (c *Call) refusedKey() string {
+	of := ""
+	if c.e.config.Profile != "" {
+		of = " of " + c.e.config.Profile
+	}
+	if c.e.config.Key == "" {
+		return "The server asks for an API key"
+	}
+	return "The API key" + of + " was refused"
+}
+
+// keyHint says where the key is and what changes it.
 func (c *Call) keyHint() string {
 	switch conf := c.e.config; {
 	case conf.Key == "":
@@ -159,7 +174,7 @@ func (c *Call) keyHint() string {
 	case conf.KeySource == "":
 		return "check the key"
 	default:
-		return "check the key from " + conf.KeySource
+		return "Key: " + conf.KeySource
 	}
 }
 

@@ -99,8 +99,8 @@ func statuses(other string) []Fault {
 	date := time.Now().Add(100 * time.Second).UTC().Format(http.TimeFormat)
 	return []Fault{
 		refused("400", 400, `{"error":{"message":"tools.0: no schema"}}`, ": 400 bad request: ", "tools.0: no schema"),
-		refused("401", 401, `{"error":{"message":"Incorrect API key: `+Secret+`"}}`, ": 401 unauthorized: ", "Incorrect API key: [key]", "; check the key from env TEST_KEY"),
-		refused("403", 403, "no", "403 forbidden: no; check the key from env TEST_KEY"),
+		refused("401", 401, `{"error":{"message":"Incorrect API key: `+Secret+`"}}`, "The API key of work was refused (401). Incorrect API key: [key]; Key: env TEST_KEY"),
+		refused("403", 403, "no", "403 forbidden: no; Key: env TEST_KEY"),
 		refused("404", 404, "page not found\n", "404 not found: page not found; ", hint),
 		refused("long body", 400, strings.Repeat("é", 400), ": "+strings.Repeat("é", 99)+"…"),
 		refused("key at the cut", 400, strings.Repeat("x", 180)+Secret, "x[key]"),

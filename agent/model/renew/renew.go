@@ -117,6 +117,6 @@ func refusal(err error) bool {
 func (m *Model) hinted(err error) error {
 	e, _ := errors.AsType[*model.Error](err)
 	said := *e
-	said.Hint = m.config.Hint
+	said.What, said.Hint = "The login was refused (401)", m.config.Hint
 	return &said
 }

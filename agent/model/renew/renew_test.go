@@ -48,7 +48,7 @@ func TestStream(t *testing.T) {
 	}{
 		{"taken", "a", []string{"a"}, nil, "a", "", ""},
 		{"refused once", "b", []string{"a", "b"}, nil, "a b", "a", ""},
-		{"refused twice", "c", []string{"a", "b"}, nil, "a b", "a", "status 401; log in again"},
+		{"refused twice", "c", []string{"a", "b"}, nil, "a b", "a", "The login was refused (401); log in again"},
 		{"no key", "a", nil, errors.New("not logged in"), "", "", "not logged in; log in again"},
 		{"no other key", "b", []string{"a"}, errors.New("offline"), "a", "a", "offline; log in again"},
 	} {

@@ -35,7 +35,7 @@ type Config struct {
 	Profile   string // the name under [models]
 	BaseURL   string // http or https; a trailing slash does not matter; required
 	Key       string // empty: none is sent
-	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	KeySource string // where Key is and what changes it, see [buddy/config.Profile.KeyPlace]; for hints
 	Model     string // the provider's name of the model; empty: Profile
 	Window    int    // context window in tokens; 0 = unknown
 	Server    string // who owns the model, as the list of models of a server on this machine says, such as "llamacpp"
