@@ -155,3 +155,22 @@ func TestOverRate(t *testing.T) {
 		}
 	}
 }
+
+// TestShortHasOneClock: a provider's own words are said in short, but not when to come back: the wait shows that.
+func TestShortHasOneClock(t *testing.T) {
+	for _, tt := range []struct {
+		status     int
+		said, want string
+	}{
+		{429, "Rate limit reached for gpt-5.5. Please try again in 6.66s.", "Rate limited (429)"},
+		{429, "Too many. Retry after 20 seconds.", "Rate limited (429)"},
+		{429, "Too many sessions. See the docs.", "Rate limited (429): Too many sessions"},
+		{500, "No GPU left.", "Server error (500): No GPU left"},
+		{529, "Overloaded", "Overloaded (529)"},
+	} {
+		e := model.Error{Kind: model.StatusError, Status: tt.status, What: model.StatusText(tt.status), Said: tt.said}
+		if got := e.Short(); got != tt.want {
+			t.Errorf("%d %q: %q, want %q", tt.status, tt.said, got, tt.want)
+		}
+	}
+}

@@ -2,9 +2,7 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,7 +10,7 @@ import (
 )
 
 // Short says in a few words what happened, with the provider's own if they add something: "Overloaded (529)",
-// "Rate limited (429): try again in 6.7 s".
+// "Server error (500): No GPU left".
 func (e *Error) Short() string {
 	if e.Status == 0 || e.Kind != ReportedError && e.Kind != StatusError {
 		what, _, _ := strings.Cut(e.What, ": ")
@@ -42,27 +40,14 @@ func statusName(code int) string {
 	return name
 }
 
-// waitWords matches what providers write about when to come back: "Please try again in 6.66s."
-var waitWords = regexp.MustCompile(`(?i)(try again|retry) (?:in|after) (\d+(?:\.\d+)?) ?(ms|s|m|h|milliseconds?|seconds?|minutes?|hours?)\b`)
-
 // mostOwn limits what of a provider's own words is said in short, in runes.
 const mostOwn = 90
 
-// ownWords returns the part of a provider's message that matters to a person who waits: when to come back, else its first
-// sentence.
+// ownWords returns the part of a provider's message that matters to a person: its first sentence. When to come back is
+// not repeated: the wait is shown as it passes, and two waits would contradict each other.
 func ownWords(said string) string {
-	if m := waitWords.FindStringSubmatch(said); m != nil {
-		n, _ := strconv.ParseFloat(m[2], 64) // the pattern makes it a number
-		unit := m[3]
-		switch {
-		case strings.HasPrefix(unit, "ms") || strings.HasPrefix(unit, "milli"):
-			n, unit = n/1000, "s"
-		case unit[0] == 'm' || unit[0] == 'M':
-			unit = "min"
-		default:
-			unit = strings.ToLower(unit[:1])
-		}
-		return fmt.Sprintf("try again in %s %s", strconv.FormatFloat(math.Round(n*10)/10, 'f', -1, 64), unit)
+	if AskedWait(said) > 0 {
+		return ""
 	}
 	first, _, _ := strings.Cut(said, ". ")
 	first = strings.TrimRight(strings.TrimSpace(first), ".")

@@ -111,6 +111,7 @@ func (u *UI) Draw(s tcell.Screen) {
 		u.v.border.Rule(s, r.X, r.Y, r.W, u.arranged.rules)
 	}
 	u.v.footer.SetScope(scope, u.overlays.covered())
+	u.v.footer.SetRetry(u.v.prompt.Retries())
 	drawIn(s, u.v.footer, lay.Footer)
 	if v := u.dock.view(); !lay.Dock.Empty() {
 		drawIn(s, v, lay.Dock)

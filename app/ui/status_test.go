@@ -244,3 +244,22 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestRetryKeysStayWhole: the keys of a request that waits are never broken, and the last row does not say that Enter sends.
+func TestRetryKeysStayWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running[:2]...)
+		x.Want("Enter send")
+		x.tell(event.ModelRetry{Attempt: 1, Of: 6, WaitMS: 12_000, Why: "429", Short: "Rate limited (429): your plan allows so much in a minute"})
+		x.Want("(2 of 6)\n   Enter: retry now · Esc: stop")
+		x.unwanted("Enter send")
+		x.Type("and then")
+		x.Want("Enter send")
+		x.Press("Ctrl+U")
+		x.Press("Enter")
+		x.took(event.RetryNow{})
+		x.tell(event.ModelAlive{})
+		x.Want("Enter send")
+	})
+}

@@ -141,6 +141,11 @@ func (p *Prompt) Discard() {
 // Empty reports whether nothing is typed.
 func (p *Prompt) Empty() bool { return p.editor.Empty() }
 
+// Retries reports whether Enter sends a request again that waits: nothing is typed that it would send instead.
+func (p *Prompt) Retries() bool {
+	return p.retries && p.OnRetry != nil && strings.TrimSpace(p.editor.Text()) == ""
+}
+
 // Scope returns the scope in which keys are looked up: to the prompt or to what lies over it.
 func (p *Prompt) Scope() keymap.Scope {
 	switch {
@@ -286,7 +291,7 @@ func (p *Prompt) send() {
 	text := p.editor.Text()
 	if strings.TrimSpace(text) == "" {
 		switch {
-		case p.retries && p.OnRetry != nil:
+		case p.Retries():
 			p.OnRetry()
 		case p.interrupted && p.OnContinue != nil:
 			p.OnContinue()

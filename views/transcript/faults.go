@@ -57,9 +57,14 @@ func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
 		t.Put(markup.Inline(string(v.block.Text)), markup.Style{Role: role})
 		return
 	}
-	t.Put(markup.Inline(v.block.Retry.Text)+". "+l.wait, markup.Style{Role: role})
+	text := markup.Inline(v.block.Retry.Text) + ". " + l.wait
+	t.Put(text, markup.Style{Role: role})
 	if keys := v.shared.retryKeys(); keys != "" {
-		t.Put(" · "+keys, markup.Style{Role: themes.Text})
+		before := " · "
+		if draw.TextWidth(text+before+keys) > l.width-gutterWidth {
+			before = "\n" // a key and what it does stay together
+		}
+		t.Put(before+keys, markup.Style{Role: themes.Text})
 	}
 }
 
