@@ -261,6 +261,9 @@ func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
+// Explains reports whether the details are open.
+func (a *Approval) Explains() bool { return a.explain.on }
+
 // Typing reports whether a text is typed in the dialog.
 func (a *Approval) Typing() bool { return a.typing != nil }
 

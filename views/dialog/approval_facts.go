@@ -136,7 +136,7 @@ func letters(a *Approval) string {
 	for _, k := range []struct {
 		act  keymap.Action
 		does string
-	}{{keymap.Approve, "yes"}, {keymap.AllowSimilar, "yes, and don't ask again"}, {keymap.Deny, "no"}, {keymap.DenyWithReason, "no, and say why"}} {
+	}{{keymap.Approve, "yes"}, {keymap.AllowSimilar, "yes, and don't ask again"}, {keymap.DenyWithReason, "no, and tell the agent why"}} {
 		if name := a.Keys.Name(k.act); name != "" && (k.act != keymap.AllowSimilar || a.asked.Context.Similar != "") {
 			all = append(all, name+" "+k.does)
 		}

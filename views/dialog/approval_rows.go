@@ -97,11 +97,15 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 		shown.all[i].row = !a.short
 		shown.all[i].dim = !a.works(c.action)
 	}
+	details := "details"
+	if a.explain.on {
+		details = "hide details"
+	}
 	var own []draw.Hint
 	for _, o := range []struct {
 		act   keymap.Action
 		label string
-	}{{keymap.Explain, "details"}, {keymap.AmendCall, "edit"}} {
+	}{{keymap.Explain, details}, {keymap.AmendCall, "edit"}} {
 		if keys := a.Keys.Keys(o.act); len(keys) > 0 && (o.act != keymap.AmendCall || a.amend.put != nil) {
 			own = append(own, draw.Hint{Key: keys[0], Label: o.label})
 		}
