@@ -79,7 +79,7 @@ type Input struct {
 
 // Beside says which parts there are beside the conversation, and which of them a person has chosen.
 type Beside struct {
-	Column bool // something is live, or was in this session
+	Column bool // something is live, or its last picture is there
 	Hidden bool // the column is not to be seen; the strip is
 	Wide   bool // the column takes most of the width
 	Live   int  // panes to be seen at once, and calls that print; 0 is none

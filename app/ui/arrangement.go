@@ -15,7 +15,7 @@ type arrangement struct {
 	focus   layout.Pane // of the panes; dialogs over them come first
 	tab     layout.Pane // the pane last focused other than the prompt
 	zoom    bool
-	column  bool // there was something live in this session
+	column  bool // there is something beside the conversation
 	shape   Shape
 	rules   bool   // around the prompt
 	dragged border // with the mouse
@@ -32,6 +32,14 @@ func (a *arrangement) setFocus(p layout.Pane) {
 	a.panes.SetHeld(p == layout.Live)
 	if p != layout.Prompt {
 		a.tab = p
+	}
+}
+
+// giveBack gives the space of the column to the conversation: nothing is to be seen there any more.
+func (a *arrangement) giveBack() {
+	a.column = false
+	if a.tab >= layout.Live {
+		a.tab, a.zoom = layout.Conversation, false
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -9,8 +10,8 @@ import (
 	"buddy/app/layout"
 )
 
-// The column comes when a command has run, and stays: text is wrapped anew once.
-func TestColumnComesOnceAndStays(t *testing.T) {
+// The column comes when a command has run and stays while there is something to see in it.
+func TestColumnStaysWhileSomethingIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		width := func() int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[layout.Conversation].W }
@@ -23,10 +24,13 @@ func TestColumnComesOnceAndStays(t *testing.T) {
 		beside := width()
 		x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
 		x.Want("shell ◐")
-		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell"}, event.TaskFinished{ID: 1, Outcome: event.Completed}, event.PaneClosed{Pane: "%1"})
-		x.Want("Nothing is running")
+		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell"}, event.TaskFinished{ID: 1, Outcome: event.Completed})
 		if got := width(); beside != 74 || got != beside {
-			t.Errorf("%d columns beside what is live, %d when that is over; want 74", beside, got)
+			t.Errorf("%d columns beside what is live, %d beside its last picture; want 74", beside, got)
+		}
+		x.tell(event.PaneClosed{Pane: "%1"})
+		if got := width(); got != 120 {
+			t.Errorf("%d columns when nothing is to be seen beside the conversation", got)
 		}
 	})
 }
@@ -85,4 +89,32 @@ func TestDraggingKeepsRoomForBoth(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSpaceIsGivenBack: when subagents are done and nothing else runs, the conversation has the whole width again, and each
+// subagent's row says which command opens its report.
+func TestSpaceIsGivenBack(t *testing.T) {
+	for _, size := range [][2]int{{120, 32}, {80, 24}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(running[:2]...)
+			x.begins(8, "explore", "look", false)
+			x.begins(9, "explore", "read", false)
+			x.Settle()
+			if lay, _ := x.arranged(); lay.Panes[layout.Tasks].Empty() && lay.Strip.Empty() {
+				t.Error("nothing says that subagents run")
+			}
+			for n := 8; n <= 9; n++ {
+				x.on(n, n, event.TaskFinished{ID: n, Outcome: event.Completed})
+				x.on(0, 1, event.ToolResult{CallID: fmt.Sprint("call-", n), Name: "agent", Result: "{}"})
+			}
+			x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+			x.Settle()
+			if lay, _ := x.arranged(); lay.Panes[layout.Conversation].W != size[0] || !lay.Strip.Empty() {
+				t.Errorf("the conversation has %d columns, the strip %v", lay.Panes[layout.Conversation].W, lay.Strip)
+			}
+			x.Want("/output 2 opens it", "/output opens it")
+			x.unwanted("Nothing is running", "Tab opens")
+		})
+	}
 }

@@ -29,8 +29,12 @@ func (u *UI) input(w, h int) layout.Input {
 	if a.focus == layout.Tasks { // it does not go while the person is in it
 		in.Tasks = max(in.Tasks, 1)
 	}
+	if in.Column && in.Live == 0 && in.Tasks == 0 && a.focus < layout.Live {
+		a.giveBack()
+		in.Column, in.Tab, in.Zoom = false, a.tab, a.zoom
+	}
 	if v := u.overlays.docked(); v != nil {
-		in.Dock, in.DockFull = v.Rows(w), u.dock.full
+		in.Dock, in.DockFull = v.Rows(w), u.dock.full || u.dock.approval.Explains()
 	}
 	if o, ok := u.overlays.top().(boxed); ok {
 		in.Dialog.W, in.Dialog.H = o.Size(roomFor(w, h))

@@ -80,7 +80,7 @@ func (l *Strip) parts(w int) (left, right []draw.Span) {
 		return append(left, draw.Untrusted(themes.Text, texts.OneLine(t.Title))...), l.time(t.Started, now, len(others)-1)
 	}
 	if q == nil {
-		return []draw.Span{draw.Text(themes.Muted, "Nothing is running")}, nil
+		return nil, nil
 	}
 	if m := q.shows(); m.sign != "" {
 		left = []draw.Span{draw.Text(m.role, m.sign+" ")}

@@ -422,9 +422,6 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 	c.Fill(c.Say(0, mark, role), g, c.Palette[themes.Text])
 }
 
-// allOutput is said of the last call if much of its output does not show.
-const allOutput = " · /output opens it"
-
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
 	if l.row > 0 {
@@ -435,6 +432,9 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 		gain := l.gain
 		if hint := gain + allOutput; l.much && l.fold != unfolded && v.shared.newest == v.block.Call && draw.Width(l.head)+draw.TextWidth(hint)+12 <= c.W {
 			gain = hint
+		}
+		if call := v.block.Call; call.Agent != nil && call.State == state.CallDone && !l.works && l.fold != unfolded {
+			gain = v.withReport(gain, c.W-draw.Width(l.head)-12)
 		}
 		m.head(paintCall(c, v.block.Call, l.head, gain, l.fold == unfolded, now), l.head)
 		return

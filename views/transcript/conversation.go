@@ -65,6 +65,7 @@ type shared struct {
 	lexers *markup.Highlighter    // nil leaves code plain
 	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
 	unfold func() string          // the key that unfolds
+	back   func(n int) int        // which call from the end block n is
 	newest *state.Call            // whose output /output opens; nil: it is not there
 	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
 	retryKeys func() string
@@ -74,7 +75,7 @@ type shared struct {
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
 	c.shared = &shared{
-		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) },
+		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) }, back: func(n int) int { return callsFrom(c.view.blocks, n) },
 	}
 	return c
 }
@@ -116,6 +117,16 @@ func retryKeys(c *Conversation) string {
 		return ""
 	}
 	return c.Keys.Name(keymap.Send) + ": retry now · " + c.Keys.Name(keymap.Back) + ": stop"
+}
+
+// callsFrom counts the calls from block n to the last one.
+func callsFrom(all []*blockView, n int) (calls int) {
+	for _, v := range all[n:] {
+		if v.block.Call != nil {
+			calls++
+		}
+	}
+	return calls
 }
 
 // Follows reports whether the end of a conversation is on the screen when it is drawn.

@@ -1,7 +1,10 @@
 package transcript
 
 import (
+	"fmt"
+
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -108,3 +111,25 @@ func (o *Output) Top() {
 
 // Bottom goes to the end, which is followed again.
 func (o *Output) Bottom() { o.follow = true }
+
+// allOutput is said of the last call if much of its output does not show.
+const allOutput = " · /output opens it"
+
+// withReport adds to what came of a subagent which command opens its report, or says only that where w cells have no
+// room for both.
+func (v *blockView) withReport(gain string, w int) string {
+	if v.shared.newest == nil { // newer calls are not there, so nobody can count
+		return gain
+	}
+	hint := "/output opens it"
+	if n := v.shared.back(v.n); n > 1 {
+		hint = fmt.Sprintf("/output %d opens it", n)
+	}
+	if both := texts.WithNext(gain, hint); gain != "" && draw.TextWidth(both) <= w {
+		return both
+	}
+	if draw.TextWidth(hint) <= w {
+		return hint
+	}
+	return gain
+}
