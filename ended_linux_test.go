@@ -66,7 +66,7 @@ func TestEndedFromOutside(t *testing.T) {
 		}
 		if mode == "screen" {
 			tmuxtest.Until(t, "the exchange ends", func() bool { return strings.Contains(d.journal(), `"task.finished"`) })
-			if journal := d.journal(); !strings.Contains(journal, `"outcome":"completed"`) || !strings.Contains(journal, `first\\nlast`) {
+			if journal := d.journal(); !strings.Contains(journal, `"outcome":"completed"`) || !strings.Contains(journal, `first\nlast`) {
 				t.Errorf("the exchange did not complete:\n%s", journal)
 			}
 			d.stop()
@@ -74,7 +74,7 @@ func TestEndedFromOutside(t *testing.T) {
 		}
 		again := exec.Command("buddy", append(append([]string{"exec", "--model", "demo", "--json"}, more...), "--resume", "last", "help")...)
 		again.Dir, again.Env = d.work, d.cmd.Env
-		if out, err := again.CombinedOutput(); err != nil || !strings.Contains(string(out), `first\\nlast`) {
+		if out, err := again.CombinedOutput(); err != nil || !strings.Contains(string(out), `first\nlast`) {
 			t.Errorf("resuming: %v, %s", err, out)
 		}
 	}

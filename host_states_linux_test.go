@@ -24,7 +24,11 @@ func states(req modeltest.Request) modeltest.Answer {
 	case strings.Contains(all, "has become too long"): // the request for a summary
 		return modeltest.Answer{modeltest.Text("Goal: "), modeltest.Hang{}}
 	case strings.Contains(prompt, "remember"):
-		return modeltest.Answer{modeltest.Text(strings.Repeat("and so on ", 500) + "to the end of " + prompt)}
+		var long strings.Builder
+		for i := range 500 {
+			fmt.Fprintf(&long, "and so on %d ", i)
+		}
+		return modeltest.Answer{modeltest.Text(long.String() + "to the end of " + prompt)}
 	case strings.Contains(prompt, "recall"):
 		return modeltest.Answer{modeltest.Text(fmt.Sprint("known: ", strings.Count(all, "of remember one")))}
 	case strings.Contains(prompt, "wait"):
