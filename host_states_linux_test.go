@@ -33,7 +33,7 @@ func states(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text(fmt.Sprint("known: ", strings.Count(all, "of remember one")))}
 	case strings.Contains(prompt, "wait"):
 		if lastMessage(req).Role == model.Tool {
-			return modeltest.Answer{modeltest.Text("The command has " + strings.Split(lastMessage(req).Content, `\n`)[1] + ".")}
+			return modeltest.Answer{modeltest.Text("The command has " + strings.Split(lastMessage(req).Content, "\n")[1] + ".")}
 		}
 		return modeltest.Answer{shellCall("c1", "echo beg''un; until test -e go; do sleep 0.02; done; echo waited")}
 	case strings.Contains(all, "a word 9"): // gone on with

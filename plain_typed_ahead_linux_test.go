@@ -114,7 +114,7 @@ func TestPlainQuestionOfTheModel(t *testing.T) {
 		d.types("/ps\r")
 		d.want("#1", "Answer: ")
 		d.types("green, if you can\r")
-		d.want(`"answer":"green, if you can"`, "> 1", `You said "1".`, "> ")
+		d.want("It said: green, if you can", "> 1", `You said "1".`, "> ")
 		d.types("\x04")
 		d.ends()
 	})

@@ -27,10 +27,10 @@ func TestCallsThatAreText(t *testing.T) {
 				prompt, results = saidIn(m.Content), 0
 			}
 		}
-		switch {
-		case results == 0:
+		switch results {
+		case 0:
 			return modeltest.Answer{modeltest.Chunks{Bytes: 5}, modeltest.Text("<think>A file.</think>I will look.\n\n<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"" + strings.TrimPrefix(prompt, "read ") + "\"}}\n</tool_call>")}
-		case results == 1:
+		case 1:
 			return modeltest.Answer{modeltest.Chunks{Bytes: 5}, modeltest.Text("The file says:\n\n```json\n" + call + "\n```")}
 		}
 		return modeltest.Answer{modeltest.Text("It is made.")}

@@ -156,13 +156,11 @@ func goalsOf(c config.Goal) agent.Goals {
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
 	c := p.Config
 	secrets = c.Secrets()
-	if c.Problem != "" && f.Modelless && (c.Active == nil || c.Active.Bundled()) {
-		return demo.New(demoPace), secrets, nil
-	}
-	if c.Problem != "" && f.Headless && (c.Active == nil || c.Active.Bundled()) {
+	none := c.Problem != "" && (c.Active == nil || c.Active.Bundled())
+	switch {
+	case none && f.Headless && !f.Modelless:
 		return nil, nil, exit.Error{Code: exit.Failed, Text: NoModel(f, c)}
-	}
-	if c.Active == nil {
+	case none && f.Modelless, c.Active == nil:
 		return demo.New(demoPace), secrets, nil
 	}
 	if other, ok := c.Lookup(c.Agent.FallbackModel); ok {

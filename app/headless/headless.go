@@ -209,10 +209,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.PromptSubmitted:
 		l.submitted(env.Task, p)
 	case event.Error:
-		l.Remark(p)
-		if p.Code == event.BadCommand && l.task == 0 {
-			return event.Failed // the prompt was not taken
-		}
+		return l.fault(p)
 	case event.QuestionAsked:
 		l.question(p)
 	case event.ModelMessage, event.ResponseFinished:
@@ -220,9 +217,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.WorkflowChanged:
 		return l.workflow(p)
 	case event.ModelReading:
-		if text := l.readings.said(p, time.Now()); text != "" {
-			l.Say("%s", text)
-		}
+		l.read(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.GoalChecked:
@@ -236,6 +231,22 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.Remark(env.Payload)
 	}
 	return ""
+}
+
+// fault says an error, and ends the work if the prompt was not taken.
+func (l *line) fault(p event.Error) event.Outcome {
+	l.Remark(p)
+	if p.Code == event.BadCommand && l.task == 0 {
+		return event.Failed
+	}
+	return ""
+}
+
+// read says how much of the prompt the server has processed, when it is time to say that.
+func (l *line) read(p event.ModelReading) {
+	if text := l.readings.said(p, time.Now()); text != "" {
+		l.Say("%s", text)
+	}
 }
 
 // finished ends the work if the task that did it has ended.

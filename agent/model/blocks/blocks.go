@@ -219,15 +219,9 @@ func (a *answer) pass(d model.Delta, err error) {
 // the model has not seen more than the name, or it ends a task that asks for a change before there was one.
 func (a *answer) objection() string {
 	switch {
-	case a.scanner.call != nil && a.past.last != "" && callText(a.call()) == a.past.last:
-		if a.past.idle {
-			return useless
-		}
-		return repeated
-	case a.scanner.call != nil && a.past.vain == maxVain && !a.told:
-		a.told = true
-		return vain
-	case a.scanner.call != nil || a.done == nil || !a.guesses:
+	case a.scanner.call != nil:
+		return a.callObjection()
+	case a.done == nil || !a.guesses:
 	case bare.MatchString(strings.TrimSpace(a.held)):
 		return unfenced
 	case a.past.idle:
@@ -239,6 +233,20 @@ func (a *answer) objection() string {
 		return guessed
 	case a.past.names:
 		return onlyName
+	}
+	return ""
+}
+
+// callObjection is objection for an answer that makes a call.
+func (a *answer) callObjection() string {
+	switch {
+	case a.past.last != "" && callText(a.call()) == a.past.last && a.past.idle:
+		return useless
+	case a.past.last != "" && callText(a.call()) == a.past.last:
+		return repeated
+	case a.past.vain == maxVain && !a.told:
+		a.told = true
+		return vain
 	}
 	return ""
 }

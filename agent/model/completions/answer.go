@@ -56,10 +56,8 @@ func (a *answer) Take(event []byte) error {
 		return wire.Bad("the answer has an event that is not a chat completion", event, err)
 	}
 	a.form.learn(event, c)
-	if p := c.Progress; p != nil && 0 <= p.Cache && p.Cache <= p.Processed && p.Processed <= p.Total && p.TimeMS >= 0 {
-		if err := a.Emit(model.Delta{Kind: model.Reading, Prompt: &model.PromptRead{Total: p.Total, Cached: p.Cache, Done: p.Processed, TookMS: p.TimeMS}}); err != nil {
-			return err
-		}
+	if err := a.reading(c.Progress); err != nil {
+		return err
 	}
 	a.choices = a.choices || len(c.Choices) > 0
 	if u := wire.Usage(c.Usage); u != nil {
@@ -76,6 +74,14 @@ func (a *answer) Take(event []byte) error {
 		}
 	}
 	return nil
+}
+
+// reading reports how much of the prompt the server has processed, if it says that and the numbers can be.
+func (a *answer) reading(p *progress) error {
+	if p == nil || p.Cache < 0 || p.Cache > p.Processed || p.Processed > p.Total || p.TimeMS < 0 {
+		return nil
+	}
+	return a.Emit(model.Delta{Kind: model.Reading, Prompt: &model.PromptRead{Total: p.Total, Cached: p.Cache, Done: p.Processed, TookMS: p.TimeMS}})
 }
 
 func (a *answer) choice(c choice) error {
