@@ -70,7 +70,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 	case last.Content == "refuse":
 		return modeltest.Answer{modeltest.Status{Code: 400, Body: `{"error":{"message":"refused"}}`}}
 	case last.Content == "stream": // 200 tokens a second for a minute
-		return modeltest.Answer{modeltest.Chunks{Bytes: 4, Every: 5 * time.Millisecond}, modeltest.Text(strings.Repeat("a word ", 7_000))}
+		return modeltest.Answer{modeltest.Chunks{Bytes: 4, Every: 5 * time.Millisecond}, modeltest.Text(manyLines(2_000))}
 	case last.Content == "be evil":
 		return modeltest.Answer{modeltest.Text("a\x1b[2Jb\u202ec\n\tindented")}
 	}

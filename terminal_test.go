@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -198,7 +199,7 @@ func TestTerminal(t *testing.T) {
 		case strings.Contains(prompt, "stream"):
 			return modeltest.Answer{
 				modeltest.Chunks{Bytes: 4, Every: 2 * time.Millisecond},
-				modeltest.Text("# The plan\n\nFirst the **needle**, then\n\n```go\nfunc main() { println(\"copy me\") }\n```\n\n" + strings.Repeat("a line of the answer\n\n", 30) + "and the last word."),
+				modeltest.Text("# The plan\n\nFirst the **needle**, then\n\n```go\nfunc main() { println(\"copy me\") }\n```\n\n" + manyLines(30) + "and the last word."),
 			}
 		case strings.Contains(prompt, "write"):
 			return modeltest.Answer{modeltest.Text("I will."), shellCall(id, "mkdir made && echo it is made")}
@@ -234,9 +235,8 @@ func TestTerminal(t *testing.T) {
 	// Search and copy, by keys of the conversation.
 	x.say("/find needle")
 	x.want("First the needle", "1 of 1")
-	x.keys("Escape") // ends the search
+	x.keys("Escape") // ends the search, and goes back to the prompt
 	x.gone("1 of 1") // a key at once after Esc would be taken for an Alt key
-	x.keys("Escape") // back to the prompt
 	x.want("Enter send")
 	x.say("/copy")
 	x.clipboard("The tool said:")
@@ -359,4 +359,13 @@ func oddSequences(b []byte) []string {
 		b = b[len(seq):]
 	}
 	return odd
+}
+
+// manyLines returns so many paragraphs, no two of which are the same: an answer that repeats itself is cut off.
+func manyLines(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "line %d of the answer\n\n", i)
+	}
+	return text.String()
 }
