@@ -164,7 +164,7 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 }
 
-// tellAs lets requests begin with what a model is told, and offer its tools.
+// tellAs gives requests the system text and the tools for a model.
 func tellAs(r *Runtime, info model.Info) {
 	if r.opts.Told != nil {
 		system, all := r.opts.Told(info)
@@ -173,7 +173,7 @@ func tellAs(r *Runtime, info model.Info) {
 	}
 }
 
-// learnt takes up what was learnt of a model, which may change what it is told from the next request on.
+// learnt stores what a server refused of a model. Later requests may get another system text and other tools.
 func learnt(r *Runtime, n model.Needs) {
 	if info := r.selection.Model().Info(); n.Of(info) {
 		tellAs(r, info)

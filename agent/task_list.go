@@ -50,7 +50,7 @@ func (r *Runtime) listTasks() string {
 	return strings.Join(lines, "\n")
 }
 
-// waitsFor says what of the person a task waits for, "" for nothing.
+// waitsFor says which decision of the person a task waits for, "" for none.
 func waitsFor(r *Runtime, task int) string {
 	switch {
 	case r.approvals.Waits(task):
@@ -61,7 +61,7 @@ func waitsFor(r *Runtime, task int) string {
 	return ""
 }
 
-// list returns the tasks that run. waits says what of the person a task waits for.
+// list returns the running tasks. waits says which decision of the person a task waits for.
 func (s *tasks) list(waits func(task int) string) []listedTask {
 	s.mu.Lock()
 	defer s.mu.Unlock()

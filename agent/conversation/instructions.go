@@ -71,7 +71,7 @@ type Instructions struct {
 	work   *sync.WaitGroup
 
 	mu       sync.Mutex // guards all below
-	here     string     // what is told before them: where the model works
+	here     string     // the text before the files: where the model works
 	set      instructions.Set
 	stale    bool   // a compaction came since
 	injected string // the prompt injection in any of them

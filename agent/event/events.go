@@ -425,21 +425,6 @@ type TargetSwitched struct {
 	Cwd  string `json:"cwd,omitempty"`
 }
 
-// ReminderAttached holds a reminder: what the model is told beside prompts and tool results.
-type ReminderAttached struct {
-	Kinds  []string      `json:"kinds"` // see package reminder
-	Text   string        `json:"text"`
-	Images []model.Image `json:"images,omitempty"`
-	Digest string        `json:"digest,omitempty"` // of a list of extensions: of all that the model knows then
-	Names  []string      `json:"names,omitempty"`  // of skills whose texts are in it again, after a compaction
-	// States say, by kind, what the model knows then, so that it is not told again.
-	States map[string]string `json:"states,omitempty"`
-	// Seen are files that are in it, or that changed.
-	Seen []action.SeenFile `json:"seen,omitempty"`
-	// Before means that the model reads it before the person's words that came last, not behind them.
-	Before bool `json:"before,omitempty"`
-}
-
 // ResultSpilled marks that the whole result of a call is in a file (overflow), because it is
 // too long to be sent; the model reads its beginning and its end. Result is that text when it
 // replaces the result given before, because the results of one answer were too long together.

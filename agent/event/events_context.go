@@ -1,6 +1,9 @@
 package event
 
-import "buddy/agent/model"
+import (
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
 
 // Health grades how full a context is.
 type Health string
@@ -85,4 +88,19 @@ type ContextHealed struct {
 	Remedies []model.Remedy `json:"remedies,omitempty"` // all that it needs
 	Window   int            `json:"window,omitempty"`   // tokens that the server says it takes
 	Text     string         `json:"text"`               // what is new, for people
+}
+
+// ReminderAttached holds a reminder: what the model is told beside prompts and tool results.
+type ReminderAttached struct {
+	Kinds  []string      `json:"kinds"` // see package reminder
+	Text   string        `json:"text"`
+	Images []model.Image `json:"images,omitempty"`
+	Digest string        `json:"digest,omitempty"` // of a list of extensions: of all that the model knows then
+	Names  []string      `json:"names,omitempty"`  // of skills whose texts are in it again, after a compaction
+	// States say, by kind, what the model knows then, so that it is not told again.
+	States map[string]string `json:"states,omitempty"`
+	// Seen are files that are in it, or that changed.
+	Seen []action.SeenFile `json:"seen,omitempty"`
+	// Before means that the model reads it before the person's words that came last, not behind them.
+	Before bool `json:"before,omitempty"`
 }

@@ -40,7 +40,7 @@ type Message struct {
 	Images     []Image // Role User: what goes with the text
 	ToolCalls  []ToolCall
 	ToolCallID string // Role Tool: the call that this answers
-	Failed     bool   // Role Tool: the call failed or did not run; only what has a place for it is told
+	Failed     bool   // Role Tool: the call failed or did not run; sent only in protocols that have a field for it
 	Name       string
 	Extra      map[string]json.RawMessage // every field that this type does not know
 }

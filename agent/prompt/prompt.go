@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Facts holds what is told of a session. They stay the same for all of it.
+// Facts holds what the prompt says about a session. They do not change during it.
 type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands

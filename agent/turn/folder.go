@@ -53,7 +53,7 @@ func fenced(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// inShort reports whether the model that answers is told only what it needs: it is spoken to in blocks.
+// inShort reports whether the model that answers gets short texts, because it makes its calls in blocks.
 func inShort(l *Loop, x *Exchange) bool { return l.model(x).Info().Blocks != "" }
 
 // watch begins to watch the folder for a call. What it returns adds to the result what has changed.

@@ -14,7 +14,7 @@ import (
 // How often a call may fail in the same way in one exchange.
 const (
 	maxFailures = 2 // then it is not run any more, unless it is a command
-	hintAt      = 3 // the model is told to do something else
+	hintAt      = 3 // the result asks the model to do something else
 	stuckAt     = 5 // the person decides about this one
 )
 

@@ -42,7 +42,7 @@ type Options struct {
 	Programs *hooks.Runner // programs of the person and the project that are told of it; nil: none
 	// Models returns the model of a profile, for skills that name one; nil: there are no others.
 	Models      func(profile, effort string) (model.Model, error)
-	Learnt      func(model.Needs) // is told what was learnt of a model; nil: nobody is
+	Learnt      func(model.Needs) // gets what a server refused of a model; nil: nothing does
 	Durable     Durable           // nil: the journal records what was done
 	Reminders   *reminder.Set     // what the model is told besides, before each request; nil: nothing
 	Dates       *time.Location    // of the date that it is told; nil: none

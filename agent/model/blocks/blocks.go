@@ -185,7 +185,7 @@ func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
 				a.say(a.scanner.end())
 			}
 			a.done = &d
-		case d.Kind == model.Stalled, d.Kind == model.Retry, d.Kind == model.Fallback: // what was said is void
+		case d.Kind == model.Stalled, d.Kind == model.Retry, d.Kind == model.Fallback: // the text so far is void
 			a.begin()
 			a.pass(d, nil)
 		case d.Kind != model.CallDelta && d.Kind != model.CallReady: // no tools were offered

@@ -72,7 +72,7 @@ var fenceInfos = []string{"", "json", "tool_call", "tool_calls", "tool", "xml"}
 // callKeys are the members of a call in JSON.
 var callKeys = []string{"name", "arguments", "parameters", "function", "type", "id"}
 
-// maxName limits the bytes of a tool's name, with what some models write beside it.
+// maxName limits the bytes of a tool's name with its prefix and suffix.
 const maxName = 200
 
 // tools are the tools of a request by name: the types of their arguments.
