@@ -3,12 +3,12 @@ package turn
 import (
 	"context"
 	"path"
-	"strings"
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -38,19 +38,10 @@ func (b namedFiles) showFolder(prompt string) {
 		if err != nil {
 			continue // the model looks at it by itself
 		}
-		if said := name + ":\n" + fenced(tools.Uncounted(text)); !conversation.Holds(x.talk, path.Base(name), said) {
+		if said := name + ":\n" + texts.Fenced("", tools.Uncounted(text)); !conversation.Holds(x.talk, path.Base(name), said) {
 			x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
 		}
 	}
-}
-
-// fenced returns a text in a fence that is longer than all in it.
-func fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // inShort reports whether the model that answers gets short texts, because it makes its calls in blocks.

@@ -116,11 +116,11 @@ func callText(c model.ToolCall) string {
 	_ = json.Unmarshal([]byte(c.Arguments), &args) // what does not fit is empty
 	switch {
 	case c.Name == Shell && args.Command != "":
-		return fenced("sh", args.Command)
+		return texts.Fenced("sh", args.Command)
 	case c.Name == Write && args.Path != "":
-		return args.Path + "\n" + fenced("", args.Content)
+		return args.Path + "\n" + texts.Fenced("", args.Content)
 	case c.Name == Read && args.Path != "":
-		return fenced("sh", "cat "+quoted(args.Path))
+		return texts.Fenced("sh", "cat "+quoted(args.Path))
 	}
 	return fmt.Sprintf("(%s %s)", c.Name, clipped(c.Arguments, maxOther))
 }
@@ -131,15 +131,6 @@ func quoted(name string) string {
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	return name
-}
-
-// fenced returns a text in a fence that is longer than all in it.
-func fenced(info, text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // resultText returns a result as the model reads it. What is left out of a long one is its middle: the end says what has
@@ -156,7 +147,7 @@ func resultText(content string) string {
 	if text == "" {
 		return strings.Replace(head, "Output", "No output", 1) + "."
 	}
-	return head + ":\n" + fenced("", text)
+	return head + ":\n" + texts.Fenced("", text)
 }
 
 // ended matches the line of a result that says how a command ended.
