@@ -62,7 +62,7 @@ counterparts: setup ## what is too heavy for every run, against real counterpart
 eval: build ## 20 small tasks for a real model, at its price: MODEL=name (ONLY="find-cause add-flag", RUNS=3, CONFIG=file)
 	@$(GO) run ./agent/evals -buddy ./buddy -model '$(MODEL)' -base-url '$(BASE_URL)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
 
-eval-small: build ## 22 tasks for a small model on a server of this machine: MODEL=name BASE_URL=http://127.0.0.1:8080/v1 (ONLY="edit count", RUNS=5)
+eval-small: build ## 32 tasks for a small model on a server of this machine: MODEL=name BASE_URL=http://127.0.0.1:8080/v1 (ONLY="edit count", RUNS=5)
 	@$(GO) run ./agent/evals -small -buddy ./buddy -model '$(MODEL)' -base-url '$(or $(BASE_URL),http://127.0.0.1:8080/v1)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
 
 mutate: ## make small faults in PKG and list those that no test of it notices

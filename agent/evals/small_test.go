@@ -21,6 +21,9 @@ func TestSmallTasks(t *testing.T) {
 		"replace": {"sed -i s/colour/color/g text.md", ""}, "remove-line": {"sed -i /bananas/d shopping.txt", ""},
 		"version": {"sed -i s/2.0.3/2.1.0/ package.json", ""}, "largest": {"", "logs/b.log"}, "script": {"echo echo Ahoy >hello.sh; chmod +x hello.sh", ""},
 		"errors": {"", "5 lines"}, "sort": {"sort -o names.txt names.txt", ""}, "greet": {"sed -i s/2/1/ greet.sh", ""},
+		"keep": {"mkdir build; touch build/.keep", ""}, "move": {"mv notes.txt archive", ""}, "words": {"", "19"}, "last": {"", "the lock is shut"},
+		"replicas": {"sed -i s/2$/5/ app.yaml", ""}, "harbour": {"", "b/three.txt"}, "uncomment": {"sed -i s/#port/port/ server.conf", ""},
+		"prepend": {"sed -i '1i # Notes' notes.md", ""}, "clean": {"find . -name '*.tmp' -delete", ""}, "python": {"sed -i s/totl/total/ main.py", ""},
 	}
 	for _, task := range smallTasks() {
 		t.Run(task.name, func(t *testing.T) {

@@ -111,21 +111,21 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 	}
 	a := &answer{past: past, yield: yield, quoted: func(text string) bool { return occurs(req.Messages, text) }}
 	var more []model.Message
-	for {
+	for tries := 1; ; tries++ {
 		a.begin()
 		a.read(m.next.Stream(ctx, rendered(req, more...)))
 		objection := a.objection()
-		if a.left || objection == "" {
+		if a.left || objection == "" || tries > maxObjections && (a.scanner.call == nil || objection == script) {
 			break
 		}
-		if len(more) == 2*maxObjections {
-			if a.scanner.call != nil {
-				yield(model.Delta{}, fmt.Errorf("%s made the same call %d times in a row, which was done once: say what is missing, or choose another model with /model", m.Info().Model, len(more)/2+2))
-				return
-			}
-			break
+		if tries > maxObjections {
+			yield(model.Delta{}, fmt.Errorf("%s made the same call %d times in a row, which was done once: say what is missing, or choose another model with /model", m.Info().Model, tries+1))
+			return
 		}
-		more = append(more, model.Message{Role: model.Assistant, Content: answerText(a.message())}, model.Message{Role: model.User, Content: objection})
+		if tries > 1 { // a small model repeats the answer that it reads, so the first one is left out
+			more = append(more, model.Message{Role: model.Assistant, Content: answerText(a.message())})
+		}
+		more = append(more, model.Message{Role: model.User, Content: objection})
 	}
 	a.finish()
 }
@@ -146,6 +146,9 @@ const (
 	guessed  = "You have not looked yet. Run a command that shows it, then answer."
 	onlyName = "You have seen names only, not what the files hold. Look with `grep -rn` or `cat` first, then answer."
 	idled    = "No file was changed yet. If the task asks for a change, make it now, with one block."
+	rewrite  = "No file was changed, so that command does not do it. Write the whole file that is to change, as it is to be, with `cat > FILE <<'EOF'` in one block."
+	script   = "To write a file use `cat > FILE <<'EOF'`."
+	reckoned = "Find that out with a command, in one block that begins with ```sh."
 	unfenced = "To run a command, put it in a block that begins with ```sh. Do that now, or answer in a sentence."
 	vain     = "Your last commands printed nothing and changed nothing, so what they look for is not there. Look at the file with `cat` first."
 	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
@@ -166,7 +169,7 @@ type answer struct {
 
 // begin begins an attempt.
 func (a *answer) begin() {
-	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.names || a.past.idle || a.past.fails, "", nil
+	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.names || a.past.idle || a.past.fails || a.past.reckons, "", nil
 }
 
 // read passes on an answer up to its first call.
@@ -201,7 +204,7 @@ func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
 func (a *answer) say(text string) {
 	if a.guesses {
 		a.held += text
-		if len(a.held) <= maxGuess && a.scanner.call == nil && a.scanner.open == nil {
+		if len(a.held) <= maxGuess {
 			return
 		}
 		text, a.held, a.guesses = a.held, "", false
@@ -216,7 +219,8 @@ func (a *answer) pass(d model.Delta, err error) {
 }
 
 // objection says what is wrong with an answer: it makes the call that was made just before, it names files of which
-// the model has not seen more than the name, or it ends a task that asks for a change before there was one.
+// the model has not seen more than the name, it computes without a command, or it ends a task that asks for a change
+// before there was one.
 func (a *answer) objection() string {
 	switch {
 	case a.scanner.call != nil:
@@ -224,10 +228,14 @@ func (a *answer) objection() string {
 	case a.done == nil || !a.guesses:
 	case bare.MatchString(strings.TrimSpace(a.held)):
 		return unfenced
+	case a.past.idle && a.past.vain > 0:
+		return rewrite
 	case a.past.idle:
 		return idled
 	case a.past.fails:
 		return failing
+	case a.past.reckons:
+		return reckoned
 	case !a.guessesFile():
 	case a.past.blind:
 		return guessed
@@ -240,6 +248,8 @@ func (a *answer) objection() string {
 // callObjection is objection for an answer that makes a call.
 func (a *answer) callObjection() string {
 	switch {
+	case a.scanner.call.file == "" && strings.HasPrefix(a.scanner.call.text, "#!"):
+		return script
 	case a.past.last != "" && callText(a.call()) == a.past.last && a.past.idle:
 		return useless
 	case a.past.last != "" && callText(a.call()) == a.past.last:

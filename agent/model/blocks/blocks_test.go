@@ -141,7 +141,7 @@ func TestConversationAsText(t *testing.T) {
 		t.Errorf("the system text is\n%s", sys.Content)
 	}
 	first := got[1].Content
-	if !strings.HasPrefix(first, "Today is Monday.\n\nUse tabs. Use") || len(first) > 1700 {
+	if !strings.HasPrefix(first, "Use tabs. Use") || len(first) > 1700 {
 		t.Errorf("the first message is\n%s", first)
 	}
 	want := []model.Message{
@@ -224,6 +224,19 @@ func TestModelThatInsists(t *testing.T) {
 	if failed == nil || !strings.Contains(failed.Error(), "the same call 4 times in a row") {
 		t.Errorf("the error is %v", failed)
 	}
+	const script = "```sh\n#!/bin/sh\nls\n```"
+	s = &speaker{answers: []string{script, script, script}}
+	if _, done, _ := ask(t, blocks.New(s, "x"), user("list it")); len(done.Message.ToolCalls) != 1 || len(s.asked) != 3 {
+		t.Errorf("a script is called after %d requests: %+v", len(s.asked), done.Message)
+	}
+}
+
+// texts returns what a request says.
+func texts(all []model.Message) (text string) {
+	for _, m := range all[1:] {
+		text += m.Content + "\n"
+	}
+	return text
 }
 
 // TestAnswersThatCameTooEarly: a model that names files without having looked is asked to look, and one that ends a task
@@ -250,6 +263,10 @@ func TestAnswersThatCameTooEarly(t *testing.T) {
 		{"something was changed", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "[what changed]\na.txt")}, "Done.", ""},
 		{"a person said no", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "Command execution denied by user.")}, "I was not allowed to.", ""},
 		{"the command failed", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "exit code 4, 0.1 s\n[what changed]\na.txt")}, "Done.", "failed"},
+		{"a command that changed nothing", []model.Message{user("Fix a.txt."), calls("1", "run_shell", `{"command":"sed -i s/x/x/ a.txt"}`), result("1", "[exit code 0, no output]\n[no file was changed]")}, "Done.", "Write the whole file"},
+		{"a number", []model.Message{told("a.txt:\n```\n1\n2\n```"), user("What is the sum of the numbers in a.txt?")}, "```\n4\n```", "with a command"},
+		{"a number that a command printed", append([]model.Message{user("How many lines has a.txt?")}, looked...), "2", ""},
+		{"a script", []model.Message{user("What would a script that does it look like?")}, "```sh\n#!/bin/sh\necho x\n```", "To write a file"},
 		{"a long answer", []model.Message{user("Write about a.txt.")}, strings.Repeat("word ", 100), ""},
 	} {
 		s := &speaker{answers: []string{tt.answer, "Second.", "Second."}}
@@ -262,6 +279,9 @@ func TestAnswersThatCameTooEarly(t *testing.T) {
 			t.Errorf("%s: shown %q, answered %q, want %q", tt.name, shown, done.Message.Content, want)
 		}
 		last := s.asked[len(s.asked)-1].Messages
+		if tt.told != "" && (last[len(last)-1].Role != model.User || strings.Contains(texts(last), strings.TrimSpace(tt.answer))) {
+			t.Errorf("%s: the model reads its own bad answer again: %q", tt.name, texts(last))
+		}
 		if got := last[len(last)-1].Content; (len(s.asked) > 1) != (tt.told != "") || !strings.Contains(got, tt.told) {
 			t.Errorf("%s: %d requests, the last ends with %q", tt.name, len(s.asked), got)
 		}

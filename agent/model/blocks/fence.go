@@ -120,8 +120,15 @@ func (s *scanner) close() {
 		s.prose.WriteString(f.whole.String())
 		return
 	}
+	if b.file == "" && sentence.MatchString(b.text) {
+		s.prose.WriteString(b.text)
+		return
+	}
 	s.call = &b
 }
+
+// sentence matches a block of shell that is an answer: small models put it there after some commands.
+var sentence = regexp.MustCompile("^[A-Z][a-z']+ [^\n]*[.!?]$")
 
 // outside takes a line that is in no fence, up to its end.
 func (s *scanner) outside(line, end string) {

@@ -30,6 +30,9 @@ func TestFirstCall(t *testing.T) {
 	}{
 		{"no block", "It is 42.", "It is 42.", nil},
 		{"a command", "I look:\n```sh\nls -l\n```\nand then", "I look:\n", command("ls -l")},
+		{"a sentence in it", "```sh\nThe task is done.\n```", "The task is done.", nil},
+		{"a program in upper case", "```sh\nXvfb :1\n```", "", command("Xvfb :1")},
+		{"a sentence and a command", "```sh\nThe task is done.\nls\n```", "", command("The task is done.\nls")},
 		{"bash", "```bash\nls\n```", "", command("ls")},
 		{"upper case, more words", "```Bash title\nls\n```", "", command("ls")},
 		{"no language, nothing before", "```\nmv a b\n```\n", "", command("mv a b")},

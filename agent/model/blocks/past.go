@@ -14,17 +14,21 @@ const maxGuess = 300
 
 // past holds what the answer to come is judged by.
 type past struct {
-	last  string // the call whose result is the newest thing in the conversation, as text; "": something came after it
-	blind bool   // nothing was shown or run since the prompt
-	names bool   // what was run since the prompt lists names of files only
-	seen  string // what the results since the prompt say
-	idle  bool   // the prompt asks for a change, and since then there was none
-	fails bool   // the prompt asks for a change, and the newest command has failed
-	vain  int    // how many of the newest results say that nothing was printed and nothing has changed
+	last    string // the call whose result is the newest thing in the conversation, as text; "": something came after it
+	blind   bool   // nothing was shown or run since the prompt
+	names   bool   // what was run since the prompt lists names of files only
+	seen    string // what the results since the prompt say
+	idle    bool   // the prompt asks for a change, and since then there was none
+	fails   bool   // the prompt asks for a change, and the newest command has failed
+	reckons bool   // the prompt asks for a number or a comparison, and nothing was run since then
+	vain    int    // how many of the newest results say that nothing was printed and nothing has changed
 }
 
 // orders matches words of prompts that ask for a change.
 var orders = regexp.MustCompile(`(?i)^(please )?(add|append|change|convert|copy|correct|create|delete|edit|fix|insert|make|move|put|remove|rename|replace|rewrite|save|set|sort|update|write)\b|[.,;] (add|change|correct|create|delete|fix|make|remove|rename|replace|update|write)\b`)
+
+// reckonings matches words of prompts that ask for a number or a comparison.
+var reckonings = regexp.MustCompile(`(?i)\bhow (many|much|big|large|long|old)\b|\b(sum|total|average|mean|number of|count|largest|biggest|smallest|longest|shortest|newest|oldest)\b`)
 
 // pastOf returns what a conversation says of the exchange that it ends with.
 func pastOf(all []model.Message) past {
@@ -48,6 +52,8 @@ func pastOf(all []model.Message) past {
 			}
 		}
 	}
+	prompt := strings.TrimSpace(aside.ReplaceAllString(all[at].Content, ""))
+	p.reckons = reckonings.MatchString(prompt) && !slices.ContainsFunc(since, func(m model.Message) bool { return m.Role == model.Tool })
 	if !orders.MatchString(strings.TrimSpace(aside.ReplaceAllString(all[at].Content, ""))) {
 		return p
 	}

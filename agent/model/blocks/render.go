@@ -21,7 +21,7 @@ const (
 )
 
 // rendered returns a request in which all calls and results are text, and neighbouring messages of a person, of tools and of
-// buddy are one.
+// buddy are one. more follows the conversation; its first message joins the last one of the conversation.
 func rendered(req model.Request, more ...model.Message) model.Request {
 	system, rest := systemOf(req.Messages)
 	out := []model.Message{{Role: model.System, Content: system}}
@@ -36,21 +36,17 @@ func rendered(req model.Request, more ...model.Message) model.Request {
 		case m.Kind == model.Reminder:
 			m = model.Message{Role: model.User, Content: clipped(untagged(m.Content), maxTold), Images: m.Images}
 		default:
-			m = model.Message{Role: model.User, Content: m.Content, Images: m.Images}
-			if date := aside.FindString(m.Content); date != "" { // what a small model reads last it takes for the task
-				m.Content = strings.TrimSpace(strings.Replace(m.Content, date, "", 1))
-				if last := &out[len(out)-1]; last.Role == model.User {
-					last.Content = untagged(date) + "\n\n" + last.Content
-				} else {
-					m.Content = untagged(date) + "\n\n" + m.Content
-				}
-			}
+			text := aside.ReplaceAllLiteralString(m.Content, "") // without the date, which a small model takes for a part of the task
+			m = model.Message{Role: model.User, Content: strings.TrimSpace(text), Images: m.Images}
 		}
 		if last := &out[len(out)-1]; m.Role == model.User && last.Role == model.User {
 			last.Content, last.Images = strings.TrimSpace(last.Content+"\n\n"+m.Content), append(slices.Clip(last.Images), m.Images...)
 			continue
 		}
 		out = append(out, m)
+	}
+	if last := &out[len(out)-1]; len(more) > 0 && last.Role == model.User {
+		last.Content, more = last.Content+"\n\n"+more[0].Content, more[1:]
 	}
 	req.Messages, req.Tools, req.Ephemeral, req.Breakpoints = append(out, more...), nil, 0, nil
 	return req
