@@ -82,8 +82,11 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	if err := t.ws.commit(ctx, changes); err != nil {
 		return tools.Failure(err)
 	}
-	text := t.summary(changes)
-	res := tools.Success(text)
+	var remarks []string
+	for _, c := range changes {
+		remarks = append(remarks, c.made)
+	}
+	res := tools.Success(t.summary(changes), remarks...)
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
 			t.ws.seen.forget(c.from)
@@ -103,6 +106,7 @@ type change struct {
 	old      snapshot
 	data     []byte // the new content
 	rights   fs.Rights
+	made     string // a remark on a new file, "" for none
 }
 
 // changes parses a patch and applies all of it in memory.
@@ -135,7 +139,7 @@ func (t *applyPatch) change(ctx context.Context, reader int, f patch.File) (chan
 	var c change
 	var err error
 	if f.Old != "" {
-		if c.from, err = t.ws.resolve(ctx, f.Old); err != nil {
+		if c.from, err = resolveOne(ctx, t.ws, f.Old); err != nil {
 			return c, err
 		}
 		c.links = t.ws.links(ctx, c.links, f.Old, c.from)
@@ -144,8 +148,11 @@ func (t *applyPatch) change(ctx context.Context, reader int, f patch.File) (chan
 		}
 	}
 	if f.New != "" {
-		if c.to, err = t.ws.resolve(ctx, f.New); err != nil {
+		if c.to, err = resolveOne(ctx, t.ws, f.New); err != nil {
 			return c, err
+		}
+		if f.Old == "" {
+			c.made = madeAt(ctx, t.ws, f.New, c.to)
 		}
 		c.links = t.ws.links(ctx, c.links, f.New, c.to)
 	}

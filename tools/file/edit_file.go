@@ -86,7 +86,7 @@ func (t *editFile) PlanFor(reader int, args editArgs) (action.Action, error) {
 }
 
 func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) tools.Result {
-	return t.ws.rewrite(ctx, call, t.rewrite(call.Reader, args))
+	return t.ws.rewrite(ctx, call, args.Path, t.rewrite(call.Reader, args))
 }
 
 // rewrite returns the change that args ask for.

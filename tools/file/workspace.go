@@ -26,10 +26,11 @@ import (
 type Workspace struct {
 	files   fs.FS
 	secret  func(path string) string
-	own     []string // files and folders that are buddy's own, absolute real paths
-	outputs string   // the folder of the session's overflow on this machine, "" for none
-	plan    *Plan    // nil for none
-	mine    bool     // see RefuseForeign
+	own     []string      // files and folders that are buddy's own, absolute real paths
+	outputs string        // the folder of the session's overflow on this machine, "" for none
+	plan    *Plan         // nil for none
+	mine    bool          // see RefuseForeign
+	shell   func() string // see FollowShell; nil for none
 
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty until a target was reached

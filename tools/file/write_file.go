@@ -43,7 +43,7 @@ func (t *writeFile) PlanFor(reader int, args writeArgs) (action.Action, error) {
 }
 
 func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs) tools.Result {
-	return t.ws.rewrite(ctx, call, t.rewrite(call.Reader, args))
+	return t.ws.rewrite(ctx, call, args.Path, t.rewrite(call.Reader, args))
 }
 
 // rewrite returns the change that args ask for.
@@ -85,7 +85,7 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 		}
 		w, name, kind = w.plan.files, w.plan.path, action.PlanFile
 	}
-	path, err := w.resolve(ctx, name)
+	path, err := resolveOne(ctx, w, name)
 	if err != nil {
 		return action.Action{}, err
 	}
@@ -103,8 +103,8 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 	}, nil
 }
 
-// rewrite makes the change of the planned file.
-func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite) tools.Result {
+// rewrite makes the change of the planned file, which the call names so.
+func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, change rewrite) tools.Result {
 	path, err := plannedPath(call)
 	if err != nil {
 		return tools.Failure(err)
@@ -122,7 +122,11 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite
 	if err != nil {
 		return tools.Failure(err)
 	}
-	res := tools.Success(text)
+	var remarks []string
+	if !old.exists {
+		remarks = append(remarks, madeAt(ctx, w, name, path))
+	}
+	res := tools.Success(text, remarks...)
 	res.Seen = w.wrote(ctx, call, path, data)
 	return res
 }

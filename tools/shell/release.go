@@ -21,7 +21,12 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	defer job.out.detach()
 	note := job.goesOn(ctx, call, patience)
 	if note == "" {
-		return wait(ctx, job.run, limit)
+		res, err := wait(ctx, job.run)
+		if job.shared {
+			cwd := job.run.Cwd()
+			t.cwd.Store(&cwd)
+		}
+		return finished(res, err, limit, t.elsewhere())
 	}
 	job.pane = t.ref(job.run.Pane()).String()
 	if job.shared {

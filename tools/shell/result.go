@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"buddy/tmux"
@@ -16,8 +17,8 @@ type output struct {
 }
 
 // finished returns the result of a command that has ended, with limit bytes of each output
-// stream.
-func finished(res tmux.Result, err error, limit int) tools.Result {
+// stream. more are further remarks.
+func finished(res tmux.Result, err error, limit int, more ...string) tools.Result {
 	why := ""
 	switch {
 	case res.Cancelled && err != nil: // the target was lost, and with it the exit code
@@ -31,7 +32,7 @@ func finished(res tmux.Result, err error, limit int) tools.Result {
 	if out.take(res, limit); why == "" {
 		out.remarks = append([]string{ended(res, out.stdout+out.stderr == "")}, out.remarks...)
 	}
-	r := tools.Streams(out.stdout, out.stderr, append(out.remarks, remarks(res, out)...)...)
+	r := tools.Streams(out.stdout, out.stderr, slices.Concat(out.remarks, remarks(res, out), more)...)
 	r.Tail, r.Stdout = shown(res)
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
 	if p := paths(res); len(p) > 0 {

@@ -174,6 +174,15 @@ func (t *Shell) Cwd() string {
 	return *t.cwd.Load()
 }
 
+// elsewhere returns a remark on the folder of the next command, "" if it is the first command's folder or unknown.
+func (t *Shell) elsewhere() string {
+	now := t.Cwd()
+	if now == "" || t.first == "" || now == t.first {
+		return ""
+	}
+	return "the shell is in " + now
+}
+
 // ShellDirs returns the folders of the shell.
 func (t *Shell) ShellDirs(tools.Call) tools.ShellDirs {
 	return tools.ShellDirs{Now: t.Cwd(), First: t.first}
@@ -284,12 +293,7 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	if err != nil {
 		return notStarted(err)
 	}
-	res := t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
-	if t.left.Load() != run {
-		cwd := run.Cwd()
-		t.cwd.Store(&cwd)
-	}
-	return res
+	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
 // notStarted returns the result of a command that did not run, or may not have. One that was to
@@ -413,13 +417,13 @@ func passOn(call tools.Call) tmux.Output {
 	}
 }
 
-// wait returns the command's result. A cancelled command has ended when it returns.
-func wait(ctx context.Context, run *tmux.Running, limit int) tools.Result {
+// wait waits for the end of a command. A cancelled command has ended when it returns.
+func wait(ctx context.Context, run *tmux.Running) (tmux.Result, error) {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
 		run.Cancel()
 		res, err = run.Wait(context.WithoutCancel(ctx))
 		res.Cancelled = true
 	}
-	return finished(res, err, limit)
+	return res, err
 }

@@ -100,6 +100,7 @@ func (s *Session) Fences() error {
 // NewSession returns a session on t whose only panes are those of sh.
 func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool), finder: finder{secret: files.Secret, most: maxSearched}}
+	file.FollowShell(files, sh.Cwd)
 	for _, one := range append(s.Tools(), shell.Panes(sh)...) {
 		s.tools[one.Definition().Name] = one
 	}

@@ -1,0 +1,73 @@
+package file
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// FollowShell tells w where the shell of its target is: now returns that folder, "" while it is unknown. A relative path
+// still starts in the workspace, but a change of a file asks which one is meant when there is another in that
+// folder. Call it before the first tool call.
+func FollowShell(w *Workspace, now func() string) { w.shell = now }
+
+// awayFolder returns the real path of the shell's folder for an argument that means another path there; else "".
+func awayFolder(ctx context.Context, w *Workspace, arg string) string {
+	if w.shell == nil || filepath.IsAbs(arg) || arg == "~" || strings.HasPrefix(arg, "~/") {
+		return ""
+	}
+	dir := w.shell()
+	if dir == "" || dir == w.Root() {
+		return ""
+	}
+	if real, err := w.files.RealPath(ctx, dir); err == nil && real != w.Root() {
+		return real
+	}
+	return ""
+}
+
+// inShell returns the real path that an argument has in the shell's folder, "" if nothing is there or it is path.
+func inShell(ctx context.Context, w *Workspace, arg, path string) string {
+	dir := awayFolder(ctx, w, arg)
+	if dir == "" {
+		return ""
+	}
+	there, err := w.files.RealPath(ctx, filepath.Join(dir, arg))
+	if err != nil || there == path {
+		return ""
+	}
+	if _, err := w.files.Lstat(ctx, there); err != nil {
+		return ""
+	}
+	return there
+}
+
+// resolveOne does what resolve does for a path that is to be changed. It returns an error that asks which file is meant
+// when the shell's folder has another one.
+func resolveOne(ctx context.Context, w *Workspace, arg string) (string, error) {
+	path, err := w.resolve(ctx, arg)
+	if err != nil {
+		return "", err
+	}
+	there := inShell(ctx, w, arg, path)
+	if there == "" {
+		return path, nil
+	}
+	missing := ""
+	if _, err := w.files.Lstat(ctx, path); err != nil {
+		missing = ", which does not exist"
+	}
+	return "", tools.Invalid("path: which one is %q? %q%s, because relative paths start in the first folder, or %q, where the shell is; give the absolute path",
+		texts.ClipBytes(arg, 200), path, missing, there)
+}
+
+// madeAt returns a remark on where a new file is, "" where its relative path can't mislead.
+func madeAt(ctx context.Context, w *Workspace, arg, path string) string {
+	if awayFolder(ctx, w, arg) == "" {
+		return ""
+	}
+	return "the file is " + path + ": relative paths start in the first folder, not where the shell is"
+}
