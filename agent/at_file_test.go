@@ -112,7 +112,7 @@ func TestFilesOfAPromptThatDoNotGoAlong(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := start(t, files, says("one"))
-		s.do(event.Submit{Text: `see @"two words.txt", @nul.txt, @fifo, @anna, @nul.txt/x, @shot.png, @"gone.txt" and @"gone.png"`})
+		s.do(event.Submit{Text: `see @"two words.txt", @nul.txt, @fifo, @anna, @nul.txt/x, @shot.png, @"gone.txt" and @"gone.png", not @nul.md or @"Two words.txt"`})
 		if got := s.attached(reminder.AtFile); len(got) != 1 || !strings.Contains(got[0].Text, `names @"two words.txt"`) || !strings.Contains(got[0].Text, "bee") {
 			t.Errorf("told %+v", got)
 		}
@@ -128,6 +128,7 @@ func TestFilesOfAPromptThatDoNotGoAlong(t *testing.T) {
 			`@fifo does not go with the prompt: "fifo" is a FIFO, not a regular file`,
 			`@"gone.txt" does not go with the prompt: there is no such file`,
 			`@"gone.png" does not go with the prompt: there is no such file`,
+			`@"Two words.txt" does not go with the prompt: there is no such file`, // it is for the person to say which one
 		}
 		if !slices.Equal(notices, want) {
 			t.Errorf("noticed\n%s\nwant\n%s", strings.Join(notices, "\n"), strings.Join(want, "\n"))

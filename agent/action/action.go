@@ -58,7 +58,7 @@ type Action struct {
 	Host     string      `json:"host,omitempty"`    // Network, Browser: lower case, without the port
 	Method   string      `json:"method,omitempty"`  // Network: GET, POST, …
 	Local    bool        `json:"local,omitempty"`   // Network: the host is this machine or in the local network
-	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: what is done
+	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: what is done; FileRead: why Path is another one than the call names
 	Preview  string      `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
 	Why      string      `json:"why,omitempty"`     // the model's own reason; untrusted text
 	Risk     Risk        `json:"risk,omitempty"`

@@ -117,6 +117,8 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 		return nil, "", nil, errNoFile
 	case j.err != nil:
 		return nil, "", nil, j.err
+	case j.call.Planned.Kind == action.FileRead && j.call.Planned.Op != "": // what is there has another name
+		return nil, "", nil, errNoFile
 	}
 	j.call.Page = min(j.call.Page, page)
 	if b.judge(j.call.Planned).Decision != action.Allow || b.waitsForHooks(j) {

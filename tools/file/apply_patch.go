@@ -82,11 +82,13 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	if err := t.ws.commit(ctx, changes); err != nil {
 		return tools.Failure(err)
 	}
-	var remarks []string
+	var made, remarks []string
 	for _, c := range changes {
-		remarks = append(remarks, c.made)
+		if c.from == "" {
+			made, remarks = append(made, c.to), append(remarks, c.made)
+		}
 	}
-	res := tools.Success(t.summary(changes), remarks...)
+	res := tools.Success(t.summary(changes), append(ofNew(ctx, t.ws, made...), remarks...)...)
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
 			t.ws.seen.forget(c.from)

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -131,7 +132,7 @@ func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (sna
 	case err != nil:
 		return old, err
 	case !old.exists:
-		return old, fmt.Errorf("%q does not exist; write_file creates it", w.show(path))
+		return old, fmt.Errorf("%q does not exist; %s", w.show(path), cmp.Or(didYouMean(w, alikes(ctx, w, path, path)), "write_file creates it"))
 	case !old.whole():
 		return old, fmt.Errorf("%q has %d bytes, more than the %d that can be edited", w.show(path), old.size, fs.MaxText)
 	default:

@@ -62,7 +62,7 @@ func (t *glob) RunArgs(ctx context.Context, call tools.Call, args globArgs) tool
 	if err != nil {
 		return tools.Failure(err)
 	}
-	res, err := t.find(ctx, path, match)
+	res, err := t.find(ctx, path, match, insteadOf(call))
 	if err != nil {
 		return tools.Failure(err)
 	}
@@ -76,7 +76,7 @@ type aged struct {
 }
 
 // find returns the files below path that match, one path per line, as other tools take it.
-func (t *glob) find(ctx context.Context, path string, match func(string) bool) (tools.Result, error) {
+func (t *glob) find(ctx context.Context, path string, match func(string) bool, remark string) (tools.Result, error) {
 	rules := fs.RulesAbove(ctx, t.ws.files, path)
 	dir, err := t.ws.files.OpenTree(ctx, path, rules, nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *glob) find(ctx context.Context, path string, match func(string) bool) (
 		list.WriteString(line)
 		shown++
 	}
-	res := tools.Success(list.String(), globNote(shown, count), unread(w.Failed))
+	res := tools.Success(list.String(), globNote(shown, count), unread(w.Failed), remark)
 	res.Outcome = texts.Plural(count, "file")
 	return res, nil
 }

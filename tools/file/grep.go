@@ -77,6 +77,7 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 	if err != nil {
 		return tools.Failure(err)
 	}
+	s.remark = insteadOf(call)
 	if err := s.search(ctx, path); err != nil {
 		return tools.Failure(fmt.Errorf("searching stopped after %s: %w", texts.Plural(s.files, "file"), tools.Sentence(err)))
 	}
@@ -88,12 +89,13 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 // ones are finished, so that the result always holds the first matches in that order.
 type search struct {
 	matcher
-	ws    *Workspace
-	mode  string                // of grepArgs
-	match func(rel string) bool // nil matches every file
-	have  host.Texts            // of which a target finds one in the files that it sends
-	walk  fs.Walker
-	files int // opened so far
+	ws     *Workspace
+	mode   string                // of grepArgs
+	match  func(rel string) bool // nil matches every file
+	have   host.Texts            // of which a target finds one in the files that it sends
+	walk   fs.Walker
+	files  int    // opened so far
+	remark string // "" for none
 
 	mu     sync.Mutex // guards what is below
 	hits   []fileHits
@@ -396,7 +398,7 @@ func (s *search) remarks(count int, more bool) string {
 	}
 	return tools.JoinNotes(found, skipped(s.secret, "not searched because of possible secrets; give one as path to ask for it"),
 		skipped(s.binary, "not searched: binary"), skipped(s.large, "not searched: over 10 MB"),
-		skipped(s.failed, "could not be read"), unread(s.walk.Failed))
+		skipped(s.failed, "could not be read"), unread(s.walk.Failed), s.remark)
 }
 
 // unread returns a note on folders that could not be read, "" for none.

@@ -52,8 +52,8 @@ func webpSize(p []byte) (width, height int, ok bool) {
 	return 0, 0, false
 }
 
-// imageResult returns the result of reading a picture.
-func imageResult(size imageSize, s snapshot) tools.Result {
+// imageResult returns the result of reading a picture, with a further remark.
+func imageResult(size imageSize, s snapshot, remark string) tools.Result {
 	note := "the picture itself is shown if the model takes pictures"
 	var images []model.Image
 	if !s.whole() {
@@ -63,7 +63,7 @@ func imageResult(size imageSize, s snapshot) tools.Result {
 	} else {
 		images = []model.Image{shown}
 	}
-	res := tools.Success(fmt.Sprintf("%s, %d × %d, %d bytes", size.kind, size.width, size.height, s.size), note)
+	res := tools.Success(fmt.Sprintf("%s, %d × %d, %d bytes", size.kind, size.width, size.height, s.size), note, remark)
 	res.Images, res.Outcome = images, "a picture"
 	return res
 }

@@ -53,17 +53,17 @@ func (t *listDir) RunArgs(ctx context.Context, call tools.Call, args listArgs) t
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return t.ws.list(ctx, path, args.Depth)
+	return t.ws.list(ctx, path, args.Depth, insteadOf(call))
 }
 
-// list lists the folder at path to a depth; 0 means 1.
-func (w *Workspace) list(ctx context.Context, path string, depth int) tools.Result {
+// list lists the folder at path to a depth; 0 means 1. It adds a remark.
+func (w *Workspace) list(ctx context.Context, path string, depth int, remark string) tools.Result {
 	l := listing{files: w.files}
 	if err := l.list(ctx, path, max(depth, 1)); err != nil {
 		return tools.Failure(err)
 	}
 	text := l.text()
-	res := tools.Success(text, l.note()) // after text, which counts omissions
+	res := tools.Success(text, l.note(), remark) // after text, which counts omissions
 	res.Outcome = texts.Plural(strings.Count(text, "\n"), "entry")
 	return res
 }

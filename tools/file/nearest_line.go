@@ -14,9 +14,12 @@ func notFound(text, want string) error {
 	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
 }
 
-// nearestTo returns the end of a sentence about want missing in text: the most similar lines.
-// whose names the argument that want came from.
+// nearestTo returns the end of a sentence about want missing in text: the text that looks like it, else the most similar
+// lines. whose names the argument that want came from.
 func nearestTo(text, want, whose string) string {
+	if said := passageLike(text, want); said != "" {
+		return said
+	}
 	wanted := lines(want)
 	first := 0
 	for first < len(wanted)-1 && strings.TrimSpace(wanted[first]) == "" {

@@ -57,7 +57,7 @@ func (t *readFile) RunArgs(ctx context.Context, call tools.Call, args readArgs) 
 		return tools.Failure(err)
 	}
 	if info, err := ws.files.Lstat(ctx, path); err == nil && info.Mode.IsDir() {
-		return ws.list(ctx, path, args.Depth)
+		return ws.list(ctx, path, args.Depth, insteadOf(call))
 	}
 	return ws.read(ctx, path, args, call)
 }
@@ -85,7 +85,7 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 		pictured = s.data // metadata before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		res := imageResult(size, s)
+		res := imageResult(size, s, insteadOf(call))
 		res.Seen = see(w, call, path, s)
 		return res
 	}
@@ -100,7 +100,7 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 	case err != nil:
 		return tools.Failure(fmt.Errorf("%q: %w", name, fs.Cause(err)))
 	default:
-		res = p.result(content, s.size)
+		res = p.result(content, s.size, insteadOf(call), another(ctx, w, args.Path, path))
 	}
 	res.Seen = see(w, call, path, s)
 	return res
@@ -211,8 +211,8 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 }
 
 // result returns what was read from in, UTF-8 with LF line ends and without a byte order mark whatever the file
-// has: the remarks say so. The file has size bytes.
-func (p *page) result(in text, size int64) tools.Result {
+// has: the remarks say so. The file has size bytes; more are further remarks.
+func (p *page) result(in text, size int64, more ...string) tools.Result {
 	text, last := string(p.text), p.offset+p.lines-1
 	part, note, marks, ends := "", "", "", ""
 	if p.lines > 0 {
@@ -239,7 +239,7 @@ func (p *page) result(in text, size int64) tools.Result {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 		ends = "line ends are CRLF, shown as LF; changes keep them"
 	}
-	res := tools.Success(text, note, in.note, marks, ends)
+	res := tools.Success(text, append([]string{note, in.note, marks, ends}, more...)...)
 	res.Outcome = part
 	return res
 }

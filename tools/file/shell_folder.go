@@ -71,3 +71,11 @@ func madeAt(ctx context.Context, w *Workspace, arg, path string) string {
 	}
 	return "the file is " + path + ": relative paths start in the first folder, not where the shell is"
 }
+
+// another returns a remark on the file that a relative path means where the shell is, "" for none.
+func another(ctx context.Context, w *Workspace, arg, path string) string {
+	if there := inShell(ctx, w, arg, path); there != "" {
+		return "another file of this name is where the shell is: " + there
+	}
+	return ""
+}

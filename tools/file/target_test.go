@@ -53,7 +53,8 @@ func TestOnTargets(t *testing.T) {
 		"Picture": TestReadPicture, "List": TestListDir, "LongNames": TestLongNamesAreBounded, "Glob": TestGlob,
 		"GlobBounded": TestGlobIsBounded, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
 		"GrepBounded": TestGrepIsBounded, "GrepDecodes": TestGrepDecodesFiles, "State": TestFileState, "Changed": TestChangedFilesAreToldOnce, "Several": TestSeveralEdits,
-		"Write": TestWriteFile, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "AfterCd": TestChangesAskWhichOneAfterCd, "LinkLoops": TestLinkLoops,
+		"Write": TestWriteFile, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "AfterCd": TestChangesAskWhichOneAfterCd,
+		"LookAlikes": TestReadsWhatLooksTheSame, "LinkLoops": TestLinkLoops,
 	}
 	for name, start := range targets {
 		t.Run(name, func(t *testing.T) {

@@ -182,11 +182,15 @@ func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	}
 	ctx, done := tools.PlanContext()
 	defer done()
-	path, err := w.resolve(ctx, path)
+	real, err := w.resolve(ctx, path)
+	note := ""
+	if err == nil {
+		real, note, err = meant(ctx, w, path, real)
+	}
 	if err != nil {
 		return action.Action{}, err
 	}
-	return action.Action{Kind: action.FileRead, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Risk: action.Low}, nil
+	return action.Action{Kind: action.FileRead, Tool: tool, Target: w.files.Name(), Path: real, Op: note, Why: why, Risk: action.Low}, nil
 }
 
 // systemDirs are folders of the operating system; a change there may break the machine or

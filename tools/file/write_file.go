@@ -124,7 +124,7 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 	}
 	var remarks []string
 	if !old.exists {
-		remarks = append(remarks, madeAt(ctx, w, name, path))
+		remarks = append(ofNew(ctx, w, path), madeAt(ctx, w, name, path))
 	}
 	res := tools.Success(text, remarks...)
 	res.Seen = w.wrote(ctx, call, path, data)

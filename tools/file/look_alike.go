@@ -1,0 +1,203 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"buddy/agent/action"
+	"buddy/texts"
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+// maxAlike limits the names that are offered in place of one that does not exist.
+const maxAlike = 5
+
+// alike is a file or folder whose path is easily taken for another one.
+type alike struct {
+	path string // real
+	how  string // it differs: "differs in case"
+}
+
+// lineSuffix matches the line, or line and column, behind the name of a file.
+var lineSuffix = texts.Regexp(`(:\d+(-\d+)?(:\d+)?:?|#L\d+(-L?\d+)?)$`)
+
+func withoutLine(suffix string) string {
+	return fmt.Sprintf("has no %q in its name; offset takes a line", suffix)
+}
+
+// meant returns the path that a reading call means by arg, which leads to path: that, or where nothing is there, the
+// only one that it is easily taken for. note says why it is another one. With several of them the error names them.
+func meant(ctx context.Context, w *Workspace, arg, path string) (real, note string, err error) {
+	if _, err := w.files.Lstat(ctx, path); !errors.Is(err, os.ErrNotExist) {
+		return path, "", nil // reading it tells what is wrong
+	}
+	all := alikes(ctx, w, arg, path)
+	switch len(all) {
+	case 0:
+		return path, "", nil
+	case 1:
+		named := texts.ClipBytes(arg, 200)
+		if quoted := spelled(named); quoted != `"`+named+`"` {
+			named = quoted
+		}
+		return all[0].path, fmt.Sprintf("%s does not exist: this is %s, which %s", named, spell(w, all[0].path), all[0].how), nil
+	}
+	return "", "", tools.Failed(fmt.Errorf("%q: %w; %s", texts.ClipBytes(arg, 200), os.ErrNotExist, didYouMean(w, all)))
+}
+
+// spell returns a path as the model should write it, as a string of JSON without two spaces in a row, since remarks keep one.
+func spell(w *Workspace, path string) string {
+	return strings.ReplaceAll(spelled(w.show(path)), "  ", ` \u0020`)
+}
+
+// insteadOf returns the note of meant for a planned call.
+func insteadOf(call tools.Call) string {
+	if call.Planned.Kind != action.FileRead {
+		return ""
+	}
+	return call.Planned.Op
+}
+
+// didYouMean returns a question about a path that does not exist, "" without others.
+func didYouMean(w *Workspace, all []alike) string {
+	var names []string
+	for _, a := range all {
+		names = append(names, fmt.Sprintf("%s, which %s", spell(w, a.path), a.how))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(names, "; or ") + "?"
+}
+
+// alikes returns what arg is easily taken for when nothing is at path, to which it leads. A listing of a folder outside of
+// the workspace may need approval: there only those count whose name is the same to a reader.
+func alikes(ctx context.Context, w *Workspace, arg, path string) []alike {
+	var found []alike
+	if at := lineSuffix().FindStringIndex(path); at != nil && exists(ctx, w, path[:at[0]]) {
+		found = append(found, alike{path[:at[0]], withoutLine(path[at[0]:])})
+	}
+	if there := inShell(ctx, w, arg, path); there != "" {
+		found = append(found, alike{there, "is where the shell is; relative paths start in the first folder"})
+	}
+	dir, rest := existing(ctx, w, path)
+	for _, there := range sameNames(ctx, w, dir, rest) {
+		found = append(found, alike{fs.Join(dir, there), differences(there, strings.Join(rest, "/"))})
+	}
+	if len(found) == 0 && len(rest) == 1 && texts.Below(dir, w.Root()) {
+		found = otherEndings(ctx, w, dir, rest[0])
+	}
+	var all []alike
+	for _, a := range found {
+		real, err := w.files.RealPath(ctx, a.path)
+		if err != nil || strings.ContainsFunc(real, unicode.IsControl) || slices.ContainsFunc(all, func(one alike) bool { return one.path == real }) {
+			continue
+		}
+		if all = append(all, alike{real, a.how}); len(all) == maxAlike {
+			break
+		}
+	}
+	return all
+}
+
+// otherEndings returns the files of a folder that have a name with another ending.
+func otherEndings(ctx context.Context, w *Workspace, dir, name string) (found []alike) {
+	stem := stemOf(name)
+	for _, e := range entriesOf(ctx, w, dir) {
+		if !e.IsDir() && stem != "" && stemOf(e.Name()) == stem {
+			found = append(found, alike{fs.Join(dir, e.Name()), "has another ending"})
+		}
+	}
+	return found
+}
+
+func exists(ctx context.Context, w *Workspace, path string) bool {
+	_, err := w.files.Lstat(ctx, path)
+	return err == nil
+}
+
+// stemOf returns a name without its ending.
+func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+// existing returns the longest part of a path that exists, and the names below it that do not.
+func existing(ctx context.Context, w *Workspace, path string) (dir string, rest []string) {
+	for dir = path; dir != "/"; dir = filepath.Dir(dir) {
+		rest = slices.Insert(rest, 0, filepath.Base(dir))
+		if parent := filepath.Dir(dir); exists(ctx, w, parent) {
+			return parent, rest
+		}
+	}
+	return dir, rest
+}
+
+// sameNames returns the paths below dir that are the same as the given names to a reader.
+func sameNames(ctx context.Context, w *Workspace, dir string, names []string) []string {
+	found := []string{""}
+	for _, name := range names {
+		want := fold(name, everyTrait)
+		var next []string
+		for _, at := range found {
+			var same []string
+			for _, e := range entriesOf(ctx, w, fs.Join(dir, at)) {
+				if e.Name() == name {
+					same = []string{name}
+					break
+				}
+				if fold(e.Name(), everyTrait) == want {
+					same = append(same, e.Name())
+				}
+			}
+			for _, name := range same {
+				next = append(next, fs.Join(at, name))
+			}
+		}
+		found = next[:min(len(next), maxAlike)]
+	}
+	return found
+}
+
+// entriesOf returns the entries of a folder, none if it can't be listed.
+func entriesOf(ctx context.Context, w *Workspace, dir string) []os.DirEntry {
+	folder, err := w.files.OpenDir(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	defer fs.Release(folder)
+	entries, _ := folder.ReadDir(maxNames) // those read so far
+	slices.SortFunc(entries, fs.ByName)
+	return entries
+}
+
+// ofNew returns remarks on files that were made, which are easily taken for others in their folders.
+func ofNew(ctx context.Context, w *Workspace, paths ...string) []string {
+	var remarks []string
+	entries := make(map[string][]os.DirEntry) // by folder
+	for _, path := range paths {
+		dir, name := filepath.Split(path)
+		if _, ok := entries[dir]; !ok {
+			entries[dir] = entriesOf(ctx, w, filepath.Clean(dir))
+		}
+		want := fold(name, everyTrait)
+		for _, e := range entries[dir] {
+			how := ""
+			switch {
+			case e.Name() == name || len(remarks) == maxAlike:
+			case fold(e.Name(), everyTrait) == want:
+				how = differences(e.Name(), name)
+			case strings.HasPrefix(name, e.Name()) && lineSuffix().FindString(name) == name[len(e.Name()):]:
+				how = withoutLine(name[len(e.Name()):])
+			}
+			if how != "" {
+				remarks = append(remarks, fmt.Sprintf("there is also %s, which %s", spell(w, fs.Join(dir, e.Name())), how))
+			}
+		}
+	}
+	return remarks
+}
