@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"buddy/agent/action"
 	"buddy/texts"
 	"buddy/tools"
@@ -45,10 +43,11 @@ func newGlob(ws *Workspace) tools.Tool {
 func (*glob) Parallel(tools.Call) bool { return true }
 
 func (t *glob) PlanArgs(args globArgs) (action.Action, error) {
-	if _, err := compileGlob("pattern", args.Pattern); err != nil {
+	p, err := parsePattern("pattern", args.Pattern)
+	if err != nil {
 		return action.Action{}, err
 	}
-	act, err := t.ws.planRead(t.Name(), args.Path, args.Why)
+	act, err := planSearch(t.ws, t.Name(), args.Path, p, false, args.Why)
 	act.Preview = args.Pattern
 	return act, err
 }
@@ -58,14 +57,44 @@ func (t *glob) RunArgs(ctx context.Context, call tools.Call, args globArgs) tool
 	if err != nil {
 		return tools.Failure(err)
 	}
-	match, err := compileGlob("pattern", args.Pattern)
+	p, err := parsePattern("pattern", args.Pattern)
 	if err != nil {
 		return tools.Failure(err)
 	}
-	res, err := t.find(ctx, path, match, insteadOf(call))
-	if err != nil {
+	if p.literal() {
+		return t.one(ctx, path, p.rest, insteadOf(call))
+	}
+	res, err := t.find(ctx, path, p, insteadOf(call))
+	switch {
+	case tools.Missing(err) && p.base != "":
+		return none("no file matches", noFolder(ctx, t.ws, path))
+	case err != nil:
 		return tools.Failure(err)
 	}
+	return res
+}
+
+// none returns the result of a search that found nothing.
+func none(remarks ...string) tools.Result {
+	res := tools.Success("", remarks...)
+	res.Outcome = texts.Plural(0, "file")
+	return res
+}
+
+// one returns the file of a name in the folder dir, also one that is ignored or a link.
+func (t *glob) one(ctx context.Context, dir, name, remark string) tools.Result {
+	path := fs.Join(dir, name)
+	info, err := t.ws.files.Lstat(ctx, path)
+	switch {
+	case tools.Missing(err):
+		return none("no file matches: "+noFolder(ctx, t.ws, path), remark)
+	case err != nil:
+		return tools.Failure(err)
+	case info.Mode.IsDir():
+		return none("no file matches: it is a folder, which list_dir lists", remark)
+	}
+	res := tools.Success(quoteName(t.ws.show(path))+"\n", remark)
+	res.Outcome = texts.Plural(1, "file")
 	return res
 }
 
@@ -76,16 +105,19 @@ type aged struct {
 }
 
 // find returns the files below path that match, one path per line, as other tools take it.
-func (t *glob) find(ctx context.Context, path string, match func(string) bool, remark string) (tools.Result, error) {
+func (t *glob) find(ctx context.Context, path string, p *pattern, remark string) (tools.Result, error) {
 	rules := fs.RulesAbove(ctx, t.ws.files, path)
 	dir, err := t.ws.files.OpenTree(ctx, path, rules, nil)
 	if err != nil {
 		return tools.Result{}, err
 	}
 	var found []aged
-	count := 0
-	w := fs.Walker{Stop: ctx.Err, Visit: func(dir fs.Folder, rel string, e os.DirEntry) error {
-		if !match(rel) {
+	count, left := 0, new(leftOut)
+	w := fs.Walker{Stop: ctx.Err, Ignored: left.ignored(p), Visit: func(dir fs.Folder, rel string, e os.DirEntry) error {
+		if !p.match(rel) {
+			if e.Type()&os.ModeSymlink != 0 && p.mayHold(rel) {
+				left.add(leftLinked, rel)
+			}
 			return nil
 		}
 		if count++; count > globMatch {
@@ -110,7 +142,7 @@ func (t *glob) find(ctx context.Context, path string, match func(string) bool, r
 		list.WriteString(line)
 		shown++
 	}
-	res := tools.Success(list.String(), globNote(shown, count), unread(w.Failed), remark)
+	res := tools.Success(list.String(), globNote(shown, count), left.note("start the pattern with one to find it"), unread(w.Failed), remark)
 	res.Outcome = texts.Plural(count, "file")
 	return res, nil
 }
@@ -125,30 +157,5 @@ func globNote(shown, count int) string {
 		return fmt.Sprintf("the newest %d of %d; narrow the pattern to see others", shown, count)
 	default:
 		return ""
-	}
-}
-
-// maxBraces bounds the alternatives in a pattern, whose combinations are tried one by one.
-const maxBraces = 4
-
-// compileGlob returns a function that matches paths relative to the start of the search. A
-// pattern without a slash matches names at any depth.
-func compileGlob(arg, pattern string) (func(rel string) bool, error) {
-	pattern = strings.TrimPrefix(pattern, "./")
-	switch {
-	case len(pattern) > 1000:
-		return nil, tools.Invalid("%s: longer than 1000 bytes", arg)
-	case strings.Count(pattern, "{") > maxBraces:
-		return nil, tools.Invalid("%s: more than %d groups of alternatives", arg, maxBraces)
-	case !doublestar.ValidatePattern(pattern):
-		return nil, tools.Invalid("%s: %q is not a valid glob pattern", arg, texts.ClipBytes(pattern, 200))
-	case strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "../"):
-		return nil, tools.Invalid("%s: %q must be relative; give the folder as path", arg, texts.ClipBytes(pattern, 200))
-	case strings.Contains(pattern, "/"):
-		return func(rel string) bool { return doublestar.MatchUnvalidated(pattern, rel) }, nil
-	default:
-		return func(rel string) bool {
-			return doublestar.MatchUnvalidated(pattern, rel[strings.LastIndexByte(rel, '/')+1:])
-		}, nil
 	}
 }

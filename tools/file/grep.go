@@ -56,14 +56,16 @@ func NewGrep(ws *Workspace) tools.Tool {
 func (*grep) Parallel(tools.Call) bool { return true }
 
 func (t *grep) PlanArgs(args grepArgs) (action.Action, error) {
-	if _, err := newSearch(t.ws, args); err != nil {
+	s, err := newSearch(t.ws, args)
+	if err != nil {
 		return action.Action{}, err
 	}
-	plan := t.ws.planRead
+	var act action.Action
 	if t.ws.isOutput(args.Path) {
-		plan = t.ws.planOutput
+		act, err = t.ws.planOutput(t.Name(), args.Path, args.Why)
+	} else {
+		act, err = planSearch(t.ws, t.Name(), args.Path, s.glob, true, args.Why)
 	}
-	act, err := plan(t.Name(), args.Path, args.Why)
 	act.Preview = args.Pattern
 	return act, err
 }
@@ -78,7 +80,11 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 		return tools.Failure(err)
 	}
 	s.remark = insteadOf(call)
-	if err := s.search(ctx, path); err != nil {
+	err = s.search(ctx, path)
+	if tools.Missing(err) && s.glob != nil && s.glob.base != "" {
+		s.remark, err = noFolder(ctx, ws, path), nil
+	}
+	if err != nil {
 		return tools.Failure(fmt.Errorf("searching stopped after %s: %w", texts.Plural(s.files, "file"), tools.Sentence(err)))
 	}
 	return s.result()
@@ -90,20 +96,17 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 type search struct {
 	matcher
 	ws     *Workspace
-	mode   string                // of grepArgs
-	match  func(rel string) bool // nil matches every file
-	have   host.Texts            // of which a target finds one in the files that it sends
+	mode   string     // of grepArgs
+	glob   *pattern   // nil for all files
+	have   host.Texts // of which a target finds one in the files that it sends
 	walk   fs.Walker
 	files  int    // opened so far
 	remark string // "" for none
 
-	mu     sync.Mutex // guards what is below
-	hits   []fileHits
-	count  int // matching lines in hits, or files
-	binary int
-	large  int
-	failed int
-	secret int
+	mu    sync.Mutex // guards what is below
+	hits  []fileHits
+	count int // matching lines in hits, or files
+	left  leftOut
 }
 
 // fileHits holds the lines found in one file; index counts the opened files.
@@ -135,7 +138,7 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 		s.most, s.context = maxCount, 0
 	}
 	if args.Glob != "" {
-		if s.match, err = compileGlob("glob", args.Glob); err != nil {
+		if s.glob, err = parsePattern("glob", args.Glob); err != nil {
 			return nil, err
 		}
 	}
@@ -224,29 +227,48 @@ func (s *search) feed(ctx context.Context, path string, q *queue) error {
 		}
 		return ctx.Err()
 	}
+	files := s.glob
+	if files != nil && files.literal() { // path is what it names
+		files = nil
+	}
+	ignored := s.left.ignored(files)
+	s.walk.Ignored = func(rel string, e os.DirEntry) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return ignored(rel, e)
+	}
 	s.walk.Visit = func(dir fs.Folder, rel string, e os.DirEntry) error {
-		if !e.Type().IsRegular() || s.match != nil && !s.match(rel) {
-			return nil
+		matches := files == nil || files.match(rel)
+		switch {
+		case e.Type()&os.ModeSymlink != 0 && (matches || files.mayHold(rel)):
+			s.leave(leftLinked, rel)
+		case matches && e.Type().IsRegular():
+			s.open(dir, path, rel, q)
 		}
-		if s.ws.secret(rel) != "" || s.ws.Secret(filepath.Join(path, rel)) != "" && s.ws.Secret(path) == "" {
-			s.note(&s.secret)
-			return nil
-		}
-		f, err := dir.Open(e.Name())
-		if err != nil {
-			s.note(&s.failed)
-			return nil
-		}
-		q.add(job{s.files, f})
-		s.files++
 		return nil
 	}
 	return s.walk.Walk(dir, "", rules, 1)
 }
 
-func (s *search) note(counter *int) {
+// open opens the file rel below path, which is in the folder dir.
+func (s *search) open(dir fs.Folder, path, rel string, q *queue) {
+	if s.ws.secret(rel) != "" || s.ws.Secret(filepath.Join(path, rel)) != "" && s.ws.Secret(path) == "" {
+		s.leave(leftSecret, rel)
+		return
+	}
+	f, err := dir.Open(filepath.Base(rel))
+	if err != nil {
+		s.leave(leftUnreadable, "")
+		return
+	}
+	q.add(job{s.files, f})
+	s.files++
+}
+
+// leave counts what is not searched.
+func (s *search) leave(why reason, rel string) {
 	s.mu.Lock()
-	*counter++
+	s.left.add(why, rel)
 	s.mu.Unlock()
 }
 
@@ -282,12 +304,12 @@ func textsOf(need []prefilter) host.Texts {
 // file searches one file. It reads into buf and returns it for reuse.
 func (s *search) file(j job, buf []byte) []byte {
 	if j.file.Size > fs.MaxText {
-		s.note(&s.large)
+		s.leave(leftLarge, "") // workers find it in any order
 		return buf
 	}
 	data, err := fs.ReadInto(buf, j.file, j.file.Size)
 	if err != nil {
-		s.note(&s.failed)
+		s.leave(leftUnreadable, "")
 		return buf
 	}
 	text := data
@@ -295,7 +317,7 @@ func (s *search) file(j job, buf []byte) []byte {
 		text, _ = c.NewDecoder().Bytes(data)
 	}
 	if isBinary(text) {
-		s.note(&s.binary)
+		s.leave(leftBinary, "")
 		return data
 	}
 	lines, count := s.find(text)
@@ -390,15 +412,7 @@ func (s *search) remarks(count int, more bool) string {
 	case count == 0:
 		found = "no match in " + texts.Plural(s.files, "file")
 	}
-	skipped := func(n int, why string) string {
-		if n == 0 {
-			return ""
-		}
-		return texts.Plural(n, "file") + " " + why
-	}
-	return tools.JoinNotes(found, skipped(s.secret, "not searched because of possible secrets; give one as path to ask for it"),
-		skipped(s.binary, "not searched: binary"), skipped(s.large, "not searched: over 10 MB"),
-		skipped(s.failed, "could not be read"), unread(s.walk.Failed), s.remark)
+	return tools.JoinNotes(found, s.left.note("give one as path to search it"), unread(s.walk.Failed), s.remark)
 }
 
 // unread returns a note on folders that could not be read, "" for none.

@@ -54,7 +54,8 @@ func TestOnTargets(t *testing.T) {
 		"GlobBounded": TestGlobIsBounded, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
 		"GrepBounded": TestGrepIsBounded, "GrepDecodes": TestGrepDecodesFiles, "State": TestFileState, "Changed": TestChangedFilesAreToldOnce, "Several": TestSeveralEdits,
 		"Write": TestWriteFile, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "AfterCd": TestChangesAskWhichOneAfterCd,
-		"LookAlikes": TestReadsWhatLooksTheSame, "LinkLoops": TestLinkLoops,
+		"LookAlikes": TestReadsWhatLooksTheSame, "GlobNamed": TestGlobFindsWhatIsNamedAndSaysWhatIsNot,
+		"GrepNamed": TestGrepFindsWhatIsNamedAndSaysWhatIsNot, "LinksOut": TestSearchesThroughLinksAskAboutWhereTheyLead, "LinkLoops": TestLinkLoops,
 	}
 	for name, start := range targets {
 		t.Run(name, func(t *testing.T) {

@@ -10,10 +10,12 @@ import (
 type Walker struct {
 	// Visit gets each entry that is not a folder; dir is open only during the call. An error
 	// ends the walk.
-	Visit  func(dir Folder, rel string, e os.DirEntry) error
-	Stop   func() error           // called before each entry; an error ends the walk
-	skip   func(name string) bool // if set, excludes further entries
-	Failed int                    // folders that could not be read
+	Visit func(dir Folder, rel string, e os.DirEntry) error
+	// Ignored, if set, gets each entry that .gitignore files exclude. It returns true for a file to visit all the same.
+	Ignored func(rel string, e os.DirEntry) bool
+	Stop    func() error           // called before each entry; an error ends the walk
+	skip    func(name string) bool // if set, excludes further entries
+	Failed  int                    // folders that could not be read
 }
 
 // maxDepth bounds the number of folders open at the same time.
@@ -34,10 +36,13 @@ func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) erro
 		if err := w.Stop(); err != nil {
 			return err
 		}
-		if e.Name() == ".git" || w.skip != nil && w.skip(e.Name()) || rules.Ignored(Join(dir.Name(), e.Name()), e.IsDir()) {
+		if e.Name() == ".git" || w.skip != nil && w.skip(e.Name()) {
 			continue
 		}
 		at := Join(rel, e.Name())
+		if rules.Ignored(Join(dir.Name(), e.Name()), e.IsDir()) && (w.Ignored == nil || !w.Ignored(at, e)) {
+			continue
+		}
 		if !e.IsDir() {
 			if err := w.Visit(dir, at, e); err != nil {
 				return err
