@@ -69,7 +69,7 @@ func (t *glob) RunArgs(ctx context.Context, call tools.Call, args globArgs) tool
 	case tools.Missing(err) && p.base != "":
 		return none("no file matches", noFolder(ctx, t.ws, path))
 	case err != nil:
-		return tools.Failure(err)
+		return noted(err, insteadOf(call))
 	}
 	return res
 }

@@ -60,7 +60,7 @@ func (t *listDir) RunArgs(ctx context.Context, call tools.Call, args listArgs) t
 func (w *Workspace) list(ctx context.Context, path string, depth int, remark string) tools.Result {
 	l := listing{files: w.files}
 	if err := l.list(ctx, path, max(depth, 1)); err != nil {
-		return tools.Failure(err)
+		return noted(err, remark)
 	}
 	text := l.text()
 	res := tools.Success(text, l.note(), remark) // after text, which counts omissions

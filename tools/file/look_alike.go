@@ -65,6 +65,14 @@ func insteadOf(call tools.Call) string {
 	return call.Planned.Op
 }
 
+// noted returns the failure of a call, with its note.
+func noted(err error, note string) tools.Result {
+	if note != "" {
+		err = fmt.Errorf("%w (%s)", err, note)
+	}
+	return tools.Failure(err)
+}
+
 // didYouMean returns a question about a path that does not exist, "" without others.
 func didYouMean(w *Workspace, all []alike) string {
 	var names []string

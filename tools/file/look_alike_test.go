@@ -64,6 +64,10 @@ func TestSeveralLookAlikesAreOffered(t *testing.T) {
 			t.Errorf("%s: %q", name, err)
 		}
 	}
+	b.put("src.go", "")
+	for tool, a := range map[string]args{"list_dir": {"path": "src"}, "glob": {"path": "src", "pattern": "*"}} {
+		b.Fails(tool, a, `(src does not exist: this is "src.go", which has another ending)`)
+	}
 	b.put("readme.md", "c\n")
 	if got := b.OK("read_file", args{"path": "readme.md"}); got.Text != "c\n" || got.Note != "" {
 		t.Errorf("the file that is named: %+v", got)
