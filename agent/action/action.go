@@ -66,6 +66,13 @@ type Action struct {
 	Privesc  bool        `json:"privesc,omitempty"`  // runs with more rights than buddy has
 	Outside  bool        `json:"outside,omitempty"`  // Shell: is not to run in the read-only sandbox
 	MCPTool
+	FileReach
+}
+
+// FileReach says what an Action on files reaches besides what a diff of them shows.
+type FileReach struct {
+	OtherNames int  `json:"other_names,omitempty"` // names (hard links) that change as well, of all files
+	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file has made it read-only
 }
 
 // MCPTool says which tool of an MCP server an Action calls.

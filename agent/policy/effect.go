@@ -157,6 +157,9 @@ func fileEffect(p Policy, a action.Action) action.Effect {
 		return action.Effect{Verb: visible(why)}
 	case a.Kind != action.FileRead && why != "":
 		return action.Effect{Verb: "changes", Object: "a file that may hold secrets"}
+	case a.OtherNames > 0 || a.ReadOnly:
+		e, _ := reach(a)
+		return e
 	case !p.inWorkspace(a.Path) && a.Kind == action.FileRead:
 		return action.Effect{Verb: "reads", Object: "a file outside this folder"}
 	case !p.inWorkspace(a.Path):
@@ -180,6 +183,9 @@ func networkEffect(a action.Action) action.Effect {
 // because returns why an action is asked about where that is not what it does: a rule, or a fact about its
 // target. v is the verdict on it.
 func because(p Policy, a action.Action, report shell.Report, v action.Verdict) string {
+	if e, rule := reach(a); rule != "" && effectOf(p, a, report).Text() == e.Text() && v.Reason == e.Text() {
+		return ""
+	}
 	if v.Rule == OutsideFence || v.Rule == ChangedUnseen || strings.HasPrefix(v.Rule, "mode ") || v.Rule == p.base(a, report).Rule {
 		return ""
 	}

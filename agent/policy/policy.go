@@ -39,6 +39,11 @@ const (
 	// Production is the rule for a target that is marked as production. It asks about what a mode or a rule
 	// allows.
 	Production = "production"
+	// HardLinks is the rule for a change of a file that has other names, which change as well. It asks in every mode, whatever
+	// the rules allow.
+	HardLinks = "hard links"
+	// ReadOnlyFile is the rule for a change of a file that its owner has made read-only. It asks like HardLinks.
+	ReadOnlyFile = "read-only file"
 )
 
 // Policy holds everything that verdicts depend on. It is read-only and safe for concurrent
@@ -226,7 +231,7 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 		v = p.moded(a, mode, base, v)
 	}
 	v = uncertain(p, a, report, mode, p.guard(a, mode, v))
-	return guardChanged(a, mode, guardUnseen(p, a, mode, guardOwn(p, a, report, mode, v)))
+	return guardFile(a, mode, guardChanged(a, mode, guardUnseen(p, a, mode, guardOwn(p, a, report, mode, v))))
 }
 
 // guardChanged requires approval for a tool whose server has changed it since it was approved:

@@ -264,6 +264,8 @@ func withoutTerminal(a event.ApprovalAsked) string {
 		return a.Verdict.Reason + "; approve one in a session of buddy that can ask you"
 	case a.Verdict.Rule == policy.Production, a.Verdict.Rule == policy.ChangedTool:
 		return a.Verdict.Reason + ", with --approve all as well"
+	case a.Verdict.Rule == policy.HardLinks, a.Verdict.Rule == policy.ReadOnlyFile:
+		return a.Verdict.Reason + ": that is asked about with --approve all as well"
 	case a.Context.AskedBy != "":
 		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
 	}

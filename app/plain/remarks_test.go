@@ -113,6 +113,7 @@ func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 		"the hook no_rm.sh asks about it, with --approve all as well":                      {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
 		"db is marked as production, with --approve all as well":                           {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
 		"its server has changed this tool, with --approve all as well":                     {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
+		"also changes 2 other names: that is asked about with --approve all as well":       {Verdict: action.Verdict{Rule: policy.HardLinks, Reason: "also changes 2 other names"}},
 		"the file holds a key": {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
 	} {
 		if got := withoutTerminal(a); got != want {
