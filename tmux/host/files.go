@@ -32,9 +32,18 @@ var causes = map[int]error{
 	94: syscall.ENOTDIR,
 	95: errors.New("is a symbolic link, or a folder on the way to it is one"),
 	96: errors.New("a symbolic link that leads to nothing"),
+	89: ErrHalf,
+	90: ErrLoses,
 	97: errors.New("the content did not arrive completely; the file is as it was"),
 	98: syscall.ELOOP,
 }
+
+var (
+	// ErrLoses means that a rename would take something from the file that WriteFile was to replace. The file is as it was.
+	ErrLoses = errors.New("a rename would take from the file what it carries")
+	// ErrHalf means that the file that Overwrite was to write may be half written.
+	ErrHalf = errors.New("neither its new content nor the old one could be written")
+)
 
 // FileInfo describes a file on a target.
 type FileInfo struct {
@@ -42,6 +51,7 @@ type FileInfo struct {
 	Size    int64       // bytes
 	Mode    fs.FileMode // kind and permissions
 	ModTime time.Time   // in whole seconds
+	Links   int         // names that the file has; 0 in lists
 }
 
 // files runs a function of files.sh. Errors are of type [fs.PathError].
@@ -97,7 +107,10 @@ func (h *Host) facts(ctx context.Context, op, name, follow string) (FileInfo, er
 	if err := h.files(ctx, op, name, &out, "facts", name, follow); err != nil {
 		return FileInfo{}, err
 	}
-	info, _, err := parseFacts(strings.TrimSuffix(out.String(), "\n") + " ")
+	info, links, err := parseFacts(strings.TrimSuffix(out.String(), "\n"))
+	if err == nil {
+		info.Links, err = strconv.Atoi(links)
+	}
 	if err != nil {
 		return FileInfo{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}
@@ -206,16 +219,37 @@ func parseList(text string) ([]FileInfo, error) {
 }
 
 // WriteFile writes content, of exactly size bytes, to the file at path: all of it appears at
-// once or nothing does. An existing file keeps its mode and, where possible, its owner; a new
-// one gets perm. path must be real and its folder must exist.
-func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode) error {
+// once or nothing does. An existing file keeps its mode and its owner; a new
+// one gets perm. path must be real and its folder must exist. Where that would take something from the file, the error is
+// [ErrLoses], unless anyway is set.
+func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode, anyway bool) error {
+	more := []string{strconv.FormatUint(uint64(perm.Perm()), 8)}
+	if anyway {
+		more = append(more, "anyway")
+	}
+	_, err := h.write(ctx, path, content, size, "store", more...)
+	return err
+}
+
+// Overwrite writes content, of exactly size bytes, into the existing file at path, which keeps all that it carries but for
+// setuid and setgid. path must be real. The old bytes are copied first and put back if that fails; with [ErrHalf], and when
+// the target went away, the file may be half written.
+func (h *Host) Overwrite(ctx context.Context, path string, content io.Reader, size int64) error {
+	code, err := h.write(ctx, path, content, size, "overwrite")
+	if code > unwanted { // a signal ended it, or a shell that has lost its way
+		err = &fs.PathError{Op: "write", Path: path, Err: ErrHalf}
+	}
+	return err
+}
+
+func (h *Host) write(ctx context.Context, path string, content io.Reader, size int64, function string, more ...string) (code int, err error) {
 	const op = "write"
 	if err := checkPath(op, path); err != nil {
-		return err
+		return -1, err
 	}
-	call := Line("store", path, strconv.FormatInt(size, 10), strconv.FormatUint(uint64(perm.Perm()), 8), tempName())
-	code, said, err := h.feed(ctx, filesSh+call, io.LimitReader(content, size+1))
-	return pathError(op, path, code, said, err)
+	call := append([]string{function, path, strconv.FormatInt(size, 10), tempName()}, more...)
+	code, said, err := h.feed(ctx, filesSh+Line(call...), io.LimitReader(content, size+1))
+	return code, pathError(op, path, code, said, err)
 }
 
 // MkdirAll makes the folder at path with its missing parents.

@@ -1,5 +1,5 @@
-# File operations on a target. Exit codes from 90 on are errors with a name in Go.
-missing=91 denied=92 irregular=93 notdir=94 islink=95 dangling=96 torn=97 loop=98 unwanted=99
+# File operations on a target. Exit codes from 89 on are errors with a name in Go.
+half=89 loses=90 missing=91 denied=92 irregular=93 notdir=94 islink=95 dangling=96 torn=97 loop=98 unwanted=99
 
 # at PATH: goes to the folder of PATH and sets base. The folder must be the real one, so
 # that a link that was put there since the path was resolved leads nowhere else.
@@ -33,7 +33,7 @@ slice() {
 	fi
 }
 
-# facts PATH [-L]: mode in hex, size, time of the last change.
+# facts PATH [-L]: mode in hex, size, time of the last change, names.
 facts() {
 	if [ ! -e "$1" ] && [ ! -L "$1" ]; then
 		up=${1%/*}
@@ -41,7 +41,7 @@ facts() {
 		exit $missing
 	fi
 	[ -z "$2" ] || [ -e "$1" ] || exit $dangling
-	stat $2 -c '%f %s %Y' -- "$1" 2>/dev/null || stat $2 -f '%Xp %z %m' -- "$1"
+	stat $2 -c '%f %s %Y %h' -- "$1" 2>/dev/null || stat $2 -f '%Xp %z %m %l' -- "$1"
 }
 
 # target PATH: where the link leads. The dot keeps newlines at its end.
@@ -94,25 +94,96 @@ list() {
 	fi | head -c "$2"
 }
 
-# store PATH SIZE MODE TEMPNAME: standard input becomes the file, all of it or nothing.
+# number GNU BSD FILE: what stat prints in the format of either.
+number() { stat -c "$1" -- "$3" 2>/dev/null || stat -f "$2" -- "$3"; }
+
+# rights FILE: its permissions in octal, without setuid and setgid.
+rights() {
+	rights=000$(number %a %Lp "$1")
+	rights=${rights#"${rights%???}"}
+}
+
+# fill FILE SIZE: a new file with standard input, which nobody else can read.
+fill() {
+	(umask 077 && set -C && cat >"$1") || exit 1
+	[ $(($(wc -c <"$1"))) -eq "$2" ] || exit $torn
+}
+
+# carries FILE: gives tmp what FILE carries besides its content; fails if it can't.
+carries() {
+	owner=$(number %u:%g %u:%g "$1")
+	[ "$owner" = "$(number %u:%g %u:%g "$tmp")" ] || chown "$owner" "$tmp" 2>/dev/null || return 1
+	rights "$1"
+	chmod "$rights" "$tmp" || return 1
+	case $(ls -ld -- "$1") in ??????????[+@]*) return 1 ;; esac
+	case $(ls -ld -- "$tmp") in ??????????[+@]*) return 1 ;; esac
+	[ "$(stat -c %C -- "$1" 2>/dev/null)" = "$(stat -c %C -- "$tmp" 2>/dev/null)" ] || return 1
+	# Other extended attributes are seen with a program that few have; the cp of GNU copies them unseen.
+	if command -v getfattr >/dev/null; then
+		[ -z "$(getfattr -m '^(user|trusted)\.' -- "$1" 2>/dev/null)" ]
+	elif cp --help 2>&1 | grep -q attributes-only; then
+		cp --attributes-only --preserve=xattr -- "$1" "$tmp" 2>/dev/null && chown "$owner" "$tmp" # which drops capabilities
+	else
+		[ "$(uname)" != Linux ] # the ls of BusyBox does not show access lists
+	fi
+}
+
+# store PATH SIZE TEMPNAME MODE [ANYWAY]: standard input becomes the file, all of it or nothing. With ANYWAY what the file
+# carries may be lost.
 store() {
 	at "$1"
 	[ ! -L "$base" ] || exit $islink
 	[ ! -e "$base" ] || [ -f "$base" ] || exit $irregular
-	[ -w . ] || exit $denied
-	tmp=./$4 own=
-	if [ -e "$base" ]; then
-		# Its mode and, where we may, its owner stay.
-		set -- "$1" "$2" "$(stat -c %a -- "$base" 2>/dev/null || stat -f %Lp -- "$base")"
-		own=$(stat -c %u:%g -- "$base" 2>/dev/null || stat -f %u:%g -- "$base")
-	fi
+	[ -w . ] || { [ -e "$base" ] && [ -z "$5" ] && exit $loses || exit $denied; }
+	tmp=./$3 rights=$4 anyway=$5
 	trap 'rm -f -- "$tmp"' EXIT
 	trap 'exit 1' HUP INT TERM
-	(umask 077 && cat >"$tmp") || exit 1
-	[ $(($(wc -c <"$tmp"))) -eq "$2" ] || exit $torn
-	[ -z "$own" ] || chown "$own" "$tmp" 2>/dev/null
-	chmod "$3" "$tmp" && mv -f -- "$tmp" "$base" || exit 1
+	fill "$tmp" "$2"
+	if [ -e "$base" ]; then
+		carries "$base" || [ -n "$anyway" ] || exit $loses
+	else
+		chmod "$rights" "$tmp" || exit 1
+	fi
+	if ! mv -f -- "$tmp" "$base"; then
+		[ -e "$base" ] && [ -z "$anyway" ] && exit $loses || exit 1
+	fi
 	trap - EXIT
+}
+
+# pour FILE: base gets what is in FILE.
+pour() { cat <"$1" >"$base" && [ $(($(wc -c <"$1"))) -eq $(($(wc -c <"$base"))) ]; }
+
+# overwrite PATH SIZE TEMPNAME: standard input becomes the content of the file, which stays the file that it is. What the
+# file had is put back if that fails.
+overwrite() {
+	at "$1"
+	mine
+	owner=
+	if [ ! -w "$base" ]; then
+		[ -O "$base" ] && owner=u || exit $denied
+	fi
+	for dir in "${TMPDIR:-/tmp}" /tmp .; do [ ! -w "$dir" ] || break; done
+	new=$dir/$3 old=$dir/$3.old
+	trap 'rm -f -- "$new" "$old"' EXIT
+	trap 'exit 1' HUP INT TERM
+	fill "$new" "$2"
+	fill "$old" $(($(wc -c <"$base"))) <"$base"
+	sync "$old" 2>/dev/null
+	trap '' HUP INT TERM PIPE
+	rights "$base"
+	chmod u-s,g-s "$base" 2>/dev/null # before other bytes are in it; for who may not do that, the kernel does as it writes
+	[ -z "$owner" ] || chmod u+w "$base" || exit 1
+	code=0
+	if ! true >>"$base"; then # a program that runs
+		code=1
+	elif ! pour "$new"; then
+		code=1
+		pour "$old" || code=$half
+	fi
+	[ -z "$owner" ] || chmod "$rights" "$base"
+	sync "$base" 2>/dev/null
+	[ $code -ne $half ] || trap 'rm -f -- "$new"' EXIT
+	exit $code
 }
 
 # lists MAX TOP FOLDER...: like list, of several folders below TOP, in one go. Names are
@@ -180,6 +251,19 @@ remove() {
 	mine
 	[ -w . ] || exit $denied
 	rm -f -- "$base"
+}
+
+# rename PATH PATH
+rename() {
+	at "$1"
+	mine
+	[ -w . ] || exit $denied
+	from=$dir/${base#./}
+	mkdir -p -- "${2%/*}/" || exit 1
+	at "$2"
+	[ ! -L "$base" ] && [ ! -d "$base" ] || exit $irregular
+	[ -w . ] || exit $denied
+	mv -f -- "$from" "$base"
 }
 
 # mode PATH OCTAL

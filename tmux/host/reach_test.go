@@ -128,7 +128,7 @@ func TestSSHLoginScriptPrints(t *testing.T) {
 		}
 	}
 	path, want := filepath.Join(s.Dir, "file"), "\x00WELCOME\n\xff"
-	if err := h.WriteFile(t.Context(), path, strings.NewReader(want), int64(len(want)), 0o600); err != nil {
+	if err := h.WriteFile(t.Context(), path, strings.NewReader(want), int64(len(want)), 0o600, false); err != nil {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer

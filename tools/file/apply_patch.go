@@ -1,6 +1,8 @@
 package file
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -8,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"buddy/agent/action"
 	"buddy/texts"
@@ -73,22 +77,24 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 		return tools.Failure(err)
 	}
 	now := t.action(changes, args.Why)
-	if now.Path != call.Planned.Path || !slices.Equal(now.Paths, call.Planned.Paths) || now.Preview != call.Planned.Preview {
+	planned := call.Planned
+	if now.Path != planned.Path || !slices.Equal(now.Paths, planned.Paths) || now.Preview != planned.Preview || now.OtherNames > planned.OtherNames || now.ReadOnly && !planned.ReadOnly {
 		return tools.Failure(errors.New("the files changed after this patch was planned, nothing was written; read them again"))
 	}
 	if err := call.KeepBefore(beforePatch(changes)...); err != nil {
 		return tools.Failure(err)
 	}
-	if err := t.ws.commit(ctx, changes); err != nil {
+	notes, err := t.ws.commit(ctx, changes)
+	if err != nil {
 		return tools.Failure(err)
 	}
-	var made, remarks []string
+	var made []string
 	for _, c := range changes {
 		if c.from == "" {
-			made, remarks = append(made, c.to), append(remarks, c.made)
+			made, notes = append(made, c.to), append(notes, c.made)
 		}
 	}
-	res := tools.Success(t.summary(changes), append(ofNew(ctx, t.ws, made...), remarks...)...)
+	res := tools.Success(t.summary(changes), append(ofNew(ctx, t.ws, made...), notes...)...)
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
 			t.ws.seen.forget(c.from)
@@ -182,10 +188,8 @@ func rightsOf(f patch.File, c change) fs.Rights {
 	switch {
 	case c.from == "":
 		return fs.Rights{Executable: f.Mode&0o100 != 0}
-	case c.to == "" || c.from == c.to && f.Mode == 0:
+	case c.to == "" || f.Mode == 0:
 		return fs.Rights{} // unchanged
-	case f.Mode == 0:
-		return fs.Rights{Perm: c.old.perm}
 	case f.Mode&0o100 != 0:
 		return fs.Rights{Perm: c.old.perm | c.old.perm&0o444>>2} // whoever may read it may execute it
 	default:
@@ -212,6 +216,10 @@ func (t *applyPatch) action(changes []change, why string) action.Action {
 			act.Kind = action.FileDelete
 		}
 		act.Links = append(act.Links, c.links...)
+		act.ReadOnly = act.ReadOnly || c.old.readOnly()
+		if c.from != "" && c.writes() {
+			act.OtherNames += otherNames(c.from, c.old)
+		}
 		for _, path := range []string{c.from, c.to} {
 			if path == "" || slices.Contains(act.Paths, path) {
 				continue
@@ -297,14 +305,14 @@ func (t *applyPatch) summary(changes []change) string {
 }
 
 // commit writes all changes or none: first each content to a temporary file in its folder,
-// then the renames. When a rename fails, the earlier ones are undone.
-func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
+// then the renames. When a rename fails, the earlier ones are undone. notes say what the writes have taken from files.
+func (w *Workspace) commit(ctx context.Context, changes []change) (notes []string, err error) {
 	waiting := make([]fs.Staged, len(changes))
 	for i, c := range changes {
-		if c.to == "" {
+		if !c.writes() {
 			continue
 		}
-		if waiting[i], err = w.files.Stage(ctx, c.to, c.data, c.rights); err != nil {
+		if waiting[i], err = w.files.Stage(ctx, c.at(), c.data, c.rights); err != nil {
 			break
 		}
 	}
@@ -316,50 +324,98 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
 		}
 	}()
 	if err != nil {
-		return fmt.Errorf("nothing was written: %w", err)
+		return nil, fmt.Errorf("nothing was written: %w", err)
 	}
 	ctx = context.WithoutCancel(ctx) // a half-applied patch helps nobody
 	var undo []func() error
 	for i, c := range changes {
-		back, err := w.commitOne(ctx, c, waiting[i])
+		note, err := w.commitOne(ctx, c, waiting[i])
 		if err != nil {
-			return errors.Join(fmt.Errorf("nothing was written: %w", err), takeBack(undo))
+			return nil, errors.Join(fmt.Errorf("nothing was written: %w", err), takeBack(undo))
 		}
-		undo = append(undo, back)
+		notes, undo = append(notes, note), append(undo, func() error { return c.revert(ctx, w) })
+	}
+	return notes, nil
+}
+
+// at returns where the file is when its content is written: a renamed one at its earlier path, so that it stays the file
+// that it is.
+func (c change) at() string { return cmp.Or(c.from, c.to) }
+
+// writes reports whether the change writes content or permissions.
+func (c change) writes() bool {
+	return c.to != "" && (c.from == c.to || c.from == "" || c.rights.Perm != 0 || !bytes.Equal(c.data, c.old.data))
+}
+
+// commitOne makes one change. After an error the file is as it was.
+func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (note string, err error) {
+	if s != nil {
+		dropped, err := finish(ctx, w, c.at(), c.data, s)
+		if err != nil {
+			return "", err
+		}
+		note = droppedNote(w.show(c.to), dropped)
+	}
+	switch {
+	case c.to == "":
+		err = w.files.Remove(ctx, c.from)
+	case c.from != "" && c.from != c.to:
+		if err = rename(ctx, w, c.from, c.to, c.data, cmp.Or(c.rights.Perm, c.old.perm)); err != nil && s != nil {
+			err = errors.Join(err, c.rewriteOld(ctx, w))
+		}
+	}
+	return note, err
+}
+
+// rename gives a file with some content another path; on another file system it becomes a new file.
+func rename(ctx context.Context, w *Workspace, from, to string, data []byte, perm os.FileMode) error {
+	err := w.files.Rename(ctx, from, to)
+	if !errors.Is(err, unix.EXDEV) {
+		return err
+	}
+	s, err := w.files.Stage(ctx, to, data, fs.Rights{Perm: perm})
+	if err != nil {
+		return err
+	}
+	defer fs.Release(s)
+	if _, err := finish(ctx, w, to, data, s); err != nil {
+		return err
+	}
+	if err := w.files.Remove(ctx, from); err != nil {
+		return errors.Join(err, w.files.Remove(ctx, to))
 	}
 	return nil
 }
 
-// commitOne makes one change and returns the function that undoes it.
-func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (back func() error, err error) {
-	if s != nil {
-		if err := s.Commit(); err != nil {
-			return nil, err
-		}
-	}
-	if c.from != "" && c.from != c.to {
-		if err := w.files.Remove(ctx, c.from); err != nil {
-			if s != nil {
-				err = errors.Join(err, w.files.Remove(ctx, c.to))
-			}
-			return nil, err
-		}
-	}
-	return func() error {
-		var err error
-		if c.from != c.to && c.to != "" {
-			err = w.files.Remove(ctx, c.to)
-		}
-		if c.from == "" {
+// revert undoes a change that was made.
+func (c change) revert(ctx context.Context, w *Workspace) error {
+	switch {
+	case c.from == "":
+		return w.files.Remove(ctx, c.to)
+	case c.to != "" && c.from != c.to:
+		if err := rename(ctx, w, c.to, c.from, c.old.data, c.old.perm); err != nil {
 			return err
 		}
-		s, stageErr := w.files.Stage(ctx, c.from, c.old.data, fs.Rights{Perm: c.old.perm})
-		if stageErr != nil {
-			return errors.Join(err, stageErr)
-		}
-		defer fs.Release(s)
-		return errors.Join(err, s.Commit())
-	}, nil
+	}
+	if c.to != "" && !c.writes() {
+		return nil
+	}
+	return c.rewriteOld(ctx, w)
+}
+
+// rewriteOld writes the earlier content to the earlier path of a file.
+func (c change) rewriteOld(ctx context.Context, w *Workspace) error {
+	var r fs.Rights
+	if c.to == "" || c.rights.Perm != 0 {
+		r.Perm = c.old.perm
+	}
+	s, err := w.files.Stage(ctx, c.from, c.old.data, r)
+	if err != nil {
+		return err
+	}
+	defer fs.Release(s)
+	_, err = finish(ctx, w, c.from, c.old.data, s)
+	return err
 }
 
 func takeBack(undo []func() error) error {

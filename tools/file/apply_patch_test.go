@@ -180,7 +180,7 @@ func TestApplyPatchTakesBack(t *testing.T) {
 	changes, changesErr := tool.(*applyPatch).changes(t.Context(), 0, decodePatch(t, call))
 	must(t, changesErr)
 	changes[4].from = b.path("d") // can't be removed like a file
-	if commitErr := b.ws.commit(t.Context(), changes); commitErr == nil || !strings.Contains(commitErr.Error(), "nothing was written") {
+	if _, commitErr := b.ws.commit(t.Context(), changes); commitErr == nil || !strings.Contains(commitErr.Error(), "nothing was written") {
 		t.Errorf("commit = %v", commitErr)
 	}
 	for path, want := range map[string]string{"a": "one\n", "b": "two\n", "c": "three\n", "d/e": "four\n"} {

@@ -38,6 +38,7 @@ func newBench(t testing.TB) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	KeepOldBytes(ws, fs.Recovery(t.TempDir()))
 	return &bench{toolstest.Bench{T: t, Tools: tools.NewRegistry(Tools(ws)...)}, ws, ws.root}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"buddy/tools/fs"
@@ -17,6 +18,7 @@ type snapshot struct {
 	data     []byte // the content, unless it is larger than [fs.MaxText]
 	perm     os.FileMode
 	modified time.Time
+	links    int // names that the file has
 }
 
 // whole reports whether data is the complete content.
@@ -36,12 +38,13 @@ func (w *Workspace) snap(ctx context.Context, path string) (snapshot, error) {
 	if err != nil {
 		return snapshot{}, fmt.Errorf("%q: %w", path, fs.Cause(err))
 	}
+	s.perm = f.Perm()
 	return s, nil
 }
 
 // snapOpen reads an open regular file.
 func snapOpen(f *fs.File) (snapshot, error) {
-	s := snapshot{exists: true, size: f.Size, perm: f.Mode.Perm(), modified: f.Modified}
+	s := snapshot{exists: true, size: f.Size, perm: f.Mode.Perm(), modified: f.Modified, links: f.Links}
 	if s.size > fs.MaxText {
 		return s, nil
 	}
@@ -53,15 +56,48 @@ func snapOpen(f *fs.File) (snapshot, error) {
 	return s, nil
 }
 
-// replaceFile atomically replaces the file at the planned path: it writes a temporary file in
-// the same folder and renames it. Missing folders are created. An existing file keeps its
-// permissions and, as far as possible, owner and group; other hard links to it keep the old
-// content.
-func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) error {
+// replaceFile replaces the content of the file at the planned path, or makes the file. Missing folders are created. An
+// existing file keeps what it carries, see finish.
+func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) (dropped []string, err error) {
 	s, err := w.files.Stage(ctx, path, data, fs.Rights{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer fs.Release(s)
-	return s.Commit()
+	return finish(ctx, w, path, data, s)
 }
+
+// finish puts staged content in place: by a rename, so that all of it appears at once, or where that would take something
+// from the file by writing the file itself, with its old bytes on the disk until that is done. It returns what the file
+// has lost all the same.
+func finish(ctx context.Context, w *Workspace, path string, data []byte, s fs.Staged) (dropped []string, err error) {
+	var kept *fs.Kept
+	dropped, err = s.Commit(func() error {
+		var err error
+		kept, err = w.recovery.Keep(ctx, w.files, path, data)
+		return err
+	})
+	if kept != nil {
+		err = kept.End(err)
+	}
+	return dropped, err
+}
+
+// droppedNote says what a write has taken from a file, "" for nothing.
+func droppedNote(name string, dropped []string) string {
+	if len(dropped) == 0 {
+		return ""
+	}
+	return "the write removed " + strings.Join(dropped, " and ") + " from " + name
+}
+
+// otherNames returns how many other names of a file get its new content as well.
+func otherNames(path string, s snapshot) int {
+	if s.links < 2 || fs.BreaksLinks(path) {
+		return 0
+	}
+	return s.links - 1
+}
+
+// readOnly reports whether the owner of a file has made it read-only.
+func (s snapshot) readOnly() bool { return s.exists && s.perm&0o200 == 0 }

@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,11 +12,15 @@ import (
 	"buddy/tmux/host/hosttest"
 	"buddy/tmux/tmuxtest"
 	"buddy/tools"
+	"buddy/tools/fs"
 	"buddy/tools/toolstest"
 )
 
 // onTarget makes the benches of tests that run on a target; nil is this machine.
 var onTarget func(t testing.TB) *bench
+
+// keptTests are those about what files carry, which only some systems have.
+var keptTests map[string]func(*testing.T)
 
 // outside returns a folder outside of the workspace of b, which its target has as well.
 func (b *bench) outside() string {
@@ -57,6 +62,7 @@ func TestOnTargets(t *testing.T) {
 		"LookAlikes": TestReadsWhatLooksTheSame, "GlobNamed": TestGlobFindsWhatIsNamedAndSaysWhatIsNot,
 		"GrepNamed": TestGrepFindsWhatIsNamedAndSaysWhatIsNot, "LinksOut": TestSearchesThroughLinksAskAboutWhereTheyLead, "LinkLoops": TestLinkLoops,
 	}
+	maps.Copy(tests, keptTests)
 	for name, start := range targets {
 		t.Run(name, func(t *testing.T) {
 			h, dir := start(t)
@@ -69,6 +75,7 @@ func TestOnTargets(t *testing.T) {
 				if _, _, err := ws.find(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				KeepOldBytes(ws, fs.Recovery(t.TempDir()))
 				return &bench{toolstest.Bench{T: t, Tools: tools.NewRegistry(Tools(ws)...)}, ws, root}
 			}
 			defer func() { onTarget = nil }()

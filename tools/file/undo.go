@@ -60,7 +60,7 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 	if len(changed) > 0 {
 		return changed, nil
 	}
-	if err := w.commit(ctx, changes); err != nil {
+	if _, err := w.commit(ctx, renames(changes)); err != nil {
 		return nil, err
 	}
 	for _, b := range files {
@@ -83,13 +83,39 @@ func (s snapshot) sum() string {
 // putBack returns the change that restores a file.
 func putBack(b tools.Before, now snapshot) change {
 	c := change{from: b.Path, to: b.Path, old: now, data: b.Data, rights: fs.Rights{Perm: b.Perm}}
-	if !now.exists {
+	switch {
+	case !now.exists:
 		c.from = ""
+	case now.perm == b.Perm:
+		c.rights = fs.Rights{} // unchanged
 	}
 	if !b.Existed {
 		c.to = ""
 	}
 	return c
+}
+
+// renames joins a file that comes back and one beside it that goes: a patch has renamed the one to the other, or /redo does,
+// and a file that is renamed keeps what it carries. Where there were two files, nothing is lost by it either.
+func renames(changes []change) (all []change) {
+	for i := 0; i < len(changes); i++ {
+		c := changes[i]
+		if i+1 < len(changes) {
+			comes, goes := c, changes[i+1]
+			if comes.from != "" {
+				comes, goes = goes, comes
+			}
+			if comes.from == "" && goes.to == "" {
+				c = change{from: goes.from, to: comes.to, old: goes.old, data: comes.data}
+				if comes.rights.Perm != goes.old.perm {
+					c.rights = comes.rights
+				}
+				i++
+			}
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // Limits of the diff of changes that were made.

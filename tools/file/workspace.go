@@ -32,6 +32,8 @@ type Workspace struct {
 	mine    bool          // see RefuseForeign
 	shell   func() string // see FollowShell; nil for none
 
+	recovery fs.Recovery // of files that are written in place
+
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty until a target was reached
 	home    string     // of the person; empty if unknown
@@ -66,6 +68,15 @@ func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string
 // Protect adds files and folders with secrets by their absolute real paths. Call it before the
 // first tool runs.
 func (w *Workspace) Protect(own []string) { w.own = own }
+
+// KeepOldBytes sets the folder for the old bytes of files that w writes in place; without it w writes none so. Call it before
+// the first tool runs.
+func KeepOldBytes(w *Workspace, r fs.Recovery) { w.recovery = r }
+
+// Recover puts files of w's target back that an earlier process has left half written, see [fs.Recovery.Recover].
+func Recover(ctx context.Context, w *Workspace) []fs.Interrupted {
+	return w.recovery.Recover(ctx, w.files)
+}
 
 // RefuseForeign makes w's Peek refuse files of this machine that another user could change, or that are in a folder
 // like that. Call it before the first Peek.

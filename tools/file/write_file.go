@@ -100,6 +100,7 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 	return action.Action{
 		Kind: kind, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
 		Links: w.links(ctx, nil, name, path), Risk: w.writeRisk(path), Preview: shown,
+		FileReach: action.FileReach{OtherNames: otherNames(path, old), ReadOnly: old.readOnly()},
 	}, nil
 }
 
@@ -116,13 +117,14 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	old, data, text, err := change(ctx, w, path)
+	var dropped []string
 	if err == nil {
-		err = w.put(ctx, call, old, data)
+		dropped, err = w.put(ctx, call, old, data)
 	}
 	if err != nil {
 		return tools.Failure(err)
 	}
-	var remarks []string
+	remarks := []string{droppedNote(w.show(path), dropped)}
 	if !old.exists {
 		remarks = append(ofNew(ctx, w, path), madeAt(ctx, w, name, path))
 	}
@@ -133,13 +135,13 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 
 // put writes data to the planned file if that is still the change that was shown. The caller
 // has held w.writing since it read old.
-func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) error {
+func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) (dropped []string, err error) {
 	plan := call.Planned
-	if preview(w.show(plan.Path), old, data) != plan.Preview {
-		return fmt.Errorf("%q changed after this change of it was planned, nothing was written; read it again", w.show(plan.Path))
+	if preview(w.show(plan.Path), old, data) != plan.Preview || otherNames(plan.Path, old) > plan.OtherNames || old.readOnly() && !plan.ReadOnly {
+		return nil, fmt.Errorf("%q changed after this change of it was planned, nothing was written; read it again", w.show(plan.Path))
 	}
 	if err := call.KeepBefore(before(plan.Path, old, data)); err != nil {
-		return err
+		return nil, err
 	}
 	return w.replaceFile(ctx, plan.Path, data)
 }

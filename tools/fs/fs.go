@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"buddy/tmux/host"
@@ -51,6 +52,8 @@ type FS interface {
 	Stage(ctx context.Context, path string, data []byte, r Rights) (Staged, error)
 	// Remove removes a regular file.
 	Remove(ctx context.Context, path string) error
+	// Rename gives a regular file another path. Missing parent folders are made.
+	Rename(ctx context.Context, from, to string) error
 }
 
 // Info holds the metadata of a file.
@@ -58,10 +61,15 @@ type Info struct {
 	Size     int64
 	Mode     os.FileMode
 	Modified time.Time
+	Links    int // names that the file has, 0 if unknown
 }
 
 func infoOf(info os.FileInfo) Info {
-	return Info{Size: info.Size(), Mode: info.Mode(), Modified: info.ModTime()}
+	i := Info{Size: info.Size(), Mode: info.Mode(), Modified: info.ModTime()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		i.Links = int(st.Nlink)
+	}
+	return i
 }
 
 // File is an open regular file.
@@ -91,7 +99,11 @@ var ErrMoreNames = errors.New("the folder has more names than are read")
 // committed.
 type Staged interface {
 	io.Closer
-	Commit() error
+	// Commit puts the content in place: by a rename or, where that would take something from the file, by writing the file
+	// itself. Before that it calls keep, which copies the old bytes; after an error of keep nothing is written. It returns
+	// what the system takes from a file that is written: setuid, setgid, file capabilities. After a
+	// [TornError] the file may be half written, after any other error it is as it was.
+	Commit(keep func() error) (dropped []string, err error)
 }
 
 // ReadInto reads the rest of r, at most one byte more than MaxText, into the memory of buf if

@@ -71,6 +71,9 @@ func (localFS) PassDir(_ context.Context, path string) (Folder, error) {
 func (localFS) BatchSize() int                              { return 1 }
 func (localFS) Fetch(context.Context, []*File, host.Texts)  {}
 func (localFS) Remove(_ context.Context, path string) error { return removeFile(path) }
+func (localFS) Rename(_ context.Context, from, to string) error {
+	return renameFile(from, to)
+}
 
 func (localFS) Stage(_ context.Context, path string, data []byte, r Rights) (Staged, error) {
 	s, err := stage(path, data, r)

@@ -131,11 +131,17 @@ func mustBeRegular(dir *os.File, name string) error {
 }
 
 func infoOfStat(st *unix.Stat_t) Info {
-	return Info{Size: st.Size, Mode: modeOf(st), Modified: time.Unix(0, unix.TimespecToNsec(st.Mtim))}
+	return Info{Size: st.Size, Mode: modeOf(st), Modified: time.Unix(0, unix.TimespecToNsec(st.Mtim)), Links: int(st.Nlink)}
 }
 
 func modeOf(st *unix.Stat_t) os.FileMode {
 	mode := os.FileMode(st.Mode & 0o777)
+	if st.Mode&unix.S_ISUID != 0 {
+		mode |= os.ModeSetuid
+	}
+	if st.Mode&unix.S_ISGID != 0 {
+		mode |= os.ModeSetgid
+	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 	case unix.S_IFDIR:

@@ -17,78 +17,136 @@ type Rights struct {
 	Executable bool        // a new file is executable
 }
 
-// localStaged is new content of a file, stored under a temporary name in its folder.
+// localStaged is new content of a file: in a temporary file in its folder or, where a rename would lose what the file
+// carries, in memory.
 type localStaged struct {
 	dir        *os.File
-	name, temp string
+	name, temp string // temp is "" for a file that is written in place
+	data       []byte
+	rights     Rights
+	old        *unix.Stat_t // nil for a new file
 	done       bool
 }
 
-// stage writes data to a temporary file beside the planned path.
+// stage writes data to a temporary file beside the planned path. A file that a rename would take something from is left
+// for Commit.
 func stage(path string, data []byte, r Rights) (*localStaged, error) {
 	dir, err := passDir(filepath.Dir(path), true)
 	if err != nil {
 		return nil, err
 	}
-	s := &localStaged{dir: dir, name: filepath.Base(path), temp: tempName()}
-	if err := writeTemp(dir, s.name, s.temp, data, r); err != nil {
+	s := &localStaged{dir: dir, name: filepath.Base(path), data: data, rights: r}
+	if err := s.prepare(); err != nil {
 		Release(dir)
 		return nil, fmt.Errorf("%q: %w", path, Cause(err))
 	}
 	return s, nil
 }
 
-func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
+func (s *localStaged) path() string { return filepath.Join(s.dir.Name(), s.name) }
 
-// Commit renames the temporary file to its final name.
-func (s *localStaged) Commit() error {
-	if err := unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name); err != nil {
-		return fmt.Errorf("%q: %w", filepath.Join(s.dir.Name(), s.name), err)
+// prepare makes the temporary file, or finds that the file must and can be written in place.
+func (s *localStaged) prepare() error {
+	var old unix.Stat_t
+	err := unix.Fstatat(int(s.dir.Fd()), s.name, &old, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case err == nil && !modeOf(&old).IsRegular():
+		return notRegular(s.path(), modeOf(&old))
+	case err == nil:
+		s.old = &old
+	case !errors.Is(err, os.ErrNotExist):
+		return err
 	}
-	s.done = true
+	if s.keepsLinks() {
+		return s.mayWrite()
+	}
+	temp := tempName()
+	loses, err := s.writeTemp(temp)
+	switch {
+	case s.old != nil && !s.breaksLinks() && (loses || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EROFS)):
+		return s.mayWrite()
+	case err != nil:
+		return err
+	}
+	s.temp = temp
 	return nil
 }
 
-// Close removes the file unless it was committed.
+// keepsLinks reports whether the file has other names that change as well; breaksLinks, whether it has some that must not.
+func (s *localStaged) keepsLinks() bool  { return s.linked() && !BreaksLinks(s.path()) }
+func (s *localStaged) breaksLinks() bool { return s.linked() && BreaksLinks(s.path()) }
+func (s *localStaged) linked() bool      { return s.old != nil && s.old.Nlink > 1 }
+
+func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
+
+// Commit renames the temporary file to its final name. Where it must be or where there is none, it writes the file in
+// place.
+func (s *localStaged) Commit(keep func() error) (dropped []string, err error) {
+	if s.old != nil {
+		dropped = droppedBits(modeOf(s.old))
+		if hasCapabilities(s.path()) {
+			dropped = append(dropped, "file capabilities")
+		}
+	}
+	if s.temp != "" {
+		err = unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name)
+		// A mount point is busy, and in a folder like /tmp a file of somebody else can be written and not replaced.
+		inPlace := errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
+		if s.done = err == nil; s.done {
+			return dropped, nil
+		}
+		if s.old == nil || s.breaksLinks() || !inPlace || s.mayWrite() != nil {
+			return nil, fmt.Errorf("%q: %w", s.path(), err)
+		}
+	}
+	if err := keep(); err != nil {
+		return nil, err
+	}
+	if err := s.writeInPlace(); err != nil {
+		return nil, fmt.Errorf("%q: %w", s.path(), err)
+	}
+	return dropped, nil
+}
+
+// Close removes the temporary file unless it was committed.
 func (s *localStaged) Close() error {
-	if !s.done {
+	if s.temp != "" && !s.done {
 		_ = unix.Unlinkat(int(s.dir.Fd()), s.temp, 0)
 	}
 	return s.dir.Close()
 }
 
-// writeTemp creates the file temp in dir with data and, if the file name exists, with its
-// rights. It leaves nothing behind when it fails.
-func writeTemp(dir *os.File, name, temp string, data []byte, r Rights) (err error) {
-	var old unix.Stat_t
-	statErr := unix.Fstatat(int(dir.Fd()), name, &old, unix.AT_SYMLINK_NOFOLLOW)
-	exists := statErr == nil
-	if exists && !modeOf(&old).IsRegular() {
-		return notRegular(filepath.Join(dir.Name(), name), modeOf(&old))
-	}
-	if !exists && !errors.Is(statErr, os.ErrNotExist) {
-		return statErr
-	}
-	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, r.initial(exists))
+// writeTemp creates the file temp with the new content and with the rights of the file that it replaces. loses says that
+// the new file lacks something that the old one carries. It leaves nothing behind when it fails or would lose something.
+func (s *localStaged) writeTemp(temp string) (loses bool, err error) {
+	fd, err := unix.Openat(int(s.dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, s.rights.initial(s.old != nil))
 	if err != nil {
-		return err
+		return false, err
 	}
-	f := os.NewFile(uintptr(fd), filepath.Join(dir.Name(), temp))
+	f := os.NewFile(uintptr(fd), filepath.Join(s.dir.Name(), temp))
 	defer func() {
 		if closeErr := f.Close(); err == nil {
 			err = closeErr
 		}
-		if err != nil {
-			_ = unix.Unlinkat(int(dir.Fd()), temp, 0)
+		if err != nil || loses {
+			_ = unix.Unlinkat(int(s.dir.Fd()), temp, 0)
 		}
 	}()
-	if _, err := f.Write(data); err != nil {
-		return err
+	if s.old != nil {
+		if loses, err = s.giveRights(f); loses && !s.breaksLinks() || err != nil {
+			return loses, err
+		}
+		loses = false
 	}
-	if err := r.set(f, exists, &old); err != nil {
-		return err
+	if _, err := f.Write(s.data); err != nil {
+		return false, err
 	}
-	return f.Sync()
+	if s.rights.Perm != 0 {
+		if err := f.Chmod(s.rights.Perm); err != nil {
+			return false, err
+		}
+	}
+	return false, f.Sync()
 }
 
 // initial returns the permissions that a file is created with, before the umask.
@@ -103,25 +161,19 @@ func (r Rights) initial(exists bool) uint32 {
 	}
 }
 
-// set gives f its final rights; old describes the replaced file.
-func (r Rights) set(f *os.File, exists bool, old *unix.Stat_t) error {
-	if exists {
-		if err := keepRights(f, old); err != nil {
-			return err
-		}
+// giveRights gives the empty file f the owner, group and permissions of the old one, and reports whether it then lacks
+// something that the old one has.
+func (s *localStaged) giveRights(f *os.File) (loses bool, err error) {
+	_ = f.Chown(int(s.old.Uid), -1) // what was refused is seen below
+	_ = f.Chown(-1, int(s.old.Gid))
+	var now unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &now); err != nil {
+		return false, err
 	}
-	if r.Perm != 0 {
-		return f.Chmod(r.Perm)
+	if err := f.Chmod(os.FileMode(s.old.Mode & 0o777)); err != nil {
+		return false, err
 	}
-	return nil
-}
-
-// keepRights gives f the owner, group and permissions in old. A user who may not change the
-// owner becomes it: they could write the file before, so nobody gains rights.
-func keepRights(f *os.File, old *unix.Stat_t) error {
-	_ = f.Chown(int(old.Uid), -1)
-	_ = f.Chown(-1, int(old.Gid))
-	return f.Chmod(os.FileMode(old.Mode & 0o777))
+	return now.Uid != s.old.Uid || now.Gid != s.old.Gid || !sameAttributes(s.path(), f.Name()), nil
 }
 
 // removeFile removes the regular file at the planned path.
@@ -139,4 +191,38 @@ func removeFile(path string) error {
 		return fmt.Errorf("%q: %w", path, err)
 	}
 	return nil
+}
+
+// renameFile gives the regular file at a planned path another one.
+func renameFile(from, to string) error {
+	dir, err := passDir(filepath.Dir(from), false)
+	if err != nil {
+		return err
+	}
+	defer Release(dir)
+	if err := mustBeRegular(dir, filepath.Base(from)); err != nil {
+		return err
+	}
+	there, err := passDir(filepath.Dir(to), true)
+	if err != nil {
+		return err
+	}
+	defer Release(there)
+	if err := unix.Renameat(int(dir.Fd()), filepath.Base(from), int(there.Fd()), filepath.Base(to)); err != nil {
+		return fmt.Errorf("%q could not be renamed to %q: %w", from, to, err)
+	}
+	return nil
+}
+
+// droppedBits names the bits of a mode that a write takes from a file.
+func droppedBits(mode os.FileMode) (all []string) {
+	for _, one := range []struct {
+		bit  os.FileMode
+		name string
+	}{{os.ModeSetuid, "setuid"}, {os.ModeSetgid, "setgid"}} {
+		if mode&one.bit != 0 {
+			all = append(all, one.name)
+		}
+	}
+	return all
 }

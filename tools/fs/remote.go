@@ -84,7 +84,7 @@ func (t *remoteFS) Lstat(ctx context.Context, path string) (Info, error) {
 }
 
 func infoOfRemote(info host.FileInfo) Info {
-	return Info{Size: info.Size, Mode: info.Mode, Modified: info.ModTime}
+	return Info{Size: info.Size, Mode: info.Mode, Modified: info.ModTime, Links: info.Links}
 }
 
 func (t *remoteFS) Open(ctx context.Context, path string) (*File, error) {
@@ -186,6 +186,7 @@ type remoteStaged struct {
 	data []byte
 	r    Rights
 	perm os.FileMode // of a new file
+	old  Info        // zero for a new file
 }
 
 func (t *remoteFS) Stage(ctx context.Context, file string, data []byte, r Rights) (Staged, error) {
@@ -199,6 +200,7 @@ func (t *remoteFS) Stage(ctx context.Context, file string, data []byte, r Rights
 	}
 	s := &remoteStaged{t: t, ctx: ctx, path: file, data: data, r: r, perm: r.Perm}
 	info, err := t.Lstat(ctx, file)
+	s.old = info
 	switch {
 	case err == nil && !info.Mode.IsRegular():
 		return nil, notRegular(file, info.Mode)
@@ -236,15 +238,31 @@ func (t *remoteFS) defaultPerm(ctx context.Context, executable bool) (os.FileMod
 	return 0o666 &^ t.umask, nil
 }
 
-func (s *remoteStaged) Commit() error {
-	err := s.t.host.WriteFile(s.ctx, s.path, bytes.NewReader(s.data), int64(len(s.data)), s.perm)
-	if err == nil && s.r.Perm != 0 {
+func (s *remoteStaged) Commit(keep func() error) (dropped []string, err error) {
+	err, torn := host.ErrLoses, false
+	linked, breaks := s.old.Links > 1, BreaksLinks(s.path)
+	if !linked || breaks {
+		err = s.t.host.WriteFile(s.ctx, s.path, bytes.NewReader(s.data), int64(len(s.data)), s.perm, linked)
+	}
+	if errors.Is(err, host.ErrLoses) {
+		if err := keep(); err != nil {
+			return nil, err
+		}
+		// Once it begins it ends, or nobody knows how far it came.
+		err = s.t.host.Overwrite(context.WithoutCancel(s.ctx), s.path, bytes.NewReader(s.data), int64(len(s.data)))
+		_, down := errors.AsType[*host.DownError](err)
+		torn = down || errors.Is(err, host.ErrHalf)
+	}
+	if err == nil && s.r.Perm != 0 && s.r.Perm != s.old.Mode.Perm() {
 		err = s.t.host.Chmod(s.ctx, s.path, s.r.Perm)
 	}
-	if err != nil {
-		return withName(s.path, localError(err))
+	switch {
+	case torn:
+		return nil, &TornError{withName(s.path, localError(err))}
+	case err != nil:
+		return nil, withName(s.path, localError(err))
 	}
-	return nil
+	return droppedBits(s.old.Mode), nil
 }
 
 func (s *remoteStaged) Close() error { return nil }
@@ -252,6 +270,13 @@ func (s *remoteStaged) Close() error { return nil }
 func (t *remoteFS) Remove(ctx context.Context, path string) error {
 	if err := t.host.Remove(ctx, path); err != nil {
 		return withName(path, localError(err))
+	}
+	return nil
+}
+
+func (t *remoteFS) Rename(ctx context.Context, from, to string) error {
+	if err := t.host.Rename(ctx, from, to); err != nil {
+		return withName(from, localError(err))
 	}
 	return nil
 }

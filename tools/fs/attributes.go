@@ -1,0 +1,87 @@
+package fs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownAttributes are extended attributes that are not carried from one content to the next: a write drops capabilities, and
+// the system makes the others itself.
+var ownAttributes = []string{"security.capability", "security.ima", "security.evm", "com.apple.provenance"}
+
+// sameAttributes reports whether two files have the same extended attributes, an access list among them. What can't be
+// read counts as another.
+func sameAttributes(a, b string) bool {
+	as, err := attributes(a)
+	bs, err2 := attributes(b)
+	return err == nil && err2 == nil && maps.EqualFunc(as, bs, bytes.Equal)
+}
+
+// attributes returns the extended attributes of a file; none where the file system has no such thing.
+func attributes(path string) (map[string][]byte, error) {
+	names, err := grown(func(buf []byte) (int, error) { return unix.Llistxattr(path, buf) })
+	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]byte)
+	for name := range strings.SplitSeq(string(names), "\x00") {
+		if name == "" || slices.Contains(ownAttributes, name) {
+			continue
+		}
+		if all[name], err = grown(func(buf []byte) (int, error) { return unix.Lgetxattr(path, name, buf) }); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// grown calls read with a buffer that is large enough.
+func grown(read func(buf []byte) (int, error)) ([]byte, error) {
+	for size := 256; ; size *= 4 {
+		buf := make([]byte, size)
+		n, err := read(buf)
+		if errors.Is(err, unix.ERANGE) && size < 1<<20 {
+			continue
+		}
+		return buf[:max(n, 0)], err
+	}
+}
+
+// hasCapabilities reports whether a program has more rights by its file.
+func hasCapabilities(path string) bool {
+	n, err := unix.Lgetxattr(path, "security.capability", nil)
+	return err == nil && n > 0
+}
+
+// Perm returns the permissions of an open file with the rights of its group. Where there is an access list, the kernel shows
+// the highest rights of anybody in the list in their place, which a file that is made anew must not give the group.
+func (f *File) Perm() os.FileMode {
+	perm := f.Mode.Perm()
+	local, ok := f.ReadCloser.(*os.File)
+	if !ok || perm&0o070 == 0 {
+		return perm
+	}
+	list, err := grown(func(buf []byte) (int, error) { return unix.Fgetxattr(int(local.Fd()), "system.posix_acl_access", buf) })
+	if err != nil {
+		return perm
+	}
+	// acl(5) in the form of include/uapi/linux/posix_acl_xattr.h: a version, then entries of a tag, rights and an id.
+	const head, entry, groupTag = 4, 8, 4
+	for at := head; at+entry <= len(list); at += entry {
+		if binary.LittleEndian.Uint16(list[at:]) == groupTag {
+			group := os.FileMode(binary.LittleEndian.Uint16(list[at+2:])) & 7
+			return perm&^0o070 | perm&(group<<3)
+		}
+	}
+	return perm
+}
