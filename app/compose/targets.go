@@ -91,7 +91,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 		prefix = p.Targets.Prefix(t)
 	}
 	o := target.Options{
-		Options: named, Outputs: p.Store.OutDir(p.ID), Plan: p.plan, Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
+		Options: named, Outputs: p.Store.OutDir(p.ID), Plan: p.plan, Recovery: recoveryDir(), Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
 	}
 	o.Env, _ = p.Config.Environ(os.Environ())
 	o.Own = p.own()
@@ -116,6 +116,9 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 		p.Live.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	}
 	one, err := t.Open(env, o)
+	if err == nil && p.ID != "" {
+		p.recoverFiles(one.Files, prefix)
+	}
 	return one, exit.Failure(err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"buddy/tmux/pane/fence"
 	"buddy/tools"
 	"buddy/tools/file"
+	"buddy/tools/fs"
 	"buddy/tools/shell"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	Outputs string       // the folder on this machine where calls keep their overflow, "" for none
 	Plan    *file.Plan   // of the session, for all of its targets; nil for none
 	Own     policy.Own   // what is buddy's own on this machine
+	// Recovery is the folder on this machine for the old bytes of files that are written in place.
+	Recovery fs.Recovery
 	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
 	// Boxed means that approved commands run in the workspace fence, too.
@@ -60,6 +63,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 		files.Outputs(o.Outputs)
 	}
 	files.KeepPlan(o.Plan)
+	file.KeepOldBytes(files, o.Recovery)
 	if t.Host == nil {
 		files.Protect(o.Own.Files)
 	}
