@@ -1,0 +1,64 @@
+// Package ansitest makes output of programs for tests.
+//
+//	sent := ansitest.Progress(rand.New(rand.NewPCG(1, 2)), 100)
+package ansitest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// words has no wide characters: terminals differ in what is left of half of one.
+var words = []string{"ok", "50%", "[####    ]", "→ ", "é", "downloading ", "\t", " ", "error: no", "⠋", "e\u0301"}
+
+// Progress returns output of the kind that progress bars print, of at most some rows.
+func Progress(r *rand.Rand, rows int) []byte {
+	var out bytes.Buffer
+	bars := 1 + r.IntN(6)
+	for lines := 0; lines < rows-2*bars-2; {
+		text, more := step(r, bars)
+		out.WriteString(text)
+		lines += more
+	}
+	return out.Bytes()
+}
+
+// step returns what a program with some bars prints next, and how many rows that takes at most.
+func step(r *rand.Rand, bars int) (text string, rows int) {
+	word := words[r.IntN(len(words))]
+	steps := []struct {
+		text string
+		rows int
+	}{
+		{word + words[r.IntN(len(words))] + "\n", 1},
+		{word + "\n", 1},
+		{fmt.Sprintf("\x1b[%dm%s\x1b[0m\x1b[K\r\n", 30+r.IntN(8), word), 1},
+		{"\r" + word, 0},
+		{"\r\x1b[K" + word, 0},
+		{fmt.Sprintf("\x1b[%dA", r.IntN(bars)), 0},
+		{fmt.Sprintf("\x1b[%dB", r.IntN(2)), 1},
+		{fmt.Sprintf("\x1b[%dK", r.IntN(3)), 0},
+		{fmt.Sprintf("\x1b[%d%c", r.IntN(9), "CDGX"[r.IntN(4)]), 0},
+		{strings.Repeat("\b", r.IntN(4)), 0},
+		{fmt.Sprintf("\x1b[%d%c", r.IntN(3), "EFP@"[r.IntN(4)]), 2},
+		{"x\x1b[J", 0}, // at the very first place tmux moves what it erases to its scrollback
+		{[]string{"\x1b7", "\x1b8", "\x1b[1J", "\x1b[?25l", "\x1b]0;t\a"}[r.IntN(5)], 0},
+		{drawn(r, bars), 1},
+		{word, 0},
+		{word, 0},
+	}
+	next := steps[r.IntN(len(steps))]
+	return next.text, next.rows
+}
+
+// drawn returns some bars that are drawn again, below each other.
+func drawn(r *rand.Rand, bars int) string {
+	var out strings.Builder
+	for i := range bars {
+		fmt.Fprintf(&out, "\x1b[2K\rbar %d: %d%%\n", i, r.IntN(101))
+	}
+	fmt.Fprintf(&out, "\x1b[%dA", bars)
+	return out.String()
+}
