@@ -113,6 +113,7 @@ type Sessions struct {
 	Location     string // where sessions are stored, see package sessions
 	IdleExit     int    // a session that nobody is attached to ends after it
 	ApprovalWait int    // an approval that nobody sees is denied after it; 0 is never
+	Outputs      int    // most MB that whole outputs of commands take, of all sessions of a project
 }
 
 // Host holds the section [host].
@@ -209,13 +210,13 @@ func defaults() Config {
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
 		},
-		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Hits: 8, Shell: autoShell, Confirm: true},
+		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
 		Goal:    Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
-		Sessions: Sessions{Location: "auto", IdleExit: 30},
+		Sessions: Sessions{Location: "auto", IdleExit: 30, Outputs: 2048},
 		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}

@@ -12,6 +12,12 @@ var sessionsSection = section{
 			check:   oneOf("location", "auto", "state", "project"),
 		},
 		{
+			name: "outputs", short: "MB, 1 to 1000000", most: 1_000_000,
+			doc: "The most that the whole outputs of commands take on the disk, of all sessions of a project. Beyond that the oldest are removed: those of sessions unused for the " +
+				"longest time first, then those of commands that have ended in sessions that are in use, where a line in the file says so. Outputs of a session unused for 90 days are removed in any case.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Sessions.Outputs },
+		},
+		{
 			name: "idle_exit", short: "minutes, 0 or more",
 			doc: "How long a session stays ready to be attached to when nobody is and nothing runs or waits in it. It is stored " +
 				"all the time: `buddy resume` goes on with it after that.",

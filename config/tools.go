@@ -20,6 +20,7 @@ type Tools struct {
 	Off      []string // names of tools, and of groups of them, that no model gets
 	Output   int      // most bytes that the model gets of each output stream of a command
 	Screen   int      // most bytes that the model gets of a pane's screen
+	Whole    int      // most MB that are recorded of each output stream of a command
 	Hits     int      // most results of a web search
 	Budgets  []string // NAME=TOKENS, see Tokens
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
@@ -68,6 +69,12 @@ var toolsSection = section{
 			name: "screen_output", short: "bytes, 1 to 40000", most: 40_000, access: personal,
 			doc:     "The most that the model gets of a pane's screen and scrollback at once, the end of it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Screen },
+		},
+		{
+			name: "whole_output", short: "MB, 1 to 100000", most: 100_000, access: personal,
+			doc: "The most that is recorded of each output stream of a command, in a file. Of a longer one the file has that much of the beginning, a line that says how " +
+				"many bytes are missing, and the last 64 KB. On an ssh host or in a container these are the first 4 MB and the last 64 KB.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Whole },
 		},
 		{
 			name: "search_results", short: "1 to 30", most: 30, access: personal,

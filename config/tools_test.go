@@ -85,7 +85,7 @@ func TestEnvironErrors(t *testing.T) {
 		"[tools]\nenv_deny = [\"A-B\"]":     "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
 		"[tools]\nenv_deny = [\"sk-k=1\"]":  "c.toml:2: tools.env_deny: has an entry that is not the name",
 		"[tools]\nenv_allow = [\"[a\"]":     "c.toml:2: tools.env_allow: has an entry that is not the name",
-		"[tools]\nenv_allow = []\nx = true": "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, page, shell_output, screen_output, search_results, budgets, shell)",
+		"[tools]\nenv_allow = []\nx = true": "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, page, shell_output, screen_output, whole_output, search_results, budgets, shell)",
 	} {
 		write(t, "c.toml", text)
 		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.HasPrefix(err.Error(), want) {

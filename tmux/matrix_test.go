@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -300,14 +301,30 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
-// TestLargeOutput: 2 MB are complete; of 100 MB the first 4 MiB and the last 64 KiB are. On a
-// target it is less, for there the pane slows the command down.
+// recordedWell checks the file of a stream: it has all of whole, or of a longer one than is recorded both ends, and
+// between them a line that says how much is missing.
+func recordedWell(t *testing.T, c tmux.Captured, whole []byte, cut bool) {
+	t.Helper()
+	b, err := os.ReadFile(c.Path)
+	first, last, _ := bytes.Cut(b, fmt.Appendf(nil, "\n[buddy did not record %d bytes of this output here]\n", c.Gap))
+	switch {
+	case err != nil || c.Total != int64(len(whole)) || c.Size() != int64(len(b)) || cut != (c.Gap > 0):
+		t.Errorf("%d bytes, %d of them not recorded, the file has %d (%v)", c.Total, c.Gap, len(b), err)
+	case !cut && !bytes.Equal(b, whole):
+		t.Errorf("the file has %d bytes that are not those of the output", len(b))
+	case cut && (len(first)+int(c.Gap)+len(last) != len(whole) || !bytes.HasPrefix(whole, first) || !bytes.HasSuffix(whole, last)):
+		t.Errorf("the file has %d bytes of the beginning and %d of the end of %d, without %d", len(first), len(last), len(whole), c.Gap)
+	}
+	var read []byte
+	if c.Read(func(p []byte) { read = append(read, p...) }); !bytes.Equal(read, b) {
+		t.Errorf("Read passes on %d bytes of %d", len(read), len(b))
+	}
+}
+
+// TestLargeOutput: 20 MB are complete; of those of a target the first 4 MiB and the last 64 KiB are.
 func TestLargeOutput(t *testing.T) {
 	all(t, false, func(t *testing.T, at testTarget, r *rig) {
-		size := 100_000_000
-		if at.script {
-			size = 20_000_000
-		}
+		const size = 20_000_000
 		res := r.run("head -c 2000000 /dev/zero | tr '\\0' x; echo end >&2; exit 3")
 		b, err := os.ReadFile(res.Stdout.Path)
 		if err != nil || len(b) != 2000000 || bytes.Trim(b, "x") == nil && len(b) == 0 || res.ExitCode != 3 {
@@ -320,12 +337,7 @@ func TestLargeOutput(t *testing.T) {
 		line := []byte("0123456789012345678901234567890123456\n")
 		whole := bytes.Repeat(line, size/len(line)+1)[:size]
 		whole = append(whole, "last\n"...)
-		if b, err := os.ReadFile(res.Stdout.Path); err != nil || !bytes.Equal(b, whole[:4<<20]) {
-			t.Errorf("large: the head file has %d bytes and is wrong (%v)", len(b), err)
-		}
-		if b, err := os.ReadFile(res.Stdout.Path + ".tail"); err != nil || !bytes.Equal(b, whole[len(whole)-64<<10:]) {
-			t.Errorf("large: the tail file has %d bytes and is wrong (%v)", len(b), err)
-		}
+		recordedWell(t, res.Stdout, whole, at.script)
 		if !bytes.Equal(res.Stdout.Head, whole[:64<<10]) || !bytes.Equal(res.Stdout.Tail, whole[len(whole)-64<<10:]) {
 			t.Errorf("large: Head (%d bytes) or Tail (%d bytes) is wrong", len(res.Stdout.Head), len(res.Stdout.Tail))
 		}
@@ -342,12 +354,34 @@ func TestEdges(t *testing.T) {
 		if c.Total != int64(n) || len(c.Head) != min(n, 64<<10) || len(c.Tail) != min(max(n-64<<10, 0), 64<<10) {
 			t.Errorf("%d bytes: total %d, head %d, tail %d", n, c.Total, len(c.Head), len(c.Tail))
 		}
-		if n > 4<<20 {
-			continue
-		}
 		b, err := os.ReadFile(c.Path)
 		if err != nil || !bytes.HasPrefix(b, c.Head) || !bytes.HasSuffix(b, c.Tail) {
 			t.Errorf("%d bytes: the ends are not the file's (%v)", n, err)
+		}
+	}
+}
+
+// TestLimitOfOutput: of more than the limit the file has the beginning and the end, and says what is missing; of a
+// little more it has all.
+func TestLimitOfOutput(t *testing.T) {
+	t.Parallel()
+	r := newPlainRig(t)
+	const limit = 1 << 20
+	r.opt.Whole = limit
+	r.Session = tmux.NewPlain(r.opt)
+	r.closeAtEnd()
+	for _, n := range []int{limit, limit + 1, limit + 64<<10, limit + 64<<10 + 1, 3 * limit} {
+		res := r.run("seq 1000000 | head -c " + itoa(n) + "; seq 1000000 | head -c " + itoa(n) + " >&2")
+		var whole bytes.Buffer
+		for i := 1; whole.Len() < n; i++ {
+			fmt.Fprintln(&whole, i)
+		}
+		whole.Truncate(n)
+		for _, c := range []tmux.Captured{res.Stdout, res.Stderr} {
+			recordedWell(t, c, whole.Bytes(), n > limit+64<<10)
+			if !bytes.Equal(c.Head, whole.Bytes()[:64<<10]) || !bytes.Equal(c.Tail, whole.Bytes()[n-64<<10:]) {
+				t.Errorf("%d bytes: head %d, tail %d", n, len(c.Head), len(c.Tail))
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 	m := &mirror{remote: r, dir: dir, ticket: t, box: pane.NewMailbox(), began: make(chan error, 1), done: make(chan struct{})}
 	m.out, m.errs = newStream(m, pane.Stdout, "out"), newStream(m, pane.Stderr, "err")
 	m.out.begins = t.Mode == Terminal
-	for _, file := range []string{"out", "err", "out.tail", "err.tail"} { // of an earlier mirror
+	for _, file := range []string{"out", "err"} { // of an earlier mirror
 		if err := os.Remove(filepath.Join(dir, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -192,6 +192,7 @@ func (m *mirror) conclude(exit pane.Exit) pane.Exit {
 		}
 	}
 	exit.Stdout, exit.Stderr = m.out.rec.Total(), m.errs.rec.Total()
+	exit.StdoutGap, exit.StderrGap = m.out.rec.Gap(), m.errs.rec.Gap()
 	exit.Cancelled, exit.Duration = m.cancelled, time.Since(m.ticket.Began)
 	return exit
 }

@@ -65,8 +65,9 @@ type Captured struct {
 	Head  []byte // the first bytes, at most EdgeMax
 	Tail  []byte // the last bytes that are not in Head, at most EdgeMax
 	Total int64  // bytes written in all
-	// Path names the file with the first 4 MiB; if Total is more, Path + ".tail" has the last 64
-	// KiB. Output of background jobs after the end may follow in it.
+	Gap   int64  // bytes between the beginning and the end that were not recorded
+	// Path names the file with all of it, or with a line in the place of the gap. Output of background jobs after the
+	// end may follow in it.
 	Path string
 }
 
@@ -113,9 +114,6 @@ func onTerminal(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, terminalMark))
 	return err == nil
 }
-
-// Terminal reports whether the command has the mode Terminal.
-func (r *Running) Terminal() bool { return onTerminal(r.dir) }
 
 // Start starts a command and returns when it runs. It waits while another one runs in the
 // pane; ending ctx meanwhile withdraws it. An [ErrUnavailable] means that nothing ran and that
@@ -348,28 +346,61 @@ func recorded(dir string) pane.Exit {
 func result(dir string, e pane.Exit) Result {
 	return Result{
 		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fenced: e.Fenced, Fault: e.Fault,
-		Terminal: onTerminal(dir), Stdout: captured(filepath.Join(dir, "out"), e.Stdout),
-		Stderr: captured(filepath.Join(dir, "err"), e.Stderr),
+		Terminal: onTerminal(dir), Stdout: captured(filepath.Join(dir, "out"), e.Stdout, e.StdoutGap),
+		Stderr: captured(filepath.Join(dir, "err"), e.Stderr, e.StderrGap),
 	}
 }
 
-// captured reads both ends of a stream of total bytes.
-func captured(path string, total int64) Captured {
-	c := Captured{Total: total, Path: path}
+// captured reads both ends of a stream of total bytes, of which gap were not recorded.
+func captured(path string, total, gap int64) Captured {
+	c := Captured{Total: total, Gap: gap, Path: path}
 	if total == 0 {
 		return c
 	}
 	c.Head = readAt(path, 0, min(total, EdgeMax))
 	if rest := total - EdgeMax; rest > 0 {
 		n := min(rest, EdgeMax)
-		if total > pane.HeadMax {
-			c.Tail = readAt(path+".tail", pane.TailMax-n, n)
-		} else {
-			c.Tail = readAt(path, total-n, n)
+		end := total
+		if gap > 0 { // it ends the file, unless writing has failed before
+			end = c.Size()
+		}
+		if end > total-gap || gap == 0 {
+			c.Tail = readAt(path, end-n, n)
 		}
 	}
 	return c
 }
+
+// Read passes on what is recorded of the stream, piece by piece. f may not keep a piece.
+func (c Captured) Read(f func(p []byte)) {
+	if int64(len(c.Head)+len(c.Tail)) < c.Total {
+		if file, err := os.Open(c.Path); err == nil {
+			defer func() { _ = file.Close() }()
+			if _, err = io.Copy(pieces(f), io.LimitReader(file, c.Size())); err == nil {
+				return
+			}
+		}
+	}
+	f(c.Head)
+	f(c.Tail)
+}
+
+// Size returns the length of the file without what background jobs added.
+func (c Captured) Size() int64 {
+	if c.Gap == 0 {
+		return c.Total
+	}
+	info, err := os.Stat(c.Path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// pieces is a function as a writer.
+type pieces func(p []byte)
+
+func (f pieces) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
 // readAt reads at most n bytes from an offset.
 func readAt(path string, offset, n int64) []byte {

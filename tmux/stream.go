@@ -28,7 +28,7 @@ type stream struct {
 }
 
 func newStream(m *mirror, name, file string) *stream {
-	return &stream{m: m, name: name, rec: pane.NewRecord(filepath.Join(m.dir, file)), mark: "\x1b]7717;" + m.ticket.Token + ";"}
+	return &stream{m: m, name: name, rec: pane.NewRecord(filepath.Join(m.dir, file), m.remote.opt.Whole), mark: "\x1b]7717;" + m.ticket.Token + ";"}
 }
 
 // Write processes a piece of the stream.

@@ -68,6 +68,9 @@ type Options struct {
 	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
 	// running keeps its shell.
 	Shell string
+	// Whole limits what is recorded of an output stream of a command, in bytes; 0 is [pane.WholeMax]. A Host has the
+	// first 4 MiB and the end in any case.
+	Whole int64
 	// OnPane receives the pane's events, on any goroutine; it must not call the Session.
 	OnPane func(PaneEvent)
 	// OnScreen receives the pictures that Watch asked for, on one goroutine; it may keep them.

@@ -244,8 +244,10 @@ type Result struct {
 
 // File is a file that holds a whole output.
 type File struct {
-	Path  string `json:"path"`
-	Bytes int64  `json:"bytes"`
+	Path    string `json:"path"`
+	Bytes   int64  `json:"bytes"`
+	Text    int64  `json:"text,omitempty"`    // bytes that people read of it, and of a second file, if they are not Bytes
+	Missing int64  `json:"missing,omitempty"` // bytes of the output that no file has
 }
 
 // Say sends a progress message to the screen.

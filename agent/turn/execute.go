@@ -337,7 +337,7 @@ func eventOf(c tools.Call, res tools.Result) event.ToolResult {
 		e.Shown = why
 	}
 	if res.Full != nil {
-		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
+		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes, Text: res.Full.Text, Missing: res.Full.Missing}
 	}
 	return e
 }

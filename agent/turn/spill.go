@@ -49,14 +49,14 @@ func (b *batch) spill(j *job, res *tools.Result) {
 // shortened returns the beginning and the end of a result, at most about limit bytes, and
 // the file that has all of it; nil when it could not be saved.
 func (j *job) shortened(whole string, full *tools.File, limit int) (string, *tools.File) {
-	path, bytes := "", int64(len(whole))
-	var err error
-	if full != nil {
-		path, bytes = full.Path, full.Bytes
-	} else if path, err = j.saveResult(whole); err != nil {
-		return compact.Clip(whole, limit) + "\n[the rest is lost, because it could not be saved: " + err.Error() + "]", nil
+	if full == nil {
+		path, err := j.saveResult(whole)
+		if err != nil {
+			return compact.Clip(whole, limit) + "\n[the rest is lost, because it could not be saved: " + err.Error() + "]", nil
+		}
+		full = &tools.File{Path: path, Bytes: int64(len(whole))}
 	}
-	return compact.Clip(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", bytes, path), &tools.File{Path: path, Bytes: bytes}
+	return compact.Clip(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", full.Bytes, full.Path), full
 }
 
 // capResults shortens the largest results of an answer until all together have at most

@@ -98,6 +98,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	o.Reach.Withheld, o.Reach.Hidden, o.Reach.Given = p.withheld, o.Own.Files, o.Own.Given
 	o.Of = socket.Folders()
 	o.Socket, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), exe, p.Config.Tools.ShellName()
+	o.Whole = int64(p.Config.Tools.Whole) << 20
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
 	if t.Host == nil {

@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"buddy/app/state"
-	"buddy/tools/shell"
+	"buddy/texts"
+	"buddy/texts/ansi"
 	"buddy/views/dialog"
 	"buddy/views/words"
 )
@@ -96,7 +97,7 @@ func Document(c *state.Call) (dialog.Document, error) {
 		}
 		size, err := add(stream.Path)
 		errs = errors.Join(errs, err)
-		if tail, err := os.Stat(stream.Path + ".tail"); err == nil && size > 0 {
+		if tail, err := os.Stat(stream.Path + ".tail"); err == nil && size > 0 { // an older version recorded it
 			p.Say(fmt.Sprintf("\n… what is missing here was not recorded; the last %d KB follow\n", tail.Size()>>10))
 			_, err = add(stream.Path + ".tail")
 			errs = errors.Join(errs, err)
@@ -113,13 +114,19 @@ func Document(c *state.Call) (dialog.Document, error) {
 	return d, nil
 }
 
-// maxTerminal limits how much of what a terminal was sent is read, in bytes.
+// maxTerminal limits how much text of a terminal is kept, in bytes.
 const maxTerminal = 16 << 20
 
 // terminalDocument returns what could be read of the output of a call that had a terminal to
 // itself. What it drew on the whole screen makes no text, and is left out.
 func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
-	var sent []byte
+	var text []byte
+	more := int64(0)
+	screen := ansi.NewScreen(func(p []byte) {
+		n := min(len(p), maxTerminal-len(text))
+		text = append(text, p[:n]...)
+		more += int64(len(p) - n)
+	})
 	for _, stream := range OutputFiles(c) {
 		f, _, err := openRegular(stream.Path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -128,19 +135,21 @@ func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 		if err != nil {
 			return dialog.Document{}, err
 		}
-		part, err := io.ReadAll(io.LimitReader(f, maxTerminal))
+		_, err = io.Copy(screen, f)
 		_ = f.Close() // only read
 		if err != nil {
 			return dialog.Document{}, err
 		}
-		sent = append(sent, part...)
 	}
-	text, full := shell.TerminalText(sent)
-	if full {
-		text += "\n… what it drew on the full screen is left out\n"
-	}
+	screen.Close()
 	var p Pieces
-	p.Say(text)
+	p.Say(strings.ToValidUTF8(string(text), "\uFFFD"))
+	if more > 0 {
+		p.Say(fmt.Sprintf("\n… %s more are not shown\n", texts.ByteCount(more)))
+	}
+	if screen.Full {
+		p.Say("\n… what it drew on the full screen is left out\n")
+	}
 	return dialog.Document{Title: title, Text: p, Size: p.Size(), Close: func() {}}, nil
 }
 

@@ -301,8 +301,8 @@ func (c *Call) setOutput(p event.ToolResult) {
 		c.Output.Set(p.Tail)
 	}
 	c.Output.Dropped = 0
-	if p.FullOutput != nil && (!c.Terminal || p.FullOutput.Bytes > tailLimit) { // sequences are not missed
-		c.Output.Dropped = max(0, p.FullOutput.Bytes-int64(len(c.Output.Buf)))
+	if f := p.FullOutput; f != nil && (!c.Terminal || f.Shown() > tailLimit) { // sequences are not missed
+		c.Output.Dropped = max(0, f.Shown()-int64(len(c.Output.Buf)))
 	}
 }
 

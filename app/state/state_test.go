@@ -545,6 +545,20 @@ func TestDroppedAfterResult(t *testing.T) {
 	}
 }
 
+// Frames that collapsed are no missing output, however many bytes the file has.
+func TestFramesAreNotDropped(t *testing.T) {
+	for text, dropped := range map[int64]int64{4: 0, 10: 6} {
+		sc := &script{}
+		sc.add(1, event.ToolRequested{CallID: "c"}, event.ToolOutput{CallID: "c", Text: strings.Repeat("\r 1%", 1000)},
+			event.ToolResult{CallID: "c", Tail: "100%", FullOutput: &event.FullOutput{Bytes: 5000, Text: text}})
+		for _, envs := range [][]event.Envelope{sc.envs, durable(sc.envs)} {
+			if out := replay(envs).Blocks[0].Call.Output; out.Dropped != dropped || string(out.Buf) != "100%" {
+				t.Errorf("%q, %d bytes dropped, want %d", out.Buf, out.Dropped, dropped)
+			}
+		}
+	}
+}
+
 // What a crash left running has ended; an answer that broke off waits for the runtime to
 // say how much of it is kept, and prompts go on waiting.
 func TestResumedEndsAll(t *testing.T) {

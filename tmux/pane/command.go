@@ -108,7 +108,7 @@ func (c *Command) prepare(text string) (tell string, err error) {
 }
 
 func (c *Command) addStream(stream, file string, r *os.File) {
-	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
+	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file), c.shell.recorded()), sealed: make(chan struct{}), cmd: c})
 }
 
 // take records a piece of output and passes it on.
@@ -196,9 +196,9 @@ func (c *Command) ended(err, left error) Exit {
 	}
 	for _, l := range c.streams {
 		if l.stream == Stdout {
-			e.Stdout = l.rec.total
+			e.Stdout, e.StdoutGap = l.rec.total, l.rec.gap
 		} else {
-			e.Stderr = l.rec.total
+			e.Stderr, e.StderrGap = l.rec.total, l.rec.gap
 		}
 		if l.rec.fault != nil && e.Fault == "" {
 			e.Fault = fmt.Sprintf("output was not recorded completely: %v", l.rec.fault)

@@ -20,6 +20,8 @@ type Exit struct {
 	Fenced    bool          `json:"fenced,omitempty"`    // it ran in the workspace fence
 	Stdout    int64         `json:"stdout"`              // bytes written in all
 	Stderr    int64         `json:"stderr"`
+	StdoutGap int64         `json:"stdout_gap,omitempty"` // bytes of it that the file has not
+	StderrGap int64         `json:"stderr_gap,omitempty"`
 	Duration  time.Duration `json:"duration"`
 	Fault     string        `json:"fault,omitempty"` // what went wrong around it, for a person; "" if nothing
 }

@@ -7,8 +7,8 @@
 // same Server runs in our own process. The files of a command are authoritative:
 //
 //	DIR/cmd            the command; the client writes it
-//	DIR/out, DIR/err   its output, the first [HeadMax] bytes exactly; err only if there is any
-//	DIR/out.tail, …    the last [TailMax] bytes, only when there was more than that
+//	DIR/out, DIR/err   its output; err only if there is any. Of more than [WholeMax] bytes, or what the
+//	                   [Greeting] says, the beginning, a line on what is missing, and the last [TailMax]
 //	DIR/rc             its end, see [ReadExit]; appears by rename as the very last thing
 //
 // A client does this:
@@ -38,8 +38,8 @@ import (
 
 // Limits of what is kept of a stream of a command.
 const (
-	HeadMax = 4 << 20  // bytes from the beginning, in the file
-	TailMax = 64 << 10 // bytes from the end, in the tail file
+	WholeMax = 256 << 20 // bytes from the beginning, unless a limit is set
+	TailMax  = 64 << 10  // bytes from the end of a longer one
 )
 
 // Mode selects how a command's streams are connected.

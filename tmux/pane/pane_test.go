@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -230,6 +231,56 @@ func TestKeepLast(t *testing.T) {
 		kept = keepLast(kept, p, 16)
 		if len(kept) > 32 || !bytes.Equal(lastOf(kept, 16), lastOf(whole, 16)) {
 			t.Fatalf("after %d pieces: %v", i, kept)
+		}
+	}
+}
+
+// A record is on the disk as it is written, so that whoever dies leaves what was printed so far. At the end it has all, or
+// says what is missing; jobs in the background fill it up, but never after a gap.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	text := bytes.Repeat([]byte("0123456789"), 50_000)
+	for _, tt := range []struct {
+		name      string
+		most      int64
+		add       int           // bytes that are added
+		skip, end int           // then the stream skips to that many bytes, of which so many are known
+		gap       int64         // bytes that are missing at last
+		want      func() []byte // the file without what jobs add
+	}{
+		{"whole", 0, 500_000, 0, 0, 0, func() []byte { return text }},
+		{"a little more than the limit", 450_000, 500_000, 0, 0, 0, func() []byte { return text }},
+		{"more than the limit", 100_000, 500_000, 0, 0, 400_000 - TailMax, nil},
+		{"the end is known", 0, 100_000, 150_000, 60_000, 0, func() []byte { return text[:150_000] }},
+		{"the middle is unknown", 0, 100_000, 500_000, 80_000, 400_000 - TailMax, nil},
+	} {
+		path := filepath.Join(t.TempDir(), "out")
+		c := NewRecord(path, tt.most)
+		for at := 0; at < tt.add; at += 10_000 {
+			c.Add(text[at : at+10_000])
+			if b, err := os.ReadFile(path); err != nil || len(b) != int(min(c.most, int64(at+10_000))) || !bytes.HasPrefix(text, b) {
+				t.Fatalf("%s: after %d bytes the file has %d, %v", tt.name, at+10_000, len(b), err)
+			}
+		}
+		if tt.skip > 0 {
+			c.SkipTo(int64(tt.skip), text[tt.skip-tt.end:tt.skip])
+		}
+		c.Seal()
+		c.Add([]byte("from a job"))
+		c.Close()
+		b, err := os.ReadFile(path)
+		if err != nil || c.Fault() != nil || c.Gap() != tt.gap || c.Total() != int64(max(tt.add, tt.skip)) {
+			t.Errorf("%s: gap %d of %d, %v, %v", tt.name, c.Gap(), c.Total(), c.Fault(), err)
+		}
+		if tt.want != nil {
+			if job := bytes.TrimPrefix(b, tt.want()); len(job) == len(b) || len(job) > 0 && (tt.most > 0 || string(job) != "from a job") {
+				t.Errorf("%s: the file has %d bytes", tt.name, len(b))
+			}
+			continue
+		}
+		first, last, ok := bytes.Cut(b, fmt.Appendf(nil, "\n[buddy did not record %d bytes of this output here]\n", tt.gap))
+		if !ok || len(first) != 100_000 || !bytes.HasPrefix(text, first) || !bytes.Equal(last, text[len(text)-TailMax:]) {
+			t.Errorf("%s: %d bytes, then %d", tt.name, len(first), len(last))
 		}
 	}
 }

@@ -1,21 +1,32 @@
 package pane
 
-import "os"
+import (
+	"fmt"
+	"os"
+)
 
-// Record records one stream of a command: its beginning in a file, its end in memory and at
-// last in a second file. Its owner serialises the calls. Use [NewRecord].
+// Record records one stream of a command in a file: all of it, or of one that is longer than its limit the beginning,
+// a line that says how much is missing, and the end. Its owner serialises the calls. Use [NewRecord].
 type Record struct {
 	path   string
 	file   *os.File // nil until the first output
+	most   int64    // bytes from the beginning that the file gets
 	size   int64    // bytes in file, including those after the end of the command
 	total  int64    // bytes of the command itself
+	gap    int64    // bytes of the command that the file has not, once sealed
 	tail   []byte   // ends with the command's last TailMax bytes
 	sealed bool
 	fault  error // first error of writing; recording has stopped then
 }
 
-// NewRecord returns a Record whose files are path and path + ".tail".
-func NewRecord(path string) *Record { return &Record{path: path} }
+// NewRecord returns a Record whose file is path. It gets the first most bytes, [WholeMax] if most is 0, and of a longer
+// stream the last TailMax bytes as well.
+func NewRecord(path string, most int64) *Record {
+	if most <= 0 {
+		most = WholeMax
+	}
+	return &Record{path: path, most: most}
+}
 
 // Open creates the file. Without it the first output does: a file costs time, and most
 // commands write nothing to stderr.
@@ -27,19 +38,17 @@ func (c *Record) Open() (err error) {
 // Total returns the number of bytes that the command itself wrote.
 func (c *Record) Total() int64 { return c.total }
 
+// Gap returns how many of those the file has not. It is known after Seal.
+func (c *Record) Gap() int64 { return c.gap }
+
 // Fault returns the first error of writing, or nil.
 func (c *Record) Fault() error { return c.fault }
 
 // Add records p. After Seal it only fills up the file, with output of jobs that the command
 // left in the background.
 func (c *Record) Add(p []byte) {
-	if c.file == nil && c.fault == nil {
-		c.fault = c.Open()
-	}
-	if room := HeadMax - c.size; room > 0 && c.fault == nil {
-		n, err := c.file.Write(p[:min(room, int64(len(p)))])
-		c.size += int64(n)
-		c.fault = err
+	if room := c.most - c.size; room > 0 && c.size >= c.total || c.sealed {
+		c.write(p[:min(max(room, 0), int64(len(p)))])
 	}
 	if !c.sealed {
 		c.total += int64(len(p))
@@ -47,23 +56,45 @@ func (c *Record) Add(p []byte) {
 	}
 }
 
+// write writes to the file, unless that has failed before.
+func (c *Record) write(p []byte) {
+	if c.file == nil && c.fault == nil {
+		c.fault = c.Open()
+	}
+	if c.fault == nil && len(p) > 0 {
+		n, err := c.file.Write(p)
+		c.size += int64(n)
+		c.fault = err
+	}
+}
+
 // SkipTo records that the stream has total bytes by now, of which end holds the last.
 func (c *Record) SkipTo(total int64, end []byte) {
+	if known := total - int64(len(end)); known <= c.total && c.total <= total { // nothing is missing between
+		c.Add(end[c.total-known:])
+		return
+	}
 	c.total = total
 	c.tail = keepLast(c.tail[:0], end, TailMax)
 }
 
-// Seal marks the end of the command's own output and writes the tail file if it is needed.
+// Seal marks the end of the command's own output. If the file has not all of that, it gets the end.
 func (c *Record) Seal() {
 	if c.sealed {
 		return
 	}
 	c.sealed = true
-	if c.total > HeadMax {
-		if err := os.WriteFile(c.path+".tail", lastOf(c.tail, TailMax), 0o600); c.fault == nil {
-			c.fault = err
-		}
+	missing := c.total - c.size
+	if missing <= 0 || c.fault != nil {
+		c.gap = max(missing, 0)
+		return
 	}
+	end := lastOf(c.tail, int(min(missing, TailMax)))
+	if c.gap = missing - int64(len(end)); c.gap > 0 {
+		c.write(fmt.Appendf(nil, "\n[buddy did not record %d bytes of this output here]\n", c.gap))
+	}
+	c.write(end)
+	c.most = 0 // what jobs write now does not come after a gap
 }
 
 // Close closes the file, once nothing can be written any more.

@@ -56,6 +56,7 @@ type Shell struct {
 	apart  bool       // the state does not contain the folder
 	env    []string   // of the first command; nil until Greet
 	hold   holding
+	whole  int64 // bytes that are recorded of an output stream
 	ahead  ahead
 }
 
@@ -104,12 +105,20 @@ func (s *Shell) Greet(g Greeting) {
 			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it says that it is unknown
 		}
 	}
+	s.whole = g.Whole
 	if !reflect.DeepEqual(s.hold.reach, g.Reach) {
 		s.hold.reach, s.hold.oldReach = g.Reach, true
 	}
 	if !reflect.DeepEqual(s.hold.fence, g.Fence) {
 		s.hold.fence, s.hold.oldFence = g.Fence, true
 	}
+}
+
+// recorded returns how many bytes of an output stream are recorded, 0 for the default.
+func (s *Shell) recorded() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.whole
 }
 
 var errNoGreeting = errors.New("no environment: the client sent no greeting")

@@ -52,6 +52,8 @@ type Greeting struct {
 	Reach confine.Reach `json:"reach"` // of confined commands
 	// Fence is for fenced commands; nil: there are none.
 	Fence *fence.Settings `json:"fence,omitempty"`
+	// Whole limits what is recorded of an output stream, in bytes, see [Record]; 0 is WholeMax.
+	Whole int64 `json:"whole,omitempty"`
 }
 
 // Sandboxed says what holds a command.

@@ -113,7 +113,7 @@ func (s *shellJob) over() bool {
 
 func (s *shellJob) end() tools.TaskEnd {
 	res, err := s.run.Wait(context.Background())
-	out, errs := s.out.text(s.shell.limits.Output, s.run.Terminal())
+	out, errs := s.out.text(s.shell.limits.Output)
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
@@ -123,28 +123,22 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 		res, err := s.run.Wait(context.Background())
 		return finished(res, err, limit)
 	}
-	out, errs := s.out.text(limit, s.run.Terminal())
+	out, errs := s.out.text(limit)
 	r := tools.Streams(out, errs, note)
 	r.Outcome = fmt.Sprintf("in background (#%d)", s.id)
 	return r
 }
 
-// outputTail keeps the end of a command's output, and passes all of it on while its call runs.
+// outputTail keeps what a person would have read of a command's output so far, and passes all of it on while its call
+// runs.
 type outputTail struct {
-	keep int // bytes of each stream, at least
-
 	mu      sync.Mutex // guards what follows
 	pass    tmux.Output
-	streams map[tools.Stream]*streamTail
-}
-
-type streamTail struct {
-	end   []byte
-	total int64
+	streams map[tools.Stream]*printed
 }
 
 func newOutputTail(pass tmux.Output, keep int) *outputTail {
-	return &outputTail{keep: keep, pass: pass, streams: map[tools.Stream]*streamTail{tools.Stdout: {}, tools.Stderr: {}}}
+	return &outputTail{pass: pass, streams: map[tools.Stream]*printed{tools.Stdout: newPrinted(0, keep), tools.Stderr: newPrinted(0, keep)}}
 }
 
 func (r *outputTail) write(stream string, p []byte, total int64) {
@@ -153,14 +147,8 @@ func (r *outputTail) write(stream string, p []byte, total int64) {
 	if r.pass != nil {
 		r.pass(stream, p, total)
 	}
-	s := r.streams[tools.Stream(stream)]
-	if s == nil {
-		return
-	}
-	s.total = total
-	s.end = append(s.end, p...)
-	if len(s.end) > 2*r.keep {
-		s.end = slices.Clone(s.end[len(s.end)-r.keep:])
+	if s := r.streams[tools.Stream(stream)]; s != nil {
+		s.write(p)
 	}
 }
 
@@ -171,31 +159,23 @@ func (r *outputTail) detach() {
 	r.mu.Unlock()
 }
 
-// text returns the end of both output streams, limit bytes of each; stdout may be terminal
-// output.
-func (r *outputTail) text(limit int, terminal bool) (out, errs string) {
+// text returns the end of both output streams, at most limit bytes of each, with a note of how much comes before it.
+func (r *outputTail) text(limit int) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.streams[tools.Stdout]; terminal {
-		text, _ := TerminalText(s.end)
-		return cutStart(text, limit, s.total-int64(len(s.end))), ""
+	end := func(stream tools.Stream) string {
+		s := r.streams[stream].now()
+		return cutStart(s.end(), limit, s.total-int64(len(s.tail)))
 	}
-	return r.streams[tools.Stdout].text(limit), r.streams[tools.Stderr].text(limit)
-}
-
-func (s *streamTail) text(limit int) string {
-	return cutStart(valid(s.end), limit, s.total-int64(len(s.end)))
+	return end(tools.Stdout), end(tools.Stderr)
 }
 
 // cutStart returns the last limit bytes of s with a note of how much is missing; before counts
 // bytes missing already.
 func cutStart(s string, limit int, before int64) string {
-	cut := max(0, len(s)-limit)
-	for cut > 0 && cut < len(s) && s[cut]&0xC0 == 0x80 { // not inside a character
-		cut++
-	}
-	if before += int64(cut); before <= 0 {
+	text := lastBytes([]byte(s), limit)
+	if before += int64(len(s) - len(text)); before <= 0 {
 		return s
 	}
-	return fmt.Sprintf("[truncated %d chars from start]\n%s", before, s[cut:])
+	return fmt.Sprintf("[truncated %d chars from start]\n%s", before, text)
 }

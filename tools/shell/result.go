@@ -14,6 +14,9 @@ import (
 type output struct {
 	stdout, stderr string
 	remarks        []string
+	full           *tools.File // nil if there is no output
+	tail           string      // for the screen
+	separate       *string     // the part of tail from stdout, if both streams have text
 }
 
 // finished returns the result of a command that has ended, with limit bytes of each output
@@ -33,11 +36,9 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 		out.remarks = append([]string{ended(res, out.stdout+out.stderr == "")}, out.remarks...)
 	}
 	r := tools.Streams(out.stdout, out.stderr, slices.Concat(out.remarks, remarks(res, out), more)...)
-	r.Tail, r.Stdout = shown(res)
+	r.Tail, r.Stdout = out.tail, out.separate
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
-	if p := paths(res); len(p) > 0 {
-		r.Full = &tools.File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}
-	}
+	r.Full = out.full
 	if why != "" {
 		r.Content, r.IsError = strings.TrimSpace(why+"\n"+r.Content), true
 	}
@@ -62,32 +63,64 @@ func ended(res tmux.Result, silent bool) string {
 	return text
 }
 
-// shown returns the end of the output for the screen, and the part from stdout if both streams have text.
-func shown(res tmux.Result) (tail string, stdout *string) {
-	out, errs := string(ends(res.Stdout)), string(ends(res.Stderr))
-	if res.Terminal { // terminal sequences only mattered while it ran
-		out, _ = TerminalText(ends(res.Stdout))
-	} else if out != "" && errs != "" {
-		text := tools.End(out)
-		stdout = &text
-	}
-	return tools.End(out + errs), stdout
-}
-
 // take fills in limit bytes of each output stream, and the paths of the overflow.
 func (out *output) take(res tmux.Result, limit int) {
-	var cutOut, cutErr, full bool
-	if res.Terminal {
-		out.stdout, cutOut, full = terminalEdges(res.Stdout, limit)
-	} else {
-		out.stdout, cutOut = edges(res.Stdout, limit)
-	}
-	out.stderr, cutErr = edges(res.Stderr, limit)
-	if full {
+	var cutOut, cutErr bool
+	stdout, stderr := read(res.Stdout, limit), read(res.Stderr, limit)
+	out.stdout, cutOut = stdout.edges(limit)
+	out.stderr, cutErr = stderr.edges(limit)
+	out.full = fullOutput(res)
+	out.show(res, stdout, stderr)
+	if stdout.screen.Full || stderr.screen.Full {
 		out.remarks = append(out.remarks, "what it drew on the full screen is left out; capture-pane shows that while it runs")
 	}
-	if cutOut || cutErr {
-		out.remarks = append(out.remarks, "the whole output is in "+strings.Join(paths(res), ", "))
+	where := strings.Join(paths(res), ", ")
+	switch gap := res.Stdout.Gap + res.Stderr.Gap; {
+	case gap > 0:
+		out.remarks = append(out.remarks, fmt.Sprintf("the output is in %s, but %d bytes in its middle were not recorded", where, gap))
+	case cutOut || cutErr:
+		out.remarks = append(out.remarks, "the whole output is in "+where)
+	}
+}
+
+// fullOutput returns the file of the first stream that is not empty.
+func fullOutput(res tmux.Result) *tools.File {
+	for _, c := range []tmux.Captured{res.Stdout, res.Stderr} {
+		if c.Total > 0 {
+			return &tools.File{Path: c.Path, Bytes: c.Size(), Missing: res.Stdout.Gap + res.Stderr.Gap}
+		}
+	}
+	return nil
+}
+
+// read returns what a person would have read of an output stream.
+func read(c tmux.Captured, limit int) *printed {
+	p := newPrinted(limit/2, max(limit, tools.TailLimit))
+	c.Read(p.write)
+	p.screen.Close()
+	return p
+}
+
+// show fills in the end of the output for the screen, the part from stdout if both streams have text, and how much
+// there is of it in all. It has its colours where nothing was overwritten.
+func (out *output) show(res tmux.Result, stdout, stderr *printed) {
+	whole := int64(0)
+	end := func(c tmux.Captured, p *printed) string {
+		if res.Terminal || p.screen.Moved {
+			whole += p.total
+			return p.end()
+		}
+		whole += c.Total
+		return string(ends(c))
+	}
+	first, second := end(res.Stdout, stdout), end(res.Stderr, stderr)
+	if first != "" && second != "" {
+		text := tools.End(first)
+		out.separate = &text
+	}
+	out.tail = tools.End(first + second)
+	if out.full != nil && whole != out.full.Bytes {
+		out.full.Text = whole
 	}
 }
 
@@ -128,43 +161,5 @@ func ends(c tmux.Captured) []byte {
 	return c.Tail
 }
 
-// edges returns the part of an output stream that the model gets: all of it, or its start and
-// its end, limit bytes together, with a note on what is omitted.
-func edges(c tmux.Captured, limit int) (text string, cut bool) {
-	if c.Total <= int64(limit) && int64(len(c.Head)+len(c.Tail)) == c.Total {
-		return valid(append(bytes.Clone(c.Head), c.Tail...)), false
-	}
-	whole := ends(c)
-	first := c.Head[:min(len(c.Head), limit/2)]
-	last := whole[max(0, len(whole)-limit/2):]
-	between := c.Total - int64(len(first)+len(last))
-	return fmt.Sprintf("%s\n%s %d bytes\n%s", valid(first), tools.Truncated, between, valid(last)), true
-}
-
-// terminalEdges does what edges does for terminal output, as a person would read it.
-func terminalEdges(c tmux.Captured, limit int) (text string, cut, full bool) {
-	if int64(len(c.Head)+len(c.Tail)) == c.Total {
-		text, full = TerminalText(append(bytes.Clone(c.Head), c.Tail...))
-		text, cut = cutMiddle(text, limit)
-		return text, cut, full
-	}
-	first, full := TerminalText(c.Head)
-	last, also := TerminalText(c.Tail)
-	return fmt.Sprintf("%s\n%s\n%s", firstBytes(first, limit/2), tools.Truncated, lastBytes(last, limit/2)), true, full || also
-}
-
-// cutMiddle keeps the start and the end of a text of more than limit bytes.
-func cutMiddle(text string, limit int) (string, bool) {
-	if len(text) <= limit {
-		return text, false
-	}
-	first, last := firstBytes(text, limit/2), lastBytes(text, limit/2)
-	return fmt.Sprintf("%s\n%s %d bytes\n%s", first, tools.Truncated, len(text)-len(first)-len(last), last), true
-}
-
-// firstBytes and lastBytes return at most n bytes, without partial characters.
-func firstBytes(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
-func lastBytes(s string, n int) string  { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
-
 // valid replaces what is not UTF-8: cut characters and binary output.
-func valid(p []byte) string { return strings.ToValidUTF8(string(p), "\uFFFD") }
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

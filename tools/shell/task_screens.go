@@ -9,6 +9,7 @@ import (
 
 	"buddy/texts"
 	"buddy/tmux"
+	"buddy/tools"
 )
 
 const (
@@ -67,7 +68,7 @@ func rowsOf(text string, n int) []string {
 	rows := strings.Split(text, "\n")
 	size := 0
 	for i, r := range rows {
-		rows[i] = firstBytes(r, screenWide)
+		rows[i] = tools.Head(r, screenWide)
 		size += len(rows[i]) + 1
 	}
 	if size <= n || len(rows) <= screenTop {

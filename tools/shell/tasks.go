@@ -142,7 +142,7 @@ func (t *taskKill) RunArgs(ctx context.Context, _ tools.Call, args taskKillArgs)
 	select {
 	case <-job.run.Done():
 		res, _ := job.run.Wait(ctx)
-		out, errs := job.out.text(job.shell.limits.Output, job.run.Terminal())
+		out, errs := job.out.text(job.shell.limits.Output)
 		return tools.Streams(out, errs, fmt.Sprintf("task %d was ended, exit code %d", job.id, res.ExitCode))
 	case <-ctx.Done():
 		return tools.Failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))

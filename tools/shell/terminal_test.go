@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"buddy/tmux"
 	"buddy/tools"
@@ -15,42 +14,6 @@ import (
 
 // asked stands for a person who can answer.
 func asked(context.Context, tools.Question) (string, error) { return "", nil }
-
-func TestTerminalText(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, sent, want string
-		full             bool
-	}{
-		{"plain", "one\r\ntwo\r\n", "one\ntwo\n", false},
-		{"colours", "\x1b[1;31mred\x1b[m \x1b[38:2::1:2:3mx\x1b(B\r\n", "red x\n", false},
-		{"a progress bar", " 10%\r 50%\r100%\r\n", "100%\n", false},
-		{"a shorter line over a longer", "installing\rdone\x1b[K\r\n", "done\n", false},
-		{"erased keys", "passx\b \bword\r\n", "password\n", false},
-		{"an erased wide character", "a漢\b \b\r\nb", "a\nb", false},
-		{"titles and links", "\x1b]0;title\aa\x1b]8;;http://x\x1b\\b\r\n", "ab\n", false},
-		{"a full screen", "before\r\n\x1b[?1049h\x1b[2J\x1b[Hmenu\r\nline\x1b[?1049lafter\r\n", "before\nafter\n", true},
-		{"bell and controls", "a\a\x00\x0fb\x7f\tc", "ab\tc", false},
-		{"cut sequences", "a\x1b[", "a", false},
-		{"an open title ends with its line", "\x1b]0;no end\nb", "\nb", false},
-		{"no UTF-8", "a\xffb", "a\uFFFDb", false},
-	}
-	for _, tt := range tests {
-		if got, full := TerminalText([]byte(tt.sent)); got != tt.want || full != tt.full {
-			t.Errorf("%s: TerminalText(%q) = %q, %v, want %q, %v", tt.name, tt.sent, got, full, tt.want, tt.full)
-		}
-	}
-}
-
-func FuzzTerminalText(f *testing.F) {
-	f.Add([]byte("a\x1b[31mb\x1b]0;t\x07\r\n\b\x1b[?1049hx"))
-	f.Fuzz(func(t *testing.T, p []byte) {
-		got, _ := TerminalText(p)
-		if strings.ContainsAny(got, "\x1b\r\a\b\x00") || !utf8.ValidString(got) {
-			t.Errorf("TerminalText(%q) = %q", p, got)
-		}
-	})
-}
 
 // TestRunShellOnTheTerminal: modes captty and tty, by a person who types.
 func TestRunShellOnTheTerminal(t *testing.T) {

@@ -308,7 +308,7 @@ func printedMuch(c *state.Call) string {
 		whole = int64(len(text))
 	}
 	if c.Full != nil {
-		whole = max(whole, c.Full.Bytes)
+		whole = max(whole, c.Full.Shown())
 	}
 	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
 	switch {

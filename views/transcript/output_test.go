@@ -10,6 +10,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/state"
 	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
@@ -56,6 +57,22 @@ func TestOutputGolden(t *testing.T) {
 		viewtest.Golden(t, "output-done", o, size[0], size[1])
 	}
 	viewtest.Golden(t, "output-none", outputOf(t, &viewtest.Session{}), 40, 12)
+}
+
+// Below an output stands how much of it is not shown, and what nobody recorded; frames that collapsed are nothing that is
+// missing.
+func TestOutputSaysWhatIsMissing(t *testing.T) {
+	for want, full := range map[string]event.FullOutput{
+		"5 KB dropped, whole output in out/a": {Path: "out/a", Bytes: 5000},
+		"":                                    {Path: "out/a", Bytes: 5000, Text: 3},
+		"9.0 GB dropped, whole output in out/a, but for 8.7 GB in its middle": {Path: "out/a", Bytes: 300_000_000, Text: 9_000_000_000, Missing: 8_700_000_000},
+	} {
+		c := &state.Call{Full: &full}
+		c.Output.Set("end")
+		if got := droppedText(c); got != want {
+			t.Errorf("%+v: %q, want %q", full, got, want)
+		}
+	}
 }
 
 // A command that printed nothing says so, or that it goes on; numbers and notes are for the model.

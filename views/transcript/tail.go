@@ -84,7 +84,7 @@ func (t *tailText) read(tail *state.Tail) (from int) {
 func droppedText(c *state.Call) string {
 	n := c.Output.Dropped
 	if c.Full != nil && len(c.Output.Buf) > 0 && !c.Terminal {
-		n = max(n, c.Full.Bytes-int64(len(c.Output.Buf)))
+		n = max(n, c.Full.Shown()-int64(len(c.Output.Buf)))
 	}
 	if n <= 0 {
 		return ""
@@ -92,6 +92,9 @@ func droppedText(c *state.Call) string {
 	text := texts.ByteCount(n) + " dropped"
 	if c.Full != nil {
 		text += ", whole output in " + c.Full.Path
+		if c.Full.Missing > 0 {
+			text += ", but for " + texts.ByteCount(c.Full.Missing) + " in its middle"
+		}
 	}
 	return text
 }
