@@ -238,7 +238,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	_, removed := s.Remove(id)
 	_, _, forked := s.Fork(id, 0)
 	_, imported := s.Import(strings.NewReader(export(t, s, id, JSON)))
-	_, collected := s.CollectDaily(time.Now())
+	_, collected := s.CollectDaily(time.Now(), 1<<30)
 	for what, err := range map[string]error{
 		"rename": s.Rename(id, "x"), "remove": removed, "fork": forked, "import": imported, "draft": s.Draft(id).Save("x"), "collect": collected,
 	} {

@@ -50,7 +50,7 @@ func TestForkKeepsWhatUndoNeeds(t *testing.T) {
 	if err := os.Chtimes(s.File(id), old, old); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Collect(time.Now()); err != nil {
+	if _, err := s.Collect(time.Now(), 1<<30); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(kept); err == nil {

@@ -31,7 +31,8 @@ const (
 // Search calls f for each event that contains what, in the order of the list and within a
 // session of the file, until f returns false or ctx ends. Case counts only if what has upper
 // case letters, for ASCII. It searches the bytes of the files, on all processors, and decodes
-// only matching lines.
+// only matching lines. A call whose whole output alone contains the text counts after the events of
+// its session.
 func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error {
 	if strings.TrimSpace(what) == "" {
 		return errors.New("the search text is empty")
@@ -57,7 +58,8 @@ func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error 
 			}
 		})
 	}
-	workers.Go(func() { divide(ctx, entries, order, queue) })
+	workers.Go(func() { divide(ctx, s, entries, order, queue) })
+	found := make(map[foundCall]bool)
 	for p := range order {
 		select {
 		case <-p.done:
@@ -65,7 +67,11 @@ func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error 
 			return ctx.Err()
 		}
 		for _, h := range p.hits {
-			if !f(h) {
+			call := foundCall{h.Entry.ID, h.Envelope.Seq}
+			if p.output != "" && found[call] {
+				continue
+			}
+			if found[call] = true; !f(h) {
 				return nil
 			}
 		}
@@ -73,17 +79,33 @@ func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error 
 	return ctx.Err()
 }
 
+// foundCall names the event of a hit.
+type foundCall struct {
+	session string
+	seq     uint64
+}
+
 // divide sends the parts of all sessions, each to order and then to queue, until ctx ends.
-func divide(ctx context.Context, entries []Entry, order, queue chan<- *part) {
+func divide(ctx context.Context, s Store, entries []Entry, order, queue chan<- *part) {
 	defer close(order)
 	defer close(queue)
+	send := func(p *part) bool {
+		p.done = make(chan struct{})
+		for _, to := range []chan<- *part{order, queue} {
+			select {
+			case to <- p:
+			case <-ctx.Done():
+				return false
+			}
+		}
+		return true
+	}
 	for i := range entries {
-		for from := int64(0); from < entries[i].Size; from += searchPart {
-			p := &part{entry: &entries[i], from: from, done: make(chan struct{})}
-			for _, to := range []chan<- *part{order, queue} {
-				select {
-				case to <- p:
-				case <-ctx.Done():
+		e := &entries[i]
+		files := append([]outputFile{{bytes: e.Size}}, outputFiles(s, e.ID)...)
+		for _, file := range files {
+			for from := int64(0); from < file.bytes; from += searchPart {
+				if !send(&part{entry: e, output: file.path, from: from}) {
 					return
 				}
 			}
@@ -91,15 +113,19 @@ func divide(ctx context.Context, entries []Entry, order, queue chan<- *part) {
 	}
 }
 
-// part is a piece of a session's file to search: the lines that start in it.
+// part is a piece of a session's file to search: the lines that start in it; or one of an output.
 type part struct {
-	entry *Entry
-	from  int64
-	hits  []Hit
-	done  chan struct{} // closed when hits is complete
+	entry  *Entry
+	output string // the path of the output, "" for the session's file
+	from   int64
+	hits   []Hit
+	done   chan struct{} // closed when hits is complete
 }
 
 func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part) (hits []Hit) {
+	if p.output != "" {
+		return searchOutput(ctx, s, q, r, p)
+	}
 	f, err := s.openFile(p.entry.ID, os.O_RDONLY)
 	if err != nil {
 		return nil // it has just been removed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -140,5 +141,57 @@ func BenchmarkSearch(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What only the whole output of a call says is found, and leads to the call: once, and not where the session's file has it
+// too. The file of a command that was killed, half written, is searched like any other.
+func TestSearchOfOutputs(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	text := strings.Repeat("filler line\n", 1<<20) + "\x1b[31mThe Needle\x1b[0m in the middle\n" + strings.Repeat("filler line\n", 1<<20) + "the needle again\n"
+	for _, dir := range []string{"000001", "000002-plain", "000003"} {
+		writeFile(t, filepath.Join(s.OutDir(id), dir, "out"), []byte(text))
+	}
+	writeFile(t, filepath.Join(s.OutDir(id), "000004", "out"), []byte("a short needle is in the session's file\n"))
+	writeFile(t, filepath.Join(s.OutDir(id), "000005", "err"), []byte(text)) // of no call
+	started := func(seq uint64, call, dir string) event.Envelope {
+		return event.Envelope{Seq: seq, Session: id, Payload: event.ToolStarted{CallID: call, Dir: filepath.Join(s.OutDir(id), dir)}}
+	}
+	appendAll(t, j, []event.Envelope{
+		{Seq: 1, Session: id, Payload: event.PromptSubmitted{ID: 1, Text: "look"}},
+		started(2, "a", "000001"),
+		{Seq: 3, Session: id, Payload: event.ToolResult{CallID: "a", Result: "filler", FullOutput: &event.FullOutput{Path: filepath.Join(s.OutDir(id), "000001", "out")}}},
+		started(4, "b", "000002"), // it was killed
+		started(5, "c", "000003"),
+		{Seq: 6, Session: id, Payload: event.ToolResult{CallID: "c", Result: "the needle again", FullOutput: &event.FullOutput{Path: filepath.Join(s.OutDir(id), "000003", "out")}}},
+	})
+	closeJournal(t, j)
+	for query, want := range map[string][]uint64{"needle": {6, 3, 4}, "Needle": {3, 4, 6}, "THE NEEDLE": nil, "needle\x1b": {3, 4, 6}} {
+		var got []uint64
+		for _, h := range search(t, s, query) {
+			if got = append(got, h.Envelope.Seq); h.Entry.ID != id || !strings.Contains(strings.ToLower(h.Text), "needle") || len(h.Text) > 200 {
+				t.Errorf("%q: hit %+v", query, h)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: events %v, want %v", query, got, want)
+		}
+	}
+}
+
+// A text that lies across two parts of an output is found.
+func TestSearchAcrossPartsOfAnOutput(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	text := []byte(strings.Repeat(".", searchPart+searchPart/2))
+	copy(text[searchPart-3:], "needle")
+	writeFile(t, filepath.Join(s.OutDir(id), "000001", "out"), text)
+	appendAll(t, j, []event.Envelope{{Seq: 1, Session: id, Payload: event.ToolStarted{CallID: "a", Dir: filepath.Join(s.OutDir(id), "000001")}}})
+	closeJournal(t, j)
+	if hits := search(t, s, "needle"); len(hits) != 1 || hits[0].Envelope.Seq != 1 {
+		t.Errorf("hits %+v", hits)
 	}
 }

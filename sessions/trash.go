@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"buddy/agent/event"
 )
 
@@ -18,7 +20,6 @@ import (
 const (
 	TrashAge  = 30 * 24 * time.Hour // sessions in the trash
 	OutAge    = 90 * 24 * time.Hour // whole outputs of an unused session
-	OutBytes  = 2 << 30             // whole outputs of all sessions of a folder
 	trashName = ".trash"
 )
 
@@ -76,14 +77,13 @@ func trashFolder(s Store, id string) (string, error) {
 type Collected struct {
 	Trash int   // sessions deleted from the trash
 	Outs  int   // sessions whose outputs were deleted
+	Files int   // outputs of sessions in use that were deleted
 	Bytes int64 // of those outputs
 }
 
-// Collect deletes sessions that have been in the trash for TrashAge, outputs of commands of
-// sessions unused for OutAge, and beyond OutBytes the outputs of the sessions unused for the
-// longest time. It skips sessions that a process works on. It never deletes a session outside
-// of the trash.
-func (s Store) Collect(now time.Time) (Collected, error) {
+// Collect deletes sessions that have been in the trash for TrashAge and then does what LimitOutputs
+// does. It never deletes a session outside of the trash.
+func (s Store) Collect(now time.Time, most int64) (Collected, error) {
 	var c Collected
 	trash, err := os.ReadDir(filepath.Join(s.dir, trashName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +100,7 @@ func (s Store) Collect(now time.Time) (Collected, error) {
 		}
 		c.Trash++
 	}
-	return c, s.collectOuts(now, &c)
+	return c, s.collectOuts(now, most, &c)
 }
 
 // out describes the outputs of one session.
@@ -111,7 +111,7 @@ type out struct {
 }
 
 // CollectDaily calls Collect unless that was done within the last day.
-func (s Store) CollectDaily(now time.Time) (Collected, error) {
+func (s Store) CollectDaily(now time.Time, most int64) (Collected, error) {
 	mark := filepath.Join(s.dir, ".collected")
 	fi, err := os.Lstat(mark)
 	switch {
@@ -125,20 +125,29 @@ func (s Store) CollectDaily(now time.Time) (Collected, error) {
 	if err != nil {
 		return Collected{}, fmt.Errorf("sessions folder: %w", err)
 	}
-	return s.Collect(now)
+	return s.Collect(now, most)
 }
 
-func (s Store) collectOuts(now time.Time, c *Collected) error {
+// LimitOutputs deletes outputs of commands of sessions unused for OutAge, and while all of the folder
+// have more than most bytes the outputs of the sessions unused for the longest time. Of sessions that a
+// process works on it deletes the oldest outputs, of commands that have ended, and leaves a line in
+// their place.
+func LimitOutputs(s Store, now time.Time, most int64) (c Collected, err error) {
+	return c, s.collectOuts(now, most, &c)
+}
+
+func (s Store) collectOuts(now time.Time, most int64, c *Collected) error {
 	outs, err := outs(s)
 	if err != nil {
 		return err
 	}
 	var total int64
+	var files []outputFile
 	for _, o := range outs {
 		total += o.bytes
 	}
 	for _, o := range slices.Backward(outs) { // the last used last
-		if now.Sub(o.used) < OutAge && total <= OutBytes {
+		if now.Sub(o.used) < OutAge && total <= most {
 			continue
 		}
 		gone, err := removeOut(s, o.id)
@@ -149,7 +158,37 @@ func (s Store) collectOuts(now time.Time, c *Collected) error {
 			c.Outs++
 			c.Bytes += o.bytes
 			total -= o.bytes
+		} else {
+			files = append(files, outputFiles(s, o.id)...)
 		}
+	}
+	return shrink(files, total-most, most, c)
+}
+
+// outputFile is a file with the output of a command.
+type outputFile struct {
+	path    string
+	bytes   int64
+	written time.Time
+}
+
+// shrink replaces the oldest outputs of commands that have ended by a line that says so, until excess bytes are gone.
+func shrink(files []outputFile, excess, most int64, c *Collected) error {
+	slices.SortFunc(files, func(a, b outputFile) int { return a.written.Compare(b.written) })
+	for _, f := range files {
+		if excess <= 0 {
+			return nil
+		}
+		if !exists(filepath.Join(filepath.Dir(f.path), "rc")) {
+			continue // it runs
+		}
+		line := fmt.Sprintf("[buddy removed this output of %d bytes: the outputs of this project's sessions had more than %d MB, the limit is outputs in section [sessions]]\n", f.bytes, most>>20)
+		if err := renameio.WriteFile(f.path, []byte(line), 0o600); err != nil {
+			return fmt.Errorf("output %s: %w", f.path, err)
+		}
+		c.Files++
+		c.Bytes += f.bytes
+		excess -= f.bytes
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -188,7 +189,7 @@ func TestRemoveAndCollect(t *testing.T) {
 	now := time.Now()
 	collect := func(at time.Duration, want Collected) {
 		t.Helper()
-		if c, err := s.Collect(now.Add(at)); err != nil || c != want {
+		if c, err := s.Collect(now.Add(at), 1<<20); err != nil || c != want {
 			t.Errorf("after %v: %+v, %v, want %+v", at, c, err, want)
 		}
 	}
@@ -200,7 +201,7 @@ func TestRemoveAndCollect(t *testing.T) {
 		t.Error("the wrong outputs are gone")
 	}
 	for i, want := range []Collected{{Trash: 1}, {}} {
-		if c, err := s.CollectDaily(now.Add(TrashAge + time.Hour)); err != nil || c != want {
+		if c, err := s.CollectDaily(now.Add(TrashAge+time.Hour), 1<<20); err != nil || c != want {
 			t.Errorf("daily, %d: %+v, %v", i, c, err)
 		}
 	}
@@ -212,8 +213,9 @@ func TestRemoveAndCollect(t *testing.T) {
 // Where the outputs of all sessions are too many, those of the one unused for the longest time go.
 func TestOutputsOfSessionsUnusedForLongGoFirst(t *testing.T) {
 	s := newStore(t)
+	const most = 1 << 30
 	large, old, older := stored(t, s, 1), stored(t, s, 1), stored(t, s, 1)
-	for id, size := range map[string]int64{large: OutBytes - 1500, old: 1000, older: 1000} {
+	for id, size := range map[string]int64{large: most - 1500, old: 1000, older: 1000} {
 		file := filepath.Join(s.OutDir(id), "000001", "out")
 		writeFile(t, file, nil)
 		if err := os.Truncate(file, size); err != nil { // a hole, which takes no space
@@ -222,8 +224,45 @@ func TestOutputsOfSessionsUnusedForLongGoFirst(t *testing.T) {
 	}
 	age(t, s, old, time.Hour)
 	age(t, s, older, 2*time.Hour)
-	if c, err := s.Collect(time.Now()); err != nil || c != (Collected{Outs: 1, Bytes: 1000}) || exists(s.OutDir(older)) {
+	if c, err := s.Collect(time.Now(), most); err != nil || c != (Collected{Outs: 1, Bytes: 1000}) || exists(s.OutDir(older)) {
 		t.Errorf("%+v, %v; the oldest is there: %v", c, err, exists(s.OutDir(older)))
+	}
+}
+
+// Of sessions in use the oldest outputs go, of commands that have ended, and a line says so. A fork keeps what it has.
+func TestOldestOutputsOfSessionsInUseGo(t *testing.T) {
+	s := newStore(t)
+	a, b := create(t, s), create(t, s)
+	const size = 100_000
+	file := func(j *Journal, call string, hours int, ended bool) string {
+		path := filepath.Join(s.OutDir(j.Info().Header.ID), call, "out")
+		writeFile(t, path, bytes.Repeat([]byte("x"), size))
+		if ended {
+			writeFile(t, filepath.Join(filepath.Dir(path), "rc"), []byte("0\n"))
+		}
+		at := time.Now().Add(-time.Duration(hours) * time.Hour)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	runs := file(a, "000001", 9, false)
+	oldest := file(b, "000001", 8, true)
+	older := file(a, "000002", 7, true)
+	newest := file(b, "000002", 1, true)
+	link := filepath.Join(t.TempDir(), "fork")
+	if err := os.Link(oldest, link); err != nil {
+		t.Fatal(err)
+	}
+	for i, left := range []int64{4, 3, 2, 2} { // outputs that still fit into the limit
+		if c, err := LimitOutputs(s, time.Now(), left*size+1000); err != nil || c.Outs != 0 || (c.Files > 0) != (i == 1 || i == 2) {
+			t.Errorf("room for %d: %+v, %v", left, c, err)
+		}
+	}
+	for path, gone := range map[string]bool{runs: false, oldest: true, older: true, newest: false, link: false} {
+		if text := string(readFile(t, path)); strings.HasPrefix(text, "[buddy removed this output of 100000 bytes: ") != gone || !gone && len(text) != size {
+			t.Errorf("%s: %.100q", path, text)
+		}
 	}
 }
 

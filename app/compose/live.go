@@ -138,6 +138,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 	if p.Memory != nil {
 		ready.Observe(p.Memory.Observe)
 	}
+	ready.Observe((&outputLimit{program: p}).see)
 	return ready, nil
 }
 
@@ -224,16 +225,8 @@ func findPanes(targets *target.Set) {
 
 // Tidy removes, once a day, what nobody needs any more of old sessions, and says so.
 func (p *Program) Tidy() {
-	c, err := p.Store.CollectDaily(time.Now())
-	if err != nil {
-		p.Live.Publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
-	}
-	if c.Trash+c.Outs > 0 {
-		p.Live.Publish(event.Notice{
-			Text: fmt.Sprintf("tidied up: %d sessions from the trash, outputs of %d old sessions (%d MB)", c.Trash, c.Outs, (c.Bytes+1<<20-1)>>20),
-			Code: "tidy",
-		})
-	}
+	c, err := p.Store.CollectDaily(time.Now(), outputsMost(p))
+	tidied(p, c, err)
 }
 
 // diffTime limits how long comparing files may take.

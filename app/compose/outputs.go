@@ -1,0 +1,56 @@
+package compose
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/sessions"
+)
+
+// outputsMost returns the most bytes that whole outputs of the project's sessions may take.
+func outputsMost(p *Program) int64 { return int64(p.Config.Sessions.Outputs) << 20 }
+
+// tidied says what was removed.
+func tidied(p *Program, c sessions.Collected, err error) {
+	if err != nil {
+		p.Live.Publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
+	}
+	if c.Trash+c.Outs+c.Files > 0 {
+		text := fmt.Sprintf("tidied up: %d sessions from the trash, outputs of %d old sessions", c.Trash, c.Outs)
+		if c.Files > 0 {
+			text += fmt.Sprintf(", outputs of %d commands", c.Files)
+		}
+		p.Live.Publish(event.Notice{Text: fmt.Sprintf("%s (%d MB)", text, (c.Bytes+1<<20-1)>>20), Code: "tidy"})
+	}
+}
+
+// looksPerLimit sets how often outputs are looked at: so many times while a session prints as much as all of them may
+// have.
+const looksPerLimit = 8
+
+// outputLimit keeps whole outputs within their limit while a session prints.
+type outputLimit struct {
+	program *Program
+	since   int64       // bytes printed since the last look
+	looking atomic.Bool // outputs are looked at
+}
+
+// see counts what a command printed.
+func (l *outputLimit) see(env event.Envelope) {
+	r, ok := env.Payload.(event.ToolResult)
+	if !ok || r.FullOutput == nil {
+		return
+	}
+	most := outputsMost(l.program)
+	if l.since += r.FullOutput.Bytes; l.since < most/looksPerLimit || l.looking.Swap(true) {
+		return
+	}
+	l.since = 0
+	go func() {
+		defer l.looking.Store(false)
+		c, err := sessions.LimitOutputs(l.program.Store, time.Now(), most)
+		tidied(l.program, c, err)
+	}()
+}
