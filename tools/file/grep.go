@@ -303,6 +303,9 @@ func textsOf(need []prefilter) host.Texts {
 
 // file searches one file. It reads into buf and returns it for reuse.
 func (s *search) file(j job, buf []byte) []byte {
+	if j.file.Size > fs.MaxText && s.ws.holdsOutputs {
+		return s.inPieces(j, buf)
+	}
 	if j.file.Size > fs.MaxText {
 		s.leave(leftLarge, "") // workers find it in any order
 		return buf

@@ -49,5 +49,5 @@ func (w *Workspace) planned(call tools.Call) (*Workspace, string, error) {
 	if w.plan != nil && path == w.plan.path {
 		return w.plan.files, path, nil
 	}
-	return &Workspace{files: fs.Local, secret: func(string) string { return "" }}, path, nil
+	return &Workspace{files: fs.Local, secret: func(string) string { return "" }, holdsOutputs: true}, path, nil
 }

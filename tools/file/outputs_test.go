@@ -12,6 +12,44 @@ import (
 	"buddy/tools/toolstest"
 )
 
+// TestLargeOutputsAreSearched: outputs of any size are searched, with the numbers of their lines; other large files are not.
+func TestLargeOutputsAreSearched(t *testing.T) {
+	ws, err := NewWorkspace(t.TempDir(), dotEnv)
+	must(t, err)
+	dir := filepath.Join(t.TempDir(), "out")
+	ws.Outputs(dir)
+	b := &bench{toolstest.Bench{T: t, Tools: tools.NewRegistry(Tools(ws)...)}, ws, dir}
+	var text strings.Builder
+	for i := 1; i <= 2_000_000; i++ {
+		if i%500_000 == 0 {
+			text.WriteString("needle\n")
+		} else {
+			text.WriteString("filler line\n")
+		}
+	}
+	b.put("000001/out", text.String())
+	path := b.path("000001/out")
+	for _, tt := range []struct{ mode, want string }{
+		{"lines", path + ":500000:needle\n" + path + ":1000000:needle\n" + path + ":1500000:needle\n" + path + ":2000000:needle\n"},
+		{"files", path + "\n"},
+		{"count", path + ":4\n"},
+	} {
+		if got := b.OK("grep", args{"path": path, "pattern": "^needle$", "mode": tt.mode}); got.Text != tt.want {
+			t.Errorf("%s: %q, want %q", tt.mode, got.Text, tt.want)
+		}
+	}
+	if got := b.OK("grep", args{"path": path, "pattern": "filler"}); !strings.Contains(got.Note, "more matches") {
+		t.Errorf("%v", got.Note)
+	}
+	if got := b.OK("read_file", args{"path": path, "offset": 1_500_000, "limit": 1}); got.Text != "needle\n" {
+		t.Errorf("read_file: %v", got)
+	}
+	must(t, os.WriteFile(filepath.Join(ws.root, "large"), []byte(text.String()), 0o600))
+	if got := b.OK("grep", args{"path": "large", "pattern": "needle"}); !strings.Contains(got.Note, "over 10 MB") {
+		t.Errorf("another large file: %v", got)
+	}
+}
+
 // TestOutputs: read_file and grep read the outputs of the session, which are on this machine,
 // in a workspace here and on a target, without approval; nothing else on this machine becomes
 // readable.

@@ -31,6 +31,8 @@ type Workspace struct {
 	plan    *Plan         // nil for none
 	mine    bool          // see RefuseForeign
 	shell   func() string // see FollowShell; nil for none
+	// holdsOutputs means that it has the overflow of calls and nothing else: files of any size are searched.
+	holdsOutputs bool
 
 	recovery fs.Recovery // of files that are written in place
 
