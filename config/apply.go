@@ -312,9 +312,9 @@ func (p Profile) check() error {
 	return p.Prices.check()
 }
 
-// noticeKeys adds a notice when others may read a file with keys.
+// noticeKeys adds a notice when others may read a file with keys of its own.
 func (l *loader) noticeKeys(f *file) {
-	if slices.ContainsFunc(l.cfg.Models, func(p Profile) bool { return p.APIKey.String() != "" }) {
+	if slices.ContainsFunc(l.cfg.Models, func(p Profile) bool { return p.APIKey.String() != "" && strings.HasPrefix(p.keyPlace, f.name+":") }) {
 		l.noticeOpenFile(f.name, f.info.Mode())
 	}
 }

@@ -159,6 +159,31 @@ func TestFileModes(t *testing.T) {
 	}
 }
 
+// TestOnlyFilesWithKeysHoldKeys: a project's settings that others may read are no notice because of a key in the
+// person's own file.
+func TestOnlyFilesWithKeysHoldKeys(t *testing.T) {
+	for _, mode := range []os.FileMode{0o600, 0o644} {
+		h := newHome(t)
+		write(t, h.user, oneURL+"api_key = \"k\"\n")
+		write(t, h.project, "[tools]\noff = [\"fetch_url\"]\n")
+		for path, mode := range map[string]os.FileMode{h.user: mode, h.project: 0o644} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, notices := load(t, Options{})
+		var holds []string
+		for _, n := range notices {
+			if file, _, ok := strings.Cut(n, " holds a key"); ok {
+				holds = append(holds, file)
+			}
+		}
+		if got := strings.Join(holds, ", "); got != "" && got != h.user || (got != "") != (mode != 0o600) {
+			t.Errorf("the person's file with mode %04o: %q hold keys", mode, got)
+		}
+	}
+}
+
 // TestSecretIsNeverPrinted formats a key in every way a program may meet.
 func TestSecretIsNeverPrinted(t *testing.T) {
 	const key = "hunter2hunter2"
