@@ -20,7 +20,7 @@ func CheckKey(name string) error {
 	if keyName.MatchString(name) {
 		return nil
 	}
-	return fmt.Errorf("key %q is unknown (have: a character, F1 to F12, Up, Down, Left, Right, Home, End, PageUp, PageDown, Enter, Escape, Tab, BTab, Space, BSpace, Delete, Insert; C-, M- and S- in front)", name)
+	return fmt.Errorf("key %q is unknown (have: a character of ASCII, F1 to F12, Up, Down, Left, Right, Home, End, PageUp, PageDown, Enter, Escape, Tab, BTab, Space, BSpace, Delete, Insert; C-, M- and S- in front)", name)
 }
 
 // Keys types text literally, then presses keys, named as [CheckKey] allows.

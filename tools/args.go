@@ -21,8 +21,8 @@ func Invalid(format string, args ...any) error {
 }
 
 // Decode reads a call's arguments into T; see field for its tags. Names must match exactly and
-// unknown ones are refused. A number, boolean or list may be encoded in a string, and one
-// string may stand for a list of strings: nothing else can be meant. null counts as left out.
+// unknown ones are refused. A number, boolean or list may be encoded in a string, a number may stand
+// for a string, and one string for a list of strings: nothing else can be meant. null counts as left out.
 // The error is an ErrArguments that lists all problems at once, so that the model needs one
 // more try, not five.
 func Decode[T any](call Call) (T, error) {
@@ -97,6 +97,10 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 	switch f.typ {
 	case "integer", "boolean":
 		raw = unquoted(raw)
+	case "string":
+		if v.Kind() == reflect.String {
+			raw = quoted(raw)
+		}
 	case "array":
 		items, ok := f.itemsIn(raw)
 		if !ok {
@@ -117,6 +121,14 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 		return []string{at + ": " + problem}
 	}
 	return nil
+}
+
+// quoted returns a number as a string; other values stay as they are.
+func quoted(raw json.RawMessage) json.RawMessage {
+	if text := strings.TrimSpace(string(raw)); text[0] == '-' || text[0] >= '0' && text[0] <= '9' {
+		return json.RawMessage(`"` + text + `"`)
+	}
+	return raw
 }
 
 // itemsIn returns the items of a list, which may be encoded in a string.

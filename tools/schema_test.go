@@ -3,6 +3,8 @@ package tools
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -57,7 +59,7 @@ func TestDecodeArguments(t *testing.T) {
 		{"blank", `{"path":" \t","text":""}`, "path: must not be blank"},
 		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait, more, names, steps, maybe)`},
 		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait, more, names, steps, maybe)`},
-		{"wrong type", `{"path":7,"text":["x"]}`, "path: expected string, got number 7; text: expected string, got array"},
+		{"wrong type", `{"path":true,"text":["x"]}`, "path: expected string, got boolean; text: expected string, got array"},
 		{"number in a text", `{"path":"a","text":"","depth":"2"}`, ""},
 		{"too big in a text", `{"path":"a","text":"","depth":"4"}`, "depth: expected integer from 1 to 3, got 4"},
 		{"text for a number", `{"path":"a","text":"","depth":"two"}`, "depth: expected integer from 1 to 3, got string"},
@@ -73,7 +75,7 @@ func TestDecodeArguments(t *testing.T) {
 		{"lists", `{"path":"a","text":"","names":["x","y"],"steps":[{"do":"it","fast":true}],"maybe":""}`, ""},
 		{"too many", `{"path":"a","text":"","names":["x","y","z"]}`, "names: at most 2, got 3"},
 		{"no list", `{"path":"a","text":"","names":7,"steps":{}}`, "names: expected array, got number 7; steps: expected array, got object"},
-		{"in a list", `{"path":"a","text":"","names":["x",7]}`, "names[1]: expected string, got number 7"},
+		{"in a list", `{"path":"a","text":"","names":["x",true]}`, "names[1]: expected string, got boolean"},
 		{"null in a list", `{"path":"a","text":"","names":[null]}`, "names[0]: missing, expected string"},
 		{"in a list of objects", `{"path":"a","text":"","steps":[{"do":"it"},{"do":" ","slow":1},7]}`, `steps[1]: unknown argument "slow" (have: do, fast); steps[1].do: must not be blank; steps[2]: expected object, got number 7`},
 		{"not an object", `["a"]`, "expected a JSON object, got array"},
@@ -96,6 +98,17 @@ func TestDecodeArguments(t *testing.T) {
 				t.Errorf("decode(%s) = %+v, %v: not an ErrArguments or not empty", tt.arguments, got, err)
 			}
 		})
+	}
+}
+
+// A number may stand for a text, as it is written.
+func TestNumbersForTexts(t *testing.T) {
+	got, err := Decode[sampleArgs](Call{Arguments: `{"path":-50,"text":7.50,"risk":"low","names":[1e3,"x"],"maybe":0}`})
+	if err != nil || got.Path != "-50" || got.Text != "7.50" || !slices.Equal(got.Names, []string{"1e3", "x"}) || got.Maybe == nil || *got.Maybe != "0" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := Decode[sampleArgs](Call{Arguments: `{"path":"a","text":"","risk":3}`}); err == nil || !strings.Contains(err.Error(), `risk: expected one of low, high, got "3"`) {
+		t.Errorf("%v", err)
 	}
 }
 

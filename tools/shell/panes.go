@@ -44,18 +44,21 @@ func Panes(shell *Shell) []tools.Tool {
 	}
 }
 
-// paneError adds to an error about a pane what the model can do about it.
-func (t *Shell) paneError(err error) error {
+// paneError adds to an error about a pane what the model can do about it: instead says so of a pane that is not there.
+func (t *Shell) paneError(err error, instead string) error {
 	switch {
 	case t.noPanes.Load():
 		return errNoPanes
 	case errors.Is(err, tmux.ErrNoPane):
-		return tools.Invalid("pane: %v; leave it out for the shared one, or make one with tmux_create_pane", err)
+		return tools.Invalid("pane: %v%s", err, instead)
 	case errors.Is(err, tmux.ErrUnavailable):
 		return fmt.Errorf("there are no panes here: %w", err)
 	}
 	return err
 }
+
+// insteadOfPane names the alternatives to a pane that is not there.
+const insteadOfPane = "; leave it out for the shared one, or make one with tmux_create_pane"
 
 type captureArgs struct {
 	Pane    string `json:"pane,omitempty" desc:"such as %3; the shared one if left out"`
@@ -143,7 +146,7 @@ func (t *capturePane) RunArgs(ctx context.Context, _ tools.Call, args captureArg
 		pane, text, err = t.shell.panes.Capture(ctx, pane.ID, view)
 	}
 	if err != nil {
-		return tools.Failure(t.shell.paneError(err))
+		return tools.Failure(t.shell.paneError(err, insteadOfPane))
 	}
 	where := fmt.Sprintf("pane %s, %s", t.shell.ref(pane.ID), pane.Title)
 	if pane.Program != "" {
@@ -181,7 +184,7 @@ func (t *capturePane) unchanged(at captureKey, now captured) bool {
 }
 
 type sendKeysArgs struct {
-	Pane     string   `json:"pane" desc:"such as %3"`
+	Pane     string   `json:"pane,omitempty" desc:"such as %3; the shared one if left out"`
 	Text     string   `json:"literal_text,omitempty" desc:"typed as it is, first"`
 	Keys     []string `json:"keys,omitempty" desc:"then pressed: C-c, Up, Escape, F5, …" max:"50"`
 	Enter    bool     `json:"enter,omitempty" desc:"and Enter at last"`
@@ -244,7 +247,7 @@ func (t *sendKeys) PlanArgs(args sendKeysArgs) (action.Action, error) {
 	}
 	return action.Action{
 		Kind: action.PaneKeys, Tool: t.Name(), Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
-		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
+		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", cmp.Or(args.Pane, "shared"), args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
 		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }
@@ -260,7 +263,7 @@ func (t *sendKeys) RunArgs(ctx context.Context, _ tools.Call, args sendKeysArgs)
 	t.shell.touched.Add(1)
 	pane, err := t.shell.panes.Keys(ctx, t.shell.paneID(args.Pane), args.Text, args.pressed())
 	if err != nil {
-		return tools.Failure(t.shell.paneError(err))
+		return tools.Failure(t.shell.paneError(err, insteadOfPane))
 	}
 	return tools.Success(fmt.Sprintf("typed into pane %s, %s, of session %s", t.shell.ref(pane.ID), pane.Title, t.shell.panes.Name()), "capture-pane shows what came of it")
 }
@@ -330,7 +333,7 @@ func (t *killPane) PlanArgs(args killPaneArgs) (action.Action, error) {
 func (t *killPane) RunArgs(ctx context.Context, _ tools.Call, args killPaneArgs) tools.Result {
 	t.shell.touched.Add(1)
 	if err := t.shell.panes.Kill(ctx, t.shell.paneID(args.Pane)); err != nil {
-		return tools.Failure(t.shell.paneError(err))
+		return tools.Failure(t.shell.paneError(err, ""))
 	}
 	return tools.Success("closed " + args.Pane)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -218,6 +219,33 @@ func TestPaneTools(t *testing.T) {
 		t.Errorf("kill: %+v, %+v", act, r)
 	}
 	d.get("task_output", map[string]any{"pane": pane, "wait": "20s", "why": "x"})
+}
+
+// TestPanesAsErrorsNameThem: what an error about a pane or a line advises is taken.
+func TestPanesAsErrorsNameThem(t *testing.T) {
+	d := newBench(t)
+	d.get("run_shell", with("command", "seq 60"))
+	_, r := d.call("send-keys", with("pane", "%99", "literal_text", "x"))
+	named := regexp.MustCompile(`%\d+ \(shared\)`).FindString(r.Content)
+	if !strings.Contains(r.Content, "leave it out for the shared one") || named == "" {
+		t.Fatalf("a missing pane: %+v", r)
+	}
+	for _, args := range []map[string]any{with("literal_text", "x"), with("pane", named, "literal_text", "x"), with("pane", "shared", "literal_text", "x")} {
+		if act, r := d.call("send-keys", args); r.IsError || !strings.Contains(r.Content, "typed into pane "+d.shell.panes.Pane()) || !strings.Contains(act.Preview, "into pane ") {
+			t.Errorf("send-keys(%v): %+v, %+v", args, act, r)
+		}
+	}
+	if _, r := d.call("capture-pane", map[string]any{"pane": named, "start": "top", "why": "x"}); !r.IsError || !strings.Contains(r.Content, `"top": not a number or "-"`) {
+		t.Errorf("no line: %+v", r)
+	}
+	for _, start := range []any{-30, "-31", "-"} {
+		if _, r := d.call("capture-pane", map[string]any{"pane": named, "start": start, "end": -1, "why": "x"}); r.IsError || !strings.Contains(r.Content, "\n20\n") {
+			t.Errorf("from %v: %+v", start, r)
+		}
+	}
+	if _, r := d.call("tmux_kill_pane", map[string]any{"pane": "%99"}); !r.IsError || strings.Contains(r.Content, "leave it out") {
+		t.Errorf("a pane to close: %+v", r)
+	}
 }
 
 // TestCreateShell: without a command a shell is there to be typed into, with the folder and

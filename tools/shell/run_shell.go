@@ -72,9 +72,10 @@ func (t *Shell) ShareTasks(first *Shell) {
 // ref returns the name that people and models use for the pane with tmux's id.
 func (t *Shell) ref(id string) tools.PaneRef { return tools.PaneRef{Target: t.paneTarget, ID: id} }
 
-// paneID returns tmux's id for the name of a pane. A name on another target is returned
-// unchanged.
+// paneID returns tmux's id for the name of a pane, which may have its title behind it, as in errors. A
+// name on another target is returned unchanged.
 func (t *Shell) paneID(name string) string {
+	name, _, _ = strings.Cut(name, " (")
 	if ref := tools.ParsePane(name); ref.Target == t.paneTarget {
 		return ref.ID
 	}

@@ -47,7 +47,7 @@ func (t *createSession) RunArgs(ctx context.Context, _ tools.Call, _ createSessi
 	}
 	pane, created, err := t.shell.panes.Open(ctx)
 	if err != nil {
-		return tools.Failure(t.shell.paneError(err))
+		return tools.Failure(t.shell.paneError(err, ""))
 	}
 	left, _ := t.shell.panes.AbandonedSessions(ctx) // the list is optional
 	text := fmt.Sprintf("session %s, pane %s (%s)\n", t.shell.panes.Name(), pane.ID, pane.Title)
@@ -100,7 +100,7 @@ func (t *killSession) RunArgs(ctx context.Context, _ tools.Call, args killSessio
 	case errors.Is(err, tmux.ErrNoSession):
 		return tools.Failure(tools.Invalid("session: %v", err))
 	case err != nil:
-		return tools.Failure(t.shell.paneError(err))
+		return tools.Failure(t.shell.paneError(err, ""))
 	}
 	return tools.Success("closed " + args.Session)
 }

@@ -31,14 +31,14 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 		deferred.Add(set.Route(t))
 	}
 	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // their numbers cover all targets
-	deferred.Add(basic.NewSkill(), basic.NewRemember(), plan.NewEnter(), plan.NewExit())
+	deferred.Add(basic.NewTime(time.Now), basic.NewSkill(), basic.NewRemember(), plan.NewEnter(), plan.NewExit())
 	var all []tools.Tool
 	for _, t := range first.Tools() {
 		all = append(all, set.Route(t))
 	}
 	return append(all,
 		web.NewFetchURL(client), web.NewWebSearch(client),
-		basic.NewTime(time.Now), basic.NewTodo(), basic.NewAskUser(), basic.NewAgent(),
+		basic.NewTodo(), basic.NewAskUser(), basic.NewAgent(),
 		tools.NewToolSearch(deferred), tools.NewUseTool(deferred),
 	)
 }
@@ -99,8 +99,8 @@ func NeedsTarget(off []string) bool {
 }
 
 // Unlisted names tools that a session runs when the model calls them but does not offer: other tools do
-// the same work, and the prompt has the date.
-var Unlisted = []string{"list_dir", "time"}
+// the same work.
+var Unlisted = []string{"list_dir"}
 
 // Optional are tools that the short list for a model with a small context window omits.
 var Optional = []string{"fetch_url", "web_search", "todo", "ask_user", "agent", "tool_search", "use_tool"}

@@ -70,6 +70,28 @@ func TestDefaultTools(t *testing.T) {
 	}
 }
 
+// Tools that are in no request are found by what they are for, and can be called at once.
+func TestToolsInNoRequestAreFound(t *testing.T) {
+	all, _ := offered(t, "")
+	r := tools.NewRegistry(all...).Without(Unlisted...)
+	search, err := r.Lookup("tool_search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, name := range map[string]string{"time": "time", "date": "time", "pane keys": "send-keys"} {
+		data, err := json.Marshal(map[string]string{"query": query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := search.Run(t.Context(), tools.Call{Name: "tool_search", Arguments: string(data)}).Content; !strings.Contains(got, `{"name":"`+name+`",`) {
+			t.Errorf("%q finds %.300s", query, got)
+		}
+		if tool, err := r.Lookup(name); err != nil || tool.Definition().Name != name {
+			t.Errorf("%s can't be called: %v", name, err)
+		}
+	}
+}
+
 // validExample checks that what a tool shows as an example fits its schema and plans.
 func validExample(t *testing.T, r *tools.Registry, def model.ToolDef) {
 	t.Helper()
