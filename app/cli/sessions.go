@@ -278,7 +278,7 @@ func (s *sessionsCLI) searchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "search TEXT",
 		Short:   "find text in everything that was said and printed",
-		Long:    "search finds text in prompts, answers, commands and what they printed. Capitals in TEXT\ncount; without any, case does not. It exits 1 when there is nothing.",
+		Long:    "search finds text in prompts, answers, commands and what they printed, with the whole outputs that\nare still there. Capitals in TEXT count; without any, case does not. It exits 1 when there is nothing.",
 		Example: "  buddy sessions search \"connection refused\"\n  buddy sessions search TODO --all --json",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return s.search(c, args[0]) },
