@@ -171,10 +171,11 @@ func (t *applyPatch) change(ctx context.Context, reader int, f patch.File) (chan
 			return c, fmt.Errorf("%q exists already", t.ws.show(c.to))
 		}
 	}
-	before, _ := decode(c.old.data)
-	after, err := f.Apply(before)
+	doc := open(c.old.data)
+	after, err := f.Apply(doc.text)
 	if err == nil && c.to != "" {
-		c.data, err = encodeEdited(after, c.old.data)
+		doc, err = doc.become(after, false)
+		c.data = doc.data
 	}
 	if err != nil {
 		return c, t.explain(c, err)

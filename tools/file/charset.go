@@ -2,59 +2,164 @@ package file
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+
+	"buddy/tools"
 )
 
-// charset encodes the text of a file that is not in UTF-8. A nil one is UTF-8.
+// badByte is shown in place of each byte that is no text in the encoding of its file.
+const badByte = string(utf8.RuneError)
+
+// charset is the encoding of a file that is not all UTF-8. A nil one is UTF-8.
 type charset struct {
-	name string
-	encoding.Encoding
+	name  string
+	mark  string            // bytes at the beginning of the file that are no text
+	coded encoding.Encoding // nil for UTF-8
+	sizes []int             // of characters that are not ASCII, in bytes
+	wide  bool              // UTF-16
 }
 
 var (
-	windows1252 = &charset{"Windows-1252", charmap.Windows1252} // Latin-1 with characters in place of controls
-	latin1      = &charset{"ISO-8859-1", charmap.ISO8859_1}
-	littleUTF16 = &charset{"UTF-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)}
-	bigUTF16    = &charset{"UTF-16", unicode.UTF16(unicode.BigEndian, unicode.UseBOM)}
+	littleUTF16 = &charset{name: "UTF-16", mark: "\xff\xfe", coded: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), sizes: []int{2, 4}, wide: true}
+	bigUTF16    = &charset{name: "UTF-16", mark: "\xfe\xff", coded: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), sizes: []int{2, 4}, wide: true}
+	littleBare  = &charset{name: "UTF-16LE without a byte order mark", coded: littleUTF16.coded, sizes: []int{2, 4}, wide: true}
+	bigBare     = &charset{name: "UTF-16BE without a byte order mark", coded: bigUTF16.coded, sizes: []int{2, 4}, wide: true}
+	windows1252 = &charset{name: "Windows-1252", coded: charmap.Windows1252, sizes: []int{1}}
+	windows1251 = &charset{name: "Windows-1251", coded: charmap.Windows1251, sizes: []int{1}}
+	koi8R       = &charset{name: "KOI8-R", coded: charmap.KOI8R, sizes: []int{1}}
+	gbk         = &charset{name: "GBK", coded: simplifiedchinese.GBK, sizes: []int{1, 2}}
+	big5        = &charset{name: "Big5", coded: traditionalchinese.Big5, sizes: []int{2}}
+	shiftJIS    = &charset{name: "Shift-JIS", coded: japanese.ShiftJIS, sizes: []int{1, 2}}
+	eucJP       = &charset{name: "EUC-JP", coded: japanese.EUCJP, sizes: []int{2, 3}}
+	eucKR       = &charset{name: "EUC-KR", coded: korean.EUCKR, sizes: []int{2}}
+
+	brokenUTF8 = &charset{name: "UTF-8"} // with some bytes that are not
+	unknown    = &charset{name: "UTF-8"} // for want of a better guess; only ASCII can be written
 )
 
-// charsetOf returns the charset of a file by its content, or by the beginning of a large one. It is
-// nil for UTF-8 and for what is no text.
-func charsetOf(data []byte) *charset {
-	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")): // UTF-32 is not supported
-		return nil
-	case bytes.HasPrefix(data, []byte("\xff\xfe")):
-		return littleUTF16
-	case bytes.HasPrefix(data, []byte("\xfe\xff")):
-		return bigUTF16
-	case utf8.Valid(data) || hasControls(data[:min(len(data), sniffedText)]):
-		return nil
-	}
-	for _, unused := range []byte("\x81\x8d\x8f\x90\x9d") { // by Windows-1252
-		if bytes.IndexByte(data, unused) >= 0 {
-			return latin1
-		}
-	}
-	return windows1252
+// character is one of a file: its text, valid until the next, and its bytes. A bad one is a byte that is no text in the
+// encoding, or one half of a pair in UTF-16.
+type character struct {
+	text     []byte
+	at, size int
+	bad      bool
 }
 
-// decode returns the content of a file in UTF-8, without the byte order mark of UTF-16, and the
-// charset that it has.
+// characters returns the characters of data from an offset on. Together they have all of its bytes.
+func (c *charset) characters(data []byte, at int) iter.Seq[character] {
+	return func(yield func(character) bool) {
+		var into [16]byte
+		var from transform.Transformer
+		if c.coded != nil {
+			from = c.coded.NewDecoder()
+		}
+		for at < len(data) {
+			one := c.first(from, data[at:], into[:])
+			one.at = at
+			if !yield(one) {
+				return
+			}
+			at += one.size
+		}
+	}
+}
+
+// first returns the first character of data, decoded into a buffer.
+func (c *charset) first(from transform.Transformer, data, into []byte) character {
+	if !c.wide && data[0] < utf8.RuneSelf {
+		return character{text: data[:1], size: 1}
+	}
+	if from == nil {
+		if r, size := utf8.DecodeRune(data); r != utf8.RuneError || size > 1 {
+			return character{text: data[:size], size: size}
+		}
+		return character{text: []byte(badByte), size: 1, bad: true}
+	}
+	for _, size := range c.sizes {
+		if size > len(data) {
+			break
+		}
+		n, read, err := from.Transform(into, data[:size], true)
+		if err == nil && read == size && !bytes.Contains(into[:n], []byte(badByte)) {
+			return character{text: into[:n], size: size}
+		}
+	}
+	size := 1
+	if c.wide {
+		size = min(2, len(data))
+	}
+	return character{text: []byte(badByte), size: size, bad: true}
+}
+
+// begin returns where the text of a file begins.
+func (c *charset) begin(data []byte) int {
+	if c != nil && bytes.HasPrefix(data, []byte(c.mark)) {
+		return len(c.mark)
+	}
+	return 0
+}
+
+// decode returns the text of a file, with marks for bad bytes.
+func (c *charset) decode(data []byte) string {
+	if c == nil {
+		return string(data)
+	}
+	var b strings.Builder
+	for one := range c.characters(data, c.begin(data)) {
+		b.Write(one.text)
+	}
+	return b.String()
+}
+
+// bad returns how many bytes of a file are no text in the charset.
+func (c *charset) bad(data []byte) (n int) {
+	if c == nil {
+		return 0
+	}
+	for one := range c.characters(data, 0) {
+		if one.bad {
+			n += one.size
+		}
+	}
+	return n
+}
+
+// decode returns the content of a file as text, without the byte order mark of UTF-16, and its charset.
 func decode(data []byte) (string, *charset) {
 	c := charsetOf(data)
-	if c == nil {
-		return string(data), nil
+	return c.decode(data), c
+}
+
+// decodeAfter does the same for a file that had a charset before it was changed, by whatever.
+func decodeAfter(was *charset, data []byte) (string, *charset) {
+	text, c := decode(data)
+	if c != nil && was != nil && was.bad(data) == 0 {
+		return was.decode(data), was
 	}
-	text, _ := c.NewDecoder().Bytes(data) // what it can't decode becomes a replacement character
-	return string(text), c
+	return text, c
+}
+
+// reader returns the text of a large file, of which the beginning was looked at.
+func (c *charset) reader(from io.Reader) io.Reader {
+	if c == nil || c.coded == nil {
+		return transform.NewReader(from, runes.ReplaceIllFormed())
+	}
+	_, _ = io.CopyN(io.Discard, from, int64(len(c.mark)))
+	return transform.NewReader(from, c.coded.NewDecoder())
 }
 
 // encode returns text in the charset, or an error that names the first character that this has not.
@@ -62,55 +167,69 @@ func (c *charset) encode(text string) ([]byte, error) {
 	if c == nil {
 		return []byte(text), nil
 	}
-	data, err := c.NewEncoder().Bytes([]byte(text))
-	if err == nil {
-		return data, nil
+	data, at := []byte(text), -1
+	var err error
+	if c.coded != nil {
+		data, err = c.coded.NewEncoder().Bytes(data)
 	}
-	for _, r := range text {
-		if _, err := c.NewEncoder().String(string(r)); err != nil {
-			return nil, fmt.Errorf("the file is %s, which has no %q (%U); use other characters, or convert the file to UTF-8 with a command first", c.name, r, r)
-		}
+	if err != nil || c == unknown || strings.Contains(text, badByte) {
+		at = strings.IndexFunc(text, c.lacks)
 	}
-	return nil, err
+	if at < 0 {
+		return data, err
+	}
+	switch r, _ := utf8.DecodeRuneInString(text[at:]); {
+	case r == utf8.RuneError:
+		return nil, fmt.Errorf("the new text has %s, which stands for bytes that are not %s and can't be written; leave it out, or change those bytes with a command", badByte, c.name)
+	case c == unknown:
+		return nil, fmt.Errorf("the encoding of the file is not known, so that %q (%U) can't be written as the others are; use ASCII, or convert the file to UTF-8 with a command first", r, r)
+	default:
+		return nil, fmt.Errorf("the file is %s, which has no %q (%U); use other characters, or convert the file to UTF-8 with a command first", c.name, r, r)
+	}
 }
 
-// encodeEdited encodes the text of a file that was old before it was changed in part. It refuses a
-// file in which bytes outside of the change would become others.
-func encodeEdited(text string, old []byte) ([]byte, error) {
-	was, c := decode(old)
-	if text == was {
-		return old, nil
+// lacks reports whether a character can't be written in the charset.
+func (c *charset) lacks(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return false
+	case r == utf8.RuneError || c == unknown:
+		return true
+	case c.coded == nil:
+		return false
 	}
-	if same, err := c.encode(was); err != nil || !bytes.Equal(same, old) {
-		return nil, errors.New("the file has bytes that are not " + c.name + ", which would be lost; change it with a command")
-	}
-	return c.encode(text)
-}
-
-// encodeWhole encodes a text that replaces all of a file that was old. Like an editor it keeps the byte
-// order mark of that, and CRLF line ends if all are such and the text has none of its own.
-func encodeWhole(text string, old []byte) ([]byte, error) {
-	was, c := decode(old)
-	if n := strings.Count(was, "\n"); n > 0 && strings.Count(was, "\r\n") == n && !strings.Contains(text, "\r") {
-		text = toCRLF(text)
-	}
-	if text != "" && strings.HasPrefix(was, byteOrderMark) && !strings.HasPrefix(text, byteOrderMark) {
-		text = byteOrderMark + text
-	}
-	return c.encode(text)
+	_, err := c.coded.NewEncoder().String(string(r))
+	return err != nil
 }
 
 // in returns the charset as the end of a phrase, "" for UTF-8.
 func (c *charset) in() string {
-	if c == nil {
+	if c == nil || c.coded == nil {
 		return ""
 	}
 	return " in " + c.name
 }
 
-// hasControls reports whether p has bytes that do not occur in text files.
-func hasControls(p []byte) bool {
-	return bytes.ContainsFunc(p, func(r rune) bool {
-		return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\x1b' || r == 0x7f
-	})
+// assumed says what was assumed of a file, of which data is all or, if more follow, the beginning. It is "" for UTF-8.
+func (c *charset) assumed(data []byte, more bool) string {
+	if c == nil {
+		return ""
+	}
+	n := c.bad(data)
+	said := fmt.Sprintf("%d bytes that are not %s are shown as %s, and changes keep them", n, c.name, badByte)
+	switch {
+	case more:
+		said = fmt.Sprintf("bytes that are not %s are shown as %s", c.name, badByte)
+	case n == 1:
+		said = fmt.Sprintf("1 byte that is not %s is shown as %s, and changes keep it", c.name, badByte)
+	}
+	switch {
+	case c == unknown:
+		return "the encoding of the file is not known: " + said + "; only ASCII can be added"
+	case c == brokenUTF8:
+		return said
+	case n == 0:
+		said = ""
+	}
+	return tools.JoinNotes("the file is not UTF-8: it is read and changed as "+c.name, said)
 }

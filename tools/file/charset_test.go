@@ -77,9 +77,12 @@ func TestEncodingThatCannotBeKeptIsRefused(t *testing.T) {
 	b.Fails("edit_file", args{"path": "latin", "old_string": "caf", "new_string": "世"}, lost)
 	b.Fails("write_file", args{"path": "latin", "content": "世"}, lost)
 	b.Fails("apply_patch", args{"patch": "--- a/latin\n+++ b/latin\n@@ -1 +1,2 @@\n café\n+世\n"}, lost)
-	b.Fails("edit_file", args{"path": "odd", "old_string": "a", "new_string": "b"}, `"odd": the file has bytes that are not UTF-16, which would be lost; change it with a command`)
 	if b.content("latin") != "caf\xe9\n" || b.content("odd") != odd {
 		t.Errorf("the files have %q, %q", b.content("latin"), b.content("odd"))
+	}
+	b.OK("edit_file", args{"path": "odd", "old_string": "a", "new_string": "b"})
+	if got := b.content("odd"); got != utf16LE("b\n")+"\x00\xd8" {
+		t.Errorf("the file has %q", got)
 	}
 	b.OK("write_file", args{"path": "odd", "content": "b\n"})
 	if got := b.content("odd"); got != utf16LE("b\n") {
@@ -104,7 +107,9 @@ func TestWrittenFileKeepsItsLineEnds(t *testing.T) {
 	tests := []struct{ name, old, content, want string }{
 		{"CRLF", "a\r\nb\r\n", "one\nTWO\n", "one\r\nTWO\r\n"},
 		{"CRLF, own line ends given", "a\r\nb\r\n", "one\r\nTWO\n", "one\r\nTWO\n"},
-		{"mixed", "a\r\nb\n", "one\nTWO\n", "one\nTWO\n"},
+		{"mixed", "a\r\nb\n", "one\nTWO\n", "one\r\nTWO\n"},
+		{"mixed, a line between", "a\r\nb\nc\r\n", "a\nnew\nb\nc\n", "a\r\nnew\r\nb\nc\r\n"},
+		{"mixed, a line less", "a\r\nb\nc\n", "b\nc", "b\nc"},
 		{"LF", "a\nb\n", "one\r\n", "one\r\n"},
 		{"one line without an end", "a", "one\n", "one\n"},
 		{"byte order mark", "\ufeffa\n", "one\n", "\ufeffone\n"},

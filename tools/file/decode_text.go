@@ -3,13 +3,12 @@ package file
 import (
 	"bytes"
 	"io"
-
-	"golang.org/x/text/transform"
+	"strings"
 
 	"buddy/texts"
 )
 
-// sniffedText is the number of bytes of a file that are read to detect its encoding.
+// sniffedText is the number of bytes of a large file that are read to detect its encoding.
 const sniffedText = 64 << 10
 
 const byteOrderMark = "\ufeff"
@@ -22,32 +21,21 @@ type text struct {
 	marked bool   // it began with a UTF-8 byte order mark
 }
 
-// textOf decodes the text in f, of which s was read; start is its beginning. Text in an
-// unknown encoding is returned as it is.
+// textOf decodes the text in f, of which s was read; start is its beginning. What is no text is returned as it is.
 func textOf(f io.Reader, s snapshot, start []byte) text {
-	var t text
-	from := f // of a large file
-	check := texts.WholeRunes(start)
 	if s.whole() {
-		from, check = io.Reader(bytes.NewReader(s.data)), s.data
+		decoded, c := decode(s.data)
+		shown, marked := strings.CutPrefix(decoded, byteOrderMark)
+		return text{strings.NewReader(shown), countLines(decoded), c.assumed(s.data, false), marked}
 	}
-	c := charsetOf(check)
-	if c != nil {
-		from = transform.NewReader(from, c.NewDecoder())
-		t.note = "the file is not UTF-8: it is read and changed as " + c.name
-	} else if bytes.HasPrefix(start, []byte(byteOrderMark)) {
-		t.marked = true
-		_, _ = io.CopyN(io.Discard, from, int64(len(byteOrderMark))) // it was peeked at
+	start = texts.WholeRunes(start)
+	c := charsetOf(start)
+	t := text{from: f, note: c.assumed(start, true), marked: bytes.HasPrefix(start, []byte(byteOrderMark))}
+	if t.marked {
+		_, _ = io.CopyN(io.Discard, f, int64(len(byteOrderMark))) // it was peeked at
 	}
-	if !s.whole() {
-		t.from = from
-		return t
+	if c != nil || !hasControls(start) {
+		t.from = c.reader(f)
 	}
-	data := s.data
-	if c != nil {
-		data, _ = io.ReadAll(from) // neither memory readers nor decoders fail
-		from = bytes.NewReader(data)
-	}
-	t.from, t.lines = from, countLines(data)
 	return t
 }

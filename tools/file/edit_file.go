@@ -108,21 +108,21 @@ func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args
 	if old, err = w.snapKnown(ctx, reader, path); err != nil {
 		return old, nil, 0, err
 	}
-	edited, _ := decode(old.data)
+	doc := open(old.data)
 	for i, e := range edits {
-		n := 0
-		if edited, n, err = replace(edited, e.OldString, e.NewString, e.ReplaceAll); err != nil {
+		parts, err := replacements(doc.text, e.OldString, e.NewString, e.ReplaceAll)
+		if err == nil {
+			doc, err = doc.splice(parts, false)
+		}
+		if err != nil {
 			return old, nil, 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
 		}
-		count += n
+		count += len(parts)
 	}
 	if args.Expected > 0 && count != args.Expected {
 		return old, nil, 0, fmt.Errorf("%q: old_string occurs %d times, expected_replacements is %d: nothing was written", name, count, args.Expected)
 	}
-	if data, err = encodeEdited(edited, old.data); err != nil {
-		return old, nil, 0, fmt.Errorf("%q: %w", name, err)
-	}
-	return old, data, count, nil
+	return old, doc.data, count, nil
 }
 
 // snapKnown reads a file that is to be changed in part; its reader must have read it.
@@ -140,35 +140,42 @@ func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (sna
 	}
 }
 
-// replace replaces the only occurrence of before in text by after, or all of them. In a text
-// with CRLF line ends, those of both are converted first.
-func replace(text, before, after string, all bool) (string, int, error) {
-	if usesCRLF(text) {
-		if b := toCRLF(before); strings.Contains(text, b) {
-			before, after = b, toCRLF(after)
-		}
+// replacements returns the parts of a text that change when the only occurrence of before is replaced by after, or all
+// of them. In a text with CRLF line ends, the lines are compared without their ends and keep them, whichever they are, unless
+// carriage returns are given and are there.
+func replacements(text, before, after string, all bool) ([]part, error) {
+	if given := strings.Contains(before+after, "\r") && strings.Contains(text, before); !given && strings.Contains(text, "\r\n") {
+		own, bare := lineEnds(text)
+		parts, err := find(bare, toLF(before), toLF(after), all)
+		return own.parts(bare, parts), err
+	} else if given && usesCRLF(text) && strings.Contains(before, "\r\n") {
+		after = toCRLF(after)
 	}
+	return find(text, before, after, all)
+}
+
+// find does what replacements does, for a text that has before as it is.
+func find(text, before, after string, all bool) ([]part, error) {
 	at := occurrences(text, before)
 	switch {
 	case len(at) == 0:
-		return "", 0, notFound(text, before)
+		return nil, notFound(text, before)
 	case all:
-		return strings.ReplaceAll(text, before, after), strings.Count(text, before), nil
+		var parts []part
+		for from := 0; ; {
+			i := strings.Index(text[from:], before)
+			if i < 0 {
+				return parts, nil
+			}
+			parts = append(parts, part{from + i, from + i + len(before), after})
+			from += i + len(before)
+		}
 	case len(at) > 1:
-		return "", 0, fmt.Errorf("old_string occurs %s times, at lines %s; add lines around it, or set replace_all",
+		return nil, fmt.Errorf("old_string occurs %s times, at lines %s; add lines around it, or set replace_all",
 			atMost(len(at), maxOccurrences), lineNumbers(text, at))
 	default:
-		return text[:at[0]] + after + text[at[0]+len(before):], 1, nil
+		return []part{{at[0], at[0] + len(before), after}}, nil
 	}
-}
-
-// usesCRLF reports whether most lines of text end in CRLF.
-func usesCRLF(text string) bool {
-	return 2*strings.Count(text, "\r\n") > strings.Count(text, "\n")
-}
-
-func toCRLF(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }
 
 // maxOccurrences is the number of occurrences that are listed at most.

@@ -9,6 +9,16 @@ import (
 	"time"
 )
 
+// replace makes the replacements in a text.
+func replace(text, before, after string, all bool) (string, int, error) {
+	parts, err := replacements(text, before, after, all)
+	if err != nil {
+		return "", len(parts), err
+	}
+	d, err := document{nil, []byte(text), text}.splice(parts, false)
+	return string(d.data), len(parts), err
+}
+
 func TestReplace(t *testing.T) {
 	tests := []struct {
 		name, text, before, after string
@@ -39,7 +49,13 @@ func TestReplace(t *testing.T) {
 		{"white space within", "a\nf(a, b)\n", "f(a,b)", "", false, "", 0, `differs at line 2, "f(a, b)", which differs only in white space; old_string has "f(a,b)" there`},
 		{"nothing like it", "one\ntwo\n", "zzzzzzzz", "", false, "", 0, "nor a line like its first; read the file again"},
 		{"past the end", "one\ntwo\n", "two\nthree", "", false, "", 0, "it matches from line 2 on, but the file ends before it"},
-		{"mixed line ends", "a\r\nb\nc\nd\n", "a\nb", "", false, "", 0, "the text near line 1 differs in its line ends"},
+		{"mixed line ends", "a\r\nb\nc\r\nd\n", "a\nb\nc\n", "x\ny\nz\n", false, "x\r\ny\nz\r\nd\n", 1, ""},
+		{"mixed line ends, more lines", "a\r\nb\nc\nd\n", "a\nb", "x\ny\nz", false, "x\r\ny\nz\nc\nd\n", 1, ""},
+		{"mixed line ends, fewer lines", "a\r\nb\nc\n", "a\nb\n", "x\n", false, "x\r\nc\n", 1, ""},
+		{"mixed line ends, all", "a\nb\nx\r\na\r\nb\n", "a\nb", "c\nd", true, "c\nd\nx\r\nc\r\nd\n", 2, ""},
+		{"mixed line ends, several", "a\nb\na\r\nb\n", "a\nb", "c", false, "", 0, "occurs 2 times, at lines 1, 3"},
+		{"a carriage return before a line end", "a\r\r\nb\r\n", "\nb", "", false, "a\r\r\n", 1, ""},
+		{"a line end itself", "a\nb\r\n", "a\n", "a\r\n", false, "a\r\nb\r\n", 1, ""},
 		{"long line", strings.Repeat("x", 1000), strings.Repeat("x", 999) + "y", "", false, "", 0, "x…"},
 		{"empty file", "", "a", "b", false, "", 0, "not found"},
 	}
@@ -174,8 +190,8 @@ func FuzzReplace(f *testing.F) {
 			t.Errorf("replace(%q, %q, %q, %v) counts %d", text, before, after, all, count)
 		}
 		plain := strings.Replace(text, before, after, count)
-		asCRLF := strings.Replace(text, toCRLF(before), toCRLF(after), count)
-		if got != plain && (got != asCRLF || !usesCRLF(text)) {
+		bare := strings.Replace(toLF(text), toLF(before), toLF(after), count)
+		if got != plain && (toLF(got) != bare || !strings.Contains(text, "\r\n")) {
 			t.Errorf("replace(%q, %q, %q, %v) = %q", text, before, after, all, got)
 		}
 	})

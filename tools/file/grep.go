@@ -283,19 +283,20 @@ func (s *search) fetch(ctx context.Context, batch []job) {
 	s.ws.files.Fetch(ctx, files, s.have)
 }
 
-// textsOf returns the texts of which a target must find one in a file to send its content. Files in
-// UTF-16 are always sent, since their texts are not found in them as they are.
+// textsOf returns the texts of which a target must find one in a file to send its content. Files that begin with the mark of
+// UTF-16 are always sent, since their texts are not found in them as they are; without the mark they are not found there.
 func textsOf(need []prefilter) host.Texts {
 	if len(need) == 0 {
 		return host.Texts{}
 	}
-	texts := host.Texts{Any: []string{"\xff\xfe", "\xfe\xff"}}
+	texts := host.Texts{Any: []string{littleUTF16.mark, bigUTF16.mark}}
 	for _, l := range need {
-		text := string(l.text)
-		texts.Any = append(texts.Any, text)
 		texts.Fold = texts.Fold || l.fold != nil
-		if other, err := windows1252.encode(text); err == nil && string(other) != text {
-			texts.Any = append(texts.Any, string(other))
+		for _, c := range []*charset{nil, windows1252, windows1251, koi8R, gbk, big5, shiftJIS, eucJP, eucKR} {
+			text, err := c.encode(string(l.text))
+			if err == nil && !slices.Contains(texts.Any, string(text)) {
+				texts.Any = append(texts.Any, string(text))
+			}
 		}
 	}
 	return texts
@@ -317,7 +318,7 @@ func (s *search) file(j job, buf []byte) []byte {
 	}
 	text := data
 	if c := charsetOf(data); c != nil {
-		text, _ = c.NewDecoder().Bytes(data)
+		text = []byte(c.decode(data))
 	}
 	if isBinary(text) {
 		s.leave(leftBinary, "")

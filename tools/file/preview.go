@@ -26,8 +26,13 @@ const (
 // then a unified diff with all lines that are written. Run builds it again and compares, so that it makes no
 // other change than the one that was approved.
 func preview(name string, old snapshot, data []byte) string {
+	return compare(name, old, data, charsetOf(old.data))
+}
+
+// compare is preview for new content in a charset.
+func compare(name string, old snapshot, data []byte, to *charset) string {
 	was, from := decode(old.data)
-	is, to := decode(data)
+	is := to.decode(data)
 	after := fmt.Sprintf("%d bytes%s", len(data), to.in())
 	switch {
 	case !old.exists:
@@ -50,7 +55,7 @@ func diff(oldName, newName, before, after, what, size string) string {
 		what += ", "
 	}
 	first, before, after := changed(before, after)
-	if n, m := countLines([]byte(before)), countLines([]byte(after)); n+m > diffLines {
+	if n, m := countLines(before), countLines(after); n+m > diffLines {
 		plus := "+" + strings.ReplaceAll(after, "\n", "\n+")
 		return fmt.Sprintf("%s%d lines from line %d on become %d, too many to compare, %s\n%s\n", what, n, first+1, m, size, strings.TrimSuffix(plus, "\n+"))
 	}

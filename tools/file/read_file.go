@@ -91,24 +91,29 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 	}
 	content := textOf(in, s, start)
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: call.PageBytes(), number: args.Number}
-	var res tools.Result
-	switch err = p.read(ctx, content.from); {
-	case errors.Is(err, errNotText): // the model learns at least the type
-		res = tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", name, s.size, http.DetectContentType(start)))
+	err = p.read(ctx, content.from)
+	binary := errors.Is(err, errNotText)
+	switch {
 	case errors.Is(err, tools.ErrArguments):
 		return tools.Failure(err)
-	case err != nil:
+	case err != nil && !binary:
 		return tools.Failure(fmt.Errorf("%q: %w", name, fs.Cause(err)))
-	default:
+	}
+	seen := see(w, call, path, s)
+	var res tools.Result
+	if binary { // the model learns at least the type
+		res = tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", name, s.size, http.DetectContentType(start)))
+	} else {
+		content.note = w.seen.once(call.Reader, path, content.note)
 		res = p.result(content, s.size, insteadOf(call), another(ctx, w, args.Path, path))
 	}
-	res.Seen = see(w, call, path, s)
+	res.Seen = seen
 	return res
 }
 
-func countLines(data []byte) int {
-	n := bytes.Count(data, []byte("\n"))
-	if len(data) > 0 && data[len(data)-1] != '\n' {
+func countLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
 		n++
 	}
 	return n

@@ -31,6 +31,7 @@ type seenFile struct {
 	State
 	call     string // that read or wrote it last
 	sum      string // see snapshot.sum
+	assumed  string // what the model was told about how it is shown
 	text     []byte // the content in UTF-8, for a diff; nil when it is long, is no text, or others are newer
 	reported bool   // the change was reported, and the model does not know the new content
 	order    int64  // rank of the last read; clocks may stand still
@@ -175,6 +176,26 @@ func (f *seenFiles) note(call, path string) *seenFile {
 	f.reads++
 	known.Path, known.call, known.LastRead, known.Reads, known.order, known.reported = path, call, time.Now(), known.Reads+1, f.reads, false
 	return known
+}
+
+// once returns what is to be said about how a file is shown that a reader has read, "" if that was said before. Nil Readers
+// remember nothing.
+func (r *Readers) once(reader int, path, assumed string) string {
+	if r == nil {
+		return assumed
+	}
+	f := r.by(reader)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, ok := f.files[path]
+	if !ok {
+		return assumed
+	}
+	if known.assumed == assumed {
+		return ""
+	}
+	known.assumed = assumed
+	return assumed
 }
 
 // know notes that the model knows s as the content of a file. The caller holds f.mu.

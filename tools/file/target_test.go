@@ -57,7 +57,7 @@ func TestOnTargets(t *testing.T) {
 		"Read": TestReadFile, "Pages": TestReadFileInPages, "Refuses": TestReadFileRefuses, "Cancelled": TestReadStopsWhenCancelled,
 		"Picture": TestReadPicture, "List": TestListDir, "LongNames": TestLongNamesAreBounded, "Glob": TestGlob,
 		"GlobBounded": TestGlobIsBounded, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
-		"GrepBounded": TestGrepIsBounded, "GrepDecodes": TestGrepDecodesFiles, "State": TestFileState, "Changed": TestChangedFilesAreToldOnce, "Several": TestSeveralEdits,
+		"GrepBounded": TestGrepIsBounded, "GrepDecodes": TestGrepDecodesFiles, "Encodings": TestToolsInEveryEncoding, "GrepEncodings": TestGrepFindsTextInEveryEncoding, "BadBytes": TestBytesThatAreNoTextStay, "State": TestFileState, "Changed": TestChangedFilesAreToldOnce, "Several": TestSeveralEdits,
 		"Write": TestWriteFile, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "AfterCd": TestChangesAskWhichOneAfterCd,
 		"LookAlikes": TestReadsWhatLooksTheSame, "GlobNamed": TestGlobFindsWhatIsNamedAndSaysWhatIsNot,
 		"GrepNamed": TestGrepFindsWhatIsNamedAndSaysWhatIsNot, "LinksOut": TestSearchesThroughLinksAskAboutWhereTheyLead, "LinkLoops": TestLinkLoops,

@@ -178,7 +178,7 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	name := w.show(b.Path)
 	old := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
 	was, charset := decode(b.Data)
-	is, _ := decode(now.data)
+	is, to := decodeAfter(charset, now.data)
 	switch {
 	case b.Sum() == now.sum() && !b.Lost:
 		return ""
@@ -191,7 +191,7 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	case !now.whole() || !isText(is) || !isText(was):
 		return fmt.Sprintf("%d → %d bytes that are not text or too many to compare\n", len(b.Data), now.size)
 	}
-	return preview(name, old, now.data)
+	return compare(name, old, now.data, to)
 }
 
 // Contents returns what is in files now. What is too large to read is Lost.

@@ -53,11 +53,16 @@ func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 		if err != nil {
 			return old, nil, "", err
 		}
-		data, err := encodeWhole(args.Content, old.data)
+		was := open(old.data)
+		doc, err := was.replaced(args.Content)
 		if err != nil {
 			return old, nil, "", fmt.Errorf("%q: %w", w.show(path), err)
 		}
-		return old, data, fmt.Sprintf("Wrote %d bytes to %s", len(data), w.show(path)), nil
+		said := doc.in()
+		if was.charset != nil && doc.charset == nil {
+			said = " in UTF-8, without the bytes that were not,"
+		}
+		return old, doc.data, fmt.Sprintf("Wrote %d bytes%s to %s", len(doc.data), said, w.show(path)), nil
 	}
 }
 

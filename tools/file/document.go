@@ -1,0 +1,126 @@
+package file
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"buddy/texts"
+)
+
+// document is the content of a file with its text, of which parts can be changed while all other bytes stay.
+type document struct {
+	*charset
+	data []byte
+	text string
+}
+
+// open returns the document with a content.
+func open(data []byte) document {
+	text, c := decode(data)
+	return document{c, data, text}
+}
+
+// part is a part of a document's text that gets other text: from is its offset, to the one behind it.
+type part struct {
+	from, to int
+	text     string
+}
+
+// splice returns the document with other text in some parts, which are in the order of the text. Bytes outside of them stay
+// as they are. With lossy, bytes in them that are no text may be replaced as well.
+func (d document) splice(parts []part, lossy bool) (document, error) {
+	var text strings.Builder
+	var data []byte
+	read, kept := 0, 0 // offsets in the text and in the data
+	places := d.places(parts)
+	for i, p := range parts {
+		from, to := places[2*i], places[2*i+1]
+		if n := d.bad(d.data[from:to]); n > 0 && !lossy {
+			return d, fmt.Errorf("the text to replace has %s, which stands for bytes that are not %s; leave it out, or change those bytes with a command", badByte, d.name)
+		}
+		coded, err := d.encode(p.text)
+		if err != nil {
+			return d, err
+		}
+		text.WriteString(d.text[read:p.from])
+		text.WriteString(p.text)
+		data = append(append(data, d.data[kept:from]...), coded...)
+		read, kept = p.to, to
+	}
+	text.WriteString(d.text[read:])
+	after := document{d.charset, append(data, d.data[kept:]...), text.String()}
+	if d.charset != nil && d.decode(after.data) != after.text {
+		return d, fmt.Errorf("the change would join bytes that are not %s with others, which makes them other characters; change the file with a command", d.name)
+	}
+	return after, nil
+}
+
+// places returns where the beginning and the end of each part are in the data.
+func (d document) places(parts []part) []int {
+	var wanted []int
+	for _, p := range parts {
+		wanted = append(wanted, p.from, p.to)
+	}
+	if d.charset == nil {
+		return wanted
+	}
+	places := make([]int, 0, len(wanted))
+	read := 0
+	for one := range d.characters(d.data, d.begin(d.data)) {
+		for len(places) < len(wanted) && wanted[len(places)] <= read {
+			places = append(places, one.at)
+		}
+		if len(places) == len(wanted) {
+			return places
+		}
+		read += len(one.text)
+	}
+	for len(places) < len(wanted) {
+		places = append(places, len(d.data))
+	}
+	return places
+}
+
+// become returns the document with another text. Of lines that differ only what differs is written. With lossy, bytes that are
+// no text may be replaced as well.
+func (d document) become(text string, lossy bool) (document, error) {
+	if d.charset == nil {
+		return document{nil, []byte(text), text}, nil
+	}
+	var parts []part
+	for _, e := range udiff.Lines(d.text, text) {
+		old := d.text[e.Start:e.End]
+		begin, end := texts.Common(old, e.New)
+		for begin > 0 && !wholeRunes(old[:begin]) {
+			begin--
+		}
+		for end > 0 && !utf8.RuneStart(e.New[len(e.New)-end]) {
+			end--
+		}
+		parts = append(parts, part{e.Start + begin, e.End - end, e.New[begin : len(e.New)-end]})
+	}
+	return d.splice(parts, lossy)
+}
+
+// wholeRunes reports whether the beginning of a valid text ends with a whole character.
+func wholeRunes(start string) bool {
+	r, size := utf8.DecodeLastRuneInString(start)
+	return r != utf8.RuneError || size > 1
+}
+
+// replaced returns the document with a text in place of all that it has. Like an editor it keeps the byte order mark, and the
+// line ends line by line if the text has only LF. A file with bytes that are no text becomes UTF-8 if the new text needs none
+// of them.
+func (d document) replaced(text string) (document, error) {
+	text = keepLineEnds(d.text, text)
+	if text != "" && strings.HasPrefix(d.text, byteOrderMark) && !strings.HasPrefix(text, byteOrderMark) {
+		text = byteOrderMark + text
+	}
+	if d.charset != nil && d.coded == nil && !strings.Contains(text, badByte) {
+		d.charset = nil
+	}
+	return d.become(text, true)
+}
