@@ -171,14 +171,12 @@ func (t *applyPatch) change(ctx context.Context, reader int, f patch.File) (chan
 			return c, fmt.Errorf("%q exists already", t.ws.show(c.to))
 		}
 	}
-	doc := open(c.old.data)
-	after, err := f.Apply(doc.text)
-	if err == nil && c.to != "" {
-		doc, err = doc.become(after, false)
-		c.data = doc.data
-	}
+	doc, err := open(c.old.data).patched(c.from, f)
 	if err != nil {
 		return c, t.explain(c, err)
+	}
+	if c.to != "" {
+		c.data = doc.data
 	}
 	c.rights = rightsOf(f, c)
 	return c, nil
@@ -206,6 +204,9 @@ func (t *applyPatch) explain(c change, err error) error {
 		return fmt.Errorf("nothing was written: %q: %w", name, err)
 	}
 	text, _ := decode(c.old.data)
+	if n := notebookOf(c.from, text); n != nil {
+		text = n.Text()
+	}
 	return fmt.Errorf("nothing was written: %q: %w%s", name, err, nearestTo(text, m.Want, "the patch"))
 }
 

@@ -110,14 +110,11 @@ func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args
 	}
 	doc := open(old.data)
 	for i, e := range edits {
-		parts, err := replacements(doc.text, e.OldString, e.NewString, e.ReplaceAll)
-		if err == nil {
-			doc, err = doc.splice(parts, false)
-		}
-		if err != nil {
+		n := 0
+		if doc, n, err = doc.edit(path, e); err != nil {
 			return old, nil, 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
 		}
-		count += len(parts)
+		count += n
 	}
 	if args.Expected > 0 && count != args.Expected {
 		return old, nil, 0, fmt.Errorf("%q: old_string occurs %d times, expected_replacements is %d: nothing was written", name, count, args.Expected)

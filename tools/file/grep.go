@@ -324,7 +324,7 @@ func (s *search) file(j job, buf []byte) []byte {
 		s.leave(leftBinary, "")
 		return data
 	}
-	lines, count := s.find(text)
+	lines, count := s.findIn(j.file.Path, text)
 	if count > 0 {
 		s.mu.Lock()
 		found := fileHits{index: j.index, path: s.ws.show(j.file.Path), count: count}
@@ -336,6 +336,18 @@ func (s *search) file(j job, buf []byte) []byte {
 		s.mu.Unlock()
 	}
 	return data
+}
+
+// findIn finds lines of a file. In a notebook they are those that read_file shows, or else those of the JSON.
+func (s *search) findIn(path string, text []byte) ([]hit, int) {
+	if isNotebook(path) {
+		if n := notebookOf(path, string(text)); n != nil {
+			if lines, count := s.find([]byte(n.Text())); count > 0 {
+				return lines, count
+			}
+		}
+	}
+	return s.find(text)
 }
 
 // byLine reports whether lines are asked for, not just the files that have them.

@@ -90,6 +90,12 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 		return res
 	}
 	content := textOf(in, s, start)
+	if isNotebook(path) && s.whole() {
+		decoded, _ := decode(s.data)
+		if n := notebookOf(path, decoded); n != nil {
+			content = notebookText(n)
+		}
+	}
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: call.PageBytes(), number: args.Number}
 	err = p.read(ctx, content.from)
 	binary := errors.Is(err, errNotText)

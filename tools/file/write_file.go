@@ -54,7 +54,7 @@ func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 			return old, nil, "", err
 		}
 		was := open(old.data)
-		doc, err := was.replaced(args.Content)
+		doc, err := was.written(path, args.Content)
 		if err != nil {
 			return old, nil, "", fmt.Errorf("%q: %w", w.show(path), err)
 		}
