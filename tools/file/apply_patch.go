@@ -76,9 +76,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	if err != nil {
 		return tools.Failure(err)
 	}
-	now := t.action(changes, args.Why)
-	planned := call.Planned
-	if now.Path != planned.Path || !slices.Equal(now.Paths, planned.Paths) || now.Preview != planned.Preview || now.OtherNames > planned.OtherNames || now.ReadOnly && !planned.ReadOnly {
+	if !sameWork(t.action(changes, args.Why), call.Planned) {
 		return tools.Failure(errors.New("the files changed after this patch was planned, nothing was written; read them again"))
 	}
 	if err := call.KeepBefore(beforePatch(changes)...); err != nil {
@@ -105,6 +103,12 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 		}
 	}
 	return res
+}
+
+// sameWork reports whether an action does no more than the one that was approved.
+func sameWork(now, planned action.Action) bool {
+	return now.Path == planned.Path && slices.Equal(now.Paths, planned.Paths) && now.Preview == planned.Preview &&
+		now.OtherNames <= planned.OtherNames && (planned.ReadOnly || !now.ReadOnly)
 }
 
 // change describes the change of one file.
