@@ -154,7 +154,7 @@ func (s *Shell) box() (box *confine.Box, err error) {
 	h := &s.hold
 	switch {
 	case h.box == nil || h.oldReach:
-		box, err = confine.New(confine.Config{Reach: h.reach, Env: s.env, Temp: s.temp(ReadOnly)})
+		box, err = confine.New(confine.Config{Reach: h.reach, Env: s.env, Temp: s.temp(ReadOnly), Work: h.workedIn()})
 	case h.oldBox || h.box.Stale():
 		box, err = h.box.Renew()
 	default:

@@ -53,6 +53,8 @@ type Config struct {
 	Env []string
 	// Temp is an existing folder that commands may write to. It is emptied after each.
 	Temp string
+	// Work are more folders that are worked in than those of Read.
+	Work []string
 	// ABI limits the version of Landlock's interface that is used, for tests; 0 is the kernel's.
 	ABI int
 }

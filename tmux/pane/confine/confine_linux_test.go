@@ -206,7 +206,7 @@ mkdir ../victim ../evil; printf 'gitdir: %s\n' "$PWD/../victim" >../evil/.git`)
 func TestPlacesAreNotTheHome(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/proj/bin", "CONDA_PREFIX=/proj"}
-	rules, _ := pathRules(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}, nil)
+	rules, _ := pathRules(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}, nil, nil)
 	for _, p := range rules {
 		if texts.Below(home, p.path) || p.path == "/" || texts.Below(p.path, "/proj") && p.access&toRun == toRun {
 			t.Errorf("%q is allowed", p.path)

@@ -20,10 +20,18 @@ var dropped = []string{
 	"PWD", "SHLVL", "_",
 }
 
-// given are set in each command's environment.
-var given = []string{
-	"TERM=dumb", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1",
+// noEditor is a command of the shell that fails with the reason in place of an editor.
+const noEditor = `echo "buddy: no editor opens here, because nobody can type. Give the text with the command (git: -m, -F or --no-edit), or set GIT_EDITOR=true to keep it as it is." >&2; false`
+
+// Unattended are the variables of a command whose questions nobody can answer: programs that would ask, open an editor or wait in
+// a pager do not.
+var Unattended = []string{
+	"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
+	"GIT_EDITOR=" + noEditor, "GIT_SEQUENCE_EDITOR=" + noEditor, "EDITOR=" + noEditor, "VISUAL=" + noEditor,
 }
+
+// given are set in each command's environment, besides Unattended.
+var given = []string{"TERM=dumb", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1"}
 
 // gitSettings keep git from starting programs that the repository names, where a setting can,
 // and override the repository's. An external diff or a filter does run; it can do no more than
@@ -42,18 +50,21 @@ var gitSettings = [][2]string{
 // all, whose PATH it keeps, now the one that commands have made of it.
 func Environ(first, now, withheld []string, temp string) []string {
 	out := Clean(first, now, withheld)
-	get := lookup(out)
 	if temp != "" {
 		out = append(out, "TMPDIR="+temp)
 	}
-	out = append(out, given...)
-	n, _ := strconv.Atoi(get("GIT_CONFIG_COUNT"))
+	return unique(GitSettings(slices.Concat(out, Unattended, given), gitSettings))
+}
+
+// GitSettings adds settings of git to an environment.
+func GitSettings(env []string, settings [][2]string) []string {
+	n, _ := strconv.Atoi(lookup(env)("GIT_CONFIG_COUNT"))
 	n = max(n, 0)
-	for _, s := range gitSettings {
-		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, s[1]))
+	for _, s := range settings {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, s[1]))
 		n++
 	}
-	return unique(append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)))
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
 // Clean returns the variables of now without those that are withheld, that change the meaning of a

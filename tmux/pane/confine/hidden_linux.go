@@ -101,8 +101,8 @@ func statPath(path string) pathInfo {
 const lookAgain = time.Second
 
 // Stale reports whether, since the box was made, a folder to work in was made or replaced, entries were in a folder that
-// is listed entry by entry, or files with secrets appeared or went: a command in the box can't read the former, and
-// could read the latter.
+// is listed entry by entry, files with secrets appeared or went, or git reads other files of the person: a command in the
+// box can't read what is new, and could read the secrets.
 func (b *Box) Stale() bool {
 	return slices.ContainsFunc(b.roots, func(was pathInfo) bool {
 		now := statPath(was.path)
@@ -110,7 +110,7 @@ func (b *Box) Stale() bool {
 	}) || slices.ContainsFunc(b.listed, func(l listing) bool {
 		info, err := os.Lstat(l.dir)
 		return err != nil || !info.ModTime().Equal(l.modified)
-	}) || b.otherSecrets()
+	}) || !slices.Equal(b.git, b.gitFiles()) || b.otherSecrets()
 }
 
 // otherSecrets reports whether the workspace has other secrets than when the box was made.

@@ -73,13 +73,13 @@ var tools = []struct{ variable, home string }{
 
 // settings lists files and folders of the home that tools read and that hold no secrets.
 var settings = []string{
-	".gitconfig", ".config/git", ".config/go", ".config/bat", ".config/ripgrep", ".config/fd", ".ripgreprc",
+	".config/go", ".config/bat", ".config/ripgrep", ".config/fd", ".ripgreprc",
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
 // pathRules returns everything that commands of c may use but for the secrets in its folders, and the folders of which
-// entries are listed because others must not be read.
-func pathRules(c Config, secrets map[string][]string) (all []pathRule, listed []listing) {
+// entries are listed because others must not be read. git lists files of the person that git reads.
+func pathRules(c Config, git []string, secrets map[string][]string) (all []pathRule, listed []listing) {
 	get := lookup(c.Env)
 	home := get("HOME")
 	add := func(access uint64, paths ...string) {
@@ -98,8 +98,8 @@ func pathRules(c Config, secrets map[string][]string) (all []pathRule, listed []
 		all, listed = append(all, rules...), append(listed, folders...)
 		add(toRead, repository(root, home)...)
 	}
-	for _, given := range c.Given {
-		all = append(all, pathRule{path: given, access: toRead, noLink: true})
+	for _, path := range slices.Concat(c.Given, git) {
+		all = append(all, pathRule{path: path, access: toRead, noLink: true})
 	}
 	all = withoutLinked(all, secrets)
 	run, read := personal(get, c.Read)

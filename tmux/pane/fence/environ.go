@@ -9,10 +9,8 @@ import (
 	"strings"
 )
 
-// given are set in each command's environment: nobody answers a pager or a prompt.
-var given = []string{
-	"TERM=dumb", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "PYTHONUNBUFFERED=1", "TMPDIR=/tmp",
-}
+// given are set in each command's environment, besides those of what nobody can answer.
+var given = []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=/tmp"}
 
 // private lists the variables that move a tool's cache to the caches of the workspace: what a
 // command puts there is used by no command outside.

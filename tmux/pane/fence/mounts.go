@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"buddy/texts"
+	"buddy/tmux/pane/gitfiles"
 )
 
 // kind says what a command finds at a path. Of two for one path the higher one counts.
@@ -22,6 +23,7 @@ const (
 	hidden               // an empty file, or an empty folder in memory
 	shown                // what is there, read-only, also below what is hidden
 	kept                 // what is there, also below what is hidden
+	closed               // an empty folder that can't be read
 )
 
 // mount is one path in the fence.
@@ -37,20 +39,12 @@ type plan map[string]mount
 // add adds the file or folder at an absolute path, if there is one, and the symbolic links that
 // lead to it.
 func (p plan) add(k kind, path string) {
-	for left, hops := filepath.Clean(path), 0; hops < 40; hops++ {
-		at, to := firstLink(left)
-		if at == "" {
-			if _, err := os.Lstat(left); err == nil {
-				p.put(mount{path: left, kind: k})
-			}
-			return
-		}
-		p.put(mount{at, link, to})
-		rest := strings.TrimPrefix(left, at)
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(at), to)
-		}
-		left = filepath.Join(to, rest)
+	links, real := gitfiles.Links(path)
+	for _, l := range links {
+		p.put(mount{l.At, link, l.To})
+	}
+	if info, err := os.Lstat(real); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		p.put(mount{path: real, kind: k})
 	}
 }
 
@@ -76,21 +70,6 @@ func (p plan) put(m mount) {
 	if old, ok := p[m.path]; !ok || old.kind < m.kind {
 		p[m.path] = m
 	}
-}
-
-// firstLink returns the first component of a path that is a symbolic link, and where it leads.
-func firstLink(path string) (at, to string) {
-	for i, c := range path {
-		if c == '/' && i > 0 {
-			if to, err := os.Readlink(path[:i]); err == nil {
-				return path[:i], to
-			}
-		}
-	}
-	if to, err := os.Readlink(path); err == nil {
-		return path, to
-	}
-	return "", ""
 }
 
 // args returns bwrap's arguments for the mounts, parents first, without those that change nothing
@@ -131,6 +110,8 @@ func (m mount) args() []string {
 		return []string{"--bind", from, m.path}
 	case empty:
 		return []string{"--tmpfs", m.path}
+	case closed:
+		return []string{"--perms", "0000", "--dir", m.path}
 	}
 	if info, err := os.Stat(m.path); err == nil && !info.IsDir() {
 		return []string{"--ro-bind", os.DevNull, m.path}

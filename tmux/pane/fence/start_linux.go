@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ import (
 	"buddy/texts/searchpath"
 	"buddy/texts/unseen"
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/gitfiles"
 )
 
 // Fence holds commands; one serves many. Start and Sweep may be called by any goroutine, Close
@@ -37,6 +39,7 @@ type Fence struct {
 	writes []string        // folders that commands write and others read
 	hides  map[string]bool // whether what is to be hidden was there
 	around []*surrounding  // repositories that the workspace is a part of
+	git    gitfiles.Files  // of the person
 
 	mu   sync.Mutex      // guards the field below
 	runs map[int]process // by the process of bwrap
@@ -76,6 +79,7 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 	for _, path := range f.hidden() {
 		f.hides[path] = exists(path)
 	}
+	f.git = f.gitFiles()
 	if c.Cache != "" {
 		if err := os.MkdirAll(c.Cache, 0o700); err != nil {
 			return nil, fmt.Errorf("%w: the folder for caches: %w", ErrImpossible, err)
@@ -150,6 +154,7 @@ func (f *Fence) mounts(home string) plan {
 			p.fix(dir, path)
 		}
 	}
+	p.git(f.git, slices.Concat(c.Work, c.Write))
 	p.addAll(shown, c.Show)
 	p.addAll(kept, c.Keep)
 	if f.proxied() {
@@ -194,7 +199,11 @@ func inMemory(name string, text []byte) (*os.File, error) {
 // first one's.
 func (f *Fence) Environ(now, withheld []string) []string {
 	env := confine.Clean(f.config.Env, now, withheld)
-	return append(append(env, given...), f.config.caches()...)
+	env = slices.Concat(env, confine.Unattended, given, f.config.caches())
+	if f.git.Refused != "" {
+		env = confine.GitSettings(env, [][2]string{{"include.path", filepath.Join(closedDir, "git runs outside of the fence only: "+f.git.Refused)}})
+	}
+	return env
 }
 
 // Close releases the fence. Commands that were started stay in it.
@@ -380,15 +389,15 @@ func (f *Fence) Group(pid int) int {
 	return pid
 }
 
-// Stale reports whether something that is to be hidden appeared, or went, since New. Around the workspace that
-// is looked for once a second.
+// Stale reports whether something that is to be hidden appeared, or went, since New, or git reads other files of the
+// person. Around the workspace secrets are looked for once a second.
 func (f *Fence) Stale() bool {
 	for path, was := range f.hides {
 		if exists(path) != was {
 			return true
 		}
 	}
-	return slices.ContainsFunc(f.around, (*surrounding).changed)
+	return slices.ContainsFunc(f.around, (*surrounding).changed) || !reflect.DeepEqual(f.git, f.gitFiles())
 }
 
 // hidden returns what looks empty.

@@ -1,0 +1,42 @@
+//go:build linux && (amd64 || arm64)
+
+package fence
+
+import (
+	"slices"
+
+	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/gitfiles"
+)
+
+// closedDir is a folder that no command can read.
+const closedDir = "/run/buddy/closed"
+
+// gitFiles finds the files that the person's git reads. A folder that commands write to opens none.
+func (f *Fence) gitFiles() gitfiles.Files {
+	c := f.config
+	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Work, c.Write), Own: c.Hide}
+	if c.Cache != "" {
+		s.Work = append(s.Work, c.Cache)
+	}
+	for _, dir := range c.Work {
+		s.Git = append(s.Git, confine.Repository(dir, lookup(c.Env)("HOME"))...)
+	}
+	return s.Find()
+}
+
+// git adds what the person's git reads, read-only also in the folders of work. Where git would not do the same as outside,
+// there is a folder that it can't read: a setting names that, so that git ends with the reason.
+func (p plan) git(files gitfiles.Files, work []string) {
+	for _, path := range slices.Concat(files.Read, files.Worked, files.Hooks) {
+		p.add(readable, path)
+		_, real := gitfiles.Links(path)
+		for _, dir := range work {
+			p.fix(dir, real)
+		}
+	}
+	p.addAll(hidden, files.Hide)
+	if files.Refused != "" {
+		p.put(mount{path: closedDir, kind: closed})
+	}
+}

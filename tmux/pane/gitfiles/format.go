@@ -1,0 +1,173 @@
+package gitfiles
+
+import (
+	"errors"
+	"strings"
+)
+
+// entry is a line of a configuration. The key has its section before it, as git names it: core.excludesfile. All of it has small
+// letters but for a subsection in quotes.
+type entry struct{ key, value string }
+
+// errSyntax means that git reads nothing of a file.
+var errSyntax = errors.New("not in the format of git's configuration")
+
+// parse reads a configuration as git does (git-config(1), "Syntax"). Libraries for the format refuse a key on the line of its
+// section, as in "[user] name = Ann", which git accepts.
+func parse(text string) (all []entry, err error) {
+	r := reader{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")}
+	section := ""
+	for r.rest != "" {
+		switch c := r.next(); {
+		case isSpace(c):
+		case c == '#', c == ';':
+			r.line()
+		case c == '[':
+			if section, err = r.header(); err != nil {
+				return nil, err
+			}
+		case isLetter(c):
+			key, value, err := r.variable(c)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, entry{section + key, value})
+		default:
+			return nil, errSyntax
+		}
+	}
+	return all, nil
+}
+
+// reader takes a text apart from its beginning.
+type reader struct{ rest string }
+
+// next takes a byte; after the end it is a line's end.
+func (r *reader) next() byte {
+	if r.rest == "" {
+		return '\n'
+	}
+	c := r.rest[0]
+	r.rest = r.rest[1:]
+	return c
+}
+
+// line takes the rest of the line.
+func (r *reader) line() { _, r.rest, _ = strings.Cut(r.rest, "\n") }
+
+// take takes the bytes that fit.
+func (r *reader) take(fits func(byte) bool) string {
+	n := 0
+	for n < len(r.rest) && fits(r.rest[n]) {
+		n++
+	}
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
+	return taken
+}
+
+// header takes the rest of [section "subsection"], or of [section.subsection], and returns what is before the keys in it.
+func (r *reader) header() (string, error) {
+	section := strings.ToLower(r.take(func(c byte) bool { return isKey(c) || c == '.' })) + "."
+	c := r.next()
+	if isSpace(c) && c != '\n' {
+		r.take(func(c byte) bool { return c != '\n' && isSpace(c) })
+		sub, ok := r.quoted()
+		if !ok {
+			return "", errSyntax
+		}
+		section, c = section+sub+".", r.next()
+	}
+	if c != ']' || section == "." {
+		return "", errSyntax
+	}
+	return section, nil
+}
+
+// quoted takes the name of a subsection with its quotes.
+func (r *reader) quoted() (string, bool) {
+	var b strings.Builder
+	if r.next() != '"' {
+		return "", false
+	}
+	for {
+		c := r.next()
+		if c == '"' {
+			return b.String(), true
+		}
+		if c == '\\' {
+			c = r.next()
+		}
+		if c == '\n' {
+			return "", false
+		}
+		b.WriteByte(c)
+	}
+}
+
+// variable takes the rest of a line that begins with a key.
+func (r *reader) variable(first byte) (key, value string, err error) {
+	key = strings.ToLower(string(first) + r.take(isKey))
+	r.take(func(c byte) bool { return c == ' ' || c == '\t' })
+	switch r.next() {
+	case '\n':
+		return key, "", nil
+	case '=':
+		value, err = r.value()
+		return key, value, err
+	}
+	return "", "", errSyntax
+}
+
+// value takes what is after the =, without blanks at its ends, quotes and comments.
+func (r *reader) value() (string, error) {
+	var b strings.Builder
+	quote, blanks := false, ""
+	for {
+		c := r.next()
+		switch {
+		case c == '\n' && quote:
+			return "", errSyntax
+		case c == '\n':
+			return b.String(), nil
+		case isSpace(c) && !quote:
+			if b.Len() > 0 {
+				blanks += string(c)
+			}
+			continue
+		case (c == '#' || c == ';') && !quote:
+			r.line()
+			return b.String(), nil
+		}
+		b.WriteString(blanks)
+		blanks = ""
+		switch c {
+		case '"':
+			quote = !quote
+			continue
+		case '\\':
+			to := strings.IndexByte("tbn\\\"\n", r.peek())
+			if to < 0 {
+				return "", errSyntax
+			}
+			r.next()
+			if to == len("tbn\\\"") { // the line continues
+				continue
+			}
+			c = "\t\b\n\\\""[to]
+		}
+		b.WriteByte(c)
+	}
+}
+
+// peek returns the byte that next takes.
+func (r *reader) peek() byte {
+	if r.rest == "" {
+		return '\n'
+	}
+	return r.rest[0]
+}
+
+func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isKey(c byte) bool    { return isLetter(c) || '0' <= c && c <= '9' || c == '-' }
