@@ -16,6 +16,7 @@ type Tools struct {
 	EnvAllow []string // variables passed to commands although their names look like secrets
 	EnvDeny  []string // variables never passed to commands
 	Timeout  int      // seconds that a tool may run; commands have no limit
+	Waits    int      // seconds that a command may wait for keys where nobody is there to type
 	Page     int      // most bytes of a file or web page that the model gets at once
 	Off      []string // names of tools, and of groups of them, that no model gets
 	Output   int      // most bytes that the model gets of each output stream of a command
@@ -54,6 +55,12 @@ var toolsSection = section{
 			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
 			doc:     "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+		},
+		{
+			name: "unattended_timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
+			doc: "How long a command of `buddy exec` may wait for keys, such as an editor or a question in a pane of its own, before it is ended: nobody is there to type. " +
+				"The model is told at once that it waits.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Waits },
 		},
 		{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,

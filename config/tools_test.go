@@ -80,12 +80,15 @@ func TestBudgetsOfTools(t *testing.T) {
 func TestEnvironErrors(t *testing.T) {
 	newHome(t)
 	for text, want := range map[string]string{
-		"[tools]\nenv_allow = \"A\"":        `c.toml:2: tools.env_allow: must be an array of strings, not a string`,
-		"[tools]\nenv_allow = [\"A\", 1]":   `c.toml:2: tools.env_allow: must be an array of strings and nothing else`,
-		"[tools]\nenv_deny = [\"A-B\"]":     "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
-		"[tools]\nenv_deny = [\"sk-k=1\"]":  "c.toml:2: tools.env_deny: has an entry that is not the name",
-		"[tools]\nenv_allow = [\"[a\"]":     "c.toml:2: tools.env_allow: has an entry that is not the name",
-		"[tools]\nenv_allow = []\nx = true": "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, page, shell_output, screen_output, whole_output, search_results, budgets, shell)",
+		"[tools]\nenv_allow = \"A\"":          `c.toml:2: tools.env_allow: must be an array of strings, not a string`,
+		"[tools]\nenv_allow = [\"A\", 1]":     `c.toml:2: tools.env_allow: must be an array of strings and nothing else`,
+		"[tools]\nenv_deny = [\"A-B\"]":       "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
+		"[tools]\nenv_deny = [\"sk-k=1\"]":    "c.toml:2: tools.env_deny: has an entry that is not the name",
+		"[tools]\nenv_allow = [\"[a\"]":       "c.toml:2: tools.env_allow: has an entry that is not the name",
+		"[tools]\nunattended_timeout = 0":     "c.toml:2: tools.unattended_timeout:",
+		"[tools]\nunattended_timeout = 86401": "c.toml:2: tools.unattended_timeout:",
+		"[tools]\nunattended_timeout = \"x\"": "c.toml:2: tools.unattended_timeout:",
+		"[tools]\nenv_allow = []\nx = true":   "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, unattended_timeout, page, shell_output, screen_output, whole_output, search_results, budgets, shell)",
 	} {
 		write(t, "c.toml", text)
 		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.HasPrefix(err.Error(), want) {

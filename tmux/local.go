@@ -113,7 +113,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 }
 
 func (s *local) greeting() pane.Greeting {
-	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach, Fence: s.opt.Fence, Whole: s.opt.Whole}
+	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach, Fence: s.opt.Fence, Whole: s.opt.Whole, Unattended: s.opt.Unattended}
 }
 
 // hold waits for the end of the supervisor, then calls lost.

@@ -15,6 +15,7 @@ import (
 
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
+	"buddy/tmux/pane/confine"
 )
 
 const (
@@ -88,11 +89,14 @@ func (m *mirror) submission() (string, error) {
 		return "", err
 	}
 	shown := "\x1b[1m$\x1b[m " + strings.ReplaceAll(pane.Prompt(string(text)), "\r\n", "\n")
-	free := ""
+	free, set := "", ""
 	if _, err := os.Stat(filepath.Join(m.dir, "free")); err == nil {
 		free = "free"
 	}
-	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free), nil
+	if _, err := os.Stat(filepath.Join(m.dir, "background")); err == nil {
+		set = pane.Exports(confine.Unattended)
+	}
+	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free, set), nil
 }
 
 // start follows the command and returns when the supervisor has accepted it. submit is the

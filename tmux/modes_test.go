@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -312,6 +313,52 @@ func TestHuge(t *testing.T) {
 	}
 }
 
+// keys is a command of which the program takes each key at once, as an editor does.
+func keys(waits string) string {
+	return `python3 -c "import tty, select, socket, os; tty.setcbreak(0); other, _ = os.pipe(); ` + waits + `"`
+}
+
+// TestEditorsWaitForKeys: programs that take the whole screen are said to wait for keys.
+func TestEditorsWaitForKeys(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what a process waits for is seen on Linux only")
+	}
+	t.Parallel()
+	for _, c := range []struct {
+		mode    tmux.Mode
+		command string
+	}{
+		{tmux.Terminal, "vim -u NONE -i NONE -n x"},
+		{tmux.Terminal, "vi x"},
+		{tmux.Terminal, "nano x"},
+		{tmux.Terminal, "less /etc/services"},
+		{tmux.Terminal, "emacs -nw -Q x"},
+		{tmux.Capture, "vim -u NONE -i NONE -n x </dev/tty >/dev/tty"},
+	} {
+		t.Run(string(c.mode)+" "+c.command, func(t *testing.T) {
+			t.Parallel()
+			program, _, _ := strings.Cut(c.command, " ")
+			if _, err := exec.LookPath(program); err != nil {
+				t.Skip(err)
+			}
+			r := newRig(t)
+			waits := make(chan bool, 8)
+			run := r.start(tmux.Spec{Mode: c.mode, Command: c.command, Output: func(stream string, p []byte, _ int64) {
+				if stream == pane.Keys {
+					waits <- p[len(p)-1] == 1
+				}
+			}})
+			select {
+			case <-waits:
+				run.Cancel()
+			case <-run.Done():
+				t.Error("it ended")
+			}
+			r.wait(run)
+		})
+	}
+}
+
 // TestWaitsForKeys: a command that reads the terminal, or asks there for a password, and prints nothing is said to
 // wait for keys, until it got them; one that only takes its time is not.
 func TestWaitsForKeys(t *testing.T) {
@@ -327,10 +374,19 @@ func TestWaitsForKeys(t *testing.T) {
 		{tmux.Prompted, "printf 'Name''? ' >&2; read x; sleep 2", true},
 		{tmux.Capture, "printf 'Name''? ' >/dev/tty; sh -c 'read x </dev/tty'; sleep 2", true},
 		{tmux.Terminal, "stty -echo; printf 'Name''? '; read x; stty echo; sleep 2", true},
+		{tmux.Terminal, keys("select.select([0, other], [], [])") + "; sleep 2", true},
+		{tmux.Terminal, keys("p = select.poll(); p.register(0, select.POLLIN); p.register(other, select.POLLIN); p.poll()") + "; sleep 2", true},
+		{tmux.Terminal, keys("p = select.epoll(); p.register(0, select.EPOLLIN); p.register(other, select.EPOLLIN); p.poll()") + "; sleep 2", true},
 		{tmux.Prompted, "printf 'Name''? ' >&2; sleep 4", false},
+		{tmux.Terminal, keys("select.select([0, other], [], [], 4)"), false},
+		{tmux.Terminal, keys("select.select([other], [], [], 4)"), false},
+		{tmux.Terminal, "timeout --foreground 4 " + keys("s = socket.create_server(('127.0.0.1', 0)); select.select([0, s], [], [])") + "; true", false},
 	} {
 		t.Run(string(c.mode)+" "+c.command, func(t *testing.T) {
 			t.Parallel()
+			if _, err := exec.LookPath("python3"); err != nil && strings.Contains(c.command, "python3") {
+				t.Skip(err)
+			}
 			r := newRig(t)
 			waits := make(chan bool, 8)
 			run := r.start(tmux.Spec{Mode: c.mode, Command: c.command, Output: func(stream string, p []byte, _ int64) {

@@ -16,6 +16,7 @@ import (
 
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
+	"buddy/tmux/pane/confine"
 )
 
 // The scripts do on a target what this program does here.
@@ -127,7 +128,11 @@ func (r *remote) prepare(ctx context.Context) error {
 		at := host.Quote(r.opt.Cwd)
 		start = "cd " + at + " 2>/dev/null || __buddy_gone=" + at
 	}
-	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start, r.opt.Shell, pane.KindOf(r.opt.Shell)))
+	alone := ""
+	if r.opt.Unattended > 0 {
+		alone = pane.Exports(confine.Unattended)
+	}
+	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start, r.opt.Shell, pane.KindOf(r.opt.Shell), alone))
 	var down *host.DownError
 	switch {
 	case errors.As(err, &down), ctx.Err() != nil:

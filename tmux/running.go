@@ -58,6 +58,8 @@ type Spec struct {
 	// Beyond [MaxPanes] the error is [ErrPanes].
 	Own   bool
 	Title string // of that pane; "" is the beginning of the command
+	// Background means that nobody looks at the command at first: it gets variables that keep programs from asking.
+	Background bool
 }
 
 // Captured holds both ends of what a command wrote to a stream.
@@ -190,6 +192,9 @@ func makeCommandDir(spec Spec) (string, error) {
 		marks = append(marks, "cwd") // the shell writes it, whatever its umask is
 		if spec.Free {
 			marks = append(marks, "free")
+		}
+		if spec.Background {
+			marks = append(marks, "background")
 		}
 	}
 	if spec.Mode == Terminal {

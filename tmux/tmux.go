@@ -24,6 +24,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
@@ -64,6 +65,9 @@ type Options struct {
 	Reach confine.Reach
 	// Fence says where fenced commands may write and what they reach; nil: none can be fenced.
 	Fence *fence.Settings
+	// Unattended says that nobody is there who could type into the panes, and how long a command may wait for keys; 0: somebody
+	// may be there. Commands that ask for no terminal get none then, and variables that keep programs from asking.
+	Unattended time.Duration
 	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh where bash is
 	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
 	// running keeps its shell.

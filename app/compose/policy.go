@@ -47,7 +47,7 @@ func RuleOf(r config.Rule) action.Rule {
 // Explained judges a command as a session with these options would, on its first target. Nothing
 // runs, and nothing is kept.
 func Explained(f *Options, command string) (explained policy.Explanation, err error) {
-	p := &Program{Journal: &journal{}}
+	p := &Program{Setup: Setup{options: f}, Journal: &journal{}}
 	if p.Config, p.Index, _, err = LoadConfig(f); err != nil {
 		return explained, err
 	}

@@ -1,6 +1,10 @@
 package pane
 
-import "runtime"
+import (
+	"runtime"
+
+	"buddy/tmux/pane/confine"
+)
 
 // ahead holds what a Shell needs to start the shell of the next command before that comes.
 type ahead struct {
@@ -18,22 +22,38 @@ const aheadAfter = 2
 // first command, in a process that is the parent of its orphans anyway: it is while such a shell waits.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
+// manner says how a command runs.
+type manner struct {
+	mode   Mode
+	within Sandboxed
+	// free means that it passes on only its folder, background that nobody looks at it at first.
+	free, background bool
+}
+
+// set returns a line of shell that is evaluated before the command, "" for none.
+func (m manner) set() string {
+	if !m.background {
+		return ""
+	}
+	return Exports(confine.Unattended)
+}
+
 // shellFor returns the shell for a command, which waits: the one that was started ahead if it is the same as one
 // that starts now, in every respect.
-func (s *Shell) shellFor(mode Mode, within Sandboxed, free bool) (*waitingShell, error) {
+func (s *Shell) shellFor(m manner) (*waitingShell, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &s.ahead
 	switch {
-	case mode != Capture || free || within == Fenced: // a fence is mounted when its shell starts, so that may not wait
+	case m.mode != Capture || m.free || m.within == Fenced: // a fence is mounted when its shell starts, so that may not wait
 		a.alike = 0
-	case a.within != within:
+	case a.within != m.within:
 		a.alike = 1
 	default:
 		a.alike++
 	}
-	a.within = within
-	h, err := s.describe(mode, within, free)
+	a.within = m.within
+	h, err := s.describe(m)
 	if err == nil && a.waits.same(h) {
 		h, a.waits = a.waits, nil
 		return h, nil
@@ -54,7 +74,7 @@ func (s *Shell) finish(done chan struct{}) {
 		return
 	}
 	runtime.Gosched() // who waits for done tells the client first
-	h, err := s.describe(Capture, s.ahead.within, false)
+	h, err := s.describe(manner{mode: Capture, within: s.ahead.within})
 	if err != nil || h.at == nil || h.start() != nil {
 		return // the next command finds out what is wrong
 	}
@@ -71,12 +91,12 @@ func (s *Shell) dropWaiting() {
 }
 
 // describe returns the shell for the next command, not started yet. The caller holds mu.
-func (s *Shell) describe(mode Mode, within Sandboxed, free bool) (*waitingShell, error) {
+func (s *Shell) describe(m manner) (*waitingShell, error) {
 	switch {
 	case s.env == nil:
 		return nil, errNoGreeting
-	case within == Unheld:
-		return s.unheld(mode, free), nil
+	case m.within == Unheld:
+		return s.unheld(m), nil
 	}
-	return s.held(mode, within)
+	return s.held(m.mode, m.within)
 }

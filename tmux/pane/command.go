@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,10 +22,12 @@ type Command struct {
 	shell   *Shell
 	dir     string
 	free    bool // it passes on only its folder
+	unseen  bool // nobody looks at it at first
 	within  Sandboxed
 	started *waitingShell
 	streams []*outputStream
 	began   time.Time
+	heard   atomic.Int64  // when it printed last, or began, in Unix nanoseconds
 	done    chan struct{} // closed at the end, when exit is set
 	exit    Exit
 
@@ -53,7 +56,7 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		tell, err = c.prepare(text)
 	}
 	if err == nil {
-		c.started, err = s.shellFor(mode, within, c.free)
+		c.started, err = s.shellFor(manner{mode, within, c.free, c.unseen})
 	}
 	if err != nil {
 		return nil, err
@@ -74,10 +77,11 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		s.show.setLossless(mode == Terminal)
 		s.show.drain()
 	}
-	if s.tty != nil && within == Unheld && h.inner == nil {
+	if s.tty != nil && h.inner == nil && !h.apart() {
 		s.tty.give(h.proc.Process.Pid)
 	}
 	c.began = time.Now()
+	c.heard.Store(c.began.UnixNano())
 	h.tell(tell)
 	for _, l := range c.streams {
 		go l.run()
@@ -95,8 +99,9 @@ func (c *Command) prepare(text string) (tell string, err error) {
 	if err := s.keep(text); err != nil {
 		return "", err
 	}
-	_, err = os.Lstat(filepath.Join(c.dir, "free"))
-	if c.free = err == nil; !c.free {
+	marked := func(name string) bool { _, err := os.Lstat(filepath.Join(c.dir, name)); return err == nil }
+	c.unseen = marked("background")
+	if c.free = marked("free"); !c.free {
 		if err := s.prepareState(); err != nil {
 			return "", err
 		}
@@ -113,6 +118,7 @@ func (c *Command) addStream(stream, file string, r *os.File) {
 
 // take records a piece of output and passes it on.
 func (c *Command) take(l *outputStream, p []byte) {
+	c.heard.Store(time.Now().UnixNano())
 	c.mu.Lock()
 	l.rec.Add(p)
 	if !l.rec.sealed {

@@ -1,7 +1,7 @@
 package pane
 
 import (
-	"sync/atomic"
+	"fmt"
 	"time"
 )
 
@@ -15,8 +15,8 @@ const (
 )
 
 // watchKeys tells a mailbox when the command begins to wait for keys and when it does no longer, until it ends
-// or the client has gone. heard is when it printed last, in Unix nanoseconds.
-func watchKeys(c *Command, box *Mailbox, heard *atomic.Int64, gone <-chan struct{}) {
+// or the client has gone.
+func watchKeys(c *Command, box *Mailbox, gone <-chan struct{}) {
 	t := time.NewTicker(keysEvery)
 	defer t.Stop()
 	waits := false
@@ -28,7 +28,7 @@ func watchKeys(c *Command, box *Mailbox, heard *atomic.Int64, gone <-chan struct
 			return
 		case <-t.C:
 		}
-		now := time.Since(time.Unix(0, heard.Load())) >= keysQuiet && c.readsKeys()
+		now := c.silent() >= keysQuiet && c.readsKeys()
 		if now == waits {
 			continue
 		}
@@ -40,21 +40,55 @@ func watchKeys(c *Command, box *Mailbox, heard *atomic.Int64, gone <-chan struct
 	}
 }
 
+// silent returns how long ago the command printed something, or began.
+func (c *Command) silent() time.Duration { return time.Since(time.Unix(0, c.heard.Load())) }
+
+// watchUnattended ends the command when it has waited for keys for as long as the shell allows where nobody is there to type,
+// also when its client has gone.
+func (c *Command) watchUnattended() {
+	t := time.NewTicker(keysEvery)
+	defer t.Stop()
+	var since time.Time // when the wait began; zero: it does not wait
+	for {
+		select {
+		case <-c.Done():
+			return
+		case <-t.C:
+		}
+		limit := c.shell.patience()
+		switch reads := limit > 0 && c.readsKeys(); {
+		case !reads:
+			since = time.Time{}
+			continue
+		case since.IsZero():
+			since = time.Now()
+		}
+		if min(time.Since(since), c.silent()) >= limit {
+			c.mu.Lock()
+			c.fault = fmt.Sprintf("it waited %v for keys, and nobody is there to type: it was ended, as unattended_timeout under [tools] says", limit)
+			c.mu.Unlock()
+			c.Cancel()
+			return
+		}
+	}
+}
+
 // readsKeys reports whether a program in the foreground of the command's terminal waits for what is typed: it
-// reads the terminal, or has switched the echo off to ask for a password.
+// reads the terminal, has switched the echo off to ask for a password, or takes each key at once, as an editor does.
 func (c *Command) readsKeys() bool {
 	group := c.foreground()
 	if group == 0 {
 		return false
 	}
-	return c.hidesKeys() || readsTerminal(group)
+	secret, keys := c.asks()
+	return secret || readsTerminal(group, keys)
 }
 
-// hidesKeys reports whether the terminal takes a line without showing it.
-func (c *Command) hidesKeys() (hidden bool) {
+// asks reports how the command's terminal takes what is typed: a line without showing it, or each key at once.
+func (c *Command) asks() (secret, keys bool) {
 	if c.started.inner != nil {
-		c.started.inner.control(func(fd int) { hidden = asksForSecret(fd) })
-		return hidden
+		c.started.inner.control(func(fd int) { secret, keys = asksFor(fd) })
+		return secret, keys
 	}
-	return c.shell.tty != nil && asksForSecret(c.shell.tty.fd)
+	return asksFor(c.shell.tty.fd) // it has a foreground
 }

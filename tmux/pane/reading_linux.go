@@ -1,8 +1,12 @@
 package pane
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,26 +16,26 @@ import (
 // maxLooked limits the processes of a group that are looked at.
 const maxLooked = 64
 
-// readsTerminal reports whether a process of a group waits in a system call that reads a terminal. What another
-// user's process does cannot be seen.
-func readsTerminal(group int) bool {
+// readsTerminal reports whether a process of a group waits for what is typed into a terminal. keys means that the terminal
+// passes on each key at once, as an editor has it. What another user's process does cannot be seen.
+func readsTerminal(group int, keys bool) bool {
 	left := maxLooked
-	return anyReads(group, group, &left)
+	return anyReads(group, group, keys, &left)
 }
 
 // anyReads looks at a process and those that it started, as far as they are of the group.
-func anyReads(pid, group int, left *int) bool {
+func anyReads(pid, group int, keys bool, left *int) bool {
 	if *left--; *left < 0 {
 		return false
 	}
 	if pid == group || groupOf(pid) == group {
-		if reads(pid) {
+		if reads(pid, keys) {
 			return true
 		}
 	}
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // none can be seen
 	for child := range strings.FieldsSeq(string(children)) {
-		if n, err := strconv.Atoi(child); err == nil && anyReads(n, group, left) {
+		if n, err := strconv.Atoi(child); err == nil && anyReads(n, group, keys, left) {
 			return true
 		}
 	}
@@ -48,31 +52,175 @@ func groupOf(pid int) int {
 }
 
 // reads reports whether a process waits in read(2) of a terminal, or in select(2) of its standard input alone,
-// if that is one. See proc_pid_syscall(5).
-func reads(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
-	if err != nil {
-		return false
-	}
-	f := strings.Fields(string(text))
-	if len(f) < 2 {
-		return false // it runs
-	}
-	number, err := strconv.Atoi(f[0])
-	arg, wrong := strconv.ParseUint(strings.TrimPrefix(f[1], "0x"), 16, 64)
+// if that is one. With keys it may also wait for a terminal among other files, such as the signals of an editor, as long as
+// nothing but those ends the wait: what also wakes up by time is no question. See proc_pid_syscall(5).
+func reads(pid int, keys bool) bool {
+	call, ok := callOf(pid)
 	switch {
-	case err != nil || wrong != nil:
+	case !ok:
+		return false // it runs
+	case call.number == unix.SYS_READ:
+		return isTerminal(pid, call.args[0])
+	case call.number == unix.SYS_PSELECT6 && call.args[0] == 1:
+		return isTerminal(pid, 0)
+	case !keys || !call.endless():
 		return false
-	case number == unix.SYS_READ:
-		return isTerminal(pid, arg)
-	case number == unix.SYS_PSELECT6:
-		return arg == 1 && isTerminal(pid, 0)
+	}
+	files := call.files(pid)
+	return slices.ContainsFunc(files, func(fd uint64) bool { return isTerminal(pid, fd) }) && !serves(pid, files)
+}
+
+// serves reports whether one of the files is a port at which a process awaits connections: a server that also takes keys does not
+// wait for them.
+func serves(pid int, files []uint64) bool {
+	var ports []byte
+	for _, name := range []string{"tcp", "tcp6"} {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, name)) // proc_pid_net(5)
+		ports = append(ports, text...)
+	}
+	for line := range bytes.Lines(ports) {
+		f := bytes.Fields(line)
+		if len(f) < 10 || string(f[3]) != "0A" { // TCP_LISTEN
+			continue
+		}
+		if slices.ContainsFunc(files, func(fd uint64) bool { return fileOf(pid, fd) == "socket:["+string(f[9])+"]" }) {
+			return true
+		}
 	}
 	return false
 }
 
+// systemCall holds a call of the kernel that a process waits in.
+type systemCall struct {
+	number int
+	args   [6]uint64
+}
+
+func callOf(pid int) (c systemCall, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
+	if err != nil {
+		return c, false
+	}
+	f := strings.Fields(string(text))
+	if len(f) <= len(c.args) {
+		return c, false // it runs
+	}
+	if c.number, err = strconv.Atoi(f[0]); err != nil {
+		return c, false
+	}
+	for i := range c.args {
+		if c.args[i], err = strconv.ParseUint(strings.TrimPrefix(f[i+1], "0x"), 16, 64); err != nil {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// endless reports whether a call that waits for files has no time at which it ends.
+func (c systemCall) endless() bool {
+	switch kindOfWait(c.number) {
+	case waitPoll:
+		return int32(c.args[2]) < 0
+	case waitPpoll:
+		return c.args[2] == 0
+	case waitSelect:
+		return c.args[4] == 0
+	case waitEpoll:
+		return int32(c.args[3]) < 0
+	}
+	return false
+}
+
+// maxFiles limits the files of one call that are looked at.
+const maxFiles = 256
+
+// files returns the descriptors that a call waits for to be read.
+func (c systemCall) files(pid int) []uint64 {
+	switch kindOfWait(c.number) {
+	case waitPoll, waitPpoll:
+		return polled(memory(pid, c.args[0], 8*min(c.args[1], maxFiles)))
+	case waitSelect:
+		n := min(c.args[0], maxFiles)
+		return selected(memory(pid, c.args[1], (n+63)/64*8), n)
+	case waitEpoll:
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", pid, c.args[0]))
+		return watched(string(text))
+	}
+	return nil
+}
+
+// polled reads elements of struct pollfd: int fd, short events, short revents.
+func polled(b []byte) (all []uint64) {
+	for ; len(b) >= 8; b = b[8:] {
+		if fd := int32(binary.NativeEndian.Uint32(b)); fd >= 0 && binary.NativeEndian.Uint16(b[4:])&unix.POLLIN != 0 {
+			all = append(all, uint64(fd))
+		}
+	}
+	return all
+}
+
+// selected reads a set of n descriptors, each of which is a bit.
+func selected(b []byte, n uint64) (all []uint64) {
+	for fd := uint64(0); fd < n && fd/8 < uint64(len(b)); fd++ {
+		if b[fd/8]&(1<<(fd%8)) != 0 {
+			all = append(all, fd)
+		}
+	}
+	return all
+}
+
+// watched reads what the kernel says of a descriptor of epoll, see proc_pid_fdinfo(5).
+func watched(text string) (all []uint64) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 4 || f[0] != "tfd:" || f[2] != "events:" {
+			continue
+		}
+		fd, err := strconv.ParseUint(f[1], 10, 32)
+		events, wrong := strconv.ParseUint(f[3], 16, 64)
+		if err == nil && wrong == nil && events&unix.EPOLLIN != 0 {
+			all = append(all, fd)
+		}
+	}
+	return all
+}
+
+// memory returns some bytes of a process's memory, none where that can't be read.
+func memory(pid int, at, size uint64) []byte {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }()
+	b := make([]byte, size)
+	n, _ := file.ReadAt(b, int64(at))
+	return b[:n]
+}
+
 // isTerminal reports whether a descriptor of a process is a terminal.
 func isTerminal(pid int, fd uint64) bool {
-	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
-	return err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty"))
+	name := fileOf(pid, fd)
+	return strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")
 }
+
+// fileOf returns the name of what a descriptor of a process is, "" if that is not known.
+func fileOf(pid int, fd uint64) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)) // it may be closed
+	return name
+}
+
+// wait is a kind of call that waits for files.
+type wait int
+
+const (
+	waitPoll wait = iota + 1
+	waitPpoll
+	waitSelect
+	waitEpoll
+)
+
+// waits lists the calls that every machine has.
+var waits = map[int]wait{unix.SYS_PPOLL: waitPpoll, unix.SYS_PSELECT6: waitSelect, unix.SYS_EPOLL_PWAIT: waitEpoll}
+
+// kindOfWait returns the kind of a call, 0 for another one.
+func kindOfWait(number int) wait { return cmp.Or(waits[number], olderWaits[number]) }

@@ -4,8 +4,9 @@
 # A command that runs without approval has a file named free beside it: it gets no aliases,
 # functions and options of earlier ones, and the first PATH, so that they cannot change its
 # meaning. With $2 empty the shell waits for the command's directory on descriptor 3 and then
-# reads the command from $6; $7 is not empty if that is free.
-__buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-}
+# reads the command from $6; $7 is not empty if that is free. $8 is evaluated before the command, as a file named set
+# beside it is.
+__buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-} __buddy_set=${8-}
 [[ $__buddy_at && -e $__buddy_at/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
@@ -72,6 +73,8 @@ if [[ $__buddy_free ]]; then
 else
 	[[ $__buddy_load ]] && . "$__buddy_load" 2>/dev/null
 fi
+[[ $__buddy_at && -e $__buddy_at/set ]] && . "$__buddy_at/set"
+[[ $__buddy_set ]] && builtin eval "$__buddy_set"
 if [[ ${__buddy_folder} ]]; then
 	builtin cd -- "$__buddy_folder" 2>/dev/null && builtin unset -v __buddy_gone || __buddy_gone=$__buddy_folder
 fi

@@ -1,10 +1,10 @@
 # Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
-# with the command, $3 the state to start from, if any, $4 where to leave the new one, $5 to $7
+# with the command, $3 the state to start from, if any, $4 where to leave the new one, $5 to $8
 # as in run.bash.
 # Carries exports, aliases of one line, umask and the directory over. A command that
 # runs without approval has a file named free beside it: it gets no aliases and no PATH of
 # earlier ones, and only its directory is carried over.
-__buddy_dir=$1 __buddy_cmd=${2:-${6-}} __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-}
+__buddy_dir=$1 __buddy_cmd=${2:-${6-}} __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-} __buddy_set=${8-}
 [ -z "$__buddy_at" ] || [ ! -e "$__buddy_at/free" ] || __buddy_free=1
 set --
 __buddy_save() {
@@ -48,6 +48,8 @@ if [ -n "$__buddy_free" ]; then
 	unset ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT CDPATH IFS
 	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 fi
+[ -z "$__buddy_at" ] || [ ! -e "$__buddy_at/set" ] || . "$__buddy_at/set"
+[ -z "$__buddy_set" ] || eval "$__buddy_set"
 if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux"; fi
 if [ -n "$__buddy_folder" ]; then
 	cd "$__buddy_folder" 2>/dev/null && unset __buddy_gone || __buddy_gone=$__buddy_folder

@@ -1,9 +1,9 @@
 # Sourced by each fresh zsh: $1 is the supervisor's directory, $2 the file with the command,
-# $3 the state to start from, if any, $4 where to leave the new one, $5 to $7 as in run.bash.
+# $3 the state to start from, if any, $4 where to leave the new one, $5 to $8 as in run.bash.
 # As that does, it carries over directory, variables, functions, aliases and options, but none of those that
 # would outlive a script, such as errexit. With a file named free beside the command, only
 # the directory is.
-__buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-}
+__buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-} __buddy_set=${8-}
 [[ -n $__buddy_at && -e $__buddy_at/free ]] && __buddy_free=1
 set --
 
@@ -87,6 +87,8 @@ if [[ -n $__buddy_free ]]; then
 	IFS=$' \t\n\0'
 	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 fi
+[[ -n $__buddy_at && -e $__buddy_at/set ]] && . "$__buddy_at/set"
+[[ -n $__buddy_set ]] && builtin eval "$__buddy_set"
 if [[ -n $__buddy_tmux ]]; then export TMUX=$__buddy_tmux; fi
 if [[ -n $__buddy_folder ]]; then
 	builtin cd -q -- "$__buddy_folder" 2>/dev/null && builtin unset __buddy_gone || __buddy_gone=$__buddy_folder

@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -157,6 +156,9 @@ func (s *Server) run(w *wire, r request) error {
 	s.conns.Add(1)
 	s.mu.Unlock()
 	defer s.conns.Done()
+	if s.shell.patience() > 0 {
+		go c.watchUnattended()
+	}
 	go func() {
 		<-c.Done()
 		s.mu.Lock()
@@ -244,17 +246,12 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	if w.send(frameStarted) != nil {
 		return
 	}
-	var heard atomic.Int64
-	heard.Store(time.Now().UnixNano())
-	go watchKeys(c, box, &heard, gone)
+	go watchKeys(c, box, gone)
 	sent := 0
 	for {
 		chunk, ok := box.Take()
 		if !ok {
 			break
-		}
-		if chunk.Stream != Keys {
-			heard.Store(time.Now().UnixNano())
 		}
 		if w.send(frameOutput, outputHead(chunk), chunk.Bytes) != nil {
 			return

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"buddy/texts/searchpath"
+	"buddy/tmux/pane/confine"
 )
 
 //go:embed run.bash
@@ -55,6 +56,7 @@ type Shell struct {
 	folder string     // of the next command; "" is not known
 	apart  bool       // the state does not contain the folder
 	env    []string   // of the first command; nil until Greet
+	alone  time.Duration
 	hold   holding
 	whole  int64 // bytes that are recorded of an output stream
 	ahead  ahead
@@ -93,19 +95,23 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 }
 
 // Greet sets the directory and the environment of the first command. Only the first call
-// counts: later clients find the shell as the last command left it. The Reach and the Fence of the last call
-// count.
+// counts: later clients find the shell as the last command left it. The Reach, the Fence and whether somebody is there of the
+// last call count.
 func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.env == nil {
 		// Nobody answers a pager, and a buffered Python would show its progress only at the end.
 		s.env = append(Without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
+		if g.Unattended > 0 {
+			s.env = append(s.env, confine.Unattended...)
+		}
 		if s.state == "" && s.folder == "" {
 			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it says that it is unknown
 		}
 	}
 	s.whole = g.Whole
+	s.alone = g.Unattended
 	if !reflect.DeepEqual(s.hold.reach, g.Reach) {
 		s.hold.reach, s.hold.oldReach = g.Reach, true
 	}
@@ -123,9 +129,19 @@ func (s *Shell) recorded() int64 {
 
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
+// patience returns how long a command may wait for keys; 0 is without limit, because a person may type them.
+func (s *Shell) patience() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alone
+}
+
+// Exports returns a line of shell that exports variables, whose values have no single quotes.
+func Exports(env []string) string { return "export '" + strings.Join(env, "' '") + "'" }
+
 // unheld returns the shell for a command that nothing holds, not started yet. A free one starts in the first
 // environment, finds no program in the folders that are worked in, and passes on only its folder. The caller holds mu.
-func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
+func (s *Shell) unheld(m manner) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
 		args = []string{s.name, "-f", "-c"} // no start-up files, as with the others
@@ -134,28 +150,26 @@ func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 	if s.apart {
 		folder = s.folder
 	}
-	if free {
+	if m.free {
 		load, leave, folder, mark = "", os.DevNull, s.folder, "free"
 	}
-	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, "", load, leave, folder, s.adopted(), mark), Dir: s.folder, Env: slices.Clone(s.env)}
+	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, "", load, leave, folder, s.adopted(), mark, m.set()), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
 		// The state has the environment: what was unset meanwhile must not come back. Names that no
 		// shell can hold are passed on.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
 	}
-	if free {
+	if m.free {
 		cmd.Env = searchpath.Environ(cmd.Env, s.hold.workedIn()...)
 	}
 	if load != "" || folder != "" {
 		cmd.Dir = s.dir // the shell changes it
 	}
-	// Without a terminal a session of its own: a program that asks on /dev/tty fails instead of hanging.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if s.tty != nil {
 		cmd.Env = append(cmd.Env, "TERM="+os.Getenv("TERM"), "TMUX="+commandsTMUX(s.dir))
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
-	h := &waitingShell{mode: mode, proc: cmd, tty: s.tty, ended: make(chan struct{})}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: s.detaches(m.mode), Setpgid: !s.detaches(m.mode)}
+	h := &waitingShell{mode: m.mode, proc: cmd, tty: s.tty, ended: make(chan struct{})}
 	if load == "" {
 		return h // its environment may name a file to run first, as BASH_ENV does: not before somebody was asked
 	}
@@ -163,6 +177,12 @@ func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 		h.at = info
 	}
 	return h
+}
+
+// detaches reports whether a command has a session of its own. Without a terminal, or somebody who types there, it has: a program
+// that asks on /dev/tty fails instead of hanging.
+func (s *Shell) detaches(mode Mode) bool {
+	return s.tty == nil || s.alone > 0 && mode != Prompted && mode != Terminal
 }
 
 // CommandsMark ends $TMUX in commands that run in a pane. After the socket tmux puts the

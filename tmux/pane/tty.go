@@ -103,8 +103,12 @@ func (t *terminal) foreground() int {
 	return g
 }
 
-// asksForSecret reports whether a terminal edits lines and does not show them.
-func asksForSecret(fd int) bool {
+// asksFor reports whether a terminal edits lines and does not show them, or passes each key on at once.
+func asksFor(fd int) (secret, keys bool) {
 	t, err := unix.IoctlGetTermios(fd, ioctlGetTermios)
-	return err == nil && t.Lflag&unix.ICANON != 0 && t.Lflag&unix.ECHO == 0
+	if err != nil {
+		return false, false
+	}
+	keys = t.Lflag&unix.ICANON == 0
+	return !keys && t.Lflag&unix.ECHO == 0, keys
 }

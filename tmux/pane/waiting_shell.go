@@ -37,9 +37,12 @@ func (h *waitingShell) same(other *waitingShell) bool {
 	default:
 	}
 	a, b := h.proc, other.proc
-	return h.mode == other.mode && h.by == other.by && os.SameFile(h.at, other.at) &&
+	return h.mode == other.mode && h.by == other.by && h.apart() == other.apart() && os.SameFile(h.at, other.at) &&
 		a.Path == b.Path && a.Dir == b.Dir && slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env)
 }
+
+// apart reports whether the shell has a session of its own, without a terminal.
+func (h *waitingShell) apart() bool { return h.inner == nil && h.proc.SysProcAttr.Setsid }
 
 // start starts the shell, which then waits. After an error nothing runs.
 func (h *waitingShell) start() (err error) {

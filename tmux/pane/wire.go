@@ -45,7 +45,7 @@ type request struct {
 }
 
 // Greeting holds what a supervisor needs from a client. The first client's Cwd and Env count,
-// and the last one's Reach and Fence.
+// and the last one's Reach, Fence and Unattended.
 type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`
@@ -54,6 +54,8 @@ type Greeting struct {
 	Fence *fence.Settings `json:"fence,omitempty"`
 	// Whole limits what is recorded of an output stream, in bytes, see [Record]; 0 is WholeMax.
 	Whole int64 `json:"whole,omitempty"`
+	// Unattended says that nobody types into the pane, and how long a command may wait for keys; 0: somebody may.
+	Unattended time.Duration `json:"unattended,omitempty"`
 }
 
 // Sandboxed says what holds a command.

@@ -71,12 +71,12 @@ forget() {
 	rm -rf "${D:?}/$1"
 }
 
-# submit ID MODE TOKEN COMMAND PROMPT FREE: hands a command to the supervisor, only once
+# submit ID MODE TOKEN COMMAND PROMPT FREE SET: hands a command to the supervisor, only once
 # even if it is called again, and follows it.
 submit() {
 	known || exit 71
 	if [ ! -e "$D/$1/sent" ]; then
-		mkdir -p "$D/$1" && printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && { [ -z "$6" ] || : >"$D/$1/free"; } && : >"$D/$1/cwd" && echo "$1" >"$D/last" || {
+		mkdir -p "$D/$1" && printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && { [ -z "$6" ] || : >"$D/$1/free"; } && { [ -z "$7" ] || printf '%s\n' "$7" >"$D/$1/set"; } && : >"$D/$1/cwd" && echo "$1" >"$D/last" || {
 			rm -rf "${D:?}/$1"
 			exit 72
 		}

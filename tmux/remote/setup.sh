@@ -10,9 +10,10 @@ whole() (
 	printf '%s\n' "${all:-/usr/bin:/bin}"
 )
 
-# setup NAME CD SHELL KIND makes the directory of a supervisor: its files, printed by the
+# setup NAME CD SHELL KIND ALONE makes the directory of a supervisor: its files, printed by the
 # function text, and the state of its first command: the environment of a login, and the
 # line CD. It also stores the PATH of the login, for commands that run without approval.
+# ALONE is a line that exports variables for commands whose questions nobody can answer, "" if somebody may.
 # Without a SHELL it takes bash, or sh. A running supervisor keeps its shell. Prints the
 # directory, the shell for commands and the version of tmux.
 setup() {
@@ -48,6 +49,8 @@ setup() {
 	for file in sup lib tmux.conf "run.$kind" "main.$kind"; do
 		text "$file" >new.$$ && mv -f new.$$ "${file%."$kind"}" || exit 72
 	done
+	[ -z "$5" ] || : >alone
+	[ -n "$5" ] || rm -f alone
 	if [ ! -s at ] && [ ! -s state.0 ]; then
 		sh -lc 'export -p >&3; printf "%s\n" "$PATH" >&4' 3>new.$$ 4>path.$$ >/dev/null 2>&1 </dev/null || {
 			export -p >new.$$
@@ -58,7 +61,7 @@ setup() {
 		whole "$login" >path || exit 72
 		{
 			echo 'export PAGER=cat GIT_PAGER=cat SYSTEMD_PAGER= PYTHONUNBUFFERED=1'
-			printf 'umask %s\n%s\n#complete\n' "$mask" "$2"
+			printf '%s\numask %s\n%s\n#complete\n' "$5" "$mask" "$2"
 		} >>new.$$ && mv -f new.$$ state.0 || exit 72
 	fi
 	printf '%s\n' "$D" "$shell" "$(tmux -V 2>/dev/null || echo none)"

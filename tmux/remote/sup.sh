@@ -171,10 +171,12 @@ streams() {
 	err=7
 	[ "$mode" != merge ] || err=6
 	connect="exec 2>&$err 6>&- 7>&-"
-	case $mode:$tty in
+	to=$tty
+	[ ! -e alone ] || [ "$mode" = captty ] || to= # nobody types
+	case $mode:$to in
 	captty:?*) (child) </dev/tty >&6 5>&- 8>&- 9>&- ;;
 	*:?*) (child) >&6 5>&- 8>&- 9>&- ;;
-	*) (detached) >&6 2>&$err 5>&- 6>&- 7>&- 8>&- 9>&- ;;
+	*) apart >&6 2>&$err 5>&- 6>&- 7>&- 8>&- 9>&- ;;
 	esac
 	rc=$?
 	mark >&6
@@ -253,6 +255,15 @@ detached() {
 	trap - INT QUIT HUP TERM PIPE
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
 	exec "$@" env -i "PATH=$login" "TERM=dumb" "$R" $flags "$main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+}
+
+# apart runs detached. As the leader of a group, which it is while jobs are controlled, it would not be waited for.
+apart() {
+	set +m
+	(detached)
+	set -- $?
+	[ -z "$tty" ] || set -m
+	return "$1"
 }
 
 # watch ends the supervisor when the client has gone.

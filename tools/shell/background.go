@@ -132,13 +132,16 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 // outputTail keeps what a person would have read of a command's output so far, and passes all of it on while its call
 // runs.
 type outputTail struct {
+	waits chan struct{} // closed when the command waits for keys for the first time
+
 	mu      sync.Mutex // guards what follows
 	pass    tmux.Output
 	streams map[tools.Stream]*printed
+	asked   bool
 }
 
 func newOutputTail(pass tmux.Output, keep int) *outputTail {
-	return &outputTail{pass: pass, streams: map[tools.Stream]*printed{tools.Stdout: newPrinted(0, keep), tools.Stderr: newPrinted(0, keep)}}
+	return &outputTail{pass: pass, waits: make(chan struct{}), streams: map[tools.Stream]*printed{tools.Stdout: newPrinted(0, keep), tools.Stderr: newPrinted(0, keep)}}
 }
 
 func (r *outputTail) write(stream string, p []byte, total int64) {
@@ -146,6 +149,10 @@ func (r *outputTail) write(stream string, p []byte, total int64) {
 	defer r.mu.Unlock()
 	if r.pass != nil {
 		r.pass(stream, p, total)
+	}
+	if tools.Stream(stream) == tools.Keys && !r.asked && len(p) > 0 && p[len(p)-1] == 1 {
+		r.asked = true
+		close(r.waits)
 	}
 	if s := r.streams[tools.Stream(stream)]; s != nil {
 		s.write(p)

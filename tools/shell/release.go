@@ -33,6 +33,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 		t.left.Store(job.run)
 	}
 	t.jobs.begin(call, job)
+	asked := note == asks
 	note += fmt.Sprintf("; it still runs as task %d", job.id)
 	if job.pane != "" {
 		note += " in pane " + job.pane
@@ -40,6 +41,9 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	note += fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id)
 	if job.shared {
 		note += " Until it ends, each command runs in a pane of its own, which begins with the folder and variables from before this one and passes none on."
+	}
+	if asked {
+		return job.asked(ctx, note, limit)
 	}
 	return job.result(note, limit)
 }
@@ -63,12 +67,43 @@ func (s *shellJob) goesOn(ctx context.Context, call tools.Call, patience time.Du
 	case <-call.Release:
 	case <-late:
 		why = fmt.Sprintf("did not end within %s", patience)
+	case <-s.asks():
+		why = asks
 	}
 	if released(call) && !s.over() { // also when a call beside it ended ctx at the same time
 		why = "the user sent it to the background"
 	}
 	return why
 }
+
+// asks says why a command that waits for keys continues without its call.
+const asks = "it waits for keys, and nobody is there to type: send-keys types into its pane; after a time without keys it is ended"
+
+// asks returns a channel that is closed when the command waits for keys; nil where a person can type them.
+func (s *shellJob) asks() <-chan struct{} {
+	if s.shell.alone {
+		return s.out.waits
+	}
+	return nil
+}
+
+// asked returns the state of a command that waits for keys, with the end of what its pane shows: programs ask there, whatever
+// their output is.
+func (s *shellJob) asked(ctx context.Context, note string, limit int) tools.Result {
+	r := s.result(note, limit)
+	looking, stop := context.WithTimeout(ctx, lookLimit)
+	defer stop()
+	_, text, err := s.shell.panes.Capture(looking, s.run.Pane(), tmux.View{})
+	if err != nil || s.over() {
+		return r // its output has to suffice
+	}
+	shown := tools.Streams(cutStart(text, limit, 0), "", note)
+	shown.Outcome = r.Outcome
+	return shown
+}
+
+// lookLimit bounds the time to look at a pane.
+const lookLimit = 3 * time.Second
 
 // released reports whether a person has sent the call to the background.
 func released(call tools.Call) bool {

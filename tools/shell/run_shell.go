@@ -61,6 +61,7 @@ type Shell struct {
 	departed  atomic.Pointer[string]
 	touched   atomic.Int64 // counts actions on the panes
 	fenceable bool         // calls that are to run in the fence do; elsewhere nothing is fenced
+	alone     bool         // nobody is there who could type
 }
 
 // ShareTasks makes t, the shell of another target of the session, number its tasks together
@@ -89,6 +90,9 @@ func (t *Shell) Fence() { t.fences = true }
 // Fenceable marks that a fenced call for several targets is fenced on this one. Call it before the first
 // tool call.
 func (t *Shell) Fenceable() { t.fenceable = true }
+
+// Unattend marks that nobody is there who could type into a pane. Call it before the first tool call.
+func (t *Shell) Unattend() { t.alone = true }
 
 // Limit sets how much the model gets of what commands print. Call it before the first tool call.
 func (t *Shell) Limit(l Limits) { t.limits = l }
@@ -131,9 +135,9 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended is the time to wait for a command that reads keys where no person can type; after
-// it the model may type.
-var unattended = 20 * time.Second
+// unattended is the time to wait for a command that reads keys where no person can type, and where it can't be seen that it waits
+// for them; after it the model may type.
+var unattended = 8 * time.Second
 
 // interactive reports whether the command reads keys.
 func (a shellArgs) interactive() bool {
@@ -240,7 +244,7 @@ func (t *Shell) Pane(call tools.Call) tools.PaneUse {
 // ownPane reports whether the command of a call gets a pane of its own.
 func (t *Shell) ownPane(args shellArgs, call tools.Call) bool {
 	_, forever, _ := args.patience()
-	return !forever || args.interactive() && call.Ask == nil
+	return !forever || args.interactive() && (call.Ask == nil || t.alone)
 }
 
 // Run runs the command and waits for its end, or as long as wait says. It stops the command
@@ -339,6 +343,7 @@ func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, 
 func (t *Shell) runInOwnPane(ctx context.Context, call tools.Call, spec tmux.Spec, patience time.Duration, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Own, spec.Output = true, out.write
+	spec.Background = spec.Mode != tmux.Prompted && spec.Mode != tmux.Terminal
 	start := t.start
 	if patience == 0 {
 		start = t.startPane // without a pane its progress would be invisible

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,36 @@ func TestTerminalUnattended(t *testing.T) {
 	t.Cleanup(func() { unattended = old })
 	r := tool.Run(t.Context(), call)
 	if r.IsError || !strings.Contains(r.Content, "it still runs as task 1 in pane") {
+		t.Fatalf("%+v", r)
+	}
+	job, err := tool.jobs.find(1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tool.panes.Keys(t.Context(), job.pane, "it", []string{"Enter"}); err != nil {
+		t.Fatal(err)
+	}
+	<-job.run.Done()
+	if got := payload(t, job.result("", DefaultLimits.Output)); got.Stdout != "got it\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestNobodyTypes: where nobody is there, the model gets what a command that waits for keys asks, although a question could be
+// put to somebody, and can answer it.
+func TestNobodyTypes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what a process waits for is seen on Linux only")
+	}
+	tool := shellTool(t, nil)
+	tool.Unattend()
+	old := unattended
+	unattended = time.Hour
+	t.Cleanup(func() { unattended = old })
+	call := shellCall(t, `printf 'Name? ' >/dev/tty; read x; echo got $x`, "captty")
+	call.Ask = asked
+	r := tool.Run(t.Context(), call)
+	if r.IsError || !strings.Contains(r.Content, "Name?") || !strings.Contains(r.Content, "it waits for keys, and nobody is there to type") || !strings.Contains(r.Content, "task 1 in pane") {
 		t.Fatalf("%+v", r)
 	}
 	job, err := tool.jobs.find(1, "")

@@ -76,6 +76,9 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	if o.Boxed {
 		sh.Fence()
 	}
+	if o.Unattended > 0 {
+		sh.Unattend()
+	}
 	if o.Limits != (shell.Limits{}) {
 		sh.Limit(o.Limits)
 	}
