@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"buddy/tmux/tmuxtest"
@@ -101,4 +102,43 @@ func atoi(t *testing.T, s string) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestLeftBehind: what a command leaves running is named at its end, however it was sent to the background, and only at the
+// end of that command; what has ended is not.
+func TestLeftBehind(t *testing.T) {
+	for name, rig := range map[string]func(testing.TB) *rig{"supervisor": newRig, "plain": newPlainRig} {
+		t.Run(name, func(t *testing.T) { // alone: without tmux this process is the parent of what other tests leave
+			r := rig(t)
+			for how, c := range map[string]struct{ line, names string }{
+				"a job":          {"sleep 1000 >/dev/null 2>&1 &", "sleep"},
+				"with output":    {"sleep 1000 &", "sleep"},
+				"nohup":          {"nohup sleep 1000 >/dev/null 2>&1 &", "sleep"},
+				"setsid":         {"setsid sleep 1000 >/dev/null 2>&1 </dev/null &", "sleep"},
+				"disown":         {"sleep 1000 >/dev/null 2>&1 & disown", "sleep"},
+				"a double fork":  {"(setsid sh -c 'setsid sleep 1000 &' >/dev/null 2>&1 </dev/null &)", "sleep"},
+				"no environment": {"(setsid env -i /bin/sleep 1000 >/dev/null 2>&1 </dev/null &)", "sleep"},
+				"a tree":         {"(setsid sh -c 'sleep 1000; :' >/dev/null 2>&1 </dev/null &)", "sh sleep"},
+				"nothing":        {"sleep 0 & wait; (sleep 0; true)", ""},
+			} {
+				res := r.run(c.line)
+				var names, pids []string
+				for _, p := range res.Left {
+					names, pids = append(names, p.Name), append(pids, itoa(p.Pid))
+				}
+				if got := strings.Join(names, " "); got != c.names {
+					t.Errorf("%s: %q, want %q", how, got, c.names)
+				}
+				if next := r.run("true"); len(next.Left) > 0 {
+					t.Errorf("%s: said again: %+v", how, next.Left)
+				}
+				for _, pid := range pids {
+					if err := syscall.Kill(atoi(t, pid), syscall.SIGKILL); err != nil { // a pidfd would claim it for this process
+						t.Error(err)
+					}
+					tmuxtest.Until(t, "it ends", func() bool { _, state := parentOf(pid); return state == "" })
+				}
+			}
+		})
+	}
 }

@@ -26,6 +26,7 @@ func (p *plain) dial() (net.Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.srv == nil {
+		pane.Adopt() // what commands leave behind stays recognisable
 		env := cleanEnv(p.opt.Env)
 		dir, err := pane.MakeDir(lookup(env), p.name)
 		if err != nil {

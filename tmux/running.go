@@ -81,11 +81,13 @@ type Result struct {
 	Stderr    Captured
 	Duration  time.Duration
 	Cancelled bool
-	Confined  bool   // it ran in the read-only sandbox
-	Fenced    bool   // it ran in the workspace fence
-	Terminal  bool   // it ran in the mode Terminal: Stdout is what the terminal received
-	Renewed   bool   // the pane before was lost: it ran in a new one, with the folder and variables of the old
-	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
+	Confined  bool        // it ran in the read-only sandbox
+	Fenced    bool        // it ran in the workspace fence
+	Terminal  bool        // it ran in the mode Terminal: Stdout is what the terminal received
+	Renewed   bool        // the pane before was lost: it ran in a new one, with the folder and variables of the old
+	Fault     string      // what went wrong around the command, such as a full disk; "" if nothing
+	Left      []pane.Left // what the command left running, where that can be seen
+	Ended     []string    // names of what the command left running and what held it ended; untrusted text
 }
 
 // Running is a started command.
@@ -350,7 +352,7 @@ func recorded(dir string) pane.Exit {
 // result combines an Exit with the recorded output.
 func result(dir string, e pane.Exit) Result {
 	return Result{
-		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fenced: e.Fenced, Fault: e.Fault,
+		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fenced: e.Fenced, Fault: e.Fault, Left: e.Left, Ended: e.Ended,
 		Terminal: onTerminal(dir), Stdout: captured(filepath.Join(dir, "out"), e.Stdout, e.StdoutGap),
 		Stderr: captured(filepath.Join(dir, "err"), e.Stderr, e.StderrGap),
 	}

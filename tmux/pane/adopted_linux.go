@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -17,8 +19,15 @@ const reapAgain = 200 * time.Millisecond
 // Adopt makes this process the parent of what the programs that it starts leave behind, so that it stays recognisable by
 // its ancestors, however it detaches itself. It is reaped when it ends. Programs that are started with os/exec are left
 // to who waits for them: Go holds a pidfd of each until it has been waited for. Where it does not (Linux before 5.4)
-// nothing is adopted.
-func Adopt() {
+// nothing is adopted. Once is enough.
+func Adopt() { adoptOnce() }
+
+var adoptOnce = sync.OnceFunc(adoptAll)
+
+// adopts says that orphans below this process become its children.
+var adopts atomic.Bool
+
+func adoptAll() {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil || errors.Is(self.WithHandle(func(uintptr) {}), os.ErrNoHandle) {
 		return
@@ -27,6 +36,7 @@ func Adopt() {
 	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return
 	}
+	adopts.Store(true)
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, unix.SIGCHLD)
 	go func() {

@@ -27,6 +27,7 @@ type Command struct {
 	started *waitingShell
 	streams []*outputStream
 	began   time.Time
+	present map[int]bool  // processes that were left behind before it
 	heard   atomic.Int64  // when it printed last, or began, in Unix nanoseconds
 	done    chan struct{} // closed at the end, when exit is set
 	exit    Exit
@@ -80,6 +81,7 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	if s.tty != nil && h.inner == nil && !h.apart() {
 		s.tty.give(h.proc.Process.Pid)
 	}
+	c.present = orphaned.present()
 	c.began = time.Now()
 	c.heard.Store(c.began.UnixNano())
 	h.tell(tell)
@@ -161,8 +163,11 @@ func (c *Command) wait() {
 		c.shell.tty.takeBack()
 	}
 	var left error
+	var behind Exit
 	if c.within != Unheld {
-		left = c.endHeld() // before its output ends: something left behind may hold that
+		behind.Ended, left = c.endHeld() // before its output ends: something left behind may hold that
+	} else {
+		behind.Left = orphaned.left(c.present, c.ending())
 	}
 	for _, l := range c.streams {
 		l.ended()
@@ -175,7 +180,7 @@ func (c *Command) wait() {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
 	e := c.ended(err, left)
-	e.Duration = took
+	e.Duration, e.Left, e.Ended = took, behind.Left, behind.Ended
 	if err := WriteExit(c.dir, e); err != nil && e.Fault == "" {
 		e.Fault = err.Error()
 	}
@@ -189,6 +194,21 @@ func (c *Command) wait() {
 	c.mu.Unlock()
 	c.shell.show.end(note(e))
 	c.shell.finish(c.done)
+}
+
+const (
+	leftMax  = 20                     // processes that are named of those that a command left
+	leftSoon = 100 * time.Millisecond // what ends within this time after its command is not named
+)
+
+// ending returns the group of a cancelled command, which is ended as a whole; else 0.
+func (c *Command) ending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.cancelled {
+		return 0
+	}
+	return c.group()
 }
 
 // ended returns the command's Exit. err comes from waiting for its process, left from cleaning

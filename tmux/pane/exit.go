@@ -24,6 +24,14 @@ type Exit struct {
 	StderrGap int64         `json:"stderr_gap,omitempty"`
 	Duration  time.Duration `json:"duration"`
 	Fault     string        `json:"fault,omitempty"` // what went wrong around it, for a person; "" if nothing
+	Left      []Left        `json:"left,omitempty"`  // what it left running, where that can be seen
+	Ended     []string      `json:"ended,omitempty"` // names of what it left running and what held it ended; untrusted text
+}
+
+// Left is a process that a command left behind.
+type Left struct {
+	Pid  int    `json:"pid"`
+	Name string `json:"name"` // of its program; untrusted text
 }
 
 // ReadExit reads the end of the command in dir: a line with the exit code, then a line of JSON

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,24 @@ func TestFencedEnds(t *testing.T) {
 	c.signal(unix.SIGKILL)
 	if e := c.Exit(); e.Code != 137 {
 		t.Errorf("killed: %+v", e)
+	}
+}
+
+// TestWhatASandboxEndsIsNamed: in both sandboxes, however it was sent to the background.
+func TestWhatASandboxEndsIsNamed(t *testing.T) {
+	for _, shell := range []string{"bash", "dash"} {
+		f := newFenced(t, shell)
+		for _, within := range []Sandboxed{ReadOnly, Fenced} {
+			for command, names := range map[string][]string{
+				"sleep 1000 >/dev/null 2>&1 & sleep 0.2": {"sleep"}, "nohup sleep 1000 >/dev/null 2>&1 & sleep 0.2; exit 0": {"sleep"},
+				"(setsid env -i /bin/sleep 1000 </dev/null >/dev/null 2>&1 &); sleep 0.2": {"sleep"}, "sleep 0 & wait": nil, "exit 0": nil,
+			} {
+				c, _ := f.start(command, within)
+				if e := c.Exit(); !slices.Equal(e.Ended, names) || len(e.Left) > 0 || e.Fault != "" {
+					t.Errorf("%s, %s, %s: %+v, want %q", shell, within, command, e, names)
+				}
+			}
+		}
 	}
 }
 

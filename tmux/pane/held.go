@@ -18,6 +18,15 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
+// leftInside says in the fence which processes are left there, behind the folder: the kernel ends them with the shell. It is within
+// single quotes once.
+const (
+	leftInsideBash = `{ IFS= builtin read -r __buddy_n </proc/1/comm; [[ $__buddy_n != bwrap ]] || for __buddy_p in /proc/[0-9]*; do ` +
+		`[[ $__buddy_p == /proc/1 || $__buddy_p == /proc/$$ ]] || { IFS= builtin read -r -d "" __buddy_n <$__buddy_p/cmdline && builtin printf "\\0%s" "$__buddy_n"; }; done; } >&9 2>/dev/null`
+	leftInsideSh = `{ IFS= read -r __buddy_n </proc/1/comm; [ "$__buddy_n" != bwrap ] || for __buddy_p in /proc/[0-9]*; do ` +
+		`case $__buddy_p in /proc/1 | /proc/$$) ;; *) read -r __buddy_s <$__buddy_p/stat && IFS= read -r __buddy_n <$__buddy_p/comm && case $__buddy_s in *") Z "*) ;; *) printf "\\0%s" "$__buddy_n" ;; esac ;; esac; done; } >&9 2>/dev/null`
+)
+
 // These scripts start the shell of a held command. It reads the command from descriptor 3,
 // which it gets last of all, and reports its final folder on 9. The words after that are the
 // shell's name, a folder that is gone ("" if none is), and for bash the variables that it must
@@ -25,10 +34,10 @@ import (
 // the folder is used.
 const (
 	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; SECONDS=0; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
-		`builtin trap '[[ ${__buddy_done-} ]] || builtin printf %s "$PWD" >&9' EXIT; eval -- "$__buddy_cmd"; ` +
-		`{ __buddy_rc=$? __buddy_done=1; set +euxv; builtin trap - DEBUG ERR; builtin printf %s "$PWD" >&9; } 2>/dev/null; builtin exit "$__buddy_rc"`
-	confinedSh = goneFolder + `set --; trap '[ -n "${__buddy_done-}" ] || printf %s "$PWD" >&9' EXIT; . /dev/fd/3` + "\n" +
-		`{ __buddy_rc=$? __buddy_done=1; set +eux; printf %s "$PWD" >&9; } 2>/dev/null; exit "$__buddy_rc"`
+		`builtin trap '[[ ${__buddy_done-} ]] || { builtin printf %s "$PWD" >&9; ` + leftInsideBash + `; }' EXIT; eval -- "$__buddy_cmd"; ` +
+		`{ __buddy_rc=$? __buddy_done=1; set +euxv; builtin trap - DEBUG ERR; builtin printf %s "$PWD" >&9; ` + leftInsideBash + `; } 2>/dev/null; builtin exit "$__buddy_rc"`
+	confinedSh = goneFolder + `set --; trap '[ -n "${__buddy_done-}" ] || { printf %s "$PWD" >&9; ` + leftInsideSh + `; }' EXIT; . /dev/fd/3` + "\n" +
+		`{ __buddy_rc=$? __buddy_done=1; set +eux; printf %s "$PWD" >&9; ` + leftInsideSh + `; } 2>/dev/null; exit "$__buddy_rc"`
 	goneFolder = `[ -z "$1" ] || printf 'buddy: the working directory %s is gone; running in an empty one\n' "$1" >&2; `
 )
 
@@ -240,17 +249,27 @@ func variables(state string) (exported, plain []string, err error) {
 	return exported, plain, nil
 }
 
-// endHeld ends what a held command left behind and adopts its folder.
-func (c *Command) endHeld() error {
+// endHeld ends what a held command left behind, whose names it returns, and adopts its folder.
+func (c *Command) endHeld() (ended []string, err error) {
 	r := c.started
-	err := r.by.Sweep(r.proc.Process.Pid)
+	if box, ok := r.by.(*confine.Box); ok && len(box.Left()) > 0 {
+		time.Sleep(leftSoon)
+		ended = box.Left()
+	}
+	err = r.by.Sweep(r.proc.Process.Pid)
 	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless something could not be ended
 	said := <-r.said
 	_ = r.folder.Close()
 	s := c.shell
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch dir := string(said); {
+	dir, behind, _ := strings.Cut(string(said), "\x00")
+	for name := range strings.SplitSeq(behind, "\x00") {
+		if name != "" && len(ended) < leftMax {
+			ended = append(ended, filepath.Base(name))
+		}
+	}
+	switch {
 	case dir == "" || dir == s.folder || dir == s.temp(c.within): // it was killed, or stayed
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command reported no usable one", s.folder))
@@ -259,7 +278,7 @@ func (c *Command) endHeld() error {
 	default:
 		err = errors.Join(err, s.moveTo(dir, true))
 	}
-	return errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
+	return ended, errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
 }
 
 // moveTo sets the folder of the next command. apart means that the state does not contain it.
@@ -289,9 +308,9 @@ func (w Sandboxed) name() string {
 	return "the read-only sandbox"
 }
 
-// interrupt passes Ctrl-C on to a held command, which is not in the terminal's foreground.
+// interrupt passes Ctrl-C on to a command in a session of its own, which is not in the terminal's foreground.
 func (c *Command) interrupt() {
-	if c.within != Unheld {
+	if c.started.apart() {
 		c.signal(syscall.SIGINT)
 	}
 }

@@ -27,6 +27,7 @@ func (o *orphans) adopt() {
 	o.mu.Lock()
 	o.own = make(map[int]bool)
 	o.mu.Unlock()
+	adopts.Store(true)
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, unix.SIGCHLD)
 	go func() {

@@ -16,4 +16,8 @@ func (orphans) adopt() {}
 
 func (orphans) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error { return start(cmd) }
 
+func (orphans) present() map[int]bool { return nil }
+
+func (orphans) left(map[int]bool, int) []Left { return nil }
+
 func (orphans) wait(cmd *exec.Cmd) error { return cmd.Wait() }

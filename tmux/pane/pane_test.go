@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,14 +127,14 @@ func TestExitFile(t *testing.T) {
 	if _, err := ReadExit(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("ReadExit of nothing: %v", err)
 	}
-	want := Exit{Code: 137, Signal: 9, Cancelled: true, Stdout: 5, Stderr: 1 << 40, Duration: time.Second, Fault: "disk\nfull"}
+	want := Exit{Code: 137, Signal: 9, Cancelled: true, Stdout: 5, Stderr: 1 << 40, Duration: time.Second, Fault: "disk\nfull", Left: []Left{{Pid: 7, Name: "node"}}, Ended: []string{"sleep"}}
 	if err := WriteExit(dir, want); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadExit(dir); err != nil || got != want {
+	if got, err := ReadExit(dir); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("ReadExit = %+v, %v; want %+v", got, err, want)
 	}
-	if got, err := parseExit([]byte("7\n")); err != nil || got != (Exit{Code: 7}) {
+	if got, err := parseExit([]byte("7\n")); err != nil || !reflect.DeepEqual(got, Exit{Code: 7}) {
 		t.Errorf("rc of a script: %+v, %v", got, err)
 	}
 	for _, bad := range []string{"", "x\n", "7\n{", "7\n[]"} {
@@ -154,7 +155,7 @@ func FuzzParseExit(f *testing.F) {
 		if err := WriteExit(dir, e); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := ReadExit(dir); err != nil || !utf8.ValidString(e.Fault) || again != e {
+		if again, err := ReadExit(dir); err != nil || !utf8.ValidString(e.Fault) || !reflect.DeepEqual(again, e) {
 			t.Errorf("%+v reads back as %+v, %v", e, again, err)
 		}
 	})

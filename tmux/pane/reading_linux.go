@@ -1,7 +1,6 @@
 package pane
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -73,21 +72,23 @@ func reads(pid int, keys bool) bool {
 // serves reports whether one of the files is a port at which a process awaits connections: a server that also takes keys does not
 // wait for them.
 func serves(pid int, files []uint64) bool {
-	var ports []byte
-	for _, name := range []string{"tcp", "tcp6"} {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, name)) // proc_pid_net(5)
-		ports = append(ports, text...)
+	process, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return false // it has ended
 	}
-	for line := range bytes.Lines(ports) {
-		f := bytes.Fields(line)
-		if len(f) < 10 || string(f[3]) != "0A" { // TCP_LISTEN
-			continue
+	defer func() { _ = unix.Close(process) }()
+	return slices.ContainsFunc(files, func(fd uint64) bool {
+		if !strings.HasPrefix(fileOf(pid, fd), "socket:") {
+			return false
 		}
-		if slices.ContainsFunc(files, func(fd uint64) bool { return fileOf(pid, fd) == "socket:["+string(f[9])+"]" }) {
-			return true
+		copied, err := unix.PidfdGetfd(process, int(fd), 0)
+		if err != nil {
+			return false // older than Linux 5.6
 		}
-	}
-	return false
+		defer func() { _ = unix.Close(copied) }()
+		listens, err := unix.GetsockoptInt(copied, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
+		return err == nil && listens != 0
+	})
 }
 
 // systemCall holds a call of the kernel that a process waits in.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tools"
 )
 
@@ -136,10 +138,36 @@ func remarks(res tmux.Result, out output) []string {
 	case res.Fenced && !res.Cancelled:
 		all = append(all, explainFenced(out.stderr+"\n"+out.stdout, res.ExitCode))
 	}
+	all = append(all, leftBehind(res.Left), endedWithIt(res.Ended))
 	if res.Signal != 0 {
 		all = append(all, fmt.Sprintf("the shell was ended by signal %d", res.Signal))
 	}
 	return all
+}
+
+// leftBehind says what a command left running, and how that is ended; "" for nothing.
+func leftBehind(left []pane.Left) string {
+	if len(left) == 0 {
+		return ""
+	}
+	var names, pids []string
+	for _, p := range left {
+		pids = append(pids, strconv.Itoa(p.Pid))
+		names = append(names, fmt.Sprintf("%q (%d)", valid(p.Name), p.Pid))
+	}
+	return fmt.Sprintf("it left running: %s; to end: kill %s", strings.Join(names, ", "), strings.Join(pids, " "))
+}
+
+// endedWithIt says what of a held command did not stay; "" for nothing.
+func endedWithIt(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var all []string
+	for _, name := range names {
+		all = append(all, strconv.Quote(valid(name)))
+	}
+	return "ended with it, because nothing stays in a sandbox: " + strings.Join(all, ", ") + `; a server runs with "wait": false, without &`
 }
 
 // paths returns the files of the output streams that are not empty.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -96,6 +97,29 @@ func TestNewPaneIsSaid(t *testing.T) {
 		if renewed != strings.HasPrefix(got, "exit code 0, no output; the pane before was lost") {
 			t.Errorf("renewed %v: note %q", renewed, got)
 		}
+	}
+}
+
+// TestLeftBehindIsSaid: the model reads what a command left running, and what of it a sandbox ended.
+func TestLeftBehindIsSaid(t *testing.T) {
+	left := []pane.Left{{Pid: 4711, Name: "node"}, {Pid: 4712, Name: "a]\n\xff"}}
+	if got := payload(t, finished(tmux.Result{Left: left}, nil, 100)).Note; got != `exit code 0, no output; it left running: "node" (4711), "a]\n�" (4712); to end: kill 4711 4712` {
+		t.Errorf("%s", got)
+	}
+	if got := payload(t, finished(tmux.Result{Ended: []string{"node"}}, nil, 100)).Note; !strings.Contains(got, `ended with it, because nothing stays in a sandbox: "node"; a server runs with "wait": false`) {
+		t.Errorf("%s", got)
+	}
+	tool := shellTool(t, nil)
+	r := tool.Run(t.Context(), shellCall(t, "setsid sleep 1000 >/dev/null 2>&1 &"))
+	m := regexp.MustCompile(`it left running: "sleep" \((\d+)\); to end: kill (\d+)`).FindStringSubmatch(r.Content)
+	if runtime.GOOS != "linux" {
+		return // it can't be seen
+	}
+	if m == nil {
+		t.Fatalf("%+v", r)
+	}
+	if r := tool.Run(t.Context(), shellCall(t, "kill "+m[2])); r.IsError {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -28,6 +28,9 @@ func (*Box) Close() {}
 // Start starts nothing.
 func (*Box) Start(*exec.Cmd) error { return Possible() }
 
+// Left names nothing.
+func (*Box) Left() []string { return nil }
+
 // Sweep does nothing.
 func (*Box) Sweep(int) error { return nil }
 

@@ -1,0 +1,94 @@
+package pane
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// left returns the processes that a command left behind, which has just ended: this process has become their parent, however
+// they were sent to the background, or that of a process above them. before are those that were there when it began; those of
+// group, which is 0 for none, are to be ended yet.
+func (o *orphans) left(before map[int]bool, group int) (all []Left) {
+	if len(o.tops(before)) == 0 {
+		return nil
+	}
+	time.Sleep(leftSoon)
+	for _, pid := range o.tops(before) {
+		if groupOf(pid) != group {
+			all = named(all, pid)
+		}
+	}
+	return all
+}
+
+// present returns the processes that were left behind so far.
+func (o *orphans) present() map[int]bool {
+	all := make(map[int]bool)
+	for _, pid := range o.tops(nil) {
+		all[pid] = true
+	}
+	return all
+}
+
+// tops returns the children of this process that it did not start, without those of before.
+func (o *orphans) tops(before map[int]bool) (all []int) {
+	if !adopts.Load() {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	files, _ := filepath.Glob("/proc/self/task/*/children") // the pattern is valid
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // the thread has ended
+		for pid := range strings.FieldsSeq(string(text)) {
+			if n, err := strconv.Atoi(pid); err == nil && !before[n] && !o.own[n] {
+				all = append(all, n)
+			}
+		}
+	}
+	if len(all) > 0 && o.own == nil {
+		started := startedHere()
+		all = slices.DeleteFunc(all, func(pid int) bool { return started[pid] })
+	}
+	return all
+}
+
+// startedHere returns the processes that this one started with os/exec and has not waited for: Go holds a pidfd of each.
+func startedHere() map[int]bool {
+	all := make(map[int]bool)
+	files, _ := filepath.Glob("/proc/self/fdinfo/*")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		_, rest, ok := strings.Cut(string(text), "\nPid:\t")
+		line, _, _ := strings.Cut(rest, "\n")
+		if pid, err := strconv.Atoi(line); ok && err == nil {
+			all[pid] = true
+		}
+	}
+	return all
+}
+
+// named adds a process and those below it, as far as they run.
+func named(all []Left, pid int) []Left {
+	if len(all) >= leftMax {
+		return all
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // proc_pid_stat(5): number (name) state …
+	open, end := strings.IndexByte(string(stat), '('), strings.LastIndex(string(stat), ") ")
+	if err != nil || open < 0 || end < open || len(stat) < end+3 || stat[end+2] == 'Z' {
+		return all
+	}
+	all = append(all, Left{Pid: pid, Name: string(stat[open+1 : end])})
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for child := range strings.FieldsSeq(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			all = named(all, n)
+		}
+	}
+	return all
+}
