@@ -191,6 +191,9 @@ type Problem struct {
 	Line   int // 0 is the whole file
 	Reason string
 	Used   bool // it is used all the same
+	// Limits means that the file limits something in a way that is not understood: a person has to know that
+	// it is out.
+	Limits bool
 }
 
 // String formats the problem on one line.
@@ -361,11 +364,17 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		return nil
 	}
 	block, err := r.kind.parse(data)
+	if err == nil {
+		err = r.kind.lostLimit(block)
+	}
 	if err == nil && strings.TrimSpace(block.Body) == "" {
 		err = errors.New("it has no text")
 	}
 	if err != nil {
 		r.skip(name, err.Error())
+		if limit, ok := errors.AsType[*frontmatter.LimitError](err); ok {
+			r.found.Problems[len(r.found.Problems)-1] = Problem{Kind: r.kind, File: name, Line: limit.Line, Reason: limit.Reason, Limits: true}
+		}
 		return nil
 	}
 	if w := block.Warning; w != nil {

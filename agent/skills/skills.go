@@ -60,6 +60,7 @@ type Book struct {
 
 	mu       sync.Mutex // guards all below
 	set      Set
+	lost     Lost            // what the person knows of Problems
 	stale    bool            // a reading is due
 	switched map[string]bool // on or off in this session, by name
 	used     map[string]int  // how often, by name
@@ -187,6 +188,7 @@ func (b *Book) read(ctx context.Context) {
 		return // what is known is better than nothing
 	}
 	b.set = set
+	b.lost.Say(b.stream, set.Problems)
 	b.wake(b.below.files)
 	b.publish()
 }

@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/extensions"
 	"buddy/extensions/subagent"
@@ -41,7 +42,8 @@ type Book struct {
 
 	mu    sync.Mutex // guards all below
 	set   Set
-	fresh bool // it is as the files were when they were read last
+	lost  skills.Lost // what the person knows of Problems
+	fresh bool        // it is as the files were when they were read last
 }
 
 // NewBook returns a book of which nothing was read. read returns the definitions; nil: there are
@@ -80,6 +82,7 @@ func (b *Book) await(ctx context.Context) Set {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.set = set
+	b.lost.Say(b.stream, set.Problems)
 	return set
 }
 

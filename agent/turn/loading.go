@@ -58,7 +58,9 @@ func (l loading) lend() {
 		return
 	}
 	if l.loop.agent.Type == "" { // what an agent was given is not the session's
-		rules, refused := fieldRules(s.Allowed, action.Allow)
+		rules, refused := fieldRules(s.Allowed, func(text string) ([]action.Rule, error) {
+			return action.FieldRules(text, action.Allow, action.FromSession)
+		})
 		l.loop.p.Approvals.Lend(x.task, rules...)
 		l.say("allowed-tools", "allow", refused)
 	}
@@ -78,15 +80,15 @@ func (l loading) lend() {
 // restrict denies until the next prompt what the skill says in disallowed-tools. It begins when the
 // commands in its own text have run.
 func (l loading) restrict() {
-	rules, refused := fieldRules(l.s.Denied, action.Deny)
+	rules, refused := fieldRules(l.s.Denied, func(text string) ([]action.Rule, error) { return action.FieldDenials(text, action.FromSession) })
 	l.loop.p.Approvals.Lend(l.x.task, rules...)
 	l.say("disallowed-tools", "deny", refused)
 }
 
 // fieldRules returns the rules that texts of the field mean, and why others mean none.
-func fieldRules(all []string, d action.Decision) (rules []action.Rule, refused []string) {
+func fieldRules(all []string, meaning func(string) ([]action.Rule, error)) (rules []action.Rule, refused []string) {
 	for _, text := range all {
-		more, err := action.FieldRules(text, d, action.FromSession)
+		more, err := meaning(text)
 		if err != nil {
 			refused = append(refused, err.Error())
 		}

@@ -19,14 +19,18 @@ func checkExtensions(ctx context.Context) Finding {
 	found, err := compose.FindExtensions(ctx, cwd)
 	text := fmt.Sprintf("skills and commands: %d, agents: %d, styles: %d", found.Skills, found.Agents, found.Styles)
 	var wrong []string
+	state := Weak
 	for _, p := range found.Problems {
 		wrong = append(wrong, p.String())
+		if p.Limits {
+			state = Broken
+		}
 	}
 	if err != nil {
 		wrong = append(wrong, err.Error())
 	}
 	if len(wrong) > 0 {
-		return Finding{"extensions", Weak, text + "; " + strings.Join(wrong, "; "), "docs/extensions.md says what such files look like"}
+		return Finding{"extensions", state, text + "; " + strings.Join(wrong, "; "), "docs/extensions.md says what such files look like"}
 	}
 	return Finding{"extensions", Fine, text, ""}
 }

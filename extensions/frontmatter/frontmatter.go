@@ -5,7 +5,9 @@
 //	fmt.Println(b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body)
 //
 // The files come from anywhere: what is in them is bounded, YAML aliases are refused, and a
-// block that is no YAML still gives its name and its description.
+// block that is no YAML still gives its name and its description, unless it limits something: the
+// limit would be lost. The name of a setting may be written as programs do: allowed-tools,
+// allowed_tools and allowedTools are the same.
 package frontmatter
 
 import (
@@ -16,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -28,9 +31,6 @@ const (
 	MaxBlock = 64 << 10
 )
 
-// fence is the line around a block.
-const fence = "---"
-
 // Warning reports a mistake in a block that could be read all the same.
 type Warning struct {
 	Line   int // of the file, from 1
@@ -39,10 +39,11 @@ type Warning struct {
 
 // Block holds the settings and the text of a file. Unknown settings are kept and do no harm.
 type Block struct {
-	Body    string   // the text behind the block, with \n at the ends of its lines
-	Line    int      // of the file where Body begins, from 1
-	Warning *Warning // nil: all is well
-	values  map[string]*yaml.Node
+	Body    string                // the text behind the block, with \n at the ends of its lines
+	Line    int                   // of the file where Body begins, from 1
+	Warning *Warning              // nil: all is well
+	values  map[string]*yaml.Node // by [Plain] names
+	names   []string              // of the settings, as they are written
 }
 
 // Parse reads a file. An error says why it is none that can be used: it is too long, is no
@@ -56,11 +57,11 @@ func Parse(data []byte) (Block, error) {
 		return Block{}, errors.New("is not text in UTF-8")
 	}
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	rest, ok := strings.CutPrefix(text, fence+"\n")
-	if !ok {
-		return Block{Body: text, Line: 1}, nil
+	begin := opening().FindString(text)
+	if begin == "" {
+		return Block{Body: text, Line: 1}, misplaced(text)
 	}
-	yamlText, body, ok := cutBlock(rest)
+	yamlText, body, ok := cutBlock(text[len(begin):])
 	switch {
 	case !ok:
 		return Block{}, errors.New("the settings that begin with --- do not end with a line ---")
@@ -68,18 +69,22 @@ func Parse(data []byte) (Block, error) {
 		return Block{}, fmt.Errorf("the settings have %d bytes (allowed: %d)", len(yamlText), MaxBlock)
 	}
 	b := Block{Body: body, Line: strings.Count(text[:len(text)-len(body)], "\n") + 1}
-	b.values, b.Warning = values(yamlText)
+	before := strings.Count(begin, "\n")
+	b.values, b.names, b.Warning = values(yamlText, before)
 	if b.Warning == nil {
 		return b, nil
 	}
 	quoted, harmless := quote(yamlText)
-	switch all, wrong := values(quoted); {
-	case wrong != nil:
-		b.values = lines(yamlText)
-	case harmless:
-		b.values, b.Warning = all, nil
+	switch all, names, wrong := values(quoted, before); {
+	case wrong == nil:
+		b.values, b.names = all, names
+		if harmless {
+			b.Warning = nil
+		}
+	case limiting(yamlText) != "":
+		return Block{}, &LimitError{b.Warning.Line, b.Warning.Reason + ", so " + limiting(yamlText) + " would be lost"}
 	default:
-		b.values = all
+		b.values = lines(yamlText)
 	}
 	return b, nil
 }
@@ -100,7 +105,7 @@ func quote(block string) (quoted string, harmless bool) {
 		if !known || value == "" {
 			continue
 		}
-		if _, wrong := values(line); wrong == nil {
+		if _, _, wrong := values(line, 0); wrong == nil {
 			continue
 		}
 		all[i] = key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
@@ -118,51 +123,60 @@ func Settings(data []byte) (Block, error) {
 	case !utf8.Valid(data):
 		return Block{}, errors.New("is not text in UTF-8")
 	}
-	all, wrong := values(string(data))
+	all, names, wrong := values(string(data), 0)
 	if wrong != nil {
-		return Block{}, fmt.Errorf("line %d: %s", wrong.Line-1, wrong.Reason)
+		return Block{}, fmt.Errorf("line %d: %s", wrong.Line, wrong.Reason)
 	}
-	return Block{values: all}, nil
+	return Block{values: all, names: names}, nil
 }
+
+// opening is the first fence, which may have blank lines before it; closing is the second one.
+var (
+	opening = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*?---[ \t]*\n`) })
+	closing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^---[ \t]*(?:\n|\z)`) })
+)
 
 // cutBlock splits what follows the first fence at the second one.
 func cutBlock(rest string) (block, body string, ok bool) {
-	if body, ok = strings.CutPrefix(rest, fence+"\n"); ok || rest == fence {
-		return "", body, true
+	at := closing().FindStringIndex(rest)
+	if at == nil {
+		return "", "", false
 	}
-	if block, body, ok = strings.Cut(rest, "\n"+fence+"\n"); ok {
-		return block, body, true
-	}
-	block, ok = strings.CutSuffix(rest, "\n"+fence)
-	return block, "", ok
+	return strings.TrimSuffix(rest[:at[0]], "\n"), rest[at[1]:], true
 }
 
-// values reads a block as YAML.
-func values(text string) (map[string]*yaml.Node, *Warning) {
+// values reads a block as YAML: the settings by their plain names, and the names as they are
+// written. before is how many lines the file has before it.
+func values(text string, before int) (map[string]*yaml.Node, []string, *Warning) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		return nil, &Warning{yamlLine(err), "the settings are no YAML: " + yamlReason(err)}
+		return nil, nil, &Warning{yamlLine(err) + before, "the settings are no YAML: " + yamlReason(err)}
 	}
 	if len(doc.Content) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, &Warning{top.Line + 1, "the settings are no list of NAME: VALUE"}
+		return nil, nil, &Warning{top.Line + before, "the settings are no list of NAME: VALUE"}
 	}
 	if at := AliasIn(top); at > 0 {
-		return nil, &Warning{at + 1, "YAML aliases (*NAME) are not read"}
+		return nil, nil, &Warning{at + before, "YAML aliases (*NAME) are not read"}
 	}
-	return entries(top), nil
+	all, names := entries(top)
+	if len(all) < len(names) {
+		return nil, nil, &Warning{top.Line + before, "a setting is there twice"}
+	}
+	return all, names, nil
 }
 
-// entries returns the values of a mapping by their names.
-func entries(n *yaml.Node) map[string]*yaml.Node {
-	all := make(map[string]*yaml.Node)
+// entries returns the values of a mapping by their plain names, and the names as they are written.
+func entries(n *yaml.Node) (all map[string]*yaml.Node, names []string) {
+	all = make(map[string]*yaml.Node)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		all[n.Content[i].Value] = n.Content[i+1]
+		name := n.Content[i].Value
+		all[Plain(name)], names = n.Content[i+1], append(names, name)
 	}
-	return all
+	return all, names
 }
 
 // AliasIn returns the line of the first alias in a node, 0 for none.
@@ -180,13 +194,13 @@ func AliasIn(n *yaml.Node) int {
 
 var yamlAt = regexp.MustCompile(`line (\d+)`)
 
-// yamlLine returns the line of the file that an error of the block is about.
+// yamlLine returns the line of the block that an error is about.
 func yamlLine(err error) int {
 	line := 1
 	if m := yamlAt.FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1]) // digits
 	}
-	return line + 1
+	return line
 }
 
 var yamlPlace = regexp.MustCompile(`^yaml: (line \d+: )?`)
@@ -227,20 +241,27 @@ func unquoted(s string) string {
 }
 
 // Has reports whether a setting is there.
-func (b Block) Has(name string) bool { return b.values[name] != nil }
+func (b Block) Has(name string) bool { return b.Node(name) != nil }
+
+// Node returns the value of a setting, nil when it is missing.
+func (b Block) Node(name string) *yaml.Node { return b.values[Plain(name)] }
+
+// Names returns the names of the settings as they are written.
+func (b Block) Names() []string { return b.names }
 
 // Within returns the settings below one that holds others, none if it does not.
 func (b Block) Within(name string) Block {
-	n := b.values[name]
+	n := b.Node(name)
 	if n == nil || n.Kind != yaml.MappingNode {
 		return Block{}
 	}
-	return Block{values: entries(n)}
+	all, names := entries(n)
+	return Block{values: all, names: names}
 }
 
 // Text returns the value of a setting as text, "" when it is missing or no single value.
 func (b Block) Text(name string) string {
-	n := b.values[name]
+	n := b.Node(name)
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
 	}
@@ -249,19 +270,27 @@ func (b Block) Text(name string) string {
 
 // Bool returns a setting that is true or false, also written yes, on or 1 and no, off or 0.
 func (b Block) Bool(name string, otherwise bool) bool {
-	switch strings.ToLower(b.Text(name)) {
-	case "true", "yes", "on", "1":
-		return true
-	case "false", "no", "off", "0":
-		return false
+	if value, ok := Truth(b.Text(name)); ok {
+		return value
 	}
 	return otherwise
+}
+
+// Truth reads a text that is true or false, as [Block.Bool] does; ok is false for another one.
+func Truth(text string) (value, ok bool) {
+	switch strings.ToLower(text) {
+	case "true", "yes", "on", "1":
+		return true, true
+	case "false", "no", "off", "0":
+		return false, true
+	}
+	return false, false
 }
 
 // List returns a setting that is a YAML list, or text with commas or blanks between its items.
 // What is in parentheses or braces belongs together: "Bash(git add *), Read" are two.
 func (b Block) List(name string) []string {
-	n := b.values[name]
+	n := b.Node(name)
 	if n == nil {
 		return nil
 	}
@@ -279,7 +308,7 @@ func (b Block) List(name string) []string {
 
 // Nested reports whether a setting has settings in it, which Text and List leave out.
 func (b Block) Nested(name string) bool {
-	n := b.values[name]
+	n := b.Node(name)
 	if n == nil {
 		return false
 	}

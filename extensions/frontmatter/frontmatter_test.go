@@ -23,12 +23,23 @@ func TestParse(t *testing.T) {
 		{name: "BOM and CRLF", file: "\ufeff---\r\ndescription: b\r\n---\r\nText\r\n", description: "b", body: "Text\n", line: 4},
 		{name: "folded", file: "---\ndescription: >\n  one\n  two\n---\n", description: "one two", line: 6},
 		{name: "rule in the text", file: "---\ndescription: b\n---\nText\n---\nmore", description: "b", body: "Text\n---\nmore", line: 4},
-		{name: "a blank behind the fence", file: "--- \ndescription: b\n---\n", body: "--- \ndescription: b\n---\n", line: 1},
+		{name: "a blank behind the fence", file: "--- \ndescription: b\n--- \nText", description: "b", body: "Text", line: 4},
+		{name: "lines before the fence", file: "\n  \n---\ndescription: b\n---\nText", description: "b", body: "Text", line: 6},
+		{name: "a mistake behind lines before the fence", file: "\n---\ndescription: a: b\n---\nText", description: "a: b", body: "Text", line: 5, warningAt: 3, warning: "no YAML"},
 		{name: "colon", file: "---\nname: a\ndescription: Use when: tests fail\n---\nText", description: "Use when: tests fail", body: "Text", line: 5, warningAt: 3, warning: "no YAML"},
 		{name: "colon, folded", file: "---\ndescription: Use when: tests\n  fail or hang\nother: [\n---\n", description: "Use when: tests fail or hang", line: 6, warningAt: 2, warning: "no YAML"},
 		{name: "quotes without YAML", file: "---\ndescription: \"a b\"\nx: [\n---\n", description: "a b", line: 5, warningAt: 3, warning: "no YAML"},
 		{name: "alias", file: "---\nx: &a 1\ndescription: b\ny: *a\n---\n", description: "b", line: 6, warningAt: 4, warning: "aliases"},
 		{name: "list", file: "---\n- a\n---\n", line: 4, warningAt: 2, warning: "no list of NAME"},
+		{name: "a description that is there twice", file: "---\ndescription: a\nDescription: b\n---\nText", description: "a", body: "Text", line: 5, warningAt: 2, warning: "twice"},
+		{name: "text with a rule", file: "Title\n---\ntools: Read\n", body: "Title\n---\ntools: Read\n", line: 1},
+		{name: "a limit, and a text that goes on unindented", file: "---\nname: a\ndescription: b\nthat goes on\ntools: Read\n---\nText", problem: "line 4: the settings are no YAML: could not find expected ':', so tools would be lost"},
+		{name: "a limit with a tab", file: "---\nname: a\ntools:\n\t- Read\n---\nText", problem: "so tools would be lost"},
+		{name: "a limit with an alias", file: "---\nx: &a 1\npermission-mode: *a\n---\n", problem: "so permission-mode would be lost"},
+		{name: "a limit that is there twice", file: "---\ntools: Read\nTools: Bash\n---\n", problem: "a setting is there twice, so tools would be lost"},
+		{name: "a limit in JSON", file: "---\n{\"name\": \"a\",\n\"tools\": [\"Read\"\n}\n---\n", problem: "so tools would be lost"},
+		{name: "a limit behind a title", file: "# A\n\n---\nname: a\ndisable-model-invocation: true\n---\nText", problem: "line 3: the settings have to begin the file"},
+		{name: "a limit in TOML", file: "+++\nname = \"a\"\nsandbox_mode = \"read-only\"\n+++\nText", problem: "so sandbox_mode would be lost"},
 		{name: "does not end", file: "---\ndescription: b\n", problem: "do not end"},
 		{name: "too long a block", file: "---\nx: " + strings.Repeat("a", MaxBlock) + "\n---\n", problem: "allowed: 65536"},
 		{name: "too long a file", file: strings.Repeat("a", MaxFile+1), problem: "allowed: 262144"},
@@ -110,6 +121,27 @@ func TestPlainTexts(t *testing.T) {
 				t.Errorf("%+v", b.Warning)
 			}
 		})
+	}
+}
+
+// Names of settings are the same in all spellings, and those that limit something are known by their words.
+func TestNamesOfSettings(t *testing.T) {
+	b, err := Parse([]byte("---\nDisallowed_Tools: Bash\nwhenToUse: x\n---\nText"))
+	if err != nil || !slices.Equal(b.List("disallowed-tools"), []string{"Bash"}) || b.Text("when_to_use") != "x" || !slices.Equal(b.Names(), []string{"Disallowed_Tools", "whenToUse"}) {
+		t.Errorf("%v, %v: %v", b.Names(), b.List("disallowed-tools"), err)
+	}
+	for name, want := range map[string]bool{
+		"tools": true, "allowed_tools": true, "permissionMode": true, "read-only": true, "sandbox_mode": true, "excludeTools": true, "Mode": true,
+		"name": false, "description": false, "model": false, "license": false, "required-tools": false, "color": false, "metadata": false, "version": false,
+	} {
+		if Restricts(name) != want {
+			t.Errorf("%s limits something: %v", name, !want)
+		}
+	}
+	for moment, want := range map[string]bool{"preToolUse": true, "BeforeTool": true, "beforeShellExecution": true, "PermissionRequest": true, "PreCompact": false, "Stop": false, "PermissionDenied": false} {
+		if Guards(moment) != want {
+			t.Errorf("%s may refuse something: %v", moment, !want)
+		}
 	}
 }
 

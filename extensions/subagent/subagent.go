@@ -8,7 +8,6 @@ package subagent
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"buddy/agent/action"
@@ -75,7 +74,7 @@ func All(items []extensions.Item) ([]Definition, []extensions.Problem) {
 	for _, it := range items {
 		r := reader{Definition: Definition{Item: it, Prompt: strings.TrimSpace(it.Body)}}
 		if why := r.read(); why != "" {
-			problems = append(problems, extensions.Problem{Kind: extensions.Agent, File: it.File, Reason: why})
+			problems = append(problems, extensions.Problem{Kind: extensions.Agent, File: it.File, Reason: why, Limits: r.lost})
 			continue
 		}
 		for _, why := range r.ignored {
@@ -96,6 +95,7 @@ func All(items []extensions.Item) ([]Definition, []extensions.Problem) {
 type reader struct {
 	Definition
 	ignored []string
+	lost    bool // a limit is not understood
 }
 
 // ignore notes a setting that has no effect.
@@ -105,11 +105,14 @@ func (r *reader) ignore(format string, args ...any) {
 
 // read reads the settings. It returns why the definition can't be used, "" if it can.
 func (r *reader) read() string {
-	name := strings.ToLower(r.Text("name"))
-	prefix := ""
+	prefix, called := "", r.Name[strings.LastIndexByte(r.Name, ':')+1:]
 	if r.Origin == extensions.Plugin {
 		prefix, _, _ = strings.Cut(r.Name, ":")
 		prefix += ":"
+	}
+	name := strings.ToLower(r.Text("name"))
+	if !r.Has("name") {
+		name = called
 	}
 	r.Description = texts.Clip(texts.OneLine(r.Text("description")), maxDescription)
 	switch {
@@ -128,8 +131,19 @@ func (r *reader) read() string {
 			return fmt.Sprintf("its description %s: %q", found[0].Reason, found[0].Excerpt)
 		}
 	}
-	r.readTools()
-	r.readLimits()
+	for _, name := range r.Names() {
+		if why := r.limit(name); why != "" {
+			r.lost = true
+			return name + ": " + why
+		}
+	}
+	if slices.ContainsFunc(r.tools, func(t string) bool { return strings.HasPrefix(t, mcpPrefix) }) {
+		r.tools = append(r.tools, "use_tool") // through which they are called
+	}
+	if r.Model = r.Text("model"); r.Model == "inherit" {
+		r.Model = ""
+	}
+	r.Background = r.Bool("background", false)
 	r.Skills = r.List("skills")
 	for _, field := range refused {
 		if r.Has(field) {
@@ -141,81 +155,6 @@ func (r *reader) read() string {
 
 // refused are fields of other programs that have no counterpart here.
 var refused = []string{"hooks", "memory", "effort", "isolation", "initialPrompt"}
-
-// readTools reads which tools the agent has.
-func (r *reader) readTools() {
-	if list := r.List("tools"); r.Has("tools") && !slices.Contains(list, "*") {
-		r.tools = []string{}
-		for _, name := range list {
-			r.tools = append(r.tools, r.ours("tools", name)...)
-		}
-		if slices.ContainsFunc(r.tools, func(t string) bool { return strings.HasPrefix(t, mcpPrefix) }) {
-			r.tools = append(r.tools, "use_tool") // through which they are called
-		}
-	}
-	for _, name := range r.List("disallowedTools") {
-		r.denied = append(r.denied, r.ours("disallowedTools", name)...)
-	}
-	if !r.Has("mcpServers") || r.Origin == extensions.Plugin {
-		return
-	}
-	r.servers = append([]string{}, r.List("mcpServers")...)
-	if r.Nested("mcpServers") {
-		r.ignore("mcpServers: a server that is defined here is not started; name one of your settings or of .mcp.json")
-	}
-}
-
-// ours returns buddy's tools of a name in a setting.
-func (r *reader) ours(field, name string) []string {
-	bare, _, limited := strings.Cut(name, "(")
-	tools, ok := action.FieldTool(strings.TrimSpace(bare))
-	switch {
-	case !ok:
-		r.ignore("%s: buddy has no tool %q", field, texts.Clip(name, 80))
-		return nil
-	case limited && field == "tools": // a rule is no list of tools, and half a tool would be too much
-		r.ignore("tools: %q is left out, because a tool can't be had in part here", texts.Clip(name, 80))
-		return nil
-	}
-	return tools
-}
-
-// fieldModes are the field's names of modes.
-var fieldModes = map[string]action.Mode{
-	"default": action.ModeAsk, "acceptEdits": action.ModeEdits, "bypassPermissions": action.ModeAll, "dontAsk": action.ModeNone,
-}
-
-// readLimits reads how much the agent may do, and with which model.
-func (r *reader) readLimits() {
-	if text := r.Text("permissionMode"); text != "" && r.Origin != extensions.Plugin {
-		mode, ok := fieldModes[text]
-		if !ok {
-			mode, ok = action.Mode(text), slices.Contains(action.Modes, action.Mode(text))
-		}
-		if ok {
-			r.Mode = mode
-		} else {
-			r.ignore("permissionMode: %q is no mode", texts.Clip(text, 80))
-		}
-	}
-	for _, field := range []string{"permissionMode", "mcpServers"} {
-		if r.Origin == extensions.Plugin && r.Has(field) {
-			r.ignore("%s of a plugin's agent has no effect", field)
-		}
-	}
-	if text := r.Text("maxTurns"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxTurns {
-			r.ignore("maxTurns: %q is no number from 1 to %d", texts.Clip(text, 80), maxTurns)
-		} else {
-			r.MaxTurns = n
-		}
-	}
-	if r.Model = r.Text("model"); r.Model == "inherit" {
-		r.Model = ""
-	}
-	r.Background = r.Bool("background", false)
-}
 
 // Only returns the tools that the agent is limited to, nil when it is not.
 func (d Definition) Only() []string { return d.tools }

@@ -1,0 +1,92 @@
+package action
+
+import "strings"
+
+// meantTools pairs names that programs have for their tools, as plainName writes them, with the tools of
+// buddy that do the same; "" is a tool that buddy has nothing like.
+var meantTools = spread(map[string]string{
+	"bash shell execute exec execcommand executecommand executebash runcommand runcommands runshell runshellcommand shellcommand " +
+		"command terminal runterminalcmd runterminalcommand runinterminal localshell unifiedexec powershell console": "run_shell",
+	"read readfile readfiles readmanyfiles viewfile openfile view notebookread fsread":                    "read_file",
+	"write writefile createfile create writetofile newfile":                                               "write_file apply_patch",
+	"edit edits editfile editfiles multiedit replace strreplace searchreplace applydiff patch applypatch": "edit_file write_file apply_patch",
+	"fswrite inserteditintofile replacestringinfile strreplaceeditor strreplacebasededittool":             "edit_file write_file apply_patch",
+	"glob findfiles filesearch":                                        "glob",
+	"grep grepsearch searchfilecontent searchfiles textsearch ripgrep": "grep",
+	"search codebase codebasesearch":                                   "glob grep",
+	"ls list listdir listdirectory listfiles":                          "list_dir",
+	"webfetch fetch fetchurl urlfetch fetchwebpage":                    "fetch_url",
+	"websearch googlewebsearch searchweb":                              "web_search",
+	"web":                                                              "fetch_url web_search",
+	"todo todos todowrite todoread writetodos updateplan todolist managetodolist": "todo",
+	"askuser askuserquestion question askquestions requestuserinput":              "ask_user",
+	"agent agents task subagent customagent runsubagent spawnagent delegate":      "agent",
+	"skill skills activateskill":              "skill",
+	"taskoutput bashoutput getterminaloutput": "task_output",
+	"taskstop killshell killbash":             "task_kill",
+	"enterplanmode":                           "enter_plan",
+	"exitplanmode":                            "exit_plan",
+	"toolsearch":                              "tool_search",
+	"notebookedit slashcommand listmcpresources listmcpresourcestool readmcpresource readmcpresourcetool enterworktree exitworktree " +
+		"croncreate crondelete cronlist teamcreate teamdelete sendmessage taskcreate taskget tasklist taskupdate lsp monitor config " +
+		"savememory codesearch doomloop viewimage imagegeneration computer browser usages problems changes testfailure githubrepo extensions vscodeapi": "",
+})
+
+// spread returns a table with each of the names in a key by itself.
+func spread(table map[string]string) map[string][]string {
+	all := make(map[string][]string)
+	for names, ours := range table {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = strings.Fields(ours)
+		}
+	}
+	return all
+}
+
+// plainName returns a name in small letters, without what separates its words.
+func plainName(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// MeantTools returns the tools of buddy that a name in a limit means, in the spelling of any program: bash,
+// run_shell_command, execute and Bash are the same. A name of the field means what FieldTool says. For a tool that
+// buddy has nothing like there is none, and ok. SERVER/TOOL, @SERVER and SERVER_* are tools of MCP servers. What
+// allows something reads FieldTool alone, which takes no name for another.
+func MeantTools(name string) (ours []string, ok bool) {
+	if ours, ok = FieldTool(name); ok {
+		return ours, true
+	}
+	if ours, ok = meantTools[plainName(name)]; ok {
+		return ours, true
+	}
+	server, tool, one := strings.Cut(strings.TrimPrefix(name, "@"), "/")
+	switch {
+	case one:
+		return mcpTools(mcpPrefix + server + "__" + tool)
+	case strings.HasPrefix(name, "@"):
+		return mcpTools(mcpPrefix + server)
+	}
+	server, ok = strings.CutSuffix(name, "_*")
+	if !ok || strings.Contains(server, "*") {
+		return nil, false
+	}
+	return mcpTools(mcpPrefix + strings.TrimPrefix(server, "mcp_"))
+}
+
+// FieldDenials returns rules that deny what a text of the field means, or more where it has no exact counterpart:
+// all calls of its tools, whose names may be those of any program.
+func FieldDenials(text string, src Source) ([]Rule, error) {
+	rules, err := FieldRules(text, Deny, src)
+	if err == nil {
+		return rules, nil
+	}
+	bare, _, _ := strings.Cut(text, "(")
+	tools, ok := MeantTools(strings.TrimSpace(bare))
+	if !ok || len(text) > maxFieldRule {
+		return nil, err
+	}
+	for _, tool := range tools {
+		rules = append(rules, Rule{Decision: Deny, Tool: tool, Source: src})
+	}
+	return rules, nil
+}

@@ -1,0 +1,281 @@
+package subagent
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"buddy/agent/action"
+	"buddy/extensions"
+	"buddy/extensions/frontmatter"
+	"buddy/texts"
+)
+
+// limit reads a setting that limits what the agent may do, in the spelling of any program that is known, and returns
+// why it can't be understood; "" if it is, or if it is no limit.
+func (r *reader) limit(name string) string {
+	node := r.Node(name)
+	switch frontmatter.Plain(name) {
+	case "tools", "allowedtools", "enabledtools", "includetools", "includedtools", "coretools", "availabletools":
+		return r.allow(name, node)
+	case "disallowedtools", "disallowtools", "deniedtools", "denytools", "excludetools", "excludedtools", "disabledtools", "blockedtools", "forbiddentools":
+		return r.deny(name, r.List(name), r.Nested(name))
+	case "permissionmode", "approvalmode", "approvalpolicy", "sandboxmode", "sandbox", "mode", "access":
+		return r.mode(name, node)
+	case "permission", "permissions":
+		return r.permission(node)
+	case "readonly", "disable", "disabled", "disablemodelinvocation", "enabled", "infer":
+		return r.switched(name)
+	case "userinvocable": // only models call agents
+	case "maxturns", "maxsteps", "steps":
+		return r.turns(name)
+	case "mcpservers":
+		r.servers = append([]string{}, r.List(name)...)
+		if r.Nested(name) {
+			r.ignore("%s: a server that is defined here is not started; name one of your settings or of .mcp.json", name)
+		}
+	case "hooks":
+		return extensions.LostGuard(node)
+	default:
+		if frontmatter.Restricts(name) {
+			return "it looks like a limit that buddy does not know"
+		}
+	}
+	return ""
+}
+
+// switched reads a setting that is true or false.
+func (r *reader) switched(name string) string {
+	if why := extensions.NoTruth(r.Block, name); why != "" {
+		return why
+	}
+	plain := frontmatter.Plain(name)
+	switch on := r.Bool(name, false); {
+	case plain == "readonly" && on:
+		r.Mode = action.Stricter(r.Mode, action.ModePlan)
+	case strings.HasPrefix(plain, "disable") && on, (plain == "enabled" || plain == "infer") && !on:
+		return r.Text(name) + " keeps models from calling the agent"
+	}
+	return ""
+}
+
+// turns reads after how many turns the agent is stopped.
+func (r *reader) turns(name string) string {
+	n, err := strconv.Atoi(r.Text(name))
+	if err != nil || n < 1 || n > maxTurns {
+		return fmt.Sprintf("%q is no number from 1 to %d", texts.Clip(r.Text(name), 80), maxTurns)
+	}
+	if r.MaxTurns == 0 || n < r.MaxTurns {
+		r.MaxTurns = n
+	}
+	return ""
+}
+
+// modes are names of modes in files of all programs, as frontmatter.Plain writes them.
+var modes = map[string]action.Mode{
+	"default": action.ModeAsk, "ask": action.ModeAsk, "suggest": action.ModeAsk, "manual": action.ModeAsk, "untrusted": action.ModeAsk,
+	"onrequest": action.ModeAsk, "onfailure": action.ModeAsk, "unlesstrusted": action.ModeAsk,
+	"plan": action.ModePlan, "readonly": action.ModePlan, "read": action.ModePlan, "strict": action.ModeStrict,
+	"acceptedits": action.ModeEdits, "autoedit": action.ModeEdits, "edits": action.ModeEdits, "workspacewrite": action.ModeEdits,
+	"auto": action.ModeAuto, "bypasspermissions": action.ModeAll, "yolo": action.ModeAll, "all": action.ModeAll, "dangerfullaccess": action.ModeAll,
+	"fullaccess": action.ModeAll, "dontask": action.ModeNone, "never": action.ModeNone, "none": action.ModeNone,
+}
+
+// mode reads the loosest mode for the agent.
+func (r *reader) mode(name string, node *yaml.Node) string {
+	text := frontmatter.Plain(r.Text(name))
+	switch {
+	case node.Kind != yaml.ScalarNode:
+		return "it is no name of a mode"
+	case text == "" || frontmatter.Plain(name) == "mode" && slices.Contains([]string{"subagent", "primary", "all", "agent"}, text): // says who calls it
+		return ""
+	}
+	mode, ok := modes[text]
+	if !ok {
+		return fmt.Sprintf("%q is no mode", texts.Clip(r.Text(name), 80))
+	}
+	r.Mode = action.Stricter(r.Mode, mode)
+	return ""
+}
+
+// allow reads the tools that the agent is limited to: a list, or a table of tools that are on and off.
+func (r *reader) allow(name string, node *yaml.Node) string {
+	if node.Kind == yaml.MappingNode {
+		return r.choose(pairs(node, func(n *yaml.Node) string {
+			if on, ok := frontmatter.Truth(n.Value); ok && n.Kind == yaml.ScalarNode {
+				return map[bool]string{true: "allow", false: "deny"}[on]
+			}
+			return ""
+		}))
+	}
+	list := r.List(name)
+	isAll := func(text string) bool { return text == "*" || strings.EqualFold(text, "all") || text == "true" }
+	switch {
+	case r.Nested(name):
+		return "it is no list of tools"
+	case slices.ContainsFunc(list, isAll):
+		for _, text := range list {
+			if _, ok := meant(text); !ok && !isAll(text) {
+				return fmt.Sprintf("it is not clear what %q is beside all tools", texts.Clip(text, 80))
+			}
+		}
+		return ""
+	case len(list) == 1 && frontmatter.Plain(list[0]) == "readonly":
+		r.Mode = action.Stricter(r.Mode, action.ModePlan)
+		return ""
+	}
+	tools := []string{}
+	for _, text := range list {
+		ours, ok := meant(text)
+		switch {
+		case !ok || len(ours) == 0:
+			r.ignore("%s: buddy has no tool %q", name, texts.Clip(text, 80))
+		case strings.Contains(text, "("): // half a tool would be too much
+			r.ignore("%s: %q is left out, because a tool can't be had in part here", name, texts.Clip(text, 80))
+		default:
+			tools = append(tools, ours...)
+		}
+	}
+	r.only(tools)
+	return ""
+}
+
+// meant returns the tools that a text of a list means, without what stands in parentheses.
+func meant(text string) ([]string, bool) {
+	bare, _, _ := strings.Cut(text, "(")
+	return action.MeantTools(strings.TrimSpace(bare))
+}
+
+// only limits the agent to tools, and to those of another limit if there is one.
+func (r *reader) only(tools []string) {
+	if r.tools != nil {
+		before := r.tools
+		tools = append(slices.DeleteFunc(slices.Clone(tools), func(t string) bool { return !matches(before, t) }),
+			slices.DeleteFunc(slices.Clone(before), func(t string) bool { return !matches(tools, t) })...)
+	}
+	slices.Sort(tools)
+	r.tools = append([]string{}, slices.Compact(tools)...)
+}
+
+// deny reads tools that the agent does not have. Of a tool in part it has nothing.
+func (r *reader) deny(name string, list []string, nested bool) string {
+	if nested {
+		return "it is no list of tools"
+	}
+	for _, text := range list {
+		ours, ok := meant(text)
+		switch {
+		case text == "*" || strings.EqualFold(text, "all"):
+			r.only([]string{})
+		case !ok:
+			return fmt.Sprintf("buddy has no tool %q, so nobody knows what %s means", texts.Clip(text, 80), name)
+		}
+		r.denied = append(r.denied, ours...)
+	}
+	return ""
+}
+
+// pair is what a file says of a tool: allow, ask, deny, or "" for what is not understood.
+type pair struct{ tool, says string }
+
+// pairs reads a table of tools.
+func pairs(node *yaml.Node, says func(*yaml.Node) string) (all []pair) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		all = append(all, pair{node.Content[i].Value, says(node.Content[i+1])})
+	}
+	return all
+}
+
+// permission reads what may be done with each tool: one word for all, a table, or a list of rules.
+func (r *reader) permission(node *yaml.Node) string {
+	switch {
+	case node.Kind == yaml.MappingNode:
+		return r.choose(pairs(node, strictest))
+	case node.Kind == yaml.SequenceNode:
+		var all []pair
+		for _, rule := range node.Content {
+			one := field(rule, "resource", "pattern")
+			p := pair{field(rule, "action", "permission", "tool"), says(field(rule, "effect", "decision"))}
+			if p.tool == "*" && one != "" && one != "*" {
+				p.says = "" // of some resources, and of no tool
+			}
+			all = append(all, p)
+		}
+		return r.choose(all)
+	case says(node.Value) != "":
+		return r.choose([]pair{{"*", says(node.Value)}})
+	}
+	mode, ok := modes[frontmatter.Plain(node.Value)]
+	if !ok {
+		return fmt.Sprintf("%q is no permission", texts.Clip(node.Value, 80))
+	}
+	r.Mode = action.Stricter(r.Mode, mode)
+	return ""
+}
+
+// field returns the first text of some names in a mapping.
+func field(node *yaml.Node, names ...string) string {
+	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+		if slices.Contains(names, node.Content[i].Value) {
+			return node.Content[i+1].Value
+		}
+	}
+	return ""
+}
+
+// says reads one word about a tool.
+func says(word string) string {
+	switch plain := frontmatter.Plain(word); plain {
+	case "allow", "ask", "deny":
+		return plain
+	}
+	return ""
+}
+
+// strictest returns what a word says of a tool, or the strictest of what patterns say of its calls: a tool can't be
+// had in part.
+func strictest(node *yaml.Node) string {
+	if node.Kind != yaml.MappingNode {
+		return says(node.Value)
+	}
+	all := make([]string, 0, len(node.Content))
+	for _, p := range pairs(node, strictest) {
+		all = append(all, p.says)
+	}
+	for _, word := range []string{"", "deny", "ask"} {
+		if slices.Contains(all, word) {
+			return word
+		}
+	}
+	return "allow"
+}
+
+// choose takes up what a file says of tools. Where it denies all, those that it names otherwise are left.
+func (r *reader) choose(all []pair) string {
+	var left []string
+	none := false
+	for _, p := range all {
+		ours, ok := action.MeantTools(p.tool)
+		switch {
+		case p.says == "":
+			return fmt.Sprintf("it is not clear what it says of %q", texts.Clip(p.tool, 80))
+		case p.says == "deny" && p.tool == "*":
+			none = true
+		case p.says == "deny" && !ok:
+			return fmt.Sprintf("buddy has no tool %q, so nobody knows what is denied", texts.Clip(p.tool, 80))
+		case p.says == "deny":
+			r.denied = append(r.denied, ours...)
+			continue
+		case p.says == "ask":
+			r.Mode = action.Stricter(r.Mode, action.ModeAsk)
+		}
+		left = append(left, ours...)
+	}
+	if none {
+		r.only(left)
+	}
+	return ""
+}
