@@ -153,9 +153,9 @@ func TestGuardKeepsAnyCallFromStarting(t *testing.T) {
 			for _, guarded := range []bool{true, false} {
 				var specs []hookSpec
 				if guarded {
-					specs = []hookSpec{{hooks.PreToolUse, "do", "echo not today >&2; exit 2", ""}}
+					specs = []hookSpec{{hooks.PreToolUse, "^(do|Bash)$", "echo not today >&2; exit 2", ""}}
 				} else {
-					specs = []hookSpec{{hooks.PreToolUse, "other", "exit 2", ""}}
+					specs = []hookSpec{{hooks.PreToolUse, "Edit", "exit 2", ""}}
 				}
 				tool := &fakeTool{}
 				o := Options{Mode: action.ModeAll}

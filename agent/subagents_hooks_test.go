@@ -33,7 +33,7 @@ func TestHooksOfAgents(t *testing.T) {
 	}
 	s := newHookSession(t, o, []hookSpec{
 		{event: "PreToolUse", matcher: "Agent", command: `in=$(cat); case "$in" in *'"type":"other"'*) echo "no others" >&2; exit 2;; esac`},
-		{event: "PreToolUse", matcher: "do", command: "cat > do.json"},
+		{event: "PreToolUse", matcher: "^(do|Bash)$", command: "cat > do.json"},
 		{event: "SubagentStart", matcher: "worker", command: "cat > start.json; " + printed(`{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"use tabs"}}`)},
 		{event: "SubagentStop", matcher: "worker", command: `cat >> stop.json; grep -q half stop.json && ! grep -q whole stop.json && { echo "say all" >&2; exit 2; }; exit 0`},
 		{event: "UserPromptSubmit", command: "cat >> prompts.json"},
