@@ -15,6 +15,7 @@ package hooks
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -108,6 +109,7 @@ type Handler struct {
 	Outside bool          // it runs outside of the fence in mode auto, too; of the person's hooks only
 	Origin  Origin
 	Line    int    // in the file of Origin
+	Lost    string // why it can't be run: it is a guard, and each call that it is for is a question
 	Copies  string // folder with the copies of files that it runs, removed after it; "" is none
 
 	match matcher
@@ -122,6 +124,9 @@ var interpreters = []string{"sh", "bash", "zsh", "dash", "python", "python3", "n
 
 // Name returns what messages call the hook: the script or program that its command begins with.
 func (h Handler) Name() string {
+	if h.Lost != "" {
+		return texts.Clip(fmt.Sprintf("%s:%d", path.Base(h.Origin.File), h.Line), maxName)
+	}
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(h.Command))
 	if h.Direct {
 		words = append([]string{h.Command}, h.Args...)
@@ -200,5 +205,5 @@ func (h Handler) limit() time.Duration {
 
 // same reports whether two hooks of an event do the same, so that one is enough.
 func (h Handler) same(other Handler) bool {
-	return h.Command == other.Command && h.Direct == other.Direct && slices.Equal(h.Args, other.Args) && h.Async == other.Async && h.Origin.Root == other.Origin.Root
+	return h.Lost == other.Lost && h.Command == other.Command && h.Direct == other.Direct && slices.Equal(h.Args, other.Args) && h.Async == other.Async && h.Origin.Root == other.Origin.Root
 }

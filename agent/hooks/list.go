@@ -23,6 +23,9 @@ func (r *Runner) List() string {
 	}
 	var lines []string
 	for i, h := range all.Handlers {
+		if h.Lost != "" {
+			continue // a problem says it
+		}
 		what := string(h.Event)
 		if h.Matcher != "" {
 			what += " " + texts.Clip(h.Matcher, 60)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // matcher selects the calls, or the kinds of an event, that a hook is for.
@@ -18,28 +19,83 @@ type matcher struct {
 // kinds reports whether a matcher of the event selects anything: those of the others are ignored.
 func (e Event) kinds() bool { return e != UserPromptSubmit && e != Stop }
 
-// newMatcher reads a matcher: nothing or * is for all; letters, digits, - _ space , | make a list
-// of exact names, anything else is a regular expression that may match anywhere in a name.
-func newMatcher(e Event, text string) (matcher, error) {
+// matching reads which calls, or kinds of its event, the hook is for: nothing or * is for all; letters, digits, - _
+// space , | make a list of exact names, anything else is a regular expression that may match anywhere in a name.
+// Bash(git push:*) is for the calls that the rule matches. unknown are names that are no tool; a guard that could
+// never run is an error.
+func (h *Handler) matching(text string) (unknown []string, err error) {
 	text = strings.TrimSpace(text)
-	if text == "" || text == "*" || !e.kinds() {
-		return matcher{}, nil
+	if text == "" || text == "*" || !h.Event.kinds() {
+		return nil, nil
 	}
 	exact := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_- ,|", r)
 	}
-	if strings.IndexFunc(text, func(r rune) bool { return !exact(r) }) < 0 {
-		names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '|' })
-		for i, n := range names {
-			names[i] = strings.TrimSpace(n)
+	switch {
+	case strings.IndexFunc(text, func(r rune) bool { return !exact(r) }) < 0:
+		h.match.names = []string{}
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '|' }) {
+			h.match.names = append(h.match.names, strings.TrimSpace(name))
 		}
-		return matcher{names: names}, nil
+	case h.Event.ofTool() && h.ruled(text):
+		return nil, nil
+	default:
+		pattern := text
+		if h.Event.ofTool() {
+			pattern = "(?i)" + text // programs write their tools' names in small letters and in capitals
+		}
+		if h.match.pattern, err = regexp.Compile(pattern); err != nil {
+			h.match = matcher{} // it may be for any call
+			return nil, fmt.Errorf("the matcher %s is no regular expression: %w", quoted(text), err)
+		}
 	}
-	pattern, err := regexp.Compile(text)
-	if err != nil {
-		return matcher{}, fmt.Errorf("the matcher %s is no regular expression: %w", quoted(text), err)
+	if !h.Event.guards() {
+		return nil, nil
 	}
-	return matcher{pattern: pattern}, nil
+	for _, name := range h.match.names {
+		if _, ok := action.MeantTools(name); !ok && !slices.Contains(ownTools, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(h.match.names) > len(unknown) || h.match.pattern != nil && (strings.Contains(text, "mcp") || slices.ContainsFunc(ownTools, h.match.matchesTool)) {
+		return unknown, nil
+	}
+	h.match = matcher{}
+	return nil, fmt.Errorf("the matcher %s is for no tool that buddy has, so the hook would never run", quoted(text))
+}
+
+// ruled takes up a matcher that consists of rules such as Bash(git push:*), and reports whether it is one. A
+// condition that can't be read, or several, leave the hook to run for all calls of the tools.
+func (h *Handler) ruled(text string) bool {
+	var names []string
+	parts := ruleForm().FindAllStringSubmatch(text, -1)
+	whole := ""
+	for _, part := range parts {
+		tools, ok := action.MeantTools(part[1])
+		if !ok {
+			return false
+		}
+		whole += part[0]
+		names = append(names, tools...)
+	}
+	if len(parts) == 0 || whole != text || !strings.Contains(text, "(") {
+		return false
+	}
+	h.match.names = names
+	if rules, err := action.FieldRules(text, action.Deny, action.FromUser); err == nil && len(parts) == 1 {
+		h.If, h.rules = text, rules
+	}
+	return true
+}
+
+// ruleForm matches a name of a tool, with what stands in parentheses, up to the next one.
+var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
+
+// ownTools are tools of buddy, for patterns that have to match one.
+var ownTools = []string{
+	"run_shell", "read_file", "write_file", "edit_file", patch, "list_dir", "glob", "grep", "fetch_url", "web_search", "time", "todo", "ask_user", "agent",
+	"skill", "enter_plan", "exit_plan", "task_output", "task_kill", "tool_search", "use_tool", "mcp_resources", "mcp_read", "diagnostics", "remember", "workflow",
+	"capture-pane", "send-keys", "tmux_create_pane", "tmux_create_session", "tmux_kill_pane", "tmux_kill_session",
 }
 
 // matches reports whether it selects a kind of an event.
@@ -63,7 +119,7 @@ func means(name, tool string) bool {
 	if name == tool {
 		return true
 	}
-	ours, _ := action.FieldTool(name)
+	ours, _ := action.MeantTools(name)
 	return slices.ContainsFunc(ours, func(o string) bool {
 		server, all := strings.CutSuffix(o, "*")
 		return o == tool || all && strings.HasPrefix(tool, server)
@@ -73,10 +129,22 @@ func means(name, tool string) bool {
 // patch is the tool that edits and writes files without a name of its own in the field.
 const patch = "apply_patch"
 
+// otherNames are names of our tools in other programs, for patterns.
+var otherNames = map[string][]string{
+	"run_shell":  {"Shell", "run_shell_command", "execute", "execute_command", "run_in_terminal", "run_terminal_cmd", "terminal", "exec_command"},
+	"read_file":  {"read_many_files", "view"},
+	"write_file": {"create_file", "write_to_file"},
+	"edit_file":  {"replace", "StrReplace", "str_replace", "search_replace", "MultiEdit", "editFiles"},
+	"list_dir":   {"list_directory"},
+	"grep":       {"grep_search", "search_file_content"},
+	"fetch_url":  {"web_fetch"},
+	"web_search": {"google_web_search"},
+	"todo":       {"write_todos"},
+	"agent":      {"Task"},
+	patch:        {"Edit", "Write", "replace", "StrReplace"},
+}
+
 // namesOf returns the names under which a pattern may find a tool.
 func namesOf(tool string) []string {
-	if tool == patch {
-		return []string{patch, "Edit", "Write"}
-	}
-	return []string{tool, action.FieldName(tool)}
+	return append([]string{tool, action.FieldName(tool)}, otherNames[tool]...)
 }

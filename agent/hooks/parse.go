@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"buddy/agent/action"
+	"buddy/extensions/frontmatter"
 )
 
 // Limits of a file of hooks.
@@ -57,6 +56,7 @@ type parser struct {
 	Set
 	text   []byte
 	origin Origin
+	off    bool // the file switches its hooks off
 }
 
 // Parse reads a file: hooks.json, or settings of another program with hooks among them. What can't
@@ -68,78 +68,10 @@ func Parse(text []byte, from Origin) Set {
 }
 
 func (p *parser) file() {
-	if len(p.text) > maxFile {
-		p.problem(nil, fmt.Sprintf("it has %d bytes (allowed: %d)", len(p.text), maxFile))
-		return
-	}
-	var top struct {
-		Hooks    map[string]json.RawMessage `json:"hooks"`
-		Disabled bool                       `json:"disableAllHooks"`
-	}
-	if err := json.Unmarshal(p.text, &top); err != nil {
-		p.broken(p.text, err)
-		return
-	}
-	if top.Disabled {
-		p.problem(nil, "disableAllHooks is set in it: none of its hooks runs")
-		return
-	}
-	names := slices.SortedFunc(maps.Keys(top.Hooks), func(a, b string) int { // unknown ones first
-		return cmp.Or(cmp.Compare(slices.Index(Events, Event(a)), slices.Index(Events, Event(b))), cmp.Compare(a, b))
-	})
-	for _, name := range names {
-		raw := top.Hooks[name]
-		if !slices.Contains(Events, Event(name)) {
-			p.problem(raw, "hooks of "+quoted(name)+" are not run by buddy")
-			p.Problems[len(p.Problems)-1].Quiet = true
-			continue
-		}
-		var groups []json.RawMessage
-		if err := json.Unmarshal(raw, &groups); err != nil {
-			p.broken(raw, err)
-			continue
-		}
-		for _, g := range groups {
-			p.group(Event(name), g)
-		}
-	}
-}
-
-// group reads the hooks of one matcher.
-func (p *parser) group(e Event, raw json.RawMessage) {
-	var g struct {
-		Matcher string            `json:"matcher"`
-		Hooks   []json.RawMessage `json:"hooks"`
-	}
-	if err := json.Unmarshal(raw, &g); err != nil {
-		p.broken(raw, err)
-		return
-	}
-	m, err := newMatcher(e, g.Matcher)
-	if err != nil {
-		p.problem(raw, err.Error())
-		return
-	}
-	for _, one := range g.Hooks {
-		p.hook(Handler{Event: e, Matcher: g.Matcher, Origin: p.origin, match: m}, one)
-	}
-}
-
-// hook reads one hook of a matcher.
-func (p *parser) hook(h Handler, raw json.RawMessage) {
-	h.Line = p.line(raw)
-	err := h.read(raw)
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind):
-		p.broken(raw, err)
-	case err != nil:
-		p.problem(raw, err.Error())
-		p.Problems[len(p.Problems)-1].Quiet = errors.Is(err, errType)
-	case len(p.Handlers) == maxHandlers:
-		p.problem(raw, fmt.Sprintf("there are more than %d hooks", maxHandlers))
-	default:
-		p.Handlers = append(p.Handlers, h)
+	all, problems := Entries(p.text, p.origin.File)
+	p.Problems = problems
+	for _, e := range all {
+		p.entry(e)
 	}
 }
 
@@ -147,33 +79,72 @@ func (p *parser) hook(h Handler, raw json.RawMessage) {
 // {"event": E, "matcher": M, "hook": {…}}.
 func ParsePart(definition []byte, from Origin) Set {
 	p := &parser{text: definition, origin: from}
-	var part struct {
-		Event   Event           `json:"event"`
-		Matcher string          `json:"matcher"`
-		Hook    json.RawMessage `json:"hook"`
-	}
-	if err := json.Unmarshal(definition, &part); err != nil {
+	var e Entry
+	if err := json.Unmarshal(definition, &e); err != nil {
 		p.broken(definition, err)
 		return p.Set
 	}
-	m, err := newMatcher(part.Event, part.Matcher)
-	switch {
-	case !slices.Contains(Events, part.Event):
-		p.problem(nil, "hooks of "+quoted(string(part.Event))+" are not run by buddy")
-		p.Problems[len(p.Problems)-1].Quiet = true
-	case err != nil:
-		p.problem(nil, err.Error())
-	default:
-		p.hook(Handler{Event: part.Event, Matcher: part.Matcher, Origin: p.origin, match: m}, part.Hook)
-	}
+	p.entry(e)
 	return p.Set
 }
 
-// errType means that a hook is none that buddy runs.
-var errType = errors.New("a hook of this type is not run by buddy")
+// entry reads one hook. A guard that can't be understood is a question about the calls that it may be for.
+func (p *parser) entry(e Entry) {
+	event, known := eventOf(e.Event)
+	h := Handler{Event: event, Matcher: e.Matcher, Origin: p.origin, Line: p.line(e.Hook)}
+	if !known {
+		p.leaveOut(h, e, fmt.Errorf("%w: hooks of %s", errNotRun, quoted(e.Event)))
+		return
+	}
+	unknown, err := h.matching(e.Matcher)
+	if err == nil {
+		err = h.read(e.Hook, unitOf(e.Event))
+	}
+	switch {
+	case err != nil:
+		p.leaveOut(h, e, err)
+	case len(p.Handlers) == maxHandlers:
+		p.leaveOut(h, e, fmt.Errorf("there are more than %d hooks", maxHandlers))
+	default:
+		if len(unknown) > 0 {
+			p.problem(e.Hook, fmt.Sprintf("the matcher names tools that buddy does not have: %s", strings.Join(unknown, ", ")))
+		}
+		p.Handlers = append(p.Handlers, h)
+	}
+}
 
-// read completes a handler by its definition.
-func (h *Handler) read(raw json.RawMessage) error {
+// leaveOut names a hook that is not run. What may refuse a call is a question from then on: the person meant to
+// forbid something, and nobody knows what.
+func (p *parser) leaveOut(h Handler, e Entry, err error) {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		err = fmt.Errorf("%s is a %s, which is not expected there", quoted(kind.Field), kind.Value)
+	}
+	var accepted struct {
+		OnError string `json:"on_error"`
+	}
+	_ = json.Unmarshal(e.Hook, &accepted) // what can't be read accepts nothing
+	foreign := errors.Is(err, errNotRun)
+	guard := h.Event == PreToolUse || h.Event == "" && frontmatter.Guards(e.Event)
+	if guard && accepted.OnError != "ignore" && !errors.Is(err, errOff) {
+		h.Event, h.Lost = PreToolUse, err.Error()
+		p.Handlers = append(p.Handlers, h)
+		p.problem(e.Hook, err.Error()+"; until it is mended, calls that it may be for are questions")
+		return
+	}
+	p.problem(e.Hook, err.Error())
+	p.Problems[len(p.Problems)-1].Quiet = errors.Is(err, errOff) || foreign && h.Event != PermissionRequest && h.Event != UserPromptSubmit
+}
+
+var (
+	// errNotRun means that a hook is none that buddy runs.
+	errNotRun = errors.New("not run by buddy")
+	// errOff means that a hook is switched off in its file.
+	errOff = errors.New("it is switched off")
+)
+
+// read completes a handler by its definition, whose time limit is in units.
+func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	var d struct {
 		Type    string    `json:"type"`
 		Command string    `json:"command"`
@@ -185,13 +156,18 @@ func (h *Handler) read(raw json.RawMessage) error {
 		Once    bool      `json:"once"`
 		OnError string    `json:"on_error"`
 		Outside bool      `json:"outside"`
+		Seconds float64   `json:"timeoutSec"`
+		Enabled *bool     `json:"enabled"`
+		Off     bool      `json:"disabled"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return err
 	}
 	switch {
-	case d.Type != "command":
-		return fmt.Errorf("%w: %s (have: command)", errType, quoted(d.Type))
+	case d.Off || d.Enabled != nil && !*d.Enabled:
+		return errOff
+	case d.Type != "" && !strings.EqualFold(d.Type, "command"):
+		return fmt.Errorf("%w: a hook of type %s (have: command)", errNotRun, quoted(d.Type))
 	case strings.TrimSpace(d.Command) == "":
 		return errors.New("the hook has no command")
 	case len(d.Command) > maxCommand:
@@ -210,7 +186,7 @@ func (h *Handler) read(raw json.RawMessage) error {
 	if h.Direct = d.Args != nil; h.Direct {
 		h.Args = *d.Args
 	}
-	h.limitTo(d.Timeout)
+	h.limitTo(cmp.Or(d.Timeout*unit.Seconds(), d.Seconds))
 	return h.condition(d.If)
 }
 
@@ -231,10 +207,12 @@ func (h *Handler) condition(text string) (err error) {
 	if !h.Event.ofTool() {
 		return fmt.Errorf("if %s: %s is about no call of a tool", quoted(text), h.Event)
 	}
-	h.If = text
+	h.If = strings.TrimSpace(h.If + " " + text)
+	before := h.rules
 	if h.rules, err = action.FieldRules(text, action.Deny, action.FromUser); err != nil {
 		return fmt.Errorf("if: %w", err)
 	}
+	h.rules = append(h.rules, before...) // of the matcher: a guard that runs too often harms nobody
 	return nil
 }
 
@@ -243,17 +221,12 @@ func (p *parser) problem(raw json.RawMessage, reason string) {
 	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: p.line(raw), Reason: reason})
 }
 
-// broken names what is no JSON, or has a value of another type.
+// broken names what is no JSON.
 func (p *parser) broken(raw json.RawMessage, err error) {
 	at := 0
 	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
+	if errors.As(err, &syntax) {
 		at = int(syntax.Offset)
-	case errors.As(err, &kind):
-		at = int(kind.Offset)
-		err = fmt.Errorf("%s is a %s, which is not expected there", quoted(kind.Field), kind.Value)
 	}
 	start := max(0, bytes.Index(p.text, raw))
 	line := 1 + bytes.Count(p.text[:min(len(p.text), start+max(0, at-1))], []byte("\n"))

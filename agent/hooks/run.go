@@ -33,7 +33,10 @@ var errLate = errors.New("it takes too long")
 // execute runs one hook with an object on its standard input, up to its time limit. What it leaves
 // in its process group is ended. trusted is as in Options.
 func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, error), h Handler, object []byte) ended {
-	e := ended{handler: h, code: -1}
+	e := ended{handler: h, code: -1, failure: h.Lost}
+	if h.Lost != "" {
+		return e
+	}
 	if r.ended() {
 		e.failure = "the session has ended" // a guard must not pass because of that
 		return e

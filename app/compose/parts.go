@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/hooks"
 	"buddy/config"
 )
 
@@ -33,9 +34,6 @@ type PartProblem struct {
 	Reason string
 	Quiet  bool // nobody made a mistake: it is written for another program
 }
-
-// errNotRun is a hook that only another program runs.
-var errNotRun = errors.New("not run by buddy")
 
 // FoundParts are the parts that files define, and what was left out.
 type FoundParts struct {
@@ -176,7 +174,7 @@ func serverParts(dir string) (found FoundParts) {
 }
 
 // hookMoments says when the hooks of an event run. Those of other events never do.
-var hookMoments = map[string]string{
+var hookMoments = map[hooks.Event]string{
 	"SessionStart": "runs when a session begins", "SessionEnd": "runs when a session ends", "UserPromptSubmit": "runs when you send a prompt",
 	"PreToolUse": "runs before a tool is used", "PermissionRequest": "runs before you are asked", "PostToolUse": "runs after a tool was used",
 	"PostToolUseFailure": "runs after a tool failed", "SubagentStart": "runs when a subagent begins", "SubagentStop": "runs when a subagent is done",
@@ -190,75 +188,56 @@ func hookParts(dir string) FoundParts { return hooksIn(dir, hookFile) }
 // hookFile is the project's file of hooks.
 const hookFile = ".buddy/hooks.json"
 
-// hookDefinition holds what a hook's part consists of.
-type hookDefinition struct {
-	Event   string          `json:"event"`
-	Matcher string          `json:"matcher"`
-	Hook    json.RawMessage `json:"hook"`
-}
-
 // hooksIn are the hooks of a file. A part is named EVENT, or EVENT:MATCHER, with #2 and so on
 // where there are several.
 func hooksIn(dir, file string) (found FoundParts) {
-	type group struct {
-		Matcher string            `json:"matcher"`
-		Hooks   []json.RawMessage `json:"hooks"`
-	}
-	var hooks struct {
-		Events map[string][]group `json:"hooks"`
-	}
-	if !found.read(dir, file, &hooks) {
+	text, err := config.ReadProjectFile(dir, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return found
+	case err != nil:
+		found.leaveOut(file, "%v", err)
 		return found
 	}
+	all, problems := hooks.Entries(text, file)
+	found.leaveOutHooks(file, problems)
 	taken := map[string]int{}
-	for _, name := range slices.Sorted(maps.Keys(hooks.Events)) {
-		for _, g := range hooks.Events[name] {
-			for _, raw := range g.Hooks {
-				hook := hookDefinition{name, g.Matcher, raw}
-				p, err := hook.part()
-				if err != nil {
-					found.leaveOut(file, "%v", err)
-					found.Problems[len(found.Problems)-1].Quiet = errors.Is(err, errNotRun)
-					continue
-				}
-				p.File = file
-				if file != hookFile {
-					p.Name += "@" + file
-				}
-				if taken[p.Name]++; taken[p.Name] > 1 {
-					p.Name = fmt.Sprintf("%s#%d", p.Name, taken[p.Name])
-				}
-				runs := decoded(raw)
-				found.add(dir, p, map[string]any{"event": name, "matcher": g.Matcher, "hook": runs}, runs)
+	for _, e := range all {
+		definition := map[string]any{"event": e.Event, "matcher": e.Matcher, "hook": decoded(e.Hook)}
+		set := hooks.ParsePart([]byte(canonical(definition)), hooks.Origin{Source: hooks.Project})
+		found.leaveOutHooks(file, set.Problems)
+		for _, h := range set.Handlers { // there is one, or none
+			p := hookPart(h)
+			p.File = file
+			if file != hookFile {
+				p.Name += "@" + file
 			}
+			if taken[p.Name]++; taken[p.Name] > 1 {
+				p.Name = fmt.Sprintf("%s#%d", p.Name, taken[p.Name])
+			}
+			found.add(dir, p, definition, definition["hook"])
 		}
 	}
 	return found
 }
 
-// part returns the part of a hook, without its file and definition.
-func (h hookDefinition) part() (ProjectPart, error) {
-	var one struct {
-		Type    string   `json:"type"`
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
+// leaveOutHooks adds what is wrong with hooks.
+func (f *FoundParts) leaveOutHooks(file string, problems []hooks.Problem) {
+	for _, p := range problems {
+		f.Problems = append(f.Problems, PartProblem{File: file, Reason: p.Reason, Quiet: p.Quiet})
 	}
-	p := ProjectPart{When: hookMoments[h.Event]}
-	switch err := json.Unmarshal(h.Hook, &one); {
-	case p.When == "":
-		return p, fmt.Errorf("hook of %q: %w: the event is unknown", h.Event, errNotRun)
-	case err != nil:
-		return p, fmt.Errorf("hook of %s: %w", h.Event, err)
-	case one.Type != "command":
-		return p, fmt.Errorf("hook of %s: %w: type %q", h.Event, errNotRun, one.Type)
-	}
-	p.Kind, p.Name, p.Runs = "hook", h.Event, one.Command
-	if len(one.Args) > 0 {
-		p.Runs = action.Quote(append([]string{one.Command}, one.Args...))
-	}
+}
+
+// hookPart returns the part of a hook, without its file and definition.
+func hookPart(h hooks.Handler) ProjectPart {
+	p := ProjectPart{Runs: h.What(), When: hookMoments[h.Event]}
+	p.Kind, p.Name = "hook", string(h.Event)
 	if h.Matcher != "" && h.Matcher != "*" {
 		p.Name += ":" + h.Matcher
 		p.When += fmt.Sprintf(", for %q", h.Matcher)
 	}
-	return p, nil
+	if h.Lost != "" {
+		p.Runs, p.When = "nothing, because it is not understood: "+h.Lost, "makes calls that it may be for questions"
+	}
+	return p
 }

@@ -105,7 +105,9 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 	}
 	runs := []string{}
 	for _, h := range pluginHooks(p, "").Handlers {
-		runs = append(runs, h.What())
+		if h.Lost == "" {
+			runs = append(runs, h.What())
+		}
 	}
 	servers, _ := pluginServers(p, "")
 	for _, s := range servers {

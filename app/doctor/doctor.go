@@ -175,12 +175,16 @@ func checkTrust(c config.Config) Finding {
 			off = append(off, "not trusted: "+c.String())
 		}
 	}
+	state := Weak
 	for _, p := range problems {
 		off = append(off, "left out of "+p.File+": "+p.Reason)
+		if !p.Quiet {
+			state = Broken
+		}
 	}
 	switch {
 	case len(off) > 0:
-		return Finding{"project", Weak, strings.Join(off, "; "), "/trust, or: buddy trust"}
+		return Finding{"project", state, strings.Join(off, "; "), "/trust, or: buddy trust"}
 	case len(checks) == 0:
 		return Finding{"project", Fine, "no hooks or servers came with this folder", ""}
 	}

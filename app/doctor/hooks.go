@@ -17,24 +17,29 @@ func checkHooks(c config.Config) Finding {
 	set := compose.PersonHooks(c.Hooks.Also)
 	cwd, _ := os.Getwd() // unknown: relative names are not looked for
 	var off, foreign []string
+	state, yours := Weak, 0
 	for _, p := range set.Problems {
 		if p.Quiet {
 			foreign = append(foreign, p.String())
 		} else {
 			off = append(off, "left out of "+p.String())
+			state = Broken
 		}
 	}
 	for _, h := range set.Handlers {
+		if h.Lost == "" {
+			yours++
+		}
 		if file := h.Missing(cwd, cwd); file != "" {
 			off = append(off, fmt.Sprintf("%s of %s:%d: %s does not exist", h.Name(), h.Origin.File, h.Line, file))
 		}
 	}
-	text := fmt.Sprintf("yours: %d", len(set.Handlers))
+	text := fmt.Sprintf("yours: %d", yours)
 	if len(foreign) > 0 {
 		text += "; not run: " + strings.Join(foreign, "; ")
 	}
 	if len(off) > 0 {
-		return Finding{"hooks", Weak, text + "; " + strings.Join(off, "; "), "mend that file; docs/extensions.md describes it"}
+		return Finding{"hooks", state, text + "; " + strings.Join(off, "; "), "mend that file; docs/extensions.md describes it"}
 	}
 	return Finding{"hooks", Fine, text, ""}
 }

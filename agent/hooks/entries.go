@@ -1,0 +1,168 @@
+package hooks
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/extensions/frontmatter"
+)
+
+// Entry is one hook as a file has it: in the form of any program that is known, or in one that is not.
+type Entry struct {
+	Event   string          `json:"event"` // as it is written
+	Matcher string          `json:"matcher"`
+	Hook    json.RawMessage `json:"hook"`
+}
+
+// otherEvents are the moments of other programs, as frontmatter.Plain writes them.
+var otherEvents = map[string]Event{
+	"beforetool": PreToolUse, "aftertool": PostToolUse, "beforeagent": UserPromptSubmit, "afteragent": Stop, "precompress": PreCompact,
+	"userpromptsubmitted": UserPromptSubmit, "beforesubmitprompt": UserPromptSubmit, "agentstop": Stop,
+}
+
+// eventOf returns the moment that a file names; ok is false for one that buddy does not have.
+func eventOf(name string) (e Event, ok bool) {
+	plain := frontmatter.Plain(name)
+	for _, e := range Events {
+		if frontmatter.Plain(string(e)) == plain {
+			return e, true
+		}
+	}
+	e, ok = otherEvents[plain]
+	return e, ok
+}
+
+// unitOf returns the unit of time limits in the program that has such a moment.
+func unitOf(event string) time.Duration {
+	if slices.Contains([]string{"BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress"}, event) {
+		return time.Millisecond
+	}
+	return time.Second
+}
+
+// unreadable is the moment of hooks in a file that can't be read and names guards.
+const unreadable = "unreadable guard"
+
+// Entries returns the hooks of a file: hooks.json, or settings of another program with hooks among them; and what is
+// wrong with the file itself.
+func Entries(text []byte, file string) ([]Entry, []Problem) {
+	f := &entryReader{parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}, nil}
+	f.read()
+	if len(f.all)+len(f.Problems) == 0 && f.namesGuard() {
+		f.problem(nil, "its hooks are not where they are looked for")
+	}
+	if len(f.all) == 0 && len(f.Problems) > 0 && f.namesGuard() && !f.off {
+		whole, _ := json.Marshal(string(f.text[:min(len(f.text), maxCommand)])) // any text is a value of JSON
+		f.all = append(f.all, Entry{Event: unreadable, Hook: whole})
+	}
+	return f.all, f.Problems
+}
+
+type entryReader struct {
+	parser
+	all []Entry
+}
+
+// namesGuard reports whether the text has the name of a moment at which a call can be refused.
+func (f *entryReader) namesGuard() bool {
+	plain := frontmatter.Plain(string(f.text[:min(len(f.text), maxFile)]))
+	return slices.ContainsFunc([]string{"pretooluse", "beforetool", "permissionrequest", "beforeshell", "beforemcp", "beforeread"}, func(name string) bool { return strings.Contains(plain, name) })
+}
+
+func (f *entryReader) read() {
+	if len(f.text) > maxFile {
+		f.problem(nil, fmt.Sprintf("it has %d bytes (allowed: %d)", len(f.text), maxFile))
+		return
+	}
+	var switches struct {
+		Disabled bool `json:"disableAllHooks"`
+		Config   struct {
+			Enabled *bool `json:"enabled"`
+		} `json:"hooksConfig"`
+	}
+	top := map[string]json.RawMessage{}
+	if err := json.Unmarshal(f.text, &top); err != nil {
+		f.broken(f.text, err)
+		return
+	}
+	_ = json.Unmarshal(f.text, &switches) // what is none switches nothing off
+	if on := switches.Config.Enabled; switches.Disabled || on != nil && !*on {
+		f.off = true
+		f.problem(nil, "disableAllHooks or hooksConfig is set in it: none of its hooks runs")
+		return
+	}
+	f.moments(top, func(name string) bool { _, known := eventOf(name); return known })
+	for name, raw := range top {
+		if !strings.EqualFold(name, "hooks") {
+			continue
+		}
+		var events map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &events); err != nil {
+			f.problem(raw, "the hooks are no table of moments")
+			continue
+		}
+		f.moments(events, func(string) bool { return true })
+	}
+}
+
+// moments reads the hooks of those moments in a table that are wanted.
+func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(string) bool) {
+	place := func(name string) int { e, _ := eventOf(name); return slices.Index(Events, e) }
+	names := slices.SortedFunc(maps.Keys(events), func(a, b string) int { // unknown ones first
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		if raw := events[name]; wanted(name) && (len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') || frontmatter.Guards(name)) {
+			f.moment(name, raw)
+		}
+	}
+}
+
+// moment reads what a file has for one moment: groups of hooks with a matcher, or hooks by themselves.
+func (f *entryReader) moment(name string, raw json.RawMessage) {
+	if _, known := eventOf(name); !known { // its form is not known, either
+		f.all = append(f.all, Entry{Event: name, Hook: raw})
+		return
+	}
+	for _, group := range listOf(raw) {
+		var g struct {
+			Matcher json.RawMessage `json:"matcher"`
+			Hooks   json.RawMessage `json:"hooks"`
+		}
+		if err := json.Unmarshal(group, &g); err != nil || g.Hooks == nil {
+			f.all = append(f.all, Entry{name, matcherOf(g.Matcher), group})
+			continue
+		}
+		for _, one := range listOf(g.Hooks) {
+			f.all = append(f.all, Entry{name, matcherOf(g.Matcher), one})
+		}
+	}
+}
+
+// listOf returns the values of a list, or a value that is none.
+func listOf(raw json.RawMessage) []json.RawMessage {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return []json.RawMessage{raw}
+	}
+	return all
+}
+
+// matcherOf returns a matcher: a text, a list of names, or what stands there, which is no matcher.
+func matcherOf(raw json.RawMessage) string {
+	var text string
+	var names []string
+	switch {
+	case len(raw) == 0 || json.Unmarshal(raw, &text) == nil:
+		return text
+	case json.Unmarshal(raw, &names) == nil:
+		return strings.Join(names, "|")
+	}
+	return "(" + string(raw) // does not compile
+}

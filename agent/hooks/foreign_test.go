@@ -1,0 +1,118 @@
+package hooks
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+)
+
+// A guard in the form of any program refuses what it is for, and one that is not understood makes a question of the
+// calls that it may be for. Nothing of the kind passes without a word.
+func TestGuardsInEveryForm(t *testing.T) {
+	t.Parallel()
+	const (
+		command = `{"type": "command", "command": "exit 2"}`
+		group   = `[{"matcher": "Bash", "hooks": [` + command + `]}]`
+	)
+	const denied, asked, passes = action.Deny, action.Ask, action.Decision("")
+	read := Call{Tool: "read_file", Arguments: "{}", Action: action.Action{Kind: action.FileRead, Tool: "read_file", Path: "/w/a.go"}}
+	echo := shellCall
+	echo.Action.Command = "echo x"
+	for name, tt := range map[string]struct {
+		text       string
+		echo, read action.Decision
+		said       string // in the problems
+	}{
+		"as it should be":            {`{"hooks": {"PreToolUse": ` + group + `}}`, denied, passes, ""},
+		"camel case":                 {`{"hooks": {"preToolUse": ` + group + `}}`, denied, passes, ""},
+		"snake case":                 {`{"hooks": {"pre_tool_use": ` + group + `}}`, denied, passes, ""},
+		"BeforeTool":                 {`{"hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"a pattern of Gemini's":      {`{"hooks": {"BeforeTool": [{"matcher": "^(run_shell_command|replace)$", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"nothing around it":          {`{"PreToolUse": ` + group + `}`, denied, passes, ""},
+		"Hooks in capitals":          {`{"Hooks": {"PreToolUse": ` + group + `}}`, denied, passes, ""},
+		"a byte order mark":          {"\ufeff" + `{"hooks": {"PreToolUse": ` + group + `}}`, denied, passes, ""},
+		"flat":                       {`{"hooks": {"PreToolUse": [` + command + `]}}`, denied, denied, ""},
+		"flat, with a matcher":       {`{"version": 1, "hooks": {"preToolUse": [{"command": "exit 2", "matcher": "Shell"}]}}`, denied, passes, ""},
+		"one group and no list":      {`{"hooks": {"PreToolUse": {"matcher": "Bash", "hooks": ` + command + `}}}`, denied, passes, ""},
+		"no type":                    {`{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "exit 2"}]}]}}`, denied, passes, ""},
+		"type in capitals":           {`{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "Command", "command": "exit 2"}]}]}}`, denied, passes, ""},
+		"matcher bash":               {`{"hooks": {"PreToolUse": [{"matcher": "bash", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"matcher BASH|write":         {`{"hooks": {"PreToolUse": [{"matcher": "BASH|write", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"matcher ^bash$":             {`{"hooks": {"PreToolUse": [{"matcher": "^bash$", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"matcher that is a list":     {`{"hooks": {"PreToolUse": [{"matcher": ["Bash", "Edit"], "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"matcher that is a rule":     {`{"hooks": {"PreToolUse": [{"matcher": "Bash(echo:*)", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"a rule for other commands":  {`{"hooks": {"PreToolUse": [{"matcher": "Bash(rm:*)", "hooks": [` + command + `]}]}}`, passes, passes, ""},
+		"a rule without counterpart": {`{"hooks": {"PreToolUse": [{"matcher": "Bash(echo * x)", "hooks": [` + command + `]}]}}`, denied, passes, ""},
+		"two rules":                  {`{"hooks": {"PreToolUse": [{"matcher": "Bash(rm:*)|Read(x)", "hooks": [` + command + `]}]}}`, denied, denied, ""},
+		"a tool that is not here":    {`{"hooks": {"PreToolUse": [{"matcher": "NotebookEdit", "hooks": [` + command + `]}]}}`, passes, passes, ""},
+		"one name of two":            {`{"hooks": {"PreToolUse": [{"matcher": "Bash|Bsah", "hooks": [` + command + `]}]}}`, denied, passes, "tools that buddy does not have: Bsah"},
+		"no such tool":               {`{"hooks": {"PreToolUse": [{"matcher": "Bsah", "hooks": [` + command + `]}]}}`, asked, asked, "would never run"},
+		"a pattern for nothing":      {`{"hooks": {"PreToolUse": [{"matcher": "Bsah.*", "hooks": [` + command + `]}]}}`, asked, asked, "would never run"},
+		"no pattern":                 {`{"hooks": {"PreToolUse": [{"matcher": "Bash(", "hooks": [` + command + `]}]}}`, asked, asked, "no regular expression"},
+		"matcher that is an object":  {`{"hooks": {"PreToolUse": [{"matcher": {"tool": "Bash"}, "hooks": [` + command + `]}]}}`, asked, asked, "no regular expression"},
+		"type prompt":                {`{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "prompt", "prompt": "x"}]}]}}`, asked, passes, `type "prompt"`},
+		"type prompt, accepted":      {`{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "prompt", "on_error": "ignore"}]}]}}`, passes, passes, `type "prompt"`},
+		"Copilot's bash":             {`{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "exit 2", "timeoutSec": 5}]}}`, asked, asked, "no command"},
+		"beforeShellExecution":       {`{"version": 1, "hooks": {"beforeShellExecution": [{"command": "exit 2"}]}}`, asked, asked, `hooks of "beforeShellExecution"`},
+		"a text":                     {`{"hooks": {"PreToolUse": ["./guard.sh"]}}`, asked, asked, "is a string"},
+		"a misspelled key":           {`{"hooks": {"PreToolUse": [{"matcher": "Bash", "hook": [` + command + `]}]}}`, asked, passes, "no command"},
+		"elsewhere":                  {`{"hook": {"PreToolUse": ` + group + `}}`, asked, asked, "not where they are looked for"},
+		"a list":                     {`{"hooks": [{"event": "PreToolUse", "command": "exit 2"}]}`, asked, asked, "no table of moments"},
+		"cut off":                    {`{"hooks": {"PreToolUse": [{"matcher": "Ba`, asked, asked, "unexpected end"},
+		"cut off before the event":   {`{"hooks": {`, passes, passes, "unexpected end"},
+		"a comment":                  {"// mine\n" + `{"hooks": {"PreToolUse": ` + group + `}}`, asked, asked, "invalid character"},
+		"switched off":               {`{"disableAllHooks": true, "hooks": {"PreToolUse": ` + group + `}}`, passes, passes, "disableAllHooks"},
+		"one switched off":           {`{"hooks": {"PreToolUse": [{"hooks": [{"command": "exit 2", "enabled": false}]}]}}`, passes, passes, "switched off"},
+	} {
+		set := Parse([]byte(tt.text), Origin{Source: Person, File: "hooks.json"})
+		var said []string
+		for _, p := range set.Problems {
+			said = append(said, p.String())
+		}
+		if all := strings.Join(said, "\n"); (tt.said == "") != (all == "") || !strings.Contains(all, tt.said) {
+			t.Errorf("%s: it says %q, want %q", name, all, tt.said)
+		}
+		r, _ := runner(t, Options{Handlers: set.Handlers})
+		answers := r.BeforeTools(t.Context(), Where{}, echo, read)
+		if answers[0].Decision != tt.echo || answers[1].Decision != tt.read {
+			t.Errorf("%s: echo %q, read %q; want %q, %q", name, answers[0].Decision, answers[1].Decision, tt.echo, tt.read)
+		}
+	}
+}
+
+// Each of buddy's tools is known to matchers, so that a guard for it is none that never runs.
+func TestMatchersKnowAllTools(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`(?m)^## (\S+)$`).FindAllStringSubmatch(string(text), -1)
+	if len(all) < 20 {
+		t.Fatalf("%d tools in docs/tools.md", len(all))
+	}
+	for _, tool := range all {
+		if !slices.Contains(ownTools, tool[1]) {
+			t.Errorf("matchers do not know %s", tool[1])
+		}
+	}
+}
+
+// Time limits are in the unit of the program that has the event.
+func TestTimeLimitsOfOtherPrograms(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		`{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "x", "timeout": 5000}]}]}}`: 5 * time.Second,
+		`{"hooks": {"preToolUse": [{"command": "x", "timeoutSec": 7}]}}`:                                 7 * time.Second,
+		`{"hooks": {"PreToolUse": [{"command": "x", "timeout": 5000}]}}`:                                 maxTimeout,
+	} {
+		if set := Parse([]byte(text), Origin{}); len(set.Handlers) != 1 || set.Handlers[0].limit() != want {
+			t.Errorf("%s: %+v", text, set)
+		}
+	}
+}
