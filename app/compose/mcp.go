@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,7 +25,6 @@ import (
 	"buddy/app/version"
 	"buddy/config"
 	"buddy/extensions/mcp"
-	"buddy/texts"
 	"buddy/texts/proxies"
 	"buddy/texts/searchpath"
 	"buddy/tools"
@@ -158,23 +155,6 @@ func transportOf(kind, url string) mcp.Transport {
 	return mcp.Transport(cmp.Or(kind, string(mcp.Stdio)))
 }
 
-// serverEntry is one entry of an .mcp.json.
-type serverEntry struct {
-	Type          string            `json:"type"`
-	Command       string            `json:"command"`
-	Args          []string          `json:"args"`
-	Env           map[string]string `json:"env"`
-	URL           string            `json:"url"`
-	Headers       map[string]string `json:"headers"`
-	HeadersHelper string            `json:"headersHelper"`
-	Timeout       int               `json:"timeout"` // milliseconds
-	AlwaysLoad    bool              `json:"alwaysLoad"`
-	OAuth         struct {
-		ClientID string `json:"clientId"`
-		Port     int    `json:"callbackPort"`
-	} `json:"oauth"`
-}
-
 // projectServer returns a server of a project's .mcp.json. One that is not trusted, or can't be
 // used, has a problem.
 func projectServer(c PartCheck) mcp.Server {
@@ -198,69 +178,6 @@ func projectServer(c PartCheck) mcp.Server {
 		s.Problem = err.Error()
 	}
 	return s
-}
-
-// server returns the server that an entry describes, with the values of variables in place.
-func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
-	var missing []string
-	fill := func(text string) string {
-		text, names := fillVariables(text, lookup)
-		missing = append(missing, names...)
-		return text
-	}
-	if e.Type == "streamable-http" {
-		e.Type = string(mcp.HTTP)
-	}
-	s := mcp.Server{Transport: transportOf(e.Type, e.URL), Always: e.AlwaysLoad}
-	s.Limits.Wall = time.Duration(e.Timeout) * time.Millisecond
-	if e.Command != "" {
-		s.Process.Command = []string{fill(e.Command)}
-		for _, a := range e.Args {
-			s.Process.Command = append(s.Process.Command, fill(a))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		s.Process.Env = append(s.Process.Env, name+"="+fill(e.Env[name]))
-	}
-	s.Endpoint.URL = fill(e.URL)
-	s.Endpoint.Login = mcp.Login{ClientID: e.OAuth.ClientID, Port: e.OAuth.Port}
-	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
-		s.Endpoint.Headers = append(s.Endpoint.Headers, name+": "+fill(e.Headers[name]))
-	}
-	switch {
-	case e.HeadersHelper != "":
-		s.Problem = "headersHelper runs a program for each header, which buddy does not (use headers with ${VARIABLE})"
-	case !slices.Contains([]mcp.Transport{mcp.Stdio, mcp.HTTP, mcp.SSE}, s.Transport):
-		s.Problem = fmt.Sprintf("type %q is not supported (have: stdio, http, sse)", e.Type)
-	case s.Transport == mcp.Stdio && e.Command == "":
-		s.Problem = "it has neither command nor url"
-	case s.Transport != mcp.Stdio && e.URL == "":
-		s.Problem = "it has no url"
-	case len(missing) > 0:
-		s.Problem = "the variable " + texts.Some(missing) + " is not set"
-	}
-	return s
-}
-
-var variableForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
-
-// fillVariables replaces ${NAME} and ${NAME:-default} in a text, and returns the names that have
-// neither a value nor a default.
-func fillVariables(text string, lookup func(string) (string, bool)) (filled string, missing []string) {
-	filled = variableForm.ReplaceAllStringFunc(text, func(form string) string {
-		part := variableForm.FindStringSubmatch(form)
-		value, ok := lookup(part[1])
-		switch {
-		case ok && value != "":
-			return value
-		case part[2] != "":
-			return part[3]
-		case !ok:
-			missing = append(missing, part[1])
-		}
-		return value
-	})
-	return filled, missing
 }
 
 // localServers returns the hosts of servers at URLs that the person has configured, or trusted:

@@ -273,6 +273,7 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 	}
 	e.importValues(s, literal)
 	all := e.server(func(string) (string, bool) { return "x", true })
+	s.Enabled, s.Tools, s.Deny = !all.Off, all.Tools, all.Deny
 	if all.Transport == mcp.SSE {
 		s.Type = string(mcp.SSE)
 	}

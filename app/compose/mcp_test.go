@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -252,5 +253,59 @@ func TestServersOfAProjectElsewhere(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("it ran here")
+	}
+}
+
+// An entry of a file of any program that switches a server off or limits its tools does so, and one whose limits are not
+// understood starts nothing.
+func TestLimitsOfServersInEveryForm(t *testing.T) {
+	for text, want := range map[string]string{
+		`"x": 1`:                                   "on",
+		`"disabled": true`:                         "off",
+		`"disabled": false`:                        "on",
+		`"Disabled": "true"`:                       "off",
+		`"enabled": false`:                         "off",
+		`"enabled": true`:                          "on",
+		`"enabled": true, "disabled": true`:        "off",
+		`"enabled": "sometimes"`:                   "enabled: it is neither true nor false",
+		`"disabled": null`:                         "disabled: it is neither true nor false",
+		`"tools": ["*"]`:                           "on tools *",
+		`"includeTools": ["read_*"]`:               "on tools read_*",
+		`"enabled_tools": ["a", "b"]`:              "on tools a b",
+		`"tools": []`:                              "on deny *",
+		`"excludeTools": ["rm"]`:                   "on deny rm",
+		`"disabled_tools": ["rm"], "deny": ["x*"]`: "on deny x* rm",
+		`"disabledTools": "rm"`:                    "disabledTools: it is no list of tools",
+		`"tools": {"rm": false}`:                   "tools: it is no list of tools",
+		`"tools": ["a"], "includeTools": ["b"]`:    "tools: the tools are listed twice",
+		`"readOnly": true`:                         "readOnly: it looks like a limit",
+		`"toolFilter": {"mode": "allow"}`:          "toolFilter: it looks like a limit",
+		`"alwaysAllow": ["a"], "autoApprove": ["b"], "trust": true`: "on",
+	} {
+		var e serverEntry
+		if err := json.Unmarshal([]byte(`{"command": "x", `+text+`}`), &e); err != nil {
+			t.Fatal(text, err)
+		}
+		s := e.server(func(string) (string, bool) { return "", false })
+		got := map[bool]string{false: "on", true: "off"}[s.Off]
+		if len(s.Tools) > 0 {
+			got += " tools " + strings.Join(s.Tools, " ")
+		}
+		if len(s.Deny) > 0 {
+			got += " deny " + strings.Join(s.Deny, " ")
+		}
+		if s.Problem != "" {
+			got = s.Problem
+			if !strings.HasSuffix(got, NotUnderstood) {
+				t.Errorf("%s: %s", text, got)
+			}
+		}
+		if got != want && (s.Problem == "" || !strings.HasPrefix(got, want)) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		i := e.imported("x")
+		if i.Problem != s.Problem || i.Problem == "" && (i.Server.Enabled == s.Off || !slices.Equal(i.Server.Tools, s.Tools) || !slices.Equal(i.Server.Deny, s.Deny)) {
+			t.Errorf("%s: imported as %+v", text, i)
+		}
 	}
 }

@@ -162,6 +162,10 @@ func serverParts(dir string) (found FoundParts) {
 			found.leaveOut(file, "server %q: %v", name, err)
 			continue
 		}
+		var whole serverEntry
+		if json.Unmarshal(servers.All[name], &whole) == nil && whole.limits.lost != "" { // else its list of servers says why
+			found.leaveOut(file, "server %q: %s", name, whole.limits.lost)
+		}
 		p := ProjectPart{File: file, Runs: one.URL, When: "is asked for its tools in every session here"}
 		p.Kind, p.Name = "mcp", name
 		if one.Command != "" {

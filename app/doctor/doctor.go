@@ -78,13 +78,17 @@ func checkServers(f *compose.Options) []Finding {
 		return nil // settings are checked for themselves
 	}
 	var left []string
+	state := Weak
 	for _, s := range servers {
 		if s.Problem != "" {
 			left = append(left, s.Name+": "+s.Problem)
 		}
+		if strings.HasSuffix(s.Problem, compose.NotUnderstood) {
+			state = Broken
+		}
 	}
 	if len(left) > 0 {
-		return []Finding{{"mcp", Weak, "not started: " + strings.Join(left, "; "), "buddy mcp list"}}
+		return []Finding{{"mcp", state, "not started: " + strings.Join(left, "; "), "buddy mcp list"}}
 	}
 	return []Finding{{"mcp", Fine, fmt.Sprintf("servers: %d (buddy mcp check starts them)", len(servers)), ""}}
 }
