@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,8 +23,7 @@ type Run func(command string) string
 // Expand returns the text of a skill called with arguments: each placeholder is replaced once,
 // and what replaces it is never read again. Commands in the text run, in their order.
 func (s Skill) Expand(args string, f Facts, run Run) string {
-	e := expansion{skill: s, facts: f, args: args, words: words(args), first: 1}
-	e.positional = args != "" || s.Hint != ""
+	e := expansion{skill: s, facts: f, args: args, words: words(args), first: 1, positional: args != ""}
 	if placeholderZero().MatchString(s.Body) {
 		e.first = 0
 	}
@@ -82,10 +82,13 @@ func commandsIn(body string) []commandAt {
 	return all
 }
 
-// placeholder matches what is replaced in a text; a backslash before a $ keeps it.
+// placeholder matches what is replaced in a text; a backslash before it keeps it. Other dollar signs and
+// backslashes are left as they are written: they belong to a shell, to awk or sed.
 var (
-	placeholder     = texts.Regexp(`\\\$|\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*)`)
-	placeholderZero = texts.Regexp(`(?:^|[^\\])\$(?:0\b|ARGUMENTS\[0\])`)
+	placeholder     = texts.Regexp(`(\\?)(?:\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*))`)
+	placeholderZero = texts.Regexp(`(?:^|[^\\])\$(?:0(?:[^\w.,]|[.,]\D|[.,]?$)|ARGUMENTS\[0\])`)
+	// decimals follow a number that is an amount of money.
+	decimals = texts.Regexp(`^\d*[.,]\d`)
 )
 
 // expansion is one Expand.
@@ -118,20 +121,21 @@ func (e *expansion) replace(text string, put func(raw string, words []string) st
 		}
 		b.WriteString(text[at:m[0]])
 		at = m[1]
-		switch whole := text[m[0]:m[1]]; {
-		case whole == `\$`:
-			b.WriteString("$")
+		whole := text[m[0]:m[1]]
+		switch {
+		case group(4) != "" && (!e.positional || group(1) == "" && e.isAmount(group(4), text[at:])) || group(6) != "" && !slices.Contains(e.skill.Args, group(6)):
+			b.WriteString(whole)
 		case group(1) != "":
-			b.WriteString(e.word(group(1), put))
-		case group(2) != "":
+			b.WriteString(strings.TrimPrefix(whole, `\`))
+		case group(2) != "" || group(4) != "":
+			b.WriteString(e.word(cmp.Or(group(2), group(4)), put))
+		case group(3) != "":
 			e.used = true
 			b.WriteString(put(e.args, e.words))
-		case group(3) != "" && e.positional:
-			b.WriteString(e.word(group(3), put))
-		case group(4) != "":
-			b.WriteString(e.variable(group(4)))
+		case group(5) != "":
+			b.WriteString(e.variable(group(5)))
 		default:
-			b.WriteString(e.named(whole, group(5), put))
+			b.WriteString(e.at(slices.Index(e.skill.Args, group(6)), put))
 		}
 	}
 	b.WriteString(text[at:])
@@ -153,13 +157,11 @@ func (e *expansion) at(i int, put func(string, []string) string) string {
 	return put(e.words[i], e.words[i:i+1])
 }
 
-// named returns the argument of a name; what is none stays as it is.
-func (e *expansion) named(whole, name string, put func(string, []string) string) string {
-	i := slices.Index(e.skill.Args, name)
-	if i < 0 || name == "" {
-		return whole
-	}
-	return e.at(i, put)
+// isAmount reports whether a number behind a dollar sign is an amount of money: it has decimals, or it is larger than
+// any argument's that is there.
+func (e *expansion) isAmount(number, rest string) bool {
+	n, _ := strconv.Atoi(number) // digits
+	return decimals().MatchString(rest) || n > 9 && n-e.first >= len(e.words)
 }
 
 func (e *expansion) variable(name string) string {
