@@ -93,7 +93,7 @@ func (p *parser) entry(e Entry) {
 	event, known := eventOf(e.Event)
 	h := Handler{Event: event, Matcher: e.Matcher, Origin: p.origin, Line: p.line(e.Hook)}
 	if !known {
-		p.leaveOut(h, e, fmt.Errorf("%w: hooks of %s", errNotRun, quoted(e.Event)))
+		p.leaveOut(h, e, fmt.Errorf("hooks of %s are %w", quoted(e.Event), errNotRun))
 		return
 	}
 	unknown, err := h.matching(e.Matcher)
@@ -167,7 +167,7 @@ func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	case d.Off || d.Enabled != nil && !*d.Enabled:
 		return errOff
 	case d.Type != "" && !strings.EqualFold(d.Type, "command"):
-		return fmt.Errorf("%w: a hook of type %s (have: command)", errNotRun, quoted(d.Type))
+		return fmt.Errorf("a hook of type %s is %w (have: command)", quoted(d.Type), errNotRun)
 	case strings.TrimSpace(d.Command) == "":
 		return errors.New("the hook has no command")
 	case len(d.Command) > maxCommand:

@@ -46,8 +46,8 @@ func TestWhatIsLeftOutIsNamedWithItsLine(t *testing.T) {
 	}{
 		"no JSON":        {"{\n \"hooks\": {,\n}", "h.json:2: invalid character", 0},
 		"no object":      {"[]", "h.json:1", 0},
-		"unknown event":  {"{\"hooks\": {\n\"TeammateIdle\": [],\n\"Stop\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:2: not run by buddy: hooks of "TeammateIdle"`, 1},
-		"type":           {"{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\":\"http\",\"url\":\"x\"},\n{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:2: not run by buddy: a hook of type "http"`, 1},
+		"unknown event":  {"{\"hooks\": {\n\"TeammateIdle\": [],\n\"Stop\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:2: hooks of "TeammateIdle" are not run by buddy`, 1},
+		"type":           {"{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\":\"http\",\"url\":\"x\"},\n{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:2: a hook of type "http" is not run by buddy`, 1},
 		"no command":     {`{"hooks": {"Stop": [{"hooks": [{"type":"command"}]}]}}`, "has no command", 0},
 		"matcher":        {"{\"hooks\": {\"PreToolUse\": [\n{\"matcher\": \"Bash(\", \"hooks\": [\n{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:3: the matcher "Bash(" is no regular expression`, 0},
 		"backtracking":   {`{"hooks": {"PreToolUse": [{"matcher": "(?!x)", "hooks": [{"command":"x"}]}]}}`, "is no regular expression", 0},

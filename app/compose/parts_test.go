@@ -84,7 +84,7 @@ func TestPartsOfAProject(t *testing.T) {
 		t.Errorf("the definition is %s", def)
 	}
 	reasons := fmt.Sprint(found.Problems)
-	for _, why := range []string{`not run by buddy: a hook of type "prompt"`, `not run by buddy: hooks of "WorktreeCreate"`, "is a string, which is not expected there"} {
+	for _, why := range []string{`a hook of type "prompt" is not run by buddy`, `hooks of "WorktreeCreate" are not run by buddy`, "is a string, which is not expected there"} {
 		if !strings.Contains(reasons, why) {
 			t.Errorf("problems %s, want %q", reasons, why)
 		}
