@@ -363,18 +363,8 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		r.skip(name, why)
 		return nil
 	}
-	block, err := r.kind.parse(data)
-	if err == nil {
-		err = r.kind.lostLimit(block)
-	}
-	if err == nil && strings.TrimSpace(block.Body) == "" {
-		err = errors.New("it has no text")
-	}
-	if err != nil {
-		r.skip(name, err.Error())
-		if limit, ok := errors.AsType[*frontmatter.LimitError](err); ok {
-			r.found.Problems[len(r.found.Problems)-1] = Problem{Kind: r.kind, File: name, Line: limit.Line, Reason: limit.Reason, Limits: true}
-		}
+	block, ok := r.parse(name, data)
+	if !ok {
 		return nil
 	}
 	if w := block.Warning; w != nil {
@@ -389,6 +379,23 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 	}
 	r.found.Items = append(r.found.Items, item)
 	return nil
+}
+
+// parse reads the text of a file, and names one that can't be used.
+func (r *reader) parse(name string, data []byte) (block frontmatter.Block, ok bool) {
+	block, err := r.kind.parse(data)
+	if err == nil {
+		err = r.kind.lostLimit(block)
+	}
+	if err == nil && strings.TrimSpace(block.Body) == "" {
+		err = errors.New("it has no text")
+	}
+	if limit, lost := errors.AsType[*frontmatter.LimitError](err); lost {
+		r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: name, Line: limit.Line, Reason: limit.Reason, Limits: true})
+	} else if err != nil {
+		r.skip(name, err.Error())
+	}
+	return block, err == nil
 }
 
 // unlisted reports whether agents/openai.yaml in the folder of a skill keeps models from loading it by themselves.

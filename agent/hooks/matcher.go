@@ -28,40 +28,50 @@ func (h *Handler) matching(text string) (unknown []string, err error) {
 	if text == "" || text == "*" || !h.Event.kinds() {
 		return nil, nil
 	}
-	exact := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_- ,|", r)
-	}
-	switch {
-	case strings.IndexFunc(text, func(r rune) bool { return !exact(r) }) < 0:
-		h.match.names = []string{}
-		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '|' }) {
-			h.match.names = append(h.match.names, strings.TrimSpace(name))
-		}
-	case h.Event.ofTool() && h.ruled(text):
+	names := nameList.MatchString(text)
+	if !names && h.Event.ofTool() && h.ruled(text) {
 		return nil, nil
-	default:
-		pattern := text
-		if h.Event.ofTool() {
-			pattern = "(?i)" + text // programs write their tools' names in small letters and in capitals
-		}
-		if h.match.pattern, err = regexp.Compile(pattern); err != nil {
-			h.match = matcher{} // it may be for any call
-			return nil, fmt.Errorf("the matcher %s is no regular expression: %w", quoted(text), err)
-		}
 	}
-	if !h.Event.guards() {
-		return nil, nil
+	if h.match, err = newMatcher(text, names, h.Event.ofTool()); err != nil || !h.Event.guards() {
+		return nil, err
 	}
 	for _, name := range h.match.names {
 		if _, ok := action.MeantTools(name); !ok && !slices.Contains(ownTools, name) {
 			unknown = append(unknown, name)
 		}
 	}
-	if len(h.match.names) > len(unknown) || h.match.pattern != nil && (strings.Contains(text, "mcp") || slices.ContainsFunc(ownTools, h.match.matchesTool)) {
-		return unknown, nil
+	selects := len(h.match.names) > len(unknown)
+	if h.match.pattern != nil {
+		selects = strings.Contains(text, "mcp") || slices.ContainsFunc(ownTools, h.match.matchesTool)
 	}
-	h.match = matcher{}
-	return nil, fmt.Errorf("the matcher %s is for no tool that buddy has, so the hook would never run", quoted(text))
+	if !selects {
+		h.match = matcher{} // it may be for any call
+		return nil, fmt.Errorf("the matcher %s is for no tool that buddy has, so the hook would never run", quoted(text))
+	}
+	return unknown, nil
+}
+
+// nameList matches a matcher that lists exact names.
+var nameList = regexp.MustCompile(`^[A-Za-z0-9_ ,|-]+$`)
+
+// newMatcher returns what a list of names or a regular expression selects. Programs write the names of their tools in
+// small letters and in capitals.
+func newMatcher(text string, names, tools bool) (m matcher, err error) {
+	if names {
+		m.names = []string{}
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '|' }) {
+			m.names = append(m.names, strings.TrimSpace(name))
+		}
+		return m, nil
+	}
+	pattern := text
+	if tools {
+		pattern = "(?i)" + text
+	}
+	if m.pattern, err = regexp.Compile(pattern); err != nil {
+		return matcher{}, fmt.Errorf("the matcher %s is no regular expression: %w", quoted(text), err)
+	}
+	return m, nil
 }
 
 // ruled takes up a matcher that consists of rules such as Bash(git push:*), and reports whether it is one. A

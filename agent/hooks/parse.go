@@ -143,26 +143,25 @@ var (
 	errOff = errors.New("it is switched off")
 )
 
-// read completes a handler by its definition, whose time limit is in units.
-func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
-	var d struct {
-		Type    string    `json:"type"`
-		Command string    `json:"command"`
-		Args    *[]string `json:"args"`
-		Timeout float64   `json:"timeout"`
-		Async   bool      `json:"async"`
-		If      string    `json:"if"`
-		Status  string    `json:"statusMessage"`
-		Once    bool      `json:"once"`
-		OnError string    `json:"on_error"`
-		Outside bool      `json:"outside"`
-		Seconds float64   `json:"timeoutSec"`
-		Enabled *bool     `json:"enabled"`
-		Off     bool      `json:"disabled"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return err
-	}
+// definition holds what a file says of a hook.
+type definition struct {
+	Type    string    `json:"type"`
+	Command string    `json:"command"`
+	Args    *[]string `json:"args"`
+	Timeout float64   `json:"timeout"`
+	Seconds float64   `json:"timeoutSec"`
+	Async   bool      `json:"async"`
+	If      string    `json:"if"`
+	Status  string    `json:"statusMessage"`
+	Once    bool      `json:"once"`
+	OnError string    `json:"on_error"`
+	Outside bool      `json:"outside"`
+	Enabled *bool     `json:"enabled"`
+	Off     bool      `json:"disabled"`
+}
+
+// check returns why the hook can't be run.
+func (d definition) check() error {
 	switch {
 	case d.Off || d.Enabled != nil && !*d.Enabled:
 		return errOff
@@ -176,6 +175,18 @@ func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 		return fmt.Errorf("timeout %v is no time in seconds", d.Timeout)
 	case d.OnError != "" && d.OnError != "ignore":
 		return fmt.Errorf("on_error %s is unknown (have: ignore)", quoted(d.OnError))
+	}
+	return nil
+}
+
+// read completes a handler by its definition, whose time limit is in units.
+func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
+	var d definition
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return err
+	}
+	if err := d.check(); err != nil {
+		return err
 	}
 	h.Command, h.Status, h.Once, h.Ignore = d.Command, d.Status, d.Once, d.OnError == "ignore"
 	h.Outside = d.Outside && h.Origin.Source == Person

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -150,13 +151,11 @@ func (s said) grants(e Event) bool {
 // not understood is no pass.
 func (a *answer) hear(output []byte) (wrong string) {
 	event := a.handler.Event
-	text := bytes.TrimSpace(bytes.ReplaceAll(output, []byte{0}, nil)) // of UTF-16, as some shells print it
-	for _, mark := range []string{"\ufeff", "\xff\xfe", "\xfe\xff"} {
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(mark)))
-	}
+	text := readable(output)
+	object := bytes.HasPrefix(text, []byte("{"))
 	all, rest, whole := objectsIn(text)
 	speaks := func(s said) bool { d, _ := s.decided(PreToolUse); return d != "" || s.specific != nil }
-	if (event == SessionStart || event == UserPromptSubmit) && !bytes.HasPrefix(text, []byte("{")) && !slices.ContainsFunc(all, speaks) {
+	if (event == SessionStart || event == UserPromptSubmit) && !object && !slices.ContainsFunc(all, speaks) {
 		a.context = string(text)
 		return ""
 	}
@@ -164,27 +163,42 @@ func (a *answer) hear(output []byte) (wrong string) {
 	for _, s := range all {
 		unknown, problem := a.read(s, whole)
 		odd += unknown
-		if wrong == "" {
-			wrong = problem
-		}
+		wrong = cmp.Or(wrong, problem)
 	}
 	if event.guards() {
 		odd += rest
 	}
-	word := refusing().FindStringSubmatch(odd)
-	switch decided := a.decision == action.Deny || a.block || a.halt; {
-	case decided || wrong != "":
-	case bytes.HasPrefix(text, []byte("{")) && !whole && (len(all) == 0 || strings.HasPrefix(rest, "{")):
-		wrong = "its output is broken JSON"
-	case a.decision == "" && word != nil:
-		wrong = fmt.Sprintf("its answer has the word %q in it and is not understood", word[1])
-	case event.guards() && len(output) >= maxOutput:
-		wrong = "its output is longer than what is read of it"
-	}
 	if a.decision == action.Deny {
 		return ""
 	}
-	return wrong
+	if broken := object && (len(all) == 0 || strings.HasPrefix(rest, "{")); broken && wrong == "" && !a.block && !a.halt {
+		return "its output is broken JSON"
+	}
+	return cmp.Or(wrong, a.missed(odd, len(output)))
+}
+
+// missed says that an answer without a decision may have one in what is not understood of it, or in what is not read
+// of its bytes; "" if it can't.
+func (a *answer) missed(odd string, size int) string {
+	word := refusing().FindStringSubmatch(odd)
+	switch {
+	case a.block || a.halt:
+	case a.decision == "" && word != nil:
+		return fmt.Sprintf("its answer has the word %q in it and is not understood", word[1])
+	case a.handler.Event.guards() && size >= maxOutput:
+		return "its output is longer than what is read of it"
+	}
+	return ""
+}
+
+// readable returns what a hook printed without the marks of its encoding, and without the zeros of UTF-16, which
+// some shells print.
+func readable(output []byte) []byte {
+	text := bytes.TrimSpace(bytes.ReplaceAll(output, []byte{0}, nil))
+	for _, mark := range []string{"\ufeff", "\xff\xfe", "\xfe\xff"} {
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(mark)))
+	}
+	return text
 }
 
 // refusing matches a word of an answer that may refuse something.
@@ -199,53 +213,62 @@ func (a *answer) read(s said, whole bool) (odd, wrong string) {
 			return "", fmt.Sprintf("its output is for %s, not for %s", quoted(n), event)
 		}
 	}
-	keep := func(at *string, text string) {
-		if *at == "" {
-			*at = text
-		}
-	}
-	keep(&a.message, s.textOf("systemmessage", "usermessage"))
-	keep(&a.context, s.textOf("additionalcontext"))
-	stops, known := decisionOf("continue", s.top["continue"])
-	if known && stops == action.Deny && event != PermissionRequest {
-		a.halt = true
-		keep(&a.why, s.textOf("stopreason", "reason"))
+	a.message = cmp.Or(a.message, s.textOf("systemmessage", "usermessage"))
+	a.context = cmp.Or(a.context, s.textOf("additionalcontext"))
+	if stops, _ := decisionOf("continue", s.top["continue"]); stops == action.Deny && event != PermissionRequest {
+		a.halt, a.why = true, cmp.Or(a.why, s.textOf("stopreason", "reason"))
 	}
 	d, odd := s.decided(event)
-	reason := s.textOf("permissiondecisionreason", "reason", "stopreason", "usermessage", "agentmessage", "message")
-	if verdict := fields(s.specific["decision"]); reason == "" {
-		_ = json.Unmarshal(verdict["message"], &reason) // another value is no reason
-	}
 	if event.guards() {
-		if d == action.Allow && !(whole && s.grants(event)) {
-			d = ""
-		}
-		if level(d) > level(a.decision) {
-			a.decision, a.reason = d, reason
-		}
-		if input := s.changed(event); a.input == nil {
-			a.input = input
-		}
+		a.judge(s, d, whole)
 	} else {
 		a.replace(s.specific["updatedtooloutput"])
-		switch {
-		case d == action.Deny:
-			a.block = true
-			keep(&a.reason, reason)
-		case d == action.Ask:
-			return odd, `its decision "ask" is unknown (have: block)`
+		if d == action.Deny {
+			a.block, a.reason = true, cmp.Or(a.reason, s.why())
 		}
 	}
+	switch {
+	case d == action.Ask && !event.guards():
+		return odd, `its decision "ask" is unknown (have: block)`
+	case d == "":
+		return odd, s.unknown()
+	}
+	return odd, ""
+}
+
+// judge takes up what an object decides about a call.
+func (a *answer) judge(s said, d action.Decision, whole bool) {
+	event := a.handler.Event
+	if d == action.Allow && (!whole || !s.grants(event)) {
+		d = ""
+	}
+	if level(d) > level(a.decision) {
+		a.decision, a.reason = d, s.why()
+	}
+	if a.input == nil {
+		a.input = s.changed(event)
+	}
+}
+
+// why returns the reason of a decision.
+func (s said) why() string {
+	if reason := s.textOf("permissiondecisionreason", "reason", "stopreason", "usermessage", "agentmessage", "message"); reason != "" {
+		return reason
+	}
+	return said{top: fields(s.specific["decision"])}.textOf("message")
+}
+
+// unknown names a decision that is none, "" if there is no such thing.
+func (s said) unknown() string {
 	for _, name := range []string{"permissiondecision", "decision", "permission"} {
 		for _, all := range []map[string]json.RawMessage{s.specific, s.top} {
-			if raw, there := all[name]; there && d == "" {
-				if _, known := decisionOf(name, raw); !known {
-					return odd, fmt.Sprintf("its decision %s is unknown (have: allow, deny, ask)", quoted(strings.Trim(string(raw), `"`)))
-				}
+			raw, there := all[name]
+			if _, known := decisionOf(name, raw); there && !known {
+				return fmt.Sprintf("its decision %s is unknown (have: allow, deny, ask)", quoted(strings.Trim(string(raw), `"`)))
 			}
 		}
 	}
-	return odd, ""
+	return ""
 }
 
 // changed returns the arguments that the object wants instead.

@@ -34,7 +34,7 @@ type serverEntry struct {
 	limits serverLimits
 }
 
-// serverLimits are what an entry limits, in the words of any program that is known.
+// serverLimits holds what an entry limits, in the words of any program that is known.
 type serverLimits struct {
 	off         bool
 	tools, deny []string

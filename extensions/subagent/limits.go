@@ -112,7 +112,6 @@ func (r *reader) allow(name string, node *yaml.Node) string {
 		}))
 	}
 	list := r.List(name)
-	isAll := func(text string) bool { return text == "*" || strings.EqualFold(text, "all") || text == "true" }
 	switch {
 	case r.Nested(name):
 		return "it is no list of tools"
@@ -122,11 +121,19 @@ func (r *reader) allow(name string, node *yaml.Node) string {
 				return fmt.Sprintf("it is not clear what %q is beside all tools", texts.Clip(text, 80))
 			}
 		}
-		return ""
 	case len(list) == 1 && frontmatter.Plain(list[0]) == "readonly":
 		r.Mode = action.Stricter(r.Mode, action.ModePlan)
-		return ""
+	default:
+		r.only(r.listed(name, list))
 	}
+	return ""
+}
+
+// isAll reports whether a text of a list means all tools.
+func isAll(text string) bool { return text == "*" || strings.EqualFold(text, "all") || text == "true" }
+
+// listed returns the tools that a list names.
+func (r *reader) listed(name string, list []string) []string {
 	tools := []string{}
 	for _, text := range list {
 		ours, ok := meant(text)
@@ -139,8 +146,7 @@ func (r *reader) allow(name string, node *yaml.Node) string {
 			tools = append(tools, ours...)
 		}
 	}
-	r.only(tools)
-	return ""
+	return tools
 }
 
 // meant returns the tools that a text of a list means, without what stands in parentheses.
@@ -168,7 +174,7 @@ func (r *reader) deny(name string, list []string, nested bool) string {
 	for _, text := range list {
 		ours, ok := meant(text)
 		switch {
-		case text == "*" || strings.EqualFold(text, "all"):
+		case isAll(text):
 			r.only([]string{})
 		case !ok:
 			return fmt.Sprintf("buddy has no tool %q, so nobody knows what %s means", texts.Clip(text, 80), name)
@@ -178,7 +184,7 @@ func (r *reader) deny(name string, list []string, nested bool) string {
 	return ""
 }
 
-// pair is what a file says of a tool: allow, ask, deny, or "" for what is not understood.
+// pair holds what a file says of a tool: allow, ask, deny, or "" for what is not understood.
 type pair struct{ tool, says string }
 
 // pairs reads a table of tools.
