@@ -329,6 +329,7 @@ func (r *Runtime) Start() {
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 	r.instructions.ReadEarly()
 	r.skills.ReadEarly()
+	r.tasks.agents.book.ReadEarly()
 	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
 		r.changes.WarnInterrupted()

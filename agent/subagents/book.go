@@ -59,6 +59,13 @@ func (b *Book) Stale() {
 	b.fresh = false
 }
 
+// ReadEarly reads the definitions while the person still types, so that what is left out is said at the start.
+func (b *Book) ReadEarly() {
+	if b.read != nil {
+		b.work.Go(func() { b.await(b.whole) })
+	}
+}
+
 // await returns the definitions as they are now, or as they were when ctx ends.
 func (b *Book) await(ctx context.Context) Set {
 	b.reading.Lock()
