@@ -54,10 +54,10 @@ const unreadable = "unreadable guard"
 func Entries(text []byte, file string) ([]Entry, []Problem) {
 	f := &entryReader{parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}, nil}
 	f.read()
-	if len(f.all)+len(f.Problems) == 0 && f.namesGuard() {
-		f.problem(nil, "its hooks are not where they are looked for")
+	if name := frontmatter.Twice(f.text); name != "" && (len(f.all) > 0 || f.namesGuard()) {
+		f.problem(nil, quoted(name)+" is there twice, so that some of its hooks may be lost")
 	}
-	if len(f.all) == 0 && len(f.Problems) > 0 && f.namesGuard() && !f.off {
+	if len(f.Problems) > 0 && f.namesGuard() && !f.off {
 		whole, _ := json.Marshal(string(f.text[:min(len(f.text), maxCommand)])) // any text is a value of JSON
 		f.all = append(f.all, Entry{Event: unreadable, Hook: whole})
 	}
@@ -98,6 +98,9 @@ func (f *entryReader) read() {
 		return
 	}
 	f.moments(top, func(name string) bool { _, known := eventOf(name); return known })
+	if len(f.all) == 0 && len(top) > 0 && !hasName(top, "hooks") && guardBelow(top) {
+		f.problem(nil, "its hooks are not where they are looked for")
+	}
 	for name, raw := range top {
 		if !strings.EqualFold(name, "hooks") {
 			continue
@@ -109,6 +112,32 @@ func (f *entryReader) read() {
 		}
 		f.moments(events, func(string) bool { return true })
 	}
+}
+
+// hasName reports whether a table has a name, in small letters or capitals.
+func hasName(table map[string]json.RawMessage, name string) bool {
+	for is := range table {
+		if strings.EqualFold(is, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// guardBelow reports whether a value in a table is a table with a moment at which a call can be refused.
+func guardBelow(table map[string]json.RawMessage) bool {
+	for _, raw := range table {
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(raw, &inner) != nil {
+			continue
+		}
+		for name := range inner {
+			if e, _ := eventOf(name); e == PreToolUse {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // moments reads the hooks of those moments in a table that are wanted.

@@ -18,15 +18,18 @@ import (
 // frontmatter.Plain writes them, and those in hookSpecificOutput.
 type said struct{ top, specific map[string]json.RawMessage }
 
-// maxTries limits how often an object is looked for in what a hook printed.
-const maxTries = 1000
+// Limits of what is looked for in what a hook printed. What is beyond them is not understood.
+const (
+	maxTries   = 100 // in vain
+	maxObjects = 1000
+)
 
 // objectsIn returns the objects in a text, the text around them, and whether it is one object and nothing else.
 func objectsIn(text []byte) (all []said, rest string, whole bool) {
 	var around bytes.Buffer
-	for tries := 0; len(text) > 0; tries++ {
+	for tries := 0; len(text) > 0; {
 		at := bytes.IndexByte(text, '{')
-		if at < 0 || tries == maxTries {
+		if at < 0 || tries == maxTries || len(all) == maxObjects {
 			around.Write(text)
 			break
 		}
@@ -37,6 +40,7 @@ func objectsIn(text []byte) (all []said, rest string, whole bool) {
 		if d.Decode(&object) != nil {
 			around.WriteByte('{')
 			text = text[1:]
+			tries++
 			continue
 		}
 		one := said{top: fields(object)}

@@ -141,6 +141,10 @@ func TestAnswersOfOtherMoments(t *testing.T) {
 			t.Errorf("%s: %q, want %q", output, got, want)
 		}
 	}
+	many := ended{handler: Handler{Event: PreToolUse}, stdout: []byte(strings.Repeat("{}\n", maxObjects+1) + `{"decision":"deny"}`)}
+	if a := many.answer(); a.failure == "" {
+		t.Errorf("a denial behind too many objects passes: %+v", a)
+	}
 	long := ended{handler: Handler{Event: PreToolUse}, stdout: []byte(strings.Repeat("x", maxOutput))}
 	if long.answer().failure == "" {
 		t.Error("an answer that is cut off passes")

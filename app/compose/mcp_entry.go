@@ -48,6 +48,9 @@ func (e *serverEntry) UnmarshalJSON(data []byte) error {
 	if err := errors.Join(json.Unmarshal(data, (*plain)(e)), json.Unmarshal(data, &all)); err != nil {
 		return err
 	}
+	if name := frontmatter.Twice(data); name != "" && frontmatter.Restricts(name) {
+		e.limits.lost = fmt.Sprintf("%s is there twice; the server is off, because what limits it %s", name, NotUnderstood)
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if why := e.limits.read(name, all[name]); why != "" {
 			e.limits.lost = fmt.Sprintf("%s: %s; the server is off, because what limits it %s", name, why, NotUnderstood)

@@ -279,6 +279,7 @@ func TestLimitsOfServersInEveryForm(t *testing.T) {
 		`"tools": {"rm": false}`:                   "tools: it is no list of tools",
 		`"tools": ["a"], "includeTools": ["b"]`:    "tools: the tools are listed twice",
 		`"readOnly": true`:                         "readOnly: it looks like a limit",
+		`"disabled": true, "disabled": false`:      "disabled is there twice",
 		`"toolFilter": {"mode": "allow"}`:          "toolFilter: it looks like a limit",
 		`"alwaysAllow": ["a"], "autoApprove": ["b"], "trust": true`: "on",
 	} {

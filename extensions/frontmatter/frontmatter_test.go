@@ -145,6 +145,23 @@ func TestNamesOfSettings(t *testing.T) {
 	}
 }
 
+// A name that an object of JSON has twice is found, at any depth and in any spelling.
+func TestNamesThatAreThereTwice(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1, "b": [{"a": 1}, {"a": "a"}], "c": {"a": "c"}}`: "",
+		`{"a": 1, "b": 2, "a": 3}`:                               "a",
+		`{"x": [1, {"a": {"b": []}, "A": 2}]}`:                   "A",
+		`{"x": ["a", "a"], "y": "x"}`:                            "",
+		`["a", "a"]`:                                             "",
+		`{"a": `:                                                 "",
+		``:                                                       "",
+	} {
+		if got := Twice([]byte(text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // FuzzParse: no file makes it panic, and a body is part of its file.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nname: a\ndescription: Use when: x\n---\nText")

@@ -1,6 +1,8 @@
 package frontmatter
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -32,7 +34,7 @@ func Plain(name string) string {
 // words mean.
 var limits = []string{
 	"tool", "permission", "permit", "readonly", "sandbox", "allow", "deny", "denied", "forbid", "forbidden", "block", "restrict", "exclude",
-	"disab", "approv", "policy", "guard", "hook", "invo", "limit", "maxturn", "maxstep", "mcpserver",
+	"disab", "approv", "policy", "guard", "hook", "invo", "limit", "maxturn", "maxstep",
 }
 
 // exactLimits are names that limit something, whose words in other names do not.
@@ -59,6 +61,44 @@ func Guards(moment string) bool {
 		return false
 	}
 	return strings.HasPrefix(plain, "pre") || strings.HasPrefix(plain, "before") || slices.ContainsFunc([]string{"permission", "approv", "guard"}, func(part string) bool { return strings.Contains(plain, part) })
+}
+
+// Twice returns the first name that an object in a value of JSON has twice, as compared by [Plain]; "" is none. Which of
+// the two counts is not the same for all programs.
+func Twice(value []byte) string {
+	d := json.NewDecoder(bytes.NewReader(value))
+	var open []map[string]bool // the names of each object, nil of a list
+	isName := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		switch token {
+		case json.Delim('{'):
+			open, isName = append(open, map[string]bool{}), true
+			continue
+		case json.Delim('['):
+			open, isName = append(open, nil), false
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+			isName = len(open) > 0 && open[len(open)-1] != nil
+			continue
+		}
+		names := map[string]bool(nil)
+		if len(open) > 0 {
+			names = open[len(open)-1]
+		}
+		name, _ := token.(string)
+		if isName && names[Plain(name)] {
+			return name
+		}
+		if isName {
+			names[Plain(name)] = true
+		}
+		isName = names != nil && !isName
+	}
 }
 
 // settingLine is a line of a block that names a setting.

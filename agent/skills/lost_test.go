@@ -1,0 +1,30 @@
+package skills
+
+import (
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+	"buddy/extensions"
+)
+
+// A file whose limits are lost is said once, and again when there is something else to say of it.
+func TestLostLimitsAreSaidOnce(t *testing.T) {
+	var said []string
+	s := stream.New("s", time.Now, nil)
+	s.Observe(func(env event.Envelope) {
+		if w, ok := env.Payload.(event.Warning); ok {
+			said = append(said, w.Text)
+		}
+	})
+	var l Lost
+	lost := extensions.Problem{Kind: extensions.Agent, File: "a.md", Reason: "r", Limits: true}
+	l.Say(s, []extensions.Problem{lost, {Kind: extensions.Agent, File: "b.md", Reason: "no text"}})
+	l.Say(s, []extensions.Problem{lost})
+	lost.Line = 3
+	l.Say(s, []extensions.Problem{lost})
+	if len(said) != 2 || said[0] != "agent a.md: left out: r" || said[1] != "agent a.md:3: left out: r" {
+		t.Errorf("%q", said)
+	}
+}
