@@ -234,6 +234,7 @@ func pidsIn(t *testing.T, file string) []int {
 	var pids []int
 	eventually(t, "started", func() bool {
 		text, _ := os.ReadFile(file)
+		pids = nil
 		for word := range strings.FieldsSeq(string(text)) {
 			n, err := strconv.Atoi(word)
 			if err != nil {

@@ -121,14 +121,21 @@ func begin(ctx context.Context, s Spec) (*Process, error) {
 	cmd := &exec.Cmd{Path: program, Args: s.Command, Dir: s.Dir, Env: env}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p := &Process{name: s.Name, cmd: cmd, within: s.Within, done: make(chan struct{}), gone: make(chan struct{})}
+	noted, err := p.announce(s, id)
+	if err != nil {
+		return nil, fmt.Errorf("%s was not started: it could not be noted in %s: %w", s.Name, s.State, err)
+	}
 	stderr, err := p.launch()
 	if err != nil {
+		if p.note != "" {
+			_ = os.Remove(p.note)
+		}
 		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
 	}
 	stop := make(chan struct{})
 	p.stop, p.stopping = stop, sync.OnceFunc(func() { close(stop) })
 	if s.State != "" {
-		p.note, err = writeNote(s.State, s.Name, id, cmd.Process.Pid)
+		err = noted.started(s.State, cmd.Process.Pid)
 	}
 	go p.wait(stderr)
 	go p.supervise(context.AfterFunc(ctx, p.stopping))
@@ -137,6 +144,18 @@ func begin(ctx context.Context, s Spec) (*Process, error) {
 		return nil, fmt.Errorf("%s was ended again: it could not be noted in %s: %w", s.Name, s.State, err)
 	}
 	return p, nil
+}
+
+// announce notes that the child is about to be started, so that it is found even if this process is killed before it can
+// note which process that is.
+func (p *Process) announce(s Spec, id string) (n note, err error) {
+	if s.State == "" {
+		return note{}, nil
+	}
+	if n, err = newNote(s.Name, id); err == nil {
+		p.note, err = n.write(s.State)
+	}
+	return n, err
 }
 
 // programIn returns the program of a name, looked for in the PATH of an environment.

@@ -340,6 +340,32 @@ func TestSweepEndsAGroupWhoseLeaderIsGone(t *testing.T) {
 	}
 }
 
+// A program that is killed between the start of a child and the moment when it has noted which process that is.
+func TestSweepFindsAChildWhoseProcessIsNotNoted(t *testing.T) {
+	t.Parallel()
+	state, pids := killedOwner(t)
+	file := notesIn(t, state)[0]
+	var n note
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &n)
+	}
+	n.PID, n.Start = 0, ""
+	text, _ = json.Marshal(n)
+	if err := errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Sweep(state); n != 1 || err != nil || running(pids[0]) || running(pids[1]) || len(notesIn(t, state)) != 0 {
+		t.Errorf("%d groups ended, %v; notes: %q", n, err, notesIn(t, state))
+	}
+	if _, err := (note{Name: "x", ID: "none", Host: n.Host, Owner: 1 << 30, OwnerStart: "x"}).write(state); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Sweep(state); n != 0 || err != nil || len(notesIn(t, state)) != 0 {
+		t.Errorf("a child that never started: %d groups ended, %v; notes: %q", n, err, notesIn(t, state))
+	}
+}
+
 func TestSweepLeavesProcessesThatOnlyHaveTheNumberOfAChild(t *testing.T) {
 	t.Parallel()
 	p := start(t, Spec{Command: []string{"sleep", "1000"}}) // in a group of its own, as a child is

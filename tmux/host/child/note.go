@@ -11,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // note holds what the file of a child says. A pid alone is not enough to find a process again:
@@ -21,7 +19,7 @@ type note struct {
 	Name       string `json:"name"`
 	ID         string `json:"id"`   // value of marker in its environment
 	Host       string `json:"host"` // the machine or container that the numbers are of
-	PID        int    `json:"pid"`
+	PID        int    `json:"pid"`  // 0: it is about to be started
 	Start      string `json:"start"`
 	Owner      int    `json:"owner"`
 	OwnerStart string `json:"owner_start"`
@@ -29,29 +27,42 @@ type note struct {
 
 const noteSuffix = ".child.json"
 
-// writeNote notes a child of this process and returns the file.
-func writeNote(dir, name, id string, pid int) (string, error) {
-	child, ok := lookup(pid)
-	if !ok {
-		return "", fmt.Errorf("process %d is not known to the system", pid)
-	}
+// newNote returns the note of a child that this process is about to start.
+func newNote(name, id string) (note, error) {
 	owner, ok := lookup(os.Getpid())
 	if !ok {
-		return "", fmt.Errorf("process %d is not known to the system", os.Getpid())
+		return note{}, fmt.Errorf("process %d is not known to the system", os.Getpid())
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(note{Name: name, ID: id, Host: host, PID: pid, Start: child.start, Owner: os.Getpid(), OwnerStart: owner.start})
+	return note{Name: name, ID: id, Host: host, Owner: os.Getpid(), OwnerStart: owner.start}, err
+}
+
+// write writes the note into a folder and returns its file.
+func (n note) write(dir string) (string, error) {
+	text, err := json.Marshal(n)
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, id+noteSuffix)
-	return file, renameio.WriteFile(file, text, 0o600, renameio.WithTempDir(dir))
+	file := filepath.Join(dir, n.ID+noteSuffix)
+	part := file + ".part" // without a sync: no child outlives a stop of the machine
+	if err := os.WriteFile(part, text, 0o600); err != nil {
+		return "", err
+	}
+	return file, os.Rename(part, file)
+}
+
+// started writes which process the child is.
+func (n note) started(dir string, pid int) (err error) {
+	child, ok := lookup(pid)
+	if !ok {
+		return fmt.Errorf("process %d is not known to the system", pid)
+	}
+	n.PID, n.Start = pid, child.start
+	_, err = n.write(dir)
+	return err
 }
 
 // Sweep ends the children noted in a folder whose owner is dead, with all of their groups, and
@@ -101,7 +112,7 @@ func sweep(file, host string) (ended bool, err error) {
 		return false, err
 	}
 	var n note
-	if err := json.Unmarshal(text, &n); err != nil || n.PID <= 1 || n.Owner <= 1 {
+	if err := json.Unmarshal(text, &n); err != nil || n.PID < 0 || n.PID == 1 || n.PID == 0 && n.ID == "" || n.Owner <= 1 {
 		_ = os.Remove(file)
 		return false, fmt.Errorf("%s says of no child which process it is: removed", file)
 	}
@@ -110,6 +121,11 @@ func sweep(file, host string) (ended bool, err error) {
 	}
 	if owner, ok := lookup(n.Owner); ok && owner.start == n.OwnerStart && !owner.ended {
 		return false, nil
+	}
+	if n.PID == 0 { // the owner was killed while it started the child
+		n.PID = leaderWith(marker + "=" + n.ID)
+		child, _ := lookup(n.PID)
+		n.Start = child.start
 	}
 	if n.left() {
 		ended = true
@@ -124,6 +140,9 @@ func sweep(file, host string) (ended bool, err error) {
 // left reports whether anything of the child's group runs, and the group is still the child's:
 // it is led by the process that was noted, or has no leader and holds what that has started.
 func (n note) left() bool {
+	if n.PID == 0 {
+		return false
+	}
 	if leader, ok := lookup(n.PID); ok && leader.start != n.Start {
 		return false
 	}

@@ -43,6 +43,17 @@ func members(group int) []int {
 	return pids
 }
 
+// leaderWith returns the process that leads a group and was started with a variable of that value; 0 without one.
+func leaderWith(variable string) int {
+	all, _ := unix.SysctlKinfoProcSlice("kern.proc.all")
+	for _, k := range all {
+		if pid := int(k.Proc.P_pid); int(k.Eproc.Pgid) == pid && k.Proc.P_stat != zombie && marked(pid, variable) {
+			return pid
+		}
+	}
+	return 0
+}
+
 // marked reports whether a process was started with a variable of that value. The system hides
 // the environment of its own programs: what one of those leaves without its leader is not found.
 func marked(pid int, variable string) bool {

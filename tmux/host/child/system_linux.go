@@ -56,6 +56,21 @@ func members(group int) []int {
 	return pids
 }
 
+// leaderWith returns the process that leads a group and was started with a variable of that value; 0 without one.
+func leaderWith(variable string) int {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			continue
+		}
+		if p, ok := lookup(pid); ok && p.group == pid && !p.ended && marked(pid, variable) {
+			return pid
+		}
+	}
+	return 0
+}
+
 // marked reports whether a process was started with a variable of that value.
 func marked(pid int, variable string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
