@@ -254,7 +254,7 @@ func TestPlainDialog(t *testing.T) {
 			d.types("maybe\r")
 			d.want("nothing was decided", "Enter for no): ")
 			d.types("?\r")
-			d.want("You are asked because", "Enter for no): ")
+			d.want("Once approved, it runs in", "Enter for no): ")
 			d.types("d\r")
 			d.want("Why? ")
 			d.types("not that one\r")

@@ -199,4 +199,5 @@ type ApprovalContext struct {
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add
 	Passes  []string `json:"passes,omitempty"`  // two examples of what that rule would allow
 	Stops   string   `json:"stops,omitempty"`   // one of what it would not
+	Exact   bool     `json:"exact,omitempty"`   // it would allow this command only, also piped into commands that only read
 }

@@ -212,7 +212,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
-		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
+		known.Similar, known.Passes, known.Stops, known.Exact = req.Hook.Offer, nil, "", false
 	}
 	known.Unseen, q.unseen = changes(b, req.Action, req.Most)
 	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known, Agent: req.Agent}) {

@@ -36,7 +36,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	}
 	c.Effect, c.Because, c.Production = effectOf(p, a, report), because(p, a, report, v), p.guarded
 	if isCommand(a.Kind) {
-		c.Kept = p.kept(a.Outside)
+		c.Kept = p.kept(a)
 		setLosses(&c, everywhere.losses(whole, report))
 		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
 	}
@@ -54,6 +54,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if r, ok := p.similar(whole, report, j.mode); ok {
 		c.Similar = r.Offer(a.Cwd, p.Workspace)
 		c.Passes, c.Stops = examples(p, r, whole, report)
+		c.Exact = isCommand(a.Kind) && r.Shape == action.Exactly
 	}
 	return c
 }
@@ -87,10 +88,14 @@ func (p Policy) Free(target string) string {
 
 // kept describes the restrictions of commands: of those that need no approval, and of the one
 // to be approved, which may ask to run outside.
-func (p Policy) kept(outside bool) []string {
-	this := "Once approved, this one runs with your full permissions."
-	if p.Boxed && !outside {
-		this = "Once approved, this one runs in the sandbox: it writes to this folder only, and reaches what [sandbox] in the settings says."
+func (p Policy) kept(a action.Action) []string {
+	in := ""
+	if a.Cwd != "" {
+		in = " in " + visible(a.Cwd)
+	}
+	this := "Once approved, it runs" + in + " with your full permissions."
+	if p.Boxed && !a.Outside {
+		this = "Once approved, it runs" + in + ", in the sandbox: it writes to this folder only, and reaches what [sandbox] in the settings says."
 	}
 	if !p.Confined {
 		return []string{"Only a few read-only commands run without asking: there is no read-only sandbox here.", this}
@@ -164,7 +169,7 @@ var outcomes = map[shell.Effect]struct {
 	shell.Unknown:    {action.Medium, false, "buddy doesn't know what it does"},
 	shell.Writes:     {action.Medium, false, "it changes files or settings"},
 	shell.Network:    {action.Medium, false, "it sends data to another machine or gets data from there"},
-	shell.RunsCode:   {action.Medium, false, "it runs a program with your full permissions"},
+	shell.RunsCode:   {action.Medium, false, "it runs code that buddy can't check"},
 	shell.Deletes:    {action.High, false, "what it deletes or ends is gone for good unless you have a copy"},
 	shell.Remote:     {action.High, false, "it changes another machine or a shared service"},
 	shell.Privileged: {action.High, false, "it runs with more rights than yours"},

@@ -334,6 +334,9 @@ func TestExamples(t *testing.T) {
 		if len(c.Passes) != 2 || c.Passes[0] == c.Passes[1] || judge(c.Passes[0]) != action.Allow || judge(c.Passes[1]) != action.Allow {
 			t.Errorf("%s: %v does not allow %q", a.Command, r, c.Passes)
 		}
+		if piped := c.Passes[0] + " | tail"; c.Exact != (r.Shape == action.Exactly) || c.Exact && judge(piped) != action.Allow {
+			t.Errorf("%s: exact is %v of %v", a.Command, c.Exact, r)
+		}
 		if c.Stops == "" || judge(c.Stops) == action.Allow {
 			t.Errorf("%s: %v allows %q", a.Command, r, c.Stops)
 		}
@@ -425,7 +428,7 @@ rule: shell
   ask   tee x.log
         tee writes files
 note: Read-only commands run in a sandbox without asking. This one isn't known to be read-only.
-note: Once approved, this one runs with your full permissions.
+note: Once approved, it runs in /w with your full permissions.
 risk: medium
 then: it changes files or settings
 `

@@ -45,7 +45,7 @@ type shown struct {
 	gap      time.Duration // between the last key and the one before
 }
 
-// explaining says whether all that is known shows.
+// explaining says whether the details show.
 type explaining struct {
 	on      bool
 	changed bool // just now: the place is to be found

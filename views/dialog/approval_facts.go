@@ -115,7 +115,7 @@ func indented(rows [][]draw.Span) [][]draw.Span {
 
 const factGap = 4 // cells between a fact and the agent's reason in one row
 
-// details returns the rows that ? opens: all else that is known, and the letters of the answers.
+// details returns the rows that ? opens: what else helps to decide, and the letters of the answers.
 func (a *Approval) details(w int) [][]draw.Span {
 	if !a.explain.on || a.amend.done {
 		return nil
@@ -136,10 +136,10 @@ func letters(a *Approval) string {
 	for _, k := range []struct {
 		act  keymap.Action
 		does string
-	}{{keymap.Approve, "yes"}, {keymap.AllowSimilar, "yes, and don't ask again"}, {keymap.DenyWithReason, "no, and tell the agent why"}} {
+	}{{keymap.Approve, "yes"}, {keymap.AllowSimilar, "don't ask again"}, {keymap.DenyWithReason, "no, with a reason"}} {
 		if name := a.Keys.Name(k.act); name != "" && (k.act != keymap.AllowSimilar || a.asked.Context.Similar != "") {
 			all = append(all, name+" "+k.does)
 		}
 	}
-	return "Letters work as well: " + strings.Join(all, " · ")
+	return "Letters: " + strings.Join(all, " · ")
 }

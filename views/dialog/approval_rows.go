@@ -62,7 +62,7 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	details := a.details(w)
 	if rest := free - len(body) - len(facts) - len(details); rest >= 0 {
 		p.pinned, p.room = append(facts, details...), len(body)
-		p.part(rest)
+		p.part(rest, len(details) > 0)
 		return p
 	}
 	if p.pinned, p.room = facts, free-len(facts); p.room < least || len(details) > 0 { // then all scrolls, in the order of reading
@@ -149,7 +149,11 @@ func changesFile(a *Approval) bool {
 }
 
 // part puts blank rows between the parts as far as there are some left, and facts to part.
-func (p *approvalRows) part(left int) {
+// Details are parted from the answers first: from the facts a row of their own parts them.
+func (p *approvalRows) part(left int, details bool) {
+	if left > 0 && details {
+		p.gaps[1], left = 1, left-1
+	}
 	if left > 0 && len(p.pinned) > 0 {
 		p.gaps[0] = 1
 	}

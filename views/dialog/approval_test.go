@@ -75,9 +75,9 @@ func TestApprovalGolden(t *testing.T) {
 func informed(id string) event.ApprovalAsked {
 	e := viewtest.Ask(id, action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "go test ./...", Why: "see what fails"})
 	e.Context = action.ApprovalContext{
-		Risk: action.Medium, Undo: "", Consequences: []string{"it runs a program with your full permissions"},
+		Risk: action.Medium, Undo: "", Consequences: []string{"it runs code that buddy can't check"},
 		Alternatives: []string{"go vet only reads"}, Similar: "don't ask again for `go test ./...` on web-02 this session",
-		Passes: []string{"go test ./...", "go test ./... | tail -n 20"}, Stops: "go test ./... x",
+		Passes: []string{"go test ./...", "go test ./... | tail -n 20"}, Stops: "go test ./... x", Exact: true,
 	}
 	return e
 }
@@ -115,13 +115,13 @@ func TestApprovalIsShort(t *testing.T) {
 // The details show when they are asked for, in sentences, with the command still in view, and nothing shows twice.
 func TestApprovalDetails(t *testing.T) {
 	e := informed("1")
-	e.Context.Kept = []string{"Once approved, this one runs with your full permissions."}
+	e.Context.Kept = []string{"Once approved, it runs in /w with your full permissions."}
 	e.Context.Failed = "exit 1"
 	d, _, now, answers := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
 	details := []string{
-		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs a program with your full permissions.", "would also allow `go test ./...` and",
-		"buddy knows no way to undo it.", "A safer way: go vet only reads.", "Once approved, this one runs with your full permissions.", "The last call failed: exit 1.", "y yes",
+		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs code that buddy can't check.", "“Don't ask again” covers exactly this command, also piped into tail.",
+		"buddy knows no way to undo it.", "A safer way: go vet only reads.", "Once approved, it runs in /w with your full permissions.", "The last call failed: exit 1.", "y yes",
 	}
 	look := func(want int) {
 		t.Helper()
@@ -190,7 +190,7 @@ func TestApprovalSmall(t *testing.T) {
 	viewtest.Press(t, d, "explain")
 	look("with details", "You are asked because", "↑")
 	viewtest.Press(t, d, "dialog-end")
-	look("the end", "Letters work as well", "↑")
+	look("the end", "Letters: ", "↑")
 	viewtest.Press(t, d, "explain")
 	look("hidden again", "1 set -e")
 

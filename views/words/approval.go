@@ -185,7 +185,8 @@ func Similar(a event.ApprovalAsked) string {
 	return yesSimilar + a.Context.Similar
 }
 
-// Details returns all else that is known of what an approval asks, a sentence or two each.
+// Details returns what else helps to decide what an approval asks, a sentence or two each, and nothing that Facts
+// say. `buddy policy explain` says the rest.
 func Details(a event.ApprovalAsked) []string {
 	c, act := a.Context, a.Action
 	var all []string
@@ -195,33 +196,58 @@ func Details(a event.ApprovalAsked) []string {
 		}
 	}
 	add(asks(a))
-	add(folder(act))
-	for _, s := range c.Consequences {
-		add(s)
+	if len(c.Kept) == 0 || len(act.Targets) > 0 {
+		add(folder(act))
+	}
+	if len(c.Kept) > 0 {
+		add(c.Kept[len(c.Kept)-1])
+	}
+	if !isCommand(act) || c.Effect.Text() == "" || len(c.Consequences) > 1 { // else the effect says it, and better
+		for _, s := range c.Consequences {
+			add(s)
+		}
 	}
 	add(ruleReach(c))
-	switch {
-	case c.Undo != "":
-		add("To undo it: " + c.Undo)
-	case !c.Reversible && c.Risk != "" && !c.Effect.Final:
-		add("buddy knows no way to undo it")
-	}
-	if len(c.Alternatives) > 0 {
-		add("A safer way: " + strings.Join(c.Alternatives, "; "))
-	}
-	for _, s := range c.Kept {
-		add(s)
-	}
+	add(strings.TrimSpace(undo(c) + " " + safer(c)))
 	if c.Failed != "" {
 		add("The last call failed: " + c.Failed)
 	}
 	return all
 }
 
-// asks says why a person is asked, and by which rule.
+// undo says how what an approval asks about is undone, where Facts do not say that nothing does.
+func undo(c action.ApprovalContext) string {
+	switch {
+	case c.Undo != "":
+		return sentence("To undo it: " + c.Undo)
+	case !c.Reversible && c.Risk != "" && !c.Effect.Final:
+		return "buddy knows no way to undo it."
+	}
+	return ""
+}
+
+// safer names what does less harm.
+func safer(c action.ApprovalContext) string {
+	if len(c.Alternatives) == 0 {
+		return ""
+	}
+	return sentence("A safer way: " + strings.Join(c.Alternatives, "; "))
+}
+
+// isCommand reports whether an action runs a command.
+func isCommand(act action.Action) bool { return act.Kind == action.Shell || act.Kind == action.Git }
+
+// asks says why a person is asked, and by which rule, where Facts do not.
 func asks(a event.ApprovalAsked) string {
 	v := a.Verdict
 	if v.Reason == "" {
+		return ""
+	}
+	c := a.Context
+	switch said := strings.TrimSpace(c.Effect.Verb + " " + c.Effect.Object); {
+	case v.Reason == c.Because && v.Rule != "" && v.Rule != v.Reason:
+		return "The rule: " + v.Rule
+	case v.Reason == c.Because, said != "" && c.Effect.Count == 0 && strings.HasSuffix(v.Reason, said):
 		return ""
 	}
 	text := "You are asked because " + lowerFirst(v.Reason)
@@ -264,9 +290,12 @@ func ruleReach(c action.ApprovalContext) string {
 	if c.Similar == "" || len(c.Passes) == 0 {
 		return ""
 	}
-	text := "“Don't ask again” would also allow `" + strings.Join(c.Passes, "` and `") + "`"
+	if c.Exact {
+		return "“Don't ask again” covers exactly this command, also piped into tail"
+	}
+	text := "“Don't ask again” also covers `" + c.Passes[len(c.Passes)-1] + "`"
 	if c.Stops != "" {
-		text += ", but not `" + c.Stops + "`"
+		text += ", not `" + c.Stops + "`"
 	}
 	return text
 }
