@@ -40,7 +40,7 @@ func (u *UI) input(w, h int) layout.Input {
 		in.Dialog.W, in.Dialog.H = o.Size(roomFor(w, h))
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
-		in.Popup.W, in.Popup.H = p.Size()
+		in.Popup.W, in.Popup.H = p.Size(h)
 	} else if u.overlays.cheat && !u.overlays.covered() {
 		in.Popup.W, in.Popup.H = u.v.cheat.Size(w)
 	}

@@ -95,7 +95,7 @@ func (s *start) offeredChoices() int {
 // showFirst shows what the first screen says now.
 func showFirst(u *UI) {
 	s := &u.start
-	lines := []string{"buddy runs commands in tmux panes you can watch, and asks before changing anything."}
+	lines := []string{"buddy runs commands in panes you can watch and asks before any change."}
 	for _, text := range s.first.Lines {
 		lines = append(lines, markup.Plain(text))
 	}

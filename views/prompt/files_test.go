@@ -23,7 +23,7 @@ func TestPromptFiles(t *testing.T) {
 		t.Error("the answer to an earlier query is shown")
 	}
 	p.SetFiles("ta", []string{"evil\x1b[31m.go", "new\nline", "bidi\u202e", "tax.go", "a b/tax.go"})
-	w, h := p.Popup().Size()
+	w, h := p.Popup().Size(24)
 	if text := viewtest.Text(t, p.Popup(), w, h); p.Scope() != keymap.Popup || h != 4 || !strings.Contains(text, "▸@tax.go") || !strings.Contains(text, `@"a b/tax.go"`) {
 		t.Errorf("scope %s, %d rows:\n%s", p.Scope(), h, text)
 	}
@@ -72,7 +72,7 @@ func TestArgumentsBeforeTheirAnswer(t *testing.T) {
 	p.OnArguments = func(line string) { asked = append(asked, line) }
 	viewtest.Press(t, p, "'/workflow ")
 	p.SetArguments("/workflow ", []draw.CommandHelp{{Name: "audit", Help: "evil\x1b[31m"}, {Name: "de\x1bploy"}, {Name: "deploy"}})
-	if w, h := p.Popup().Size(); h != 4 || strings.Contains(viewtest.Text(t, p.Popup(), w, h), "\x1b") {
+	if w, h := p.Popup().Size(24); h != 4 || strings.Contains(viewtest.Text(t, p.Popup(), w, h), "\x1b") {
 		t.Errorf("%d rows are offered", h)
 	}
 	viewtest.Press(t, p, "'d", "popup-run")

@@ -14,7 +14,11 @@ import (
 	"buddy/views/edit"
 )
 
-const popupRows = 6
+const (
+	popupRows = 6  // so many rows always
+	mostRows  = 16 // on a high screen
+	restRows  = 20 // of the screen that stay for the rest before there are more
+)
 
 // Popup lists the commands that begin with what is typed, what may follow one, or the files that
 // fit what is typed after an @. It belongs to a prompt, which gives it its keys; whoever draws the screen draws it last, above the
@@ -39,15 +43,15 @@ func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *Popup {
 // Open reports whether there is something to choose from.
 func (c *Popup) Open() bool { return len(c.matches) > 0 && !c.dismissed }
 
-// Size returns the cells that the list wants, border included; 0, 0 while it is closed.
-func (c *Popup) Size() (w, h int) {
+// Size returns the cells that the list wants on a screen with so many rows, border included; 0, 0 while it is closed.
+func (c *Popup) Size(rows int) (w, h int) {
 	if !c.Open() {
 		return 0, 0
 	}
 	for _, m := range c.matches {
 		w = max(w, draw.TextWidth(popupText(m, true)))
 	}
-	return c.nameWidth() + w + 6, min(len(c.matches), popupRows) + 2
+	return c.nameWidth() + w + 6, min(len(c.matches), max(popupRows, min(rows-restRows, mostRows))) + 2
 }
 
 func (c *Popup) nameWidth() int {
@@ -176,10 +180,13 @@ func (c *Popup) Draw(screen tcell.Screen) {
 	}
 }
 
-// popupText says what a command does, and what may follow it if it is marked.
+// popupText says what a command does, and if it is marked how it is typed with what may follow it.
 func popupText(m draw.CommandHelp, marked bool) string {
 	if !marked || m.Args == "" {
 		return m.Help
 	}
-	return strings.TrimPrefix(m.Help+" · "+m.Args, " · ")
+	if m.Help == "" {
+		return m.Args
+	}
+	return m.Help + " · usage: " + m.Name + " " + m.Args
 }

@@ -211,7 +211,7 @@ func TestPromptPopup(t *testing.T) {
 	var sent []string
 	p.OnSubmit = func(text string) { sent = append(sent, text) }
 	viewtest.Press(t, p, "'/")
-	w, h := p.Popup().Size()
+	w, h := p.Popup().Size(24)
 	if p.Scope() != keymap.Popup || h != 8 {
 		t.Fatalf("scope %s, %d rows, want popup and 8", p.Scope(), h)
 	}
