@@ -91,7 +91,7 @@ func heading(b *state.Block) string {
 	}
 	return map[state.Kind]string{
 		state.UserBlock: "prompt", state.AssistantBlock: "answer", state.ReasoningBlock: "reasoning", state.SkillBlock: "skill",
-		state.NoticeBlock: "notice", state.WarningBlock: "warning", state.ErrorBlock: "error", state.RetryBlock: "retry", state.WorkflowBlock: "workflow",
+		state.NoticeBlock: "notice", state.WarningBlock: "warning", state.ErrorBlock: "error", state.RetryBlock: "retry", state.StoppedBlock: "stopped", state.WorkflowBlock: "workflow",
 	}[b.Kind]
 }
 

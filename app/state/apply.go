@@ -349,8 +349,15 @@ func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 		s.open.close()
 	}
 	s.Info.Interrupted = p.CanContinue
+	text := texts.Capital(p.Text)
+	if t := s.Running(); t != nil && t.ID == p.Task && !p.CanContinue {
+		if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Kind == AssistantBlock {
+			text += " · what was written is kept"
+		}
+		text += " · type what to do instead"
+	}
 	if t := s.Running(); p.CanContinue || t == nil || t.ID != p.Task || !s.Retries.interrupt(env.Seq) {
-		s.add(env, NoticeBlock, texts.Capital(p.Text))
+		s.add(env, StoppedBlock, text)
 	}
 	return Conversation | Header
 }

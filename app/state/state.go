@@ -113,6 +113,7 @@ const (
 	SkillBlock    // the text behind a custom command; its first line says which
 	WorkflowBlock // how far a run of a workflow is: its name, then a line for each step
 	RetryBlock    // the attempts of one request that failed: why, and how many
+	StoppedBlock  // that the answer was cut off, and what comes next
 )
 
 // Block is one piece of the conversation. Its Text is untrusted. While Open it only
@@ -280,7 +281,7 @@ func Begun(s *State) bool {
 }
 
 // Notice reports whether a block of the kind says something that nobody asked for.
-func (k Kind) Notice() bool { return k == NoticeBlock || k == WarningBlock || k == ErrorBlock }
+func (k Kind) Notice() bool { return k == NoticeBlock || k == WarningBlock || k == ErrorBlock || k == StoppedBlock }
 
 // Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {

@@ -182,6 +182,8 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 			l.writer.Role = themes.Reasoning
 		case state.NoticeBlock:
 			l.writer.Role = themes.Notice
+		case state.StoppedBlock:
+			l.writer.Role = themes.Warning
 		case state.WarningBlock:
 			l.writer.Text.Put("warning  ", markup.Style{Role: themes.Warning})
 		case state.ErrorBlock:
@@ -195,7 +197,7 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 	from = l.writer.Write(src[min(max(l.seen, 0), len(src)):])
 	if !b.Open {
 		from = min(from, l.writer.Close())
-		if b.Kind == state.NoticeBlock {
+		if b.Kind == state.NoticeBlock || b.Kind == state.StoppedBlock {
 			l.writer.Text.Hang()
 		}
 	}
@@ -408,7 +410,7 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 		mark, role = "≡", themes.Running
 	case state.NoticeBlock:
 		mark, role = "·", themes.Notice
-	case state.WarningBlock:
+	case state.WarningBlock, state.StoppedBlock:
 		mark, role = "!", themes.Warning
 	case state.ErrorBlock:
 		mark, role = "✗", themes.Error

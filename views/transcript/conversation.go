@@ -258,7 +258,7 @@ func (c *Conversation) footer() []draw.Span {
 	}
 	more := len(parts) == 0 && c.view.heldBack() && !c.find.on()
 	if more {
-		parts = append(parts, "↓ more")
+		parts = append(parts, c.view.saysBelow())
 	}
 	if len(parts) == 0 {
 		return nil
@@ -271,8 +271,27 @@ func (c *Conversation) footer() []draw.Span {
 	if keys := c.Keys.Keys(a); (more || unread > 0) && len(keys) > 0 {
 		said = append(said, draw.Text(themes.Muted, " · "))
 		said = append(said, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
+		if end := c.endKeys(); draw.Width(said)+draw.Width(end) <= c.view.size.w {
+			said = append(said, end...)
+		}
 	}
 	return said
+}
+
+// endKeys says which keys lead to the end: from the prompt, the one that goes to the conversation comes first.
+func (c *Conversation) endKeys() []draw.Span {
+	keys := c.Keys.Name(keymap.ScrollBottom)
+	if !c.HasFocus() {
+		there := c.Keys.Name(keymap.NextPane)
+		if there == "" {
+			return nil
+		}
+		keys = there + " " + keys
+	}
+	if c.Keys.Name(keymap.ScrollBottom) == "" {
+		return nil
+	}
+	return []draw.Span{draw.Text(themes.Muted, " · "), draw.Text(themes.Key, keys), draw.Text(themes.Muted, " jumps to the end")}
 }
 
 // pointed returns what is marked at its side: the focused block, or, if found is set, only the row with the match that was

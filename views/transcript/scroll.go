@@ -1,6 +1,9 @@
 package transcript
 
-import "buddy/app/state"
+import (
+	"buddy/app/state"
+	"buddy/texts"
+)
 
 // height returns how many rows a block takes, and lays it out.
 func (vp *viewport) height(block int) int {
@@ -101,6 +104,27 @@ func (vp *viewport) hold() {
 		vp.follow = false
 		vp.holdUnread()
 	}
+}
+
+// saysBelow says how many rows are below those on the screen. It counts only where that needs no more than the blocks that
+// stay laid out: a session may have a hundred thousand.
+func (vp *viewport) saysBelow() string {
+	const uncounted = "↓ more"
+	if vp.rest.below || vp.extent.last+keepLaid < len(vp.blocks) {
+		return uncounted
+	}
+	from := vp.ahead(vp.top, vp.size.h)
+	rows := -from.row
+	for i := from.block; i < len(vp.blocks); i++ {
+		if len(vp.blocks[i].block.Text) > bigBlock && i > vp.extent.last {
+			return uncounted
+		}
+		rows += vp.height(i)
+	}
+	if rows <= 0 {
+		return uncounted
+	}
+	return "↓ " + texts.Plural(rows, "line") + " below"
 }
 
 // heldBack reports whether the end is not followed: a person has scrolled up.
