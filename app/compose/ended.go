@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"buddy/agent/model"
+	"buddy/texts"
 	"buddy/views/markup"
 )
 
@@ -40,19 +42,50 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 	if id, err := s.Store.Find(short); err != nil || id != s.ID {
 		short = s.ID
 	}
-	if title == "" {
-		if e, err := s.Store.Entry(s.ID); err == nil { // the beginning of the first prompt
-			title = e.Title
-		}
-	}
 	text := "Session saved"
-	if title != "" {
+	if title = s.titled(title); title != "" {
 		text += ": " + markup.Shorten(title, farewellTitle)
 	}
 	if cost > 0 {
 		text += " (" + cost.String() + ")"
 	}
 	return markup.Plain(text + ". Resume with: buddy " + flagFor(s.Target) + "resume " + short)
+}
+
+// SayResumed says which session is resumed, and how long ago it was used last: at a time in Unix milliseconds. title is its
+// title, "" if it has none.
+func (s *Setup) SayResumed(title string, last int64, now time.Time) string {
+	text := "Resumed"
+	if title = s.titled(title); title != "" {
+		text += " “" + markup.Shorten(title, farewellTitle) + "”"
+	}
+	if last == 0 {
+		return markup.Plain(text)
+	}
+	return markup.Plain(text + " · last used " + ago(now.Sub(time.UnixMilli(last))))
+}
+
+// titled returns the title of the session, else the beginning of its first prompt.
+func (s *Setup) titled(title string) string {
+	if title == "" {
+		if e, err := s.Store.Entry(s.ID); err == nil {
+			title = e.Title
+		}
+	}
+	return title
+}
+
+// ago writes how long ago something was, for a sentence.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", d/time.Minute)
+	case d < 24*time.Hour:
+		return texts.Plural(int(d/time.Hour), "hour") + " ago"
+	}
+	return texts.Plural(int(d/(24*time.Hour)), "day") + " ago"
 }
 
 // farewellTitle limits the cells of a title in the line.

@@ -190,11 +190,15 @@ func welcome(p *compose.Program) []string {
 		lines = append(lines, "the built-in demo answers, which is not a language model: "+p.Problem)
 	}
 	var prompt, answer string
+	title, last := "", int64(0)
 	for _, env := range newest(p) {
+		last = env.Time
 		if env.Branch != 0 {
 			continue // what a subagent was told, and said
 		}
 		switch e := env.Payload.(type) {
+		case event.SessionRenamed:
+			title = e.Title
 		case event.PromptSubmitted:
 			prompt, answer = e.Text, ""
 		case event.ModelMessage:
@@ -206,6 +210,9 @@ func welcome(p *compose.Program) []string {
 	}
 	if answer != "" {
 		lines = append(lines, "the last answer was: "+markup.Shorten(answer, 600))
+	}
+	if prompt != "" || answer != "" {
+		lines = append(lines, p.SayResumed(title, last, time.Now()))
 	}
 	return lines
 }

@@ -281,7 +281,9 @@ func Begun(s *State) bool {
 }
 
 // Notice reports whether a block of the kind says something that nobody asked for.
-func (k Kind) Notice() bool { return k == NoticeBlock || k == WarningBlock || k == ErrorBlock || k == StoppedBlock }
+func (k Kind) Notice() bool {
+	return k == NoticeBlock || k == WarningBlock || k == ErrorBlock || k == StoppedBlock
+}
 
 // Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {
