@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // Tasks lists what runs, and what has ended in the background and was not seen yet; below that the steps of a plan.
@@ -27,9 +29,10 @@ type Tasks struct {
 	seen    map[int]bool // tasks that had ended when the person left the list
 	visited bool         // the person is in it
 	steps   state.Steps
-	follows int // the subagent whose conversation, and thus list of steps, shows; 0: the main one
-	at      int // selected row
-	top     int // first row that shows
+	cwd     string // of the session: paths below it are relative to it
+	follows int    // the subagent whose conversation, and thus list of steps, shows; 0: the main one
+	at      int    // selected row
+	top     int    // first row that shows
 
 	OnCancel  func(id int)      // the person wants the task cancelled
 	OnTimeout func(id int)      // the person wants to limit its time
@@ -51,7 +54,7 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 		return
 	}
 	selected, some := t.selected()
-	t.steps = s.Steps
+	t.steps, t.cwd = s.Steps, s.Info.Event.Cwd
 	if followed := s.Tasks.Get(t.follows); followed != nil && followed.Agent != nil {
 		t.steps = followed.Agent.Talk.Steps
 	}
@@ -266,7 +269,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	if agent := task.Agent; agent != nil && task.State != state.TaskDone && len(agent.Talk.Steps) > 0 {
 		left = append(left, draw.Text(themes.Running, stepsTitle(agent.Talk.Steps)+" · "))
 	}
-	left = append(left, draw.Untrusted(themes.Text, texts.OneLine(task.Title))...)
+	left = append(left, draw.Untrusted(themes.Text, texts.OneLine(cmp.Or(t.doing(task), task.Title)))...)
 	took := elapsed(task, now)
 	if task.Deadline > 0 && task.State != state.TaskDone {
 		took += " of " + draw.Clock(task.Deadline-task.Started)
@@ -275,6 +278,20 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 		took = used + "  " + took
 	}
 	return left, []draw.Span{draw.Text(themes.Muted, took)}
+}
+
+// doing returns what a subagent that a prompt waits for does now: the conversation shows its title. Of all others it
+// returns "".
+func (t *Tasks) doing(task *state.Task) string {
+	if task.Agent == nil || task.Agent.Background || task.State != state.TaskRunning {
+		return ""
+	}
+	for _, b := range slices.Backward(task.Agent.Talk.Blocks) {
+		if c := b.Call; c != nil {
+			return words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action, Cwd: t.cwd}.Line()
+		}
+	}
+	return ""
 }
 
 const (

@@ -294,8 +294,8 @@ func dialog(in Input, end int) Rect {
 	if in.H < 5 {
 		top = 0
 	}
-	if in.Dialog.H > bottom-top {
-		bottom = in.H
+	if in.Dialog.H > bottom-top { // nothing of the panes sticks out above it
+		return Rect{(in.W - w) / 2, top, w, min(in.Dialog.H, in.H-top)}
 	}
 	h := min(in.Dialog.H, bottom-top)
 	return Rect{(in.W - w) / 2, top + (bottom-top-h)/2, w, h}

@@ -40,6 +40,7 @@ type browser struct {
 	entries map[string]slash.SavedSession
 	running map[string]string // what the sessions do that run, by id
 	rows    []dialog.PickerRow
+	columns []string // of rows
 	hits    []slash.Hit       // that show
 	turns   map[string]string // known numbers of prompts
 	shown   slot              // the end of the selected session
@@ -124,6 +125,7 @@ func (b *browser) load() {
 func (b *browser) take(entries []slash.SavedSession) {
 	b.entries = make(map[string]slash.SavedSession, len(entries))
 	b.all, b.rows = entries, nil
+	b.columns = sessionColumns
 	now := b.u.deps.Now()
 	for _, e := range entries {
 		b.entries[e.ID] = e
@@ -134,13 +136,31 @@ func (b *browser) take(entries []slash.SavedSession) {
 		if e.Problem != "" {
 			target = ""
 		}
-		b.rows = append(b.rows, dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
+		b.rows = append(b.rows, dialog.PickerRow{ID: e.ID, Find: e.Title, Cells: []string{
 			b.title(e), Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, target, b.folder(e.Cwd),
 		}})
 	}
+	b.dropSame()
 	if b.stop == nil {
 		b.list()
 		b.countVisible()
+	}
+}
+
+// dropSame leaves out where the sessions are if that is the same of all, from the last column on.
+func (b *browser) dropSame() {
+	for n := len(b.columns) - 1; n >= targetColumn; n-- {
+		one := ""
+		for _, r := range b.rows {
+			if cell := r.Cells[n]; cell != "" && one != "" && cell != one {
+				return
+			}
+			one = cmp.Or(r.Cells[n], one)
+		}
+		b.columns = b.columns[:n]
+		for i, r := range b.rows {
+			b.rows[i].Cells = r.Cells[:n]
+		}
 	}
 }
 
@@ -148,7 +168,7 @@ func (b *browser) take(entries []slash.SavedSession) {
 func (b *browser) list() {
 	b.p.SetNote(b.note())
 	b.p.SetEmpty(b.none())
-	b.p.SetColumns(sessionColumns)
+	b.p.SetColumns(b.columns)
 	b.p.SetRows(b.rows)
 }
 
@@ -185,6 +205,9 @@ func (b *browser) none() string {
 func (b *browser) title(e slash.SavedSession) string {
 	if e.Problem != "" {
 		return "✗ can't be opened · " + cmp.Or(e.Title, e.ID)
+	}
+	if e.ID == b.u.state.Info.Session {
+		return "this session · " + e.Title
 	}
 	if does := b.running[e.ID]; does != "" {
 		return "● " + does + " · " + e.Title
@@ -239,6 +262,7 @@ func (b *browser) show(id string, events []event.Envelope, err error) {
 	c := transcript.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
 	c.SetNow(b.u.deps.Now)
 	c.SetAfter(b.u.deps.After)
+	c.BreakCode()
 	c.OnCopy = b.u.copy
 	var s state.State
 	if err != nil {
@@ -291,7 +315,7 @@ var (
 	hitColumns     = []string{"found", "when", "", "in", "target", ""}
 )
 
-const turnsColumn = 2
+const turnsColumn, targetColumn = 2, 4
 
 // prompts counts the prompts of a session, for people.
 func (b *browser) prompts(id string) string {

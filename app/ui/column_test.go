@@ -113,7 +113,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 			if lay, _ := x.arranged(); lay.Panes[layout.Conversation].W != size[0] || !lay.Strip.Empty() {
 				t.Errorf("the conversation has %d columns, the strip %v", lay.Panes[layout.Conversation].W, lay.Strip)
 			}
-			x.Want("/output 2 opens it", "/output opens it")
+			x.Want("/output 2 opens it", "/output 1 opens it")
 			x.unwanted("Nothing is running", "Tab opens")
 		})
 	}

@@ -162,7 +162,7 @@ func TestSessionBrowserKeys(t *testing.T) {
 		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},
 		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
 		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
-		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 5) }, []string{"▸ second one"}, ""},
+		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 4) }, []string{"▸ second one"}, ""},
 		{"nothing fits", func(x *testUI) { x.Type("qqq") }, []string{"nothing fits", "0 of 2"}, ""},
 		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
 		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},

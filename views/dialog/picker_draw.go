@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -267,10 +268,15 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 // hints are the keys that apply.
 func (p *Picker) hints() []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
+	own := len(all)
 	if keys := p.Keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
 		for e := range p.Keys.In(p.o.Keys) { // as many as fit
 			if e.Label != "" && len(e.Scopes) == 1 && len(e.Keys) > 0 {
-				all = append(all, draw.Hint{Key: keys[0], Label: e.Label, Sign: keys[0].String() + " " + e.Keys[0].String()})
+				at := len(all)
+				if e.Action == keymap.SessionDelete { // nobody guesses it
+					at = own
+				}
+				all = slices.Insert(all, at, draw.Hint{Key: keys[0], Label: e.Label, Sign: keys[0].String() + " " + e.Keys[0].String()})
 			}
 		}
 	}

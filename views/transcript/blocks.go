@@ -169,7 +169,13 @@ func (l *laidBlock) layAnswer(b *state.Block, src []byte, with *shared) (from in
 	if b.Open {
 		return l.answer.Grow(src)
 	}
-	return l.answer.Finish(src)
+	from = l.answer.Finish(src)
+	if with.words {
+		for i := range l.answer.Text.Paras {
+			l.answer.Text.Paras[i].Wrap = markup.Words
+		}
+	}
+	return from
 }
 
 func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {

@@ -208,6 +208,9 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 		if took != "" {
 			end -= 2
 		}
+		if call.Agent != nil && outcome == gain {
+			role = themes.Muted // what the agent found is said below
+		}
 		c.At(end-draw.TextWidth(outcome)).Say(0, outcome, role)
 	}
 	return drawn

@@ -63,6 +63,7 @@ type Conversation struct {
 type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter    // nil leaves code plain
+	words  bool                   // code breaks between words as well
 	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
 	unfold func() string          // the key that unfolds
 	back   func(n int) int        // which call from the end block n is
@@ -79,6 +80,9 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	}
 	return c
 }
+
+// BreakCode breaks lines of code between words, for a view that is narrow and copied from by nobody.
+func (c *Conversation) BreakCode() { c.shared.words = true }
 
 // SetNow sets the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }

@@ -121,10 +121,7 @@ func (v *blockView) withReport(gain string, w int) string {
 	if v.shared.newest == nil { // newer calls are not there, so nobody can count
 		return gain
 	}
-	hint := "/output opens it"
-	if n := v.shared.back(v.n); n > 1 {
-		hint = fmt.Sprintf("/output %d opens it", n)
-	}
+	hint := fmt.Sprintf("/output %d opens it", v.shared.back(v.n))
 	if both := texts.WithNext(gain, hint); gain != "" && draw.TextWidth(both) <= w {
 		return both
 	}
