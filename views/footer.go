@@ -17,6 +17,7 @@ type Footer struct {
 	scope  keymap.Scope
 	dialog bool
 	retry  bool // Enter sends a request again that waits, which the conversation says
+	panes  bool // there are some besides the conversation
 	busy   bool // something runs that could be detached from
 }
 
@@ -27,6 +28,9 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 
 // SetScope sets the scope of what has the focus, and whether it is a dialog, which keeps it.
 func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, dialog }
+
+// SetPanes says whether there are panes besides the conversation.
+func (f *Footer) SetPanes(on bool) { f.panes = on }
 
 // SetRetry says whether Enter sends a request again that waits.
 func (f *Footer) SetRetry(on bool) { f.retry = on }
@@ -106,7 +110,7 @@ func (f *Footer) bound(key keymap.Key) bool {
 func (f *Footer) labels(scope keymap.Scope) []draw.Hint {
 	var all []draw.Hint
 	for e := range f.Keys.In(scope) {
-		hidden := f.dialog && e.Action == keymap.NextPane || !f.busy && e.Action == keymap.Detach || f.retry && e.Action == keymap.Send
+		hidden := e.Action == keymap.NextPane && (f.dialog || !f.panes && f.scope == keymap.Prompt) || !f.busy && e.Action == keymap.Detach || f.retry && e.Action == keymap.Send
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
 			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action) || e.Action == keymap.Detach})
 		}

@@ -48,6 +48,7 @@ type doing struct {
 // around holds what the line cannot know of the state: what the screen tells it.
 type around struct {
 	hint   string // untrusted; shows instead of all else
+	done   bool   // the hint says what was done, and warns of nothing
 	note   string // in the place of what runs
 	mode   string // what the prompt is at, "" for nothing to say; untrusted
 	stops  string // the keys that stop the main task from where the person is; "" for none
@@ -102,7 +103,10 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of what runs; "" shows that again.
-func (l *StatusLine) SetHint(text string) { l.around.hint = text }
+func (l *StatusLine) SetHint(text string) { l.around.hint, l.around.done = text, false }
+
+// SetDone shows what was done instead of what runs.
+func (l *StatusLine) SetDone(text string) { l.around.hint, l.around.done = text, true }
 
 // SetNote shows text in the place of what runs, but not of a hint; "" shows that again.
 func (l *StatusLine) SetNote(text string) { l.around.note = text }
@@ -267,6 +271,9 @@ func (l *StatusLine) right(keys []draw.Hint) []draw.Span {
 func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	now := l.now()
 	switch {
+	case l.around.hint != "" && l.around.done:
+		parts.add(themes.ToolOK, l.around.hint)
+		return parts, nil
 	case l.around.hint != "":
 		parts.add(themes.Warning, l.around.hint)
 		return parts, nil

@@ -319,6 +319,7 @@ func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
 		f := NewFooter(viewtest.Dark(t), keymap.Default())
 		f.SetScope(scope, false)
+		f.SetPanes(true)
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
 	}
 	for _, w := range []int{40, 12, 2} {

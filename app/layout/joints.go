@@ -20,8 +20,8 @@ var joints = map[int]rune{
 	up | down | left | right: '┼',
 }
 
-// Joints returns the corners and crossings of the borders of all visible boxes and of the rules of the dock, which
-// has no sides, row by row. They are drawn after the boxes, whose own corners do not know their neighbours.
+// Joints returns the corners and crossings of the borders of all visible boxes and of the lower rule of the dock, which
+// has no sides, row by row. Boxes end at its upper rule, which stays whole. They are drawn after the boxes, whose own corners do not know their neighbours.
 func (l *Layout) Joints() []Joint {
 	boxes := append([]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}, l.Tiles...)
 	w, h := 0, 0
@@ -48,7 +48,7 @@ func (l *Layout) Joints() []Joint {
 	}
 	var all []Joint
 	for i, lines := range cells {
-		if c, ok := joints[lines]; ok {
+		if c, ok := joints[lines]; ok && (l.Dock.Empty() || i/w != l.Dock.Y) {
 			all = append(all, Joint{i % w, i / w, c})
 		}
 	}

@@ -40,7 +40,7 @@ type browser struct {
 	entries map[string]slash.SavedSession
 	running map[string]string // what the sessions do that run, by id
 	rows    []dialog.PickerRow
-	columns []string // of rows
+	columns []string          // of rows
 	hits    []slash.Hit       // that show
 	turns   map[string]string // known numbers of prompts
 	shown   slot              // the end of the selected session

@@ -219,6 +219,8 @@ func TestFooterByMouse(t *testing.T) {
 		x.clickOn("/plan", 1)
 		x.Want("> /plan\n")
 		x.Press("Ctrl+C")
+		x.unwanted("Tab next pane")
+		x.tell(twoPanes...)
 		x.clickOn("Tab next pane", 0)
 		x.Want("y copy")
 		col, row := x.find("y copy")

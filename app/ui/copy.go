@@ -19,7 +19,8 @@ func (u *UI) copy(text string) {
 	if !u.overlays.covered() {
 		u.arranged.setFocus(layout.Prompt)
 	}
-	u.hint("", lines)
+	u.hint("", "")
+	u.v.status.SetDone(lines)
 }
 
 // copyAnswer copies the last answer, the last code in it, or all that was said.

@@ -115,6 +115,7 @@ func (u *UI) Draw(s tcell.Screen) {
 		u.v.border.Rule(s, r.X, r.Y, r.W, u.arranged.rules)
 	}
 	u.v.footer.SetScope(scope, u.overlays.covered())
+	u.v.footer.SetPanes(!lay.Panes[layout.Live].Empty() || !lay.Panes[layout.Tasks].Empty() || !lay.Strip.Empty())
 	u.v.footer.SetRetry(u.v.prompt.Retries())
 	drawIn(s, u.v.footer, lay.Footer)
 	if v := u.dock.view(); !lay.Dock.Empty() {

@@ -324,6 +324,9 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if a.explain.changed {
 		a.explain.changed, a.body.Top = false, a.explainedAt(&p)
 	}
+	if changesFile(a) && len(p.pinned) == 0 && p.height() < in.H { // the row that is left parts the answers
+		p.gaps[1] = 1
+	}
 	in = in.Below(in.Rows(p.head))
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
 	if to >= p.decisive && !a.shown.end {
