@@ -43,7 +43,7 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 		short = s.ID
 	}
 	text := "Session saved"
-	if title = s.titled(title); title != "" {
+	if title = titled(s, title); title != "" {
 		text += ": " + markup.Shorten(title, farewellTitle)
 	}
 	if cost > 0 {
@@ -54,9 +54,9 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 
 // SayResumed says which session is resumed, and how long ago it was used last: at a time in Unix milliseconds. title is its
 // title, "" if it has none.
-func (s *Setup) SayResumed(title string, last int64, now time.Time) string {
+func SayResumed(s *Setup, title string, last int64, now time.Time) string {
 	text := "Resumed"
-	if title = s.titled(title); title != "" {
+	if title = titled(s, title); title != "" {
 		text += " “" + markup.Shorten(title, farewellTitle) + "”"
 	}
 	if last == 0 {
@@ -66,7 +66,7 @@ func (s *Setup) SayResumed(title string, last int64, now time.Time) string {
 }
 
 // titled returns the title of the session, else the beginning of its first prompt.
-func (s *Setup) titled(title string) string {
+func titled(s *Setup, title string) string {
 	if title == "" {
 		if e, err := s.Store.Entry(s.ID); err == nil {
 			title = e.Title

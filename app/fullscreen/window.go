@@ -359,7 +359,7 @@ func (w *window) show(ctx context.Context, r stored) {
 	resumed := s.Resumed(r.file.Info().Header)
 	w.ui.ApplyTail(s.ID, r.tail.Events, &resumed)
 	if n := len(r.tail.Events); n > 0 {
-		ui.Show(w.ui, event.Notice{Text: s.SayResumed(w.ui.Info().Event.Title, r.tail.Events[n-1].Time, time.Now())})
+		ui.Show(w.ui, event.Notice{Text: compose.SayResumed(s, w.ui.Info().Event.Title, r.tail.Events[n-1].Time, time.Now())})
 	}
 }
 

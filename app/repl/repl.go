@@ -212,7 +212,7 @@ func welcome(p *compose.Program) []string {
 		lines = append(lines, "the last answer was: "+markup.Shorten(answer, 600))
 	}
 	if prompt != "" || answer != "" {
-		lines = append(lines, p.SayResumed(title, last, time.Now()))
+		lines = append(lines, compose.SayResumed(&p.Setup, title, last, time.Now()))
 	}
 	return lines
 }

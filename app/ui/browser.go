@@ -262,7 +262,7 @@ func (b *browser) show(id string, events []event.Envelope, err error) {
 	c := transcript.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
 	c.SetNow(b.u.deps.Now)
 	c.SetAfter(b.u.deps.After)
-	c.BreakCode()
+	transcript.BreakCode(c)
 	c.OnCopy = b.u.copy
 	var s state.State
 	if err != nil {

@@ -208,12 +208,18 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 		if took != "" {
 			end -= 2
 		}
-		if call.Agent != nil && outcome == gain {
-			role = themes.Muted // what the agent found is said below
-		}
-		c.At(end-draw.TextWidth(outcome)).Say(0, outcome, role)
+		c.At(end-draw.TextWidth(outcome)).Say(0, outcome, outcomeRole(call, outcome == gain, role))
 	}
 	return drawn
+}
+
+// outcomeRole returns the role of what came of a call whose glyph has a role. What is only counted of a subagent is quiet:
+// the conversation says what it found.
+func outcomeRole(call *state.Call, counted bool, glyph themes.Role) themes.Role {
+	if call.Agent != nil && counted {
+		return themes.Muted
+	}
+	return glyph
 }
 
 func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {

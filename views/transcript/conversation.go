@@ -82,7 +82,7 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 }
 
 // BreakCode breaks lines of code between words, for a view that is narrow and copied from by nobody.
-func (c *Conversation) BreakCode() { c.shared.words = true }
+func BreakCode(c *Conversation) { c.shared.words = true }
 
 // SetNow sets the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
@@ -262,7 +262,7 @@ func (c *Conversation) footer() []draw.Span {
 	}
 	more := len(parts) == 0 && c.view.heldBack() && !c.find.on()
 	if more {
-		parts = append(parts, c.view.saysBelow())
+		parts = append(parts, saysBelow(&c.view))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -275,7 +275,7 @@ func (c *Conversation) footer() []draw.Span {
 	if keys := c.Keys.Keys(a); (more || unread > 0) && len(keys) > 0 {
 		said = append(said, draw.Text(themes.Muted, " · "))
 		said = append(said, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
-		if end := c.endKeys(); draw.Width(said)+draw.Width(end) <= c.view.size.w {
+		if end := endKeys(c); draw.Width(said)+draw.Width(end) <= c.view.size.w {
 			said = append(said, end...)
 		}
 	}
@@ -283,7 +283,7 @@ func (c *Conversation) footer() []draw.Span {
 }
 
 // endKeys says which keys lead to the end: from the prompt, the one that goes to the conversation comes first.
-func (c *Conversation) endKeys() []draw.Span {
+func endKeys(c *Conversation) []draw.Span {
 	keys := c.Keys.Name(keymap.ScrollBottom)
 	if !c.HasFocus() {
 		there := c.Keys.Name(keymap.NextPane)

@@ -108,7 +108,7 @@ func (vp *viewport) hold() {
 
 // saysBelow says how many rows are below those on the screen. It counts only where that needs no more than the blocks that
 // stay laid out: a session may have a hundred thousand.
-func (vp *viewport) saysBelow() string {
+func saysBelow(vp *viewport) string {
 	const uncounted = "↓ more"
 	if vp.rest.below || vp.extent.last+keepLaid < len(vp.blocks) {
 		return uncounted
