@@ -112,7 +112,7 @@ func sweep(file, host string) (ended bool, err error) {
 		return false, err
 	}
 	var n note
-	if err := json.Unmarshal(text, &n); err != nil || n.PID < 0 || n.PID == 1 || n.PID == 0 && n.ID == "" || n.Owner <= 1 {
+	if err := json.Unmarshal(text, &n); err != nil || !n.valid() {
 		_ = os.Remove(file)
 		return false, fmt.Errorf("%s says of no child which process it is: removed", file)
 	}
@@ -135,6 +135,11 @@ func sweep(file, host string) (ended bool, err error) {
 		_ = os.Remove(file)
 	}
 	return ended, nil
+}
+
+// valid reports whether the note says which process its child is, or how to find that, and whose it is.
+func (n note) valid() bool {
+	return (n.PID > 1 || n.PID == 0 && n.ID != "") && n.Owner > 1
 }
 
 // left reports whether anything of the child's group runs, and the group is still the child's:
