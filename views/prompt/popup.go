@@ -17,7 +17,7 @@ import (
 const (
 	popupRows = 6  // so many rows always
 	mostRows  = 16 // on a high screen
-	restRows  = 20 // of the screen that stay for the rest before there are more
+	restRows  = 14 // of the screen that stay for the rest before there are more
 )
 
 // Popup lists the commands that begin with what is typed, what may follow one, or the files that

@@ -205,13 +205,13 @@ func TestPromptSearch(t *testing.T) {
 	}
 }
 
-// Prefix match, six rows, Up and Down, Tab and Enter accept, Esc closes.
+// Prefix match, six rows on a low screen, Up and Down, Tab and Enter accept, Esc closes.
 func TestPromptPopup(t *testing.T) {
 	p := newTestPrompt(t)
 	var sent []string
 	p.OnSubmit = func(text string) { sent = append(sent, text) }
 	viewtest.Press(t, p, "'/")
-	w, h := p.Popup().Size(24)
+	w, h := p.Popup().Size(20)
 	if p.Scope() != keymap.Popup || h != 8 {
 		t.Fatalf("scope %s, %d rows, want popup and 8", p.Scope(), h)
 	}
