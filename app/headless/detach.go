@@ -20,7 +20,7 @@ const takeTime = time.Minute
 // Detach starts a session that works on a prompt in a process of its own, and returns its id as
 // soon as the prompt is stored. One to resume that runs already gets the prompt as from a screen.
 func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id string, err error) {
-	prompt, err := ReadPrompt(args, stdin, nil, once.Said(stderr))
+	prompt, err := ReadPrompt(args, stdin, nil, once, stderr)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,7 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	if once.Timeout > 0 {
 		end = time.After(once.Timeout)
 	}
-	prompt, err := ReadPrompt(args, stdin, end, once.Said(stderr))
+	prompt, err := ReadPrompt(args, stdin, end, once, stderr)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,12 @@
 package headless
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"buddy/agent/model"
@@ -12,7 +14,10 @@ import (
 	"buddy/app/input"
 )
 
-const pipeWait = 3 * time.Second // for stdin, before a line says what is waited for
+const (
+	pipeWait = 3 * time.Second // for stdin, before a line says what is waited for
+	silence  = time.Second     // for the first byte on stdin beside a prompt, before exec answers without
+)
 
 // request holds what exec sends to the model.
 type request struct {
@@ -20,8 +25,10 @@ type request struct {
 	images []model.Image
 }
 
-// ReadPrompt returns the prompt: the argument, what is piped in, or both.
-func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, say io.Writer) (request, error) {
+// ReadPrompt returns the prompt: the argument, what is piped in, or both. Beside an argument an open pipe without a
+// byte in it is not waited for: programs that start exec often leave one. That line is printed in spite of --quiet,
+// because a pipe that is only slow loses its text.
+func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Options, stderr io.Writer) (request, error) {
 	arg, given := "-", len(args) > 0
 	if given {
 		arg = args[0]
@@ -31,8 +38,14 @@ func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, say io.Writ
 	}
 	piped := ""
 	if arg == "-" && given || pipedIn(stdin) {
+		var silent <-chan time.Time // nil is never
+		if arg != "-" {
+			silent = time.After(silence)
+		}
 		var err error
-		if piped, err = readStdin(stdin, end, say); err != nil {
+		if piped, err = readStdin(stdin, end, silent, once.Said(stderr)); errors.Is(err, errSilent) {
+			_, _ = fmt.Fprintf(stderr, "buddy: nothing came on stdin within %v: answering without it (with - as the PROMPT stdin is waited for; < /dev/null gives none)\n", silence)
+		} else if err != nil {
 			return request{}, err
 		}
 	}
@@ -66,16 +79,36 @@ func pipedIn(stdin *os.File) bool {
 	return err == nil && (fi.Mode().IsRegular() || fi.Mode()&os.ModeNamedPipe != 0)
 }
 
-// readStdin reads all of it, until it has taken too long. A person who gave a pipe without knowing
-// reads what is waited for.
-func readStdin(stdin io.Reader, end <-chan time.Time, say io.Writer) (string, error) {
+// errSilent is the error of a stdin on which nothing came in time.
+var errSilent = errors.New("nothing came on stdin")
+
+// announced is a reader that closes began when it has read something.
+type announced struct {
+	io.Reader
+	began chan struct{}
+	once  sync.Once
+}
+
+func (a *announced) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if n > 0 {
+		a.once.Do(func() { close(a.began) })
+	}
+	return n, err
+}
+
+// readStdin reads all of it, until end, or until silent while nothing has come. A person who gave a pipe without
+// knowing reads what is waited for.
+func readStdin(stdin io.Reader, end, silent <-chan time.Time, say io.Writer) (string, error) {
 	type answer struct {
 		data []byte
 		err  error
 	}
 	all := make(chan answer, 1)
+	in := &announced{Reader: stdin, began: make(chan struct{})}
+	began := in.began
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(stdin, input.MaxPrompt+1))
+		data, err := io.ReadAll(io.LimitReader(in, input.MaxPrompt+1))
 		all <- answer{data, err}
 	}()
 	hint := time.After(pipeWait)
@@ -83,6 +116,10 @@ func readStdin(stdin io.Reader, end <-chan time.Time, say io.Writer) (string, er
 		select {
 		case <-hint:
 			_, _ = fmt.Fprintln(say, "buddy: waiting for the end of stdin (< /dev/null gives none)")
+		case <-began:
+			began, silent = nil, nil
+		case <-silent:
+			return "", errSilent
 		case <-end:
 			return "", exit.Error{Code: exit.Failed, Text: "stopped: stdin did not end within the timeout"}
 		case in := <-all:

@@ -1,9 +1,13 @@
 package headless
 
 import (
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"buddy/app/input"
 )
@@ -46,9 +50,66 @@ func TestReadPrompt(t *testing.T) {
 			defer r.Close()
 			stdin = r
 		}
-		got, err := ReadPrompt(tt.args, stdin, nil, os.Stderr)
+		got, err := ReadPrompt(tt.args, stdin, nil, Options{}, os.Stderr)
 		if got.text != tt.want && tt.fault == "" || (err == nil) != (tt.fault == "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
 			t.Errorf("%s: %q, %v, want %q, %q", tt.name, got.text, err, tt.want, tt.fault)
 		}
+	}
+}
+
+// A pipe that stays open and silent beside a prompt is not waited for; one that has begun is, and so is one that is
+// the prompt.
+func TestSilentStdin(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		first  time.Duration // after which something comes; 0: never
+		beside bool          // a prompt is there already
+		want   string
+		fault  error
+	}{
+		{"silent beside a prompt", 0, true, "", errSilent},
+		{"begins in time and ends late", silence / 2, true, "text", nil},
+		{"begins late beside a prompt", 2 * silence, true, "", errSilent},
+		{"begins late and is the prompt", 100 * silence, false, "text", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, w := io.Pipe()
+				defer time.Sleep(200 * silence) // of the test's clock: what still writes ends
+				defer r.Close()
+				if tt.first > 0 {
+					go func() {
+						time.Sleep(tt.first)
+						_, _ = io.WriteString(w, "te")
+						time.Sleep(10 * silence)
+						_, _ = io.WriteString(w, "xt")
+						_ = w.Close()
+					}()
+				}
+				var silent <-chan time.Time
+				if tt.beside {
+					silent = time.After(silence)
+				}
+				got, err := readStdin(r, nil, silent, io.Discard)
+				if got != tt.want || !errors.Is(err, tt.fault) {
+					t.Errorf("%q, %v, want %q, %v", got, err, tt.want, tt.fault)
+				}
+			})
+		})
+	}
+}
+
+// What exec says of a pipe that it does not wait for is said with --quiet, too: its text is lost.
+func TestSilentStdinIsSaid(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	var said strings.Builder
+	got, err := ReadPrompt([]string{"hello"}, r, nil, Options{Quiet: true}, &said)
+	if got.text != "hello" || err != nil || !strings.Contains(said.String(), "nothing came on stdin within 1s: answering without it") {
+		t.Errorf("%q, %v, said %q", got.text, err, said.String())
 	}
 }
