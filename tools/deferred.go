@@ -38,6 +38,8 @@ const (
 type Source interface {
 	// Pending returns a tool that stands for one which may be there soon.
 	Pending(name string) (Tool, bool)
+	// Await waits for tools that will be there soon, until ctx ends or it has taken long.
+	Await(ctx context.Context)
 	// Note tells the model what belongs to a search for words, in small letters, beside tools: what
 	// it can't find yet, for instance; "" for nothing.
 	Note(words []string) string
@@ -147,8 +149,16 @@ func (t *toolSearch) PlanArgs(args toolSearchArgs) (action.Action, error) {
 	return PlanInternal(t.Name(), args.Why), nil
 }
 
-func (t *toolSearch) RunArgs(_ context.Context, _ Call, args toolSearchArgs) Result {
+func (t *toolSearch) RunArgs(ctx context.Context, _ Call, args toolSearchArgs) Result {
+	if from := t.deferred.from(); from != nil && !t.deferred.named(strings.Fields(strings.ToLower(args.Query))) {
+		from.Await(ctx)
+	}
 	return t.deferred.search(args.Query)
+}
+
+// named reports whether one of some words, in small letters, is the whole name of a tool.
+func (d *Deferred) named(words []string) bool {
+	return slices.ContainsFunc(d.All(), func(t Tool) bool { return slices.Contains(words, strings.ToLower(t.Definition().Name)) })
 }
 
 // search returns the tools that match words of a query, best first: definitions as JSON, one per line, since other

@@ -143,6 +143,7 @@ func personServer(c config.MCPServer) mcp.Server {
 			s.Problem = fmt.Sprintf("the variable %s (bearer_env) is not set", c.Bearer)
 		}
 		s.Endpoint.Headers = append(s.Endpoint.Headers, "Authorization: Bearer "+token)
+		s.Endpoint.Variables = append(s.Endpoint.Variables, c.Bearer+" (bearer_env)")
 	}
 	return s
 }

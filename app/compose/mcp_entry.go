@@ -132,6 +132,9 @@ func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
 	s.Endpoint.Login = mcp.Login{ClientID: e.OAuth.ClientID, Port: e.OAuth.Port}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		s.Endpoint.Headers = append(s.Endpoint.Headers, name+": "+fill(e.Headers[name]))
+		for _, form := range variableForm.FindAllStringSubmatch(e.Headers[name], -1) {
+			s.Endpoint.Variables = append(s.Endpoint.Variables, form[1])
+		}
 	}
 	switch {
 	case e.limits.lost != "":

@@ -27,7 +27,7 @@ type hinting struct {
 func (h hinting) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	err := h.OAuthHandler.Authorize(ctx, req, resp)
 	if errors.Is(err, login.ErrNeeded) {
-		return fmt.Errorf("%w: buddy mcp login %s", err, h.server)
+		return fmt.Errorf("%w: %s%s", err, mcp.LoginHint, h.server)
 	}
 	return err
 }

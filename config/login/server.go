@@ -159,15 +159,37 @@ type serverAuth struct {
 	client *Client
 	server string
 
-	mu      sync.Mutex // guards refused
+	mu      sync.Mutex // guards what follows
 	refused string     // the token that the server rejected last
+	over    error      // why the stored login gives no token; nil: not known
+	tried   string     // the login that over is about
+}
+
+// token returns the token to send. An issuer that has said no is not asked again about the same login. The caller
+// holds a.mu.
+func (a *serverAuth) token(ctx context.Context) (string, error) {
+	all, err := a.client.store.Read()
+	if err != nil {
+		return "", err
+	}
+	t := all.Logins[config.ServerLogin(a.server)]
+	stored := t.Access + " " + t.Refresh
+	if a.over != nil && a.tried == stored {
+		return "", a.over
+	}
+	a.over = nil
+	token, err := a.client.ServerToken(ctx, a.server, a.refused)
+	if errors.Is(err, ErrNeeded) {
+		a.over, a.tried = err, stored
+	}
+	return token, err
 }
 
 // TokenSource returns nothing without a login: the server may want none.
 func (a *serverAuth) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	token, err := a.client.ServerToken(ctx, a.server, a.refused)
+	token, err := a.token(ctx)
 	switch {
 	case errors.Is(err, ErrNeeded):
 		return nil, nil //nolint:nilnil // the request goes without a token
@@ -188,9 +210,11 @@ func (a *serverAuth) Authorize(ctx context.Context, req *http.Request, resp *htt
 		return nil // it is asked once more, and what it says then is the answer
 	}
 	a.mu.Lock()
-	a.refused = sent
-	a.mu.Unlock()
-	_, err := a.client.ServerToken(ctx, a.server, sent)
+	defer a.mu.Unlock()
+	if sent != "" { // else the one that was rejected before still is
+		a.refused = sent
+	}
+	_, err := a.token(ctx)
 	return err
 }
 

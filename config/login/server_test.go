@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
 	"buddy/config"
 )
 
@@ -33,6 +35,8 @@ type host struct {
 	issued    int
 	challenge string // of the code flow
 	scope     string
+	revoked   bool   // no refresh token counts
+	refused   int    // requests with one, since
 	valid     string // the access token that is let in
 }
 
@@ -114,6 +118,11 @@ func (h *host) token(r *http.Request, answer func(int, any)) {
 			return
 		}
 	case "refresh_token":
+		if h.revoked {
+			h.refused++
+			answer(400, map[string]any{"error": "invalid_grant"})
+			return
+		}
 		if r.Form.Get("refresh_token") != fmt.Sprintf("rt-%d", h.issued) || r.Form.Get("client_id") == "" { // each is void when it was used
 			answer(400, map[string]any{"error": "invalid_grant"})
 			return
@@ -149,7 +158,11 @@ func newClient(t *testing.T) *Client {
 // call sends a request as a session does and returns its status.
 func call(t *testing.T, c *Client, h *host) (int, error) {
 	t.Helper()
-	handler := c.ServerAuth(h.URL + "/mcp")
+	return callWith(t, c.ServerAuth(h.URL+"/mcp"), h)
+}
+
+func callWith(t *testing.T, handler auth.OAuthHandler, h *host) (int, error) {
+	t.Helper()
 	for again := false; ; again = true {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL+"/mcp", nil)
 		source, err := handler.TokenSource(t.Context())
@@ -203,6 +216,37 @@ func TestServerLogin(t *testing.T) {
 		if _, err := call(t, c, h); !errors.Is(err, ErrNeeded) {
 			t.Errorf("after the logout: %v", err)
 		}
+	}
+}
+
+// An issuer that no longer accepts a login is asked once about it, whatever a session requests; a new login counts
+// at once.
+func TestLoginThatIsOverIsAskedForOnce(t *testing.T) {
+	h, c := newHost(t), newClient(t)
+	s := Server{URL: h.URL + "/mcp"}
+	if err := c.LoginServer(t.Context(), s, browser(t)); err != nil {
+		t.Fatal(err)
+	}
+	h.mu.Lock()
+	h.valid, h.revoked = "", true
+	h.mu.Unlock()
+	handler := c.ServerAuth(s.URL)
+	for range 3 {
+		if _, err := callWith(t, handler, h); !errors.Is(err, ErrNeeded) || !strings.Contains(err.Error(), "invalid_grant") {
+			t.Errorf("%v", err)
+		}
+	}
+	if h.refused != 1 {
+		t.Errorf("the issuer was asked %d times", h.refused)
+	}
+	h.mu.Lock()
+	h.revoked = false
+	h.mu.Unlock()
+	if err := c.LoginServer(t.Context(), s, browser(t)); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := callWith(t, handler, h); status != 200 || err != nil {
+		t.Errorf("after another login: %d, %v", status, err)
 	}
 }
 

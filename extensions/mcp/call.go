@@ -34,6 +34,9 @@ type running struct {
 	mu    sync.Mutex // guards what follows
 	over  bool       // Run has returned, and call.Output must not be used any more
 	asked int
+
+	accepted bool // over HTTP the server has taken a request of it
+	unknown  bool // over HTTP the server does not know its session, and has taken no request of it
 }
 
 // runningKey is the key of the running call in the context of its request.
@@ -52,8 +55,8 @@ func (s *server) call(ctx context.Context, call tools.Call, name string, args ma
 	})
 }
 
-// ask makes a request of a server that is ready within the limits of a call, between two events.
-// The end of ctx ends it at once: what the server does then is not waited for.
+// ask makes a request of a server that is ready within the limits of a call, between two events. It is made once more
+// in a new session where the server no longer knows the session.
 func (s *server) ask(ctx context.Context, call tools.Call, name string, request func(context.Context, *connection) (tools.Result, error)) (res tools.Result) {
 	c, err := s.await(ctx)
 	if err != nil {
@@ -63,6 +66,22 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 	defer func() {
 		s.all.o.Publish(event.MCPCallFinished{Server: s.def.Name, Tool: name, CallID: call.ID, IsError: res.IsError})
 	}()
+	res, again := s.askIn(ctx, c, call, name, request)
+	if !again {
+		return res
+	}
+	s.lose(c)
+	go c.stop(nil)
+	if c, err = s.await(ctx); err != nil {
+		return tools.Failure(err)
+	}
+	res, _ = s.askIn(ctx, c, call, name, request)
+	return res
+}
+
+// askIn makes a request in a connection. The end of ctx ends it at once: what the server does then is not waited for.
+// again is true if the server has not executed it, because it does not know the session.
+func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name string, request func(context.Context, *connection) (tools.Result, error)) (res tools.Result, again bool) {
 	r := &running{call: call, alive: make(chan struct{}, 1), asks: make(chan bool), done: make(chan struct{})}
 	c.begin(r)
 	defer c.end(r)
@@ -88,11 +107,11 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 		select {
 		case got := <-answered:
 			if got.err == nil {
-				return got.res
+				return got.res, false
 			}
-			return s.failed(c, got.err)
+			return s.failed(c, got.err), r.notExecuted()
 		case <-ctx.Done():
-			return tools.Problem("cancelled")
+			return tools.Problem("cancelled"), false
 		case <-ended:
 			ended = nil // the request fails now; its error comes at once, or here
 			clock.hurry()
@@ -101,12 +120,12 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 		case asking := <-r.asks:
 			clock.pause(asking)
 		case <-clock.wall.C:
-			return tools.Failure(fmt.Errorf("%s: no result within %v, given up (the setting is timeout of [mcp.%s])", name, s.def.Limits.Wall, s.def.Name))
+			return tools.Failure(fmt.Errorf("%s: no result within %v, given up (the setting is timeout of [mcp.%s])", name, s.def.Limits.Wall, s.def.Name)), false
 		case <-clock.idle.C:
 			if ended == nil {
-				return s.failed(c, nil)
+				return s.failed(c, nil), r.notExecuted()
 			}
-			return tools.Failure(fmt.Errorf("%s: no sign of life for %v, given up (the setting is idle of [mcp.%s])", name, s.def.Limits.Idle, s.def.Name))
+			return tools.Failure(fmt.Errorf("%s: no sign of life for %v, given up (the setting is idle of [mcp.%s])", name, s.def.Limits.Idle, s.def.Name)), false
 		}
 	}
 }

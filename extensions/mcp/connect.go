@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -43,6 +42,7 @@ type connection struct {
 	ended   chan struct{} // closed when the session is over
 	changed chan struct{} // holds one when its lists are to be fetched anew
 	flood   atomic.Bool
+	refused atomic.Bool // the latest answer over HTTP was that the credentials do not count
 
 	mu      sync.Mutex // guards what follows
 	second  time.Time  // that notifications are counted in
@@ -138,7 +138,7 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	switch def.Transport {
 	case HTTP:
 		return &sdk.StreamableClientTransport{
-			Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxRetries: 3, MaxEventSize: maxFrame, OAuthHandler: c.login(),
+			Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxRetries: 3, MaxEventSize: maxFrame, OAuthHandler: c.server.login,
 		}, nil
 	case SSE:
 		return &sdk.SSEClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxEventSize: maxFrame}, nil
@@ -170,16 +170,6 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	return &sdk.IOTransport{Reader: c.lines, Writer: p.Stdin(), MaxLineLength: maxFrame + 1<<20}, nil
 }
 
-// login returns what lets requests in, nil where a header does.
-func (c *connection) login() auth.OAuthHandler {
-	def := c.server.def
-	named := slices.ContainsFunc(def.Endpoint.Headers, func(h string) bool { return strings.HasPrefix(strings.ToLower(h), "authorization:") })
-	if named || c.server.all.o.Login == nil {
-		return nil
-	}
-	return c.server.all.o.Login(def)
-}
-
 // httpClient returns the client of the options, which adds the headers of the server.
 func (c *connection) httpClient() *http.Client {
 	client := *c.server.http
@@ -187,7 +177,7 @@ func (c *connection) httpClient() *http.Client {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	client.Transport = &withHeaders{next: next, headers: c.server.def.Endpoint.Headers}
+	client.Transport = &withHeaders{next: next, headers: c.server.def.Endpoint.Headers, seen: c.seen}
 	client.CheckRedirect = func(to *http.Request, via []*http.Request) error {
 		if first := via[0].URL; to.URL.Scheme != first.Scheme || to.URL.Host != first.Host || len(via) > maxRedirects {
 			return http.ErrUseLastResponse // headers with a token must not go to another server
@@ -203,6 +193,7 @@ const maxRedirects = 5
 type withHeaders struct {
 	next    http.RoundTripper
 	headers []string
+	seen    func(*http.Request, *http.Response)
 }
 
 func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -212,6 +203,9 @@ func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, strings.TrimSpace(value))
 	}
 	res, err := w.next.RoundTrip(r)
+	if err == nil {
+		w.seen(r, res)
+	}
 	if err == nil && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		res.Body = &limitedBody{ReadCloser: res.Body, left: maxFrame + 1}
 	}
@@ -378,6 +372,9 @@ func (c *connection) explain(err error) error {
 	}
 	if closed {
 		return errors.New("it closed the connection")
+	}
+	if err := c.refusal(err); err != nil {
+		return err
 	}
 	if _, cause, ok := strings.Cut(err.Error(), rejected); ok {
 		return errors.New(oneLine(cause)) // it did not get as far as the server

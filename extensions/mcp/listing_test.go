@@ -79,6 +79,11 @@ func TestListingIsShort(t *testing.T) {
 // search returns what tool_search finds.
 func (b *bench) search(query string) string {
 	b.t.Helper()
-	res := tools.NewToolSearch(b.deferred).Run(context.Background(), tools.Call{ID: "s", Name: "tool_search", Arguments: string(tools.JSON(map[string]string{"query": query}))})
+	return b.searchUntil(context.Background(), query)
+}
+
+func (b *bench) searchUntil(ctx context.Context, query string) string {
+	b.t.Helper()
+	res := tools.NewToolSearch(b.deferred).Run(ctx, tools.Call{ID: "s", Name: "tool_search", Arguments: string(tools.JSON(map[string]string{"query": query}))})
 	return res.Content
 }

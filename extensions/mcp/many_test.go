@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,7 +55,9 @@ func TestNothingWaitsForServers(t *testing.T) {
 	if names, commands := b.all.Names(""), b.all.Commands(); len(names)+len(commands) > 0 {
 		t.Errorf("%v, %v", names, commands)
 	}
-	if found := b.search("echo"); !strings.Contains(found, "still starting") {
+	late, cancel := context.WithCancel(t.Context())
+	cancel() // the search is over, it waits for none
+	if found := b.searchUntil(late, "echo"); !strings.Contains(found, "still starting") {
 		t.Errorf("%s", found)
 	}
 	for _, st := range b.all.List() {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"buddy/agent/event"
@@ -19,8 +20,10 @@ import (
 type server struct {
 	all    *Servers
 	def    Server
-	http   *http.Client // that reaches it at a URL
-	orders chan bool    // true starts it anew, false ends it
+	http   *http.Client      // that reaches it at a URL
+	login  auth.OAuthHandler // lets its requests in; nil where a header does
+	orders chan bool         // true starts it anew, false ends it
+	wanted chan struct{}     // holds one when a call wants a server that is down
 	ctx    context.Context
 	cancel context.CancelFunc // ends it
 	ended  chan struct{}      // closed when run has returned
@@ -29,6 +32,7 @@ type server struct {
 	state        State
 	lastError    string
 	changed      chan struct{} // closed when the state changes
+	down         bool          // it failed, or did not answer, and was not ready since
 	conn         *connection   // while Ready
 	tools        []*tool
 	prompts      []*sdk.Prompt
@@ -43,7 +47,7 @@ type server struct {
 }
 
 func newServer(all *Servers, def Server) *server {
-	s := &server{all: all, def: def, http: all.o.HTTP, orders: make(chan bool), ended: make(chan struct{}), state: Starting, changed: make(chan struct{})}
+	s := &server{all: all, def: def, http: all.o.HTTP, login: newLogin(all, def), orders: make(chan bool), wanted: make(chan struct{}, 1), ended: make(chan struct{}), state: Starting, changed: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(all.ctx)
 	if !def.starts() {
 		s.state, s.lastError = Off, def.Problem
@@ -62,6 +66,15 @@ func (s *server) now() State {
 func (s *server) become(st State, why error) {
 	s.mu.Lock()
 	s.state = st
+	switch st {
+	case Ready, Off:
+		s.down = false
+	case Failed:
+		s.down = true
+	case Waiting:
+		s.down = s.down || s.def.Transport != Stdio
+	case Starting:
+	}
 	if why != nil {
 		s.lastError = why.Error()
 	}
@@ -120,11 +133,17 @@ func (s *server) serve(ctx context.Context) (on bool) {
 // keep starts the server, and again after it has ended, until ctx ends.
 func (s *server) keep(ctx context.Context) {
 	var again retries
+	told := false // that it failed, since it was ready
 	for ctx.Err() == nil {
 		s.become(Starting, nil)
 		c, err := s.start(ctx)
 		if err == nil {
 			again.ready(time.Now())
+			told = false
+			select {
+			case <-s.wanted: // it is there
+			default:
+			}
 			s.become(Ready, nil)
 			s.follow(ctx, c)
 			err = c.explain(nil)
@@ -135,20 +154,59 @@ func (s *server) keep(ctx context.Context) {
 			return
 		}
 		pause, ok := again.next(s.def.Transport, time.Now())
-		if !ok {
+		if !ok || isRefused(err) {
 			s.forget()
 			s.become(Failed, err)
-			s.all.fail(s.def.Name, err)
-			<-ctx.Done()
-			return
+			if !told {
+				s.all.fail(s.def.Name, err)
+			}
+			told = true
+			select {
+			case <-s.wanted:
+			case <-ctx.Done():
+			}
+			continue
 		}
 		s.become(Waiting, err)
+		hurry := s.wanted
+		if s.def.Transport == Stdio { // a program that ends again and again costs more than a request
+			hurry = nil
+		}
 		select {
 		case <-time.After(pause):
+		case <-hurry:
 		case <-ctx.Done():
 		}
 	}
 }
+
+// firstStart waits until the server has started for the first time, or has failed to, or ctx ends.
+func (s *server) firstStart(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		wait, changed := s.state == Starting && s.lastError == "", s.changed
+		s.mu.Unlock()
+		if !wait {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// want has a server that is down tried again at once.
+func (s *server) want() {
+	select {
+	case s.wanted <- struct{}{}:
+	default: // it will be
+	}
+}
+
+// wantedTime limits how long a call waits for a server that was down.
+const wantedTime = 5 * time.Second
 
 // Limits of starting again.
 const (
@@ -406,28 +464,38 @@ func (s *server) listsAreOld() bool {
 	return time.Since(s.listed) > s.listAge
 }
 
-// await returns the connection of a server that is ready, after waiting for one that starts. The
-// error is a sentence for the model.
+// await returns the connection of a server that is ready, after waiting for one that starts. One that is down is tried
+// again, once and within a short time. The error is a sentence for the model.
 func (s *server) await(ctx context.Context) (*connection, error) {
 	limit := time.NewTimer(s.def.Limits.Start)
 	defer limit.Stop()
+	wanted := false
 	for {
 		s.mu.Lock()
-		c, st, why, changed := s.conn, s.state, s.lastError, s.changed
+		c, st, why, changed, down := s.conn, s.state, s.lastError, s.changed, s.down
 		s.mu.Unlock()
 		switch {
 		case st == Ready && c != nil:
 			return c, nil
-		case st == Failed:
-			return nil, fmt.Errorf("the MCP server %s failed: %s (the user can start it again with /mcp)", s.def.Name, why)
+		case st == Failed && wanted:
+			return nil, fmt.Errorf("the MCP server %s failed: %s (each call tries to start it again)", s.def.Name, why)
 		case st == Off:
 			return nil, fmt.Errorf("the MCP server %s is off (the user can start it with /mcp)", s.def.Name)
+		case !wanted && down:
+			wanted = true
+			limit.Reset(min(wantedTime, s.def.Limits.Start))
+			if st != Starting {
+				s.want()
+			}
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-limit.C:
+			if wanted {
+				return nil, fmt.Errorf("the MCP server %s does not answer: %s (each call tries it again)", s.def.Name, why)
+			}
 			return nil, fmt.Errorf("the MCP server %s did not start within %v: %s", s.def.Name, s.def.Limits.Start, why)
 		}
 	}

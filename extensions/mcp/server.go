@@ -70,6 +70,8 @@ type Endpoint struct {
 	URL     string
 	Login   Login
 	Headers []string // "Name: value"
+	// Variables names those of the environment whose values the headers have.
+	Variables []string
 }
 
 // Limits are the times that a server gets. Zero means the default.

@@ -279,7 +279,7 @@ func failureWarning(failed []string) event.Warning {
 	if more := len(failed) - maxFailures; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return event.Warning{Text: text, Code: "mcp", NextStep: "/mcp shows the log and starts it again, buddy mcp check tries it"}
+	return event.Warning{Text: text, Code: "mcp", NextStep: "each call of its tools tries it again; buddy mcp check shows why"}
 }
 
 // find returns the server of a name.
@@ -361,6 +361,25 @@ func (s *Servers) Pending(name string) (tools.Tool, bool) {
 		}
 	}
 	return nil, false
+}
+
+// searchTime limits how long a search waits for servers that start.
+const searchTime = 15 * time.Second
+
+// Await waits for the servers that start for the first time, within a limit: a search before that finds none of their
+// tools, and a model takes that for an answer.
+func (s *Servers) Await(ctx context.Context) {
+	s.mu.Lock()
+	started := s.started
+	s.mu.Unlock()
+	if !started {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	for _, one := range s.every() {
+		one.firstStart(ctx)
+	}
 }
 
 // Note tells the model which servers are missing in a search and what those say of themselves that

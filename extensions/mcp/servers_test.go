@@ -604,7 +604,7 @@ func TestFailuresAreToldOnce(t *testing.T) {
 		return n
 	}
 	b.until("told", func() bool { return failed() == 5 && len(warnings()) > 0 })
-	if all := warnings(); len(all) > 2 || !strings.Contains(all[0].Text, "/nonexistent/server") || !strings.Contains(all[0].NextStep, "/mcp") {
+	if all := warnings(); len(all) > 2 || !strings.Contains(all[0].Text, "/nonexistent/server") || !strings.Contains(all[0].NextStep, "buddy mcp check") {
 		t.Errorf("%+v", all)
 	}
 	if w := failureWarning([]string{"a (x)", "b (x)", "c (x)", "d (x)", "e (x)"}); w.Text != "5 MCP servers failed: a (x), b (x), c (x) and 2 more" {
