@@ -158,6 +158,48 @@ func TestInstructionsBelow(t *testing.T) {
 	})
 }
 
+// After a compaction the first request has what was in force for the files in work, once: also in a session that was
+// resumed in between, and for a file that is an instruction file itself.
+func TestInstructionsBelowAfterACompaction(t *testing.T) {
+	for _, resumed := range []bool{false, true} {
+		t.Run(fmt.Sprint("resumed ", resumed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				change := func(o *Options) {
+					withWindow(100_000)(o)
+					o.Policy.Workspace = "/"
+					o.InstructionsOf = func(context.Context, []string) (instructions.Set, error) { return ofProject("use tabs"), nil }
+				}
+				s := start(t, change, append([]step{says("", `a do {"kind":"file_read","do":"x"}`)}, answers(11)...)...)
+				s.do(event.Submit{Text: "read"})
+				for i := range 8 {
+					s.do(prompt(i, 160))
+				}
+				s.do(event.Compact{})
+				if _, n := find[event.ContextCompacted](s); n != 1 {
+					t.Fatalf("compacted %d times", n)
+				}
+				if resumed {
+					replay := s.mem.events
+					s.stop()
+					s = start(t, func(o *Options) { change(o); o.Replay = replay }, says("go on"), says("end"))
+				}
+				before := len(s.model.requests)
+				s.do(event.Submit{Text: "more"})
+				s.do(event.Submit{Text: "and more"})
+				if n := len(s.model.requests) - before; n != 2 {
+					t.Errorf("%d requests", n)
+				}
+				for i, request := range s.model.requests[before:] {
+					if n := countIn(request, "use tabs"); n != 1 {
+						t.Errorf("request %d after the compaction has it %d times", i, n)
+					}
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
 // Each conversation is told once of a folder in which it works: an agent although its caller was
 // told, an agent of an agent too, and a fork not again.
 func TestInstructionsBelowForAgents(t *testing.T) {

@@ -30,11 +30,13 @@ const maxFolders = 200
 type below struct {
 	dirs map[string]bool // in which was looked
 	set  instructions.Set
+	used []string // the files that it was told something for
+	lost bool     // a compaction has taken out what it was told, for used and for the files in work
 }
 
 // clone returns what a fork was told, which changes apart from it.
 func (b *below) clone() below {
-	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}}
+	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}, slices.Clone(b.used), b.lost}
 }
 
 // knows reports whether a file was told already, or is too much beside those that were.
@@ -189,10 +191,44 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	if i.from.ReadBelow == nil || len(files) == 0 || c.off != nil && c.off(reminder.Instructions) {
 		return
 	}
+	i.tellFor(ctx, c, task, turn, files, files)
+}
+
+// Again tells a conversation after a compaction, before its next request, what was in force for the files that it has
+// worked on: else its next call would not heed it. target is where the instruction files are.
+func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
+	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
+		return
+	}
+	if files := lost(c, target); len(files) > 0 {
+		i.tellFor(ctx, c, task, turn, files, nil)
+	}
+}
+
+// lost returns the files of target for which a compaction has taken out what a conversation was told, once.
+func lost(c *Conversation, target string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := &c.known.below
+	if !b.lost {
+		return nil
+	}
+	files := b.used
+	for _, f := range c.known.work.Files {
+		if (f.Target == "" || f.Target == target) && !slices.Contains(files, f.Path) {
+			files = append(files, f.Path)
+		}
+	}
+	b.used, b.lost = nil, false
+	return files
+}
+
+// tellFor tells a conversation what is for some files. The model has those in hand before its eyes.
+func (i *Instructions) tellFor(ctx context.Context, c *Conversation, task, turn int, files, inHand []string) {
 	set := i.readBelow(ctx, c, files)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	told := i.untold(c, set, files)
+	told := i.untold(c, set, files, inHand)
 	text := i.from.Redact.Text(told.Reminder())
 	if text == "" {
 		return
@@ -205,7 +241,7 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 
 // untold returns what a conversation has to be told of what was read, and of the rules for files,
 // and notes that it is. The caller holds i.mu.
-func (i *Instructions) untold(c *Conversation, read instructions.Set, files []string) instructions.Set {
+func (i *Instructions) untold(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := &c.known.below
@@ -213,9 +249,13 @@ func (i *Instructions) untold(c *Conversation, read instructions.Set, files []st
 	read.Files = append(read.Files, instructions.Set{Rules: slices.Concat(i.set.Rules, b.set.Rules)}.For(files)...)
 	read.Files = slices.DeleteFunc(read.Files, func(f instructions.File) bool {
 		inPrompt := slices.ContainsFunc(i.set.Files, func(known instructions.File) bool { return known.Path == f.Path })
-		return slices.Contains(files, f.Path) || inPrompt || b.knows(f) // what the model has in hand it knows
+		return slices.Contains(inHand, f.Path) || inPrompt || b.knows(f)
 	})
 	read = read.Fit()
+	if len(read.Files) > 0 {
+		b.used = append(b.used, files...)
+		b.used = b.used[max(0, len(b.used)-maxFolders):]
+	}
 	b.set.Files = append(b.set.Files, read.Files...)
 	return read
 }

@@ -72,7 +72,7 @@ func (k *known) restored(names []string) {
 
 // forget notes that a compaction may have taken out what was told.
 func (k *known) forget() {
-	k.listed, k.below = nil, below{}
+	k.listed, k.below = nil, below{used: k.below.used, lost: true}
 	k.work.Compactions++
 	k.plan = planTold{gone: true}
 	delete(k.states, reminder.Context)
@@ -96,6 +96,9 @@ func (k *known) replay(e event.Event) {
 		}
 		if slices.Contains(p.Kinds, reminder.Resources) {
 			k.naming = nil
+		}
+		if slices.Contains(p.Kinds, reminder.Instructions) {
+			k.below.lost = false
 		}
 		k.restored(p.Names)
 		k.plan.reminded(p.Kinds)

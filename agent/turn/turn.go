@@ -339,6 +339,7 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
+	l.p.Instructions.Again(ctx, x.talk, x.task, l.Turns(), l.o.Target)
 	texts := skillTexts{l, x}
 	texts.preload(ctx)
 	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil || l.agent.Type == "" {
