@@ -123,6 +123,33 @@ func TestInstructionsSpeak(t *testing.T) {
 	})
 }
 
+// The person is told of each file that the model has not, or not whole, once; a name in a file that is none is no news.
+func TestInstructionsThatAreLeftOutAreSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			o.Instructions = func(context.Context) (instructions.Set, error) {
+				return instructions.Set{Files: []instructions.File{
+					{Path: "/w/AGENTS.md", From: instructions.Project, Bytes: 30_000, Text: "use tabs", Why: "the first 24000 bytes of 30000"},
+					{Path: "/w/sub/AGENTS.md", From: instructions.Project, Why: "is UTF-16: save it as UTF-8"},
+					{Path: "/components/Button", From: instructions.Project, Why: "is outside of /w", Minor: true},
+				}}, nil
+			}
+		}, says("one"), says("two"))
+		defer s.stop()
+		s.do(event.Submit{Text: "a"})
+		s.instructions.Stale() // as after a compaction
+		s.do(event.Submit{Text: "b"})
+		var got []string
+		for _, w := range s.warnings() {
+			got = append(got, w.Text)
+		}
+		want := "instruction file cut: /w/AGENTS.md (the first 24000 bytes of 30000)\ninstruction file left out: /w/sub/AGENTS.md (is UTF-16: save it as UTF-8)"
+		if strings.Join(got, "\n") != want {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+		}
+	})
+}
+
 // A folder below that has its own instructions tells them once, after the results of the
 // first turn that used a file in it, and again after a compaction.
 func TestInstructionsBelow(t *testing.T) {

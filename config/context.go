@@ -46,7 +46,7 @@ var contextSection = section{
 		},
 		{
 			name: "instructions", short: "`true` or `false`",
-			doc: "Whether the model gets the instruction files, `AGENTS.md` (or `CLAUDE.md` where that is missing): in the folder of your " +
+			doc: "Whether the model gets the instruction files, `AGENTS.md` (or `CLAUDE.md` where that is missing) and `CLAUDE.local.md`: in the folder of your " +
 				"settings, from the root of the repository down to the working directory, and in subfolders when it works there; and the rules in `.buddy/rules` and `.claude/rules`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.Instructions },
 		},

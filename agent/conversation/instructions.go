@@ -75,8 +75,9 @@ type Instructions struct {
 	mu       sync.Mutex // guards all below
 	here     string     // the text before the files: where the model works
 	set      instructions.Set
-	stale    bool   // a compaction came since
-	injected string // the prompt injection in any of them
+	stale    bool            // a compaction came since
+	injected string          // the prompt injection in any of them
+	said     map[string]bool // paths and reasons of files that are not whole, of which the person was told
 }
 
 // NewInstructions returns instructions of which nothing was read. The conversations of the tree are told here, where
@@ -168,10 +169,24 @@ func (i *Instructions) read(ctx context.Context) {
 	i.warn(0, set)
 }
 
-// warn tells the person of a prompt injection in files.
+// warn tells the person of a prompt injection in files, and of those that the model has not or not whole, once.
 func (i *Instructions) warn(task int, set instructions.Set) {
 	if why := set.Injection(); why != "" {
 		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your approval ([context] instructions = false leaves such files out)"})
+	}
+	for _, f := range set.Files {
+		if f.Why == "" || f.Minor || i.said[f.Path+f.Why] {
+			continue
+		}
+		if i.said == nil {
+			i.said = make(map[string]bool)
+		}
+		i.said[f.Path+f.Why] = true
+		what := "instruction file left out: "
+		if f.Text != "" {
+			what = "instruction file cut: "
+		}
+		i.stream.Publish(task, 0, event.Warning{Text: what + f.Path + " (" + f.Why + ")", Code: "instructions"})
 	}
 }
 

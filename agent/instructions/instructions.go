@@ -1,6 +1,6 @@
 // Package instructions reads instruction files, in which people tell an agent how to work:
-// AGENTS.md, or CLAUDE.md in a folder without one, and a project's rules, which may be for some
-// files only.
+// AGENTS.md, or CLAUDE.md in a folder without one, CLAUDE.local.md beside either, and a project's
+// rules, which may be for some files only.
 //
 //	set, err := instructions.Read(ctx,
 //		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
@@ -14,12 +14,14 @@
 package instructions
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"buddy/agent/inject"
@@ -36,7 +38,11 @@ const (
 )
 
 // names are the file names; the first that exists in a folder counts.
-var names = []string{"AGENTS.md", "CLAUDE.md"}
+var names = []string{"AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"}
+
+// ownName is the name of the file that a person adds to those of a project, which git ignores as a rule. It counts
+// beside the others.
+const ownName = "CLAUDE.local.md"
 
 // Origin is the owner of a file.
 type Origin string
@@ -75,6 +81,7 @@ type File struct {
 	Bytes int    // of the file
 	Text  string // sent to the model; "" for nothing
 	Why   string // why Text is not the whole file, for display
+	Minor bool   // it is a name in another file, which may be none: Why is worth no warning
 	// Found are the serious prompt injections in it.
 	Found []inject.Finding
 }
@@ -107,7 +114,7 @@ func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 // Exist reports whether there is an instruction file in one of the folders.
 func Exist(ctx context.Context, files Files, dirs []string) bool {
 	for _, dir := range dirs {
-		for _, name := range names {
+		for _, name := range append(slices.Clone(names), ownName) {
 			if found, err := files.Exists(ctx, path.Join(dir, name)); found && err == nil {
 				return true
 			}
@@ -165,6 +172,9 @@ func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 		}
 		break
 	}
+	if err := r.file(ctx, s, path.Join(dir, ownName), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if s.From != Project {
 		return nil
 	}
@@ -198,6 +208,7 @@ func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f 
 		return f, false, err
 	case err != nil:
 		r.skip(s, name, err.Error())
+		r.set.Files[len(r.set.Files)-1].Minor = depth > 0
 		return f, false, nil
 	case r.seen[string(s.From)+real]:
 		return f, false, nil
@@ -208,8 +219,17 @@ func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f 
 		return f, false, nil
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"))
-	if strings.ContainsRune(text, 0) {
-		r.skip(s, name, "is not text")
+	why := ""
+	switch {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
+		why = "is UTF-16: save it as UTF-8"
+	case strings.ContainsRune(text, 0):
+		why = "is not text"
+	case text == "" && depth == 0:
+		why = "is empty"
+	}
+	if why != "" {
+		r.skip(s, name, why)
 		return f, false, nil
 	}
 	f = File{Path: name, From: s.From, Bytes: len(data), Text: strings.ToValidUTF8(text, "\ufffd")}
@@ -244,6 +264,7 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 			continue
 		case !ok: // not even checked for existence
 			r.skip(s, name, "is outside of "+s.Inside)
+			r.set.Files[len(r.set.Files)-1].Minor = true
 			continue
 		}
 		if err := r.file(ctx, s, target, depth+1); err != nil && !errors.Is(err, fs.ErrNotExist) {
