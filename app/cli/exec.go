@@ -21,13 +21,16 @@ func (s *cli) execCommand() *cobra.Command {
 		Short: "answer one prompt: the answer on stdout, all else on stderr",
 		Long: "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
 			"all else to stderr. What is piped into it comes after the PROMPT, in <stdin> and\n" +
-			"</stdin>; without a PROMPT, or with -, it is the prompt.\n\n" +
+			"</stdin>; without a PROMPT, or with -, it is the prompt. A pipe on which nothing comes\n" +
+			"within a second is not waited for beside a PROMPT; with - it is.\n\n" +
 			"With --output-schema the answer is one JSON value that fits the schema. The model is\n" +
 			"told what does not fit and asked again, twice; then exec fails.\n\n" +
 			"With --check or --verdict the PROMPT is a goal: the model is asked on until the command\n" +
 			"exits with 0, or until a subagent that only reads says that the goal is met, or both. A\n" +
 			"limit, an error or three rounds that change nothing end the work.\n\n" +
-			"A PROMPT such as \"/workflow NAME INPUT=VALUE\" runs a workflow, as buddy workflow run does.\n\n" +
+			"A PROMPT that begins with a slash is a command: a skill, a custom command, a prompt of an\n" +
+			"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Others end with exit\n" +
+			"code 2, and a blank in front makes them words.\n\n" +
 			"Exit codes:\n" +
 			"  0    there is an answer, it fits the schema, and the goal is met\n" +
 			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +

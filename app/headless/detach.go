@@ -11,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/host"
+	"buddy/app/live"
 	"buddy/app/socket"
 )
 
@@ -22,6 +23,9 @@ const takeTime = time.Minute
 func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id string, err error) {
 	prompt, err := ReadPrompt(args, stdin, nil, once, stderr)
 	if err != nil {
+		return "", err
+	}
+	if err := once.ownCommand(prompt.text); err != nil {
 		return "", err
 	}
 	begin, err := once.begin(prompt)
@@ -63,7 +67,24 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", exit.Failure(err)
 	}
+	begin, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
+	if err == nil && begin == nil {
+		err = exit.Usage("/help is answered without --detach:\n%s", answer)
+	}
+	if err != nil {
+		if once.Resume == "" { // nobody will come to this session
+			go func() {
+				for range batches { //nolint:revive // the answer comes behind them
+				}
+			}()
+			_, _ = live.Ask[live.CloseReply](ctx, session, live.Close{})
+		}
+		return "", err
+	}
 	session.Send(begin)
+	if submit, ok := begin.(event.Submit); ok {
+		prompt.text = submit.Text
+	}
 	if err := taken(batches, prompt.text); err != nil {
 		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
 	}

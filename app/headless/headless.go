@@ -42,6 +42,9 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 		}
 		return runWorkflow(f, once, c, end, stdout, stderr)
 	}
+	if err := once.ownCommand(prompt.text); err != nil {
+		return err
+	}
 	begin, err := once.begin(prompt)
 	if err != nil {
 		return err
@@ -77,6 +80,15 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 	if err != nil {
 		p.Close(stderr)
 		return exit.Failure(err)
+	}
+	first, answer, err := meant(ctx, first, extensions{commands: p.Commands, prompt: func(ctx context.Context, command string) (string, error) {
+		p.Servers.Await(ctx)
+		return p.MCP().Do("prompt " + command)
+	}})
+	if err != nil || first == nil {
+		p.Close(once.Said(stderr))
+		_, _ = io.WriteString(stdout, answer)
+		return err
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)

@@ -1,0 +1,131 @@
+package headless
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/views/markup"
+)
+
+// instead says for commands of a session what exec has in place of them. The others have no counterpart.
+var instead = map[string]string{
+	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "timeout": "buddy exec --timeout",
+	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec begins a session",
+	"detach": "buddy exec --detach", "ps": "buddy ls", "kill": "buddy stop ID", "review": "buddy review", "findings": "buddy review", "export": "buddy sessions export ID", "permissions": "buddy policy",
+	"login": "buddy login", "logout": "buddy logout", "config": "buddy config", "doctor": "buddy doctor", "skills": "buddy doctor", "agents": "buddy doctor", "hooks": "buddy doctor",
+	"trust": "buddy trust", "mcp": "buddy mcp", "memory": "buddy memory", "remember": "buddy memory add TEXT", "find": "buddy sessions search TEXT", "workflow": "buddy workflow",
+}
+
+// inExec are buddy's own commands that exec runs.
+var inExec = []string{"help", "init", "workflow"}
+
+// ownCommand returns the error of a prompt that is a command of buddy's own which exec can't run, or of a command
+// where a goal is expected; nil for any other prompt.
+func (o Options) ownCommand(prompt string) error {
+	name, _, ok := slash.Split(prompt)
+	if !ok {
+		return nil
+	}
+	c, own := slash.Find(name)
+	shown := typed(prompt)
+	switch {
+	case o.goal():
+		return exit.Usage("a goal is words, and %s is a command (a blank in front of it makes it words)", shown)
+	case !own || c.Name != name || strings.HasPrefix(name, "mcp__") || slices.Contains(inExec, name):
+		return nil
+	case instead[name] != "":
+		return exit.Usage("%s is a command of a session that a person sees: exec can't run it; what does the same here: %s", shown, instead[name])
+	}
+	return exit.Usage("%s is a command of a session that a person sees: exec can't run it, and has nothing in place of it", shown)
+}
+
+// typed returns the command of a prompt as it was typed.
+func typed(prompt string) string { return markup.Shorten(strings.Fields(prompt)[0], 40) }
+
+// extensions are what a session has for prompts that begin with a slash.
+type extensions struct {
+	commands func(context.Context) []event.CustomCommand
+	prompt   func(ctx context.Context, command string) (string, error) // the text of a prompt of an MCP server; nil: there are none
+}
+
+// meant returns what a prompt that begins with a slash is a command for, or the text that is the answer to it, where
+// nothing is left to do. Any other is returned as it is.
+func meant(ctx context.Context, first event.Command, from extensions) (c event.Command, answer string, err error) {
+	submit, ok := first.(event.Submit)
+	if !ok {
+		return first, "", nil
+	}
+	name, args, ok := slash.Split(submit.Text)
+	if !ok {
+		return first, "", nil
+	}
+	switch own, known := slash.Find(name); {
+	case strings.HasPrefix(name, "mcp__"):
+		if from.prompt == nil {
+			return nil, "", exit.Usage("%s: a prompt of an MCP server can't be run with --detach", typed(submit.Text))
+		}
+		text, err := from.prompt(ctx, strings.TrimSpace(name+" "+args))
+		if err != nil {
+			return nil, "", exit.Failure(fmt.Errorf("%s: %w", typed(submit.Text), err))
+		}
+		submit.Text = text
+		return submit, "", nil
+	case name == "help":
+		return nil, helpText(from.commands(ctx)), nil
+	case known:
+		err := own.Do(slash.Catalog{}, slash.Frontend{Command: func(made event.Command) { c = made }}, args)
+		if err != nil {
+			return nil, "", exit.Usage("/%s: %v", name, err)
+		}
+		return c, "", nil
+	}
+	all := from.commands(ctx)
+	if _, custom := slash.FindCustom(all, name); custom {
+		return first, "", nil // the session puts its text behind the prompt
+	}
+	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists them, a blank in front of it makes it words", typed(submit.Text), slash.DidYouMean(all, name))
+}
+
+// helpText lists what exec runs after a slash.
+func helpText(custom []event.CustomCommand) string {
+	var b strings.Builder
+	for _, name := range inExec {
+		c, _ := slash.Find(name)
+		fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.Help)
+	}
+	for _, c := range slash.Typed(custom) {
+		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
+	}
+	return b.String() + "Prompts of MCP servers are /mcp__SERVER__NAME. buddy help exec lists the flags.\n"
+}
+
+// listTime limits how long a session in a process of its own may take to say which commands it has.
+const listTime = 10 * time.Second
+
+// listed waits until a session has said which commands it has; one in which all are off says nothing.
+func listed(ctx context.Context, batches <-chan []event.Envelope) []event.CustomCommand {
+	late := time.After(listTime)
+	for {
+		select {
+		case batch, open := <-batches:
+			if !open {
+				return nil
+			}
+			for _, env := range batch {
+				if p, ok := env.Payload.(event.CommandsListed); ok {
+					return p.Commands
+				}
+			}
+		case <-late:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
