@@ -55,6 +55,7 @@ import (
 	"buddy/agent/undo"
 	"buddy/agent/usage"
 	"buddy/agent/workflow"
+	"buddy/extensions"
 	"buddy/tools"
 )
 
@@ -409,6 +410,11 @@ func (r *Runtime) RefreshSkills() {
 // Commands returns the skills and custom commands that a person may call, once they are read or
 // ctx ends. Any goroutine may call it.
 func (r *Runtime) Commands(ctx context.Context) []event.CustomCommand { return r.skills.Commands(ctx) }
+
+// LeftOut returns the files of skills, commands and subagents that were left out, or of which something was.
+func (r *Runtime) LeftOut(ctx context.Context) []extensions.Problem {
+	return slices.Concat(r.skills.LeftOut(ctx), r.tasks.agents.book.LeftOut(ctx))
+}
 
 // Rules returns the rules that apply now: of the settings, then of the session. Any goroutine
 // may call it.

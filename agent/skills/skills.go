@@ -242,6 +242,14 @@ func (b *Book) Commands(ctx context.Context) []event.CustomCommand {
 	return slices.Clone(b.listed)
 }
 
+// LeftOut returns the files that were left out, or of which something was, once they are read.
+func (b *Book) LeftOut(ctx context.Context) []extensions.Problem {
+	b.Await(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.set.Problems)
+}
+
 // Names returns the names of the skills that a model may load.
 func (b *Book) Names() []string {
 	b.mu.Lock()

@@ -93,6 +93,9 @@ func (b *Book) await(ctx context.Context) Set {
 	return set
 }
 
+// LeftOut returns the files that were left out.
+func (b *Book) LeftOut(ctx context.Context) []extensions.Problem { return b.await(ctx).Problems }
+
 // Find returns the definition of a name. Its error names those that there are.
 func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, error) {
 	set := b.await(ctx)

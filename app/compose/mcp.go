@@ -156,6 +156,9 @@ func transportOf(kind, url string) mcp.Transport {
 	return mcp.Transport(cmp.Or(kind, string(mcp.Stdio)))
 }
 
+// trustFirst ends the problem of a server that waits for the person's trust.
+const trustFirst = "(/trust, or: buddy trust)"
+
 // projectServer returns a server of a project's .mcp.json. One that is not trusted, or can't be
 // used, has a problem.
 func projectServer(c PartCheck) mcp.Server {
@@ -171,9 +174,9 @@ func projectServer(c PartCheck) mcp.Server {
 	case c.State.Err != nil:
 		s.Problem = c.State.Err.Error()
 	case c.State.Changed:
-		s.Problem = "it changed since you trusted it (/trust, or: buddy trust)"
+		s.Problem = "it changed since you trusted it " + trustFirst
 	case !c.State.Trusted:
-		s.Problem = "not trusted (/trust, or: buddy trust)"
+		s.Problem = "not trusted " + trustFirst
 	}
 	if err := config.CheckMCPName(c.Name); err != nil {
 		s.Problem = err.Error()

@@ -25,24 +25,12 @@ var instead = map[string]string{
 // inExec are buddy's own commands that exec runs.
 var inExec = []string{"help", "init", "workflow"}
 
-// ownCommand returns the error of a prompt that is a command of buddy's own which exec can't run, or of a command
-// where a goal is expected; nil for any other prompt.
-func (o Options) ownCommand(prompt string) error {
-	name, _, ok := slash.Split(prompt)
-	if !ok {
-		return nil
+// wordsOnly returns the error of a goal that is a command.
+func (o Options) wordsOnly(prompt string) error {
+	if _, _, ok := slash.Split(prompt); ok && o.goal() {
+		return exit.Usage("a goal is words, and %s is a command (a blank in front of it makes it words)", typed(prompt))
 	}
-	c, own := slash.Find(name)
-	shown := typed(prompt)
-	switch {
-	case o.goal():
-		return exit.Usage("a goal is words, and %s is a command (a blank in front of it makes it words)", shown)
-	case !own || c.Name != name || strings.HasPrefix(name, "mcp__") || slices.Contains(inExec, name):
-		return nil
-	case instead[name] != "":
-		return exit.Usage("%s is a command of a session that a person sees: exec can't run it; what does the same here: %s", shown, instead[name])
-	}
-	return exit.Usage("%s is a command of a session that a person sees: exec can't run it, and has nothing in place of it", shown)
+	return nil
 }
 
 // typed returns the command of a prompt as it was typed.
@@ -65,7 +53,8 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	if !ok {
 		return first, "", nil
 	}
-	switch own, known := slash.Find(name); {
+	own, known := slash.Find(name)
+	switch {
 	case strings.HasPrefix(name, "mcp__"):
 		if from.prompt == nil {
 			return nil, "", exit.Usage("%s: a prompt of an MCP server can't be run with --detach", typed(submit.Text))
@@ -78,7 +67,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 		return submit, "", nil
 	case name == "help":
 		return nil, helpText(from.commands(ctx)), nil
-	case known:
+	case slices.Contains(inExec, name):
 		err := own.Do(slash.Catalog{}, slash.Frontend{Command: func(made event.Command) { c = made }}, args)
 		if err != nil {
 			return nil, "", exit.Usage("/%s: %v", name, err)
@@ -88,6 +77,12 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	all := from.commands(ctx)
 	if _, custom := slash.FindCustom(all, name); custom {
 		return first, "", nil // the session puts its text behind the prompt
+	}
+	switch other, there := instead[name]; {
+	case there:
+		return nil, "", exit.Usage("%s is a command of a session that a person sees: exec can't run it; what does the same here: %s", typed(submit.Text), other)
+	case known:
+		return nil, "", exit.Usage("%s is a command of a session that a person sees: exec can't run it, and has nothing in place of it", typed(submit.Text))
 	}
 	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists them, a blank in front of it makes it words", typed(submit.Text), slash.DidYouMean(all, name))
 }

@@ -15,7 +15,7 @@ import (
 func TestPromptsThatAreCommands(t *testing.T) {
 	custom := extensions{
 		commands: func(context.Context) []event.CustomCommand {
-			return []event.CustomCommand{{Name: "fix-it", Help: "fixes it", Origin: "project"}, {Name: "git:pr", Origin: "project"}}
+			return []event.CustomCommand{{Name: "fix-it", Help: "fixes it", Origin: "project"}, {Name: "git:pr", Origin: "project"}, {Name: "review", Origin: "built-in"}}
 		},
 		prompt: func(_ context.Context, command string) (string, error) {
 			if command != "mcp__s__greet ann" {
@@ -36,6 +36,7 @@ func TestPromptsThatAreCommands(t *testing.T) {
 		{prompt: " /tpyo 1", sent: " /tpyo 1"},
 		{prompt: "/fix-it 3", sent: "/fix-it 3"},
 		{prompt: "/git:pr", sent: "/git:pr"},
+		{prompt: "/review main", sent: "/review main"},
 		{prompt: "/mcp__s__greet ann", sent: "Greet ann"},
 		{prompt: "/mcp__s__gone", fault: "/mcp__s__gone: no MCP server has it"},
 		{prompt: "/init and more", sent: "Also: and more"},
@@ -47,7 +48,7 @@ func TestPromptsThatAreCommands(t *testing.T) {
 		{prompt: "/fix-it 3", once: Options{Check: "make"}, fault: "a goal is words"},
 		{prompt: "fix it", once: Options{Verdict: true}, sent: "fix it"},
 	} {
-		err := tt.once.ownCommand(tt.prompt)
+		err := tt.once.wordsOnly(tt.prompt)
 		var c event.Command
 		answer := ""
 		if err == nil {

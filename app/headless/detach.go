@@ -25,7 +25,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", err
 	}
-	if err := once.ownCommand(prompt.text); err != nil {
+	if err := once.wordsOnly(prompt.text); err != nil {
 		return "", err
 	}
 	begin, err := once.begin(prompt)

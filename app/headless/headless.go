@@ -42,7 +42,7 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 		}
 		return runWorkflow(f, once, c, end, stdout, stderr)
 	}
-	if err := once.ownCommand(prompt.text); err != nil {
+	if err := once.wordsOnly(prompt.text); err != nil {
 		return err
 	}
 	begin, err := once.begin(prompt)
@@ -99,6 +99,10 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, NoCalls: !p.Config.UI.ShowToolCalls},
 		out:     stdout, flags: once, readings: readings{shown: term.IsTerminal(int(stderr.Fd()))},
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
+	}
+	for _, text := range p.LeftOut(ctx) {
+		l.leftOut = append(l.leftOut, text)
+		l.Say("%s", text)
 	}
 	p.Live.Send(first)
 	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
@@ -170,6 +174,7 @@ type line struct {
 	passGates bool          // of workflows
 	text      string        // of the last answer
 	readings  readings      // of a prompt
+	leftOut   []string      // what was said of files that were left out, at the start
 	cut       bool          // it met the limit of the model's output, and goes on in the next message
 }
 
@@ -239,6 +244,10 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.approve(p)
 	case event.TaskFinished:
 		return l.finished(p)
+	case event.Warning:
+		if !slices.Contains(l.leftOut, p.Text) {
+			l.Remark(p)
+		}
 	default:
 		l.Remark(env.Payload)
 	}
