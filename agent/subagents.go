@@ -46,7 +46,7 @@ func (a Agents) withDefaults() Agents {
 	return a
 }
 
-// subagentSet holds the subagents of a session. The lock of tasks guards began and used.
+// subagentSet holds the subagents of a session. The lock of tasks guards began, used and line.
 type subagentSet struct {
 	tasks *tasks
 	o     Agents
@@ -62,6 +62,7 @@ type subagentSet struct {
 
 	began int // in the session
 	used  []agentUse
+	line  agentLine
 }
 
 // agentUse counts what one subagent of this process used.
@@ -121,6 +122,10 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	// with its answer.
 	run.background = by.Type == "" && set.tasks.approvals.Interactive() && (def.Background && asked.Background == nil || asked.Background != nil && *asked.Background)
 	set.instructions.Await(ctx)
+	if by.Type != "" {
+		set.pause(by)
+		defer set.goOn(ctx, by)
+	}
 	working, t, err := set.open(ctx, by, run, set.o.System(def.Prompt), asked.Prompt)
 	if err != nil {
 		return tools.Failure(err)
@@ -152,11 +157,11 @@ func (set *subagentSet) Mentioned(ctx context.Context, prompt string) []string {
 	return set.book.Mentioned(ctx, prompt)
 }
 
-// open makes the task of a subagent, unless there are too many.
+// open makes the task of a subagent, once there is room for it, unless there were too many.
 func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentRun, system, prompt string) (context.Context, *task, error) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
-	if err := set.room(); err != nil {
+	if err := set.await(ctx, set.room); err != nil {
 		return nil, nil, err
 	}
 	set.began++
@@ -202,14 +207,11 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 // notForAgents are tools that only the main agent has: a person talks to it.
 var notForAgents = []string{"ask_user", "remember", "enter_plan", "exit_plan"}
 
-// room returns why no subagent may begin, or nil. The caller holds the lock of tasks.
+// room returns why no further subagent may ever begin, or nil. The caller holds the lock of tasks.
 func (set *subagentSet) room() error {
-	works := len(set.tasks.forks) - set.beside()
 	switch {
 	case set.tasks.life.ended():
 		return ErrClosed
-	case works >= set.o.AtOnce:
-		return fmt.Errorf("%d agents work already, the most at once ([agents] at_once). Do not retry before one has ended; go on without it, or do the work yourself", works)
 	case set.began >= set.o.Most:
 		return fmt.Errorf("this session has had %d agents, the most there may be ([agents] session). Do not retry; do the work yourself", set.began)
 	}

@@ -222,23 +222,63 @@ func TestTooManyAgents(t *testing.T) {
 			"one": works(), "two": works(), "three": works(), "four": {says("mine")},
 		}, []string{worker}, func(o *Options) { o.Agents.AtOnce, o.Agents.Most = 2, 3 })
 		s.do(event.Submit{Text: "go"})
+		if works, queued := s.tasks.agents.counted(); works != 2 || queued != 1 {
+			t.Errorf("%d work, %d wait", works, queued)
+		}
 		s.do(event.SetMode{Mode: action.ModeAll})
 		got := m.results("main")
-		refused := 0
-		for _, r := range got[:3] { // they begin together
-			if strings.Contains(r, "2 agents work already, the most at once ([agents] at_once). Do not retry") {
-				refused++
-			} else if r != "mine" {
+		for _, r := range got[:3] { // they begin together, and one waits
+			if r != "mine" {
 				t.Errorf("%q", r)
 			}
 		}
-		if refused != 1 {
-			t.Errorf("%d of three agents were refused", refused)
-		}
-		for i, want := range []string{"mine", "3 agents, the most there may be ([agents] session). Do not retry", `no agent of type "nobody" (have: worker)`} {
+		for i, want := range []string{"3 agents, the most there may be ([agents] session). Do not retry", "Do not retry", `no agent of type "nobody" (have: worker)`} {
 			if !strings.Contains(got[3+i], want) {
 				t.Errorf("call %d gave %q, want %q", 4+i, got[3+i], want)
 			}
+		}
+		s.stop()
+	})
+}
+
+// counted returns how many agents work and how many wait for that.
+func (set *subagentSet) counted() (works, queued int) {
+	set.tasks.mu.Lock()
+	defer set.tasks.mu.Unlock()
+	return set.works(), len(set.line.waits)
+}
+
+// An agent that waits for agents which it called takes no place, so that they work even where one may work at once; it
+// works again when there is room. What waits ends with what is cancelled.
+func TestAgentsThatWaitForAgentsTakeNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		both := says("", callsAgent("b1", "worker", "below", ""), callsAgent("b2", "worker", "below", ""))
+		s, m := withAgents(t, map[string][]step{
+			"main": {says("", callsAgent("a1", "worker", "one", ""), callsAgent("a2", "worker", "two", "")), says("done")},
+			"one":  {both, says("end one")}, "two": {both, says("end two")},
+			"below": {says("deep"), says("deep"), says("deep"), says("deep")},
+		}, []string{worker}, func(o *Options) { o.Agents.AtOnce = 1 })
+		s.do(event.Submit{Text: "go"})
+		if got := fmt.Sprint(m.results("main"), m.results("one"), m.results("two")); got != "[end one end two] [deep deep] [deep deep]" {
+			t.Errorf("got %s", got)
+		}
+		if works, queued := s.tasks.agents.counted(); works != 0 || queued != 0 {
+			t.Errorf("%d work, %d wait", works, queued)
+		}
+		s.stop()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := withAgents(t, map[string][]step{
+			"main": {says("", callsAgent("a1", "worker", "one", ""), callsAgent("a2", "worker", "two", "")), says("done")},
+			"one":  {says("", `c1 do {"kind":"shell","do":"echo"}`), says("mine")}, "two": {says("", `c2 do {"kind":"shell","do":"echo"}`), says("mine")},
+		}, []string{worker}, func(o *Options) { o.Agents.AtOnce = 1 })
+		s.do(event.Submit{Text: "go"})
+		if works, queued := s.tasks.agents.counted(); works != 1 || queued != 1 {
+			t.Errorf("%d work, %d wait", works, queued)
+		}
+		s.do(event.Cancel{})
+		if works, queued := s.tasks.agents.counted(); works != 0 || queued != 0 {
+			t.Errorf("after a cancel %d work, %d wait", works, queued)
 		}
 		s.stop()
 	})

@@ -298,6 +298,7 @@ func (s *tasks) sayFailure(t *task, err error) {
 func (s *tasks) endBranch(b *branch) {
 	delete(s.forks, b.talk.Branch())
 	s.tree.End(b.talk.Branch())
+	s.agents.next()
 }
 
 // compact does what a person asked for, at once or before the next request of what runs. wanted says

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/agent/turn"
+)
+
+// agentLine holds the subagents that wait until fewer work, in the order in which they came, and those that work for none
+// of their own because they wait for an agent that they have called: else agents of agents could wait for each other for ever.
+type agentLine struct {
+	waits  []chan struct{} // each is closed when its turn may have come
+	paused map[int]int     // calls that the agent of a conversation waits for
+}
+
+// works returns how many subagents work. The caller holds the lock of tasks.
+func (set *subagentSet) works() (n int) {
+	for branch, b := range set.tasks.forks {
+		if b.agent != nil && set.line.paused[branch] == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// await returns when one more subagent may work, which the caller then lets work; its error is what may returns, or why
+// ctx ended. The caller holds the lock of tasks, which is free meanwhile.
+func (set *subagentSet) await(ctx context.Context, may func() error) error {
+	l := &set.line
+	var mine chan struct{} // nil until it waits
+	defer func() {
+		l.waits = slices.DeleteFunc(l.waits, func(c chan struct{}) bool { return c == mine })
+		set.next()
+	}()
+	for {
+		if err := may(); err != nil {
+			return err
+		}
+		first := len(l.waits) == 0 || l.waits[0] == mine
+		if first && set.works() < set.o.AtOnce {
+			return nil
+		}
+		if mine == nil {
+			set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("an agent waits until fewer than %d work ([agents] at_once)", set.o.AtOnce), Code: "agents"})
+			l.waits = append(l.waits, nil)
+		}
+		i := slices.Index(l.waits, mine)
+		mine = make(chan struct{})
+		l.waits[i] = mine
+		set.tasks.mu.Unlock()
+		select {
+		case <-mine:
+		case <-ctx.Done():
+		}
+		set.tasks.mu.Lock()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// next lets the first that waits look whether its turn has come. The caller holds the lock of tasks.
+func (set *subagentSet) next() {
+	if len(set.line.waits) == 0 {
+		return
+	}
+	select {
+	case <-set.line.waits[0]: // it looks already
+	default:
+		close(set.line.waits[0])
+	}
+}
+
+// pause notes that a subagent waits for an agent that it calls.
+func (set *subagentSet) pause(by turn.Caller) {
+	set.tasks.mu.Lock()
+	defer set.tasks.mu.Unlock()
+	if set.line.paused == nil {
+		set.line.paused = make(map[int]int)
+	}
+	set.line.paused[by.Talk.Branch()]++
+	set.next()
+}
+
+// goOn lets a subagent work again once there is room, after the last agent has ended that it waits for.
+func (set *subagentSet) goOn(ctx context.Context, by turn.Caller) {
+	set.tasks.mu.Lock()
+	defer set.tasks.mu.Unlock()
+	branch := by.Talk.Branch()
+	if set.line.paused[branch] == 1 {
+		_ = set.await(ctx, func() error { return nil }) // when ctx ends it ends
+	}
+	if set.line.paused[branch]--; set.line.paused[branch] == 0 {
+		delete(set.line.paused, branch)
+	}
+}
