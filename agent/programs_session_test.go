@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +31,38 @@ func TestHooksOfTheStartAreToldHowItBegan(t *testing.T) {
 				t.Errorf("told %q, ran %+v", s.file("told"), all[event.HookRan](s))
 			}
 		})
+	}
+}
+
+// What hooks say at each start is told once: the same is not told again, and other text takes the place of the earlier one,
+// in what is read of the file of the session as well.
+func TestTextOfTheStartIsNotStacked(t *testing.T) {
+	t.Parallel()
+	var replay []event.Envelope
+	for i, said := range []string{"rules of monday", "rules of monday", "rules of tuesday", "rules of wednesday"} {
+		o := Options{}
+		if i > 0 {
+			o.Replay = append(replay, event.Envelope{Seq: replay[len(replay)-1].Seq + 1, Payload: event.SessionResumed{}})
+		}
+		s := newHookSession(t, o, []hookSpec{{hooks.SessionStart, "startup|resume", "echo " + said, ""}}, says("fine"))
+		s.Start()
+		if _, err := runText(t, s, "go"); err != nil {
+			t.Fatal(err)
+		}
+		request := s.model.requests[0]
+		if all, now := countIn(request, "rules of"), countIn(request, said); all != 1 || now != 1 {
+			t.Errorf("start %d: %d texts of starts, %d of this one", i, all, now)
+		}
+		if want, got := fmt.Sprint(request.Messages), fmt.Sprint(s.Messages()); !strings.HasPrefix(got, strings.TrimSuffix(want, "]")) {
+			t.Errorf("the history is\n%s\nand the request was\n%s", got, want)
+		}
+		s.mu.Lock()
+		for _, env := range s.events {
+			if env.Payload.Durable() && env.Seq > uint64(len(replay)) {
+				replay = append(replay, env)
+			}
+		}
+		s.mu.Unlock()
 	}
 }
 

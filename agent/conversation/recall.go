@@ -20,6 +20,7 @@ type Recall struct {
 	*history.History
 	task int            // the last exchange that began
 	said map[int]string // prompts that no model has answered yet, by id
+	hook string         // the reminder with what hooks said of the session's start
 }
 
 // tell adds a prompt to the history.
@@ -95,11 +96,28 @@ func (r *Recall) spill(e event.ResultSpilled) {
 // remind adds a reminder. Lists always went before the prompt that they came with; others came behind it in
 // sessions whose events do not say where they are.
 func (r *Recall) remind(e event.ReminderAttached) {
+	if e.States[sessionStart] != "" {
+		history.Unremind(r.History, r.hook)
+		r.hook = e.Text
+	}
 	if e.Before || e.Digest != "" {
 		history.TellBefore(r.History, e.Text, e.Images...)
 		return
 	}
 	r.Tell(model.Reminder, e.Text, e.Images...)
+}
+
+// sessionStart is the state of the reminder with what hooks said of the session's start: the newest takes the place of
+// the one before it.
+const sessionStart = "session_start"
+
+// TellStart tells a conversation what hooks have said of the session's start, unless the model can read just that already.
+func TellStart(c *Conversation, task int, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text = reminder.Wrap(text); c.recall.hook != text || !history.Reminds(c.hist, text) {
+		c.attach(task, 0, event.ReminderAttached{Kinds: []string{reminder.Hook}, Text: text, States: map[string]string{sessionStart: "told"}})
+	}
 }
 
 // load adds the text of a skill that a person called, behind the prompt that stands for it. That of one that the model called is the

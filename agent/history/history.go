@@ -294,20 +294,40 @@ func Unsay(h *History, text string) bool {
 		if h.msgs[i].Kind == model.Reminder || h.msgs[i].Content != text {
 			continue
 		}
-		h.gauge.chars -= size(h.msgs[i])
-		h.msgs = slices.Delete(slices.Clone(h.msgs), i, i+1)
-		pins := make(map[int]bool, len(h.pins))
-		for p := range h.pins {
-			if p < i {
-				pins[p] = true
-			} else if p > i {
-				pins[p-1] = true
-			}
-		}
-		h.pins = pins
+		remove(h, i)
 		return true
 	}
 	return false
+}
+
+// Unremind removes from h the newest reminder with a text.
+func Unremind(h *History, text string) {
+	for i := len(h.msgs) - 1; i >= h.start(); i-- {
+		if m := h.msgs[i]; m.Kind == model.Reminder && m.Content == text {
+			remove(h, i)
+			return
+		}
+	}
+}
+
+// Reminds reports whether h has a reminder with a text.
+func Reminds(h *History, text string) bool {
+	return slices.ContainsFunc(h.msgs[h.start():], func(m model.Message) bool { return m.Kind == model.Reminder && m.Content == text })
+}
+
+// remove takes a message out. Messages that were handed out do not change.
+func remove(h *History, at int) {
+	h.gauge.chars -= size(h.msgs[at])
+	h.msgs = slices.Delete(slices.Clone(h.msgs), at, at+1)
+	pins := make(map[int]bool, len(h.pins))
+	for p := range h.pins {
+		if p < at {
+			pins[p] = true
+		} else if p > at {
+			pins[p-1] = true
+		}
+	}
+	h.pins = pins
 }
 
 func (h *History) add(m model.Message) {

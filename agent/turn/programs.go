@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
 	"buddy/agent/model"
@@ -50,7 +51,7 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 		x.heard = said
 		return nil
 	}
-	l.attach(x, 0, programs.Started(ctx))
+	l.tellStart(x, programs.Started(ctx))
 	l.attach(x, 0, programs.Later())
 	refused := 0
 	var last error
@@ -150,7 +151,15 @@ func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCom
 	l.attach(x, 0, m.Told())
 	if l.agent.Type == "" {
 		m = programs.Tell(ctx, l.where(x, 0), hooks.SessionStart, "compact", map[string]any{"source": "compact"})
-		l.attach(x, 0, m.Context)
+		l.tellStart(x, m.Context)
+	}
+}
+
+// tellStart tells the model what hooks have said of the session's start, in place of what they said of an earlier one: at
+// each resume they say it again.
+func (l *Loop) tellStart(x *Exchange, text string) {
+	if text != "" {
+		conversation.TellStart(x.talk, x.task, text)
 	}
 }
 
