@@ -67,21 +67,9 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	begin, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
-	if err == nil && begin == nil {
-		err = exit.Usage("/help is answered without --detach:\n%s", answer)
-	}
-	if err != nil {
-		if once.Resume == "" { // nobody will come to this session
-			go func() {
-				for range batches { //nolint:revive // the answer comes behind them
-				}
-			}()
-			_, _ = live.Ask[live.CloseReply](ctx, session, live.Close{})
-		}
+	if begin, err = takenFor(ctx, session, begin, batches, once); err != nil {
 		return "", err
 	}
-	session.Send(begin)
 	if submit, ok := begin.(event.Submit); ok {
 		prompt.text = submit.Text
 	}
@@ -89,6 +77,23 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
 	}
 	return setup.ID, nil
+}
+
+// takenFor returns what a prompt is a command for in a session that was just started, or why it is not taken. A new session to
+// which nobody will come is then ended.
+func takenFor(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, once Options) (event.Command, error) {
+	c, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
+	if err == nil && c == nil {
+		err = exit.Usage("/help is answered without --detach:\n%s", answer)
+	}
+	if err != nil && once.Resume == "" {
+		go func() {
+			for range batches { //nolint:revive // the answer comes behind them
+			}
+		}()
+		_, _ = live.Ask[live.CloseReply](ctx, session, live.Close{})
+	}
+	return c, err
 }
 
 // taken waits until a prompt is in the session.

@@ -244,12 +244,10 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.approve(p)
 	case event.TaskFinished:
 		return l.finished(p)
-	case event.Warning:
-		if !slices.Contains(l.leftOut, p.Text) {
-			l.Remark(p)
-		}
 	default:
-		l.Remark(env.Payload)
+		if w, ok := p.(event.Warning); !ok || !slices.Contains(l.leftOut, w.Text) {
+			l.Remark(env.Payload)
+		}
 	}
 	return ""
 }

@@ -38,14 +38,8 @@ func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Option
 	}
 	piped := ""
 	if arg == "-" && given || pipedIn(stdin) {
-		var silent <-chan time.Time // nil is never
-		if arg != "-" {
-			silent = time.After(silence)
-		}
 		var err error
-		if piped, err = readStdin(stdin, end, silent, once.Said(stderr)); errors.Is(err, errSilent) {
-			_, _ = fmt.Fprintf(stderr, "buddy: nothing came on stdin within %v: answering without it (with - as the PROMPT stdin is waited for; < /dev/null gives none)\n", silence)
-		} else if err != nil {
+		if piped, err = readPipe(stdin, end, arg != "-", once, stderr); err != nil {
 			return request{}, err
 		}
 	}
@@ -77,6 +71,20 @@ func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Option
 func pipedIn(stdin *os.File) bool {
 	fi, err := stdin.Stat()
 	return err == nil && (fi.Mode().IsRegular() || fi.Mode()&os.ModeNamedPipe != 0)
+}
+
+// readPipe reads stdin. Beside a prompt one on which nothing comes in time is none, and that is said.
+func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, stderr io.Writer) (string, error) {
+	var silent <-chan time.Time // nil is never
+	if beside {
+		silent = time.After(silence)
+	}
+	piped, err := readStdin(stdin, end, silent, once.Said(stderr))
+	if errors.Is(err, errSilent) {
+		_, _ = fmt.Fprintf(stderr, "buddy: nothing came on stdin within %v: answering without it (with - as the PROMPT stdin is waited for; < /dev/null gives none)\n", silence)
+		return "", nil
+	}
+	return piped, err
 }
 
 // errSilent is the error of a stdin on which nothing came in time.

@@ -20,6 +20,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"strconv"
@@ -142,17 +143,22 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 	return code, err
 }
 
+// fed is the line that reads a script of so many bytes from the beginning of its input, not a byte more, and runs it with the rest. The
+// script is no argument: the login shell of the target reads the whole line first, and csh takes no line break in quotes.
+const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
+
 // feed runs a script in a process of its own, with input from a reader, and returns its last
 // message. It always reads the input to its end: an engine that cannot pass input on loses the
 // answer.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, said string, err error) {
 	mark := rand.Text()
-	cmd, err := h.Command(ctx, "sh", "-c", "(\n"+script+"\n); code=$?; cat >/dev/null; echo "+mark+"$code")
+	script = "(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"
+	cmd, err := h.Command(ctx, "sh", "-c", fmt.Sprintf(fed, len(script)))
 	if err != nil {
 		return -1, "", err
 	}
 	var out, errs lastBytes
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = input, &out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(strings.NewReader(script), input), &out, &errs
 	err = cmd.Run()
 	if _, rest, ok := strings.Cut(string(out.b), mark); ok {
 		if code, err := strconv.Atoi(strings.TrimSuffix(rest, "\n")); err == nil {

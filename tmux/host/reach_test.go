@@ -340,3 +340,43 @@ func BenchmarkRun(b *testing.B) {
 		}
 	})
 }
+
+// loginShell returns the line of an sshd's configuration that puts a script in the place of the login shell.
+func loginShell(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "login")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil { //nolint:gosec // sshd runs it
+		t.Fatal(err)
+	}
+	return "ForceCommand " + path
+}
+
+// A login shell that takes no line break in quotes, as csh and tcsh, starts all that is sent, with any content behind it.
+func TestLoginShellWithoutLineBreaksInQuotes(t *testing.T) {
+	csh := "case $SSH_ORIGINAL_COMMAND in *'\n'*) echo \"Unmatched '.\" >&2; exit 1 ;; esac\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
+	h := hosttest.NewSSHD(t, loginShell(t, csh)).Host(t)
+	path := filepath.Join(t.TempDir(), "new")
+	content := strings.Repeat("line\x00 $(id)\n", 20_000)
+	if err := h.WriteFile(t.Context(), path, strings.NewReader(content), int64(len(content)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != content {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if err := h.MkdirAll(t.Context(), path+"s/a"); err != nil {
+		t.Error(err)
+	}
+}
+
+// An account that may not log in is told as that, not as a connection that was lost.
+func TestAccountWithoutAShell(t *testing.T) {
+	h := hosttest.NewSSHD(t, loginShell(t, "echo 'This account is currently not available.'\nexit 1\n")).Host(t)
+	for _, err := range []error{
+		h.MkdirAll(t.Context(), filepath.Join(t.TempDir(), "a")),
+		h.WriteFile(t.Context(), filepath.Join(t.TempDir(), "b"), strings.NewReader("x"), 1, 0o644),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "the account starts no shell (This account is currently not available.)") {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -255,6 +255,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 	}
 	m = &master{cmd: cmd, in: in, done: make(chan struct{})}
 	up := make(chan error, 1)
+	printed := "" // by a login shell that starts nothing; read after up
 	go func() {
 		// A login script may print something first, and not end its last line.
 		lines := bufio.NewScanner(io.LimitReader(out, 64<<10))
@@ -264,11 +265,14 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 				_, _ = io.Copy(io.Discard, out)
 				return
 			}
+			printed = lines.Text()
 		}
 		up <- errors.New("the connection ended")
 	}()
+	told := ""
 	select {
 	case err = <-up:
+		told = printed
 	case <-ctx.Done():
 		err = fmt.Errorf("no connection within %v", connectLimit)
 	}
@@ -277,7 +281,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 		if waited := cmd.Wait(); exitCode(waited) > 0 {
 			err = waited
 		}
-		return nil, string(errs.b), err
+		return nil, string(errs.b) + told, err
 	}
 	go func() {
 		_ = cmd.Wait()
@@ -321,6 +325,9 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 	case has("Permission denied ("):
 		e.Why = "no key was accepted (" + lastLine(said) + ")"
 		e.Next = "load one with ssh-add, or name it as IdentityFile in your ssh configuration; " + byHand
+	case has("This account is currently not available"), has("nologin"):
+		e.Why = "the account starts no shell (" + lastLine(said) + ")"
+		e.Next = "use another account, or give this one a shell there with chsh -s /bin/sh"
 	case has("Could not resolve hostname"):
 		e.Next = "check the name, or define it in your ssh configuration"
 	case has("Connection refused"), has("timed out"), has("No route to host"), has("unreachable"):
