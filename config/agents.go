@@ -6,7 +6,7 @@ var agentsSection = section{
 	fields: []field{
 		{
 			name: "at_once", most: 50,
-			doc:     "How many may work at the same time. A project's file may only lower it.",
+			doc:     "How many may work at the same time; more wait. A project's file may only lower it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Agents.AtOnce }, tighter: lower,
 		},
 		{
