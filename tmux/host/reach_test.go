@@ -357,7 +357,7 @@ func TestLoginShellWithoutLineBreaksInQuotes(t *testing.T) {
 	h := hosttest.NewSSHD(t, loginShell(t, csh)).Host(t)
 	path := filepath.Join(t.TempDir(), "new")
 	content := strings.Repeat("line\x00 $(id)\n", 20_000)
-	if err := h.WriteFile(t.Context(), path, strings.NewReader(content), int64(len(content)), 0o644); err != nil {
+	if err := h.WriteFile(t.Context(), path, strings.NewReader(content), int64(len(content)), 0o644, false); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != content {
@@ -373,7 +373,7 @@ func TestAccountWithoutAShell(t *testing.T) {
 	h := hosttest.NewSSHD(t, loginShell(t, "echo 'This account is currently not available.'\nexit 1\n")).Host(t)
 	for _, err := range []error{
 		h.MkdirAll(t.Context(), filepath.Join(t.TempDir(), "a")),
-		h.WriteFile(t.Context(), filepath.Join(t.TempDir(), "b"), strings.NewReader("x"), 1, 0o644),
+		h.WriteFile(t.Context(), filepath.Join(t.TempDir(), "b"), strings.NewReader("x"), 1, 0o644, false),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "the account starts no shell (This account is currently not available.)") {
 			t.Errorf("%v", err)
