@@ -412,7 +412,7 @@ func (r *Runtime) RefreshSkills() {
 func (r *Runtime) Commands(ctx context.Context) []event.CustomCommand { return r.skills.Commands(ctx) }
 
 // LeftOut returns the files of skills, commands and subagents that were left out, or of which something was.
-func (r *Runtime) LeftOut(ctx context.Context) []extensions.Problem {
+func LeftOut(ctx context.Context, r *Runtime) []extensions.Problem {
 	return slices.Concat(r.skills.LeftOut(ctx), r.tasks.agents.book.LeftOut(ctx))
 }
 

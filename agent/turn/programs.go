@@ -51,7 +51,7 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 		x.heard = said
 		return nil
 	}
-	l.tellStart(x, programs.Started(ctx))
+	tellStart(x, programs.Started(ctx))
 	l.attach(x, 0, programs.Later())
 	refused := 0
 	var last error
@@ -151,13 +151,13 @@ func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCom
 	l.attach(x, 0, m.Told())
 	if l.agent.Type == "" {
 		m = programs.Tell(ctx, l.where(x, 0), hooks.SessionStart, "compact", map[string]any{"source": "compact"})
-		l.tellStart(x, m.Context)
+		tellStart(x, m.Context)
 	}
 }
 
 // tellStart tells the model what hooks have said of the session's start, in place of what they said of an earlier one: at
 // each resume they say it again.
-func (l *Loop) tellStart(x *Exchange, text string) {
+func tellStart(x *Exchange, text string) {
 	if text != "" {
 		conversation.TellStart(x.talk, x.task, text)
 	}

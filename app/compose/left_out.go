@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"strings"
 
+	"buddy/agent"
 	"buddy/extensions/mcp"
 	"buddy/views/markup"
 )
 
 // LeftOut says in a line each which skills, commands, subagents and servers of the session were left out and why, for
 // where no list shows it. What waits for the person's trust is said by itself, and so are hooks.
-func (p *Program) LeftOut(ctx context.Context) (lines []string) {
+func LeftOut(ctx context.Context, p *Program) (lines []string) {
 	if rt := p.Live.runtime(); rt != nil {
-		for _, one := range rt.LeftOut(ctx) {
+		for _, one := range agent.LeftOut(ctx, rt) {
 			if !one.Used {
 				lines = append(lines, markup.Plain(one.Kind.One()+" "+one.String()))
 			}

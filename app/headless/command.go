@@ -36,7 +36,7 @@ func (o Options) wordsOnly(prompt string) error {
 // typed returns the command of a prompt as it was typed.
 func typed(prompt string) string { return markup.Shorten(strings.Fields(prompt)[0], 40) }
 
-// extensions are what a session has for prompts that begin with a slash.
+// extensions hold what a session has for prompts that begin with a slash.
 type extensions struct {
 	commands func(context.Context) []event.CustomCommand
 	prompt   func(ctx context.Context, command string) (string, error) // the text of a prompt of an MCP server; nil: there are none

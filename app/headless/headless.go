@@ -100,7 +100,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 		out:     stdout, flags: once, readings: readings{shown: term.IsTerminal(int(stderr.Fd()))},
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}
-	for _, text := range p.LeftOut(ctx) {
+	for _, text := range compose.LeftOut(ctx, p) {
 		l.leftOut = append(l.leftOut, text)
 		l.Say("%s", text)
 	}
