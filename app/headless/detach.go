@@ -25,9 +25,6 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", err
 	}
-	if err := once.wordsOnly(prompt.text); err != nil {
-		return "", err
-	}
 	begin, err := once.begin(prompt)
 	if err != nil {
 		return "", err
@@ -70,10 +67,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if begin, err = takenFor(ctx, session, begin, batches, once); err != nil {
 		return "", err
 	}
-	if submit, ok := begin.(event.Submit); ok {
-		prompt.text = submit.Text
-	}
-	if err := taken(batches, prompt.text); err != nil {
+	if err := taken(batches, begin); err != nil {
 		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
 	}
 	return setup.ID, nil
@@ -97,7 +91,14 @@ func takenFor(ctx context.Context, session *host.Process, begin event.Command, b
 }
 
 // taken waits until a prompt is in the session.
-func taken(batches <-chan []event.Envelope, text string) error {
+func taken(batches <-chan []event.Envelope, begin event.Command) error {
+	text := ""
+	switch c := begin.(type) {
+	case event.Submit:
+		text = c.Text
+	case event.SetGoal:
+		text = c.Goal
+	}
 	for batch := range batches {
 		for _, env := range batch {
 			switch p := env.Payload.(type) {

@@ -42,9 +42,6 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 		}
 		return runWorkflow(f, once, c, end, stdout, stderr)
 	}
-	if err := once.wordsOnly(prompt.text); err != nil {
-		return err
-	}
 	begin, err := once.begin(prompt)
 	if err != nil {
 		return err
@@ -245,11 +242,16 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.TaskFinished:
 		return l.finished(p)
 	default:
-		if w, ok := p.(event.Warning); !ok || !slices.Contains(l.leftOut, w.Text) {
-			l.Remark(env.Payload)
-		}
+		l.remark(p)
 	}
 	return ""
+}
+
+// remark prints an event, unless it says what was said at the start.
+func (l *line) remark(e event.Event) {
+	if w, ok := e.(event.Warning); !ok || !slices.Contains(l.leftOut, w.Text) {
+		l.Remark(e)
+	}
 }
 
 // fault says an error, and ends the work if the prompt was not taken.

@@ -30,6 +30,9 @@ func (o Options) goal() bool { return o.Check != "" || o.Verdict }
 
 // begin returns the command that begins the work on a prompt.
 func (o Options) begin(p request) (event.Command, error) {
+	if err := o.wordsOnly(p.text); err != nil {
+		return nil, err
+	}
 	switch {
 	case !o.goal():
 		return event.Submit{Text: p.text, Images: p.images}, nil
