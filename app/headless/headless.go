@@ -98,7 +98,6 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}
 	for _, text := range compose.LeftOut(ctx, p) {
-		l.leftOut = append(l.leftOut, text)
 		l.Say("%s", text)
 	}
 	p.Live.Send(first)
@@ -171,7 +170,6 @@ type line struct {
 	passGates bool          // of workflows
 	text      string        // of the last answer
 	readings  readings      // of a prompt
-	leftOut   []string      // what was said of files that were left out, at the start
 	cut       bool          // it met the limit of the model's output, and goes on in the next message
 }
 
@@ -242,16 +240,9 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.TaskFinished:
 		return l.finished(p)
 	default:
-		l.remark(p)
+		l.Remark(p)
 	}
 	return ""
-}
-
-// remark prints an event, unless it says what was said at the start.
-func (l *line) remark(e event.Event) {
-	if w, ok := e.(event.Warning); !ok || !slices.Contains(l.leftOut, w.Text) {
-		l.Remark(e)
-	}
 }
 
 // fault says an error, and ends the work if the prompt was not taken.
