@@ -67,6 +67,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if begin, err = takenFor(ctx, session, begin, batches, once); err != nil {
 		return "", err
 	}
+	session.Send(begin)
 	if err := taken(batches, begin); err != nil {
 		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
 	}
