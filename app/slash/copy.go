@@ -23,7 +23,7 @@ func Copied(text string) (string, error) {
 	case len(text) > MaxCopy:
 		return "", fmt.Errorf("not copied: %d KB are more than a clipboard takes from a terminal (1 MB)", len(text)>>10)
 	default:
-		return "Copied " + texts.Plural(n, "line") + " to the clipboard", nil
+		return "Copied " + texts.Plural(n, "line"), nil
 	}
 }
 

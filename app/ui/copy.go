@@ -20,7 +20,7 @@ func (u *UI) copy(text string) {
 		u.arranged.setFocus(layout.Prompt)
 	}
 	u.hint("", "")
-	u.v.status.SetDone(lines)
+	u.v.status.SetDone(lines + " to the clipboard")
 }
 
 // copyAnswer copies the last answer, the last code in it, or all that was said.
