@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strconv"
@@ -146,15 +145,15 @@ func parseFiles(out []byte, token string, paths []string) ([]FileData, error) {
 
 // Remove removes the regular file at path, which must be real.
 func (h *Host) Remove(ctx context.Context, path string) error {
-	return h.files(ctx, "remove", path, io.Discard, "remove", path)
+	return h.change(ctx, "remove", path, "remove", path)
 }
 
 // Rename gives the regular file at path, which must be real, another path. Missing folders are made.
 func (h *Host) Rename(ctx context.Context, from, to string) error {
-	return h.files(ctx, "rename", from, io.Discard, "rename", from, to)
+	return h.change(ctx, "rename", from, "rename", from, to)
 }
 
 // Chmod sets the permissions of the regular file at path, which must be real.
 func (h *Host) Chmod(ctx context.Context, path string, perm fs.FileMode) error {
-	return h.files(ctx, "chmod", path, io.Discard, "mode", path, strconv.FormatUint(uint64(perm.Perm()), 8))
+	return h.change(ctx, "chmod", path, "mode", path, strconv.FormatUint(uint64(perm.Perm()), 8))
 }

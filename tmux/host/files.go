@@ -79,6 +79,8 @@ func pathError(op, path string, code int, said string, err error) error {
 		return nil
 	case causes[code] != nil:
 		return &fs.PathError{Op: op, Path: path, Err: causes[code]}
+	case strings.Contains(said, "No space left on device"):
+		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("the disk there is full: %w", syscall.ENOSPC)}
 	case said == "":
 		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("exit code %d", code)}
 	}
@@ -227,29 +229,44 @@ func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, si
 	if anyway {
 		more = append(more, "anyway")
 	}
-	_, err := h.write(ctx, path, content, size, "store", more...)
-	return err
+	return h.write(ctx, path, content, size, "store", more...)
 }
 
 // Overwrite writes content, of exactly size bytes, into the existing file at path, which keeps all that it carries but for
-// setuid and setgid. path must be real. The old bytes are copied first and put back if that fails; with [ErrHalf], and when
-// the target went away, the file may be half written.
+// setuid and setgid. path must be real. The old bytes are copied first and put back if that fails; with [ErrHalf] and
+// [ErrUnknown] the file may be half written.
 func (h *Host) Overwrite(ctx context.Context, path string, content io.Reader, size int64) error {
-	code, err := h.write(ctx, path, content, size, "overwrite")
-	if code > unwanted { // a signal ended it, or a shell that has lost its way
-		err = &fs.PathError{Op: "write", Path: path, Err: ErrHalf}
-	}
-	return err
+	return h.write(ctx, path, content, size, "overwrite")
 }
 
-func (h *Host) write(ctx context.Context, path string, content io.Reader, size int64, function string, more ...string) (code int, err error) {
+func (h *Host) write(ctx context.Context, path string, content io.Reader, size int64, function string, more ...string) error {
 	const op = "write"
 	if err := checkPath(op, path); err != nil {
-		return -1, err
+		return err
 	}
 	call := append([]string{function, path, strconv.FormatInt(size, 10), tempName()}, more...)
 	code, said, err := h.feed(ctx, filesSh+Line(call...), io.LimitReader(content, size+1))
-	return code, pathError(op, path, code, said, err)
+	return changeError(op, path, code, said, err)
+}
+
+// changeError is pathError for an operation that changes the file. A signal that ends it, or a shell that has lost its way,
+// leaves open what was done, as a lost connection does.
+func changeError(op, path string, code int, said string, err error) error {
+	failed := pathError(op, path, code, said, err)
+	if err != nil && !errors.Is(err, ErrNotSent) || code > unwanted {
+		return unknownError{failed}
+	}
+	return failed
+}
+
+// change runs a function of files.sh that changes the file at path.
+func (h *Host) change(ctx context.Context, op, path string, call ...string) error {
+	if err := checkPath(op, path); err != nil {
+		return err
+	}
+	var said lastBytes
+	code, err := h.Run(ctx, filesSh+Line(call...), io.Discard, &said)
+	return changeError(op, path, code, string(said.b), err)
 }
 
 // MkdirAll makes the folder at path with its missing parents.

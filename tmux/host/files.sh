@@ -103,9 +103,9 @@ rights() {
 	rights=${rights#"${rights%???}"}
 }
 
-# fill FILE SIZE: a new file with standard input, which nobody else can read.
+# fill FILE SIZE: a new file with standard input, which nobody else can read. Go reads that a disk is full in English.
 fill() {
-	(umask 077 && set -C && cat >"$1") || exit 1
+	(umask 077 && set -C && LC_ALL=C cat >"$1") || exit 1
 	[ $(($(wc -c <"$1"))) -eq "$2" ] || exit $torn
 }
 
@@ -137,7 +137,7 @@ store() {
 	[ -w . ] || { [ -e "$base" ] && [ -z "$5" ] && exit $loses || exit $denied; }
 	tmp=./$3 rights=$4 anyway=$5
 	trap 'rm -f -- "$tmp"' EXIT
-	trap 'exit 1' HUP INT TERM
+	trap 'exit 129' HUP INT TERM # the file may have been replaced already
 	fill "$tmp" "$2"
 	if [ -e "$base" ]; then
 		carries "$base" || [ -n "$anyway" ] || exit $loses
@@ -151,7 +151,7 @@ store() {
 }
 
 # pour FILE: base gets what is in FILE.
-pour() { cat <"$1" >"$base" && [ $(($(wc -c <"$1"))) -eq $(($(wc -c <"$base"))) ]; }
+pour() { LC_ALL=C cat <"$1" >"$base" && [ $(($(wc -c <"$1"))) -eq $(($(wc -c <"$base"))) ]; }
 
 # overwrite PATH SIZE TEMPNAME: standard input becomes the content of the file, which stays the file that it is. What the
 # file had is put back if that fails.

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"buddy/tmux/host"
+	"buddy/tmux/tmuxtest"
 )
 
 const hard = "we ird\"$x`\\\n81a4 1 1 .'é\n"
@@ -208,6 +210,39 @@ func TestWriteFile(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// withProgram returns this machine with a script in the place of a program.
+func withProgram(t *testing.T, name, script string) *host.Host {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil { //nolint:gosec // is run
+		t.Fatal(err)
+	}
+	h := host.Local([]string{"PATH=" + dir + ":" + os.Getenv("PATH")})
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// TestFullDisk: the write fails with this cause, and the file is as it was.
+func TestFullDisk(t *testing.T) {
+	h := withProgram(t, "cat", "[ \"$LC_ALL\" = C ] || exit 0\nhead -c 1; echo 'cat: write error: No space left on device' >&2; exit 1\n")
+	dir := tree(t, tmuxtest.Dir(t))
+	path := filepath.Join(dir, "file")
+	for name, write := range map[string]func() error{
+		"write":     func() error { return h.WriteFile(t.Context(), path, strings.NewReader("new"), 3, 0, false) },
+		"overwrite": func() error { return h.Overwrite(t.Context(), path, strings.NewReader("new"), 3) },
+	} {
+		if err := write(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk there is full") || errors.Is(err, host.ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, _ := os.ReadFile(path); string(got) != "0123456789" {
+		t.Errorf("the file has %q", got)
+	}
+	if m, _ := filepath.Glob(filepath.Join(dir, ".buddy-*")); len(m) > 0 {
+		t.Errorf("left behind: %v", m)
+	}
 }
 
 // FuzzParse: what a hostile stat or find prints never panics and gives no name with a slash.

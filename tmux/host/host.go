@@ -42,6 +42,14 @@ var errClosed = errors.New("the host is closed")
 // ErrNotSent matches an error of [Host.Run] when nothing of the script was sent.
 var ErrNotSent = errors.New("the script was not sent")
 
+// ErrUnknown matches an error of a file operation that may have been carried out.
+var ErrUnknown = errors.New("it is not known whether it was carried out")
+
+// unknownError marks an error as [ErrUnknown] without changing its text.
+type unknownError struct{ error }
+
+func (e unknownError) Unwrap() []error { return []error{e.error, ErrUnknown} }
+
 // notSentError marks an error as [ErrNotSent] without changing its text.
 type notSentError struct{ error }
 
@@ -149,29 +157,83 @@ const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
 
 // feed runs a script in a process of its own, with input from a reader, and returns its last
 // message. It always reads the input to its end: an engine that cannot pass input on loses the
-// answer.
+// answer. An error matches [ErrNotSent] if nothing was carried out: the script begins when it gets a line, which is sent after
+// its sign of life.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, said string, err error) {
-	mark := rand.Text()
-	script = "(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"
+	began, mark := rand.Text(), rand.Text()
+	script = "echo " + began + "; read -r go || exit\n(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"
 	cmd, err := h.Command(ctx, "sh", "-c", fmt.Sprintf(fed, len(script)))
 	if err != nil {
-		return -1, "", err
+		return -1, "", notSentError{err}
 	}
-	var out, errs lastBytes
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(strings.NewReader(script), input), &out, &errs
-	err = cmd.Run()
+	var errs lastBytes
+	out := &awaited{text: began, seen: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = out, &errs
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return -1, "", notSentError{h.line.explain(ctx, "", err)}
+	}
+	ended, sent := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		defer in.Close() //nolint:errcheck // the process may have ended
+		_, _ = io.WriteString(in, script)
+		select {
+		case <-out.seen:
+			sent <- true
+			_, _ = io.Copy(in, io.MultiReader(strings.NewReader("\n"), input))
+		case <-ended:
+			sent <- false
+		}
+	}()
+	err = cmd.Wait()
+	close(ended)
 	if _, rest, ok := strings.Cut(string(out.b), mark); ok {
-		if code, err := strconv.Atoi(strings.TrimSuffix(rest, "\n")); err == nil {
+		// The login shell may print something after that, and end with another exit code: it may have a trap.
+		line, _, whole := strings.Cut(rest, "\n")
+		if code, err := strconv.Atoi(line); err == nil && whole {
 			return code, string(errs.b), nil
 		}
 	}
 	if ctx.Err() != nil {
-		return -1, "", context.Cause(ctx)
+		err = context.Cause(ctx)
+	} else {
+		if err == nil {
+			err = errors.New("no answer")
+		}
+		err = h.line.explain(ctx, string(errs.b)+out.before(), err)
 	}
-	if err == nil {
-		err = errors.New("no answer")
+	if !<-sent {
+		err = notSentError{err}
 	}
-	return -1, "", h.line.explain(ctx, string(errs.b), err)
+	return -1, "", err
+}
+
+// awaited keeps the end of what is written to it and closes seen when the text was in it.
+type awaited struct {
+	lastBytes
+	text string
+	seen chan struct{}
+	once bool
+}
+
+func (a *awaited) Write(p []byte) (int, error) {
+	n, err := a.lastBytes.Write(p)
+	if !a.once && strings.Contains(string(a.b), a.text) {
+		a.once = true
+		close(a.seen)
+	}
+	return n, err
+}
+
+// before returns what a login shell has printed that starts nothing.
+func (a *awaited) before() string {
+	if a.once {
+		return ""
+	}
+	return string(a.b)
 }
 
 func tempName() string { return ".buddy-" + rand.Text()[:12] }

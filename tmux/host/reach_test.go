@@ -368,6 +368,45 @@ func TestLoginShellWithoutLineBreaksInQuotes(t *testing.T) {
 	}
 }
 
+// A login shell that prints something at its end, and ends with another exit code, takes no answer away.
+func TestLoginShellWithExitTrap(t *testing.T) {
+	h := hosttest.NewSSHD(t, loginShell(t, "trap 'echo; echo bye; exit 3' EXIT\nsh -c \"$SSH_ORIGINAL_COMMAND\"\n")).Host(t)
+	path := filepath.Join(t.TempDir(), "new")
+	if err := h.WriteFile(t.Context(), path, strings.NewReader("x"), 1, 0o644, false); err != nil {
+		t.Error(err)
+	}
+	if err := h.WriteFile(t.Context(), filepath.Dir(path), strings.NewReader("x"), 1, 0o644, false); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	if code, out, _ := script(t, h, "echo hi; exit 4"); code != 4 || out != "hi\n" {
+		t.Errorf("Run = %d, %q", code, out)
+	}
+}
+
+// Whether a file was written is known when its script never began, and not known when the answer is lost.
+func TestLostAnswerOfAWrite(t *testing.T) {
+	for _, c := range []struct {
+		name, login, said string
+		wrote             bool
+	}{
+		{"no start", "exit 3", "the login shell there ended with exit code 3 and started nothing", false},
+		{"no start and a lost connection", "exit 255", "the connection was lost", false},
+		{"no answer", `sh -c "$SSH_ORIGINAL_COMMAND" | head -n 1; exit 255`, "the connection was lost", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := hosttest.NewSSHD(t, loginShell(t, "case $SSH_ORIGINAL_COMMAND in *eval*) "+c.login+" ;; esac\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n")).Host(t)
+			path := filepath.Join(t.TempDir(), "new")
+			err := h.WriteFile(t.Context(), path, strings.NewReader("x"), 1, 0o644, false)
+			if err == nil || !strings.Contains(err.Error(), c.said) || errors.Is(err, host.ErrUnknown) != c.wrote {
+				t.Errorf("%v, want %s; unknown: %v", err, c.said, c.wrote)
+			}
+			if _, err := os.Stat(path); (err == nil) != c.wrote {
+				t.Errorf("the file: %v", err)
+			}
+		})
+	}
+}
+
 // An account that may not log in is told as that, not as a connection that was lost.
 func TestAccountWithoutAShell(t *testing.T) {
 	h := hosttest.NewSSHD(t, loginShell(t, "echo 'This account is currently not available.'\nexit 1\n")).Host(t)
