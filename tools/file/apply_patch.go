@@ -337,7 +337,7 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (notes []strin
 	for i, c := range changes {
 		note, err := w.commitOne(ctx, c, waiting[i])
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("nothing was written: %w", err), takeBack(undo))
+			return nil, failed(err, len(changes) > 1, takeBack(undo))
 		}
 		notes, undo = append(notes, note), append(undo, func() error { return c.revert(ctx, w) })
 	}
@@ -353,7 +353,7 @@ func (c change) writes() bool {
 	return c.to != "" && (c.from == c.to || c.from == "" || c.rights.Perm != 0 || !bytes.Equal(c.data, c.old.data))
 }
 
-// commitOne makes one change. After an error the file is as it was.
+// commitOne makes one change. After an error for which [fs.AsItWas] holds the file is as it was.
 func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (note string, err error) {
 	if s != nil {
 		dropped, err := finish(ctx, w, c.at(), c.data, s)
@@ -367,7 +367,9 @@ func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (note 
 		err = w.files.Remove(ctx, c.from)
 	case c.from != "" && c.from != c.to:
 		if err = rename(ctx, w, c.from, c.to, c.data, cmp.Or(c.rights.Perm, c.old.perm)); err != nil && s != nil {
-			err = errors.Join(err, c.rewriteOld(ctx, w))
+			if back := c.rewriteOld(ctx, w); back != nil {
+				err = &fs.UnsureError{Err: err, Left: fmt.Sprintf("its new content could not be taken back: %v", back)}
+			}
 		}
 	}
 	return note, err
@@ -388,7 +390,10 @@ func rename(ctx context.Context, w *Workspace, from, to string, data []byte, per
 		return err
 	}
 	if err := w.files.Remove(ctx, from); err != nil {
-		return errors.Join(err, w.files.Remove(ctx, to))
+		if back := w.files.Remove(ctx, to); back != nil {
+			err = &fs.UnsureError{Err: err, Left: fmt.Sprintf("the copy at its new path could not be removed: %v", back)}
+		}
+		return err
 	}
 	return nil
 }
@@ -424,10 +429,24 @@ func (c change) rewriteOld(ctx context.Context, w *Workspace) error {
 	return err
 }
 
+// failed returns the error of a patch of which a change failed with err, and the changes before it were undone but for left.
+// others says that the patch has other files.
+func failed(err error, others bool, left error) error {
+	switch {
+	case left != nil:
+		return fmt.Errorf("%w; a file that was changed before could not be put back: %w; read the files again", err, left)
+	case fs.AsItWas(err):
+		return fmt.Errorf("nothing was written: %w", err)
+	case others:
+		return fmt.Errorf("%w; the other files are as they were", err)
+	}
+	return err
+}
+
 func takeBack(undo []func() error) error {
 	for _, back := range slices.Backward(undo) {
 		if err := back(); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("and a file could not be put back: %w", err)
+			return err
 		}
 	}
 	return nil

@@ -102,8 +102,27 @@ type Staged interface {
 	// Commit puts the content in place: by a rename or, where that would take something from the file, by writing the file
 	// itself. Before that it calls keep, which copies the old bytes; after an error of keep nothing is written. It returns
 	// what the system takes from a file that is written: setuid, setgid, file capabilities. After a
-	// [TornError] the file may be half written, after any other error it is as it was.
+	// [TornError] the file may be half written, after an [UnsureError] it may have changed, after any other error it is as
+	// it was.
 	Commit(keep func() error) (dropped []string, err error)
+}
+
+// UnsureError means that a change failed and may have been made all the same, or in part.
+type UnsureError struct {
+	Err  error
+	Left string // what is known of the file
+}
+
+func (e *UnsureError) Error() string { return e.Err.Error() + "; " + e.Left }
+
+// Unwrap returns why it failed.
+func (e *UnsureError) Unwrap() error { return e.Err }
+
+// AsItWas reports whether a file is known to be as it was after an error of a change.
+func AsItWas(err error) bool {
+	_, torn := errors.AsType[*TornError](err)
+	_, unsure := errors.AsType[*UnsureError](err)
+	return !torn && !unsure
 }
 
 // ReadInto reads the rest of r, at most one byte more than MaxText, into the memory of buf if

@@ -250,33 +250,43 @@ func (s *remoteStaged) Commit(keep func() error) (dropped []string, err error) {
 		}
 		// Once it begins it ends, or nobody knows how far it came.
 		err = s.t.host.Overwrite(context.WithoutCancel(s.ctx), s.path, bytes.NewReader(s.data), int64(len(s.data)))
-		_, down := errors.AsType[*host.DownError](err)
-		torn = down || errors.Is(err, host.ErrHalf)
-	}
-	if err == nil && s.r.Perm != 0 && s.r.Perm != s.old.Mode.Perm() {
-		err = s.t.host.Chmod(s.ctx, s.path, s.r.Perm)
+		torn = errors.Is(err, host.ErrUnknown) || errors.Is(err, host.ErrHalf)
 	}
 	switch {
 	case torn:
 		return nil, &TornError{withName(s.path, localError(err))}
 	case err != nil:
-		return nil, withName(s.path, localError(err))
+		return nil, changeError(s.path, "written", err)
+	}
+	if s.r.Perm != 0 && s.r.Perm != s.old.Mode.Perm() {
+		if err := s.t.host.Chmod(s.ctx, s.path, s.r.Perm); err != nil {
+			return nil, &UnsureError{withName(s.path, localError(err)), fmt.Sprintf("%q was written, and its permissions may not be set", s.path)}
+		}
 	}
 	return droppedBits(s.old.Mode), nil
+}
+
+// changeError names the file in an error of a change on a target, and says so when the change may have been made.
+func changeError(path, done string, err error) error {
+	named := withName(path, localError(err))
+	if errors.Is(err, host.ErrUnknown) {
+		return &UnsureError{named, fmt.Sprintf("it is not known whether %q was %s; read it", path, done)}
+	}
+	return named
 }
 
 func (s *remoteStaged) Close() error { return nil }
 
 func (t *remoteFS) Remove(ctx context.Context, path string) error {
 	if err := t.host.Remove(ctx, path); err != nil {
-		return withName(path, localError(err))
+		return changeError(path, "removed", err)
 	}
 	return nil
 }
 
 func (t *remoteFS) Rename(ctx context.Context, from, to string) error {
 	if err := t.host.Rename(ctx, from, to); err != nil {
-		return withName(from, localError(err))
+		return changeError(from, "renamed", err)
 	}
 	return nil
 }
