@@ -28,6 +28,29 @@ func newWireRig(t testing.TB) (*rig, *hosttest.SSHD) {
 	return newHostRig(t, srv, sshd.Host(t)), sshd
 }
 
+// TestLoginShellLikeCsh: an account whose login shell takes no line break in quotes, and an exclamation mark as a reference to
+// its history, as csh and tcsh do, and which has a trap that prints and changes the exit code.
+func TestLoginShellLikeCsh(t *testing.T) {
+	t.Parallel()
+	login := filepath.Join(t.TempDir(), "login")
+	text := "#!/bin/sh\ntrap 'echo bye; exit 9' EXIT\ncase $SSH_ORIGINAL_COMMAND in *'\n'* | *'!'[![:space:]=]*) echo \"$SSH_ORIGINAL_COMMAND\" >>" + login + ".refused; exit 1 ;; esac\n" +
+		"sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
+	if err := os.WriteFile(login, []byte(text), 0o755); err != nil { //nolint:gosec // sshd runs it
+		t.Fatal(err)
+	}
+	sshd := hosttest.NewSSHD(t, "ForceCommand "+login)
+	r := newHostRig(t, tmuxtest.New(t), sshd.Host(t))
+	r.run("export V=kept")
+	r.want("echo $V", "kept\n")
+	if res := r.run("echo 'a!b\n$V'; exit 3"); res.ExitCode != 3 || string(res.Stdout.Head) != "a!b\n$V\n" {
+		t.Errorf("exit %d, %q", res.ExitCode, res.Stdout.Head)
+	}
+	newHostPlainRig(t, sshd.Host(t), tmuxtest.Dir(t)).want("echo on", "on\n")
+	if refused, err := os.ReadFile(login + ".refused"); err == nil {
+		t.Errorf("refused: %s", refused)
+	}
+}
+
 // TestCutInMidCommand: the command goes on, the session connects again and has all of it.
 func TestCutInMidCommand(t *testing.T) {
 	t.Parallel()
@@ -356,6 +379,31 @@ func untilRoom(t *testing.T, disk string) {
 		left, _ := filepath.Glob(filepath.Join(disk, "buddy-*", "*", "[0-9]*"))
 		return len(left) == 0
 	})
+}
+
+// TestDiskFullAtTheStart: the shell does not start, and the reason is named.
+func TestDiskFullAtTheStart(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount a small disk")
+	}
+	dir := tmuxtest.Dir(t)
+	disk := filepath.Join(dir, "d")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mountSmall(t, disk)
+	if err := os.WriteFile(filepath.Join(disk, "fill"), make([]byte, 64<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	s := tmux.New(tmux.Options{Session: "t", Host: localHost(t, append(tmuxtest.Env(t, dir), "TMUX_TMPDIR="+disk))})
+	_, err := s.Start(t.Context(), tmux.Spec{Dir: filepath.Join(dir, "x"), Command: "true"})
+	if err == nil || !strings.Contains(err.Error(), "could not be written to "+disk) || !strings.Contains(err.Error(), "if its disk is full") {
+		t.Errorf("Start: %v", err)
+	}
+	if _, err := s.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
 }
 
 // TestDiskFullState: the disk is full while the shell leaves its state, and gets room again

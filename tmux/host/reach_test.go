@@ -389,7 +389,7 @@ func TestLostAnswerOfAWrite(t *testing.T) {
 		name, login, said string
 		wrote             bool
 	}{
-		{"no start", "exit 3", "the login shell there ended with exit code 3 and started nothing", false},
+		{"no start", "exit 3", "the shell there ended with exit code 3 and gave no answer", false},
 		{"no start and a lost connection", "exit 255", "the connection was lost", false},
 		{"no answer", `sh -c "$SSH_ORIGINAL_COMMAND" | head -n 1; exit 255`, "the connection was lost", true},
 	} {

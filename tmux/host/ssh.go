@@ -336,11 +336,12 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 		e.Why, e.Next = "ssh is not installed on this machine", "install the OpenSSH client"
 	case has("kex_exchange_identification"): // refused, or the master has just gone
 		e.Why, e.Next = "the connection was closed", "the next command connects again; if that fails, "+byHand
-	case e.Why == "" && exitCode(err) > 0 && exitCode(err) != 255: // 255 is ssh's own
-		e.Why = fmt.Sprintf("the login shell there ended with exit code %d and started nothing", exitCode(err))
-		e.Next = "look for an exit in its start-up files; " + byHand
 	case e.Why == "" || has("closed by UNKNOWN") || has("mux_client") || has("not responding"):
 		e.Why, e.Next = "the connection was lost", "the next command connects again"
+		if code := exitCode(err); code > 0 && code != 255 { // which is ssh's own
+			e.Why = fmt.Sprintf("the shell there ended with exit code %d and gave no answer", code)
+			e.Next = "if that comes again, look for an exit in its start-up files; " + byHand
+		}
 	}
 	return e
 }

@@ -10,6 +10,12 @@ whole() (
 	printf '%s\n' "${all:-/usr/bin:/bin}"
 )
 
+# unwritten ends the set-up: the shell's own message names neither the folder nor, with dash, the reason.
+unwritten() {
+	echo "the files of the shell could not be written to $D; see with df there if its disk is full" >&2
+	exit 72
+}
+
 # setup NAME CD SHELL KIND ALONE makes the directory of a supervisor: its files, printed by the
 # function text, and the state of its first command: the environment of a login, and the
 # line CD. It also stores the PATH of the login, for commands that run without approval.
@@ -30,7 +36,7 @@ setup() {
 			exit 72
 		}
 	done
-	cd "$D" && mkdir -p nowhere || exit 72
+	cd "$D" && mkdir -p nowhere || unwritten
 	kind=$4
 	case $3 in
 	'') shell=$(command -v bash) || { shell=$(command -v sh) && kind=sh; } ;;
@@ -43,11 +49,11 @@ setup() {
 		old=$kind
 		[ ! -s kind ] || read -r old <kind
 		[ "$old" = "$kind" ] || rm -f at state.0 state.1 # which only the other could read
-		printf '%s\n' "$kind" "$shell" >kind
+		printf '%s\n' "$kind" "$shell" >kind || unwritten
 	fi
 	# Another connection may be doing the same: each writes files of its own.
 	for file in sup lib tmux.conf "run.$kind" "main.$kind"; do
-		text "$file" >new.$$ && mv -f new.$$ "${file%."$kind"}" || exit 72
+		text "$file" >new.$$ && mv -f new.$$ "${file%."$kind"}" || unwritten
 	done
 	[ -z "$5" ] || : >alone
 	[ -n "$5" ] || rm -f alone
@@ -56,13 +62,13 @@ setup() {
 			export -p >new.$$
 			printf '%s\n' "$PATH" >path.$$
 		}
-		read -r login <path.$$ || exit 72
+		read -r login <path.$$ || unwritten
 		rm -f path.$$
-		whole "$login" >path || exit 72
+		whole "$login" >path || unwritten
 		{
 			echo 'export PAGER=cat GIT_PAGER=cat SYSTEMD_PAGER= PYTHONUNBUFFERED=1'
 			printf '%s\numask %s\n%s\n#complete\n' "$5" "$mask" "$2"
-		} >>new.$$ && mv -f new.$$ state.0 || exit 72
+		} >>new.$$ && mv -f new.$$ state.0 || unwritten
 	fi
 	printf '%s\n' "$D" "$shell" "$(tmux -V 2>/dev/null || echo none)"
 }
