@@ -305,7 +305,7 @@ func (t *createPane) RunArgs(ctx context.Context, call tools.Call, args createPa
 		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {
-		return tools.Failure(fmt.Errorf("the pane was not created: %w", err))
+		return notStarted("the pane was not created", err)
 	}
 	job := &shellJob{shell: t.shell, pane: t.shell.ref(run.Pane()).String(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)

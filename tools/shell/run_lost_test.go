@@ -65,8 +65,11 @@ func TestNotStarted(t *testing.T) {
 		{context.Canceled, "the command was not started: interrupted"},
 		{fmt.Errorf("%w: web (ssh): cut", tmux.ErrUnconfirmed), "it is not known whether the command was started: web (ssh): cut; look there before you run it again"},
 	} {
-		if res := notStarted(c.err); !res.IsError || !strings.HasSuffix(res.Content, ": "+c.want) || strings.Count(res.Content, "started") != 1 {
+		if res := notStarted("the command was not started", c.err); !res.IsError || !strings.HasSuffix(res.Content, ": "+c.want) || strings.Count(res.Content, "started") != 1 {
 			t.Errorf("%v gave %q, want %q at its end", c.err, res.Content, c.want)
+		}
+		if res := notStarted("the pane was not created", c.err); strings.Contains(res.Content, "was not created") == errors.Is(c.err, tmux.ErrUnconfirmed) {
+			t.Errorf("a pane with %v: %q", c.err, res.Content)
 		}
 	}
 }

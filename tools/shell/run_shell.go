@@ -273,7 +273,7 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 		patience = unattended
 	}
 	if err := t.moved(call); err != nil {
-		return notStarted(err)
+		return notStarted("the command was not started", err)
 	}
 	if t.ownPane(args, call) {
 		return t.runInOwnPane(ctx, call, spec, patience, limit)
@@ -296,21 +296,21 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 		err = errors.New("the user sent the command that ran to the background while this one waited for it; call it again")
 	}
 	if err != nil {
-		return notStarted(err)
+		return notStarted("the command was not started", err)
 	}
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
-// notStarted returns the result of a command that did not run, or may not have. One that was to
+// notStarted returns the result of a command that did not run, which what says, or may not have. One that was to
 // be held never runs without that and without approval.
-func notStarted(err error) tools.Result {
+func notStarted(what string, err error) tools.Result {
 	switch {
 	case errors.Is(err, tmux.ErrUnconfirmed):
 		return tools.Failure(fmt.Errorf("%w; look there before you run it again", err))
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
-	err = fmt.Errorf("the command was not started: %w", err)
+	err = fmt.Errorf("%s: %w", what, err)
 	for _, impossible := range []error{confine.ErrImpossible, fence.ErrImpossible} {
 		if strings.Contains(err.Error(), impossible.Error()) { // errors of a target lose their type
 			err = fmt.Errorf(`%w; with "outside": true it asks the user and runs without`, err)
@@ -334,7 +334,7 @@ func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, 
 		run, err = t.start(ctx, spec)
 	}
 	if err != nil {
-		return notStarted(err)
+		return notStarted("the command was not started", err)
 	}
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: shared, out: out, since: time.Now()}, toTheEnd, limit)
 }
@@ -350,7 +350,7 @@ func (t *Shell) runInOwnPane(ctx context.Context, call tools.Call, spec tmux.Spe
 	}
 	run, err := start(ctx, spec)
 	if err != nil {
-		return notStarted(err)
+		return notStarted("the command was not started", err)
 	}
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 }
