@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -158,13 +159,18 @@ func TestRunShellWaitWithoutTmux(t *testing.T) {
 
 func TestTaskBegins(t *testing.T) { // what the runtime is told
 	d := newBench(t)
-	call := shellCall(t, "echo out; exit 5")
+	ends := filepath.Join(t.TempDir(), "ends")
+	command := "until [ -e " + ends + " ]; do sleep 0.01; done; echo out; exit 5"
+	call := shellCall(t, command)
 	call.Arguments = strings.Replace(call.Arguments, "{", `{"wait":false,`, 1)
 	var task tools.Task
 	call.Begin = func(begun tools.Task) int { task = begun; return 17 }
 	r := d.shell.Run(t.Context(), call)
-	if !strings.Contains(r.Content, "it still runs as task 17 in pane ") || task.Pane == "" || task.Title != "echo out; exit 5" {
+	if !strings.Contains(r.Content, "it still runs as task 17 in pane ") || task.Pane == "" || task.Title != command {
 		t.Errorf("result %+v, task %+v", r, task)
+	}
+	if err := os.WriteFile(ends, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	<-task.Done
 	if e := task.End(); e.ExitCode != 5 || e.Tail != "out\n" || e.Err != nil || e.Cancelled {
