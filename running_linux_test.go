@@ -66,9 +66,17 @@ func (d *dialog) state(id string) string {
 
 func (d *dialog) untilState(id, want string) {
 	d.t.Helper()
+	reached := false
+	defer func() {
+		if !reached {
+			out, code := d.run("ls", "--json")
+			d.t.Logf("ls exits %d: %s\nthe session has\n%s", code, out, d.journal())
+		}
+	}()
 	tmuxtest.Until(d.t, id+" "+want, func() bool {
 		<-time.After(30 * time.Millisecond) // each look starts a process
-		return d.state(id) == want
+		reached = d.state(id) == want
+		return reached
 	})
 }
 
