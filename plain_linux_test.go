@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
+	"buddy/tmux/tmuxtest"
 )
 
 // plainLimit catches hangs only.
@@ -85,10 +86,23 @@ func converse(t testing.TB, terminal string, args ...string) *dialog {
 	return d
 }
 
+// workFolder returns a folder that is removed after the test, once no program that the test has killed writes to it any more.
+func workFolder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		tmuxtest.Until(t, "the folder is removed", func() bool { return os.RemoveAll(dir) == nil })
+	})
+	return dir
+}
+
 // newDialog returns a home, a folder and a model for the program, which does not run.
 func newDialog(t testing.TB, terminal string) *dialog {
 	t.Helper()
-	d := &dialog{t: t, work: t.TempDir(), server: modeltest.Start(t, talk)}
+	d := &dialog{t: t, work: workFolder(t), server: modeltest.Start(t, talk)}
 	run, err := os.MkdirTemp("", "b") // short, because the paths of sockets are limited
 	if err != nil {
 		t.Fatal(err)
