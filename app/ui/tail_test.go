@@ -62,6 +62,7 @@ func TestCommandsWaitForTheBeginning(t *testing.T) {
 			x.u.state = state.State{}
 			x.u.ApplyTail("7f3a-0000", all[2:], &event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 		})
+		x.rest()
 		command := func(line string) {
 			x.Paste(line)
 			x.Press("Enter")
