@@ -14,38 +14,44 @@ import (
 	"buddy/tools"
 )
 
+// The help of exec.
+const (
+	execHelp = "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
+		"all else to stderr. What is piped into it comes after the PROMPT, in <stdin> and\n" +
+		"</stdin>; without a PROMPT, or with -, it is the prompt. With a PROMPT, exec\n" +
+		"waits one second for a pipe on which nothing comes; with - it waits longer.\n\n" +
+		"With --output-schema the answer is one JSON value that fits the schema. The model is\n" +
+		"told what does not fit and asked again, twice; then exec fails.\n\n" +
+		"With --check or --verdict the PROMPT is a goal: the model is asked on until the command\n" +
+		"exits with 0, or until a subagent that only reads says that the goal is met, or both. A\n" +
+		"limit, an error or three rounds that change nothing end the work.\n\n" +
+		"A PROMPT that begins with a slash is a command: a skill, a custom command, a prompt of an\n" +
+		"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Others end with exit\n" +
+		"code 2, and a blank in front makes them words.\n\n" +
+		"Exit codes:\n" +
+		"  0    there is an answer, it fits the schema, and the goal is met\n" +
+		"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +
+		"       goal that is not met\n" +
+		"  2    wrong usage, or a mistake in the configuration\n" +
+		"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume goes on with it\n" +
+		"  130  cancelled (Ctrl-C)\n" +
+		"  143  ended by SIGTERM, as 129"
+
+	execExamples = "  buddy exec \"what does this repository do?\"\n" +
+		"  git diff | buddy exec \"review this\"\n" +
+		"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +
+		"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
+		"  buddy exec --check \"make test\" --max-cost 2 \"make the tests pass\"\n" +
+		"  buddy exec --detach \"make the tests pass\"\n" +
+		"  buddy exec --json --resume last \"and now the tests\""
+)
+
 func (s *cli) execCommand() *cobra.Command {
 	detach, goOn := false, false
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
 		Short: "answer one prompt: the answer on stdout, all else on stderr",
-		Long: "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
-			"all else to stderr. What is piped into it comes after the PROMPT, in <stdin> and\n" +
-			"</stdin>; without a PROMPT, or with -, it is the prompt. A pipe on which nothing comes\n" +
-			"within a second is not waited for beside a PROMPT; with - it is.\n\n" +
-			"With --output-schema the answer is one JSON value that fits the schema. The model is\n" +
-			"told what does not fit and asked again, twice; then exec fails.\n\n" +
-			"With --check or --verdict the PROMPT is a goal: the model is asked on until the command\n" +
-			"exits with 0, or until a subagent that only reads says that the goal is met, or both. A\n" +
-			"limit, an error or three rounds that change nothing end the work.\n\n" +
-			"A PROMPT that begins with a slash is a command: a skill, a custom command, a prompt of an\n" +
-			"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Others end with exit\n" +
-			"code 2, and a blank in front makes them words.\n\n" +
-			"Exit codes:\n" +
-			"  0    there is an answer, it fits the schema, and the goal is met\n" +
-			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +
-			"       goal that is not met\n" +
-			"  2    wrong usage, or a mistake in the configuration\n" +
-			"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume goes on with it\n" +
-			"  130  cancelled (Ctrl-C)\n" +
-			"  143  ended by SIGTERM, as 129",
-		Example: "  buddy exec \"what does this repository do?\"\n" +
-			"  git diff | buddy exec \"review this\"\n" +
-			"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +
-			"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
-			"  buddy exec --check \"make test\" --max-cost 2 \"make the tests pass\"\n" +
-			"  buddy exec --detach \"make the tests pass\"\n" +
-			"  buddy exec --json --resume last \"and now the tests\"",
+		Long:  execHelp, Example: execExamples,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := noLooser(s.options); err != nil {

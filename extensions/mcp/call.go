@@ -341,3 +341,40 @@ func (s *server) mayAsk(r *running) bool {
 	}
 	return asked <= maxAsksOfCall && len(s.asked) <= maxAsksMinute
 }
+
+// await returns the connection of a server that is ready, after waiting for one that starts. One that is down is tried
+// again, once and within a short time. The error is a sentence for the model.
+func (s *server) await(ctx context.Context) (*connection, error) {
+	limit := time.NewTimer(s.def.Limits.Start)
+	defer limit.Stop()
+	wanted := false
+	for {
+		s.mu.Lock()
+		c, st, why, changed, down := s.conn, s.state, s.lastError, s.changed, s.down
+		s.mu.Unlock()
+		switch {
+		case st == Ready && c != nil:
+			return c, nil
+		case st == Failed && wanted:
+			return nil, fmt.Errorf("the MCP server %s failed: %s (each call tries to start it again)", s.def.Name, why)
+		case st == Off:
+			return nil, fmt.Errorf("the MCP server %s is off (the user can start it with /mcp)", s.def.Name)
+		case !wanted && down:
+			wanted = true
+			limit.Reset(min(wantedTime, s.def.Limits.Start))
+			if st != Starting {
+				s.want()
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-limit.C:
+			if wanted {
+				return nil, fmt.Errorf("the MCP server %s does not answer: %s (each call tries it again)", s.def.Name, why)
+			}
+			return nil, fmt.Errorf("the MCP server %s did not start within %v: %s", s.def.Name, s.def.Limits.Start, why)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -470,24 +469,6 @@ func (v *blockView) traceHead(l *laidBlock) string {
 	}
 	line, _, _ := bytes.Cut(v.block.Text, []byte("\n"))
 	return sign + markup.Shorten(string(line), 60)
-}
-
-// copyText returns what copying the block puts on the clipboard: its text as it came.
-func (v *blockView) copyText() string {
-	c := v.block.Call
-	if c == nil {
-		return string(v.block.Text)
-	}
-	if v.summarizes() {
-		return v.run.lines(v.cwd)
-	}
-	said := wordsOf(c, v.cwd)
-	out := string(c.Output.Buf)
-	if out == "" {
-		out = c.Result
-	}
-	what := cmp.Or(c.Action.Command, said.Line())
-	return strings.TrimRight(what, "\n") + "\n" + out
 }
 
 // endOf returns where some code ends in the first part of the block, at or after an

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 
@@ -281,4 +282,22 @@ func (s *selection) paint(vp *viewport, row draw.Canvas, block, i int) {
 		return
 	}
 	row.At(r.col).Restyle(r.text, r.from, a, b, row.Palette[themes.Selection])
+}
+
+// copyText returns what copying the block puts on the clipboard: its text as it came.
+func (v *blockView) copyText() string {
+	c := v.block.Call
+	if c == nil {
+		return string(v.block.Text)
+	}
+	if v.summarizes() {
+		return v.run.lines(v.cwd)
+	}
+	said := wordsOf(c, v.cwd)
+	out := string(c.Output.Buf)
+	if out == "" {
+		out = c.Result
+	}
+	what := cmp.Or(c.Action.Command, said.Line())
+	return strings.TrimRight(what, "\n") + "\n" + out
 }

@@ -69,12 +69,12 @@ func (h *gitHome) outside(dir, script string) string {
 // in whatever files the person's settings say so.
 func TestPersonsGitInTheFence(t *testing.T) {
 	h := newGitHome(t)
-	h.write("dotfiles/gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/src/\"]\n\tpath = ~/work/gitconfig\n[init]\n\tdefaultBranch = main\n")
+	h.write("dotfiles/gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/src/\"]\n\tpath = ~/job/gitconfig\n[init]\n\tdefaultBranch = main\n")
 	if err := os.Symlink("dotfiles/gitconfig", filepath.Join(h.home, ".gitconfig")); err != nil {
 		t.Fatal(err)
 	}
 	h.write(".gitconfig.local", "[core]\n\texcludesFile = ~/.gitignore_global\n\tattributesFile = ~/attributes\n\thooksPath = ~/hooks\n[commit]\n\ttemplate = ~/message\n")
-	h.write("work/gitconfig", "[user]\n\temail = ann@work.example\n")
+	h.write("job/gitconfig", "[user]\n\temail = ann@work.example\n")
 	h.write(".gitignore_global", "*.swp\n")
 	h.write("attributes", "b diff=special\n")
 	h.write("message", "From the template\n")
