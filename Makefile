@@ -74,7 +74,7 @@ golden: ## write the golden files anew; read the diff before you commit it
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup
-	$(GO) test ./app/cli ./app/slash ./app/keymap ./config ./extensions/workflow ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update
+	$(GO) test ./app/cli ./app/commands ./app/keymap ./config ./extensions/workflow ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update
 
 pictures: build ## take the pictures of README.md and docs/ anew, of a run with a scripted model (needs DejaVu Sans Mono; ONLY=screen)
 	@$(GO) -C .ci/pictures run . -buddy '$(CURDIR)/buddy' -out '$(CURDIR)/docs' $(if $(ONLY),-only '$(ONLY)') $(if $(FONT),-font '$(FONT)')

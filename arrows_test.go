@@ -86,6 +86,8 @@ var rules = []rule{
 	{"app/ui", nil, []string{"buddy/agent$"}, "the screen sends commands, it runs no agent"},
 	{"app/ui", nil, []string{"buddy/sessions", "os", "io/ioutil", "github.com/google/renameio"}, "the screen reads and writes no file"},
 	{"app/slash", nil, []string{"buddy/agent$", "buddy/agent/policy", "buddy/agent/history", "buddy/tmux", "buddy/config", "buddy/app$", "buddy/app/ui", "github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "the same with a screen and without"},
+	{"app/show", nil, []string{"buddy/agent", "buddy/app", "buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config", "buddy/extensions", "buddy/views/draw", "github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "shapes, whoever fills and draws them"},
+	{"app/commands", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/host", "buddy/app/repl", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/rivo/tview", "github.com/gdamore/tcell/v2", "github.com/spf13/cobra"}, "answers in shapes, whoever draws them"},
 	{"app/state", nil, []string{"buddy/views", "buddy/tools", "buddy/tmux", "buddy/sessions"}, "folds events"},
 	{"", []string{"app", "views"}, []string{"github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "only the screen draws"},
 	{"", []string{"extensions/mcp", "config/login", "app/compose"}, []string{"github.com/modelcontextprotocol/go-sdk"}, "only the client of servers knows their protocol, and their logins"},

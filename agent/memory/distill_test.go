@@ -56,23 +56,22 @@ func TestWhyShowsSessionsAndCalls(t *testing.T) {
 	}
 	s := p.store("s4")
 	rule := distilled(t, s).Entries[0]
-	why := must[Reasons](t)(s.Why(t.Context(), rule.ID))
+	ids := rule.Note.Sources()
+	records := must[map[string]Record](t)(s.Records(ids))
 	var got []string
-	for _, r := range why.Records {
+	for _, id := range ids {
+		r := records[id]
 		got = append(got, r.Session+" "+r.Call+" "+r.Source+" "+r.Original+" → "+r.Corrected.Corrected)
 	}
 	want := "s0 call_1 denied:run_shell npm install → use pnpm|s1 call_1 denied:run_shell npm install → use pnpm|s2 call_1 denied:run_shell npm install → use pnpm"
-	if strings.Join(got, "|") != want || len(why.Missing) != 0 {
-		t.Errorf("%s, missing %v", strings.Join(got, "|"), why.Missing)
-	}
-	if _, err := s.Why(t.Context(), "r-none"); err == nil {
-		t.Error("no entry has reasons")
+	if strings.Join(got, "|") != want {
+		t.Errorf("%s", strings.Join(got, "|"))
 	}
 	if err := os.Remove(observed{s.o.Dir}.path()); err != nil {
 		t.Fatal(err)
 	}
-	if why = must[Reasons](t)(s.Why(t.Context(), rule.ID)); len(why.Missing) != 3 {
-		t.Errorf("missing %v", why.Missing)
+	if records = must[map[string]Record](t)(s.Records(ids)); len(ids) != 3 || len(records) != 0 {
+		t.Errorf("%v: %v", ids, records)
 	}
 }
 

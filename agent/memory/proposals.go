@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -165,33 +166,26 @@ func (s *Store) answer(id string) error {
 	return o.append(Record{Kind: answered, Time: s.o.Now().UTC(), Session: s.o.Session, IDs: []string{id}})
 }
 
-// Reasons say where an entry or a proposal comes from.
-type Reasons struct {
-	Entry   Entry    // zero for a proposal
-	Records []Record // what it was learned from, with sessions and calls; the oldest first
-	Missing []string // ids of sources that are not there any more, or on another machine
-}
-
-// Why returns where an entry or a proposal comes from.
-func (s *Store) Why(ctx context.Context, id string) (why Reasons, err error) {
-	p, failed := s.proposed(ctx, id)
-	if why.Missing = slices.Clone(p.From); failed != nil {
-		l, err := s.Entries(ctx)
-		i := slices.IndexFunc(l.Entries, func(e Entry) bool { return e.ID == id })
-		if i < 0 {
-			return why, cmp.Or(err, fmt.Errorf("memory has no entry %q (/memory lists them)", id))
-		}
-		why.Entry, why.Missing = l.Entries[i], l.Entries[i].Note.Sources()
+// Records returns what was observed under ids, by id. Those that are not there any more, or are on another machine, are
+// left out.
+func (s *Store) Records(ids []string) (map[string]Record, error) {
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
 	}
-	if !(observed{s.o.Dir}).exists() || len(why.Missing) == 0 {
-		return why, nil
+	found := make(map[string]Record)
+	if s.isOff() || len(wanted) == 0 || !(observed{s.o.Dir}).exists() {
+		return found, nil
 	}
-	all, _, err := observed{s.o.Dir}.read(every)
+	all, _, err := observed{s.o.Dir}.read(func(line []byte) bool {
+		_, rest, _ := bytes.Cut(line, []byte(`"id":"`))
+		id, _, _ := bytes.Cut(rest, []byte(`"`))
+		return wanted[string(id)]
+	})
 	for _, r := range all {
-		if at := slices.Index(why.Missing, r.ID); at >= 0 {
-			why.Missing = slices.Delete(why.Missing, at, at+1)
-			why.Records = append(why.Records, r)
+		if wanted[r.ID] {
+			found[r.ID] = r
 		}
 	}
-	return why, err
+	return found, err
 }

@@ -6,6 +6,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"buddy/agent/action"
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
@@ -117,6 +119,18 @@ func (s *cli) indented(v any, indent string) error {
 		_, err = s.results.Write(texts.PrintableJSON(b.Bytes()))
 	}
 	return exit.Failure(err)
+}
+
+// runCommand runs a command of the table where no session runs, and prints its answer.
+func runCommand(ctx context.Context, s *cli, words ...string) error {
+	a, err := commands.Run(ctx, &commands.Session{Options: s.options}, words...)
+	switch {
+	case err != nil:
+		return exit.Failure(err)
+	case s.json:
+		return s.indented(a.Value(), "\t")
+	}
+	return s.print("%s", a)
 }
 
 func (s *cli) jsonFlag(c *cobra.Command, help string) {

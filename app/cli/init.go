@@ -20,7 +20,6 @@ import (
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
-	"buddy/app/slash"
 	"buddy/config"
 	"buddy/views/markup"
 )
@@ -130,7 +129,7 @@ func (s *setup) named(p config.Profile) (config.Profile, error) {
 
 // ask leads through the choice on the terminal.
 func (s *setup) ask() (string, error) {
-	offers := compose.OffersOf(context.Background(), s.config, s.index)
+	offers := compose.OffersOf(context.Background(), s.config, s.index, true)
 	first := s.list(offers)
 	for {
 		answer, err := s.question(fmt.Sprintf("which one [%d]: ", first))
@@ -157,7 +156,7 @@ func (s *setup) ask() (string, error) {
 
 // list prints what there is to choose, with the numbers that choose it, and returns the number of the first that
 // can be used as it is, 0 if none can.
-func (s *setup) list(offers []slash.Offer) (first int) {
+func (s *setup) list(offers []compose.Offer) (first int) {
 	t := tabwriter.NewWriter(s.err, 0, 0, 2, ' ', 0)
 	for i, o := range offers {
 		state := o.From + ", " + o.Why
@@ -201,7 +200,7 @@ func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
 
 // prepare asks for what an offer lacks, and for another model of it, and tries it.
-func (s *setup) prepare(o slash.Offer) (string, error) {
+func (s *setup) prepare(o compose.Offer) (string, error) {
 	p, ok := s.config.Lookup(o.Name)
 	if !ok {
 		return o.Name, nil // the demo

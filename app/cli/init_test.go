@@ -129,7 +129,7 @@ func TestInitAsksAgainAfterAModelThatDoesNotAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			other := strconv.Itoa(len(compose.OffersOf(t.Context(), settings, index)) + 1)
+			other := strconv.Itoa(len(compose.OffersOf(t.Context(), settings, index, true)) + 1)
 			s, said := answering(t, strings.Split(strings.ReplaceAll("other "+c.lines, "other", other), " ")...)
 			s.config, s.index = settings, index
 			name, err := s.ask()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/config"
@@ -151,7 +152,11 @@ func (s *mcpCLI) check() *cobra.Command {
 				if st.State != mcp.Ready && st.State != mcp.Off || st.Error != "" && st.State == mcp.Off {
 					bad++
 				}
-				if err := s.print("%s", compose.ServerText(st, len(args) > 0)); err != nil {
+				text := commands.ServerLine(st)
+				if len(args) > 0 {
+					text = strings.Join(commands.ServerDetails(st), "\n")
+				}
+				if err := s.print("%s", text); err != nil {
 					return err
 				}
 			}

@@ -7,9 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/memory"
-	"buddy/app/compose"
-	"buddy/app/exit"
-	"buddy/app/slash"
+	"buddy/app/commands"
 	"buddy/texts"
 )
 
@@ -36,65 +34,41 @@ func (s *memoryCLI) command() *cobra.Command {
 	)
 }
 
-// open returns the memory of this folder.
-func (s *memoryCLI) open() (compose.MemoryList, error) {
-	m, err := compose.OpenMemory(s.options)
-	return compose.NewMemoryList(m), exit.Failure(err)
-}
-
 func (s *memoryCLI) list() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "list what memory has here, and what was proposed",
 		Example: "  buddy memory list\n  buddy memory list --json | jq -r '.[].text'",
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			l, err := s.open()
-			if err != nil {
-				return err
-			}
-			if !s.json {
-				return s.says(l, "list")
-			}
-			all, skipped, err := l.Items(c.Context())
-			if err != nil {
-				return exit.Failure(err)
-			}
-			if skipped != "" {
-				s.hint("%s", skipped)
-			}
-			return s.indented(append([]slash.Remembered{}, all...), "\t")
-		},
+		RunE:    func(c *cobra.Command, _ []string) error { return runCommand(c.Context(), s.cli, "memory", "list") },
 	}
 	s.jsonFlag(c, "print a list for programs")
 	return c
 }
 
 func (s *memoryCLI) add() *cobra.Command {
-	var d memory.Draft
-	var scope, kind string
+	var scope, kind, target string
+	var paths []string
 	c := &cobra.Command{
 		Use:     "add TEXT...",
 		Short:   "write an entry",
 		Example: "  buddy memory add Run make test before a commit.\n  buddy memory add --scope person Answer in one sentence.\n  buddy memory add --paths 'db/**' --scope team 'Use sqlc.'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := s.open()
-			if err != nil {
-				return err
+			words := []string{"memory", "add", "--scope=" + scope, "--kind=" + kind}
+			if len(paths) > 0 {
+				words = append(words, "--paths="+strings.Join(paths, ","))
 			}
-			d.Scope, d.Kind, d.Text = memory.Scope(scope), memory.Kind(kind), strings.Join(args, " ")
-			text, err := l.Add(c.Context(), d)
-			if err != nil {
-				return exit.Failure(err)
+			if target != "" {
+				words = append(words, "--target="+target)
 			}
-			return s.print("%s", text)
+			return runCommand(c.Context(), s.cli, append(words, args...)...)
 		},
 	}
 	c.Flags().StringVar(&scope, "scope", string(memory.Folder), "for whom it holds: "+texts.Names(memory.Scopes))
 	c.Flags().StringVar(&kind, "kind", string(memory.Rule), "rule, correction or fact")
-	c.Flags().StringSliceVar(&d.Paths, "paths", nil, "only for files that fit these `GLOBS`, such as 'db/**,*.sql'")
-	c.Flags().StringVar(&d.Target, "target", "", "only on this target, such as web-*")
+	c.Flags().StringSliceVar(&paths, "paths", nil, "only for files that fit these `GLOBS`, such as 'db/**,*.sql'")
+	c.Flags().StringVar(&target, "target", "", "only on this target, such as web-*")
 	return c
 }
 
@@ -105,12 +79,8 @@ func (s *memoryCLI) why() *cobra.Command {
 		Example:           "  buddy memory why r-4k2d",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: s.ids,
-		RunE: func(_ *cobra.Command, args []string) error {
-			l, err := s.open()
-			if err != nil {
-				return err
-			}
-			return s.says(l, "why "+args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			return runCommand(c.Context(), s.cli, "memory", "why", args[0])
 		},
 	}
 }
@@ -128,12 +98,8 @@ func (s *memoryCLI) verb(use, short string, least, most int) *cobra.Command {
 		Example:           "  buddy memory " + examples[name],
 		Args:              args,
 		ValidArgsFunction: s.ids,
-		RunE: func(_ *cobra.Command, args []string) error {
-			l, err := s.open()
-			if err != nil {
-				return err
-			}
-			return s.says(l, name+" "+strings.Join(args, " "))
+		RunE: func(c *cobra.Command, args []string) error {
+			return runCommand(c.Context(), s.cli, append([]string{"memory", name}, args...)...)
 		},
 	}
 }
@@ -165,32 +131,22 @@ func (s *memoryCLI) toggle(on bool) *cobra.Command {
 	}
 }
 
-// says obeys what could be typed after /memory and prints what there is to say.
-func (s *memoryCLI) says(l compose.MemoryList, args string) error {
-	text, err := l.Do(args)
-	if err != nil {
-		return exit.Failure(err)
-	}
-	return s.print("%s", text)
-}
-
 // ids completes the ids of entries and proposals.
 func (s *memoryCLI) ids(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	l, err := s.open()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), completeTime)
 	defer cancel()
-	all, _, _ := l.Items(ctx) // what can't be read is not offered
+	a, err := commands.Run(ctx, &commands.Session{Options: s.options}, "memory", "list")
+	if err != nil { // what can't be read is not offered
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	var ids []string
 	proposals := c.Name() == "accept" || c.Name() == "reject"
-	for _, e := range all {
-		if e.Proposed == proposals || c.Name() == "why" {
-			ids = append(ids, e.ID+"\t"+texts.Clip(e.Text, 60))
+	for _, r := range a.List.Rows {
+		if r.Mark == proposals || c.Name() == "why" {
+			ids = append(ids, r.ID+"\t"+texts.Clip(r.Cells[0], 60))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

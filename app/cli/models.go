@@ -10,7 +10,6 @@ import (
 
 	"buddy/app/compose"
 	"buddy/app/exit"
-	"buddy/app/slash"
 	"buddy/views/markup"
 )
 
@@ -29,7 +28,7 @@ func (s *cli) modelsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			offers := compose.OffersOf(context.Background(), c, index)
+			offers := compose.OffersOf(context.Background(), c, index, true)
 			if s.json {
 				return s.indented(offers, "\t")
 			}
@@ -47,7 +46,7 @@ func (s *cli) modelsCommand() *cobra.Command {
 }
 
 // printOffers writes a table.
-func printOffers(w io.Writer, offers []slash.Offer) error {
+func printOffers(w io.Writer, offers []compose.Offer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "  NAME\tMODEL\tWINDOW\tIN / OUT\tFROM\t")
 	for _, o := range offers {

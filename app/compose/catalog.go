@@ -84,7 +84,6 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 	return slash.Catalog{
 		// with --model demo, or with it in the settings, there is no problem
 		Access:     account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
-		Offers:     func() []slash.Offer { return OffersOf(context.Background(), s.Config, s.Index) },
 		Sessions:   func() (string, error) { return listSessions(s) },
 		Search:     s.searchSessions,
 		Fork:       s.fork,
@@ -92,7 +91,6 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Export:     s.exportHere,
 		Transcript: s.transcript,
 		Find:       s.findHere,
-		Rules:      slash.RuleList{Remove: s.removeRule},
 		Trust:      &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
 		Styles:     slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Current:    s.current,
@@ -108,15 +106,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 // Catalog returns all that there is to choose from, for a line in the same process.
 func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all := p.Setup.Catalog(ctx)
-	all.Changes = p.Changes
 	all.Since = func() ([]agent.Change, error) { return ChangedSince(p) }
-	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
-	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
-	all.Memory = NewMemoryList(p.Memory).Catalog()
-	all.Rules.List = func() ([]slash.Permission, error) {
-		rules, err := p.Rules()
-		return p.Permissions(rules), err
-	}
 	return all
 }
 

@@ -242,6 +242,3 @@ func openBrowser(address string) error {
 	defer cancel()
 	return searchpath.Command(ctx, program, address).Run()
 }
-
-// promptTime limits how long the text of a server's prompt is waited for.
-const promptTime = 30 * time.Second

@@ -15,6 +15,7 @@ import (
 	"buddy/agent/instructions"
 	"buddy/app/slash"
 	"buddy/extensions/mcp"
+	"buddy/tools/file"
 )
 
 const (
@@ -23,25 +24,24 @@ const (
 	maxElsewhere = 100              // servers of a project elsewhere that are listed
 )
 
-// statuses returns what is known of all MCP servers: those of the session, then those of a
+// MCPStatuses returns what is known of all MCP servers: those of the session, then those of a
 // project on another target, which do not run. The error says why the latter are not known.
-func (l *ServerList) statuses() ([]mcp.Status, error) {
-	all := l.servers.List()
-	if l.target == slash.ThisMachine || l.there == nil {
+func (p *Program) MCPStatuses() ([]mcp.Status, error) {
+	all := p.Servers.List()
+	if p.Target == slash.ThisMachine || p.files.there == nil {
 		return all, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	there, err := l.elsewhere(ctx)
+	there, err := serversElsewhere(ctx, p.files.there, p.Target)
 	if err != nil {
-		err = fmt.Errorf("the MCP servers of the project on %s are not known: %w", l.target, err)
+		err = fmt.Errorf("the MCP servers of the project on %s are not known: %w", p.Target, err)
 	}
 	return append(all, there...), err
 }
 
-// elsewhere reads the servers of the project from the target where it is.
-func (l *ServerList) elsewhere(ctx context.Context) ([]mcp.Status, error) {
-	files := l.there
+// serversElsewhere reads the servers of the project from the target where it is.
+func serversElsewhere(ctx context.Context, files *file.Workspace, target string) ([]mcp.Status, error) {
 	if _, err := files.Home(ctx); err != nil { // it finds the root, too
 		return nil, err
 	}
@@ -56,30 +56,30 @@ func (l *ServerList) elsewhere(ctx context.Context) ([]mcp.Status, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var file struct {
+		var project struct {
 			Servers map[string]serverEntry `json:"mcpServers"`
 		}
 		if err == nil {
-			err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file)
+			err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &project)
 		}
 		if err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)
 		}
-		for _, server := range slices.Sorted(maps.Keys(file.Servers)) {
+		for _, server := range slices.Sorted(maps.Keys(project.Servers)) {
 			if len(all) == maxElsewhere {
 				return all, nil
 			}
-			all = append(all, l.notRun(server, file.Servers[server]))
+			all = append(all, notRun(server, target, project.Servers[server]))
 		}
 	}
 	return all, nil
 }
 
 // notRun describes a server of a project that is not on this machine.
-func (l *ServerList) notRun(name string, e serverEntry) mcp.Status {
+func notRun(name, target string, e serverEntry) mcp.Status {
 	s := e.server(func(name string) (string, bool) { return "${" + name + "}", true })
 	return mcp.Status{
 		Name: name, Transport: s.Transport, Where: s.Where(), Project: true, Elsewhere: true, State: mcp.Off, Barred: true,
-		Error: "not run: the project is on " + l.target,
+		Error: "not run: the project is on " + target,
 	}
 }

@@ -225,30 +225,27 @@ func TestServersOfAProjectElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := p.MCP().Offers(); err != nil || len(all) != 1 || all[0].Name != "mine" || all[0].Fixed {
+	if all, err := p.MCPStatuses(); err != nil || len(all) != 1 || all[0].Name != "mine" || all[0].Barred {
 		t.Errorf("without a file: %+v, %v", all, err)
 	}
 	write(`{"mcpServers": {"db": {"command": "touch", "args": ["` + dir + `/ran", "${TOKEN}"]}, "docs": {"url": "https://docs.example"}}}`)
-	all, err := p.MCP().Offers()
+	all, err := p.MCPStatuses()
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	for i, name := range []string{"mine", "db", "docs"} {
-		if s := all[i]; s.Name != name || i > 0 && (s.On || !s.Fixed || s.Error != "not run: the project is on web-02") {
+		if s := all[i]; s.Name != name || i > 0 && (s.State != mcp.Off || !s.Barred || s.Error != "not run: the project is on web-02") {
 			t.Errorf("%+v", s)
 		}
 	}
-	if text, err := p.MCP().Do("db"); err != nil || !strings.Contains(text, "touch "+dir+"/ran ${TOKEN}") || !strings.Contains(text, "not run: the project is on web-02") {
-		t.Errorf("%q, %v", text, err)
+	if where := all[1].Where; !strings.Contains(where, "touch "+dir+"/ran ${TOKEN}") {
+		t.Errorf("%q", where)
 	}
-	if text, err := p.MCP().Do(""); err != nil || strings.Count(text, "not run: the project is on web-02") != 2 {
-		t.Errorf("%q, %v", text, err)
-	}
-	if _, err := p.MCP().Do("on db"); err == nil {
+	if err := p.Servers.Switch("db", true); err == nil {
 		t.Error("one was switched on")
 	}
 	write(`{"mcpServers": [1]}`)
-	if all, err := p.MCP().Offers(); err == nil || !strings.Contains(err.Error(), "on web-02") || len(all) != 1 {
+	if all, err := p.MCPStatuses(); err == nil || !strings.Contains(err.Error(), "on web-02") || len(all) != 1 {
 		t.Errorf("a damaged file: %+v, %v", all, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {

@@ -6,42 +6,43 @@ import (
 	"slices"
 
 	"buddy/agent/model/local"
-	"buddy/app/slash"
 	"buddy/config"
 )
 
-// OffersOf lists what there is: what can be used first, and of that the person's own. It asks
+// OffersOf lists what there is: what can be used first, and of that the person's own. With ask it asks
 // the servers on this machine, which takes up to [local.Limit].
-func OffersOf(ctx context.Context, c config.Config, index config.Index) []slash.Offer {
+func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool) []Offer {
 	active := config.Demo
 	if c.Active != nil {
 		active = c.Active.Name
 	}
-	var all []slash.Offer
+	var all []Offer
 	for _, p := range c.Models {
 		if c.Active != nil && p.Name == active {
 			p = *c.Active // with what the command line says
 		}
-		all = append(all, offerOf(p, index[config.Path("models", p.Name)], p.Name == active))
+		all = append(all, offerOf(p, index[config.Path("models", p.Name)], p.Name == active, ask))
 	}
 	for _, p := range config.Providers() {
 		if _, own := c.Profile(p.Name); !own {
 			all = append(all, Describe(p.Profile(""), p.Title, p.Name == active))
 		}
 	}
-	all = append(all, localOffers(ctx, c, active)...)
-	all = append(all, slash.Offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
-	if !slices.ContainsFunc(all, func(o slash.Offer) bool { return o.Active }) {
-		all = slices.Insert(all, 0, offerOf(*c.Active, index["agent.model"], true))
+	if ask {
+		all = append(all, localOffers(ctx, c, active)...)
 	}
-	usable := slices.DeleteFunc(slices.Clone(all), func(o slash.Offer) bool { return !o.Usable })
-	return append(usable, slices.DeleteFunc(all, func(o slash.Offer) bool { return o.Usable })...)
+	all = append(all, Offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
+	if !slices.ContainsFunc(all, func(o Offer) bool { return o.Active }) {
+		all = slices.Insert(all, 0, offerOf(*c.Active, index["agent.model"], true, ask))
+	}
+	usable := slices.DeleteFunc(slices.Clone(all), func(o Offer) bool { return !o.Usable })
+	return append(usable, slices.DeleteFunc(all, func(o Offer) bool { return o.Usable })...)
 }
 
-// offerOf is Describe of a profile of the person's. Of the active one a server on this machine is asked.
-func offerOf(p config.Profile, from string, active bool) slash.Offer {
+// offerOf is Describe of a profile of the person's. With ask a server on this machine is asked for the active one.
+func offerOf(p config.Profile, from string, active, ask bool) Offer {
 	why := ""
-	if active {
+	if active && ask {
 		p, why = measured(p)
 	}
 	o := Describe(p, from, active)
@@ -50,8 +51,8 @@ func offerOf(p config.Profile, from string, active bool) slash.Offer {
 }
 
 // localOffers are the models of the servers on this machine.
-func localOffers(ctx context.Context, c config.Config, active string) []slash.Offer {
-	var all []slash.Offer
+func localOffers(ctx context.Context, c config.Config, active string) []Offer {
+	var all []Offer
 	for _, s := range FindLocal(ctx) {
 		provider, _ := config.FindProvider(s.Name)
 		for _, m := range s.Models {
@@ -78,8 +79,8 @@ func FindLocal(ctx context.Context) []local.Server {
 }
 
 // Describe says what is known of a profile without asking its endpoint.
-func Describe(p config.Profile, from string, active bool) slash.Offer {
-	o := slash.Offer{
+func Describe(p config.Profile, from string, active bool) Offer {
+	o := Offer{
 		Name: p.Name, Model: p.Model, From: from, BaseURL: p.BaseURL, Active: active,
 		Window: contextWindow(p), Effort: p.Effort, Blocks: p.Calls == config.Blocks, Price: PriceOf(p), Why: p.Problem(),
 	}

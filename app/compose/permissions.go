@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/app/slash"
 	"buddy/config"
 )
 
@@ -21,17 +20,8 @@ func (p *Program) Rules() ([]action.Rule, error) {
 	return rt.Rules(), nil
 }
 
-// Permissions says where the rules stand that apply now.
-func (s *Setup) Permissions(rules []action.Rule) []slash.Permission {
-	var all []slash.Permission
-	for _, r := range rules {
-		all = append(all, slash.Permission{Rule: r, Place: s.placeOf(r)})
-	}
-	return all
-}
-
-// placeOf returns where a rule stood when the session began, or "".
-func (s *Setup) placeOf(r action.Rule) string {
+// PlaceOf returns where a rule stood when the session began, file:line, or "".
+func (s *Setup) PlaceOf(r action.Rule) string {
 	i := slices.IndexFunc(s.Config.Rules, func(c config.Rule) bool { return reflect.DeepEqual(RuleOf(c), r) })
 	if i < 0 {
 		return ""
@@ -39,20 +29,19 @@ func (s *Setup) placeOf(r action.Rule) string {
 	return s.Config.Rules[i].Place
 }
 
-// removeRule deletes a rule from the file in which it stands and returns its name. It does not
+// RemoveRule deletes a rule from the file in which it stands and returns its name. It does not
 // end the rule.
-func (s *Setup) removeRule(gone slash.Permission) (string, error) {
+func (s *Setup) RemoveRule(r action.Rule) (string, error) {
 	var files []string
-	if i := strings.LastIndexByte(gone.Place, ':'); i > 0 {
-		files = append(files, gone.Place[:i])
+	if place := s.PlaceOf(r); place != "" {
+		files = append(files, place[:strings.LastIndexByte(place, ':')])
 	} else { // it came later
 		for _, source := range config.Sources("", nil) {
-			if source.Read && (source.Kind == "project") == (gone.Rule.Source == action.FromProject) {
+			if source.Read && (source.Kind == "project") == (r.Source == action.FromProject) {
 				files = append(files, source.Path)
 			}
 		}
 	}
-	r := gone.Rule
 	rule := config.Rule{Decision: string(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target}
 	for _, file := range files {
 		switch err := config.RemoveRule(file, rule); {

@@ -8,7 +8,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/app/apptest"
-	"buddy/app/slash"
 )
 
 // A rule of the settings is deleted from the file in which it stands; one that came while the
@@ -25,17 +24,17 @@ func TestRemoveRuleFromItsFile(t *testing.T) {
 	}
 	p := &Program{Setup: Setup{Config: c, Index: index}}
 	push := action.Rule{Decision: action.Deny, Prefix: []string{"git", "push"}, Source: action.FromUser}
-	place := p.placeOf(push)
+	place := p.PlaceOf(push)
 	if place != file+":1" {
 		t.Fatalf("place %q", place)
 	}
-	if got, err := p.removeRule(slash.Permission{Rule: push, Place: place}); got != file || err != nil {
+	if got, err := p.RemoveRule(push); got != file || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if left, _ := os.ReadFile(file); string(left) != "[[ask]]\nprefix = [\"make\"]\n" {
 		t.Errorf("left: %s", left)
 	}
-	if _, err := p.removeRule(slash.Permission{Rule: push, Place: place}); err == nil || !strings.Contains(err.Error(), "no settings file has it") {
+	if _, err := p.RemoveRule(push); err == nil || !strings.Contains(err.Error(), "no settings file has it") {
 		t.Errorf("a second time: %v", err)
 	}
 	if _, err := p.Rules(); err == nil {

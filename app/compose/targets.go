@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"buddy/agent"
@@ -17,7 +16,6 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/app/exit"
-	"buddy/app/slash"
 	"buddy/app/socket"
 	"buddy/texts/searchpath"
 	"buddy/tmux"
@@ -160,66 +158,6 @@ func promptTargets(set *target.Set) []prompt.Target {
 		all = append(all, prompt.Target{Name: t.Name, Doc: doc})
 	}
 	return all
-}
-
-// DescribeTarget says where commands run, whether that can be reached now, and how to watch.
-func (p *Program) DescribeTarget() (string, error) {
-	all := p.Targets.Targets()
-	texts := make([]string, len(all))
-	shell.SideBySide(p.Targets.Names(), func(i int, _ string) {
-		texts[i] = describeTarget(p.Targets, all[i])
-	})
-	text := strings.Join(texts, "\n\n")
-	if len(all) > 1 {
-		text += "\n\n/target NAME makes another the one for calls that name none"
-	}
-	return text, nil
-}
-
-func describeTarget(set *target.Set, t *target.Target) string {
-	var b strings.Builder
-	name := slash.PlaceName(t.Name)
-	if t.Name == set.Current() && len(set.Targets()) > 1 {
-		name += " (current)"
-	}
-	fmt.Fprintf(&b, "target     %s", name)
-	if t.Address != "" {
-		kind, address := t.Kind()
-		fmt.Fprintf(&b, "\nwhere      %s %s", kind, address)
-	}
-	one := set.Session(t.Name)
-	if one == nil {
-		if err := set.Failure(t.Name); err != nil {
-			fmt.Fprintf(&b, "\nstate      could not be reached; the next call tries again: %v", err)
-			return b.String()
-		}
-		b.WriteString("\nstate      not used yet; the first call connects")
-		return b.String()
-	}
-	if t.Host != nil {
-		fmt.Fprintf(&b, "\nstate      %s", stateOf(t))
-	}
-	dir := one.Env.Dir
-	if dir == "" {
-		dir = "the home folder"
-	}
-	fmt.Fprintf(&b, "\nfolder     %s", dir)
-	switch line := one.Panes.AttachLine(); {
-	case one.Panes.Pane() == "":
-		b.WriteString("\npane       none yet; the first command opens one")
-	case line != "":
-		fmt.Fprintf(&b, "\nattach     %s", line)
-	}
-	return b.String()
-}
-
-// stateOf asks a target for a sign of life.
-func stateOf(t *target.Target) string {
-	took, err := t.Ping()
-	if err != nil {
-		return "cannot be reached: " + err.Error()
-	}
-	return "connected, answers in " + milliseconds(took)
 }
 
 // paneEvent returns the event of what happens to a pane of a target, whose name is in front of the pane's

@@ -12,7 +12,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/host"
 	"buddy/app/live"
-	"buddy/app/slash"
+	"buddy/app/show"
 	"buddy/app/ui"
 	"buddy/sessions"
 	"buddy/views/draw"
@@ -278,16 +278,6 @@ func ask[R any](l *link, ctx context.Context, q live.Request) (R, error) {
 	return live.Ask[R](ctx, session, q)
 }
 
-func (l *link) changes() (diff string, files int, err error) {
-	reply, err := ask[live.ChangesReply](l, l.ctx, live.Changes{})
-	return reply.Diff, reply.Files, err
-}
-
-func (l *link) describeTarget() (string, error) {
-	reply, err := ask[live.TextReply](l, l.ctx, live.DescribeTarget{})
-	return reply.Text, err
-}
-
 func (l *link) files(ctx context.Context, query string) (paths []string, ok bool) {
 	reply, err := ask[live.FilesReply](l, ctx, live.Files{Query: query})
 	return reply.Paths, err == nil // what can't be read is not offered
@@ -315,47 +305,9 @@ func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
 	return words
 }
 
-// servers asks which MCP servers there are.
-func (l *link) servers() ([]slash.Server, error) {
-	reply, err := ask[live.ServersReply](l, l.ctx, live.Servers{})
-	all := make([]slash.Server, len(reply.Servers))
-	for i, s := range reply.Servers {
-		all[i] = slash.Server(s)
-	}
-	return all, err
-}
-
-// memories asks what memory has.
-func (l *link) memories() (all []slash.Remembered, skipped string, err error) {
-	reply, err := ask[live.MemoriesReply](l, l.ctx, live.Memories{})
-	for _, e := range reply.All {
-		all = append(all, slash.Remembered(e))
-	}
-	return all, reply.Skipped, err
-}
-
-// targets asks which targets there are.
-func (l *link) targets() ([]slash.TargetOffer, error) {
-	reply, err := ask[live.TargetsReply](l, l.ctx, live.Targets{})
-	all := make([]slash.TargetOffer, len(reply.Targets))
-	for i, t := range reply.Targets {
-		all[i] = slash.TargetOffer{
-			Name: t.Name, Kind: t.Kind, Address: t.Address, Folder: t.Folder, Attach: t.Attach, Current: t.Current,
-			Production: t.Production, State: slash.TargetState{Text: t.State, Why: t.Why},
-		}
-		if t.Asks {
-			all[i].Ask = func() slash.TargetState { return l.alive(t.Name) }
-		}
-	}
-	return all, err
-}
-
-func (l *link) alive(name string) slash.TargetState {
-	reply, err := ask[live.AliveReply](l, l.ctx, live.Alive{Target: name})
-	if err != nil {
-		return slash.TargetState{Text: "unknown: " + err.Error()}
-	}
-	return slash.TargetState{Text: reply.State, Why: reply.Why}
+// run runs a command of the table in the session.
+func (l *link) run(words []string) (show.Answer, error) {
+	return ask[show.Answer](l, l.ctx, live.Run{Words: words})
 }
 
 // close ends the session, for a reason that hooks are told, and returns what is to be said of that.

@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/undo"
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
@@ -24,6 +25,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/app/ui"
@@ -214,6 +216,7 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 		Leave:     w.leave,
 		Shape:     loadShape(shapeFile(w.folder)),
 		KeepShape: w.keepShape,
+		Run:       func(now slash.Now, words []string) (show.Answer, error) { return w.run(ctx, now, words) },
 		Catalog:   w.catalog(ctx),
 		File:      w.sessionFile(ctx),
 	}
@@ -251,28 +254,19 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all.Doctor = func(profile string) string { return doctor.Text(doctor.ExamineSession(ctx, w.setup.Config, profile)) }
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
 	all.Running = runningStates
-	all.Changes = func() (string, int, error) { return w.link.changes() }
 	all.Since = func() ([]undo.Change, error) {
 		reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
 		return reply.Changes, err
 	}
-	all.Targets = slash.TargetList{
-		Describe: func() (string, error) { return w.link.describeTarget() },
-		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },
-	}
-	all.MCP = slash.ServerList{List: func() ([]slash.Server, error) { return w.link.servers() }, Do: func(args string) (string, error) {
-		reply, err := ask[live.TextReply](w.link, ctx, live.MCP{Args: args})
-		return reply.Text, err
-	}}
-	all.Memory = slash.MemoryList{List: func() ([]slash.Remembered, string, error) { return w.link.memories() }, Do: func(args string) (string, error) {
-		reply, err := ask[live.TextReply](w.link, ctx, live.Memory{Args: args})
-		return reply.Text, err
-	}}
-	all.Rules.List = func() ([]slash.Permission, error) {
-		reply, err := ask[live.RulesReply](w.link, ctx, live.Rules{})
-		return w.setup.Permissions(reply.Rules), err
-	}
 	return all
+}
+
+// run runs a command of the table: one that needs no session here, any other in the session.
+func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.Answer, error) {
+	if c, ok := slash.Find(words[0]); !ok || !c.Early {
+		return w.link.run(words)
+	}
+	return commands.Run(ctx, &commands.Session{Setup: w.setup, Now: now, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) }}, words...)
 }
 
 // tell shows a fact that concerns this screen alone. Any goroutine may call it.

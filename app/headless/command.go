@@ -39,7 +39,7 @@ func typed(prompt string) string { return markup.Shorten(strings.Fields(prompt)[
 // extensions hold what a session has for prompts that begin with a slash.
 type extensions struct {
 	commands func(context.Context) []event.CustomCommand
-	prompt   func(ctx context.Context, command string) (string, error) // the text of a prompt of an MCP server; nil: there are none
+	prompt   func(ctx context.Context, words []string) (string, error) // the text of a prompt of an MCP server; nil: there are none
 }
 
 // meant returns what a prompt that begins with a slash is a command for, or the text that is the answer to it, where
@@ -59,7 +59,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 		if from.prompt == nil {
 			return nil, "", exit.Usage("%s: a prompt of an MCP server can't be run with --detach", typed(submit.Text))
 		}
-		text, err := from.prompt(ctx, strings.TrimSpace(name+" "+args))
+		text, err := from.prompt(ctx, append([]string{name}, strings.Fields(args)...))
 		if err != nil {
 			return nil, "", exit.Failure(fmt.Errorf("%s: %w", typed(submit.Text), err))
 		}

@@ -17,8 +17,8 @@ func TestPromptsThatAreCommands(t *testing.T) {
 		commands: func(context.Context) []event.CustomCommand {
 			return []event.CustomCommand{{Name: "fix-it", Help: "fixes it", Origin: "project"}, {Name: "git:pr", Origin: "project"}, {Name: "review", Origin: "built-in"}}
 		},
-		prompt: func(_ context.Context, command string) (string, error) {
-			if command != "mcp__s__greet ann" {
+		prompt: func(_ context.Context, words []string) (string, error) {
+			if strings.Join(words, " ") != "mcp__s__greet ann" {
 				return "", errors.New("no MCP server has it")
 			}
 			return "Greet ann", nil

@@ -18,6 +18,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/plain"
@@ -78,9 +79,9 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 		p.Close(stderr)
 		return exit.Failure(err)
 	}
-	first, answer, err := meant(ctx, first, extensions{commands: p.Commands, prompt: func(ctx context.Context, command string) (string, error) {
+	first, answer, err := meant(ctx, first, extensions{commands: p.Commands, prompt: func(ctx context.Context, words []string) (string, error) {
 		p.Servers.Await(ctx)
-		return p.MCP().Do("prompt " + command)
+		return commands.ServerPrompt(ctx, &commands.Session{Program: p}, words)
 	}})
 	if err != nil || first == nil {
 		p.Close(once.Said(stderr))

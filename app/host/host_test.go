@@ -16,6 +16,7 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/compose"
 	"buddy/app/live"
+	"buddy/app/show"
 	"buddy/app/socket"
 	"buddy/sessions"
 )
@@ -222,8 +223,8 @@ func TestFailed(t *testing.T) {
 	if _, err := s.Subscribe(ctx, 0, 0); err == nil {
 		t.Error("there are events")
 	}
-	if _, err := s.Request(ctx, live.Targets{}); err == nil {
-		t.Error("there are targets")
+	if _, err := s.Request(ctx, live.Run{Words: []string{"target"}}); err == nil {
+		t.Error("a command ran")
 	}
 	s.Send(event.Submit{Text: "help"}) // leads nowhere
 	cancel()
@@ -241,27 +242,25 @@ func TestRequests(t *testing.T) {
 	if err != nil || !slices.Equal(found.Paths, []string{"needle.txt"}) {
 		t.Errorf("files %+v, %v", found, err)
 	}
-	all, err := live.Ask[live.TargetsReply](t.Context(), v, live.Targets{})
-	if err != nil || len(all.Targets) != 1 || !all.Targets[0].Current || all.Targets[0].Name != "local" {
-		t.Errorf("targets %+v, %v", all, err)
-	}
-	where, err := live.Ask[live.TextReply](t.Context(), v, live.DescribeTarget{})
-	if err != nil || !strings.Contains(where.Text, "this machine") {
-		t.Errorf("target %+v, %v", where, err)
-	}
-	if diff, err := live.Ask[live.ChangesReply](t.Context(), v, live.Changes{}); err != nil || diff.Files != 0 {
-		t.Errorf("changes %+v, %v", diff, err)
-	}
-	said, err := live.Ask[live.TextReply](t.Context(), v, live.Memory{Args: "add Use x."})
-	if err != nil || !strings.HasPrefix(said.Text, "remembered: Use x. (r-") {
-		t.Errorf("memory %+v, %v", said, err)
-	}
-	kept, err := live.Ask[live.MemoriesReply](t.Context(), v, live.Memories{})
-	if err != nil || len(kept.All) != 1 || kept.All[0].Text != "Use x." || kept.All[0].Scope != "folder" {
-		t.Errorf("memories %+v, %v", kept, err)
-	}
-	if reply, err := live.Ask[live.AliveReply](t.Context(), v, live.Alive{Target: "elsewhere"}); err == nil {
-		t.Errorf("%+v is alive", reply)
+	for _, tt := range []struct{ line, want string }{
+		{"target", "commands run on this machine, the only target, in "},
+		{"target elsewhere", `unknown target "elsewhere" (have: local)`},
+		{"permissions", "none: the mode alone decides"},
+		{"permissions delete 12345678", `"12345678" is not a rule that applies now`},
+		{"diff", "the agent's tools for files changed nothing"},
+		{"memory add Use x.", "remembered: Use x. (r-"},
+		{"memory", "Memory:\n  1  r-"},
+		{"mcp", "none: buddy mcp add adds one"},
+		{"nonsense", `unknown command "nonsense"`},
+	} {
+		answer, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: strings.Fields(tt.line)})
+		got := answer.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
+		}
 	}
 }
 

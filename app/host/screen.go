@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/live"
@@ -107,24 +108,17 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return nil, *failed
 	}
 	switch q := q.(type) {
-	case live.Changes:
-		diff, files, err := h.program.Changes()
-		return &live.ChangesReply{Diff: diff, Files: files}, err
 	case live.ChangedSince:
 		changes, err := compose.ChangedSince(h.program)
 		return &live.ChangedSinceReply{Changes: changes}, err
 	case live.Describe:
 		reply := h.describe()
 		return &reply, nil
-	case live.DescribeTarget:
-		text, err := h.program.DescribeTarget()
-		return &live.TextReply{Text: text}, err
-	case live.Targets:
-		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named, live.Arguments, live.Rules, live.Memory, live.Memories:
+	case live.Run:
+		answer, err := commands.Run(ctx, commands.In(h.program, s.Send), q.Words...)
+		return &answer, err
+	case live.Named, live.Arguments:
 		return askProgram(ctx, h.program, q)
-	case live.Alive:
-		return h.alive(q.Target)
 	case live.Files:
 		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
 	case live.Close:
@@ -140,41 +134,19 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askProgram answers what is about MCP servers, rules and memory, and what else a prompt can name or say to a
-// command.
+// askProgram answers what else a prompt can name or say to a command.
 func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
-	case live.MCP:
-		text, err := p.MCP().Do(q.Args)
-		return &live.TextReply{Text: text}, err
 	case live.Named:
 		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
-	case live.Rules:
-		rules, err := p.Rules()
-		return &live.RulesReply{Rules: rules}, err
-	case live.Memory:
-		text, err := compose.NewMemoryList(p.Memory).Do(q.Args)
-		return &live.TextReply{Text: text}, err
-	case live.Memories:
-		return memories(compose.NewMemoryList(p.Memory).Items(ctx))
 	case live.Arguments:
 		reply := live.ArgumentsReply{Words: []live.Argument{}}
 		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
 			reply.Words = append(reply.Words, live.Argument(c))
 		}
 		return &reply, nil
-	default:
-		return servers(p.MCP().Offers())
 	}
-}
-
-// memories returns what memory has, as it goes to a screen.
-func memories(all []slash.Remembered, skipped string, err error) (*live.MemoriesReply, error) {
-	reply := &live.MemoriesReply{All: make([]live.Remembered, len(all)), Skipped: skipped}
-	for i, e := range all {
-		reply.All[i] = live.Remembered(e)
-	}
-	return reply, err
+	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
 // quits reports whether the session goes on when this screen quits: nothing runs in it, and a person
@@ -188,38 +160,6 @@ func (s *screen) quits() bool {
 	}
 	delete(h.screens, s)
 	return true
-}
-
-// targets are the targets to choose from, as they go to a screen.
-func targets(offers []slash.TargetOffer) []live.Target {
-	all := make([]live.Target, len(offers))
-	for i, o := range offers {
-		all[i] = live.Target{
-			Name: o.Name, Kind: o.Kind, Address: o.Address, Folder: o.Folder, Attach: o.Attach, Current: o.Current,
-			Production: o.Production, State: o.State.Text, Why: o.State.Why, Asks: o.Ask != nil,
-		}
-	}
-	return all
-}
-
-// servers are the MCP servers, as they go to a screen.
-func servers(offers []slash.Server, err error) (*live.ServersReply, error) {
-	reply := &live.ServersReply{Servers: make([]live.Server, len(offers))}
-	for i, o := range offers {
-		reply.Servers[i] = live.Server(o)
-	}
-	return reply, err
-}
-
-// alive asks a target for a sign of life.
-func (h *Host) alive(name string) (*live.AliveReply, error) {
-	for _, o := range h.program.TargetOffers() {
-		if o.Name == name && o.Ask != nil {
-			state := o.Ask()
-			return &live.AliveReply{State: state.Text, Why: state.Why}, nil
-		}
-	}
-	return nil, fmt.Errorf("nothing is connected to %q", name)
 }
 
 // files finds files of the current target, for completion.

@@ -5,19 +5,10 @@ import (
 	"fmt"
 	"reflect"
 
-	"buddy/agent/action"
 	"buddy/agent/model"
 	"buddy/agent/undo"
+	"buddy/app/show"
 )
-
-// Changes asks for the diff of what the agent changed in files.
-type Changes struct{ asks[ChangesReply] }
-
-// ChangesReply is the diff and how many files it is of.
-type ChangesReply struct {
-	Diff  string `json:"diff"`
-	Files int    `json:"files"`
-}
 
 // ChangedSince asks how many files have changed since prompts.
 type ChangedSince struct{ asks[ChangedSinceReply] }
@@ -27,110 +18,10 @@ type ChangedSinceReply struct {
 	Changes []undo.Change `json:"changes"`
 }
 
-// DescribeTarget asks where commands run, for people.
-type DescribeTarget struct{ asks[TextReply] }
-
-// TextReply is a text for people.
-type TextReply struct {
-	Text string `json:"text"`
-}
-
-// Targets asks which targets may be switched to. It connects to none.
-type Targets struct{ asks[TargetsReply] }
-
-// TargetsReply lists them.
-type TargetsReply struct {
-	Targets []Target `json:"targets"`
-}
-
-// Target is a target of the session as it is known without asking it.
-type Target struct {
-	Name       string `json:"name"`
-	Kind       string `json:"kind"`
-	Address    string `json:"address,omitempty"`
-	Folder     string `json:"folder,omitempty"`
-	Attach     string `json:"attach,omitempty"` // the line that attaches to its panes
-	Current    bool   `json:"current,omitempty"`
-	Production bool   `json:"production,omitempty"`
-	State      string `json:"state"`
-	Why        string `json:"why,omitempty"`  // it can't be reached; "" if it can
-	Asks       bool   `json:"asks,omitempty"` // it can be asked for a sign of life, with Alive
-}
-
-// Rules asks which rules apply now.
-type Rules struct{ asks[RulesReply] }
-
-// RulesReply are the rules, in their order.
-type RulesReply struct {
-	Rules []action.Rule `json:"rules"`
-}
-
-// MCP obeys what follows /mcp, and asks what there is to say.
-type MCP struct {
-	asks[TextReply]
-	Args string `json:"args,omitempty"`
-}
-
-// Servers asks which MCP servers there are.
-type Servers struct{ asks[ServersReply] }
-
-// ServersReply lists them.
-type ServersReply struct {
-	Servers []Server `json:"servers"`
-}
-
-// Server is an MCP server of the session.
-type Server struct {
-	Name     string   `json:"name"`
-	State    string   `json:"state"`
-	Kind     string   `json:"kind"`
-	Tools    int      `json:"tools,omitempty"`
-	Error    string   `json:"error,omitempty"`
-	Lines    []string `json:"lines"`
-	On       bool     `json:"on,omitempty"`
-	Fixed    bool     `json:"fixed,omitempty"` // it can't be started here
-	Withheld bool     `json:"withheld,omitempty"`
-}
-
-// Memory obeys what follows /memory, and asks what there is to say.
-type Memory struct {
-	asks[TextReply]
-	Args string `json:"args,omitempty"`
-}
-
-// Memories asks what memory has.
-type Memories struct{ asks[MemoriesReply] }
-
-// MemoriesReply lists it, and says in a line what was skipped.
-type MemoriesReply struct {
-	All     []Remembered `json:"all"`
-	Skipped string       `json:"skipped,omitempty"`
-}
-
-// Remembered is a line of memory: an entry, or a proposal of one.
-type Remembered struct {
-	ID       string `json:"id"`
-	Kind     string `json:"kind"`
-	Scope    string `json:"scope"`
-	Text     string `json:"text"`
-	State    string `json:"state,omitempty"`
-	Limits   string `json:"limits,omitempty"`
-	Source   string `json:"source,omitempty"`
-	File     string `json:"file,omitempty"`
-	Note     string `json:"note,omitempty"`
-	Proposed bool   `json:"proposed,omitempty"`
-}
-
-// Alive asks a target for a sign of life.
-type Alive struct {
-	asks[AliveReply]
-	Target string `json:"name"`
-}
-
-// AliveReply says what became of it.
-type AliveReply struct {
-	State string `json:"state"`
-	Why   string `json:"why,omitempty"`
+// Run runs a command of the table: its name, then its arguments. The reply is what the command answers.
+type Run struct {
+	asks[show.Answer]
+	Words []string `json:"words"`
 }
 
 // Describe asks what the session is about and what it does, for a list.
@@ -224,21 +115,13 @@ func (asks[R]) Reply() any { return new(R) }
 
 // requests are all that there are, by their names on the wire.
 var requests = map[string]Request{
-	"changes":         Changes{},
-	"changed_since":   ChangedSince{},
-	"describe_target": DescribeTarget{},
-	"describe":        Describe{},
-	"targets":         Targets{},
-	"alive":           Alive{},
-	"files":           Files{},
-	"named":           Named{},
-	"arguments":       Arguments{},
-	"rules":           Rules{},
-	"mcp":             MCP{},
-	"servers":         Servers{},
-	"memory":          Memory{},
-	"memories":        Memories{},
-	"close":           Close{},
+	"changed_since": ChangedSince{},
+	"describe":      Describe{},
+	"files":         Files{},
+	"named":         Named{},
+	"arguments":     Arguments{},
+	"run":           Run{},
+	"close":         Close{},
 }
 
 // Name returns the name of a request on the wire.

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/input"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
@@ -30,7 +33,6 @@ func init() { // a line from the editor may be one of them
 		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
 		"output":   lineOutput,
 		"copy":     lineCopy,
-		"diff":     lineDiff,
 		"findings": lineFindings,
 		"quit":     func(r *repl, _ string) error { r.over = true; return nil },
 	}
@@ -80,7 +82,60 @@ func runCommand(r *repl, c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(r, args)
 	}
+	if c.Answers {
+		runWords(r, append([]string{c.Name}, strings.Fields(args)...))
+		return nil
+	}
 	return c.Do(r.catalog, r.frontend(), args)
+}
+
+// runWords runs a command of the table elsewhere and prints its answer.
+func runWords(r *repl, words []string) {
+	words = withRowIDs(r, words)
+	var sent []event.Command // from here, once the command is done
+	session := commands.In(r.program, func(c event.Command) { sent = append(sent, c) })
+	session.Now = slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state)}
+	r.beside(func() func() {
+		answer, err := commands.Run(context.Background(), session, words...)
+		if err == nil && answer.List != nil && answer.List.Rest != nil { // what is printed is not read again
+			answer, err = commands.Run(context.Background(), session, answer.List.Rest...)
+		}
+		return func() {
+			if err != nil {
+				r.failed("/"+words[0], err)
+				return
+			}
+			for _, c := range sent {
+				r.command(c)
+			}
+			if answer.List != nil {
+				r.listed[words[0]] = answer.List.Rows
+			}
+			switch text := answer.String(); {
+			case answer.Text != nil && answer.Text.Form == show.Diff:
+				r.say(boundDiff(answer.Text.Body))
+			case text != "":
+				r.say(text)
+			}
+			if answer.Leave != nil {
+				if err := r.change(answer.Leave.Session); err != nil {
+					r.failed("/"+words[0], err)
+				}
+			}
+		}
+	})
+}
+
+// withRowIDs returns words with the ids of rows in place of their numbers in the list that the same command printed last.
+func withRowIDs(r *repl, words []string) []string {
+	rows := r.listed[words[0]]
+	words = slices.Clone(words)
+	for i, w := range words[1:] {
+		if n, err := strconv.Atoi(strings.TrimPrefix(w, "#")); err == nil && n >= 1 && n <= len(rows) {
+			words[i+1] = rows[n-1].ID
+		}
+	}
+	return words
 }
 
 // frontend returns what commands need of the line.

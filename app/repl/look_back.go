@@ -66,17 +66,6 @@ func lineOutput(r *repl, args string) error {
 	return nil
 }
 
-func lineDiff(r *repl, _ string) error {
-	slash.Inform(r.frontend(), "/diff", func() (string, error) {
-		diff, files, err := r.catalog.Changes()
-		if err != nil || files == 0 {
-			return slash.NoChanges, err
-		}
-		return boundDiff(diff), nil
-	}, r.say)
-	return nil
-}
-
 // boundDiff is the begin of a diff, with the names of the files that do not show.
 func boundDiff(diff string) string {
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")

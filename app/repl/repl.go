@@ -18,6 +18,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/input"
 	"buddy/app/plain"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/app/version"
@@ -43,6 +44,8 @@ type repl struct {
 	typed   chan typedLine
 
 	attachSaid bool // how to watch the first pane
+
+	listed map[string][]show.Row // by command: the list that it printed last, whose rows numbers stand for
 
 	asking
 	wait holding
@@ -98,7 +101,7 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 	options := *f
 	n := first
 	for n.Again = true; n.Again; options.Cleared = n.Resume == "" {
-		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
+		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1), listed: make(map[string][]show.Row)}
 		files := input.FileIndexes{Here: here}
 		con.complete = func(word, before string) (string, []string) {
 			return completeWord(completionsOf(r, &files), word, before)

@@ -2,10 +2,6 @@ package slash
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/review"
@@ -13,66 +9,14 @@ import (
 	"buddy/sessions"
 )
 
-// OnModel talks to another model, by its name or its number in the list, or without one lists them.
-func (c Catalog) OnModel(s Frontend, args string) error {
-	change := func(name string) { s.Command(event.SwitchModel{Profile: name}) }
-	n, err := strconv.Atoi(args)
-	switch {
-	case args == "":
-		current := s.Info().Profile
-		Inform(s, "/model", func() (string, error) { return OffersText(c.Offers(), current), nil }, s.Say)
-	case err != nil || n < 1:
-		change(args)
-	default:
-		Inform(s, "/model", func() (string, error) { return OfferName(c.Offers(), n) }, change)
-	}
-	return nil
-}
-
-// OnTarget works on another target, or without a name says where commands run.
-func (c Catalog) OnTarget(s Frontend, args string) error {
-	switch {
-	case args != "":
-		Inform(s, "/target", func() (string, error) { return args, c.Targets.have(args) }, func(name string) {
-			s.Command(event.SwitchTarget{Name: name})
-		})
-	default:
-		Inform(s, "/target", c.Targets.Describe, s.Say)
-	}
-	return nil
-}
-
-// have says that there is no target with a name, nil if there is one.
-func (l TargetList) have(name string) error {
-	all, err := l.Offers()
-	if err != nil || slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == name }) {
-		return err
-	}
-	var have []string
-	for _, o := range all {
-		have = append(have, o.Name)
-	}
-	return fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(have, ", "))
-}
-
-// OnServerPrompt gives the model a prompt of an MCP server, filled in with the words of args.
-func (c Catalog) OnServerPrompt(s Frontend, name, args string) error {
-	Inform(s, "/"+name, func() (string, error) { return c.MCP.Do("prompt " + name + " " + args) }, func(text string) {
-		s.Command(event.Submit{Text: text})
-	})
-	return nil
-}
-
 // Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
 type Catalog struct {
-	Offers   func() []Offer                            // of models; asks servers on this machine
 	Sessions func() (string, error)                    // a list for people
 	Search   func(text string) (string, error)         // in the texts of the sessions, for people
 	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	Find     func(string) (string, error)              // the id that a person means
-	Targets  TargetList
-	Notice   func(text string)        // tells the person on this screen; from any goroutine
-	Running  func() map[string]string // what the sessions do that run, by id; may take long
+	Notice   func(text string)                         // tells the person on this screen; from any goroutine
+	Running  func() map[string]string                  // what the sessions do that run, by id; may take long
 	Trust    *TrustList
 	Styles   StyleList
 	Current  func() string // the session to go on with
@@ -80,11 +24,7 @@ type Catalog struct {
 	Settings Settings
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
-	Changes  func() (diff string, files int, err error) // what the agent changed
-	Since    func() ([]undo.Change, error)              // how many files have changed since prompts
-	Rules    RuleList
-	MCP      ServerList
-	Memory   MemoryList
+	Since    func() ([]undo.Change, error) // how many files have changed since prompts
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
 	// Export writes a session into a file, which must be a new one unless force is set.

@@ -20,11 +20,17 @@ type Command struct {
 	Do func(c Catalog, s Frontend, args string) error
 	// Complete returns what may follow some of its arguments. nil: nothing is offered.
 	Complete func(from Offers, said []string) []Choice
+	// Answers means that package commands has what it does, which answers with a shape of package show.
+	Answers bool
+	// Early means that it works on the settings and the saved sessions alone, before the session runs.
+	Early bool
+	// Use is the place of the command among those that are used most, from 1; 0 is after all of them.
+	Use int
 	// ScreenOnly says why there is no use for it line by line; "" means that there is one.
 	ScreenOnly string
 }
 
-// Commands lists what there is, in the order of the help.
+// Commands lists what there is, in the order of the help. Package commands adds its rows when the program starts.
 var Commands = []Command{
 	{Name: "help", Help: "keys and commands"},
 	{Name: "status", Help: "model, tools and counters of this session", Do: sends(Report(event.ReportStatus))},
@@ -35,7 +41,6 @@ var Commands = []Command{
 	{Name: "approve", Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Do: sends(Approve)},
 	{Name: "plan", Args: "[PROMPT]", Brief: "only read until you approve a plan", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Do: plan},
 	{Name: "goal", Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Do: sends(Goal)},
-	{Name: "permissions", Args: "[list|delete N]", Brief: "the rules that allow, ask or deny", Help: "the rules that apply, of this session and of your settings; deletes them", Do: Catalog.OnPermissions},
 	{Name: "context", Brief: "how full the model's context is", Help: "how full the model's context is: its parts, what is largest, what was spent", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Brief: "the subagents there are", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "review", Args: "[BASE]", Brief: "let a subagent review your changes", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Do: sends(reviewChange)},
@@ -45,8 +50,6 @@ var Commands = []Command{
 	{Name: "compact", Args: "[WHAT TO KEEP]", Brief: "replace old exchanges by a summary", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
 	{Name: "pin", Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Do: sends(Pin(false))},
 	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Do: sends(Pin(true))},
-	{Name: "target", Args: "[NAME]", Brief: "work on another machine or container", Help: "work on another target; without a name, choose one from a list that says which can be reached", Do: Catalog.OnTarget},
-	{Name: "model", Args: "[NAME]", Brief: "choose another model", Help: "talk to another model; without a name, choose one from a list", Do: Catalog.OnModel},
 	{Name: "effort", Args: "none|minimal|low|medium|high|xhigh|max", Brief: "how much the model thinks", Help: "how much the model thinks, from its next request on", Do: sends(effort)},
 	{Name: "skills", Args: "[off NAME|on NAME]", Brief: "skills and custom commands", Help: "skills and custom commands: what each costs, why one was left out; switches one off or on", Do: sends(Skills)},
 	{Name: "style", Args: "[NAME]", Brief: "how answers are written", Help: "how answers are written, from the next session on; without a name, lists the styles", Do: Catalog.OnStyle},
@@ -66,18 +69,17 @@ var Commands = []Command{
 	{Name: "rewind", Args: "[N [conversation|files|both] [--force]]", Brief: "go back to before a prompt", Help: "go back to before the N-th last prompt: the conversation, the files that tools for files changed since, or both; without N, choose from a list; /redo takes it back", Do: Catalog.OnRewind},
 	{Name: "undo", Args: "[N] [--force]", Brief: "take back the last changes of files", Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did", Do: sends(Undo)},
 	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Do: sends(redo)},
-	{Name: "diff", Brief: "all changes of files in this session", Help: "all that the agent's tools for files changed in this session"},
 	{Name: "export", Args: "[md|html|json] [FILE] [--force]", Brief: "write this session into a file", Help: "write this session into a file, for others to read; with --force in place of one that exists", Do: Catalog.ExportThis},
 	{Name: "palette", Brief: "all commands and actions with their keys", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
 	{Name: "init", Args: "[WHAT ELSE]", Brief: "let the model write AGENTS.md", Help: "let the model write AGENTS.md, which tells it about this project", Do: sends(initProject)},
 	{Name: "trust", Args: "[N|all|forget N]", Brief: "trust what came with this folder", Help: "what came with this folder and runs or grants something: hooks, servers, settings; choose what to trust", Do: Catalog.OnTrust},
-	{Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Help: "the MCP servers of this session: their states, tools and errors; starts and ends them", Do: Catalog.OnMCP},
-	{Name: "memory", Args: "[why ID|edit ID TEXT|keep ID|share ID|forget ID|accept ID|reject ID|undo|off]", Brief: "what you taught buddy", Help: "what you taught: rules, corrections and facts with their sources; proposals to accept; takes back what was learned last; off for this session", Do: Catalog.OnMemory},
-	{Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Brief: "keep a rule for later sessions", Help: "keep a rule for the sessions to come: in this folder, for you everywhere, or for the team; for some files or a target only", Do: Catalog.OnRemember},
 	{Name: "theme", Args: "[NAME]", Brief: "choose other colours", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
 	{Name: "detach", Brief: "leave; the session keeps running", Help: "leave this session at work and give the terminal back; buddy attach comes back", ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work"},
 	{Name: "quit", Help: "leave buddy"},
 }
+
+// Add adds a command.
+func Add(c Command) { Commands = append(Commands, c) }
 
 // Find returns the command of a name. Prompts of MCP servers are commands, too; only the session
 // knows which there are.
@@ -86,9 +88,7 @@ func Find(name string) (Command, bool) {
 		return Commands[i], true
 	}
 	if strings.HasPrefix(name, "mcp__") {
-		return Command{Name: name, Args: "[ARGUMENT]...", Help: "a prompt of an MCP server", Do: func(c Catalog, s Frontend, args string) error {
-			return c.OnServerPrompt(s, name, args)
-		}}, true
+		return Command{Name: name, Args: "[ARGUMENT]...", Help: "a prompt of an MCP server", Answers: true}, true
 	}
 	return Command{}, false
 }

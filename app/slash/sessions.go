@@ -10,6 +10,13 @@ import (
 	"buddy/app/state"
 )
 
+// Now holds what a screen knows of its session.
+type Now struct {
+	Info    event.SessionCreated
+	Prompts []state.Border // that one can go back to before, the oldest first
+	Busy    error          // why the session can't be left; nil if it can
+}
+
 // Frontend holds what commands need of where they were typed: the full screen, or a line of a
 // terminal.
 type Frontend struct {

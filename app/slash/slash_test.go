@@ -9,7 +9,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/model"
 )
 
 func TestSplit(t *testing.T) {
@@ -167,73 +166,6 @@ func TestOnSession(t *testing.T) {
 		if got := strings.Join(told, "|"); got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.verb, tt.arg, got, tt.want)
 		}
-	}
-}
-
-func TestOffers(t *testing.T) {
-	offers := []Offer{
-		{Name: "a", Model: "m", Usable: true, Window: 200_000, Price: model.Price{Input: 1_000_000, Output: 2_000_000}},
-		{Name: "b", Model: "b", Why: `model profile "b" has no key: B is not set`},
-	}
-	want := "models:\n* 1  a · m · 200k · " + offers[0].PriceText() + "\n  2  b · needs a key: B is not set"
-	if got := OffersText(offers, "a"); !strings.HasPrefix(got, want) {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-	if name, err := OfferName(offers, 2); name != "b" || err != nil {
-		t.Errorf("%q, %v", name, err)
-	}
-	if _, err := OfferName(offers, 3); err == nil {
-		t.Error("there is a third one")
-	}
-}
-
-// TestOnPermissions: the list numbers the rules, and a number deletes one: of the session, or of
-// the settings with their file.
-func TestOnPermissions(t *testing.T) {
-	var told []string
-	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
-	s := Frontend{
-		Command: func(c event.Command) { tell("command %v", c.(event.RemoveRule).Rule) },
-		Say:     func(text string) { tell("%s", text) },
-		Beside:  func(work func() func()) { work()() },
-		Failed:  func(what string, err error) { tell("%s failed: %v", what, err) },
-	}
-	all := []Permission{
-		{Rule: action.Rule{Decision: action.Deny, Prefix: []string{"git", "push"}, Source: action.FromUser}, Place: "c.toml:3"},
-		{Rule: action.Rule{Decision: action.Ask, Host: "x.io", Source: action.FromProject}},
-		{Rule: action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"make", "a b"}, Shape: action.Exactly, Folder: "/w", Source: action.FromSession}},
-	}
-	c := Catalog{Rules: RuleList{List: func() ([]Permission, error) { return all, nil }, Remove: func(p Permission) (string, error) {
-		if p.Place == "" {
-			return "", errors.New("no file has it")
-		}
-		return "c.toml", nil
-	}}}
-	for _, tt := range []struct{ args, want string }{
-		{"", "rules that apply, deny before ask before allow:\n  1  deny `git push …` · c.toml:3\n  2  ask at x.io · settings of the project\n" +
-			"  3  allow `make 'a b'` by run_shell in /w · until the session ends\n/permissions delete N deletes one, also from its file"},
-		{"delete 1", "command deny `git push …` (user)|deleted from c.toml"},
-		{"delete 2", "/permissions failed: no file has it"},
-		{"delete #3", "command allow `make 'a b'` in /w in this session"},
-		{"delete 4", `error "4" is not the number of a rule (/permissions lists 3)`},
-		{"delete", `error "" is not the number of a rule (/permissions lists 3)`},
-		{"add", `error "add" is not known (have: list, delete N)`},
-	} {
-		told = nil
-		if err := c.OnPermissions(s, tt.args); err != nil {
-			tell("error %v", err)
-		}
-		if got := strings.Join(told, "|"); got != tt.want {
-			t.Errorf("%q: %s, want %s", tt.args, got, tt.want)
-		}
-	}
-	all = nil
-	told = nil
-	if err := c.OnPermissions(s, "list"); err != nil || !strings.HasPrefix(strings.Join(told, "|"), "no rules: the mode alone decides") {
-		t.Errorf("%v, %q", err, told)
-	}
-	if err := (Catalog{}).OnPermissions(s, ""); err == nil {
-		t.Error("rules without a session")
 	}
 }
 

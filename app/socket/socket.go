@@ -108,7 +108,7 @@ func answers(path string) bool {
 // [ErrRuns] if a host listens there. The listener does not remove its file when it is closed
 // in this process: its host does, with [Remove].
 func Listen(path string) (l *net.UnixListener, err error) {
-	for range 10 {
+	for range 100 { // of those that look, each takes it once at most
 		if l, err = listenOnce(path); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}

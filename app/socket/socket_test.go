@@ -20,6 +20,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/stream"
 	"buddy/app/live"
+	"buddy/app/show"
 )
 
 // session is a stream that answers, and notes what it is told.
@@ -80,7 +81,7 @@ func (s *session) Request(ctx context.Context, q live.Request) (any, error) {
 		s.Publish(0, 0, event.SessionClosed{})
 		s.Close()
 		return &live.CloseReply{Lines: []string{"bye"}, Stored: true}, nil
-	case live.Changes:
+	case live.ChangedSince:
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -178,7 +179,7 @@ func TestAScreenHasTheSession(t *testing.T) {
 	if err != nil || fmt.Sprint(files.Paths) != "[main.go]" {
 		t.Errorf("%v, %v", files, err)
 	}
-	if _, err := live.Ask[live.TargetsReply](t.Context(), c, live.Targets{}); err == nil || err.Error() != "not here" {
+	if _, err := live.Ask[show.Answer](t.Context(), c, live.Run{}); err == nil || err.Error() != "not here" {
 		t.Errorf("%v", err)
 	}
 	read := make(chan struct{})
@@ -195,7 +196,7 @@ func TestAScreenHasTheSession(t *testing.T) {
 	if err := c.Err(); err != nil {
 		t.Errorf("a session that was closed: %v", err)
 	}
-	if _, err := c.Request(t.Context(), live.Targets{}); err == nil {
+	if _, err := c.Request(t.Context(), live.Run{}); err == nil {
 		t.Error("a request after the end was answered")
 	}
 }
@@ -289,7 +290,7 @@ func TestAHostThatEndsIsNamed(t *testing.T) {
 	}
 	asked := make(chan error)
 	go func() {
-		_, err := live.Ask[live.ChangesReply](t.Context(), c, live.Changes{})
+		_, err := live.Ask[live.ChangedSinceReply](t.Context(), c, live.ChangedSince{})
 		asked <- err
 	}()
 	time.Sleep(10 * time.Millisecond)

@@ -26,7 +26,7 @@ func watches(q live.Request) bool {
 	switch q := q.(type) {
 	case live.Close:
 		return q.Reason == ""
-	case live.Changes, live.ChangedSince, live.Describe, live.DescribeTarget, live.Targets, live.Rules, live.Servers, live.Memories:
+	case live.ChangedSince, live.Describe:
 		return true
 	}
 	return false

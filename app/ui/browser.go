@@ -16,6 +16,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
@@ -39,7 +40,7 @@ type browser struct {
 	all     []slash.SavedSession
 	entries map[string]slash.SavedSession
 	running map[string]string // what the sessions do that run, by id
-	rows    []dialog.PickerRow
+	rows    []show.Row
 	columns []string          // of rows
 	hits    []slash.Hit       // that show
 	turns   map[string]string // known numbers of prompts
@@ -136,7 +137,7 @@ func (b *browser) take(entries []slash.SavedSession) {
 		if e.Problem != "" {
 			target = ""
 		}
-		b.rows = append(b.rows, dialog.PickerRow{ID: e.ID, Find: e.Title, Cells: []string{
+		b.rows = append(b.rows, show.Row{ID: e.ID, Find: e.Title, Cells: []string{
 			b.title(e), Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, target, b.folder(e.Cwd),
 		}})
 	}
@@ -237,13 +238,13 @@ func Age(d time.Duration) string {
 
 // sessionOf returns the id of the session that a row is about; hits have the session's id and
 // a number.
-func sessionOf(row dialog.PickerRow) string {
+func sessionOf(row show.Row) string {
 	id, _, _ := strings.Cut(row.ID, "#")
 	return id
 }
 
 // preview shows the end of a session beside the list.
-func (b *browser) preview(r dialog.PickerRow) {
+func (b *browser) preview(r show.Row) {
 	id := sessionOf(r)
 	b.work(func() (apply func()) {
 		b.look.do(func() {
@@ -327,7 +328,7 @@ func (b *browser) prompts(id string) string {
 }
 
 // resume goes on with a session, where a search found something in it.
-func (b *browser) resume(r dialog.PickerRow) {
+func (b *browser) resume(r show.Row) {
 	id := sessionOf(r)
 	to := b.spotOf(r)
 	if id == b.u.state.Info.Session {
@@ -357,7 +358,7 @@ func (b *browser) say(err error) {
 }
 
 // key does something with the list, or with the selected session.
-func (b *browser) key(a keymap.Action, r dialog.PickerRow) {
+func (b *browser) key(a keymap.Action, r show.Row) {
 	id := sessionOf(r)
 	switch a {
 	case keymap.SessionSearch:
@@ -450,13 +451,13 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 	p := b.u.overlays.pick(dialog.PickerOptions{
 		Title: "Fork: the copy ends after", Hint: "type to filter", Columns: []string{"prompt", "used", "outcome"},
 		Empty:    "no prompt has ended yet",
-		OnChoose: func(r dialog.PickerRow) { b.forkTo(id, r.ID) },
+		OnChoose: func(r show.Row) { b.forkTo(id, r.ID) },
 	})
 	now := b.u.deps.Now()
-	var rows []dialog.PickerRow
+	var rows []show.Row
 	for _, x := range slices.Backward(all) {
 		if x.Outcome != "" {
-			rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(x.Number), Cells: []string{
+			rows = append(rows, show.Row{ID: strconv.Itoa(x.Number), Cells: []string{
 				fmt.Sprintf("%d  %s", x.Number, x.Prompt), Age(now.Sub(x.Time)), x.Outcome,
 			}})
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/texts"
-	"buddy/views/dialog"
 	"buddy/views/markup"
 )
 
@@ -80,9 +80,9 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 		return
 	}
 	now := b.u.deps.Now()
-	rows := make([]dialog.PickerRow, len(hits))
+	rows := make([]show.Row, len(hits))
 	for i, h := range hits {
-		rows[i] = dialog.PickerRow{
+		rows[i] = show.Row{
 			ID: h.Session.ID + "#" + strconv.Itoa(i), Mark: h.Session.ID == b.u.state.Info.Session,
 			Cells: []string{h.Text, Age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
 		}
@@ -93,7 +93,7 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 }
 
 // spotOf returns the place of the hit that a row shows; the zero Spot if it shows a session.
-func (b *browser) spotOf(row dialog.PickerRow) slash.Spot {
+func (b *browser) spotOf(row show.Row) slash.Spot {
 	_, number, ok := strings.Cut(row.ID, "#")
 	i, err := strconv.Atoi(number)
 	if !ok || err != nil || i >= len(b.hits) {

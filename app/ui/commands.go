@@ -27,7 +27,6 @@ var own = map[string]func(u *UI, args string) error{
 	"edit":     func(u *UI, text string) error { u.editFrom(text); return nil },
 	"output":   showOutput,
 	"copy":     copyAnswer,
-	"diff":     showChanges,
 	"findings": showFindings,
 	"palette":  func(u *UI, _ string) error { u.overlays.palette(); return nil },
 	"theme":    theme,
@@ -38,15 +37,10 @@ var own = map[string]func(u *UI, args string) error{
 
 // pickers are the commands that without arguments let a person choose from a list.
 var pickers = map[string]func(u *UI){
-	"target":      chooseTarget,
-	"login":       chooseLogin,
-	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile, false) },
-	"session":     browse,
-	"rewind":      chooseRewind,
-	"permissions": choosePermission,
-	"trust":       chooseTrust,
-	"mcp":         chooseServer,
-	"memory":      chooseMemory,
+	"login":   chooseLogin,
+	"session": browse,
+	"rewind":  chooseRewind,
+	"trust":   chooseTrust,
 }
 
 // run runs a command.
@@ -57,6 +51,13 @@ func run(u *UI, c slash.Command, args string) error {
 	}
 	if do := own[c.Name]; do != nil {
 		return do(u, args)
+	}
+	if c.Answers {
+		if u.following.on() && strings.HasPrefix(c.Name, "mcp__") {
+			return errMainOnly
+		}
+		runWords(u, append([]string{c.Name}, strings.Fields(args)...))
+		return nil
 	}
 	return c.Do(u.deps.Catalog, u.frontend(), args)
 }
@@ -125,8 +126,8 @@ func offer(u *UI, ch state.Changed) {
 		u.v.help.SetCommands(commandHelp(custom))
 		u.v.prompt.SetCommands(offeredCommands(custom))
 	}
-	if ch&state.Servers != 0 && u.overlays.servers != nil {
-		u.overlays.servers.read()
+	if ch&state.Servers != 0 {
+		u.overlays.refresh()
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // Every command of the table has a way to run on the screen.
 func TestEveryCommandRunsOnTheScreen(t *testing.T) {
 	for _, c := range slash.Commands {
-		if own[c.Name] == nil && c.Do == nil {
+		if own[c.Name] == nil && c.Do == nil && !c.Answers {
 			t.Errorf("/%s does nothing", c.Name)
 		}
 	}
@@ -19,7 +19,7 @@ func TestEveryCommandRunsOnTheScreen(t *testing.T) {
 		}
 	}
 	for name := range pickers {
-		if c, ok := slash.Find(name); !ok || c.Do == nil && own[name] == nil {
+		if c, ok := slash.Find(name); !ok || c.Do == nil && !c.Answers && own[name] == nil {
 			t.Errorf("/%s with arguments does nothing", name)
 		}
 	}

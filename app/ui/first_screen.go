@@ -67,7 +67,7 @@ func choose(u *UI, n int) {
 	case 0:
 		chooseLogin(u)
 	case 1:
-		pickModel(&u.overlays, u.state.Info.Event.Profile, true)
+		runWords(u, []string{"model", "local"})
 	default:
 		u.submit("tour")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"buddy/app/show"
 	"buddy/views/dialog"
 )
 
@@ -12,16 +13,16 @@ import (
 func chooseLogin(u *UI) {
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title: "Add an API key or log in", Hint: "type to filter", Columns: []string{"provider", "name", "now"},
-		OnChoose: func(r dialog.PickerRow) {
+		OnChoose: func(r show.Row) {
 			u.overlays.unpick()
 			if err := logInHere(u, r.ID); err != nil {
 				u.hint("", err.Error())
 			}
 		},
 	})
-	var rows []dialog.PickerRow
+	var rows []show.Row
 	for _, a := range u.deps.Catalog.Access.All() {
-		rows = append(rows, dialog.PickerRow{ID: a.Name, Cells: []string{cmp.Or(a.Title, a.Name), a.Name, a.State}})
+		rows = append(rows, show.Row{ID: a.Name, Cells: []string{cmp.Or(a.Title, a.Name), a.Name, a.State}})
 	}
 	p.SetRows(rows)
 }

@@ -45,7 +45,7 @@ type overlays struct {
 	pickers []*dialog.Picker // the last one shows
 	sheet   overlayView      // the changes or the findings, over the pickers; nil while closed
 	palette func()           // opens the list of commands
-	servers *serverList      // one of the pickers; nil while it is closed
+	shown   []*shownList     // those of the pickers that a command answered with
 }
 
 // stackUp sets the stack, the top level first: where several are open, the first one shows. It is

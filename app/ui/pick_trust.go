@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/views/dialog"
 	"buddy/views/markup"
@@ -62,13 +63,13 @@ func (l *trustList) read(then func()) {
 }
 
 // rows describes the items, by their number in the list, after one for all that wait.
-func (l *trustList) rows() []dialog.PickerRow {
-	var rows []dialog.PickerRow
+func (l *trustList) rows() []show.Row {
+	var rows []show.Row
 	if n := len(slash.Waiting(l.items)); n > 1 {
-		rows = append(rows, dialog.PickerRow{ID: allWaiting, Cells: []string{fmt.Sprintf("all %d that wait", n), "", ""}})
+		rows = append(rows, show.Row{ID: allWaiting, Cells: []string{fmt.Sprintf("all %d that wait", n), "", ""}})
 	}
 	for n, i := range l.items {
-		rows = append(rows, dialog.PickerRow{
+		rows = append(rows, show.Row{
 			ID: strconv.Itoa(n), Mark: i.State == slash.Trusted,
 			Cells: []string{markup.Shorten(i.Title(), 40), markup.Shorten(i.Runs, 24), string(i.State)},
 		})
@@ -77,7 +78,7 @@ func (l *trustList) rows() []dialog.PickerRow {
 }
 
 // ask shows a row's items whole and asks what to do with them.
-func (l *trustList) ask(r dialog.PickerRow) {
+func (l *trustList) ask(r show.Row) {
 	if r.ID == allWaiting {
 		all := slash.Waiting(l.items)
 		var lines []string

@@ -1,81 +1,23 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"buddy/agent/event"
-	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/layout"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/themes"
 	"buddy/views/dialog"
 )
-
-// pickModel lets a person choose a model, of local ones only those of servers on this machine, which are asked meanwhile.
-func pickModel(l *overlays, now string, local bool) {
-	var offers []slash.Offer
-	var p *dialog.Picker
-	closed := false
-	title, empty := "Models", ""
-	if local {
-		title, empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and choose this again."
-	}
-	p = l.pick(dialog.PickerOptions{
-		Title: title, Hint: "type to filter", Empty: empty, Columns: []string{"name", "model", "window", "in/out per 1M", "state"},
-		OnChoose: func(r dialog.PickerRow) {
-			i := slices.IndexFunc(offers, func(o slash.Offer) bool { return o.Name == r.ID })
-			if !offers[i].Usable {
-				p.Say(r.ID + ": " + offers[i].Lack())
-				return
-			}
-			l.unpick()
-			l.deps.Send(event.SwitchModel{Profile: r.ID})
-		},
-		OnClose: func() { closed = true },
-	})
-	p.SetNote("looking …")
-	now = cmp.Or(now, model.Demo)
-	look := l.deps.Catalog.Offers
-	l.deps.Background(func() func() {
-		found := look()
-		return func() {
-			if closed {
-				return
-			}
-			offers = slices.DeleteFunc(slices.Clone(found), func(o slash.Offer) bool { return local && !o.Local })
-			p.SetNote("")
-			p.SetRows(modelRows(offers, now))
-			p.Select(now)
-		}
-	})
-}
-
-// modelRows describes offers: how much each takes in, what it costs and how hard it thinks,
-// what it lacks if anything.
-func modelRows(offers []slash.Offer, now string) []dialog.PickerRow {
-	rows := make([]dialog.PickerRow, len(offers))
-	for i, o := range offers {
-		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.ModelText(), o.WindowText(), o.PriceText(), ready(o)}}
-		if !o.Usable {
-			rows[i].Cells[4] = o.LackBrief()
-		}
-	}
-	return rows
-}
-
-// ready says that an offer can be used, and how hard the model thinks if that is set.
-func ready(o slash.Offer) string { return strings.TrimSuffix("ready · "+o.Effort, " · ") }
 
 // pickTheme lets a person choose colours, which show while they move.
 func pickTheme(l *overlays, c *colouring, tell func(string)) {
 	before, auto := c.Theme, c.Auto
 	p := l.pick(dialog.PickerOptions{
 		Title: "Themes", Hint: "type to filter; moving shows them",
-		OnMove: func(r dialog.PickerRow) {
+		OnMove: func(r show.Row) {
 			if r.ID == themes.Auto && auto {
 				c.set(before) // what the terminal said
 			} else if t, err := c.Colours.Load(r.ID); err == nil {
@@ -84,7 +26,7 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 				l.pickers[len(l.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
 			}
 		},
-		OnChoose: func(r dialog.PickerRow) {
+		OnChoose: func(r show.Row) {
 			l.unpick()
 			if err := c.take(r.ID); err != nil {
 				c.set(before)
@@ -102,9 +44,9 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 	if auto {
 		now = themes.Auto
 	}
-	rows := []dialog.PickerRow{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
+	rows := []show.Row{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
 	for _, name := range themes.Names(c.Colours.Dir) {
-		rows = append(rows, dialog.PickerRow{ID: name, Cells: []string{name}})
+		rows = append(rows, show.Row{ID: name, Cells: []string{name}})
 	}
 	for i := range rows {
 		rows[i].Mark = rows[i].ID == now
@@ -116,11 +58,11 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 // pickCommand lets a person choose a command or an action, and runs it.
 func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Scope, layout.Pane, keymap.Entry)) {
 	rows := make(map[string]func())
-	var all []dialog.PickerRow
+	var all []show.Row
 	for _, c := range slash.Commands {
 		id := "/" + c.Name
 		rows[id] = func() { command(c) }
-		all = append(all, dialog.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-13s %s", id, helpOf(c)), ""}})
+		all = append(all, show.Row{ID: id, Cells: []string{fmt.Sprintf("%-13s %s", id, helpOf(c)), ""}})
 	}
 	for _, s := range keymap.Scopes() {
 		pane, ok := paneOf[s]
@@ -133,12 +75,12 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 			}
 			id := string(s) + " " + string(e.Action)
 			rows[id] = func() { action(s, pane, e) }
-			all = append(all, dialog.PickerRow{ID: id, Cells: []string{e.Help, e.Keys[0].String(), s.Title()}})
+			all = append(all, show.Row{ID: id, Cells: []string{e.Help, e.Keys[0].String(), s.Title()}})
 		}
 	}
 	p := l.pick(dialog.PickerOptions{
 		Title: "Commands and actions", Hint: "type to filter", Columns: []string{"what it does", "key", "where"},
-		OnChoose: func(r dialog.PickerRow) {
+		OnChoose: func(r show.Row) {
 			l.unpick()
 			rows[r.ID]()
 		},

@@ -17,6 +17,7 @@ import (
 	"buddy/app/layout"
 	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/views/draw"
 	"buddy/views/transcript"
@@ -95,6 +96,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Attach:    func(string) ([]model.Image, error) { return nil, errWatching },
 		},
 		Send: func(event.Command) {}, Keys: keys, Home: home,
+		Run: func(slash.Now, []string) (show.Answer, error) { return show.Answer{}, errWatching },
 		Leave: func(n slash.Next) {
 			if n.Detach { // there is nothing that would go on
 				v.told = errWatching.Error()
@@ -106,8 +108,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Running:  func() map[string]string { return nil },
 			Since:    func() ([]undo.Change, error) { return nil, errWatching },
 			Sessions: none, Find: func(string) (string, error) { return none() },
-			Trust:   &slash.TrustList{Folder: none, List: func() ([]slash.TrustItem, error) { return nil, errWatching }},
-			Targets: slash.TargetList{Describe: none}, Notice: func(string) {}, Current: func() string { return "" },
+			Trust: &slash.TrustList{Folder: none, List: func() ([]slash.TrustItem, error) { return nil, errWatching }},
 		},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }

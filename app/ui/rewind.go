@@ -10,6 +10,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/undo"
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
@@ -48,7 +49,7 @@ func chooseRewind(u *UI) {
 	closed := false
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title: "Go back to before", Hint: "type to filter; " + slash.Uncovered, Columns: []string{"prompt", "asked", "changed since"},
-		OnChoose: func(r dialog.PickerRow) {
+		OnChoose: func(r show.Row) {
 			id, joined, _ := strings.Cut(r.ID, joinedMark)
 			if i, err := strconv.Atoi(id); err == nil && i < len(all) {
 				chooseWay(u, all[i], i, joined, changed[i])
@@ -83,11 +84,11 @@ const joinedMark = " "
 
 // rewindRows returns a row for each prompt, the newest first, with what has changed since; above it one for each that
 // joined it and goes back with it.
-func rewindRows(u *UI, all []state.Border, changed []string) []dialog.PickerRow {
-	rows := make([]dialog.PickerRow, 0, len(all))
+func rewindRows(u *UI, all []state.Border, changed []string) []show.Row {
+	rows := make([]show.Row, 0, len(all))
 	now := u.deps.Now()
 	add := func(id, mark string, b state.Border, changed string) {
-		rows = append(rows, dialog.PickerRow{ID: id, Cells: []string{mark + b.Words(), Age(now.Sub(time.UnixMilli(b.Time))), changed}})
+		rows = append(rows, show.Row{ID: id, Cells: []string{mark + b.Words(), Age(now.Sub(time.UnixMilli(b.Time))), changed}})
 	}
 	for i, b := range slices.Backward(all) {
 		for _, j := range slices.Backward(b.Joined) {
@@ -107,7 +108,7 @@ func chooseWay(u *UI, b state.Border, number int, joined, changed string) {
 	}
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title: "Go back to before “" + markup.Shorten(b.Words(), 40) + "”", Hint: hint, Columns: []string{"what", ""},
-		OnChoose: func(r dialog.PickerRow) {
+		OnChoose: func(r show.Row) {
 			u.overlays.closeLists()
 			if r.ID == "fork" {
 				forkBefore(u, number)
@@ -116,9 +117,9 @@ func chooseWay(u *UI, b state.Border, number int, joined, changed string) {
 			u.frontend().Command(slash.RewindTo(b, r.ID, false))
 		},
 	})
-	rows := make([]dialog.PickerRow, len(rewindWays))
+	rows := make([]show.Row, len(rewindWays))
 	for i, way := range rewindWays {
-		rows[i] = dialog.PickerRow{ID: way.id, Cells: []string{way.text, ""}}
+		rows[i] = show.Row{ID: way.id, Cells: []string{way.text, ""}}
 		if way.id == slash.BackBoth || way.id == slash.BackFiles {
 			rows[i].Cells[1] = changed
 		}
@@ -211,7 +212,7 @@ func askUndo(u *UI, b state.Border, since int, changed string, c event.Command) 
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title:    "Undo",
 		Hint:     fmt.Sprintf("%s came after “%s”, which changed files last", texts.Plural(since, "prompt"), markup.Shorten(b.Words(), 40)),
-		OnChoose: func(dialog.PickerRow) { u.overlays.closeLists(); sendForMain(u, set) },
+		OnChoose: func(show.Row) { u.overlays.closeLists(); sendForMain(u, set) },
 	})
-	p.SetRows([]dialog.PickerRow{{ID: "undo", Cells: []string{"take back what it changed: " + changed}}})
+	p.SetRows([]show.Row{{ID: "undo", Cells: []string{"take back what it changed: " + changed}}})
 }

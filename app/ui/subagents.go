@@ -153,6 +153,9 @@ func sendForMain(u *UI, c event.Command) {
 	u.deps.Send(c)
 }
 
+// Send hands a command to the session as if the person had given it here. UI goroutine only.
+func Send(u *UI, c event.Command) { u.frontend().Command(c) }
+
 // mainOnly keeps commands that begin something in the main conversation from doing that while another
 // one shows: nobody would see it, and what was typed there was not meant for the main agent.
 func mainOnly(u *UI, c event.Command) error {

@@ -22,6 +22,7 @@ import (
 	"buddy/app/layout"
 	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/themes"
@@ -90,8 +91,10 @@ type Deps struct {
 	Leave     func(slash.Next) // the person leaves the session
 	Shape     Shape            // how the panes were arranged
 	KeepShape func(Shape)      // the panes are arranged anew
-	Catalog   slash.Catalog
-	File      SessionFile
+	// Run runs a command of the table, its name and then its arguments; from any goroutine, and it may take long.
+	Run     func(now slash.Now, words []string) (show.Answer, error)
+	Catalog slash.Catalog
+	File    SessionFile
 }
 
 // Timing holds the clock, and runs functions later or elsewhere.

@@ -16,8 +16,10 @@ import (
 	"buddy/agent/review"
 	"buddy/agent/undo"
 	"buddy/app/apptest"
+	_ "buddy/app/commands"
 	"buddy/app/keymap"
 	"buddy/app/screen"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
@@ -49,15 +51,35 @@ type testUI struct {
 	opened  []string // files that were opened there, with the line
 	kept    string   // a key that was asked for
 	diff    string   // that /diff shows
-	targets []slash.TargetOffer
-	servers []slash.Server
-	mcp     []string // what was to be done with servers
-	rules   []slash.Permission
-	removed []string // rules of the settings
 	trusts  string   // what trusting the folder says; "" begins the session anew
 	parts   []slash.TrustItem
-	memory  []slash.Remembered
-	taught  []string // what was to be done with memory
+	lists   map[string]show.List // that commands answer with, by their words
+	ran     []string             // other commands that were run
+}
+
+// run answers with a list, or notes what was run.
+func (x *testUI) run(_ slash.Now, words []string) (show.Answer, error) {
+	line := strings.Join(words, " ")
+	if line == "model" || line == "model all" || line == "model local" {
+		list := testModels()
+		if line == "model local" {
+			list.Title = "Models on this machine"
+		}
+		return show.Answer{List: &list}, nil
+	}
+	if list, ok := x.lists[line]; ok {
+		list.Rows = slices.Clone(list.Rows)
+		return show.Answer{List: &list}, nil
+	}
+	x.ran = append(x.ran, line)
+	if line == "diff" && x.diff != "" {
+		return show.Answer{Text: &show.Text{Title: "in 1 file", Body: x.diff, Form: show.Diff}}, nil
+	}
+	if words[0] == "model" && len(words) == 2 {
+		Send(x.u, event.SwitchModel{Profile: words[1]})
+		return show.Answer{}, nil
+	}
+	return show.Say(strings.Join(words[:min(2, len(words))], " ") + " done\n--- a diff"), nil
 }
 
 // setTrust changes the states of parts, unless one is not what it was when it was listed.
@@ -115,15 +137,12 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.Later = func(f func()) { post(f) }
 		d.After = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.Leave, d.Tick = func(n slash.Next) { x.left = n; quit() }, func(on bool) { tick(on) }
+		d.Run = x.run
 		d.Catalog = slash.Catalog{
-			Running: func() map[string]string { return nil },
-			Offers: func() []slash.Offer {
-				return testModels
-			},
+			Running:    func() map[string]string { return nil },
 			Sessions:   func() (string, error) { return "2 sessions", nil },
 			Transcript: func(id string) (string, error) { return "[user]\nin " + id + "\n→ use_tool {\"name\":\"x\"}\n", nil },
 			Saved:      slash.SavedIn(x.store),
-			Changes:    func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
 			Since:      func() ([]undo.Change, error) { return x.since, nil },
 			Export: func(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 				if force {
@@ -140,25 +159,6 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 					return "", fmt.Errorf("no session %q", id)
 				}
 				return "7f3a-1111", nil
-			},
-			Targets: slash.TargetList{
-				Describe: func() (string, error) { return "root@web-02 (ssh)", nil },
-				Offers:   func() ([]slash.TargetOffer, error) { return x.targets, nil },
-			},
-			MCP: slash.ServerList{
-				List: func() ([]slash.Server, error) { return slices.Clone(x.servers), nil },
-				Do:   func(args string) (string, error) { x.mcp = append(x.mcp, args); return args, nil },
-			},
-			Memory: slash.MemoryList{
-				List: func() ([]slash.Remembered, string, error) { return slices.Clone(x.memory), "", nil },
-				Do:   x.teach,
-			},
-			Rules: slash.RuleList{
-				List: func() ([]slash.Permission, error) { return x.rules, nil },
-				Remove: func(p slash.Permission) (string, error) {
-					x.removed = append(x.removed, p.Text())
-					return "config.toml", nil
-				},
 			},
 			Notice: func(text string) { x.noticed = text },
 			Trust: &slash.TrustList{
@@ -435,7 +435,6 @@ func TestCommands(t *testing.T) {
 		{"/pin", event.Pin{Back: 1}, ""},
 		{"/unpin 3", event.Pin{Back: 3, Off: true}, ""},
 		{"/pin last", nil, `"last" is not how far back`},
-		{"/model 1", event.SwitchModel{Profile: "fast"}, ""},
 		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
 		{"/session resume 99", nil, `no session "99"`},
 		{"/session burn", nil, `"burn" is not known`},

@@ -34,7 +34,7 @@ func TestApprovalAmend(t *testing.T) {
 			d, s, now, answers := newTestApproval(t)
 			var hints []string
 			d.OnHint = func(text string) { hints = append(hints, text) }
-			show(d, s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, viewtest.Ask("1", tt.act))
+			feed(d, s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, viewtest.Ask("1", tt.act))
 			viewtest.Screen(t, d, 66, 14)
 			*now = now.Add(draw.GracePeriod)
 			viewtest.Press(t, d, "amend")
@@ -72,7 +72,7 @@ func TestApprovalAmend(t *testing.T) {
 // What is edited stays when the person goes back to the choices without it, and does not show there.
 func TestApprovalAmendLeft(t *testing.T) {
 	d, s, now, _ := newTestApproval(t)
-	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"systemctl restart nginx"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
+	feed(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"systemctl restart nginx"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
 	viewtest.Screen(t, d, 66, 14)
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "amend", "' --now", "reason-back")
@@ -88,7 +88,7 @@ func TestApprovalAmendLeft(t *testing.T) {
 // What is edited often has several lines: the keys that go up and down a row do that here.
 func TestApprovalAmendRows(t *testing.T) {
 	d, s, now, _ := newTestApproval(t)
-	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"one\ntwo\nthree"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
+	feed(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"one\ntwo\nthree"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
 	viewtest.Screen(t, d, 66, 14)
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "amend", "line-up", "line-up", "'!", "line-down", "'?")

@@ -25,13 +25,13 @@ func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *st
 	a.Focus(nil)
 	s := &state.State{}
 	for _, e := range asked {
-		show(a, s, e)
+		feed(a, s, e)
 	}
 	return a, s, &now, &answers
 }
 
-// show feeds events and shows the oldest request that waits.
-func show(a *Approval, s *state.State, events ...event.Event) {
+// feed feeds events and shows the oldest request that waits.
+func feed(a *Approval, s *state.State, events ...event.Event) {
 	viewtest.Feed(s, events...)
 	if len(s.Approvals) == 0 {
 		a.Clear()
@@ -230,7 +230,7 @@ func TestApprovalDimsWhatDoesNotWork(t *testing.T) {
 	long := viewtest.Restart
 	long.Command = strings.Repeat("echo\n", 40) + "rm -rf /"
 	d, s, now, _ := newTestApproval(t)
-	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"echo"}`, Action: long}, viewtest.Ask("1", long))
+	feed(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"echo"}`, Action: long}, viewtest.Ask("1", long))
 	look(d, 14, "Yes", themes.Muted)
 	look(d, 14, "No, ", themes.Text)
 	viewtest.Press(t, d, "dialog-end")
@@ -324,7 +324,7 @@ func TestApprovalGrace(t *testing.T) {
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
 		t.Fatalf("answers %v, want %v", *answers, want)
 	}
-	show(d, s, event.ApprovalAnswered{ID: "1", Decision: event.Once})
+	feed(d, s, event.ApprovalAnswered{ID: "1", Decision: event.Once})
 	viewtest.Press(t, d, "approve")
 	viewtest.Screen(t, d, 66, 14)
 	viewtest.Press(t, d, "approve")
@@ -336,7 +336,7 @@ func TestApprovalGrace(t *testing.T) {
 	if want := (event.AnswerApproval{ID: "2", Decision: event.Deny}); len(*answers) != 2 || (*answers)[1] != want {
 		t.Fatalf("answers %v, want the second to be %v", *answers, want)
 	}
-	show(d, s, event.ApprovalAnswered{ID: "2", Decision: event.Deny})
+	feed(d, s, event.ApprovalAnswered{ID: "2", Decision: event.Deny})
 	viewtest.Press(t, d, "approve")
 	if h := d.Rows(100); len(*answers) != 2 || h != 0 {
 		t.Errorf("without a request: answers %v, %d rows", *answers, h)
@@ -374,7 +374,7 @@ func TestApprovalKeys(t *testing.T) {
 
 	d, s, answers := ready()
 	viewtest.Press(t, d, "deny-with-reason", "'wrong one")
-	show(d, s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Deny, By: "cancel"})
+	feed(d, s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Deny, By: "cancel"})
 	viewtest.Screen(t, d, 66, 14)
 	viewtest.Press(t, d, "reason-send", "approve")
 	if len(*answers) != 0 || d.Scope() != keymap.Approval {

@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/viewtest"
@@ -26,7 +27,7 @@ func TestMouseAnywhereInDialogs(t *testing.T) {
 	changes := NewChanges(viewtest.Dark(t), keymap.Default(), "a", text)
 	pager := newTestPager(t, strings.NewReader(text), int64(len(text)))
 	picker := NewPicker(viewtest.Dark(t), keymap.Default(), PickerOptions{Title: "x"})
-	picker.SetRows([]PickerRow{{ID: "a", Cells: []string{viewtest.Hostile}}, {ID: "b", Cells: []string{"b"}}})
+	picker.SetRows([]show.Row{{ID: "a", Cells: []string{viewtest.Hostile}}, {ID: "b", Cells: []string{"b"}}})
 	copied := 0
 	take := func(text string) {
 		copied++

@@ -10,19 +10,12 @@ import (
 
 	"buddy/app/fuzzy"
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
 )
-
-// PickerRow is one thing to choose. All text in it is untrusted.
-type PickerRow struct {
-	ID    string
-	Cells []string // the columns; the first takes the room that the others leave
-	Find  string   // what the filter looks at; "" is the cells
-	Mark  bool     // it is the one in use
-}
 
 // PickerOptions say what a list is about. Callbacks are optional and run on the UI
 // goroutine.
@@ -34,9 +27,9 @@ type PickerOptions struct {
 	Preview tview.Primitive // drawn at the right where there is room, see OnMove
 	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "" has none
 
-	OnChoose func(PickerRow)
-	OnMove   func(PickerRow)                // another row is selected
-	OnKey    func(keymap.Action, PickerRow) // a key of Keys
+	OnChoose func(show.Row)
+	OnMove   func(show.Row)                // another row is selected
+	OnKey    func(keymap.Action, show.Row) // a key of Keys
 	OnClose  func()
 	// OnQuery, if set, gets what is typed and returns whether the rows for it come by
 	// SetRows; else the filter chooses among those that there are.
@@ -48,7 +41,7 @@ type PickerOptions struct {
 type Picker struct {
 	draw.Frame
 	o       PickerOptions
-	rows    []PickerRow
+	rows    []show.Row
 	shown   []int // of rows, those that fit
 	cells   pickerCells
 	query   string
@@ -92,7 +85,7 @@ func NewPicker(theme *themes.Theme, keys *keymap.Map, o PickerOptions) *Picker {
 
 // SetRows gives the rows, in the order for an empty filter. What is selected stays so if it
 // is still there.
-func (p *Picker) SetRows(rows []PickerRow) {
+func (p *Picker) SetRows(rows []show.Row) {
 	before, had := p.Selected()
 	p.rows = rows
 	p.measure()
@@ -121,9 +114,9 @@ func (p *Picker) SetCell(id string, column int, text string) {
 }
 
 // Visible returns the rows on the screen, when it was drawn last.
-func (p *Picker) Visible() []PickerRow {
+func (p *Picker) Visible() []show.Row {
 	from := max(0, min(p.window.Top, len(p.shown)))
-	var rows []PickerRow
+	var rows []show.Row
 	for _, n := range p.shown[from:min(from+p.place.h, len(p.shown))] {
 		rows = append(rows, p.rows[n])
 	}
@@ -173,9 +166,9 @@ func (p *Picker) Confirm(question string, yes func()) {
 }
 
 // Selected returns the row that is selected; false if there is none.
-func (p *Picker) Selected() (PickerRow, bool) {
+func (p *Picker) Selected() (show.Row, bool) {
 	if p.at < 0 || p.at >= len(p.shown) {
-		return PickerRow{}, false
+		return show.Row{}, false
 	}
 	return p.rows[p.shown[p.at]], true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -97,7 +98,7 @@ func (p *Picker) Draw(screen tcell.Screen) {
 	}
 	rows := draw.Area{Canvas: in.Down(1), H: max(0, in.H-1-last)}
 	if len(p.o.Columns) > 0 && (in.H >= rowsOfNaming || in.H > len(p.rows)+2) {
-		p.drawCells(rows.Down(0), PickerRow{Cells: p.o.Columns}, themes.Muted)
+		p.drawCells(rows.Down(0), show.Row{Cells: p.o.Columns}, themes.Muted)
 		rows = rows.Below(1)
 	}
 	p.drawRows(rows)
@@ -183,7 +184,7 @@ func (p *Picker) drawRows(in draw.Area) {
 
 // drawCells draws the columns of a row: the first at the left, the others at the right, as
 // many as leave it some room.
-func (p *Picker) drawCells(c draw.Canvas, r PickerRow, role themes.Role) {
+func (p *Picker) drawCells(c draw.Canvas, r show.Row, role themes.Role) {
 	side := themes.Muted
 	if role == themes.Selection {
 		side = role

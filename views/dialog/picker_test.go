@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
+	"buddy/app/show"
 	"buddy/views/markup"
 	"buddy/views/transcript"
 	"buddy/views/viewtest"
@@ -17,9 +18,9 @@ import (
 func newTestPicker(t testing.TB, o PickerOptions, titles ...string) *Picker {
 	p := NewPicker(viewtest.Dark(t), keymap.Default(), o)
 	p.Focus(nil)
-	rows := make([]PickerRow, len(titles))
+	rows := make([]show.Row, len(titles))
 	for i, title := range titles {
-		rows[i] = PickerRow{ID: fmt.Sprint(i), Mark: i == 1, Cells: []string{title, fmt.Sprintf("%dm", i), "gpt-5.3-codex"}}
+		rows[i] = show.Row{ID: fmt.Sprint(i), Mark: i == 1, Cells: []string{title, fmt.Sprintf("%dm", i), "gpt-5.3-codex"}}
 	}
 	p.SetRows(rows)
 	return p
@@ -55,8 +56,8 @@ func TestPickerGolden(t *testing.T) {
 func TestPickerKeys(t *testing.T) {
 	var chosen, moved []string
 	o := PickerOptions{
-		OnChoose: func(r PickerRow) { chosen = append(chosen, r.ID) },
-		OnMove:   func(r PickerRow) { moved = append(moved, r.ID) },
+		OnChoose: func(r show.Row) { chosen = append(chosen, r.ID) },
+		OnMove:   func(r show.Row) { moved = append(moved, r.ID) },
 	}
 	p := newTestPicker(t, o, "alpha", "beta", "gamma", "delta")
 	viewtest.Text(t, p, 60, 7)
@@ -81,7 +82,7 @@ func TestPickerKeys(t *testing.T) {
 func TestPickerKeepsItsSelection(t *testing.T) {
 	p := newTestPicker(t, PickerOptions{}, "alpha", "beta", "gamma")
 	p.Select("2")
-	p.SetRows([]PickerRow{{ID: "2", Cells: []string{"gamma"}}, {ID: "0", Cells: []string{"alpha"}}})
+	p.SetRows([]show.Row{{ID: "2", Cells: []string{"gamma"}}, {ID: "0", Cells: []string{"alpha"}}})
 	if r, _ := p.Selected(); r.ID != "2" {
 		t.Errorf("selected %+v, want 2", r)
 	}
@@ -147,7 +148,7 @@ func BenchmarkChanges(b *testing.B) { // opening the largest diff that there is
 func TestPickerGivesRoomToWhatStandsAlone(t *testing.T) {
 	const long = "a row about something that takes rather more words than the columns beside it leave, up to here"
 	p := newTestPicker(t, PickerOptions{Title: "Actions", Columns: []string{"what", "key", "where"}})
-	p.SetRows([]PickerRow{{ID: "1", Cells: []string{long, ""}}, {ID: "2", Cells: []string{long, "Ctrl+Space", "Everywhere"}}})
+	p.SetRows([]show.Row{{ID: "1", Cells: []string{long, ""}}, {ID: "2", Cells: []string{long, "Ctrl+Space", "Everywhere"}}})
 	w, h := p.Size(120, 30)
 	if w < len(long) || w > widestPicker {
 		t.Fatalf("%d columns", w)

@@ -1,4 +1,4 @@
-package slash
+package commands
 
 import (
 	"flag"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"buddy/app/slash"
 )
 
 var update = flag.Bool("update", false, "write docs/commands.md anew")
@@ -15,8 +17,8 @@ func TestDoc(t *testing.T) {
 	const file = "../../docs/commands.md"
 	var b strings.Builder
 	b.WriteString("# Commands\n\nTyped at the prompt, in any case of letters; `/` lists them while you type. This page is made from the table in\n" +
-		"`app/slash/commands.go`: `make generate`.\n\n| command | |\n|---|---|\n")
-	for _, c := range Commands {
+		"`app/commands`: `make generate`.\n\n| command | |\n|---|---|\n")
+	for _, c := range slash.Commands {
 		line := "/" + c.Name
 		if c.Args != "" {
 			line += " " + c.Args
@@ -25,8 +27,8 @@ func TestDoc(t *testing.T) {
 	}
 	b.WriteString("\nOther names:")
 	var names []string
-	for _, other := range AliasNames() {
-		names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, Aliases[other]))
+	for _, other := range slash.AliasNames() {
+		names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, slash.Aliases[other]))
 	}
 	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file, which goes along as text ([what models are told](reminders.md#files-in-prompts)); a picture named so (`@docs/screen.png`) goes\n" +
 		"along with the prompt, at most eight of 3.9 MB.\n")

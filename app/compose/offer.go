@@ -1,4 +1,4 @@
-package slash
+package compose
 
 import (
 	"fmt"
@@ -65,41 +65,4 @@ func (o Offer) PriceText() string {
 		return "–"
 	}
 	return fmt.Sprintf("%s / %s", o.Price.Input, o.Price.Output)
-}
-
-// OffersText is the list for plain mode.
-func OffersText(offers []Offer, current string) string {
-	text := "models:"
-	for i, o := range offers {
-		mark := " "
-		if o.Name == current {
-			mark = "*"
-		}
-		text += fmt.Sprintf("\n%s%2d  %s", mark, i+1, o.Name)
-		switch {
-		case !o.Usable:
-			text += " · " + o.Lack()
-			continue
-		case o.Model != o.Name && !strings.HasSuffix(o.Name, "/"+o.Model):
-			text += " · " + o.Model
-		}
-		if o.Blocks {
-			text += " · in blocks"
-		}
-		if o.Window > 0 {
-			text += " · " + o.WindowText()
-		}
-		if o.Price.Known() {
-			text += " · " + o.PriceText()
-		}
-	}
-	return text + "\n/model NAME or NUMBER changes to one of them; NAME/MODEL is another model of a name"
-}
-
-// OfferName is the name of number n in the list.
-func OfferName(offers []Offer, n int) (string, error) {
-	if n > len(offers) {
-		return "", fmt.Errorf("there are %d models", len(offers))
-	}
-	return offers[n-1].Name, nil
 }

@@ -1,0 +1,96 @@
+// Package commands is the table of what a person can ask for by name: each row says how a command is called, what it
+// takes and what it does, and answers with one of the shapes of package show. The same row serves the full screen
+// (/memory), plain mode, the command line (buddy memory) and the deeds of lists.
+//
+// A command is one file with one row:
+//
+//	func init() {
+//		add(slash.Command{Name: "hello", Brief: "greet somebody"}, hello)
+//	}
+//
+//	func hello(_ context.Context, _ *Session, args []string) (show.Answer, error) {
+//		return show.Say("Hello, " + strings.Join(args, " ")), nil
+//	}
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+)
+
+// Session holds what a command works on.
+type Session struct {
+	Options *compose.Options    // with which the program was started; nil where a session runs
+	Setup   *compose.Setup      // the settings and the saved sessions; nil on the command line
+	Program *compose.Program    // the session; nil where the command runs before it, or without one
+	Send    func(event.Command) // hands a command to the runtime; nil where none runs
+	Now     slash.Now           // what the screen knows that asks; zero where none does
+}
+
+// In returns what commands work on in a session that runs.
+func In(p *compose.Program, send func(event.Command)) *Session {
+	return &Session{Setup: &p.Setup, Program: p, Send: send}
+}
+
+// handler runs a command. An error says why the command did nothing.
+type handler func(ctx context.Context, s *Session, args []string) (show.Answer, error)
+
+var handlers = make(map[string]handler)
+
+// add adds a row to the table.
+func add(c slash.Command, run handler) {
+	c.Answers = true
+	slash.Add(c)
+	handlers[c.Name] = run
+}
+
+// Run runs the command that the first word names; the others are its arguments.
+func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) {
+	if len(words) == 0 {
+		return show.Answer{}, fmt.Errorf("no command was named")
+	}
+	if strings.HasPrefix(words[0], serverPromptPrefix) {
+		return serverPrompt(ctx, s, words)
+	}
+	run, ok := handlers[words[0]]
+	if !ok {
+		return show.Answer{}, fmt.Errorf("unknown command %q", words[0])
+	}
+	return run(ctx, s, words[1:])
+}
+
+// verb is something that the first argument of a command can ask for.
+type verb struct {
+	name, args string // args says what it takes, "" nothing
+	run        handler
+}
+
+// verbs returns the handler of a command that does what its first argument says, the first of all without one.
+func verbs(command string, all ...verb) handler {
+	return func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+		wanted := all[0].name
+		if len(args) > 0 {
+			wanted, args = strings.ToLower(args[0]), args[1:]
+		}
+		var names []string
+		for _, v := range all {
+			if names = append(names, v.name); v.name != wanted {
+				continue
+			}
+			switch {
+			case len(args) == 0 && v.args != "" && v.args[0] != '[':
+				return show.Answer{}, fmt.Errorf("%s %s needs %s", command, v.name, v.args)
+			case len(args) > 0 && v.args == "":
+				return show.Answer{}, fmt.Errorf("%s %s takes nothing more, such as %q", command, v.name, strings.Join(args, " "))
+			}
+			return v.run(ctx, s, args)
+		}
+		return show.Answer{}, fmt.Errorf("%q is not known (have: %s)", wanted, strings.Join(names, ", "))
+	}
+}

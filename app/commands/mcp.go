@@ -1,0 +1,215 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/inject"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/extensions/mcp"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors",
+		Help: "the MCP servers of this session: their states, tools and errors; starts and ends them",
+	}, onServers)
+}
+
+var errNoSession = errors.New("no session runs here")
+
+// onServers lists the MCP servers, says all about one, or starts or ends one.
+func onServers(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	if s.Program == nil {
+		return show.Answer{}, errNoSession
+	}
+	verb, name := "list", ""
+	if len(args) > 0 {
+		verb, name = args[0], strings.Join(args[1:], " ")
+	}
+	done := map[string]string{"on": "starting ", "off": "ended ", "restart": "starting again "}[verb]
+	switch {
+	case done != "" && name != "":
+		return show.Say(done + name), s.Program.Servers.Switch(name, verb != "off")
+	case verb == "read" && name != "": // what was withheld has been on the screen
+		return show.Say("the model may read all of " + name), s.Program.Servers.MarkRead(name)
+	case name != "":
+		return show.Answer{}, fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME)", verb)
+	}
+	all, err := s.Program.MCPStatuses()
+	if verb == "list" {
+		return show.Answer{List: serverList(all, err)}, nil
+	}
+	i := slices.IndexFunc(all, func(one mcp.Status) bool { return one.Name == verb })
+	switch {
+	case i < 0 && err != nil:
+		return show.Answer{}, err
+	case i < 0:
+		return show.Answer{}, errors.New("there is no MCP server " + verb + "; /mcp lists them")
+	case !all[i].Elsewhere:
+		err = s.Program.Servers.MarkRead(verb)
+	}
+	return show.Say(strings.Join(ServerDetails(all[i]), "\n")), err
+}
+
+// serverList lists servers; err says why some are not known.
+func serverList(all []mcp.Status, err error) *show.List {
+	list := show.List{
+		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,
+		Empty: "none: buddy mcp add adds one, and a project's .mcp.json may name some",
+		Usage: "/mcp NAME says all about one; /mcp on|off|restart NAME starts and ends it",
+	}
+	if err != nil {
+		list.Note = err.Error()
+	}
+	for _, s := range all {
+		list.Rows = append(list.Rows, serverRow(s))
+	}
+	return &list
+}
+
+// serverRow is a server in the list, with what can be done with it. The number of tools is known while a server is
+// ready.
+func serverRow(s mcp.Status) show.Row {
+	r := show.Row{
+		ID: s.Name, Cells: []string{s.Name, string(s.State), "–", ""}, Mark: s.State != mcp.Off,
+		Title: s.Name + " is " + string(s.State), More: ServerDetails(s),
+	}
+	if len(s.Tools) > 0 {
+		r.Cells[2] = strconv.Itoa(len(s.Tools))
+	}
+	if s.Error != "" && s.State != mcp.Ready {
+		r.Cells[3], r.Line = s.Error, s.Name+": "+s.Error
+	}
+	do := func(label, verb string) {
+		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: []string{"mcp", verb, s.Name}})
+	}
+	if s.Withheld || slices.ContainsFunc(s.Tools, func(t mcp.ToolInfo) bool { return t.Withheld != "" }) {
+		r.Whole = true // a person releases what was on the screen
+		do("let the model read what was withheld", "read")
+	}
+	switch {
+	case s.Barred:
+	case s.State == mcp.Off:
+		do("switch it on", "on")
+	default:
+		do("start it again", "restart")
+		do("switch it off", "off")
+	}
+	return r
+}
+
+// ServerLine describes a server in a line.
+func ServerLine(s mcp.Status) string {
+	text := fmt.Sprintf("%s  %s  %s", s.Name, s.State, s.Transport)
+	if s.State == mcp.Ready {
+		text += fmt.Sprintf("  %d tools", len(s.Tools))
+		if len(s.Prompts) > 0 {
+			text += fmt.Sprintf(", %d prompts", len(s.Prompts))
+		}
+		if s.Resources > 0 {
+			text += fmt.Sprintf(", %d resources", s.Resources)
+		}
+	}
+	if s.Project {
+		text += "  of the project"
+	}
+	if s.Error != "" && s.State != mcp.Ready {
+		text += "  " + markup.Plain(s.Error)
+	}
+	return text
+}
+
+// ServerDetails returns all that is known of a server.
+func ServerDetails(s mcp.Status) []string {
+	lines := []string{ServerLine(s), "  " + markup.Plain(s.Where)}
+	add := func(what, text string) {
+		if text != "" {
+			lines = append(lines, strings.Split("  "+what+": "+markup.Plain(text), "\n")...)
+		}
+	}
+	add("it is", s.Title)
+	add("protocol", s.Protocol)
+	add("runs", s.Fence)
+	add("last error", s.Error)
+	for _, n := range s.Notes {
+		add("note", n)
+	}
+	add("it says of itself", s.Instructions)
+	for _, t := range s.Tools {
+		lines = append(lines, toolLines(t)...)
+	}
+	for _, p := range s.Prompts {
+		add("prompt", "/"+p)
+	}
+	if tail := strings.TrimSpace(s.Stderr); tail != "" {
+		lines = append(lines, "  the end of its log:")
+		all := strings.Split(markup.Plain(tail), "\n")
+		for _, l := range all[max(0, len(all)-20):] {
+			lines = append(lines, "    "+l)
+		}
+	}
+	return lines
+}
+
+// toolLines describes a tool of a server.
+func toolLines(t mcp.ToolInfo) []string {
+	lines := []string{"  " + t.Name}
+	switch {
+	case t.ReadOnly:
+		lines[0] += "  (it says that this only reads)"
+	case t.Destructive:
+		lines[0] += "  (it says that this destroys)"
+	}
+	most := 300 // bytes
+	if t.Withheld != "" {
+		most = 4000 // a person has to read it before the model gets it
+		lines = append(lines, "    withheld from the model until now: "+markup.Plain(t.Withheld))
+	}
+	for l := range strings.Lines(markup.Plain(texts.ClipBytes(t.Description, most))) {
+		lines = append(lines, "    "+strings.TrimRight(l, "\n"))
+	}
+	return lines
+}
+
+// serverPromptPrefix begins the commands that are prompts of MCP servers.
+const serverPromptPrefix = "mcp__"
+
+// promptTime limits how long a server may take to return a prompt.
+const promptTime = 30 * time.Second
+
+// serverPrompt gives the model a prompt of an MCP server, filled in with the words that follow its name.
+func serverPrompt(ctx context.Context, s *Session, words []string) (show.Answer, error) {
+	if s.Program == nil {
+		return show.Answer{}, errNoSession
+	}
+	text, err := ServerPrompt(ctx, s, words)
+	if err == nil {
+		s.Send(event.Submit{Text: text})
+	}
+	return show.Answer{}, err
+}
+
+// ServerPrompt returns the text of a prompt of an MCP server, as the person's own prompt that says whose text it is.
+func ServerPrompt(ctx context.Context, s *Session, words []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, promptTime)
+	defer cancel()
+	text, err := s.Program.Servers.Prompt(ctx, words[0], words[1:])
+	if err != nil {
+		return "", err
+	}
+	found := inject.Scan(text)
+	if inject.Worst(found) >= inject.High {
+		return "", fmt.Errorf("the text of %s reads like an order of somebody else: it %s: %q", words[0], found[0].Reason, found[0].Excerpt)
+	}
+	return "/" + strings.Join(words, " ") + "\n\nThis is a prompt of an MCP server; its text is:\n" + inject.Defuse(text, found), nil
+}

@@ -1,0 +1,335 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/memory"
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "memory", Args: "[why ID|edit ID TEXT|keep ID|share ID|forget ID|accept ID|reject ID|undo|off]", Brief: "what you taught buddy",
+		Help: "what you taught: rules, corrections and facts with their sources; proposals to accept; takes back what was learned last; off for this session",
+	}, verbs(
+		"memory",
+		verb{"list", "", onMemory(listMemory)},
+		verb{"why", "ID", onMemory(whyRemembered)},
+		verb{"add", "[--scope folder|person|team] [--kind rule|correction|fact] [--paths GLOBS] [--target NAME] TEXT", onMemory(addMemory)},
+		verb{"edit", "ID TEXT", onEntry((*memory.Store).Edit, "now: ")},
+		verb{"keep", "ID", onEntry(withoutText((*memory.Store).Confirm), "confirmed today: ")},
+		verb{"share", "ID", onEntry(withoutText((*memory.Store).Share), "shared with the team: ")},
+		verb{"forget", "ID", onEntry(withoutText((*memory.Store).Forget), "")},
+		verb{"accept", "ID [TEXT]", onEntry((*memory.Store).Accept, "remembered: ")},
+		verb{"reject", "ID", onMemory(rejectMemory)},
+		verb{"undo", "", onMemory(undoMemory)},
+		verb{"off", "", onMemory(memoryOff)},
+	))
+	add(slash.Command{
+		Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Brief: "keep a rule for later sessions",
+		Help: "keep a rule for the sessions to come: in this folder, for you everywhere, or for the team; for some files or a target only",
+	}, func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+		return Run(ctx, s, append([]string{"memory", "add"}, args...)...)
+	})
+}
+
+// errNoMemory says why there is no memory.
+var errNoMemory = errors.New("memory is off: [memory] enabled is false (buddy memory on, for the sessions to come)")
+
+// memoryTime limits how long a verb takes: files of a target may be far away.
+const memoryTime = 15 * time.Second
+
+// onMemory opens the memory of the session, or of this folder where none runs.
+func onMemory(do func(context.Context, *memory.Store, []string) (show.Answer, error)) handler {
+	return func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+		var store *memory.Store
+		var err error
+		if s.Program != nil {
+			store = s.Program.Memory
+		} else {
+			store, err = compose.OpenMemory(s.Options)
+		}
+		if store == nil {
+			return show.Answer{}, cmp.Or(err, errNoMemory)
+		}
+		ctx, cancel := context.WithTimeout(ctx, memoryTime)
+		defer cancel()
+		return do(ctx, store, args)
+	}
+}
+
+// onEntry makes a verb of a change of one entry, with the text that may follow its id.
+func onEntry(change func(*memory.Store, context.Context, string, string) (memory.Change, error), says string) handler {
+	return onMemory(func(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
+		c, err := change(store, ctx, args[0], strings.Join(args[1:], " "))
+		return changed(says, c), err
+	})
+}
+
+// withoutText is a change of an entry that takes no text.
+func withoutText(change func(*memory.Store, context.Context, string) (memory.Change, error)) func(*memory.Store, context.Context, string, string) (memory.Change, error) {
+	return func(store *memory.Store, ctx context.Context, id, text string) (memory.Change, error) {
+		if text != "" {
+			return memory.Change{}, fmt.Errorf("nothing can follow the ID, such as %q", text)
+		}
+		return change(store, ctx, id)
+	}
+}
+
+// changed says what a change did, with the difference that it made in files.
+func changed(says string, c memory.Change) show.Answer {
+	var lines []string
+	for _, e := range c.Entries {
+		lines = append(lines, says+markup.Inline(e.Text)+" ("+e.ID+", "+e.Scope.Where()+")")
+	}
+	for _, e := range c.Gone {
+		if !slices.ContainsFunc(c.Entries, func(now memory.Entry) bool { return now.ID == e.ID }) {
+			lines = append(lines, "forgotten: "+markup.Inline(e.Text)+" ("+e.ID+")")
+		}
+	}
+	if c.Diff == "" {
+		lines = append(lines, "no file had to change")
+	} else {
+		lines = append(lines, strings.TrimRight(c.Diff, "\n"))
+	}
+	return show.Say(strings.Join(lines, "\n"))
+}
+
+// remembered is an entry of memory, or a proposal of one.
+type remembered struct {
+	id, kind, text string
+	scope          memory.Scope
+	state          string // why it does not hold, or what is to be decided; "" where it just holds
+	limits         string // the files or the target for which it holds
+	source         string // who proposes it
+	place, note    string // the line of its file; "" of a proposal
+	from           []string
+	proposed       bool
+}
+
+// rememberedIn returns what memory has, proposals first, and in a line what was skipped.
+func rememberedIn(ctx context.Context, store *memory.Store) (all []remembered, skipped string, err error) {
+	proposals, err := store.Proposals(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, p := range proposals {
+		all = append(all, remembered{
+			id: p.ID, kind: string(p.Draft.Kind), scope: p.Draft.Scope, text: p.Draft.Text, state: "proposed",
+			limits: limitsOf(p.Draft.Paths, p.Draft.Target), source: p.Source, from: p.From, proposed: true,
+		})
+	}
+	listing, err := store.Entries(ctx)
+	for _, e := range listing.Entries {
+		all = append(all, remembered{
+			id: e.ID, kind: string(e.Kind), scope: e.Scope, text: e.Text, state: whyNot(e),
+			limits: limitsOf(e.Note.Paths(), e.Note.Target()), place: fmt.Sprintf("%s:%d", e.File, e.Line), note: e.Note.String(), from: e.Note.Sources(),
+		})
+	}
+	return all, listing.Skipped(), err
+}
+
+// whyNot says why an entry does not just hold, "" where it does.
+func whyNot(e memory.Entry) string {
+	switch {
+	case e.Overridden != "":
+		return "does not hold: " + e.Overridden + " says the opposite"
+	case e.Opposed != "":
+		return "told with " + e.Opposed + ", which says the opposite"
+	case e.Asked:
+		return "nothing confirmed it for 180 days: keep or forget it"
+	case e.Sinking:
+		return "told last: nothing confirmed it for 90 days"
+	}
+	return ""
+}
+
+func limitsOf(paths []string, target string) string {
+	var all []string
+	if len(paths) > 0 {
+		all = append(all, "for "+strings.Join(paths, ", "))
+	}
+	if target != "" {
+		all = append(all, "on "+target)
+	}
+	return strings.Join(all, ", ")
+}
+
+// listMemory lists what memory has, what is to be decided first.
+func listMemory(ctx context.Context, store *memory.Store, _ []string) (show.Answer, error) {
+	all, skipped, err := rememberedIn(ctx, store)
+	if err != nil && len(all) == 0 {
+		return show.Answer{}, err
+	}
+	if err != nil {
+		skipped = err.Error()
+	}
+	var ids []string
+	for _, e := range all {
+		ids = append(ids, e.from...)
+	}
+	records, err := store.Records(ids)
+	list := show.List{
+		Title: "Memory", Columns: []string{"text", "kind", "scope", "state"}, Note: skipped,
+		Empty: "memory is empty: /remember TEXT writes into it, and a denial with a reason teaches it",
+		Usage: "why, edit, keep, share, forget take an ID; accept and reject that of a proposal",
+	}
+	for _, e := range all {
+		list.Rows = append(list.Rows, e.row(records))
+	}
+	return show.Answer{List: &list}, err
+}
+
+// What a list shows of a text and of a state on a small screen, too, in bytes.
+const (
+	shortText  = 30
+	shortState = 12
+)
+
+// scopeWords are the scopes in the list.
+var scopeWords = map[memory.Scope]string{memory.Folder: "this folder", memory.Person: "you", memory.Team: "the team"}
+
+// row is the entry in a list, with what can be done with it.
+func (e remembered) row(records map[string]memory.Record) show.Row {
+	r := show.Row{
+		ID: e.id, Cells: []string{e.text, e.kind, scopeWords[e.scope], cmp.Or(e.state, e.limits)},
+		Mark: e.proposed, More: e.why(records), Whole: e.proposed,
+	}
+	if len(e.text) > shortText || len(e.state) > shortState {
+		r.Line = strings.TrimSuffix(e.text+" · "+e.state, " · ")
+	}
+	if e.proposed {
+		r.Title = "Proposed: " + e.text
+	}
+	do := func(label, verb string) show.Deed {
+		return show.Deed{Label: label, Run: []string{"memory", verb, e.id}}
+	}
+	edit := func(d show.Deed) show.Deed { d.Edit = e.text; return d }
+	switch {
+	case e.proposed:
+		r.Deeds = []show.Deed{do("accept it: it holds from now on", "accept"), edit(do("accept it with another text", "accept")), do("reject it for good", "reject")}
+	case e.scope == memory.Team:
+		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is right", "keep"), do("forget it", "forget")}
+	default:
+		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is right", "keep"), do("share it with the team, in .buddy/memory.md", "share"), do("forget it", "forget")}
+	}
+	return r
+}
+
+// why says in lines where the entry comes from.
+func (e remembered) why(records map[string]memory.Record) []string {
+	lines := []string{e.id + "  " + e.kind + "  " + e.scope.Where()}
+	for _, more := range []string{e.text, e.limits, e.state, e.source, e.place, e.note} {
+		if more != "" {
+			lines = append(lines, "  "+more)
+		}
+	}
+	var missing []string
+	for _, id := range e.from {
+		if r, ok := records[id]; ok {
+			lines = append(lines, "  "+recordLine(r))
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) > 0 {
+		lines = append(lines, "  sources that are not on this machine any more: "+strings.Join(missing, ", "))
+	}
+	if e.note == "" && !e.proposed {
+		lines = append(lines, "  written by hand")
+	}
+	return lines
+}
+
+// whyRemembered says where an entry or a proposal comes from.
+func whyRemembered(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
+	id := strings.Join(args, " ")
+	all, _, err := rememberedIn(ctx, store)
+	i := slices.IndexFunc(all, func(e remembered) bool { return e.id == id })
+	if i < 0 {
+		return show.Answer{}, cmp.Or(err, fmt.Errorf("memory has no entry %q (/memory lists them)", id))
+	}
+	records, err := store.Records(all[i].from)
+	return show.Say(strings.Join(all[i].why(records), "\n")), err
+}
+
+// recordLine describes what an entry was learned from, with the session and the call.
+func recordLine(r memory.Record) string {
+	text := r.Time.Local().Format("2006-01-02 15:04") + "  " + r.Source
+	switch c := r.Corrected; {
+	case c != nil && c.Corrected == "":
+		text += "  " + texts.OneLine(c.Original)
+	case c != nil:
+		text += "  " + texts.OneLine(c.Original) + " → " + texts.OneLine(c.Corrected)
+	default:
+		text += "  " + texts.OneLine(r.Text)
+	}
+	text += "  session " + r.Session
+	if r.Call != "" {
+		text += ", call " + r.Call
+	}
+	return text
+}
+
+// addMemory writes an entry of the person's.
+func addMemory(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
+	d, err := readDraft(args)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	d.Note = append(d.Note, "by:user")
+	c, err := store.Add(ctx, d)
+	return changed("remembered: ", c), err
+}
+
+// readDraft reads the options before the text of an entry.
+func readDraft(args []string) (d memory.Draft, err error) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "--") {
+		name, value, ok := strings.Cut(args[0], "=")
+		if args = args[1:]; !ok && len(args) > 0 {
+			value, args = args[0], args[1:]
+		}
+		if value == "" {
+			return d, fmt.Errorf("%s needs a value", name)
+		}
+		switch name {
+		case "--scope":
+			d.Scope = memory.Scope(value)
+		case "--kind":
+			d.Kind = memory.Kind(value)
+		case "--paths":
+			d.Paths = strings.Split(value, ",")
+		case "--target":
+			d.Target = value
+		default:
+			return d, fmt.Errorf("%s is not known (have: --scope, --kind, --paths, --target)", name)
+		}
+	}
+	d.Text = strings.Join(args, " ")
+	return d, nil
+}
+
+func rejectMemory(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
+	id := strings.Join(args, " ")
+	return show.Say("rejected for good: " + id), store.Reject(ctx, id)
+}
+
+func undoMemory(ctx context.Context, store *memory.Store, _ []string) (show.Answer, error) {
+	c, err := store.Undo(ctx)
+	return changed("again: ", c), err
+}
+
+func memoryOff(_ context.Context, store *memory.Store, _ []string) (show.Answer, error) {
+	store.Off()
+	return show.Say("memory is off in this session: nothing more of it is noted, learned or told; [memory] enabled = false (buddy memory off) ends it for good"), nil
+}

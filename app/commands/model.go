@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "model", Args: "[NAME]", Brief: "choose another model", Use: 1, Early: true,
+		Help: "talk to another model; without a name, choose one from a list",
+	}, onModels)
+}
+
+// onModels lists the models, or talks to one by its name or its number in the list. The list of all models asks the
+// servers on this machine, which takes longer.
+func onModels(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	switch name := strings.Join(args, " "); name {
+	case "":
+		list := modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, false), s.now())
+		list.Rest = []string{"model", "all"}
+		return show.Answer{List: list}, nil
+	case "all":
+		return show.Answer{List: modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, true), s.now())}, nil
+	case "local":
+		var local []compose.Offer
+		for _, o := range compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, true) {
+			if o.Local {
+				local = append(local, o)
+			}
+		}
+		list := modelList(local, s.now())
+		list.Title, list.Empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and choose this again."
+		return show.Answer{List: list}, nil
+	default:
+		if n, err := strconv.Atoi(name); err == nil && n > 0 {
+			offers := compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, true)
+			if n > len(offers) {
+				return show.Answer{}, fmt.Errorf("there are %d models", len(offers))
+			}
+			name = offers[n-1].Name
+		}
+		s.Send(event.SwitchModel{Profile: name})
+		return show.Answer{}, nil
+	}
+}
+
+// now is the name of the model that answers.
+func (s *Session) now() string { return cmp.Or(s.Now.Info.Profile, model.Demo) }
+
+// modelList lists models: how much each takes in, what it costs and how hard it thinks, what it lacks if anything.
+func modelList(offers []compose.Offer, now string) *show.List {
+	list := show.List{
+		Title: "Models", Columns: []string{"name", "model", "window", "in/out per 1M", "state"},
+		Usage: "/model NAME or NUMBER changes to one of them; NAME/MODEL is another model of a name",
+	}
+	for _, o := range offers {
+		r := show.Row{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.ModelText(), o.WindowText(), o.PriceText(), strings.TrimSuffix("ready · "+o.Effort, " · ")}}
+		if o.Usable {
+			r.Deeds = []show.Deed{{Label: "talk to it", Run: []string{"model", o.Name}, Closes: true}}
+		} else {
+			r.Cells[4], r.Line = o.LackBrief(), o.Name+": "+o.Lack()
+		}
+		list.Rows = append(list.Rows, r)
+	}
+	return &list
+}

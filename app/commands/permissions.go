@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/show"
+	"buddy/app/slash"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "permissions", Args: "[list|delete ID]", Brief: "the rules that allow, ask or deny",
+		Help: "the rules that apply, of this session and of your settings; deletes them",
+	}, verbs("permissions", verb{"list", "", listRules}, verb{"delete", "ID", deleteRule}))
+}
+
+// listRules lists the rules that apply, deny before ask before allow.
+func listRules(_ context.Context, s *Session, _ []string) (show.Answer, error) {
+	if s.Program == nil {
+		return show.Answer{}, errNoSession
+	}
+	rules, err := s.Program.Rules()
+	list := show.List{
+		Title: "Rules that apply", Columns: []string{"rule", "from"},
+		Empty: "none: the mode alone decides · s in an approval adds one for the session, [[allow]], [[ask]] and [[deny]] in your settings for all",
+		Usage: "/permissions delete N deletes one, also from its file",
+	}
+	for _, r := range rules {
+		place := s.Program.PlaceOf(r)
+		label := "delete it"
+		if place != "" {
+			label = "delete it, also from " + place
+		}
+		list.Rows = append(list.Rows, show.Row{
+			ID: ruleID(r), Cells: []string{ruleText(r), ruleFrom(r, place)}, More: []string{ruleText(r), "from: " + ruleFrom(r, place)},
+			Title: "Delete this rule?",
+			Deeds: []show.Deed{{Label: label, Run: []string{"permissions", "delete", ruleID(r)}, Closes: true}},
+		})
+	}
+	return show.Answer{List: &list}, err
+}
+
+// deleteRule ends a rule. One of the settings is deleted from its file first.
+func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	if s.Program == nil {
+		return show.Answer{}, errNoSession
+	}
+	rules, err := s.Program.Rules()
+	if err != nil {
+		return show.Answer{}, err
+	}
+	id := strings.Join(args, " ")
+	i := slices.IndexFunc(rules, func(r action.Rule) bool { return ruleID(r) == id })
+	if i < 0 {
+		return show.Answer{}, fmt.Errorf("%q is not a rule that applies now (/permissions lists %d)", id, len(rules))
+	}
+	if rules[i].Source == action.FromSession {
+		s.Send(event.RemoveRule{Rule: rules[i]})
+		return show.Answer{}, nil
+	}
+	file, err := s.Program.RemoveRule(rules[i])
+	if err != nil {
+		return show.Answer{}, err
+	}
+	s.Send(event.RemoveRule{Rule: rules[i]})
+	return show.Say("deleted from " + file), nil
+}
+
+// ruleID returns a name of a rule that stays the same while others come and go.
+func ruleID(r action.Rule) string { return idOf(r.String(), string(r.Source)) }
+
+// idOf returns a short name of what texts say together.
+func idOf(all ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
+	return hex.EncodeToString(sum[:4])
+}
+
+// ruleText returns a rule without its source.
+func ruleText(r action.Rule) string {
+	r.Source = ""
+	return r.String()
+}
+
+// ruleFrom says where a rule comes from.
+func ruleFrom(r action.Rule, place string) string {
+	switch {
+	case r.Source == action.FromSession:
+		return "until the session ends"
+	case place != "":
+		return place
+	case r.Source == action.FromProject:
+		return "settings of the project"
+	}
+	return "settings"
+}

@@ -1,0 +1,142 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/texts"
+	"buddy/tmux/host"
+	"buddy/tools/shell"
+	"buddy/tools/target"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "target", Args: "[NAME]", Brief: "work on another machine or container",
+		Help: "work on another target; without a name, choose one from a list that says which can be reached",
+	}, onTargets)
+}
+
+// onTargets lists the targets, or makes the one of a name the current one. With "ask" in place of a name those that are
+// connected are asked whether they still are.
+func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	if s.Program == nil {
+		return show.Answer{}, errNoSession
+	}
+	set := s.Program.Targets
+	name := strings.Join(args, " ")
+	all := set.Targets()
+	switch i := slices.IndexFunc(all, func(t *target.Target) bool { return t.Name == name }); {
+	case i >= 0 && len(all) > 1 && name == set.Current():
+		return show.Say(slash.PlaceName(name) + " is current already"), nil
+	case i >= 0:
+		s.Send(event.SwitchTarget{Name: name})
+		return show.Answer{}, nil
+	case len(all) == 1 && name == "":
+		return show.Say(onlyTarget(set, all[0])), nil
+	case name == "" || name == "ask":
+		return show.Answer{List: targetList(set, name == "ask")}, nil
+	}
+	return show.Answer{}, fmt.Errorf("unknown target %q (have: %s)", name, texts.Join(all, ", ", func(t *target.Target) string { return t.Name }))
+}
+
+// targetList lists targets. It connects to none; with ask it waits for the answers of those that are connected.
+func targetList(set *target.Set, ask bool) *show.List {
+	list := show.List{
+		Title: "Targets", Columns: []string{"name", "state", "kind", "address", "folder", "attach"},
+		Usage: "/target NAME makes another the one for calls that name none",
+	}
+	all := set.Targets()
+	list.Rows = make([]show.Row, len(all))
+	shell.SideBySide(set.Names(), func(i int, _ string) { list.Rows[i] = targetRow(set, all[i], ask) })
+	if !ask && slices.ContainsFunc(list.Rows, func(r show.Row) bool { return r.Cells[1] == asking }) {
+		list.Rest = []string{"target", "ask"}
+	}
+	return &list
+}
+
+// asking is the state of a target that has not been asked yet.
+const asking = "asking …"
+
+// targetRow describes a target. What is dangerous to mistake stands next to the name, which always shows.
+func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
+	name := t.Name
+	if t.Production {
+		name += " · production"
+	}
+	kind, address := t.Kind()
+	state, why, folder, attach := stateOf(set, t, ask)
+	r := show.Row{
+		ID: t.Name, Cells: []string{name, state, kind, cmp.Or(address, "–"), folder, attach}, Mark: t.Name == set.Current(),
+		Deeds: []show.Deed{{Label: "work on it", Run: []string{"target", t.Name}, Closes: true}},
+	}
+	if why != "" {
+		r.Line = t.Name + ": " + why
+	}
+	return r
+}
+
+// stateOf says in which state a target is and why it can't be reached, "" if it can; where commands start in it, and the
+// line that attaches a terminal to its pane, "" while there is none.
+func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, attach string) {
+	one := set.Session(t.Name)
+	if one == nil {
+		if err := set.Failure(t.Name); err != nil {
+			why = awayBecause(err)
+			return "away: " + why, why, "", ""
+		}
+		return "not yet connected", "", "", ""
+	}
+	if one.Panes.Pane() != "" {
+		attach = one.Panes.AttachLine()
+	}
+	switch {
+	case t.Host == nil:
+		return "connected", "", one.Env.Dir, attach
+	case !ask:
+		return asking, "", one.Env.Dir, attach
+	}
+	took, err := t.Ping()
+	if err != nil {
+		why = awayBecause(err)
+		return "away: " + why, why, one.Env.Dir, attach
+	}
+	return "connected · " + milliseconds(took), "", one.Env.Dir, attach
+}
+
+// onlyTarget says of the one target that there is how it is and how to watch it.
+func onlyTarget(set *target.Set, t *target.Target) string {
+	state, _, folder, attach := stateOf(set, t, true)
+	text := "commands run on " + slash.PlaceName(t.Name) + ", the only target"
+	if folder != "" {
+		text += ", in " + folder
+	}
+	if t.Host != nil {
+		text += " · " + state
+	}
+	if attach != "" {
+		return text + " · attach: " + attach
+	}
+	return text + " · [targets.NAME] in your settings adds others"
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
+
+// awayBecause says on one line why a target can't be reached, without its name, which the row has.
+func awayBecause(err error) string {
+	why := texts.OneLine(err.Error())
+	if down, ok := errors.AsType[*host.DownError](err); ok {
+		why = strings.TrimPrefix(why, down.Host+": ")
+	}
+	return why
+}

@@ -1,0 +1,120 @@
+// Package show has the four shapes in which a command answers: a text, a list, a document and a
+// question. A command makes one of them without knowing who asks; the full screen, plain mode and
+// the command line each draw every shape in one place. The JSON of an [Answer] is what a host
+// sends to its screens.
+//
+//	show.Answer{List: &show.List{
+//		Title:   "Servers",
+//		Columns: []string{"name", "state"},
+//		Rows: []show.Row{{
+//			ID: "files", Cells: []string{"files", "ready"},
+//			Deeds: []show.Deed{{Label: "switch it off", Run: []string{"mcp", "off", "files"}}},
+//		}},
+//	}}
+//
+// All texts may come from a file, a server or a model: who draws them makes them harmless.
+package show
+
+// Answer holds what a command answers with: at most one of the shapes. The zero Answer has nothing to
+// show.
+type Answer struct {
+	Text     *Text     `json:"text,omitempty"`
+	List     *List     `json:"list,omitempty"`
+	Document *Document `json:"document,omitempty"`
+	Question *Question `json:"question,omitempty"`
+	// Leave asks the screen to leave this session for another one; nil: it stays.
+	Leave *Leave `json:"leave,omitempty"`
+}
+
+// Leave names the session for which a screen leaves.
+type Leave struct {
+	Session string `json:"session"` // "" is a new one
+}
+
+// Form says how a text is shown.
+type Form string
+
+// The forms of a text.
+const (
+	Notice Form = ""     // a few lines in the conversation
+	Page   Form = "page" // a long text, to scroll and search in
+	Diff   Form = "diff" // a unified diff
+)
+
+// Text is a text for people.
+type Text struct {
+	Title string `json:"title,omitempty"`
+	Body  string `json:"body"`
+	Form  Form   `json:"form,omitempty"`
+}
+
+// List is rows to look at and to choose from.
+type List struct {
+	Title   string   `json:"title"`
+	Columns []string `json:"columns"` // their names; the first takes the room that the others leave
+	Rows    []Row    `json:"rows"`
+	Empty   string   `json:"empty,omitempty"` // shown while there is no row
+	Note    string   `json:"note,omitempty"`  // a line below the rows
+	Usage   string   `json:"usage,omitempty"` // what to type, where no row can be chosen
+	// Rest is the command whose answer is the same list with what takes longer to find out; nil: the list has
+	// all.
+	Rest []string `json:"rest,omitempty"`
+	// Changes means that rows change by themselves: an open list is read again when the session says that
+	// something has changed.
+	Changes bool `json:"changes,omitempty"`
+}
+
+// Row is one thing of a list.
+type Row struct {
+	ID    string   `json:"id"` // stays the same while rows come and go
+	Cells []string `json:"cells"`
+	Find  string   `json:"find,omitempty"`    // what a filter looks at; "" is the cells
+	Mark  bool     `json:"mark,omitempty"`    // it is the one in use, or waits for the person
+	Line  string   `json:"line,omitempty"`    // a line about it, shown while it is selected
+	Title string   `json:"title,omitempty"`   // of the question which deed; "" is the first cell
+	More  []string `json:"preview,omitempty"` // all that is known of it, shown before a deed is chosen
+	Whole bool     `json:"whole,omitempty"`   // the first deed needs the end of More to have been on the screen
+	Deeds []Deed   `json:"deeds,omitempty"`
+}
+
+// Deed is something that can be done with a row, or a choice of a question: another command.
+type Deed struct {
+	Label string   `json:"label"`
+	Run   []string `json:"run,omitempty"` // the name of the command and its arguments; nil does nothing
+	// Edit is a text for the person to edit, which becomes the last argument; "" is none. Nothing is done if it
+	// is left as it is.
+	Edit   string `json:"edit,omitempty"`
+	Closes bool   `json:"closes,omitempty"` // the list is closed first
+}
+
+// Document is sections of values, for a dialog with a tab for each document that belongs to it.
+type Document struct {
+	Title    string    `json:"title"`
+	Tabs     []Deed    `json:"tabs,omitempty"` // the documents of the dialog, this one among them
+	Sections []Section `json:"sections"`
+}
+
+// Section is a part of a document.
+type Section struct {
+	Title  string  `json:"title,omitempty"`
+	Values []Value `json:"values"`
+}
+
+// Value is a line of a document.
+type Value struct {
+	Label string `json:"label"` // one or two words
+	Text  string `json:"text"`
+	From  string `json:"from,omitempty"`  // where it comes from, such as a file
+	Deeds []Deed `json:"deeds,omitempty"` // that change it
+}
+
+// Question asks the person to choose.
+type Question struct {
+	Title   string   `json:"title"`
+	Lines   []string `json:"lines,omitempty"`
+	Choices []Deed   `json:"choices"`
+	Whole   bool     `json:"whole,omitempty"` // the first choice needs the end of Lines to have been on the screen
+}
+
+// Say returns an answer that is a short text.
+func Say(text string) Answer { return Answer{Text: &Text{Body: text}} }

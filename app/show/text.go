@@ -1,0 +1,155 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/views/markup"
+)
+
+// maxName limits the id of a row that people type, in bytes.
+const maxName = 12
+
+// maxCell limits a cell of a list in plain text, in characters.
+const maxCell = 100
+
+// String returns an answer as plain text, the rows of a list and the choices of a question with numbers. It has no
+// control character.
+func (a Answer) String() string {
+	switch {
+	case a.Text != nil:
+		return markup.Plain(strings.TrimRight(a.Text.Body, "\n"))
+	case a.List != nil:
+		return a.List.text()
+	case a.Document != nil:
+		return a.Document.text()
+	case a.Question != nil:
+		return a.Question.text()
+	}
+	return ""
+}
+
+func (l *List) text() string {
+	lines := []string{l.Title + ":"}
+	if len(l.Rows) == 0 {
+		lines = []string{l.Empty}
+	}
+	rows := make([][]string, len(l.Rows))
+	var widths []int
+	for i, r := range l.Rows {
+		if l.named() {
+			rows[i] = []string{markup.Inline(r.ID)}
+		}
+		for _, cell := range r.Cells {
+			rows[i] = append(rows[i], markup.Shorten(cell, maxCell))
+		}
+		for n, cell := range rows[i] {
+			if n == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
+		}
+	}
+	for i, r := range l.Rows {
+		mark := " "
+		if r.Mark {
+			mark = "*"
+		}
+		line := fmt.Sprintf("%s%2d", mark, i+1)
+		for n, cell := range rows[i] {
+			line += fmt.Sprintf("  %-*s", widths[n], cell)
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+		if r.Whole { // nobody may decide about it without having seen all of it
+			for _, more := range r.More {
+				lines = append(lines, "       "+markup.Plain(more))
+			}
+		}
+	}
+	for _, more := range []string{l.Note, l.Usage} {
+		if more != "" {
+			lines = append(lines, markup.Inline(more))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// named reports whether the rows have names that a person types and that no cell shows.
+func (l *List) named() bool {
+	for _, r := range l.Rows {
+		if len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Document) text() string {
+	lines := []string{d.Title}
+	for _, s := range d.Sections {
+		lines = append(lines, "")
+		if s.Title != "" {
+			lines = append(lines, s.Title)
+		}
+		width := 0
+		for _, v := range s.Values {
+			width = max(width, utf8.RuneCountInString(v.Label))
+		}
+		for _, v := range s.Values {
+			line := fmt.Sprintf("  %-*s  %s", width, v.Label, markup.Inline(v.Text))
+			if v.From != "" {
+				line += "  (" + markup.Inline(v.From) + ")"
+			}
+			lines = append(lines, strings.TrimRight(line, " "))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (q *Question) text() string {
+	lines := []string{markup.Inline(q.Title)}
+	for _, l := range q.Lines {
+		lines = append(lines, "  "+markup.Plain(l))
+	}
+	for i, c := range q.Choices {
+		lines = append(lines, fmt.Sprintf("%3d  %s", i+1, markup.Inline(c.Label)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Value returns an answer for programs, to be encoded as JSON: of a list an array of objects, which have the names of the
+// columns as keys; of any other answer the shape.
+func (a Answer) Value() any {
+	switch {
+	case a.Text != nil:
+		return a.Text
+	case a.List != nil:
+		return a.List.objects()
+	case a.Document != nil:
+		return a.Document
+	case a.Question != nil:
+		return a.Question
+	}
+	return struct{}{}
+}
+
+func (l *List) objects() []map[string]any {
+	all := make([]map[string]any, len(l.Rows))
+	for i, r := range l.Rows {
+		one := map[string]any{"id": r.ID}
+		for n, cell := range r.Cells {
+			if n < len(l.Columns) {
+				one[strings.ReplaceAll(l.Columns[n], " ", "_")] = cell
+			}
+		}
+		if r.Mark {
+			one["mark"] = true
+		}
+		if len(r.More) > 0 {
+			one["preview"] = r.More
+		}
+		all[i] = one
+	}
+	return all
+}

@@ -1,0 +1,250 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/app/keymap"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/texts"
+	"buddy/views/dialog"
+	"buddy/views/markup"
+)
+
+// maxSaid limits a line that a list says, in characters.
+const maxSaid = 200
+
+// runWords runs a command of the table elsewhere and shows its answer.
+func runWords(u *UI, words []string) {
+	if c, ok := slash.Find(words[0]); ok && !c.Answers { // a deed that this screen does itself
+		if err := run(u, c, strings.Join(words[1:], " ")); err != nil {
+			u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
+		}
+		return
+	}
+	u.hint("", "looking …")
+	now := nowOf(u)
+	u.deps.Background(func() func() {
+		answer, err := u.deps.Run(now, words)
+		return func() {
+			u.hint("", "")
+			if err != nil {
+				u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
+				return
+			}
+			showAnswer(u, words, answer)
+		}
+	})
+}
+
+// nowOf returns what commands get to know of the session.
+func nowOf(u *UI) slash.Now {
+	return slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state)}
+}
+
+// showAnswer shows the answer of a command that no list has run.
+func showAnswer(u *UI, words []string, a show.Answer) {
+	switch {
+	case a.Text != nil:
+		showText(u, *a.Text)
+	case a.List != nil:
+		openShown(u, words, *a.List)
+	case a.Question != nil:
+		askShown(u, a.Question.Title, a.Question.Lines, a.Question.Choices, a.Question.Whole, func(d show.Deed) { runWords(u, d.Run) })
+	}
+	if a.Leave != nil {
+		if err := change(&u.state, u.deps.Leave, a.Leave.Session, slash.Spot{}); err != nil {
+			u.hint("", err.Error())
+		}
+	}
+}
+
+// showText shows a text in its form.
+func showText(u *UI, t show.Text) {
+	switch t.Form {
+	case show.Page:
+		u.v.pager.Show(dialog.Document{Title: t.Title, Text: strings.NewReader(t.Body), Size: int64(len(t.Body)), Prose: true})
+	case show.Diff:
+		openChanges(u, t.Title, t.Body)
+	default:
+		u.deps.Catalog.Notice(strings.TrimRight(t.Body, "\n"))
+	}
+}
+
+// askShown asks a question with deeds as choices, and one that does nothing.
+func askShown(u *UI, title string, lines []string, deeds []show.Deed, whole bool, do func(show.Deed)) {
+	q := dialog.Question{Title: title, Lines: lines, Scope: keymap.Question}
+	for _, d := range deeds {
+		q.Choices = append(q.Choices, d.Label)
+	}
+	if whole {
+		q.Whole = 1
+	}
+	q.Choices = append(q.Choices, "leave it as it is")
+	q.Take = func(n int) {
+		if n < len(deeds) && deeds[n].Run != nil {
+			do(deeds[n])
+		}
+	}
+	u.dock.confirm.Ask(q)
+}
+
+// shownList is a list that a command answered with, while it is open.
+type shownList struct {
+	u       *UI
+	words   []string // the command
+	list    show.List
+	picker  *dialog.Picker
+	closed  bool
+	filling bool
+	busy    bool // it is being read
+	again   bool // it changed meanwhile
+}
+
+// openShown shows the list that a command answered with.
+func openShown(u *UI, words []string, list show.List) {
+	l := &shownList{u: u, words: words}
+	l.picker = u.overlays.pick(dialog.PickerOptions{
+		Title: list.Title, Hint: "type to filter", Columns: list.Columns, Empty: list.Empty,
+		OnChoose: l.choose, OnMove: func(r show.Row) {
+			if !l.filling { // the keys show until a person moves
+				l.say(r.Line)
+			}
+		},
+		OnClose: func() {
+			l.closed = true
+			u.overlays.shown = slices.DeleteFunc(u.overlays.shown, func(o *shownList) bool { return o == l })
+		},
+	})
+	u.overlays.shown = append(u.overlays.shown, l)
+	l.fill(list)
+	if i := slices.IndexFunc(list.Rows, func(r show.Row) bool { return r.Mark }); i >= 0 && !slices.ContainsFunc(list.Rows, func(r show.Row) bool { return len(r.More) > 0 }) {
+		l.picker.Select(list.Rows[i].ID)
+	}
+	if list.Rest != nil {
+		l.picker.SetNote("looking …")
+		l.read(list.Rest, "")
+	}
+}
+
+// fill shows the rows of the list.
+func (l *shownList) fill(list show.List) {
+	l.list = list
+	l.picker.SetNote("")
+	l.filling = true
+	l.picker.SetRows(list.Rows)
+	l.filling = false
+	l.say(list.Note)
+}
+
+// say shows the first line of a text below the rows.
+func (l *shownList) say(text string) {
+	if text != "" {
+		first, _, _ := strings.Cut(text, "\n")
+		l.picker.Say(markup.Shorten(first, maxSaid))
+	}
+}
+
+// read runs a command that answers with the list, and then says what was done before. What changes while it is read is read
+// after that.
+func (l *shownList) read(words []string, did string) {
+	if l.busy {
+		l.again = true
+		return
+	}
+	l.busy = true
+	now := nowOf(l.u)
+	l.u.deps.Background(func() func() {
+		answer, err := l.u.deps.Run(now, words)
+		return func() {
+			if l.busy = false; l.closed {
+				return
+			}
+			if answer.List != nil {
+				l.fill(*answer.List)
+			}
+			if err != nil {
+				did = err.Error()
+			}
+			l.say(did)
+			if l.again {
+				l.again = false
+				l.read(l.words, did)
+			}
+		}
+	})
+}
+
+// choose does what a row is for: its only deed, or else one that the person chooses after all that is known of the row has
+// been shown.
+func (l *shownList) choose(r show.Row) {
+	switch {
+	case len(r.Deeds) == 0 && len(r.More) == 0:
+		l.say(r.Line)
+		return
+	case len(r.Deeds) == 1 && len(r.More) == 0:
+		l.do(r.Deeds[0])
+		return
+	}
+	askShown(l.u, markup.Shorten(cmp.Or(r.Title, r.Cells[0]), 60), r.More, r.Deeds, r.Whole, l.do)
+}
+
+// do does a deed. The list is read again then, unless the deed closes it.
+func (l *shownList) do(d show.Deed) {
+	words := slices.Clone(d.Run)
+	if d.Edit != "" {
+		text, err := l.u.deps.Edit(d.Run[0]+".md", d.Edit)
+		switch text = texts.OneLine(text); {
+		case err != nil:
+			l.say(err.Error())
+			return
+		case text == "" || text == d.Edit:
+			l.say("nothing was edited")
+			return
+		}
+		words = append(words, text)
+	}
+	if d.Closes {
+		l.u.overlays.closeLists()
+		runWords(l.u, words)
+		return
+	}
+	now := nowOf(l.u)
+	l.u.deps.Background(func() func() {
+		answer, err := l.u.deps.Run(now, words)
+		return func() {
+			switch {
+			case l.closed:
+			case err != nil:
+				l.say(err.Error())
+			case answer.Text != nil && answer.Text.Form == show.Notice:
+				l.read(l.words, answer.Text.Body)
+			default:
+				showAnswer(l.u, words, answer)
+				l.read(l.words, "")
+			}
+		}
+	})
+}
+
+// refresh reads the open lists again whose rows change by themselves.
+func (l *overlays) refresh() {
+	for _, one := range l.shown {
+		if one.list.Changes {
+			one.read(one.words, "")
+		}
+	}
+}
+
+// openChanges opens the dialog with a diff.
+func openChanges(u *UI, title, diff string) {
+	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
+	c.SetHighlighter(&markup.Highlighter{Background: u.deps.Background})
+	c.OnCopy = u.copy
+	c.OnEdit = lookAs(u, "changes.diff")
+	c.OnClose = u.overlays.closeSheet
+	u.overlays.sheet = c
+}
