@@ -462,6 +462,9 @@ type Notice struct {
 	Code string `json:"code,omitempty"`
 }
 
+// LongCommand is the code of a notice about a command that has been running for long.
+const LongCommand = "long_command"
+
 // Warning reports something that a person may want to act on.
 type Warning struct {
 	Text     string `json:"text"`

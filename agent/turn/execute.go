@@ -355,7 +355,7 @@ func (b *batch) remind() (stop func()) {
 	timer := time.AfterFunc(longCommand, func() {
 		b.loop.p.Stream.Publish(b.x.task, 0, event.Notice{
 			Text: fmt.Sprintf("This command has been running for %.0f min without a time limit. /timeout 5m sets one · /bg moves it to the background · /kill stops it", longCommand.Minutes()),
-			Code: "long_command",
+			Code: event.LongCommand,
 		})
 	})
 	return func() { timer.Stop() }

@@ -27,6 +27,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.Info.Fallback = ""
 		return Header
 	case event.CallDelta:
+		s.open.thought(env.Time)
 		return 0 // the call shows when it is complete
 	}
 	return Conversation
@@ -37,6 +38,7 @@ func (s *State) applyAnswer(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		s.grow(env, &s.open.text, AssistantBlock, p.Text)
+		s.open.thought(env.Time)
 	case event.ReasoningDelta:
 		s.grow(env, &s.open.reasoning, ReasoningBlock, p.Text)
 	case event.Checkpoint:
@@ -49,6 +51,7 @@ func (s *State) applyAnswer(env event.Envelope) {
 	case event.ModelMessage:
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
+		s.open.thought(env.Time)
 		s.open.close()
 	}
 }
@@ -116,6 +119,13 @@ func (s *State) dropAnswer() {
 		}
 	}
 	s.open = openBlocks{}
+}
+
+// thought notes how long the model has thought when something else comes.
+func (o *openBlocks) thought(now int64) {
+	if b := o.reasoning; b != nil && b.Took == 0 {
+		b.Took = now - b.Time
+	}
 }
 
 // close ends the answer.

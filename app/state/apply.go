@@ -282,12 +282,27 @@ func endCall(s *State, p event.ToolResult) Changed {
 		c.setOutput(p)
 	}
 	b.Gen++
+	dropPassing(s, b)
 	s.live = append(s.live, c)
 	if len(s.live) > maxLive {
 		s.live[0].Output = Tail{Gen: s.live[0].Output.Gen + 1}
 		s.live = slices.Delete(s.live, 0, 1)
 	}
 	return Conversation | Output
+}
+
+// dropPassing takes back what was said of commands that run, once none does. It comes after the last of them.
+func dropPassing(s *State, last *Block) {
+	for _, b := range s.calls {
+		if b.Call.State == CallRunning {
+			return
+		}
+	}
+	for i := len(s.Blocks) - 1; i >= 0 && s.Blocks[i] != last; i-- {
+		if s.Blocks[i].passes {
+			s.Blocks = slices.Delete(s.Blocks, i, i+1)
+		}
+	}
 }
 
 // Stopped reports whether a call ran and ended because its task was cancelled.
@@ -365,7 +380,7 @@ func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 func (s *State) applyNotice(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.Notice:
-		s.add(env, NoticeBlock, p.Text)
+		s.add(env, NoticeBlock, p.Text).passes = p.Code == event.LongCommand
 	case event.Warning:
 		s.add(env, WarningBlock, texts.WithNext(p.Text, p.NextStep))
 	case event.Error:

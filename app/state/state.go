@@ -125,6 +125,7 @@ type Block struct {
 	Gen  int
 	Open bool
 	Time int64 // Unix milliseconds
+	Took int64 // ReasoningBlock only: milliseconds, once it is complete; 0 is not known
 	Call *Call // ToolBlock only
 	// Review holds what a review found, if the block says so and there is something.
 	Review *event.ReviewFinished
@@ -133,6 +134,7 @@ type Block struct {
 
 	last   uint64 // Seq of the last event that it shows
 	beside bool   // it shows what happened on another branch
+	passes bool   // it says that a command runs, and goes when none does
 }
 
 // CallState tells how far a tool call is.
