@@ -50,7 +50,7 @@ func TestSearchLeadsToThePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.keys("F4")
-	x.want("Sessions · 1", "answer 399")
+	x.want("Sessions · 1", "prompt 0", "answer 0")
 	x.srv.Tmux("send-keys", "-t", "t", "-l", "/needle")
 	x.want("> /needle", "1 hit", "▸ here is") // of all letters, not of the first ones
 	x.keys("Enter")

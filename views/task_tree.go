@@ -34,6 +34,18 @@ func (r *taskRow) branch() string {
 	return strings.Repeat("  ", r.depth-1) + "└ "
 }
 
+// elsewhere reports whether the row only says what shows elsewhere: a prompt and its time are in the conversation and
+// above the prompt, an agent that the prompt waits for is a line of the conversation.
+func (r *taskRow) elsewhere() bool {
+	switch {
+	case r.Workflow != nil:
+		return false
+	case r.Agent != nil:
+		return !r.Agent.Background && r.Outcome != state.Interrupted
+	}
+	return r.Kind == event.MainTask || r.Kind == event.CompactionTask
+}
+
 // workflowRows returns a row for each step of the workflow that a task runs.
 func workflowRows(t *state.Task, depth int) []taskRow {
 	if t.Workflow == nil || t.State == state.TaskDone {

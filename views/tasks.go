@@ -26,6 +26,7 @@ type Tasks struct {
 	draw.Frame
 	now     func() time.Time
 	tasks   []taskRow    // running ones first, then the newest; below each the agents that it called
+	shown   []taskRow    // of them, those that rows returned last
 	seen    map[int]bool // tasks that had ended when the person left the list
 	visited bool         // the person is in it
 	steps   state.Steps
@@ -99,22 +100,44 @@ func (t *Tasks) Follow(task int) { t.follows = task }
 func (t *Tasks) items() int { return len(t.tasks) }
 
 // Rows counts the rows that there are to show in a frame of w cells.
-func (t *Tasks) Rows(w int) int { return t.items() + stepRows(t.steps, w-2-2*draw.Padding) }
+func (t *Tasks) Rows(w int) int { return len(t.rows()) + stepRows(t.steps, w-2-2*draw.Padding) }
+
+// Unseen reports whether there are tasks that show nowhere else.
+func (t *Tasks) Unseen() bool {
+	return slices.ContainsFunc(t.tasks, func(r taskRow) bool { return !r.elsewhere() })
+}
+
+// rows returns the rows that show: all while the person is here, else those that show nowhere else.
+func (t *Tasks) rows() []taskRow {
+	if t.visited || t.HasFocus() {
+		return t.tasks
+	}
+	t.shown = t.shown[:0]
+	for _, r := range t.tasks {
+		if !r.elsewhere() {
+			if r.step == nil {
+				r.depth = 0 // what it works for is not there
+			}
+			t.shown = append(t.shown, r)
+		}
+	}
+	return t.shown
+}
 
 // split shares rows between what can be selected and the steps below that: as many steps as fit beside
 // what waits or runs, but at least half of the rows.
-func (t *Tasks) split(in draw.Area) (items, steps draw.Area) {
+func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	want := stepRows(t.steps, in.Inset().W)
-	if want == 0 || in.H < 2 && t.items() > 0 {
+	if want == 0 || in.H < 2 && len(rows) > 0 {
 		return in, draw.Area{}
 	}
 	live := 0
-	for _, row := range t.tasks {
+	for _, row := range rows {
 		if row.State != state.TaskDone {
 			live++
 		}
 	}
-	n := min(want, max(in.H-max(live, min(t.items(), 2)), in.H/2, 1))
+	n := min(want, max(in.H-max(live, min(len(rows), 2)), in.H/2, 1))
 	return draw.Area{Canvas: in.Canvas, H: in.H - n}, in.Below(in.H - n)
 }
 
@@ -179,16 +202,17 @@ func (t *Tasks) Draw(screen tcell.Screen) {
 	if in.W <= 0 || in.H <= 0 {
 		return
 	}
-	items, steps := t.split(in)
-	t.top = max(0, min(max(min(t.top, t.at), t.at-items.H+1), t.items()-items.H))
+	rows := t.rows()
+	items, steps := t.split(in, rows)
+	t.top = max(0, min(max(min(t.top, t.at), t.at-items.H+1), len(rows)-items.H))
 	if !t.HasFocus() {
 		t.top = 0
 	}
-	for i := range min(items.H, t.items()-t.top) {
-		t.drawItem(draw.Area{Canvas: items.Down(i), H: 1}, t.top+i)
+	for i := range min(items.H, len(rows)-t.top) {
+		t.drawItem(draw.Area{Canvas: items.Down(i), H: 1}, &rows[t.top+i], t.HasFocus() && t.top+i == t.at)
 	}
 	drawSteps(steps, t.steps)
-	if t.items()+len(t.steps) == 0 {
+	if len(rows)+len(t.steps) == 0 {
 		in.Inset().Say(0, "none", themes.Muted)
 	}
 }
@@ -210,10 +234,9 @@ func (t *Tasks) stops() []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, "/kill NUMBER stops one")}
 }
 
-func (t *Tasks) drawItem(in draw.Area, i int) {
-	var left, right []draw.Span
-	left, right = t.taskItem(&t.tasks[i], in.W)
-	if i == t.at && t.HasFocus() {
+func (t *Tasks) drawItem(in draw.Area, row *taskRow, selected bool) {
+	left, right := t.taskItem(row, in.W)
+	if selected {
 		for _, spans := range [][]draw.Span{left, right} {
 			for j := range spans {
 				spans[j].Style = markup.Style{Role: themes.Selection}

@@ -94,7 +94,7 @@ type Layout struct {
 	Header Rect
 	Panes  [count]Rect // empty when it is not visible; Prompt is all from Queue to Footer
 	Tiles  []Rect      // the boxes of several panes in Live, which share their edges; none for one pane
-	Strip  Rect        // the line in the place of the column, above Queue
+	Strip  Rect        // the line in the place of the column, above Queue, with a blank one above it
 	Queue  Rect        // the prompts that wait, above Status
 	Status Rect        // the line above Above
 	Above  Rect        // the row above the prompt's text: a rule or a blank
@@ -165,7 +165,11 @@ func (l *Layout) chrome(in Input) (top, end int) {
 	}
 	l.Panes[Prompt] = Rect{0, end, in.W, in.H - end}
 	if !small && in.Column && in.narrow() && !in.page() && !in.Zoom {
-		l.Strip = padded(take(1))
+		rows := 2
+		if in.Dock > 0 { // whose rule is above it
+			rows = 1
+		}
+		l.Strip = padded(take(rows))
 	}
 	return top, end
 }

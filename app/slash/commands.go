@@ -64,7 +64,7 @@ var Commands = []Command{
 	{Name: "clear", Brief: "start a new conversation", Help: "begin a new conversation; this one stays saved", Do: func(_ Catalog, s Frontend, _ string) error { return s.Change("") }},
 	{Name: "find", Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Args: "[TEXT]", Help: "write the prompt in your editor"},
-	{Name: "output", Args: "[N]", Brief: "all output of the last call", Help: "the whole output of the last call, or of the N-th last"},
+	{Name: "output", Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},
 	{Name: "copy", Args: "[code|all]", Brief: "copy the last answer", Help: "copy the last answer, the last code block in it, or all that was said"},
 	{Name: "rewind", Args: "[N [conversation|files|both] [--force]]", Brief: "go back to before a prompt", Help: "go back to before the N-th last prompt: the conversation, the files that tools for files changed since, or both; without N, choose from a list; /redo takes it back", Do: Catalog.OnRewind},
 	{Name: "undo", Args: "[N] [--force]", Brief: "take back the last changes of files", Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did", Do: sends(Undo)},

@@ -186,18 +186,22 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// CallBack returns one of the calls of a conversation. It takes how far back that is.
+// CallBack returns one of the calls of a conversation: the one that began the subagent #N, or the N-th last.
 func CallBack(newest iter.Seq[*state.Block], args string) (*state.Call, error) {
-	back := 1
-	if args != "" {
-		var err error
-		if back, err = strconv.Atoi(args); err != nil || back < 1 {
-			return nil, fmt.Errorf("%q is not how far back the call is (1 is the last)", args)
-		}
+	number, agent := strings.CutPrefix(cmp.Or(args, "1"), "#")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return nil, fmt.Errorf("%q is neither the number of an agent, such as #2, nor how far back the call is (1 is the last)", args)
 	}
 	for b := range newest {
-		if c := b.Call; c != nil {
-			if back--; back == 0 {
+		switch c := b.Call; {
+		case c == nil:
+		case agent:
+			if c.Agent != nil && c.Agent.ID == n {
+				return c, nil
+			}
+		default:
+			if n--; n == 0 {
 				return c, nil
 			}
 		}

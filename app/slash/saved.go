@@ -95,14 +95,17 @@ func (s Saved) Search(ctx context.Context, text string, f func(Hit) bool) error 
 	return nil
 }
 
-// Tail returns the last events of a session, at most so many.
-func (s Saved) Tail(id string, most int) ([]event.Envelope, error) {
+// Head returns the first events of a session, at most so many.
+func (s Saved) Head(id string, most int) (events []event.Envelope, err error) {
 	j, err := s.of(id).View(id)
 	if err != nil {
 		return nil, err
 	}
-	part, err := j.Tail(most)
-	return part.Events, errors.Join(err, j.Close())
+	err = j.Range(0, func(env event.Envelope) bool {
+		events = append(events, env)
+		return len(events) < most
+	})
+	return events, errors.Join(err, j.Close())
 }
 
 // Exchanges returns the exchanges of a session, the oldest first.

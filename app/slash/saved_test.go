@@ -52,8 +52,8 @@ func TestSavedInAllPlaces(t *testing.T) {
 		t.Fatalf("%v, %v", all, err)
 	}
 	for _, s := range all {
-		if part, err := saved.Tail(s.ID, 9); !want[s.ID] || len(part) != 1 || err != nil {
-			t.Errorf("%s has %d events, %v", s.ID, len(part), err)
+		if head, err := saved.Head(s.ID, 9); !want[s.ID] || len(head) != 1 || err != nil {
+			t.Errorf("%s has %d events, %v", s.ID, len(head), err)
 		}
 	}
 	hits := 0

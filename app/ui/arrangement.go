@@ -15,7 +15,7 @@ type arrangement struct {
 	focus   layout.Pane // of the panes; dialogs over them come first
 	tab     layout.Pane // the pane last focused other than the prompt
 	zoom    bool
-	column  bool // there is something beside the conversation
+	column  bool // there is something to see beside the conversation
 	shape   Shape
 	rules   bool   // around the prompt
 	dragged border // with the mouse
@@ -35,12 +35,21 @@ func (a *arrangement) setFocus(p layout.Pane) {
 	}
 }
 
-// giveBack gives the space of the column to the conversation: nothing is to be seen there any more.
-func (a *arrangement) giveBack() {
-	a.column = false
-	if a.tab >= layout.Live {
-		a.tab, a.zoom = layout.Conversation, false
+// open opens the column when a command lasts or tasks are to be seen, and gives its space back to the conversation when
+// nothing is there any more. Where the person is it stays.
+func (a *arrangement) open(in *layout.Input, lasts, tasks bool) {
+	in.Column = true
+	steps := in.Tasks > 0 && !in.Narrow() // which the status line has where there is no column
+	switch {
+	case lasts, tasks, a.focus >= layout.Live:
+		a.column = true
+	case in.Live == 0 && !steps:
+		a.column = false
+		if a.tab >= layout.Live {
+			a.tab, a.zoom = layout.Conversation, false
+		}
 	}
+	in.Column, in.Tab, in.Zoom = a.column, a.tab, a.zoom
 }
 
 func (a *arrangement) toggleZoom() { a.zoom = !a.zoom }
@@ -69,16 +78,16 @@ func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 	const n = int(layout.Tasks) + 1
 	for p := int(a.focus); ; {
 		p = (p + by + n) % n
-		if pane := layout.Pane(p); exists(pane, in) {
+		if pane := layout.Pane(p); exists(pane, in, a.panes.Len()) {
 			a.setFocus(pane)
 			return
 		}
 	}
 }
 
-// exists reports whether there is something to see in a pane.
-func exists(p layout.Pane, in layout.Input) bool {
-	return [...]bool{true, true, in.Column && (in.Live > 0 || in.Tasks == 0), in.Column && in.Tasks > 0}[p] // as the panes are numbered
+// exists reports whether there is something to see in a pane, of so many panes with what runs or ran.
+func exists(p layout.Pane, in layout.Input, panes int) bool {
+	return [...]bool{true, true, panes > 0, in.Column && in.Tasks > 0}[p] // as the panes are numbered
 }
 
 // arrange changes the shape by a key, and returns what there is to tell about it.

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	previewEvents = 60                     // from the end of a session
+	previewEvents = 100                    // from the beginning of a session
 	turnBytes     = 64 << 20               // of sessions whose prompts are counted
 	mostHits      = 500                    // of a search
 	hitsPause     = 100 * time.Millisecond // between two looks at what was found so far
@@ -44,7 +44,7 @@ type browser struct {
 	columns []string          // of rows
 	hits    []slash.Hit       // that show
 	turns   map[string]string // known numbers of prompts
-	shown   slot              // the end of the selected session
+	shown   slot              // the beginning of the selected session
 	look    *latest
 	stop    context.CancelFunc // of the search, nil for none
 	count   bool               // somebody counts prompts
@@ -243,7 +243,7 @@ func sessionOf(row show.Row) string {
 	return id
 }
 
-// preview shows the end of a session beside the list.
+// preview shows the beginning of a session beside the list.
 func (b *browser) preview(r show.Row) {
 	id := sessionOf(r)
 	b.work(func() (apply func()) {
@@ -251,7 +251,7 @@ func (b *browser) preview(r show.Row) {
 			if b.closed.Load() {
 				return
 			}
-			events, err := b.saved.Tail(id, previewEvents)
+			events, err := b.saved.Head(id, previewEvents)
 			apply = func() { b.show(id, events, err) }
 		})()
 		return apply
@@ -263,16 +263,27 @@ func (b *browser) show(id string, events []event.Envelope, err error) {
 	c := transcript.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
 	c.SetNow(b.u.deps.Now)
 	c.SetAfter(b.u.deps.After)
-	transcript.BreakCode(c)
 	c.OnCopy = b.u.copy
 	var s state.State
+	for _, env := range events {
+		s.Apply(env)
+	}
+	s.Blocks = beginning(s.Blocks)
 	if err != nil {
 		s.Apply(event.Envelope{Session: id, Payload: event.Warning{Text: "the session can't be read: " + err.Error()}})
-	} else {
-		s.ApplyTail(events)
 	}
 	c.Update(&s, state.Everything)
+	transcript.Preview(c)
 	b.shown.Primitive = c
+}
+
+// beginning returns the blocks from the first prompt on, up to a call whose result is not among them.
+func beginning(all []*state.Block) []*state.Block {
+	all = all[max(slices.IndexFunc(all, func(b *state.Block) bool { return b.Kind == state.UserBlock }), 0):]
+	if n := slices.IndexFunc(all, func(b *state.Block) bool { return b.Call != nil && b.Call.State <= state.CallRunning }); n >= 0 {
+		all = all[:n]
+	}
+	return all
 }
 
 // countVisible counts the prompts of the sessions on the screen.

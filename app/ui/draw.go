@@ -22,17 +22,14 @@ func (u *UI) input(w, h int) layout.Input {
 	in := layout.Input{
 		W: w, H: h, Tab: a.tab, Zoom: a.zoom,
 		Prompt: u.v.prompt.Height(w, max(1, h/3)), Rules: a.rules, Queue: u.v.queue.Rows(),
-		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Wide: a.shape.Wide, Side: a.shape.Side, Upper: a.shape.Live},
+		Beside: layout.Beside{Hidden: a.shape.Hidden, Wide: a.shape.Wide, Side: a.shape.Side, Upper: a.shape.Live},
 	}
 	in.Live, in.Grid = u.v.panes.Wanted(a.zoom)
 	in.Tasks = u.v.tasks.Rows(in.ColumnWidth())
 	if a.focus == layout.Tasks { // it does not go while the person is in it
 		in.Tasks = max(in.Tasks, 1)
 	}
-	if in.Column && in.Live == 0 && in.Tasks == 0 && a.focus < layout.Live {
-		a.giveBack()
-		in.Column, in.Tab, in.Zoom = false, a.tab, a.zoom
-	}
+	a.open(&in, u.v.panes.Lasts(), u.v.tasks.Unseen())
 	if v := u.overlays.docked(); v != nil {
 		in.Dock, in.DockFull = v.Rows(w), u.dock.full || u.dock.approval.Explains()
 	}

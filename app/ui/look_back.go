@@ -63,7 +63,7 @@ func copied(blocks []*state.Block) []*state.Block {
 	for i, b := range blocks {
 		all[i] = &state.Block{Kind: b.Kind, Text: b.Text, Review: b.Review}
 		if b.Call != nil {
-			all[i].Call = &state.Call{ID: b.Call.ID}
+			all[i].Call = &state.Call{ID: b.Call.ID, Agent: b.Call.Agent}
 		}
 	}
 	return all

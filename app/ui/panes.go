@@ -108,11 +108,3 @@ func (w *watched) update(ids []string, send func(event.Command)) {
 		send(event.WatchPanes{IDs: ids})
 	}
 }
-
-// live reports whether there is something to see beside the conversation: a command has run in a pane, or
-// something runs that is no prompt.
-func live(s *state.State) bool {
-	return len(s.Panes) > 0 || s.Bare != nil || slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
-		return t.Kind != event.MainTask && t.Kind != event.CompactionTask && t.State != state.TaskDone
-	})
-}

@@ -127,7 +127,7 @@ func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 		u.global(e.Action, "")
 		return
 	}
-	if !exists(pane, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H)) {
+	if !exists(pane, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H), u.v.panes.Len()) {
 		u.hint("", "there is nothing in "+s.Title()+" now")
 		return
 	}

@@ -94,7 +94,7 @@ func TestSubagentsOnScreen(t *testing.T) {
 			x.golden("agents-main")
 			x.u.arranged.setFocus(layout.Tasks)
 			x.Press("Up")
-			x.Want(" #2 explore", " #3 general", "└ ✓ #4", "general")
+			x.Want(" #2 explore", " #3 general", "└ ✔ #4", "general")
 			x.golden("agents-tasks")
 		})
 	}

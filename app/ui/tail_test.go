@@ -105,7 +105,7 @@ func TestPagingFromThePrompt(t *testing.T) {
 		x.unwanted("lines below")
 		x.Press("PgUp")
 		x.unwanted("answer 59.")
-		x.Want("> a draft", "lines below · PgDn · Tab End jumps to the end")
+		x.Want("> a draft", "lines below · PgDn · Tab, then End jumps to the end")
 		x.Press("PgDn")
 		x.Want("answer 59.", "> a draft")
 		x.unwanted("lines below")

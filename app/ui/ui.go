@@ -357,7 +357,6 @@ func (u *UI) update(ch state.Changed) bool {
 	if ch&state.Approvals != 0 && u.dock.sync() {
 		u.v.conversation.Bottom()
 	}
-	u.arranged.column = u.arranged.column || live(&u.state)
 	u.busy = u.v.status.Busy()
 	if typed && !u.arranged.typing() {
 		u.grace = u.deps.Now().Add(draw.GracePeriod)

@@ -251,8 +251,9 @@ func TestExchangeOnScreen(t *testing.T) {
 			event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
 			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: "total 16\n", BytesTotal: 9},
 			event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ ls -la", "total 16"}})
-		x.unwanted("Run this command?")
-		x.Want("shell ◐", "total 16", "tasks", "#1")
+		x.unwanted("Run this command?", "shell ◐")
+		time.Sleep(1100 * time.Millisecond)
+		x.Want("shell ◐", "total 16")
 		code := 0
 		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
 			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},

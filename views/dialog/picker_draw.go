@@ -248,7 +248,7 @@ func (p *Picker) drawLast(in draw.Area) int {
 		}
 		return in.Below(in.H - len(asked)).Rows(asked)
 	}
-	return in.Below(in.H - 1).Rows([][]draw.Span{draw.HintRow(p.hints(), in.W)})
+	return in.Below(in.H - 1).Rows([][]draw.Span{draw.HintRow(p.hints(in.W), in.W)})
 }
 
 // drawNaming draws the text that is asked for, in as many rows as it needs, and the keys.
@@ -266,20 +266,34 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 	return n
 }
 
-// hints are the keys that apply.
-func (p *Picker) hints() []draw.Hint {
+// hints are the keys that apply. In the filter one of them leads to those of the selected row, of which as many are named
+// as fit into w cells.
+func (p *Picker) hints(w int) []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
-	own := len(all)
-	if keys := p.Keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
-		for e := range p.Keys.In(p.o.Keys) { // as many as fit
-			if e.Label != "" && len(e.Scopes) == 1 && len(e.Keys) > 0 {
-				at := len(all)
-				if e.Action == keymap.SessionDelete { // nobody guesses it
-					at = own
-				}
-				all = slices.Insert(all, at, draw.Hint{Key: keys[0], Label: e.Label, Sign: keys[0].String() + " " + e.Keys[0].String()})
-			}
+	keys := p.Keys.Keys(keymap.PickKeys)
+	if p.o.Keys == "" || p.onKeys || len(keys) == 0 {
+		return all
+	}
+	var labels []string
+	for e := range p.Keys.In(p.o.Keys) {
+		switch {
+		case e.Label == "" || len(e.Scopes) != 1 || len(e.Keys) == 0:
+		case e.Action == keymap.SessionDelete: // nobody guesses it
+			labels = slices.Insert(labels, 0, e.Label)
+		default:
+			labels = append(labels, e.Label)
 		}
 	}
-	return all
+	more := draw.Hint{Key: keys[0]}
+	for n := range labels {
+		next := draw.Hint{Key: keys[0], Label: "more: " + strings.Join(labels[:n+1], ", ")}
+		if len(draw.FitHints(append(slices.Clip(all), next), w, draw.HintGap)) == len(all) {
+			break
+		}
+		more = next
+	}
+	if more.Label == "" {
+		return all
+	}
+	return append(all, more)
 }

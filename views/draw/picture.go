@@ -33,10 +33,10 @@ func (p *Picture) Read(of any, rows []string) {
 	p.text = w.Text
 }
 
-// Screen draws the rows of a pane around its cursor and returns which is at the top.
-func (p *Picture) Screen(in Area, s *event.PaneScreen) (top int) {
+// Screen draws the rows of a pane around its cursor, none above the first, and returns which is at the top.
+func (p *Picture) Screen(in Area, s *event.PaneScreen, first int) (top int) {
 	p.Read(s, s.Rows)
-	top = max(0, min(s.Cursor.Y-in.H+1, len(s.Rows)-1))
+	top = max(first, min(s.Cursor.Y-in.H+1, len(s.Rows)-1))
 	in = in.Terminal()
 	for i := range min(in.H, len(s.Rows)-top) {
 		p.Draw(in.Down(i), top+i)

@@ -29,7 +29,7 @@ func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {
 	switch task.Outcome {
 	case event.Completed:
-		return "✓", themes.ToolOK, ""
+		return "✔", themes.ToolOK, ""
 	case event.Cancelled:
 		return "⊘", themes.Muted, "cancelled"
 	case state.Interrupted:

@@ -49,13 +49,19 @@ func Clock(ms int64) string {
 func RetryWait(ms int64, count string) string {
 	s := (ms + 999) / 1000
 	when := "now"
-	switch {
-	case s >= 100:
-		when = fmt.Sprintf("in %d min %d s", s/60, s%60)
-	case s > 0:
-		when = fmt.Sprintf("in %d s", s)
+	if s > 0 {
+		when = "in " + Seconds(1000*s)
 	}
 	return "Retrying " + when + " (" + count + ")"
+}
+
+// Seconds writes milliseconds as whole seconds, at least one: 12 s, 2 min 5 s.
+func Seconds(ms int64) string {
+	s := max((ms+500)/1000, 1)
+	if s >= 100 {
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d s", s)
 }
 
 // Elapsed writes for how many milliseconds something has run: 12s, and as a clock from a minute on.

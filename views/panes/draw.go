@@ -8,6 +8,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/texts"
+	"buddy/texts/ansi"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -160,7 +161,7 @@ func (p *Panes) doing() (all, less []draw.Span) {
 // drawBoxes draws several panes, the selected one among them. The last box names those for which there is none. doing
 // says what is done with the selected one.
 func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
-	shown := p.list.best(len(p.boxes), p.follow.wants)
+	shown := p.list.best(len(p.boxes))
 	var others []draw.Span
 	for i := range p.list.panes {
 		if q := &p.list.panes[i]; !slices.Contains(shown, q) {
@@ -263,7 +264,26 @@ func (p *Panes) drawScreen(in draw.Area, q *paneView) {
 		in.Inset().Say(0, "No output yet", themes.Muted)
 		return
 	}
-	p.drawCursor(in.Terminal(), q, p.pictures.of(q.Pane.Pane).Screen(in, s))
+	p.drawCursor(in.Terminal(), q, p.pictures.of(q.Pane.Pane).Screen(in, s, q.first()))
+}
+
+// first returns the row of the picture where the command begins that runs or ran in the pane, 0 if that is not known. What
+// is above it is in the conversation.
+func (q *paneView) first() int {
+	if q.run.call == nil || q.run.call.Action.Command == "" {
+		return 0
+	}
+	line, _, _ := strings.Cut(q.run.call.Action.Command, "\n")
+	for i, row := range slices.Backward(q.Screen.Rows[:min(q.Screen.Cursor.Y+1, len(q.Screen.Rows))]) {
+		if !strings.Contains(row, "$") {
+			continue
+		}
+		shown, prompted := strings.CutPrefix(strings.TrimRight(ansi.Strip(row), " "), "$ ")
+		if prompted && (shown == line || len(shown)+2 >= q.Screen.W && strings.HasPrefix(line, shown)) {
+			return i
+		}
+	}
+	return 0
 }
 
 // drawCursor shows where the cursor of a pane is; while somebody types it is the real one.

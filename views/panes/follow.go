@@ -62,8 +62,3 @@ func (f *following) see(shown string) {
 func (f *following) seen(shown string) bool {
 	return f.drawn == shown && f.now().Sub(f.since) >= draw.GracePeriod
 }
-
-// wants reports whether a pane shows by itself where there is room for it: something runs in it, or began last.
-func (f *following) wants(q *paneView) bool {
-	return q.live() || q.Pane.Pane == f.began && q.Lost == ""
-}

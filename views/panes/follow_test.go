@@ -136,9 +136,8 @@ func TestPanesNameWhileTyping(t *testing.T) {
 	}
 }
 
-// TestInterruptedPaneGivesWayToALiveOne: a command that ended by itself keeps its last picture in sight, one that a
-// person stopped only if nothing else runs.
-func TestInterruptedPaneGivesWayToALiveOne(t *testing.T) {
+// When a command has ended, its pane gives way to one in which something runs.
+func TestEndedPaneGivesWayToALiveOne(t *testing.T) {
 	const server = "%7"
 	for name, c := range map[string]struct {
 		result string
@@ -147,7 +146,8 @@ func TestInterruptedPaneGivesWayToALiveOne(t *testing.T) {
 	}{
 		"interrupted, nothing runs": {"operation cancelled by user; exit code 130", false, "web:%1"},
 		"interrupted, one runs":     {"operation cancelled by user; exit code 130", true, server},
-		"failed, one runs":          {"exit code 1", true, "web:%1"},
+		"failed, nothing runs":      {"exit code 1", false, "web:%1"},
+		"failed, one runs":          {"exit code 1", true, server},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, tell, _ := twoShared(t)
@@ -160,6 +160,9 @@ func TestInterruptedPaneGivesWayToALiveOne(t *testing.T) {
 			viewtest.Text(t, p, 60, 9)
 			if got := p.Shown(); got != c.want {
 				t.Errorf("%q shows, want %q", got, c.want)
+			}
+			if n, _ := p.Wanted(false); n > 0 != c.serves {
+				t.Errorf("%d panes are wanted", n)
 			}
 		})
 	}

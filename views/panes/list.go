@@ -46,9 +46,6 @@ func (r *run) took(now int64) string {
 	return draw.Clock(cmp.Or(r.ended, now) - r.started)
 }
 
-// interrupted reports whether a person has stopped the call that ran.
-func (r *run) interrupted() bool { return r.call != nil && r.call.Stopped() }
-
 // mark holds how a command goes or went.
 type mark struct {
 	sign string
@@ -164,9 +161,9 @@ func (l *paneList) get(id string) *paneView {
 	return nil
 }
 
-// best returns n of the panes, in their order: the selected one, then those that are wanted, and of them those in which
+// best returns n of the panes, in their order: the selected one, then those that are live, and of them those in which
 // something began last.
-func (l *paneList) best(n int, wanted func(*paneView) bool) []*paneView {
+func (l *paneList) best(n int) []*paneView {
 	all := make([]*paneView, len(l.panes))
 	for i := range l.panes {
 		all[i] = &l.panes[i]
@@ -175,7 +172,7 @@ func (l *paneList) best(n int, wanted func(*paneView) bool) []*paneView {
 		switch {
 		case q.Pane.Pane == l.shown:
 			return 2
-		case wanted(q):
+		case q.live():
 			return 1
 		}
 		return 0
@@ -189,11 +186,11 @@ func (l *paneList) best(n int, wanted func(*paneView) bool) []*paneView {
 	return slices.DeleteFunc(all, func(q *paneView) bool { return !slices.Contains(byRank, q) })
 }
 
-// automatic returns the pane in which a command began last. One that a person has interrupted there gives way to
-// the newest that is live. If that pane is gone it is the one opened last that is not lost, else the last one.
+// automatic returns the pane in which a command began last. When that has ended, its pane gives way to the newest that is
+// live. If that pane is gone it is the one opened last that is not lost, else the last one.
 func (l *paneList) automatic(began string) string {
 	if q := l.newest(func(q *paneView) bool { return q.Pane.Pane == began && q.Lost == "" }); q != nil {
-		if q.run.interrupted() {
+		if q.run.ended != 0 {
 			q = cmp.Or(l.newest((*paneView).live), q)
 		}
 		return q.Pane.Pane
@@ -215,8 +212,11 @@ func (l *paneList) newest(is func(*paneView) bool) *paneView {
 	return nil
 }
 
-// live reports whether a command runs in the pane.
-func (q *paneView) live() bool { return q.Lost == "" && (q.run.mark == runs || q.run.mark == stays) }
+// live reports whether a command runs in the pane, or, unless it is a shell, may run there. What has ended is in the
+// conversation.
+func (q *paneView) live() bool {
+	return q.Lost == "" && (q.run.mark == runs || q.run.mark == stays || q.run.started == 0 && q.Title != sharedTitle)
+}
 
 // name returns a pane's title, with its target if that is not this machine. The shared pane is the shell, or has the
 // name of its target.

@@ -67,22 +67,34 @@ const (
 	gridOn
 )
 
-// Wanted returns how many panes are to be seen at once: those in which something runs and the one in which a command
-// began last, or, as a grid, all of them.
+// Wanted returns how many panes are to be seen at once: those in which something runs, or, as a grid, all of them. When
+// nothing runs there is none, unless the person is here.
 func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
+	for i := range p.list.panes {
+		if p.list.panes[i].live() {
+			n++
+		}
+	}
 	switch look := p.look; {
+	case n == 0 && !zoomed && !p.follow.held:
+		return 0, false
 	case look.chosen == gridOff:
 		return min(len(p.list.panes), 1), false
 	case look.chosen == gridOn || look.fleet || zoomed:
 		return len(p.list.panes), true
 	}
-	for i := range p.list.panes {
-		if p.follow.wants(&p.list.panes[i]) {
-			n++
-		}
-	}
 	return max(n, min(len(p.list.panes), 1)), false
 }
+
+// Lasts reports whether something has been running for so long that a person wants to look at it: text that makes room
+// at each short command cannot be read.
+func (p *Panes) Lasts() bool {
+	long := p.follow.now().Add(-brief).UnixMilli()
+	return p.list.newest(func(q *paneView) bool { return q.live() && q.run.started <= long }) != nil
+}
+
+// brief is the time in which most commands end.
+const brief = time.Second
 
 // Place tells the view in which boxes the panes show, none for one pane in the whole view, and whether there is so much
 // room that a single pane gets the size of what shows of it, as several always do.

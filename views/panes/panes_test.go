@@ -259,7 +259,7 @@ func TestPanesGridGolden(t *testing.T) {
 	}
 	p := newTestPanes(t, s)
 	p.Focus(nil)
-	viewtest.Press(t, p, "pane-previous", "pane-type")
+	viewtest.Press(t, p, "pane-next", "pane-previous", "pane-type")
 	viewtest.Feed(s, viewtest.Ask("1", viewtest.Restart))
 	p.Update(s, state.Approvals)
 	viewtest.Golden(t, "panes-typing", p, 58, 8)
@@ -271,4 +271,16 @@ func TestPanesGridGolden(t *testing.T) {
 	viewtest.Feed(s, h)
 	p.Update(s, state.Panes)
 	viewtest.Golden(t, "panes-history", p, 58, 8)
+}
+
+// In a shell that has run others only the command that runs shows: what they printed is in the conversation.
+func TestPanesShowOnlyTheCommandThatRuns(t *testing.T) {
+	p, tell, _ := twoShared(t)
+	act := action.Action{Kind: action.Shell, Target: "web", Command: "make all"}
+	rows := []string{"\x1b[1m$\x1b[m make all", "an earlier one", "$ make lint", "[exit 1]", "\x1b[1m$\x1b[m make all", "compiling", ""}
+	tell(event.ToolRequested{CallID: "a", Name: "run_shell", Action: act}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "web:%1"},
+		event.PaneScreen{Pane: "web:%1", W: 80, H: 24, Rows: rows, Cursor: event.Cursor{Y: 6, Visible: true}})
+	if text := viewtest.Text(t, p, 60, 12); strings.Contains(text, "earlier") || strings.Contains(text, "lint") || !strings.Contains(text, "$ make all") || !strings.Contains(text, "compiling") {
+		t.Errorf("it shows\n%s", text)
+	}
 }

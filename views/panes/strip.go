@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,12 +20,13 @@ import (
 	"buddy/views/markup"
 )
 
-// Strip is one line in the place of the panes and the tasks where there is no room for them: what runs or
-// ran in the selected pane, else the newest task that is no prompt.
+// Strip is one line in the place of the panes and the tasks where there is no room for them: what runs in the selected
+// pane, else the newest task that is in no other line.
 type Strip struct {
 	draw.Frame
 	of     *Panes
-	others []state.Task // copies; that run besides the main one
+	others []state.Task // copies; that run, but for prompts and the agents that they wait for
+	ended  []state.Task // a copy of the last one that ended in the background
 	now    func() time.Time
 
 	OnOpen func() // the person wants to see what it stands for
@@ -40,19 +42,24 @@ func (l *Strip) Update(s *state.State, ch state.Changed) {
 	if ch&state.Tasks == 0 {
 		return
 	}
-	l.others = l.others[:0]
+	l.others, l.ended = l.others[:0], l.ended[:0]
 	for _, t := range s.Tasks {
-		if t.Kind != event.MainTask && t.State != state.TaskDone {
+		switch {
+		case t.Kind == event.MainTask, t.Agent != nil && !t.Agent.Background:
+		case t.State != state.TaskDone:
 			l.others = append(l.others, *t)
+		case t.Kind != event.CompactionTask:
+			l.ended = append(l.ended[:0], *t)
 		}
 	}
 }
 
-// Draw draws what fits: how it goes and its time before what it is.
+// Draw draws what fits into the last row: how it goes and its time before what it is.
 func (l *Strip) Draw(screen tcell.Screen) {
-	c := l.Whole(screen).Cleared()
-	left, right := l.parts(c.W)
-	if key := l.Keys.Name(keymap.NextPane); key != "" && draw.Width(left)+draw.Width(right)+len(key)+10 < c.W {
+	all := l.Whole(screen).Cleared()
+	c := all.Down(all.H - 1)
+	left, right := l.parts()
+	if key := l.Keys.Name(keymap.NextPane); key != "" && draw.Width(right)+len(key)+30 < c.W {
 		right = append(right, draw.Text(themes.Key, "   "+key), draw.Text(themes.Muted, " opens"))
 	}
 	n := draw.Width(right)
@@ -63,40 +70,47 @@ func (l *Strip) Draw(screen tcell.Screen) {
 	c.Cols(c.W-n, c.W).Spans(0, right...)
 }
 
-// parts returns what is said at the left and at the right, of w cells.
-func (l *Strip) parts(w int) (left, right []draw.Span) {
+// parts returns what is said at the left and at the right.
+func (l *Strip) parts() (left, right []draw.Span) {
 	now := l.now()
 	q := l.of.list.selected()
 	others := l.elsewhere(q)
-	if len(others) > 0 && (q == nil || q.run.ended != 0) {
-		t := &others[len(others)-1]
-		sign, role, _ := draw.TaskState(t, now)
-		left = []draw.Span{draw.Text(role, sign+" ")}
-		name := t.Label()
-		if name == "" {
-			name = string(t.Kind)
+	if q == nil || !q.live() {
+		if len(others) == 0 {
+			others = l.ended
 		}
-		left = append(append(left, draw.Untrusted(themes.Accent, name)...), draw.Text(themes.Text, "  "))
-		return append(left, draw.Untrusted(themes.Text, texts.OneLine(t.Title))...), l.time(t.Started, now, len(others)-1)
+		return l.task(others, now)
 	}
-	if q == nil {
-		return nil, nil
-	}
-	if m := q.shows(); m.sign != "" {
+	if m := q.run.mark; m.sign != "" {
 		left = []draw.Span{draw.Text(m.role, m.sign+" ")}
 	}
-	left = append(left, l.doing(q, w)...)
-	if q.run.ended != 0 && q.run.word != "" {
-		right = append(draw.Untrusted(q.run.role, q.run.word), draw.Text(themes.Text, "  "))
-	}
+	left = append(left, l.doing(q)...)
 	if n := len(others); n > 0 {
 		right = append(right, draw.Text(themes.Muted, "+"+texts.Plural(n, "task")+"  "))
 	}
-	right = append(right, draw.Text(themes.Muted, q.took(now)))
+	if q.run.mark != runs { // the conversation says for how long
+		right = append(right, draw.Text(themes.Muted, q.took(now)))
+	}
 	if t := q.run.task; t != nil && t.State == state.TaskRunning {
 		right = append(right, draw.Text(themes.Muted, fmt.Sprintf("   /kill %d stops it", t.ID)))
 	}
 	return left, right
+}
+
+// task returns what is said of the last of some tasks.
+func (l *Strip) task(all []state.Task, now time.Time) (left, right []draw.Span) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	t := &all[len(all)-1]
+	sign, role, word := draw.TaskState(t, now)
+	name := cmp.Or(t.Label(), string(t.Kind))
+	left = append([]draw.Span{draw.Text(role, sign+" ")}, draw.Untrusted(themes.Accent, name)...)
+	left = append(append(left, draw.Text(themes.Text, "  ")), draw.Untrusted(themes.Text, texts.OneLine(t.Title))...)
+	if word != "" {
+		right = append(draw.Untrusted(role, texts.OneLine(word)), draw.Text(themes.Text, "  "))
+	}
+	return left, append(right, l.time(t, now, len(all)-1)...)
 }
 
 // elsewhere returns the tasks that don't run in a pane, such as the one that the line shows.
@@ -107,22 +121,18 @@ func (l *Strip) elsewhere(q *paneView) []state.Task {
 	return slices.DeleteFunc(slices.Clone(l.others), func(t state.Task) bool { return t.Pane == q.Pane.Pane })
 }
 
-// doing names a pane and what runs or ran in it, once if that is its name, and what it printed last.
-func (l *Strip) doing(q *paneView, w int) []draw.Span {
+// doing names a pane, and what runs in it, once if that is its name. Of a command that a call waits for, which the
+// conversation names, it says what was printed last.
+func (l *Strip) doing(q *paneView) []draw.Span {
 	name, what := l.of.list.name(q), q.run.what()
-	if begin := strings.TrimSuffix(name, "…"); what != "" && strings.HasPrefix(what, begin) {
+	if begin := strings.TrimSuffix(name, "…"); q.run.mark != runs && what != "" && strings.HasPrefix(what, begin) {
 		return draw.Untrusted(themes.Accent, what)
 	}
 	all := append(draw.Untrusted(themes.Accent, name), draw.Text(themes.Text, "  "))
-	command, said := draw.Untrusted(themes.Text, what), ""
-	if q.run.ended == 0 {
-		said = lastLine(q.run.call)
+	if c := q.run.call; q.run.mark == runs && !c.Terminal {
+		return append(all, draw.Untrusted(themes.Muted, cmp.Or(lastLine(c), "No output yet"))...)
 	}
-	if said == "" {
-		return append(all, command...)
-	}
-	all = append(all, draw.Clip(command, max(w/3, 12))...)
-	return append(append(all, draw.Text(themes.Muted, " › ")), draw.Untrusted(themes.Muted, said)...)
+	return append(all, draw.Untrusted(themes.Text, what)...)
 }
 
 // lastBytes limits what of an output is looked at for its last line.
@@ -131,9 +141,6 @@ const lastBytes = 1 << 10
 // lastLine returns the last line that a call printed, as a terminal shows it, "" for none: where panes have
 // no room, it is all that is seen of them.
 func lastLine(c *state.Call) string {
-	if c == nil || c.Terminal {
-		return ""
-	}
 	out := c.Output.Buf
 	if from := len(out) - lastBytes; from > 0 {
 		out = out[from:]
@@ -145,10 +152,10 @@ func lastLine(c *state.Call) string {
 	return texts.OneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// time says how long a task runs, and how many others do.
-func (l *Strip) time(started int64, now time.Time, others int) []draw.Span {
-	text := draw.Clock(now.UnixMilli() - started)
-	if started == 0 {
+// time says how long a task runs or ran, and how many others do.
+func (l *Strip) time(t *state.Task, now time.Time, others int) []draw.Span {
+	text := draw.Clock(cmp.Or(t.Ended, now.UnixMilli()) - t.Started)
+	if t.Started == 0 {
 		text = ""
 	}
 	if others > 0 {

@@ -29,15 +29,16 @@ func TestStripSaysTheLastLine(t *testing.T) {
 		want   string
 		never  string
 	}{
-		{"nothing printed yet", append(began, shared), "shell  " + command, "›"},
-		{"it prints", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 1\nstep 2\n"}), "echo st… › step 2 ", "step 1"},
-		{"a bar of progress", append(began, shared, event.ToolOutput{CallID: "c1", Text: "go\n 10%\r 90%"}), "› 90% ", "10%"},
-		{"colours and hostile text", append(began, shared, event.ToolOutput{CallID: "c1", Text: "\x1b[31mred\x1b[0m\x1b]52;c;aGk=\a"}), "› red", "\x1b"},
-		{"it has ended", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 2\n"}, event.ToolResult{CallID: "c1", Name: "run_shell"}), "shell  " + command, "›"},
-		{"a long output", append(began, shared, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3*lastBytes) + "\nlast\n"}), "› last ", "xx"},
+		{"nothing printed yet", append(began, shared), "◐ shell  No output yet", "seq"},
+		{"it prints", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 1\nstep 2\n"}), "shell  step 2 ", "step 1"},
+		{"a bar of progress", append(began, shared, event.ToolOutput{CallID: "c1", Text: "go\n 10%\r 90%"}), "  90% ", "10%"},
+		{"colours and hostile text", append(began, shared, event.ToolOutput{CallID: "c1", Text: "\x1b[31mred\x1b[0m\x1b]52;c;aGk=\a"}), "  red", "\x1b"},
+		{"it has ended", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 2\n"}, event.ToolResult{CallID: "c1", Name: "run_shell"}), "", "shell"},
+		{"a long output", append(began, shared, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3*lastBytes) + "\nlast\n"}), "  last ", "xx"},
 		{"in the background, while another pane shows", append(append(began, shared), event.TaskStarted{ID: 4, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2"}), "+1 task", "npm"},
 		{"in the background, when that has ended", append(append(began, shared), event.ToolResult{CallID: "c1", Name: "run_shell"}, event.TaskStarted{ID: 4, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2"}), "npm run dev", "seq"},
 		{"in the background", own, "● " + command, "do…"},
+		{"ended in the background", append(own, event.TaskFinished{ID: 4, Outcome: event.Failed, Error: "exit code 1"}), "✗ shell  for i in", "●"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &state.State{}

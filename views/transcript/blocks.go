@@ -448,6 +448,9 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
 	col := c.Say(0, v.traceHead(l)+"  ", themes.Reasoning)
+	if v.block.Kind == state.ReasoningBlock {
+		return
+	}
 	lines := l.lines
 	if l.fold != folded {
 		lines = bytes.Count(v.block.Text, []byte("\n"))
@@ -458,14 +461,20 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 	c.At(col).Say(0, texts.Plural(lines, "line"), themes.Muted)
 }
 
-// traceHead returns what stands before the number of lines of a trace.
+// traceHead returns what a trace is: how long the model thought, or which skill it is.
 func (v *blockView) traceHead(l *laidBlock) string {
 	sign := "▸ "
 	if l.fold != folded {
 		sign = "▾ "
 	}
-	if v.block.Kind == state.ReasoningBlock {
-		return sign + "thinking"
+	switch b := v.block; {
+	case b.Kind != state.ReasoningBlock:
+	case b.Open:
+		return sign + "Thinking"
+	case b.Took == 0: // nobody watched
+		return sign + "Thought"
+	default:
+		return sign + "Thought for " + draw.Seconds(b.Took)
 	}
 	line, _, _ := bytes.Cut(v.block.Text, []byte("\n"))
 	return sign + markup.Shorten(string(line), 60)

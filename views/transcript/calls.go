@@ -23,7 +23,7 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.seen < 0 {
 		l.seen = 0
 		l.gain = callGain(c)
-		l.much = l.gain != "" && l.gain == printedMuch(c)
+		l.much = strings.HasSuffix(l.gain, cmp.Or(printedMuch(c), "\n"))
 		l.head = callHead(c, cwd, themes.ToolName)
 		if c.Denied != "" {
 			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, texts.OneLine(c.Denied))...)
@@ -181,7 +181,7 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	glyph, role := callGlyph(call, open, now)
 	outcome := cmp.Or(callOutcome(call), gain)
 	took := callTime(call, now)
-	if gain != "" && call.Agent == nil && (call.Duration < 100 || isQuestion(call)) {
+	if gain != "" && call.Agent == nil && call.ExitCode == nil && (call.Duration < 100 || isQuestion(call)) {
 		took = "" // what came of it says more
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
@@ -245,6 +245,8 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 			return "▾", themes.ToolOK
 		case wordsOf(c, "").Changes():
 			return "✎", themes.ToolOK
+		case c.Agent != nil, c.ExitCode != nil:
+			return "✔", themes.ToolOK
 		}
 		return "▸", themes.ToolOK
 	}
@@ -303,7 +305,11 @@ func callGain(c *state.Call) string {
 	if c.State != state.CallDone {
 		return ""
 	}
-	return cmp.Or(markup.Inline(wordsOf(c, "").Outcome(c.Outcome)), printedMuch(c))
+	gain := cmp.Or(markup.Inline(wordsOf(c, "").Outcome(c.Outcome)), printedMuch(c))
+	if c.ExitCode == nil {
+		return gain
+	}
+	return texts.WithNext(fmt.Sprintf("exit %d", *c.ExitCode), gain)
 }
 
 // printedMuch says how much a command printed, "" for no more than a failed one would show.

@@ -147,3 +147,20 @@ func TestLongOutputSaysHowMuch(t *testing.T) {
 		t.Errorf("unfolded: %q", got)
 	}
 }
+
+// A command that has ended says how, and how long it took.
+func TestEndedCommandSaysHow(t *testing.T) {
+	s, c := newLooks(t)
+	for id, output := range map[string]string{"a": "", "b": strings.Repeat("line\n", 300)} {
+		s.Feed(event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make"}},
+			event.ToolStarted{CallID: id}, event.ToolResult{CallID: id, Name: "run_shell", Tail: output, DurationMS: 12_000, ExitCode: viewtest.Ptr(0)})
+		want := "▌ go|✔ make exit 0 12s"
+		if output != "" {
+			want = "▌ go|✔ make exit 0 · 300 lines · /output opens it 12s"
+		}
+		if got := rowsOf(t, c, s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		s, c = newLooks(t)
+	}
+}

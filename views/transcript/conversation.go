@@ -63,10 +63,9 @@ type Conversation struct {
 type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter    // nil leaves code plain
-	words  bool                   // code breaks between words as well
+	words  bool                   // it is a preview: code breaks between words as well
 	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
 	unfold func() string          // the key that unfolds
-	back   func(n int) int        // which call from the end block n is
 	newest *state.Call            // whose output /output opens; nil: it is not there
 	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
 	retryKeys func() string
@@ -76,13 +75,13 @@ type shared struct {
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
 	c.shared = &shared{
-		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) }, back: func(n int) int { return callsFrom(c.view.blocks, n) },
+		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) },
 	}
 	return c
 }
 
-// BreakCode breaks lines of code between words, for a view that is narrow and copied from by nobody.
-func BreakCode(c *Conversation) { c.shared.words = true }
+// Preview shows a conversation from its beginning in a narrow view that has no keys: lines of code break between words.
+func Preview(c *Conversation) { c.shared.words, c.view.follow = true, false }
 
 // SetNow sets the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
@@ -121,16 +120,6 @@ func retryKeys(c *Conversation) string {
 		return ""
 	}
 	return c.Keys.Name(keymap.Send) + ": retry now · " + c.Keys.Name(keymap.Back) + ": stop"
-}
-
-// callsFrom counts the calls from block n to the last one.
-func callsFrom(all []*blockView, n int) (calls int) {
-	for _, v := range all[n:] {
-		if v.block.Call != nil {
-			calls++
-		}
-	}
-	return calls
 }
 
 // Follows reports whether the end of a conversation is on the screen when it is drawn.
@@ -249,6 +238,9 @@ func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
 // footer returns the text of the line below the rows: how much is new, or else, unless something is looked for, that there
 // is more below; and which key leads there.
 func (c *Conversation) footer() []draw.Span {
+	if c.shared.words {
+		return nil
+	}
 	var parts []string
 	switch r := &c.view.rest; {
 	case r.wanted:
@@ -265,37 +257,57 @@ func (c *Conversation) footer() []draw.Span {
 		parts = append(parts, saysBelow(&c.view))
 	}
 	if len(parts) == 0 {
-		return nil
+		return sayComplete(c)
 	}
 	said := []draw.Span{draw.Text(themes.Muted, strings.Join(parts, " · "))}
-	a := keymap.ReadDown
-	if c.HasFocus() {
-		a = keymap.PageDown
-	}
-	if keys := c.Keys.Keys(a); (more || unread > 0) && len(keys) > 0 {
-		said = append(said, draw.Text(themes.Muted, " · "))
-		said = append(said, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
-		if end := endKeys(c); draw.Width(said)+draw.Width(end) <= c.view.size.w {
-			said = append(said, end...)
-		}
+	if more || unread > 0 {
+		said = append(said, endKeys(c, c.view.size.w-draw.Width(said))...)
 	}
 	return said
 }
 
-// endKeys says which keys lead to the end: from the prompt, the one that goes to the conversation comes first.
-func endKeys(c *Conversation) []draw.Span {
-	keys := c.Keys.Name(keymap.ScrollBottom)
-	if !c.HasFocus() {
-		there := c.Keys.Name(keymap.NextPane)
-		if there == "" {
-			return nil
-		}
-		keys = there + " " + keys
+// endKeys says which keys lead down, and, where w cells have room for it, to the end.
+func endKeys(c *Conversation, w int) []draw.Span {
+	a := keymap.ReadDown
+	if c.HasFocus() {
+		a = keymap.PageDown
 	}
-	if c.Keys.Name(keymap.ScrollBottom) == "" {
+	keys := c.Keys.Keys(a)
+	if len(keys) == 0 {
 		return nil
 	}
-	return []draw.Span{draw.Text(themes.Muted, " · "), draw.Text(themes.Key, keys), draw.Text(themes.Muted, " jumps to the end")}
+	said := append([]draw.Span{draw.Text(themes.Muted, " · ")}, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
+	if end := jumpKeys(c, keymap.ScrollBottom, "jumps to the end"); draw.Width(said)+draw.Width(end) <= w {
+		said = append(said, end...)
+	}
+	return said
+}
+
+// sayComplete says of an answer that has ended and is longer than the screen that it is complete, and how to get to its
+// beginning.
+func sayComplete(c *Conversation) []draw.Span {
+	vp := &c.view
+	last := len(vp.blocks) - 1
+	if last < 0 || !vp.follow || vp.stream || c.find.on() || vp.blocks[last].block.Kind != state.AssistantBlock || vp.height(last) <= vp.size.h {
+		return nil
+	}
+	keys := append([]draw.Span{draw.Text(themes.Muted, "Answer complete")}, jumpKeys(c, keymap.PromptPrevious, "jumps to its beginning")...)
+	if len(keys) == 1 || draw.Width(keys) > vp.size.w {
+		return nil
+	}
+	return keys
+}
+
+// jumpKeys says which keys jump somewhere: from the prompt, the one that goes to the conversation comes first.
+func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
+	keys, there := c.Keys.Name(a), c.Keys.Name(keymap.NextPane)
+	switch {
+	case keys == "", there == "" && !c.HasFocus():
+		return nil
+	case !c.HasFocus():
+		keys = there + ", then " + keys
+	}
+	return []draw.Span{draw.Text(themes.Muted, " · "), draw.Text(themes.Key, keys), draw.Text(themes.Muted, " "+jumps)}
 }
 
 // pointed returns what is marked at its side: the focused block, or, if found is set, only the row with the match that was

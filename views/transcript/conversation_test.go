@@ -189,14 +189,14 @@ func TestFolding(t *testing.T) {
 		event.ToolRequested{CallID: "a", Name: "write", Arguments: `{"path":"a.go","text":"x\ny","n":[1,2]}`, Action: action.Action{Why: "because"}},
 		event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Result: "done"})
 	c := conversationOf(t, s, 58, 18)
-	want := []string{"▌ go", "", "▸ thinking  3 lines", "▸ write path: a.go · text: x … · n: 1, 2            0.0s"}
+	want := []string{"▌ go", "", "▸ Thinking", "▸ write path: a.go · text: x … · n: 1, 2            0.0s"}
 	if got := viewtest.ScreenRows(t, c, 58, 18); strings.Join(got[:4], "\n") != strings.Join(want, "\n") {
 		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
 	}
 	viewtest.Press(t, c, "fold", "scroll-up", "fold")
 	got := strings.TrimSpace(strings.Join(viewtest.ScreenRows(t, c, 58, 18), "\n"))
 	if want := strings.Join([]string{
-		"▌ go", "", "▾ thinking  3 lines", "one", "two", "three",
+		"▌ go", "", "▾ Thinking", "one", "two", "three",
 		"▾ write path: a.go · text: x … · n: 1, 2            0.0s", "why  because", "path  a.go", "text", "x", "y", "n  1, 2", "done",
 	}, "\n"); got != want {
 		t.Errorf("unfolded:\n%s\nwant\n%s", got, want)
@@ -428,7 +428,7 @@ func TestConversationStyles(t *testing.T) {
 		return tcell.Style{}, false
 	}
 	for text, role := range map[string]themes.Role{
-		"▌": themes.User, "▸ thinking": themes.Reasoning, "read checkout": themes.ToolName, "▸ read": themes.ToolOK, "✗ go test": themes.ToolError, "exit 1": themes.ToolError,
+		"▌": themes.User, "▸ Th": themes.Reasoning, "read checkout": themes.ToolName, "▸ read": themes.ToolOK, "✗ go test": themes.ToolError, "exit 1": themes.ToolError,
 		"‖": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
 		"error  model": themes.Error, "context compacted": themes.Notice, "no tag": themes.Text,
 	} {

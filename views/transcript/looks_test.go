@@ -58,7 +58,7 @@ func TestLooksInARowAreOneLine(t *testing.T) {
 		{func() { ended(s, "1") }, "▌ go|▸ read a.go 1 line"},
 		{func() { look(s, "2", "grep", "Tax") }, "▌ go|◐ Read 1 file, searched once"},
 		{func() { ended(s, "2") }, "▌ go|▸ Read 1 file, searched once"},
-		{func() { s.Feed(event.ReasoningDelta{Text: "hm\nso"}, event.ModelMessage{Reasoning: "hm\nso"}) }, "▌ go|▸ Read 1 file, searched once|▸ thinking 2 lines"},
+		{func() { s.Feed(event.ReasoningDelta{Text: "hm\nso"}, event.ModelMessage{Reasoning: "hm\nso"}) }, "▌ go|▸ Read 1 file, searched once|▸ Thought"},
 		{func() { look(s, "3", "read_file", "a.go") }, "▌ go|◐ Read 1 file, searched once"},
 		{func() { look(s, "4", "read_file", "b.go"); ended(s, "4"); ended(s, "3") }, "▌ go|▸ Read 2 files, searched once"},
 		{func() { s.Feed(viewtest.Say("The tax.")) }, "▌ go|▸ Read 2 files, searched once|The tax."},
@@ -150,4 +150,45 @@ func TestKeysPassWhatIsHidden(t *testing.T) {
 	rowsOf(t, c, s)
 	c.SetRect(0, 0, 30, 6)
 	rowsOf(t, c, s)
+}
+
+// A thought says how long it took, where that is known.
+func TestThoughtSaysHowLong(t *testing.T) {
+	s, c := newLooks(t)
+	s.Feed(event.ReasoningDelta{Text: "hm\nso"})
+	if got := rowsOf(t, c, s); got != "▌ go|▸ Thinking" {
+		t.Errorf("%q", got)
+	}
+	s.Now += 2400
+	s.Feed(event.ModelMessage{Reasoning: "hm\nso"})
+	if got := rowsOf(t, c, s); got != "▌ go|▸ Thought for 2 s" {
+		t.Errorf("%q", got)
+	}
+}
+
+// An answer that is longer than the screen says that it is complete, and how to get to its beginning.
+func TestLongAnswerSaysThatItIsComplete(t *testing.T) {
+	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	c := conversationOf(t, s, 80, 12)
+	last := func() string {
+		c.Update(&s.State, state.Everything)
+		return strings.TrimSpace(viewtest.ScreenRows(t, c, 80, 12)[11])
+	}
+	s.Feed(viewtest.Say(strings.Repeat("- item\n", 40)))
+	if got := last(); strings.Contains(got, "complete") {
+		t.Errorf("while the task runs: %q", got)
+	}
+	s.Feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
+	if got, want := last(), "Answer complete · Tab, then [ jumps to its beginning"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	c.Scroll(-3)
+	if got := last(); strings.Contains(got, "complete") || !strings.Contains(got, "below") {
+		t.Errorf("scrolled up: %q", got)
+	}
+	c.Bottom()
+	s.Feed(event.PromptSubmitted{Text: "and"}, viewtest.Say("short"))
+	if got := last(); got != "short" {
+		t.Errorf("a short answer: %q", got)
+	}
 }

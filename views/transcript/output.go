@@ -118,10 +118,7 @@ const allOutput = " · /output opens it"
 // withReport adds to what came of a subagent which command opens its report, or says only that where w cells have no
 // room for both.
 func (v *blockView) withReport(gain string, w int) string {
-	if v.shared.newest == nil { // newer calls are not there, so nobody can count
-		return gain
-	}
-	hint := fmt.Sprintf("/output %d opens it", v.shared.back(v.n))
+	hint := fmt.Sprintf("/output #%d opens it", v.block.Call.Agent.ID)
 	if both := texts.WithNext(gain, hint); gain != "" && draw.TextWidth(both) <= w {
 		return both
 	}
