@@ -31,7 +31,7 @@ func (p ProjectPart) copied(put func(*config.Copies) error) (dir string, err err
 	switch {
 	case err != nil:
 	case c == nil:
-		err = errors.New("it or a file that it names changed since you trusted it (/trust, or: buddy trust)")
+		err = errors.New("it or a file that it names changed since you trusted it (buddy trust)")
 	default:
 		err = put(c)
 	}

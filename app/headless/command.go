@@ -22,9 +22,6 @@ var instead = map[string]string{
 	"trust": "buddy trust", "mcp": "buddy mcp", "memory": "buddy memory", "remember": "buddy memory add TEXT", "find": "buddy sessions search TEXT", "workflow": "buddy workflow",
 }
 
-// inExec are buddy's own commands that exec runs.
-var inExec = []string{"help", "init", "workflow"}
-
 // wordsOnly returns the error of a goal that is a command.
 func (o Options) wordsOnly(prompt string) error {
 	if _, _, ok := slash.Split(prompt); ok && o.goal() {
@@ -67,7 +64,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 		return submit, "", nil
 	case name == "help":
 		return nil, helpText(from.commands(ctx)), nil
-	case slices.Contains(inExec, name):
+	case slices.Contains(slash.InExec, name):
 		err := own.Do(slash.Catalog{}, slash.Frontend{Command: func(made event.Command) { c = made }}, args)
 		if err != nil {
 			return nil, "", exit.Usage("/%s: %v", name, err)
@@ -90,7 +87,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 // helpText lists what exec runs after a slash.
 func helpText(custom []event.CustomCommand) string {
 	var b strings.Builder
-	for _, name := range inExec {
+	for _, name := range slash.InExec {
 		c, _ := slash.Find(name)
 		fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.Help)
 	}

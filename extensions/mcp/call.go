@@ -358,7 +358,7 @@ func (s *server) await(ctx context.Context) (*connection, error) {
 		case st == Failed && wanted:
 			return nil, fmt.Errorf("the MCP server %s failed: %s (each call tries to start it again)", s.def.Name, why)
 		case st == Off:
-			return nil, fmt.Errorf("the MCP server %s is off (the user can start it with /mcp)", s.def.Name)
+			return nil, fmt.Errorf("the MCP server %s is off; only the user can start it", s.def.Name)
 		case !wanted && down:
 			wanted = true
 			limit.Reset(min(wantedTime, s.def.Limits.Start))

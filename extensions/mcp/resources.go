@@ -154,7 +154,7 @@ func (s *Servers) Prompt(ctx context.Context, command string, words []string) (s
 			return one.prompt(ctx, p, words)
 		}
 	}
-	return "", fmt.Errorf("no MCP server has a prompt %s (those that it has: /mcp)", command)
+	return "", fmt.Errorf("no MCP server has a prompt %s (buddy mcp check NAME lists a server's prompts)", command)
 }
 
 // prompt asks the server for the text of a prompt.

@@ -1,0 +1,68 @@
+package slash
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// onCommandLine says what has the effect of a command of a session on the command line, in the words of a hint.
+var onCommandLine = map[string]string{
+	"trust": "buddy trust", "mcp": "buddy mcp check", "hooks": "buddy doctor", "skills": "buddy doctor", "agents": "buddy doctor", "doctor": "buddy doctor", "model": "--model", "approve": "--approve",
+	"login": "buddy login", "config": "buddy config", "memory": "buddy memory", "permissions": "buddy policy", "session": "buddy exec without --resume",
+}
+
+var (
+	// withCounterpart matches a command of a session before what does the same on the command line: "/trust, or: buddy trust".
+	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or:? (buddy )`)
+	// slashed matches what may be a command of a session, or a path.
+	slashed = texts.Regexp(`(?:^|[\s(])/[a-z]+(?:[/\w.-]*\w)?`)
+	// clauses matches what separates the parts of a hint.
+	clauses = texts.Regexp(` · |; |: |, |\. `)
+)
+
+// OnCommandLine returns a text of buddy in the form in which it is true where nobody can type a command of a session: what
+// does the same on the command line is in its place, and a part of the text about a command without one is left out.
+func OnCommandLine(text string) string {
+	if !strings.Contains(text, "/") {
+		return text
+	}
+	text = withCounterpart().ReplaceAllString(text, "$1")
+	text = strings.ReplaceAll(text, "/session new", "/session")
+	text = slashed().ReplaceAllStringFunc(text, func(found string) string {
+		before, name, _ := strings.Cut(found, "/")
+		if other, ok := onCommandLine[name]; ok {
+			return before + other
+		}
+		return found
+	})
+	var kept strings.Builder
+	separator, from := "", 0
+	for _, at := range append(clauses().FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		if part := text[from:at[0]]; !typedOnly(part) {
+			if kept.Len() > 0 {
+				kept.WriteString(separator)
+			}
+			kept.WriteString(part)
+			separator = ""
+		}
+		if separator == "" {
+			separator = text[at[0]:at[1]]
+		}
+		from = at[1]
+	}
+	return kept.String()
+}
+
+// typedOnly reports whether a text names a command that only a person in a session can give.
+func typedOnly(text string) bool {
+	return slices.ContainsFunc(slashed().FindAllString(text, -1), func(found string) bool {
+		_, name, _ := strings.Cut(found, "/")
+		_, ok := Find(name)
+		return ok && !slices.Contains(InExec, name)
+	})
+}
+
+// InExec are buddy's own commands that a prompt of exec may be.
+var InExec = []string{"help", "init", "workflow"}
