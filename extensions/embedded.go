@@ -46,7 +46,7 @@ func (embedded) Peek(_ context.Context, name string, max int64) (string, []byte,
 		data = bytes.ReplaceAll(data, []byte(reviewPoints), bytes.TrimSpace(points))
 	}
 	if int64(len(data)) > max {
-		err = fmt.Errorf("has %d bytes (allowed: %d)", len(data), max)
+		err = fmt.Errorf("the file has %d bytes (allowed: %d)", len(data), max)
 	}
 	return name, data, err
 }

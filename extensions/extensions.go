@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"buddy/extensions/frontmatter"
+	"buddy/texts"
 )
 
 // Limits of one Read.
@@ -132,7 +133,7 @@ func PersonDirs(config, home string) []string {
 	if home == "" {
 		return []string{config}
 	}
-	return []string{config, path.Join(home, ".agents"), path.Join(home, ".claude")}
+	return []string{config, path.Join(home, ".agents"), path.Join(home, ".claude"), path.Join(home, codex)}
 }
 
 // ProjectDirs returns the folders of a project, of which chain lists the folders from its root
@@ -140,7 +141,7 @@ func PersonDirs(config, home string) []string {
 func ProjectDirs(chain []string) []string {
 	var dirs []string
 	for _, dir := range slices.Backward(chain) {
-		for _, name := range Holders {
+		for _, name := range append(Holders[:len(Holders):len(Holders)], codex) {
 			dirs = append(dirs, path.Join(dir, name))
 		}
 	}
@@ -159,13 +160,21 @@ func SkillFolders(dir string) []string {
 // Holders are the names of the folders in a project that hold extensions.
 var Holders = []string{".buddy", ".agents", ".claude"}
 
+// codex is the folder of Codex, in which there may be agents.
+const codex = ".codex"
+
 // holds reports whether files of a kind are looked for in a folder: of .agents only skills are
-// known, and workflows are buddy's own.
+// known, of .codex only agents, and workflows are buddy's own.
 func holds(dir string, k Kind) bool {
-	if k == Workflow {
-		return path.Base(dir) != ".agents" && path.Base(dir) != ".claude"
+	switch path.Base(dir) {
+	case ".agents":
+		return k == Skill
+	case codex:
+		return k == Agent
+	case ".claude":
+		return k != Workflow
 	}
-	return k == Skill || path.Base(dir) != ".agents"
+	return true
 }
 
 // Item is an extension that was found.
@@ -266,10 +275,10 @@ func (r *reader) list(ctx context.Context, s Source, dir string) (real string, e
 		r.skip(dir, cause(err))
 		return "", nil, nil
 	case outside(s, real):
-		r.skip(dir, "it leads out of "+s.Inside)
+		r.skip(dir, "the link points outside "+s.Inside)
 		return "", nil, nil
 	case len(entries) >= maxEntries:
-		r.skip(dir, fmt.Sprintf("of its names only the first %d are read", maxEntries))
+		r.skip(dir, fmt.Sprintf("buddy reads only the first %d names in this folder", maxEntries))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return real, entries, nil
@@ -298,7 +307,7 @@ func (r *reader) skills(ctx context.Context, s Source, dir string) error {
 func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
 	name := path.Join(path.Dir(missing), "skill.md")
 	if _, _, err := s.Files.Peek(ctx, name, frontmatter.MaxFile); err == nil {
-		r.skip(name, "its name has to be "+skillFile)
+		r.skip(name, "the file must be named "+skillFile)
 	}
 }
 
@@ -312,16 +321,20 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 		return nil // a loop of links, or a second link
 	}
 	r.seen[real+"/"] = dir
+	if r.kind == Agent {
+		r.foreign(dir, entries)
+	}
 	for _, e := range entries {
 		name, ours := strings.CutSuffix(e.Name(), r.kind.suffix())
 		at := path.Join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
+		case path.Base(path.Dir(dir)) == codex: // whose agents are TOML
 		case ours && !e.IsDir():
 			err = r.file(ctx, s, at, prefix+name)
 		case !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
 		case depth == maxDepth:
-			r.skip(at, fmt.Sprintf("folders are read %d deep", maxDepth))
+			r.skip(at, fmt.Sprintf("buddy reads folders only %d levels deep", maxDepth))
 		default:
 			err = r.tree(ctx, s, at, prefix+e.Name()+":", depth+1)
 		}
@@ -330,6 +343,19 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 		}
 	}
 	return nil
+}
+
+// foreign names the definitions of agents in a folder that are written for Codex.
+func (r *reader) foreign(dir string, entries []fs.DirEntry) {
+	var names []string
+	for _, e := range entries {
+		if path.Ext(e.Name()) == ".toml" && !e.IsDir() {
+			names = append(names, clip(e.Name()))
+		}
+	}
+	if len(names) > 0 {
+		r.skip(dir, "buddy doesn't read agents in TOML: "+texts.Some(names))
+	}
 }
 
 // file reads one file.
@@ -350,7 +376,7 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		r.skip(name, cause(err))
 		return nil
 	case outside(s, real):
-		r.skip(name, "it leads out of "+s.Inside)
+		r.skip(name, "the link points outside "+s.Inside)
 		return nil
 	case r.seen[real] != "":
 		return nil // the same file by another way
@@ -388,7 +414,7 @@ func (r *reader) parse(name string, data []byte) (block frontmatter.Block, ok bo
 		err = r.kind.lostLimit(block)
 	}
 	if err == nil && strings.TrimSpace(block.Body) == "" {
-		err = errors.New("it has no text")
+		err = errors.New("the file has no text")
 	}
 	if limit, lost := errors.AsType[*frontmatter.LimitError](err); lost {
 		r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: name, Line: limit.Line, Reason: limit.Reason, Limits: true})
@@ -409,7 +435,7 @@ func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
 	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil: // which the next reading says
 		return false
 	case err == nil && outside(s, real):
-		err = errors.New("it leads out of " + s.Inside)
+		err = errors.New("the link points outside " + s.Inside)
 	}
 	var block frontmatter.Block
 	if err == nil {
@@ -417,9 +443,9 @@ func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
 		block, err = frontmatter.Settings(data)
 	}
 	if err != nil {
-		r.skip(name, cause(err))
+		r.skip(name, cause(err)+"; until you fix it, models can't load the skill by themselves")
 	}
-	return !block.Within("policy").Bool("allow_implicit_invocation", true)
+	return err != nil || !block.Within("policy").Bool("allow_implicit_invocation", true)
 }
 
 // part returns the name under which an item of the folder is trusted.

@@ -97,9 +97,9 @@ func TestSkills(t *testing.T) {
 	got := brief(dir, found.Items, found.Problems)
 	for _, want := range []string{
 		"/a .claude/skills/a/SKILL.md", "/z .agents/skills/z/SKILL.md", "/upper .claude/skills/Upper/SKILL.md", "/colon .claude/skills/colon/SKILL.md",
-		"c/SKILL.md: left out: it leads out of", "e/SKILL.md: left out: it has no text", "f/SKILL.md: left out: it has no text",
-		`g_h/SKILL.md: left out: the name "g_h" is not made of`, "; g-h is one", "small/skill.md: left out: its name has to be SKILL.md", "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
-		"binary/SKILL.md: left out: is not text", "colon/SKILL.md:3: the settings are no YAML", "fifo/SKILL.md: left out: ", "loop/SKILL.md: left out: ",
+		"c/SKILL.md: left out: the link points outside", "e/SKILL.md: left out: the file has no text", "f/SKILL.md: left out: the file has no text",
+		`g_h/SKILL.md: left out: the name "g_h" is not valid`, "; g-h would be valid", "small/skill.md: left out: the file must be named SKILL.md", "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
+		"binary/SKILL.md: left out: the file is not UTF-8 text", "colon/SKILL.md:3: the front matter is not valid YAML", "fifo/SKILL.md: left out: ", "loop/SKILL.md: left out: ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
@@ -157,7 +157,7 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "/fix .claude/commands/fix.md\n/git:pr .claude/commands/git/pr.md\n" +
-		".claude/commands/a/b/c/d/e: left out: folders are read 4 deep\n.claude/commands/only-front.md: left out: it has no text"
+		".claude/commands/a/b/c/d/e: left out: buddy reads folders only 4 levels deep\n.claude/commands/only-front.md: left out: the file has no text"
 	if got := brief(dir, found.Items, found.Problems); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
@@ -226,7 +226,7 @@ func TestBuiltIn(t *testing.T) {
 }
 
 // TestUnlisted: the file that Codex reads beside a skill keeps models from being told of it, and
-// nothing else in it counts. What is wrong with it is said, and the skill stays.
+// nothing else in it counts. What is wrong with it is said, and models are not told of the skill.
 func TestUnlisted(t *testing.T) {
 	dir, ws := tree(t, map[string]string{
 		".agents/skills/off/SKILL.md":              "---\ndescription: d\n---\nText",
@@ -249,18 +249,40 @@ func TestUnlisted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, it := range found.Items {
-		if s := skill.New(it); s.Listed == (it.Name == "off") {
+		if s := skill.New(it); s.Listed != (it.Name == "on" || it.Name == "scalar") {
 			t.Errorf("%s: listed %v", it.Name, s.Listed)
 		}
 	}
 	got := brief(dir, found.Items, found.Problems)
-	for _, want := range []string{"odd/agents/openai.yaml: left out: line 1: the settings are no YAML", "out/agents/openai.yaml: left out: it leads out of", "alias/agents/openai.yaml: left out: line 2: YAML aliases"} {
+	for _, want := range []string{"odd/agents/openai.yaml: left out: line 1: the file is not valid YAML", "out/agents/openai.yaml: left out: the link points outside", "alias/agents/openai.yaml: left out: line 2: the file has a YAML alias"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
 	if len(found.Items) != 6 || len(found.Problems) != 3 {
 		t.Errorf("%d items, %d problems:\n%s", len(found.Items), len(found.Problems), got)
+	}
+}
+
+// Agents of Codex are named, in a line for a folder, and are none of buddy's.
+func TestAgentsInTOML(t *testing.T) {
+	t.Parallel()
+	dir, ws := tree(t, map[string]string{
+		".codex/agents/a.toml": "name = \"a\"\nsandbox_mode = \"read-only\"\n", ".codex/agents/b.toml": "", ".codex/agents/notes.md": "---\ndescription: d\n---\nText",
+		".claude/agents/c.toml": "", ".claude/agents/d.md": "---\ndescription: d\n---\nText", ".codex/commands/e.md": "Text", ".codex/skills/f/SKILL.md": "Text",
+	})
+	source := extensions.Source{Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir}
+	var got []string
+	for _, kind := range []extensions.Kind{extensions.Agent, extensions.Command, extensions.Skill} {
+		found, err := extensions.Read(t.Context(), kind, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.TrimSpace(brief(dir, found.Items, found.Problems)))
+	}
+	want := ".claude/agents: left out: buddy doesn't read agents in TOML: c.toml\n.codex/agents: left out: buddy doesn't read agents in TOML: a.toml, b.toml"
+	if !strings.Contains(got[0], want) || strings.Contains(got[0], "notes") || got[1]+got[2] != "" {
+		t.Errorf("%q", got)
 	}
 }
 

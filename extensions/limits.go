@@ -31,7 +31,7 @@ func lostLimit(b frontmatter.Block, name string) string {
 	case "disallowedtools":
 		list := b.List(name)
 		if b.Nested(name) || len(list) == 0 {
-			return "it is no list of tools"
+			return "it is not a list of tools"
 		}
 		for _, text := range list {
 			if _, err := action.FieldDenials(text, action.FromSession); err != nil {
@@ -42,7 +42,7 @@ func lostLimit(b frontmatter.Block, name string) string {
 		return LostGuard(b.Node(name))
 	default:
 		if frontmatter.Restricts(name) {
-			return "it looks like a limit, and has no effect in a skill or a command"
+			return "it looks like a limit, but has no effect in a skill or a command"
 		}
 	}
 	return ""
@@ -59,11 +59,11 @@ func NoTruth(b frontmatter.Block, name string) string {
 // LostGuard says that hooks in a file's settings, which buddy does not run, may refuse something; "" if they can't.
 func LostGuard(hooks *yaml.Node) string {
 	if hooks.Kind != yaml.MappingNode {
-		return "hooks in such a file are not run, and what these may refuse is not known"
+		return "buddy doesn't run hooks in such a file, and can't tell what they would refuse"
 	}
 	for i := 0; i < len(hooks.Content); i += 2 {
 		if moment := hooks.Content[i].Value; frontmatter.Guards(moment) {
-			return fmt.Sprintf("hooks in such a file are not run, and those of %q may refuse a call; write them into hooks.json", clip(moment))
+			return fmt.Sprintf("buddy doesn't run hooks in such a file, and those of %q may refuse a call: move them to hooks.json", clip(moment))
 		}
 	}
 	return ""

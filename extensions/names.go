@@ -16,7 +16,7 @@ func normal(name string) string { return strings.ToLower(norm.NFKC.String(name))
 func (k Kind) wrongName(name string) string {
 	for part := range strings.SplitSeq(name, ":") {
 		if !ValidName(part) && (k != Workflow || !ValidName(strings.ReplaceAll(part, "_", "-"))) {
-			return fmt.Sprintf("the name %q is not made of a-z, 0-9 and single hyphens in between (at most %d)%s", clip(name), maxName, better(part))
+			return fmt.Sprintf("the name %q is not valid: use a-z, 0-9 and single hyphens in between, at most %d characters%s", clip(name), maxName, better(part))
 		}
 	}
 	return ""
@@ -28,7 +28,7 @@ func better(name string) string {
 	if !ValidName(hyphens) {
 		return ""
 	}
-	return "; " + hyphens + " is one"
+	return "; " + hyphens + " would be valid"
 }
 
 // clip shortens a name for a message.

@@ -472,6 +472,10 @@ type Warning struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
+// LostLimit is the code of the warning that a file limits something in a way that is not understood, so that the file, or
+// what it is for, is left out.
+const LostLimit = "limits"
+
 // BadCommand is the code of the error that a command is not followed.
 const BadCommand = "bad_command"
 

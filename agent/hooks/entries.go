@@ -46,27 +46,29 @@ func unitOf(event string) time.Duration {
 	return time.Second
 }
 
-// unreadable is the moment of hooks in a file that can't be read and names guards.
+// unreadable is the moment of hooks in a file that can't be read and may have guards.
 const unreadable = "unreadable guard"
 
 // Entries returns the hooks of a file: hooks.json, or settings of another program with hooks among them; and what is
 // wrong with the file itself.
 func Entries(text []byte, file string) ([]Entry, []Problem) {
-	f := &entryReader{parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}, nil}
+	f := &entryReader{parser: parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}}
 	f.read()
 	if name := frontmatter.Twice(f.text); name != "" && (len(f.all) > 0 || f.namesGuard()) {
-		f.problem(nil, quoted(name)+" is there twice, so that some of its hooks may be lost")
+		f.problem(nil, quoted(name)+" is in it twice, so some of its hooks may be lost")
 	}
-	if len(f.Problems) > 0 && f.namesGuard() && !f.off {
+	if f.unread || len(f.Problems) > 0 && f.namesGuard() && !f.off {
 		whole, _ := json.Marshal(string(f.text[:min(len(f.text), maxCommand)])) // any text is a value of JSON
 		f.all = append(f.all, Entry{Event: unreadable, Hook: whole})
+		f.Problems[len(f.Problems)-1].guards()
 	}
 	return f.all, f.Problems
 }
 
 type entryReader struct {
 	parser
-	all []Entry
+	all    []Entry
+	unread bool // nothing of the text could be read, so that it may have any guard
 }
 
 // namesGuard reports whether the text has the name of a moment at which a call can be refused.
@@ -76,8 +78,13 @@ func (f *entryReader) namesGuard() bool {
 }
 
 func (f *entryReader) read() {
-	if len(f.text) > maxFile {
-		f.problem(nil, fmt.Sprintf("it has %d bytes (allowed: %d)", len(f.text), maxFile))
+	switch {
+	case len(f.text) > maxFile:
+		f.problem(nil, fmt.Sprintf("the file has %d bytes (allowed: %d)", len(f.text), maxFile))
+		f.unread = true
+		return
+	case len(bytes.TrimSpace(f.text)) == 0:
+		f.problem(nil, "the file is empty")
 		return
 	}
 	var switches struct {
@@ -89,17 +96,18 @@ func (f *entryReader) read() {
 	top := map[string]json.RawMessage{}
 	if err := json.Unmarshal(f.text, &top); err != nil {
 		f.broken(f.text, err)
+		f.unread = !json.Valid(f.text)
 		return
 	}
 	_ = json.Unmarshal(f.text, &switches) // what is none switches nothing off
 	if on := switches.Config.Enabled; switches.Disabled || on != nil && !*on {
 		f.off = true
-		f.problem(nil, "disableAllHooks or hooksConfig is set in it: none of its hooks runs")
+		f.problem(nil, "the file turns its hooks off (disableAllHooks or hooksConfig), so none of them runs")
 		return
 	}
 	f.moments(top, func(name string) bool { _, known := eventOf(name); return known })
 	if len(f.all) == 0 && len(top) > 0 && !hasName(top, "hooks") && guardBelow(top) {
-		f.problem(nil, "its hooks are not where they are looked for")
+		f.problem(nil, `its hooks are not in the table "hooks"`)
 	}
 	for name, raw := range top {
 		if !strings.EqualFold(name, "hooks") {
@@ -107,7 +115,7 @@ func (f *entryReader) read() {
 		}
 		var events map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &events); err != nil {
-			f.problem(raw, "the hooks are no table of moments")
+			f.problem(raw, `"hooks" is not a table with the names of events`)
 			continue
 		}
 		f.moments(events, func(string) bool { return true })

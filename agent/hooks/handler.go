@@ -125,7 +125,7 @@ var interpreters = []string{"sh", "bash", "zsh", "dash", "python", "python3", "n
 // Name returns what messages call the hook: the script or program that its command begins with.
 func (h Handler) Name() string {
 	if h.Lost != "" {
-		return texts.Clip(fmt.Sprintf("%s:%d", path.Base(h.Origin.File), h.Line), maxName)
+		return texts.Clip(strings.TrimSuffix(fmt.Sprintf("%s:%d", path.Base(h.Origin.File), h.Line), ":0"), maxName)
 	}
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(h.Command))
 	if h.Direct {

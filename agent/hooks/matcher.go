@@ -46,7 +46,7 @@ func (h *Handler) matching(text string) (unknown []string, err error) {
 	}
 	if !selects {
 		h.match = matcher{} // it may be for any call
-		return nil, fmt.Errorf("the matcher %s is for no tool that buddy has, so the hook would never run", quoted(text))
+		return nil, fmt.Errorf("the matcher %s fits no tool of buddy, so the hook would never run", quoted(text))
 	}
 	return unknown, nil
 }
@@ -69,7 +69,7 @@ func newMatcher(text string, names, tools bool) (m matcher, err error) {
 		pattern = "(?i)" + text
 	}
 	if m.pattern, err = regexp.Compile(pattern); err != nil {
-		return matcher{}, fmt.Errorf("the matcher %s is no regular expression: %w", quoted(text), err)
+		return matcher{}, fmt.Errorf("the matcher %s is not a valid regular expression: %w", quoted(text), err)
 	}
 	return m, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/extensions/frontmatter"
+	"buddy/texts"
 )
 
 // Limits of a file of hooks.
@@ -29,7 +30,24 @@ type Problem struct {
 	Line   int // 0: the whole file
 	Reason string
 	Quiet  bool // nobody made a mistake: lists name it, a session's start does not
+	Guard  bool // it may be a guard: calls need approval because of it
 }
+
+// guards notes that the problem may be a guard.
+func (p *Problem) guards() {
+	p.Reason += "; until you fix it, calls it may apply to need approval"
+	p.Guard, p.Quiet = true, false
+}
+
+// Unread returns what counts of a file of hooks that can't be read, because of reason: it may have a guard for any call.
+func Unread(from Origin, reason string) Set {
+	problem := Problem{File: from.File, Reason: reason}
+	problem.guards()
+	return Set{[]Handler{{Event: PreToolUse, Origin: from, Lost: mayGuard}}, []Problem{problem}}
+}
+
+// mayGuard says why a file that can't be read makes a call a question.
+const mayGuard = "its file can't be read, and may have a hook that refuses this"
 
 func (p Problem) String() string {
 	if p.Line == 0 {
@@ -92,8 +110,13 @@ func ParsePart(definition []byte, from Origin) Set {
 func (p *parser) entry(e Entry) {
 	event, known := eventOf(e.Event)
 	h := Handler{Event: event, Matcher: e.Matcher, Origin: p.origin, Line: p.line(e.Hook)}
-	if !known {
-		p.leaveOut(h, e, fmt.Errorf("hooks of %s are %w", quoted(e.Event), errNotRun))
+	switch {
+	case e.Event == unreadable: // what is wrong with the file says it
+		h.Event, h.Lost = PreToolUse, mayGuard
+		p.Handlers = append(p.Handlers, h)
+		return
+	case !known:
+		p.leaveOut(h, e, unknownEvent(e.Event))
 		return
 	}
 	unknown, err := h.matching(e.Matcher)
@@ -107,7 +130,7 @@ func (p *parser) entry(e Entry) {
 		p.leaveOut(h, e, fmt.Errorf("there are more than %d hooks", maxHandlers))
 	default:
 		if len(unknown) > 0 {
-			p.problem(e.Hook, fmt.Sprintf("the matcher names tools that buddy does not have: %s", strings.Join(unknown, ", ")))
+			p.problem(e.Hook, fmt.Sprintf("the matcher names tools that buddy doesn't have: %s", strings.Join(unknown, ", ")))
 		}
 		p.Handlers = append(p.Handlers, h)
 	}
@@ -118,7 +141,7 @@ func (p *parser) entry(e Entry) {
 func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		err = fmt.Errorf("%s is a %s, which is not expected there", quoted(kind.Field), kind.Value)
+		err = fmt.Errorf("%s can't be of type %s", quoted(kind.Field), kind.Value)
 	}
 	var accepted struct {
 		OnError string `json:"on_error"`
@@ -129,18 +152,27 @@ func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	if guard && accepted.OnError != "ignore" && !errors.Is(err, errOff) {
 		h.Event, h.Lost = PreToolUse, err.Error()
 		p.Handlers = append(p.Handlers, h)
-		p.problem(e.Hook, err.Error()+"; until it is mended, calls that it may be for are questions")
+		p.problem(e.Hook, err.Error()).guards()
 		return
 	}
-	p.problem(e.Hook, err.Error())
-	p.Problems[len(p.Problems)-1].Quiet = errors.Is(err, errOff) || foreign && h.Event != PermissionRequest && h.Event != UserPromptSubmit
+	p.problem(e.Hook, err.Error()).Quiet = errors.Is(err, errOff) || foreign && h.Event != PermissionRequest && h.Event != UserPromptSubmit
+}
+
+// unknownEvent says that a file names an event that buddy does not have: by mistake, or for another program.
+func unknownEvent(name string) error {
+	for _, e := range Events {
+		if texts.Distance(texts.Clip(frontmatter.Plain(name), 64), frontmatter.Plain(string(e))) <= 2 {
+			return fmt.Errorf("there is no event %s (did you mean %s?)", quoted(name), e)
+		}
+	}
+	return fmt.Errorf("hooks of %s are %w", quoted(name), errNotRun)
 }
 
 var (
 	// errNotRun means that a hook is none that buddy runs.
 	errNotRun = errors.New("not run by buddy")
 	// errOff means that a hook is switched off in its file.
-	errOff = errors.New("it is switched off")
+	errOff = errors.New("the hook is turned off")
 )
 
 // definition holds what a file says of a hook.
@@ -172,7 +204,7 @@ func (d definition) check() error {
 	case len(d.Command) > maxCommand:
 		return fmt.Errorf("the command has %d bytes (allowed: %d)", len(d.Command), maxCommand)
 	case d.Timeout < 0 || math.IsNaN(d.Timeout):
-		return fmt.Errorf("timeout %v is no time in seconds", d.Timeout)
+		return fmt.Errorf("timeout %v is not a number of seconds", d.Timeout)
 	case d.OnError != "" && d.OnError != "ignore":
 		return fmt.Errorf("on_error %s is unknown (have: ignore)", quoted(d.OnError))
 	}
@@ -192,7 +224,7 @@ func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	h.Outside = d.Outside && h.Origin.Source == Person
 	h.Async = d.Async && !h.Event.guards() && h.Event != SessionEnd
 	if d.Async && !h.Async {
-		return fmt.Errorf("a hook of %s can't be async: it decides, or the session is over", h.Event)
+		return fmt.Errorf("a hook of %s can't be async: buddy has to wait for it", h.Event)
 	}
 	if h.Direct = d.Args != nil; h.Direct {
 		h.Args = *d.Args
@@ -216,7 +248,7 @@ func (h *Handler) condition(text string) (err error) {
 		return nil
 	}
 	if !h.Event.ofTool() {
-		return fmt.Errorf("if %s: %s is about no call of a tool", quoted(text), h.Event)
+		return fmt.Errorf("if %s: %s is not about a tool call", quoted(text), h.Event)
 	}
 	h.If = strings.TrimSpace(h.If + " " + text)
 	before := h.rules
@@ -228,11 +260,12 @@ func (h *Handler) condition(text string) (err error) {
 }
 
 // problem names what is left out.
-func (p *parser) problem(raw json.RawMessage, reason string) {
+func (p *parser) problem(raw json.RawMessage, reason string) *Problem {
 	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: p.line(raw), Reason: reason})
+	return &p.Problems[len(p.Problems)-1]
 }
 
-// broken names what is no JSON.
+// broken names what is not valid JSON.
 func (p *parser) broken(raw json.RawMessage, err error) {
 	at := 0
 	var syntax *json.SyntaxError
@@ -241,7 +274,11 @@ func (p *parser) broken(raw json.RawMessage, err error) {
 	}
 	start := max(0, bytes.Index(p.text, raw))
 	line := 1 + bytes.Count(p.text[:min(len(p.text), start+max(0, at-1))], []byte("\n"))
-	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: line, Reason: err.Error()})
+	reason := "the file is not valid JSON: " + err.Error()
+	if json.Valid(p.text) {
+		reason = "the file is not a JSON object"
+	}
+	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: line, Reason: reason})
 }
 
 // line returns the line in which a piece of the text begins; pieces that are the same are on the

@@ -18,7 +18,7 @@ func (l *Lost) Say(s *stream.Stream, problems []extensions.Problem) {
 	for _, p := range problems {
 		if p.Limits && !l.said[p] {
 			l.said[p] = true
-			s.Publish(0, 0, event.Warning{Text: p.Kind.One() + " " + p.String(), Code: "limits", NextStep: "mend the file; buddy doctor lists what is left out"})
+			s.Publish(0, 0, event.Warning{Text: p.Kind.One() + " " + p.String(), Code: event.LostLimit, NextStep: "fix the file; buddy doctor lists what is left out"})
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (s *cli) execCommand() *cobra.Command {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and leave it at work; buddy attach shows it, and what needs approval waits")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
 	p.BoolVarP(&goOn, "continue", "c", false, "go on with the session that was used last, as --resume last")
 	p.StringVarP(&s.once.Resume, "resume", "r", "", "go on with a session: its `ID`, or last")
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")

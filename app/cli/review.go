@@ -52,7 +52,7 @@ func reviewCommand(s *cli) *cobra.Command {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print one JSON document: findings, base, counts, cost")
 	p.StringVar(&failOn, "fail-on", failOn, "the lowest `severity` that makes the exit code 1: critical, high, medium, low or never")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
 	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "dollars that the review may cost, instead of agent.max_cost; 0 is no limit")
 	return c

@@ -65,7 +65,7 @@ func (s *workflowCLI) fit(name string, given map[string]string) error {
 func (s *workflowCLI) runFlags(c *cobra.Command) {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the outputs")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
 }
 

@@ -68,7 +68,7 @@ type Program struct {
 
 	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
 
-	untrusted string // what was said last of parts that are not trusted
+	ofProject []event.Event // what was said last of parts of the project
 }
 
 // New builds the program on a target, which the caller closes after it, up to its

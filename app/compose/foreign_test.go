@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/adrg/xdg"
 
+	"buddy/agent/hooks"
 	"buddy/app/apptest"
 	"buddy/config"
 	"buddy/extensions"
@@ -57,7 +59,8 @@ func TestExtensionsThatOthersCouldChangeAreRefused(t *testing.T) {
 	}{
 		{write(filepath.Join(settings, "hooks.json"), hook), func() (int, string) {
 			set := PersonHooks(nil)
-			return len(set.Handlers), fmt.Sprint(set.Problems)
+			run := slices.DeleteFunc(set.Handlers, func(h hooks.Handler) bool { return h.Lost != "" })
+			return len(run), fmt.Sprint(set.Problems)
 		}},
 		{write(filepath.Join(settings, "skills/x/SKILL.md"), text), read(extensions.Skill)},
 		{write(filepath.Join(settings, "commands/x.md"), text), read(extensions.Command)},

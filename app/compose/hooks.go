@@ -36,16 +36,14 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		p.note("no hook runs: " + err.Error())
+		p.limits = append(p.limits, "no hook runs: "+err.Error())
 		return nil
 	}
 	if p.Target == slash.ThisMachine {
 		cwd = p.Env.Dir
 	}
 	found := p.findHooks()
-	for _, note := range found.notes(cwd) {
-		p.note(note)
-	}
+	found.say(&p.Setup, cwd)
 	return hooks.New(hooks.Options{
 		Handlers: found.Handlers, Problems: found.Problems, Policy: judge, Session: p.ID, Transcript: p.Store.File(p.ID), Cwd: cwd, Project: cwd,
 		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: found.trusted, Hold: starter{p}.holdHook, Env: starter{p}.startEnv(),
@@ -69,20 +67,22 @@ func (s *Setup) findHooks() foundHooks {
 	return found
 }
 
-// notes says what is wrong with the hooks of a session that runs them in a folder.
-func (f *foundHooks) notes(cwd string) []string {
-	all := f.failed
+// say says what is wrong with the hooks of a session that runs them in a folder.
+func (f *foundHooks) say(s *Setup, cwd string) {
+	s.limits = append(s.limits, f.failed...)
 	for _, h := range f.Handlers {
 		if file := h.Missing(cwd, cwd); file != "" {
-			all = append(all, fmt.Sprintf("hook %s (%s): %s does not exist", h.Name(), h.Event, file))
+			s.note(fmt.Sprintf("hook %s (%s): %s does not exist", h.Name(), h.Event, file))
 		}
 	}
 	for _, problem := range f.Problems {
-		if !problem.Quiet {
-			all = append(all, "hook left out: "+problem.String())
+		switch text := "hook left out: " + problem.String(); {
+		case problem.Guard:
+			s.limits = append(s.limits, text)
+		case !problem.Quiet:
+			s.note(text)
 		}
 	}
-	return all
 }
 
 // personal reports whether a file named in the settings is the person's: those of the project are
@@ -105,19 +105,27 @@ func PersonHooks(also []string) (set hooks.Set) {
 	for i, file := range files {
 		text, err := os.ReadFile(file)
 		if err == nil {
-			if err := owners.CheckOwn(file); err != nil {
-				set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: err.Error()})
-				continue
-			}
+			err = owners.CheckOwn(file)
 		}
+		origin := hooks.Origin{Source: hooks.Person, File: file}
 		switch {
 		case err == nil:
-			set.Add(hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: file}))
-		case i > 0 || !errors.Is(err, fs.ErrNotExist):
-			set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: "it can't be read: " + err.Error()})
+			set.Add(hooks.Parse(text, origin))
+		case !errors.Is(err, fs.ErrNotExist):
+			set.Add(hooks.Unread(origin, unread(err)))
+		case i > 0:
+			set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: unread(err)})
 		}
 	}
 	return set
+}
+
+// unread says why a file is not used, without its name.
+func unread(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return "buddy can't read the file: " + p.Err.Error()
+	}
+	return err.Error()
 }
 
 // alsoHooks returns the files of the project that the settings name beside its own file of hooks,
@@ -145,7 +153,7 @@ func (s *Setup) projectHooks(set *foundHooks) {
 	}
 	for _, one := range problems {
 		if one.File != ".mcp.json" {
-			set.Problems = append(set.Problems, hooks.Problem{File: one.File, Reason: one.Reason, Quiet: true})
+			set.Problems = append(set.Problems, hooks.Problem{File: one.File, Reason: one.Reason, Quiet: true}) // a notice of its own says the others
 		}
 	}
 	parts := map[string]ProjectPart{}
@@ -159,7 +167,8 @@ func (s *Setup) projectHooks(set *foundHooks) {
 			continue
 		}
 		parts[c.Dir+"\x00"+c.Name] = c.ProjectPart
-		set.Add(hooks.ParsePart([]byte(c.Definition), hooks.Origin{Source: hooks.Project, File: file, Root: c.Dir, Part: c.Name}))
+		part := hooks.ParsePart([]byte(c.Definition), hooks.Origin{Source: hooks.Project, File: file, Root: c.Dir, Part: c.Name})
+		set.Handlers = append(set.Handlers, part.Handlers...) // what is wrong with them is among problems
 	}
 	set.trusted = func(h hooks.Handler) (hooks.Handler, error) {
 		part, ok := parts[h.Origin.Root+"\x00"+h.Origin.Part]

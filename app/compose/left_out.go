@@ -6,25 +6,31 @@ import (
 	"strings"
 
 	"buddy/agent"
+	"buddy/agent/event"
 	"buddy/extensions/mcp"
 	"buddy/views/markup"
 )
 
-// LeftOut says in a line each which skills, commands, subagents and servers of the session were left out and why, for
+// LeftOut says in an event each which skills, commands, subagents and servers of the session were left out and why, for
 // where no list shows it. What waits for the person's trust is said by itself, and so are hooks and files that are left out
 // because of a limit.
-func LeftOut(ctx context.Context, p *Program) (lines []string) {
+func LeftOut(ctx context.Context, p *Program) (all []event.Event) {
 	if rt := p.Live.runtime(); rt != nil {
 		for _, one := range agent.LeftOut(ctx, rt) {
 			if !one.Used && !one.Limits {
-				lines = append(lines, markup.Plain(one.Kind.One()+" "+one.String()))
+				all = append(all, event.Notice{Text: markup.Plain(one.Kind.One() + " " + one.String())})
 			}
 		}
 	}
 	for _, s := range p.Servers.List() {
-		if s.State == mcp.Off && s.Barred && !strings.Contains(s.Error, trustFirst) {
-			lines = append(lines, markup.Plain(fmt.Sprintf("MCP server %s is not started: %s", s.Name, s.Error)))
+		text := markup.Plain(fmt.Sprintf("MCP server %s is not started: %s", s.Name, s.Error))
+		switch lost := strings.HasSuffix(s.Error, NotUnderstood); {
+		case s.State != mcp.Off || !s.Barred || strings.Contains(s.Error, trustFirst):
+		case !lost:
+			all = append(all, event.Notice{Text: text})
+		case !s.Project || strings.HasPrefix(s.Name, pluginPrefix): // what is said of .mcp.json names the others
+			all = append(all, lostLimit(text))
 		}
 	}
-	return lines
+	return all
 }

@@ -156,8 +156,12 @@ func (r *Prepared) Start() error {
 	for _, n := range p.Notices {
 		r.Publish(event.Notice{Text: n})
 	}
-	if p.untrusted = p.untrustedNotice(); p.untrusted != "" {
-		r.Publish(event.Notice{Text: p.untrusted, Code: "trust"})
+	for _, text := range p.limits {
+		r.Publish(lostLimit(text))
+	}
+	p.ofProject = p.projectNotices()
+	for _, e := range p.ofProject {
+		r.Publish(e)
 	}
 	if w := awayWarning(p.Dest.Target); w != nil {
 		r.Publish(w)

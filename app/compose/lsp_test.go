@@ -235,7 +235,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) 
 				}
 				return rust.Refuses(filepath.Join(dir, name))
 			}
-			if checks, _, err := s.checkParts(); len(checks) > 0 || err != nil || s.untrustedNotice() != "" {
+			if checks, _, err := s.checkParts(); len(checks) > 0 || err != nil || noticesOf(s) != "" {
 				t.Errorf("what needs trust without such files: %+v, %v", checks, err)
 			}
 			crate := filepath.Join(dir, "crate")

@@ -165,7 +165,7 @@ func projectServer(c PartCheck) mcp.Server {
 	var e serverEntry
 	var s mcp.Server
 	if err := json.NewDecoder(bytes.NewReader([]byte(c.Definition))).Decode(&e); err != nil {
-		s = mcp.Server{Transport: mcp.Stdio, Problem: err.Error()}
+		s = mcp.Server{Transport: mcp.Stdio, Problem: jsonReason(err)}
 	} else {
 		s = e.server(os.LookupEnv)
 	}

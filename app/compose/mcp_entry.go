@@ -49,18 +49,18 @@ func (e *serverEntry) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if name := frontmatter.Twice(data); name != "" && frontmatter.Restricts(name) {
-		e.limits.lost = fmt.Sprintf("%s is there twice; the server is off, because what limits it %s", name, NotUnderstood)
+		e.limits.lost = fmt.Sprintf("%s is in it twice; %s", name, NotUnderstood)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if why := e.limits.read(name, all[name]); why != "" {
-			e.limits.lost = fmt.Sprintf("%s: %s; the server is off, because what limits it %s", name, why, NotUnderstood)
+			e.limits.lost = fmt.Sprintf("%s: %s; %s", name, why, NotUnderstood)
 		}
 	}
 	return nil
 }
 
 // NotUnderstood is in the problem of a server whose limits are not.
-const NotUnderstood = "is not understood"
+const NotUnderstood = "the server is off, because buddy doesn't understand its limits"
 
 // read reads a setting of an entry that limits the server, and returns why it can't be understood; "" if it can.
 func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
@@ -83,7 +83,7 @@ func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
 		l.deny = append(l.deny, more...)
 	default:
 		if frontmatter.Restricts(name) {
-			return "it looks like a limit that buddy does not know"
+			return "it looks like a limit that buddy doesn't know"
 		}
 	}
 	return why
@@ -101,7 +101,7 @@ func (l *serverLimits) truth(value json.RawMessage, off bool) (bool, string) {
 // patterns reads a list of names of tools.
 func patterns(value json.RawMessage) (all []string, why string) {
 	if err := json.Unmarshal(value, &all); err != nil || all == nil {
-		return nil, "it is no list of tools"
+		return nil, "it is not a list of tools"
 	}
 	return all, ""
 }
@@ -140,7 +140,7 @@ func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
 	case e.limits.lost != "":
 		s.Problem = e.limits.lost
 	case e.HeadersHelper != "":
-		s.Problem = "headersHelper runs a program for each header, which buddy does not (use headers with ${VARIABLE})"
+		s.Problem = "headersHelper runs a program for each header, which buddy doesn't do (use headers with ${VARIABLE})"
 	case !slices.Contains([]mcp.Transport{mcp.Stdio, mcp.HTTP, mcp.SSE}, s.Transport):
 		s.Problem = fmt.Sprintf("type %q is not supported (have: stdio, http, sse)", e.Type)
 	case s.Transport == mcp.Stdio && e.Command == "":

@@ -2,11 +2,12 @@ package compose
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 
 	"buddy/agent/action"
 	"buddy/agent/policy"
 	"buddy/app/exit"
+	"buddy/app/slash"
 	"buddy/config"
 )
 
@@ -52,7 +53,11 @@ func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (acti
 		return mode, nil
 	}
 	if resumed && f.Approve == "" {
-		p.note("a resumed session asks again; /approve auto or Shift+Tab changes that")
+		how := "/approve auto or Shift+Tab"
+		if f.Headless {
+			how = "--approve auto"
+		}
+		p.note("a resumed session asks again; " + how + " changes that")
 		return action.ModeAsk, nil
 	}
 	err := policy.CanFence(judge, p.Dest.Name)
@@ -60,7 +65,7 @@ func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (acti
 	case err == nil:
 		return mode, nil
 	case f.Headless && f.Approve != "":
-		return "", exit.Failure(fmt.Errorf("--approve auto: %w", err))
+		return "", exit.Failure(errors.New("--approve auto: " + slash.OnCommandLine(err.Error())))
 	}
 	p.note("mode auto is not available, so the session asks: " + err.Error())
 	return action.ModeAsk, nil

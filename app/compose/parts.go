@@ -33,6 +33,7 @@ type PartProblem struct {
 	File   string
 	Reason string
 	Quiet  bool // nobody made a mistake: it is written for another program
+	Limits bool // it limits something
 }
 
 // FoundParts are the parts that files define, and what was left out.
@@ -87,9 +88,24 @@ func (f *FoundParts) read(dir, file string, into any) bool {
 		err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), into)
 	}
 	if err != nil {
-		f.leaveOut(file, "%v", err)
+		f.leaveOut(file, "%s", jsonReason(err))
 	}
 	return err == nil
+}
+
+// jsonReason says in words what is wrong with JSON.
+func jsonReason(err error) string {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		what := "it"
+		if kind.Field != "" {
+			what = fmt.Sprintf("%q", kind.Field)
+		}
+		return fmt.Sprintf("%s can't be of type %s", what, kind.Value)
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return "the file is not valid JSON: " + err.Error()
+	}
+	return err.Error()
 }
 
 // add adds a part whose definition is a value of JSON. Its files are those that any text in runs, a
@@ -159,12 +175,13 @@ func serverParts(dir string) (found FoundParts) {
 			URL     string   `json:"url"`
 		}
 		if err := json.Unmarshal(servers.All[name], &one); err != nil {
-			found.leaveOut(file, "server %q: %v", name, err)
+			found.leaveOut(file, "server %q: %s", name, jsonReason(err))
 			continue
 		}
 		var whole serverEntry
 		if json.Unmarshal(servers.All[name], &whole) == nil && whole.limits.lost != "" { // else its list of servers says why
 			found.leaveOut(file, "server %q: %s", name, whole.limits.lost)
+			found.Problems[len(found.Problems)-1].Limits = true
 		}
 		p := ProjectPart{File: file, Runs: one.URL, When: "is asked for its tools in every session here"}
 		p.Kind, p.Name = "mcp", name
@@ -228,7 +245,7 @@ func hooksIn(dir, file string) (found FoundParts) {
 // leaveOutHooks adds what is wrong with hooks.
 func (f *FoundParts) leaveOutHooks(file string, problems []hooks.Problem) {
 	for _, p := range problems {
-		f.Problems = append(f.Problems, PartProblem{File: file, Reason: p.Reason, Quiet: p.Quiet})
+		f.Problems = append(f.Problems, PartProblem{File: file, Reason: p.Reason, Quiet: p.Quiet, Limits: p.Guard})
 	}
 }
 

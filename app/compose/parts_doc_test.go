@@ -34,7 +34,7 @@ func TestTrustExampleOfTheManual(t *testing.T) {
 		}
 	}
 	s := &Setup{Target: slash.ThisMachine}
-	if got := s.untrustedNotice() + "\n"; got != example(5) {
+	if got := noticesOf(s) + "\n"; got != example(5) {
 		t.Errorf("the notice is %q, the page says %q", got, example(5))
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/config"
 )
@@ -84,7 +85,7 @@ func TestPartsOfAProject(t *testing.T) {
 		t.Errorf("the definition is %s", def)
 	}
 	reasons := fmt.Sprint(found.Problems)
-	for _, why := range []string{`a hook of type "prompt" is not run by buddy`, `hooks of "WorktreeCreate" are not run by buddy`, "is a string, which is not expected there"} {
+	for _, why := range []string{`a hook of type "prompt" is not run by buddy`, `hooks of "WorktreeCreate" are not run by buddy`, "can't be of type string"} {
 		if !strings.Contains(reasons, why) {
 			t.Errorf("problems %s, want %q", reasons, why)
 		}
@@ -126,8 +127,8 @@ func TestPartsFromBadFiles(t *testing.T) {
 		"more than 1024 KiB": func(path string) error { return os.WriteFile(path, make([]byte, 2<<20), 0o600) },
 		"is a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
 		"invalid character":  func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": `+"\x00"), 0o600) },
-		"cannot unmarshal":   func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
-		`server "x": json: cannot`: func(path string) error {
+		"can't be of type":   func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
+		`server "x": "args" can't be of type string`: func(path string) error {
 			return os.WriteFile(path, []byte(`{"mcpServers": {"x": {"args": "y"}}}`), 0o600)
 		},
 		"exceeded max depth": func(path string) error {
@@ -160,7 +161,7 @@ func TestTrustOfParts(t *testing.T) {
 		}
 		return items[i]
 	}
-	if text := s.untrustedNotice(); !strings.HasPrefix(text, "not run until you trust it: mcp files, mcp web, hook PreToolUse:Bash, hook PreToolUse:Bash#2, hook Stop; see /trust, or: buddy trust") {
+	if text := noticesOf(s); !strings.HasPrefix(text, "not run until you trust it: mcp files, mcp web, hook PreToolUse:Bash, hook PreToolUse:Bash#2, hook Stop; see /trust, or: buddy trust") {
 		t.Error(text)
 	}
 	guard := state("hook PreToolUse:Bash")
@@ -178,7 +179,7 @@ func TestTrustOfParts(t *testing.T) {
 	if changed.State != slash.Changed || state("mcp web").State != slash.Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
 		t.Errorf("%+v, %s, %v", changed, diff, err)
 	}
-	if text := s.untrustedNotice(); !strings.Contains(text, "not run, because it changed since you trusted it: hook PreToolUse:Bash;") {
+	if text := noticesOf(s); !strings.Contains(text, "not run, because it changed since you trusted it: hook PreToolUse:Bash;") {
 		t.Error(text)
 	}
 	if err := s.setTrust(true, []slash.TrustItem{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
@@ -193,7 +194,7 @@ func TestTrustOfParts(t *testing.T) {
 	}
 	// On another machine the project's programs do not run, so there is nothing to trust.
 	far := &Setup{Target: "web-02"}
-	if items, err := far.trustItems(); len(items) > 0 || err != nil || far.untrustedNotice() != "" {
+	if items, err := far.trustItems(); len(items) > 0 || err != nil || noticesOf(far) != "" {
 		t.Error(items, err)
 	}
 }
@@ -307,7 +308,21 @@ func TestManyAndHugeParts(t *testing.T) {
 	if items, err = s.trustItems(); err != nil || len(slash.Waiting(items)) > 0 {
 		t.Errorf("%d still wait (%v)", len(slash.Waiting(items)), err)
 	}
-	if text := s.untrustedNotice(); !strings.Contains(text, "mcp huge") || len(text) > 1000 {
+	if text := noticesOf(s); !strings.Contains(text, "mcp huge") || len(text) > 1000 {
 		t.Error(text)
 	}
+}
+
+// noticesOf returns what is said of a project's parts at the start of a session, on lines.
+func noticesOf(s *Setup) string {
+	var lines []string
+	for _, e := range s.projectNotices() {
+		switch p := e.(type) {
+		case event.Notice:
+			lines = append(lines, p.Text)
+		case event.Warning:
+			lines = append(lines, p.Text)
+		}
+	}
+	return strings.Join(lines, "\n")
 }

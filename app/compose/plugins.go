@@ -27,6 +27,9 @@ import (
 // pluginKind is the kind of parts that are plugins.
 const pluginKind = "plugin"
 
+// pluginPrefix begins the names of the servers of plugins.
+const pluginPrefix = "plugin_"
+
 // pluginDir is the folder of a project that holds plugins.
 const pluginDir = ".buddy/plugins"
 
@@ -181,7 +184,7 @@ func (s *Setup) pluginActs(name string) error {
 	}
 	for _, f := range found {
 		if f.Name == name && !f.state.Trusted {
-			return fmt.Errorf("the plugin %s is %s (/trust, or: buddy trust)", name, PartCheck{f.part, f.state}.state())
+			return fmt.Errorf("the plugin %s is %s (buddy trust)", name, PartCheck{f.part, f.state}.state())
 		}
 	}
 	return nil
@@ -296,7 +299,7 @@ func (s *Setup) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	case found[i].state.Err != nil:
 		return foundPlugin{}, found[i].state.Err
 	case !found[i].state.Trusted:
-		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (/trust)", from.Part)
+		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (buddy trust)", from.Part)
 	}
 	return found[i], nil
 }
@@ -343,7 +346,7 @@ func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(
 	} else {
 		s = e.server(fill)
 	}
-	s.Name, s.Project, s.Process.Dir = "plugin_"+p.Name+"_"+name, true, p.Dir
+	s.Name, s.Project, s.Process.Dir = pluginPrefix+p.Name+"_"+name, true, p.Dir
 	if s.Transport == mcp.Stdio {
 		data, _ := fill("CLAUDE_PLUGIN_DATA")
 		s.Process.Env = append(s.Process.Env, "CLAUDE_PLUGIN_ROOT="+p.Dir, "CLAUDE_PLUGIN_DATA="+data)

@@ -75,9 +75,11 @@ func (w *programs) reload() {
 		fail("MCP servers", err)
 	}
 	p.Live.RefreshSkills()
-	if text := p.untrustedNotice(); text != p.untrusted {
-		if p.untrusted = text; text != "" {
-			p.Live.Publish(event.Notice{Text: text, Code: "trust"})
+	said := p.ofProject
+	p.ofProject = p.projectNotices()
+	for _, e := range p.ofProject {
+		if !slices.Contains(said, e) {
+			p.Live.Publish(e)
 		}
 	}
 }

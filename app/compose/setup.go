@@ -31,6 +31,7 @@ type Setup struct {
 	Index   config.Index // where each setting is
 	Problem string       // why the configured model can't be used, or that there is none
 	Notices []string     // to be said once the session runs
+	limits  []string     // what is said then of limits that are lost
 
 	options *Options // that the settings were read with
 }

@@ -9,6 +9,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/texts"
@@ -229,11 +230,11 @@ func (c PartCheck) Diff() (string, error) {
 // shownName limits the characters of a part's name in a notice.
 const shownName = 60
 
-// untrustedNotice says on one line which parts of the project do not run, "" if there is none.
-func (s *Setup) untrustedNotice() string {
+// projectNotices say which parts of the project do not run, and what was left out of its files, one a line.
+func (s *Setup) projectNotices() (all []event.Event) {
 	checks, problems, err := s.checkParts()
 	if err != nil {
-		return fmt.Sprintf("hooks and servers of this project are not run: %v", err)
+		return []event.Event{lostLimit(fmt.Sprintf("hooks and servers of this project don't run: %v", err))}
 	}
 	var fresh, changed []string
 	for _, c := range checks {
@@ -244,22 +245,28 @@ func (s *Setup) untrustedNotice() string {
 			fresh = append(fresh, texts.Clip(c.Kind+" "+c.Name, shownName))
 		}
 	}
-	var parts []string
 	if len(fresh) > 0 {
-		parts = append(parts, "not run until you trust it: "+texts.Some(fresh))
+		all = append(all, event.Notice{Text: texts.OneLine("not run until you trust it: " + texts.Some(fresh) + seeTrust), Code: "trust"})
 	}
 	if len(changed) > 0 {
-		parts = append(parts, "not run, because it changed since you trusted it: "+texts.Some(changed))
-	}
-	if len(parts) > 0 {
-		parts = append(parts, "see /trust, or: buddy trust")
+		all = append(all, lostLimit("not run, because it changed since you trusted it: "+texts.Some(changed)+seeTrust))
 	}
 	for _, p := range problems {
-		if !p.Quiet || len(fresh)+len(changed) > 0 {
-			parts = append(parts, "left out of "+p.File+": "+p.Reason)
+		switch text := "left out of " + p.File + ": " + p.Reason; {
+		case p.Limits:
+			all = append(all, lostLimit(text))
+		case !p.Quiet || len(fresh)+len(changed) > 0:
+			all = append(all, event.Notice{Text: texts.OneLine(text), Code: "trust"})
 		}
 	}
-	return texts.OneLine(strings.Join(parts, "; "))
+	return all
+}
+
+const seeTrust = "; see /trust, or: buddy trust"
+
+// lostLimit says that something does not limit what it should.
+func lostLimit(text string) event.Warning {
+	return event.Warning{Text: texts.OneLine(text), Code: event.LostLimit}
 }
 
 // current is the session to go on with: its id, or "" while nothing of it is saved.

@@ -22,6 +22,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/plain"
+	"buddy/app/slash"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -94,18 +95,21 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 
 	l := &line{
 		program: p,
-		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, NoCalls: !p.Config.UI.ShowToolCalls},
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Reword: slash.OnCommandLine, Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, NoCalls: !p.Config.UI.ShowToolCalls},
 		out:     stdout, flags: once, readings: readings{shown: term.IsTerminal(int(stderr.Fd()))},
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}
-	for _, text := range compose.LeftOut(ctx, p) {
-		l.Say("%s", text)
+	for _, e := range compose.LeftOut(ctx, p) {
+		l.Remark(e)
 	}
 	p.Live.Send(first)
 	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
 	if ctx.Err() != nil {
 		p.Desert(stderr)
 		return context.Cause(ctx)
+	}
+	for _, w := range p.Servers.Unsaid() {
+		l.Remark(w)
 	}
 	stored := p.End(stderr, once.Said(stderr)) && !l.Unstored
 	return l.exit(outcome, stored)

@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Resume   string        // a session: its id, the beginning of one, or last
 	JSON     bool          // print every event instead of the answer
-	Quiet    bool          // print nothing but errors on stderr
+	Quiet    bool          // print nothing but errors and lost limits on stderr
 	Schema   string        // a file with a JSON Schema that the answer has to fit
 	Timeout  time.Duration // 0 is none
 	Workflow bool          // a workflow is run: it has outputs, and may need no model

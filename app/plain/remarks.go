@@ -25,12 +25,13 @@ type Remarks struct {
 	Send       func(event.Command) bool // to the runtime; only Approve uses it
 	Target     string                   // where the session began
 	Err        io.Writer
-	Prefix     string // of each line
-	Quiet      bool   // only errors are printed
-	NoCalls    bool   // calls of tools are printed only when they fail or do not run
-	Unattended bool   // nobody is asked: what needs approval is denied
-	Unstored   bool   // the session file could not take all that happened
-	blamed     bool   // an error has said why the exchange fails
+	Prefix     string              // of each line
+	Reword     func(string) string // what buddy says, for where nobody can type; nil: as it is
+	Quiet      bool                // only errors, and that a limit is lost, are printed
+	NoCalls    bool                // calls of tools are printed only when they fail or do not run
+	Unattended bool                // nobody is asked: what needs approval is denied
+	Unstored   bool                // the session file could not take all that happened
+	blamed     bool                // an error has said why the exchange fails
 
 	asking sync.Mutex          // held while a question is on the terminal
 	health event.Health        // of the context
@@ -95,8 +96,16 @@ func (m *Remarks) Remark(e event.Event) {
 		m.told(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == stream.Broken, true
-		m.Fail("%s", texts.WithNext(p.Text, p.NextStep))
+		m.Fail("%s", m.reworded(texts.WithNext(p.Text, p.NextStep)))
 	}
+}
+
+// reworded returns a text of buddy in the words that are true here.
+func (m *Remarks) reworded(text string) string {
+	if m.Reword == nil {
+		return text
+	}
+	return m.Reword(text)
 }
 
 // retry prints that a request is sent again: the first time with all that is known of why.
@@ -109,7 +118,7 @@ func (m *Remarks) retry(p event.ModelRetry) {
 	if p.Of > 0 {
 		attempt += fmt.Sprintf(" of %d", p.Of)
 	}
-	m.Say("%s · %s in %.1f s", why, attempt, float64(p.WaitMS)/1000)
+	m.Say("%s · %s in %.1f s", m.reworded(why), attempt, float64(p.WaitMS)/1000)
 }
 
 // context prints that the context begins to fill up, and that a model begins to write a summary of it. What is more
@@ -123,7 +132,7 @@ func (m *Remarks) context(e event.Event) {
 	}
 	p, _ := e.(event.ContextUsage)
 	if begins := p.Health == event.Hint && m.health == event.Healthy; begins {
-		m.Say("the context window is %d %% full (about %d of %d tokens) · %s", p.Percent, p.Estimated, p.Limit, p.NextStep)
+		m.Say("%s", m.reworded(fmt.Sprintf("the context window is %d %% full (about %d of %d tokens) · %s", p.Percent, p.Estimated, p.Limit, p.NextStep)))
 	}
 	m.health = p.Health
 }
@@ -143,16 +152,20 @@ func (m *Remarks) told(e event.Event) {
 		m.Say("%s", p.Text())
 	case event.GoalChanged:
 		if text := p.Text(); text != "" {
-			m.Say("%s", text)
+			m.Say("%s", m.reworded(text))
 		}
 	case event.Notice:
-		m.Say("%s", p.Text)
+		m.Say("%s", m.reworded(p.Text))
 	case event.ContextHealed:
 		m.Say("%s", p.Text)
 	case event.ContextWithheld:
 		m.Say("%s", p.Text)
 	case event.Warning:
-		m.Say("%s", texts.WithNext(p.Text, p.NextStep))
+		say := m.Say
+		if p.Code == event.LostLimit {
+			say = m.Fail
+		}
+		say("%s", m.reworded(texts.WithNext(p.Text, p.NextStep)))
 	}
 }
 

@@ -50,11 +50,11 @@ type Block struct {
 // text, or its block does not end.
 func Parse(data []byte) (Block, error) {
 	if len(data) > MaxFile {
-		return Block{}, fmt.Errorf("has %d bytes (allowed: %d)", len(data), MaxFile)
+		return Block{}, fmt.Errorf("the file has %d bytes (allowed: %d)", len(data), MaxFile)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return Block{}, errors.New("is not text in UTF-8")
+		return Block{}, errors.New("the file is not UTF-8 text")
 	}
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	begin := opening().FindString(text)
@@ -64,9 +64,9 @@ func Parse(data []byte) (Block, error) {
 	yamlText, body, ok := cutBlock(text[len(begin):])
 	switch {
 	case !ok:
-		return Block{}, errors.New("the settings that begin with --- do not end with a line ---")
+		return Block{}, errors.New("the front matter has no closing line ---")
 	case len(yamlText) > MaxBlock:
-		return Block{}, fmt.Errorf("the settings have %d bytes (allowed: %d)", len(yamlText), MaxBlock)
+		return Block{}, fmt.Errorf("the front matter has %d bytes (allowed: %d)", len(yamlText), MaxBlock)
 	}
 	b := Block{Body: body, Line: strings.Count(text[:len(text)-len(body)], "\n") + 1}
 	before := strings.Count(begin, "\n")
@@ -82,7 +82,7 @@ func Parse(data []byte) (Block, error) {
 			b.Warning = nil
 		}
 	case limiting(yamlText) != "":
-		return Block{}, &LimitError{b.Warning.Line, b.Warning.Reason + ", so " + limiting(yamlText) + " would be lost"}
+		return Block{}, &LimitError{b.Warning.Line, b.Warning.Reason + ", so " + limiting(yamlText) + " would have no effect"}
 	default:
 		b.values = lines(yamlText)
 	}
@@ -119,13 +119,13 @@ func Settings(data []byte) (Block, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch {
 	case len(data) > MaxBlock:
-		return Block{}, fmt.Errorf("has %d bytes (allowed: %d)", len(data), MaxBlock)
+		return Block{}, fmt.Errorf("the file has %d bytes (allowed: %d)", len(data), MaxBlock)
 	case !utf8.Valid(data):
-		return Block{}, errors.New("is not text in UTF-8")
+		return Block{}, errors.New("the file is not UTF-8 text")
 	}
 	all, names, wrong := values(string(data), 0)
 	if wrong != nil {
-		return Block{}, fmt.Errorf("line %d: %s", wrong.Line, wrong.Reason)
+		return Block{}, fmt.Errorf("line %d: %s", wrong.Line, strings.Replace(wrong.Reason, "front matter", "file", 1))
 	}
 	return Block{values: all, names: names}, nil
 }
@@ -150,21 +150,21 @@ func cutBlock(rest string) (block, body string, ok bool) {
 func values(text string, before int) (map[string]*yaml.Node, []string, *Warning) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		return nil, nil, &Warning{yamlLine(err) + before, "the settings are no YAML: " + yamlReason(err)}
+		return nil, nil, &Warning{yamlLine(err) + before, "the front matter is not valid YAML: " + yamlReason(err)}
 	}
 	if len(doc.Content) == 0 {
 		return nil, nil, nil
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, nil, &Warning{top.Line + before, "the settings are no list of NAME: VALUE"}
+		return nil, nil, &Warning{top.Line + before, "the front matter is not a list of NAME: VALUE"}
 	}
 	if at := AliasIn(top); at > 0 {
-		return nil, nil, &Warning{at + before, "YAML aliases (*NAME) are not read"}
+		return nil, nil, &Warning{at + before, "the front matter has a YAML alias (*NAME), which buddy doesn't read"}
 	}
 	all, names := entries(top)
 	if len(all) < len(names) {
-		return nil, nil, &Warning{top.Line + before, "a setting is there twice"}
+		return nil, nil, &Warning{top.Line + before, "the front matter has a setting twice"}
 	}
 	return all, names, nil
 }

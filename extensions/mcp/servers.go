@@ -248,7 +248,7 @@ func (s *Servers) settle(name string) {
 	s.o.Publish(ready)
 }
 
-// fail tells the person that a server failed: in one warning for all that do within a second.
+// fail tells the person that a server failed, a moment later: many that do within a second are one warning.
 func (s *Servers) fail(name string, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,15 +262,28 @@ func (s *Servers) fail(name string, why error) {
 		case <-s.ctx.Done():
 			return
 		}
-		s.mu.Lock()
-		failed := s.failed
-		s.failed = nil
-		s.mu.Unlock()
-		s.o.Publish(failureWarning(failed))
+		for _, w := range s.Unsaid() {
+			s.o.Publish(w)
+		}
 	})
 }
 
-// maxFailures limits the failures that a warning names.
+// Unsaid returns the warnings of servers that failed a moment ago, which nobody else gets any more: one each, or one for many.
+func (s *Servers) Unsaid() (all []event.Warning) {
+	s.mu.Lock()
+	failed := s.failed
+	s.failed = nil
+	s.mu.Unlock()
+	if len(failed) > maxFailures {
+		return []event.Warning{failureWarning(failed)}
+	}
+	for _, one := range failed {
+		all = append(all, event.Warning{Text: "MCP server failed: " + one, Code: "mcp", NextStep: howFailed})
+	}
+	return all
+}
+
+// maxFailures limits the failures that have a warning each, and those that a warning names.
 const maxFailures = 3
 
 // failureWarning says which servers failed.
@@ -279,8 +292,10 @@ func failureWarning(failed []string) event.Warning {
 	if more := len(failed) - maxFailures; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return event.Warning{Text: text, Code: "mcp", NextStep: "each call of its tools tries it again; buddy mcp check shows why"}
+	return event.Warning{Text: text, Code: "mcp", NextStep: howFailed}
 }
+
+const howFailed = "each call of its tools tries it again; buddy mcp check shows why"
 
 // find returns the server of a name.
 func (s *Servers) find(name string) (*server, error) {

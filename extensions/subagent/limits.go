@@ -41,7 +41,7 @@ func (r *reader) limit(name string) string {
 		return extensions.LostGuard(node)
 	default:
 		if frontmatter.Restricts(name) {
-			return "it looks like a limit that buddy does not know"
+			return "it looks like a limit that buddy doesn't know"
 		}
 	}
 	return ""
@@ -66,7 +66,7 @@ func (r *reader) switched(name string) string {
 func (r *reader) turns(name string) string {
 	n, err := strconv.Atoi(r.Text(name))
 	if err != nil || n < 1 || n > maxTurns {
-		return fmt.Sprintf("%q is no number from 1 to %d", texts.Clip(r.Text(name), 80), maxTurns)
+		return fmt.Sprintf("%q is not a number from 1 to %d", texts.Clip(r.Text(name), 80), maxTurns)
 	}
 	if r.MaxTurns == 0 || n < r.MaxTurns {
 		r.MaxTurns = n
@@ -89,13 +89,13 @@ func (r *reader) mode(name string, node *yaml.Node) string {
 	text := frontmatter.Plain(r.Text(name))
 	switch {
 	case node.Kind != yaml.ScalarNode:
-		return "it is no name of a mode"
+		return "it is not the name of a mode"
 	case text == "" || frontmatter.Plain(name) == "mode" && slices.Contains([]string{"subagent", "primary", "all", "agent"}, text): // says who calls it
 		return ""
 	}
 	mode, ok := modes[text]
 	if !ok {
-		return fmt.Sprintf("%q is no mode", texts.Clip(r.Text(name), 80))
+		return fmt.Sprintf("%q is not a mode", texts.Clip(r.Text(name), 80))
 	}
 	r.Mode = action.Stricter(r.Mode, mode)
 	return ""
@@ -114,11 +114,11 @@ func (r *reader) allow(name string, node *yaml.Node) string {
 	list := r.List(name)
 	switch {
 	case r.Nested(name):
-		return "it is no list of tools"
+		return "it is not a list of tools"
 	case slices.ContainsFunc(list, isAll):
 		for _, text := range list {
 			if _, ok := meant(text); !ok && !isAll(text) {
-				return fmt.Sprintf("it is not clear what %q is beside all tools", texts.Clip(text, 80))
+				return fmt.Sprintf("it is not clear what %q means next to all tools", texts.Clip(text, 80))
 			}
 		}
 	case len(list) == 1 && frontmatter.Plain(list[0]) == "readonly":
@@ -169,7 +169,7 @@ func (r *reader) only(tools []string) {
 // deny reads tools that the agent does not have. Of a tool in part it has nothing.
 func (r *reader) deny(name string, list []string, nested bool) string {
 	if nested {
-		return "it is no list of tools"
+		return "it is not a list of tools"
 	}
 	for _, text := range list {
 		ours, ok := meant(text)
@@ -177,7 +177,7 @@ func (r *reader) deny(name string, list []string, nested bool) string {
 		case isAll(text):
 			r.only([]string{})
 		case !ok:
-			return fmt.Sprintf("buddy has no tool %q, so nobody knows what %s means", texts.Clip(text, 80), name)
+			return fmt.Sprintf("buddy has no tool %q, so it can't tell what %s forbids", texts.Clip(text, 80), name)
 		}
 		r.denied = append(r.denied, ours...)
 	}
@@ -216,7 +216,7 @@ func (r *reader) permission(node *yaml.Node) string {
 	}
 	mode, ok := modes[frontmatter.Plain(node.Value)]
 	if !ok {
-		return fmt.Sprintf("%q is no permission", texts.Clip(node.Value, 80))
+		return fmt.Sprintf("%q is not a permission", texts.Clip(node.Value, 80))
 	}
 	r.Mode = action.Stricter(r.Mode, mode)
 	return ""
@@ -271,7 +271,7 @@ func (r *reader) choose(all []pair) string {
 		case p.says == "deny" && p.tool == "*":
 			none = true
 		case p.says == "deny" && !ok:
-			return fmt.Sprintf("buddy has no tool %q, so nobody knows what is denied", texts.Clip(p.tool, 80))
+			return fmt.Sprintf("buddy has no tool %q, so it can't tell what is denied", texts.Clip(p.tool, 80))
 		case p.says == "deny":
 			r.denied = append(r.denied, ours...)
 			continue

@@ -119,7 +119,7 @@ func (r *reader) read() string {
 	case name == "":
 		return "it has no name"
 	case !extensions.ValidName(name):
-		return fmt.Sprintf("the name %q is not made of a-z, 0-9 and single hyphens in between", texts.Clip(name, 80))
+		return fmt.Sprintf("the name %q is not valid: use a-z, 0-9 and single hyphens in between", texts.Clip(name, 80))
 	case r.Description == "":
 		return "it has no description"
 	case len(r.Prompt) > maxText:
