@@ -130,7 +130,7 @@ func TestInstructionsThatAreLeftOutAreSaidOnce(t *testing.T) {
 			o.Instructions = func(context.Context) (instructions.Set, error) {
 				return instructions.Set{Files: []instructions.File{
 					{Path: "/w/AGENTS.md", From: instructions.Project, Bytes: 30_000, Text: "use tabs", Why: "the first 24000 bytes of 30000"},
-					{Path: "/w/sub/AGENTS.md", From: instructions.Project, Why: "is UTF-16: save it as UTF-8"},
+					{Path: "/w/sub/AGENTS.md", From: instructions.Project, Why: "the file is UTF-16: save it as UTF-8"},
 					{Path: "/components/Button", From: instructions.Project, Why: "is outside of /w", Minor: true},
 				}}, nil
 			}
@@ -143,7 +143,7 @@ func TestInstructionsThatAreLeftOutAreSaidOnce(t *testing.T) {
 		for _, w := range s.warnings() {
 			got = append(got, w.Text)
 		}
-		want := "instruction file cut: /w/AGENTS.md (the first 24000 bytes of 30000)\ninstruction file left out: /w/sub/AGENTS.md (is UTF-16: save it as UTF-8)"
+		want := "instruction file /w/AGENTS.md: cut: the model gets only the first 24000 bytes of 30000\ninstruction file /w/sub/AGENTS.md: left out: the file is UTF-16: save it as UTF-8"
 		if strings.Join(got, "\n") != want {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 		}

@@ -182,11 +182,11 @@ func (i *Instructions) warn(task int, set instructions.Set) {
 			i.said = make(map[string]bool)
 		}
 		i.said[f.Path+f.Why] = true
-		what := "instruction file left out: "
+		why := ": left out: " + f.Why
 		if f.Text != "" {
-			what = "instruction file cut: "
+			why = ": cut: the model gets only " + f.Why
 		}
-		i.stream.Publish(task, 0, event.Warning{Text: what + f.Path + " (" + f.Why + ")", Code: "instructions"})
+		i.stream.Publish(task, 0, event.Warning{Text: "instruction file " + f.Path + why, Code: "instructions"})
 	}
 }
 

@@ -207,7 +207,11 @@ func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f 
 	case errors.Is(err, fs.ErrNotExist):
 		return f, false, err
 	case err != nil:
-		r.skip(s, name, err.Error())
+		why := strings.TrimSuffix(err.Error(), "; list_dir shows what is in it") // a hint for models
+		if rest, ok := strings.CutPrefix(why, fmt.Sprintf("%q ", name)); ok {
+			why = "it " + rest
+		}
+		r.skip(s, name, why)
 		r.set.Files[len(r.set.Files)-1].Minor = depth > 0
 		return f, false, nil
 	case r.seen[string(s.From)+real]:
@@ -215,18 +219,18 @@ func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f 
 	}
 	r.seen[string(s.From)+real] = true
 	if (depth > 0 || s.From == Project) && !inside(s.Inside, real) {
-		r.skip(s, name, "is outside of "+s.Inside)
+		r.skip(s, name, "the file is outside "+s.Inside)
 		return f, false, nil
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"))
 	why := ""
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
-		why = "is UTF-16: save it as UTF-8"
+		why = "the file is UTF-16: save it as UTF-8"
 	case strings.ContainsRune(text, 0):
-		why = "is not text"
+		why = "the file is not text"
 	case text == "" && depth == 0:
-		why = "is empty"
+		why = "the file is empty"
 	}
 	if why != "" {
 		r.skip(s, name, why)
@@ -260,10 +264,10 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 		target, ok := s.locate(path.Dir(f.Path), name)
 		switch {
 		case depth == maxDepth:
-			r.skip(s, name, fmt.Sprintf("is imported more than %d files deep", maxDepth))
+			r.skip(s, name, fmt.Sprintf("the import is more than %d files deep", maxDepth))
 			continue
 		case !ok: // not even checked for existence
-			r.skip(s, name, "is outside of "+s.Inside)
+			r.skip(s, name, "the file is outside "+s.Inside)
 			r.set.Files[len(r.set.Files)-1].Minor = true
 			continue
 		}

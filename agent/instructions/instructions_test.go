@@ -83,9 +83,9 @@ func TestRead(t *testing.T) {
 		{"the other name", map[string]string{".git/HEAD": "", "CLAUDE.md": "root", "a/AGENTS.md": "one", "a/CLAUDE.md": "two"}, "a", "CLAUDE.md: root\na/AGENTS.md: one"},
 		{"the name in .claude", map[string]string{".claude/CLAUDE.md": "root @more.md", ".claude/more.md": "more", "CLAUDE.local.md": "mine"}, "", ".claude/CLAUDE.md: root @more.md\n.claude/more.md: more\nCLAUDE.local.md: mine"},
 		{"a person's own beside it", map[string]string{"AGENTS.md": "all", "CLAUDE.md": "no", ".claude/CLAUDE.md": "no", "CLAUDE.local.md": "mine"}, "", "AGENTS.md: all\nCLAUDE.local.md: mine"},
-		{"empty", map[string]string{"AGENTS.md": " \n"}, "", "AGENTS.md:  (is empty)"},
-		{"UTF-16", map[string]string{"AGENTS.md": "\xff\xfea\x00", "CLAUDE.local.md": "\xfe\xff\x00a"}, "", "AGENTS.md:  (is UTF-16: save it as UTF-8)\nCLAUDE.local.md:  (is UTF-16: save it as UTF-8)"},
-		{"a folder", map[string]string{"AGENTS.md/x": "no"}, "", "AGENTS.md:  (\"ROOT/AGENTS.md\" is a folder, not a regular file; list_dir shows what is in it)"},
+		{"empty", map[string]string{"AGENTS.md": " \n"}, "", "AGENTS.md:  (the file is empty)"},
+		{"UTF-16", map[string]string{"AGENTS.md": "\xff\xfea\x00", "CLAUDE.local.md": "\xfe\xff\x00a"}, "", "AGENTS.md:  (the file is UTF-16: save it as UTF-8)\nCLAUDE.local.md:  (the file is UTF-16: save it as UTF-8)"},
+		{"a folder", map[string]string{"AGENTS.md/x": "no"}, "", "AGENTS.md:  (it is a folder, not a regular file)"},
 		{"import", map[string]string{"AGENTS.md": "see @docs/style.md.\n", "docs/style.md": "tabs (@more.md)", "docs/more.md": "more"}, "", "AGENTS.md: see @docs/style.md.\ndocs/style.md: tabs (@more.md)\ndocs/more.md: more"},
 		{"a circle", map[string]string{"AGENTS.md": "@a.md", "a.md": "@AGENTS.md @a.md"}, "", "AGENTS.md: @a.md\na.md: @AGENTS.md @a.md"},
 		{"no imports", map[string]string{"AGENTS.md": "@ann and `@a.md` and me@a.md\n```\n@a.md\n```\n@gone.md", "a.md": "wrong"}, "", "AGENTS.md: @ann and `@a.md` and me@a.md\n```\n@a.md\n```\n@gone.md"},
@@ -93,18 +93,18 @@ func TestRead(t *testing.T) {
 			"depth",
 			map[string]string{"AGENTS.md": "@1.md", "1.md": "@2.md", "2.md": "@3.md", "3.md": "@4.md", "4.md": "@5.md", "5.md": "@6.md", "6.md": "no"},
 			"",
-			"AGENTS.md: @1.md\n1.md: @2.md\n2.md: @3.md\n3.md: @4.md\n4.md: @5.md\n5.md: @6.md\n6.md:  (is imported more than 5 files deep)",
+			"AGENTS.md: @1.md\n1.md: @2.md\n2.md: @3.md\n3.md: @4.md\n4.md: @5.md\n5.md: @6.md\n6.md:  (the import is more than 5 files deep)",
 		},
 		{
 			"out of the project",
 			map[string]string{"x.md": "no", "w/.git": "", "w/AGENTS.md": "@../x.md @/etc/passwd @~/.bashrc", "w/l": "-> ../x.md"},
 			"w",
-			"w/AGENTS.md: @../x.md @/etc/passwd @~/.bashrc\n../x.md:  (is outside of ROOT/w)\n/etc/passwd:  (is outside of ROOT/w)\n~/.bashrc:  (is outside of ROOT/w)",
+			"w/AGENTS.md: @../x.md @/etc/passwd @~/.bashrc\n../x.md:  (the file is outside ROOT/w)\n/etc/passwd:  (the file is outside ROOT/w)\n~/.bashrc:  (the file is outside ROOT/w)",
 		},
-		{"a link out of it", map[string]string{"x.md": "no", "w/.git": "", "w/AGENTS.md": "-> ../x.md"}, "w", "w/AGENTS.md:  (is outside of ROOT/w)"},
+		{"a link out of it", map[string]string{"x.md": "no", "w/.git": "", "w/AGENTS.md": "-> ../x.md"}, "w", "w/AGENTS.md:  (the file is outside ROOT/w)"},
 		{"a link within", map[string]string{"CLAUDE.md": "-> docs/A.md", "docs/A.md": "yes"}, "", "CLAUDE.md: yes"},
 		{"secrets", map[string]string{"AGENTS.md": "@.env", ".env": "KEY=1"}, "", "AGENTS.md: @.env\n.env:  (\".env\" may hold secrets)"},
-		{"not text", map[string]string{"AGENTS.md": "a\x00b"}, "", "AGENTS.md:  (is not text)"},
+		{"not text", map[string]string{"AGENTS.md": "a\x00b"}, "", "AGENTS.md:  (the file is not text)"},
 		{"too long", map[string]string{"AGENTS.md": long}, "", "AGENTS.md: " + strings.TrimSpace(long[:16*1500]) + " (the first 24000 bytes of 24800)"},
 		{"a byte order mark", map[string]string{"AGENTS.md": "\ufeffa\r\nb\xff"}, "", "AGENTS.md: a\nb\ufffd"},
 	} {
@@ -222,7 +222,7 @@ func TestRules(t *testing.T) {
 	if got := fmt.Sprint(files); got != "[AGENTS.md .buddy/rules/always.md]" {
 		t.Errorf("told at once: %s", got)
 	}
-	if len(why) != 2 || !strings.Contains(fmt.Sprint(why), "no glob") || !strings.Contains(fmt.Sprint(why), "outside of") {
+	if len(why) != 2 || !strings.Contains(fmt.Sprint(why), "not a glob") || !strings.Contains(fmt.Sprint(why), "outside") {
 		t.Errorf("left out %q", why)
 	}
 	for file, want := range map[string]string{

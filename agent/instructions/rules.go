@@ -55,7 +55,7 @@ func (r *reader) rules(ctx context.Context, s Source, base, dir string, depth in
 		r.skip(s, dir, err.Error())
 		return nil
 	case !inside(s.Inside, real):
-		r.skip(s, dir, "is outside of "+s.Inside)
+		r.skip(s, dir, "the folder is outside "+s.Inside)
 		return nil
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -79,7 +79,7 @@ func (r *reader) rules(ctx context.Context, s Source, base, dir string, depth in
 func (r *reader) rule(ctx context.Context, s Source, base, name string) error {
 	if r.ruled++; r.ruled > maxRules {
 		if r.ruled == maxRules+1 {
-			r.skip(s, name, fmt.Sprintf("is one of more than %d files with rules", maxRules))
+			r.skip(s, name, fmt.Sprintf("there are more than %d files with rules", maxRules))
 		}
 		return nil
 	}
@@ -98,7 +98,7 @@ func (r *reader) rule(ctx context.Context, s Source, base, name string) error {
 	rule := Rule{File: f, Base: base}
 	for _, glob := range block.List("paths") {
 		if glob = strings.TrimPrefix(glob, "./"); !doublestar.ValidatePattern(glob) {
-			r.skip(s, name, fmt.Sprintf("has %q in paths, which is no glob", glob))
+			r.skip(s, name, fmt.Sprintf("%q in paths is not a glob pattern", glob))
 			return nil
 		}
 		rule.Globs = append(rule.Globs, glob)
