@@ -3,9 +3,10 @@
 // all read it, so that no other code compares a key.
 //
 //	m := keymap.Default()
-//	if m.Lookup(ev, keymap.Prompt).Action == keymap.Send { submit() }
+//	p := m.Lookup(ev, view.Scope().Chain()...)
+//	view.Press(p)
 //
-// A program asks for the focused scope first and for [Global] second.
+// The screen looks each key up once and gives the view that has the keys the [Press].
 package keymap
 
 import (
@@ -103,6 +104,17 @@ func (s Scope) Title() string {
 	return string(s)
 }
 
+// Chain returns the scopes in which a key is looked up while this one has the keys, this one first.
+func (s Scope) Chain() []Scope {
+	switch s {
+	case Popup, Vi, Search:
+		return []Scope{s, Prompt, Global}
+	case Typing: // all others go to the pane
+		return []Scope{s}
+	}
+	return []Scope{s, Global}
+}
+
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
@@ -157,6 +169,7 @@ type Press struct {
 	Scope  Scope  // the first of them that binds it; "" if none does
 	Action Action // what it does there; "" if no scope binds it
 	Text   string // the character that it types, whether it is bound or not; "" for none
+	Event  *tcell.EventKey
 }
 
 // Bound reports whether a scope binds the key.
@@ -169,7 +182,7 @@ func (p Press) Types() bool { return p.Scope == "" && p.Text != "" }
 // what it types.
 func (m *Map) Lookup(ev *tcell.EventKey, scopes ...Scope) Press {
 	key := Of(ev)
-	p := Press{Text: key.text()}
+	p := Press{Text: key.text(), Event: ev}
 	for _, s := range scopes {
 		if a, ok := m.index[s][key]; ok {
 			p.Scope, p.Action = s, a

@@ -126,6 +126,36 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// What a list over the prompt, a search or the normal mode of vi does not bind means what it does in the prompt. In a
+// pane that is typed into, all keys but its own mean nothing.
+func TestChain(t *testing.T) {
+	for _, c := range []struct {
+		scope Scope
+		key   string
+		want  Action
+	}{
+		{Popup, "Enter", PopupRun},
+		{Popup, "Ctrl+A", LineStart},
+		{Popup, "F1", ShowHelp},
+		{Search, "Ctrl+R", SearchOlder},
+		{Search, "Ctrl+A", LineStart},
+		{Vi, "Ctrl+R", ViRedo},
+		{Vi, "Ctrl+G", EditPrompt},
+		{Conversation, "Ctrl+A", ""},
+		{Conversation, "F1", ShowHelp},
+		{Typing, "Ctrl+]", PaneTypeEnd},
+		{Typing, "F1", ""},
+	} {
+		k, err := Parse(c.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Default().Lookup(k.Event(), c.scope.Chain()...).Action; got != c.want {
+			t.Errorf("%s in %s means %q, want %q", c.key, c.scope, got, c.want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	if got := Default().Lookup(tcell.NewEventKey(tcell.KeyRune, 'é', 0), Prompt); !got.Types() || got.Text != "é" {
 		t.Errorf("é types %+v", got)
@@ -179,7 +209,7 @@ func TestRebind(t *testing.T) {
 		t.Errorf("Ctrl+X = %q, want %s", got, Newline)
 	}
 	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlJ, 0, 0), Prompt); got.Bound() {
-		t.Errorf("Ctrl+J still is %s", got)
+		t.Errorf("Ctrl+J still is %s", got.Action)
 	}
 	if got := m.Name(Redraw); got != "" {
 		t.Errorf("Name(redraw) = %q, want none", got)
