@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
@@ -149,49 +148,33 @@ func (t *Tasks) selected() (row taskRow, some bool) {
 	return taskRow{}, false
 }
 
-// InputHandler moves the selection and reports what is wanted.
-func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return t.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a := t.Keys.Lookup(ev, keymap.Tasks).Action
-		switch a {
-		case keymap.ItemUp:
-			t.at = max(0, t.at-1)
-		case keymap.ItemDown:
-			t.at = max(0, min(t.items()-1, t.at+1))
-		case keymap.ItemOpen:
-			t.open()
-		case keymap.TaskLimit:
-			if i, ok := t.unended(); ok && t.OnTimeout != nil {
-				t.OnTimeout(t.tasks[i].ID)
-			}
-		case keymap.TaskCancel:
-			t.cancel()
-		}
-	})
-}
-
-// cancel asks to cancel the selected task, if it can still be cancelled.
-func (t *Tasks) cancel() {
-	if i, ok := t.unended(); ok && t.OnCancel != nil {
-		t.OnCancel(t.tasks[i].ID)
+// Press moves the selection and reports what is wanted.
+func (t *Tasks) Press(p keymap.Press) {
+	switch p.Action {
+	case keymap.ItemUp:
+		t.at = max(0, t.at-1)
+	case keymap.ItemDown:
+		t.at = max(0, min(t.items()-1, t.at+1))
+	case keymap.ItemOpen:
+		t.open()
+	case keymap.TaskLimit:
+		t.want(t.OnTimeout)
+	case keymap.TaskCancel:
+		t.want(t.OnCancel)
 	}
 }
 
-// unended returns the index of the selected task, if that neither has ended nor is about to.
-func (t *Tasks) unended() (int, bool) {
-	i := t.at
-	if i < 0 || i >= len(t.tasks) {
-		return 0, false
+// want reports what is wanted of the selected task, unless that has ended or is about to.
+func (t *Tasks) want(what func(id int)) {
+	if row, ok := t.selected(); ok && row.State != state.TaskDone && row.State != state.TaskCancelling && what != nil {
+		what(row.ID)
 	}
-	s := t.tasks[i].State
-	return i, s != state.TaskDone && s != state.TaskCancelling
 }
 
 // open asks to see what is selected.
 func (t *Tasks) open() {
-	if i := t.at; i >= 0 && i < len(t.tasks) && t.OnOpen != nil {
-		task := t.tasks[i].Task
-		t.OnOpen(&task)
+	if row, ok := t.selected(); ok && t.OnOpen != nil {
+		t.OnOpen(&row.Task)
 	}
 }
 

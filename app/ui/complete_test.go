@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/fuzzy"
 	"buddy/app/slash"
 	"buddy/extensions/workflow"
@@ -115,4 +117,21 @@ func testArguments(line string) (words []draw.CommandHelp) {
 		words = append(words, draw.CommandHelp{Name: c.Word, Help: c.Help})
 	}
 	return words
+}
+
+// The keys of the prompt that a list over it has no use for do there what they always do.
+func TestScrollWhileCommandsAreOffered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		var lines strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&lines, "line %d\n\n", i)
+		}
+		x.tell(event.ModelMessage{Message: model.Message{Content: lines.String()}})
+		x.Type("/mo")
+		x.Want("/model", "line 54")
+		x.Press("PgUp")
+		x.Want("/model", "> /mo", "line 48")
+		x.unwanted("line 54")
+	})
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
-
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
@@ -30,7 +27,7 @@ type dock struct {
 	arranged *arrangement
 	state    *state.State
 	deps     *Deps
-	target   func() (keymap.Scope, tview.Primitive) // takes the keys
+	target   func() (keymap.Scope, keyView) // takes the keys
 
 	docked
 	typed   time.Time // when the last key came that was for the prompt
@@ -41,13 +38,13 @@ type dock struct {
 
 // docked holds what is forgotten when another request shows.
 type docked struct {
-	request string          // id of the approval or question that shows, "" for none
-	held    bool            // it has the keys
-	heldAt  time.Time       // since when
-	left    bool            // the person went back to the prompt: only a key or a click leads to it again
-	full    bool            // it has all rows between header and prompt
-	pressed time.Time       // when the last key came, or the request, if that was later
-	letter  *tcell.EventKey // that waits for what follows it; nil: none does
+	request string        // id of the approval or question that shows, "" for none
+	held    bool          // it has the keys
+	heldAt  time.Time     // since when
+	left    bool          // the person went back to the prompt: only a key or a click leads to it again
+	full    bool          // it has all rows between header and prompt
+	pressed time.Time     // when the last key came, or the request, if that was later
+	letter  *keymap.Press // that waits for what follows it; nil: none does
 }
 
 // dockedView is a dialog that docks on the prompt.
@@ -248,21 +245,25 @@ func (d *dock) next() (got bool) {
 }
 
 // key takes a key of what is docked that is not for its view, and reports whether it was one.
-func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
-	confirms := d.confirm.Open()
+func (d *dock) key(p keymap.Press) bool {
+	full := p.Action == keymap.FullScreen
 	switch {
-	case !confirms && d.letterKey(p, ev):
-	case p.Action == keymap.FullScreen:
+	case d.confirm.Open():
+		if full {
+			d.toggleFull()
+		}
+		return full
+	case d.waits(p):
+		d.holdLetter(p)
+	case d.startsText(p):
+		d.write(p.Text)
+	case full:
 		d.toggleFull()
-	case confirms:
-		return false
 	case p.Action == keymap.Back:
 		d.leave()
 	case p.Action == keymap.EditPrompt:
-		d.editAnswer(func() { d.typeOn(ev) })
+		d.editAnswer()
 	case p.Action == keymap.ReasonBack && d.reasonToPrompt():
-	case p.Types() && !d.approval.Typing():
-		d.typeOn(ev)
 	default:
 		return false
 	}
@@ -274,17 +275,6 @@ func (d *dock) toggleFull() {
 	d.place(requestsIn(d.state))
 }
 
-// ownWords takes what a question has no choice for: it begins an answer in the prompt. It reports whether the key
-// was text.
-func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
-	if p.Text == "" {
-		return false
-	}
-	d.answers = d.request
-	d.typeOn(ev)
-	return true
-}
-
 // toPrompt gives the prompt the keys, for a text.
 func (d *dock) toPrompt() {
 	d.held = false
@@ -293,9 +283,9 @@ func (d *dock) toPrompt() {
 }
 
 // typeOn begins to type in the prompt.
-func (d *dock) typeOn(ev *tcell.EventKey) {
+func (d *dock) typeOn(text string) {
 	d.toPrompt()
-	d.prompt.InputHandler()(ev, nil)
+	d.prompt.Press(keymap.Press{Text: text})
 }
 
 // noteKey remembers that a key came at a time, for which scope and what it means there.

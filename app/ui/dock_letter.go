@@ -3,8 +3,6 @@ package ui
 import (
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/app/keymap"
 	"buddy/views/dialog"
 )
@@ -14,7 +12,7 @@ import (
 // sentence begins with them. So does what asks for a reason: the reason is all that follows.
 func (d *dock) waits(p keymap.Press) bool {
 	switch {
-	case p.Text == "" || p.Text == " " || !p.Bound() || d.approval.Typing():
+	case p.Text == "" || p.Text == " " || !p.Bound() || d.approval.Typing() || d.approval.Ignores(p):
 		return false
 	case d.question.Open(): // what is typed after a digit takes it along
 		return p.Action == keymap.ChoiceNumber && d.question.Has(p.Text) || p.Action == keymap.FullScreen && (d.question.Cut() || d.full)
@@ -22,69 +20,80 @@ func (d *dock) waits(p keymap.Press) bool {
 	return p.Action != keymap.DenyWithReason && p.Action != keymap.Explain
 }
 
-// letterKey takes a letter that may begin a text, or does, and reports whether it was one.
-func (d *dock) letterKey(p keymap.Press, ev *tcell.EventKey) bool {
+// startsText reports whether a key is a character that what is docked has no use for.
+func (d *dock) startsText(p keymap.Press) bool {
 	switch {
-	case p.Text != "" && p.Text != " " && d.approval.Ignores(p):
-		d.typeOn(ev)
-	case d.waits(p):
-		d.holdLetter(ev)
-	default:
-		return d.question.Open() && d.ownWords(p, ev)
+	case p.Text == "" || d.approval.Typing():
+		return false
+	case d.question.Open() || p.Types():
+		return true
 	}
-	return true
+	return p.Text != " " && d.approval.Ignores(p)
+}
+
+// write starts a text in the prompt: an answer, if a question is docked.
+func (d *dock) write(text string) {
+	if d.question.Open() {
+		d.answers = d.request
+	}
+	d.typeOn(text)
 }
 
 // holdLetter keeps a letter back for a moment. The dialog takes it when nothing follows.
-func (d *dock) holdLetter(ev *tcell.EventKey) {
-	d.letter = ev
+func (d *dock) holdLetter(p keymap.Press) {
+	letter := &p
+	d.letter = letter
 	d.approval.Hear()
 	d.deps.After(dialog.LetterPause, func() {
-		if d.letter == ev { // the same request still shows
-			d.letter = nil
-			d.takeLetter(ev)
+		if d.letter == letter { // the same request still shows
+			d.endPause()
 		}
 	})
 }
 
-// takeLetter gives what is docked a letter that stands alone.
-func (d *dock) takeLetter(ev *tcell.EventKey) {
+// endPause gives the dialog a letter that is kept back: it starts no text.
+func (d *dock) endPause() {
+	letter := d.letter
+	d.letter = nil
 	switch {
-	case d.deps.Keys.Lookup(ev, d.view().Scope()).Action == keymap.FullScreen:
+	case letter == nil:
+	case letter.Action == keymap.FullScreen:
 		d.toggleFull()
 	case d.approval.Open():
-		d.approval.Press(ev)
+		d.approval.Do(*letter)
 	case d.question.Open():
-		d.question.InputHandler()(ev, nil)
+		d.question.Press(*letter)
 	}
 }
 
-// endPause lets the dialog take a letter at once that is kept back.
-func (d *dock) endPause() {
-	if letter := d.letter; letter != nil {
-		d.letter = nil
-		d.takeLetter(letter)
+// catchUp considers when a key came that is read now: before the dialog had the keys, or so long after the letter
+// that is kept back that both are no text.
+func (d *dock) catchUp(came time.Time) {
+	if came.Before(d.heldAt) {
+		d.held = false
+	}
+	if d.letter != nil && came.Sub(d.letter.Event.When()) >= dialog.LetterPause {
+		d.endPause()
 	}
 }
 
-// afterLetter decides what a letter was that is kept back, by the key after it: the beginning of
-// a text for the prompt, or an answer where that key is one of the dialog's, such as Enter. It
-// reports whether the key after it is done with.
-func (d *dock) afterLetter(ev *tcell.EventKey) (done bool) {
+// afterLetter decides what a letter was that is kept back, by the key after it: an answer if that is
+// one of the dialog's, such as Enter, or the start of a text, then the key is for the prompt. It reports
+// whether nothing is left to do for the key.
+func (d *dock) afterLetter(p *keymap.Press) (done bool) {
 	letter := d.letter
-	if letter == nil {
-		return false
-	}
-	p := d.deps.Keys.Lookup(ev, d.view().Scope())
 	switch {
-	case ev.When().Sub(letter.When()) >= dialog.LetterPause: // it is read late
-		d.endPause()
+	case letter == nil:
 		return false
-	case p.Text == "" && p.Bound() && p.Action != keymap.Back:
+	case p.Text == "" && p.Scope == letter.Scope && p.Action != keymap.Back:
 		d.endPause()
-		return d.approval.Typing() || p.Action == keymap.ChoiceTake // it was no key of what is typed there, or took the digit
+		scope, _ := d.target()
+		return scope != p.Scope || p.Action == keymap.ChoiceTake // it is no key of what has the keys now, or took the digit
 	}
 	d.loseLetter()
+	if p.Text != "" {
+		p.Scope, p.Action = "", ""
+	}
 	return p.Action == keymap.Back // which has led to the prompt
 }
 
@@ -93,10 +102,7 @@ func (d *dock) afterLetter(ev *tcell.EventKey) (done bool) {
 func (d *dock) loseLetter() {
 	if letter := d.letter; letter != nil {
 		d.letter = nil
-		if d.question.Open() {
-			d.answers = d.request
-		}
-		d.typeOn(letter)
+		d.write(letter.Text)
 	}
 }
 

@@ -86,6 +86,22 @@ func TestLettersWaitForASentence(t *testing.T) {
 	}
 }
 
+// An arrow right after the digit of a choice is one of the dialog's: the digit is taken, and the prompt does not
+// show an earlier input.
+func TestArrowAfterADigit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.Type("an earlier prompt\n")
+		x.took(event.Submit{Text: "an earlier prompt"})
+		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.rest()
+		x.Press("2", "Up")
+		x.took(event.Answer{ID: "q", Text: "8080"})
+		x.unwanted("> an earlier prompt")
+	})
+}
+
 // A request that goes away while a letter waits leaves the letter to the prompt.
 func TestLetterOfARequestThatWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

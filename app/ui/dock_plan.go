@@ -44,7 +44,7 @@ func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 }
 
 // editAnswer opens the plan that is asked about in the person's editor, or an answer of their own to another question.
-func (d *dock) editAnswer(press func()) {
+func (d *dock) editAnswer() {
 	for _, q := range d.state.Questions {
 		if q.ID == d.request && q.Plan != "" {
 			d.answer(q, event.Answer{ID: q.ID, Text: event.PlanEdit})
@@ -52,7 +52,8 @@ func (d *dock) editAnswer(press func()) {
 		}
 	}
 	d.answers = d.request
-	press()
+	d.toPrompt()
+	d.prompt.OnEdit()
 }
 
 // answer sends the answer to a question. One that edits a plan does so first, and is none if nothing was

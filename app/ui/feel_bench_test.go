@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 	"golang.org/x/sys/unix"
 
 	"buddy/agent/action"
@@ -325,7 +323,7 @@ func BenchmarkKeyEcho(b *testing.B) {
 			}
 			if load.panes > 0 {
 				x.do(func() { // side by side
-					x.u.v.panes.InputHandler()(tcell.NewEventKey(tcell.KeyRune, 's', tcell.ModNone), func(tview.Primitive) {})
+					x.u.v.panes.Press(keymap.Press{Scope: keymap.Panes, Action: keymap.PaneGrid})
 				})
 			}
 			stop, ended := make(chan struct{}), make(chan struct{})

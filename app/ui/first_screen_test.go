@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/views/dialog"
 )
@@ -145,6 +147,33 @@ func TestCheatSheet(t *testing.T) {
 				t.Errorf("%s: the prompt is %q, help %v", c.key, got, x.u.overlays.help)
 			}
 			x.took() // the task was not stopped
+		}
+	})
+}
+
+// In the conversation the sheet closes as well without doing what the key means there: no block unfolds.
+func TestCheatSheetInTheConversation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		code := 0
+		output := strings.Repeat("a row\n", 30)
+		x.tell(event.PromptSubmitted{ID: 1, Text: "list them"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list them"},
+			event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls}, event.ToolStarted{CallID: "c1", Name: "run_shell"},
+			event.ToolResult{CallID: "c1", Name: "run_shell", Result: output, Tail: output, ExitCode: &code}, event.TaskFinished{ID: 1, Outcome: event.Completed})
+		focusOn(layout.Conversation)(x)
+		x.Settle()
+		before := x.Screen()
+		for _, key := range []string{"Enter", "Esc"} {
+			x.Type("?")
+			x.Want("any key closes")
+			x.Press(key)
+			if got := x.Screen(); got != before {
+				t.Errorf("%s: the screen is\n%s\nwant\n%s", key, got, before)
+			}
+		}
+		x.Press("Enter")
+		if x.Screen() == before {
+			t.Error("without the sheet, Enter unfolds nothing")
 		}
 	})
 }

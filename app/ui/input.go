@@ -53,22 +53,16 @@ func (u *UI) paste(p screen.Paste) {
 
 // closeCheat closes the cheat sheet at a key, and reports whether that was all: a character begins a prompt, and the keys that
 // are named there do what they say, but for those that would stop, send or quit.
-func closeCheat(u *UI, ev *tcell.EventKey) bool {
-	if !u.overlays.cheat {
-		return false
-	}
+func closeCheat(u *UI, p keymap.Press) bool {
+	was := u.overlays.cheat && !u.overlays.covered()
 	u.overlays.cheat = false
-	if u.overlays.covered() {
-		return false
+	if was && p.Text != "" {
+		u.dock.typeOn(p.Text)
+		return true
 	}
-	p := u.deps.Keys.Lookup(ev, keymap.Prompt, keymap.Global)
 	switch p.Action {
-	case keymap.Back, keymap.Interrupt, keymap.Send, keymap.EndOfInput:
-		return true
-	}
-	if p.Types() {
-		u.dock.typeOn(ev)
-		return true
+	case keymap.Back, keymap.Interrupt, keymap.Send, keymap.EndOfInput, keymap.Fold, keymap.ItemOpen:
+		return was
 	}
 	return false
 }
@@ -80,55 +74,57 @@ func asksForHelp(u *UI, scope keymap.Scope) bool {
 
 // typesOn takes a character that what has the focus would not: it begins a prompt, or opens the help. It reports
 // whether it was one.
-func typesOn(u *UI, scope keymap.Scope, text string, ev *tcell.EventKey) bool {
+func typesOn(u *UI, scope keymap.Scope, text string) bool {
 	switch {
 	case text == "?" && asksForHelp(u, scope):
 		u.overlays.cheat = true
 	case paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
-		u.dock.typeOn(ev)
+		u.dock.typeOn(text)
 	default:
 		return false
 	}
 	return true
 }
 
-// closesFirst reports whether a key was taken by a letter that waits or by the cheat sheet.
-func closesFirst(u *UI, ev *tcell.EventKey) bool { return u.dock.afterLetter(ev) || closeCheat(u, ev) }
+// lookUp returns what a key means to what has the keys, or everywhere.
+func lookUp(u *UI, ev *tcell.EventKey) keymap.Press {
+	scope, _ := u.target()
+	scopes := scope.Chain()
+	if u.dock.letter != nil { // the key may continue a text that the letter starts
+		scopes = slices.Insert(scopes, 1, keymap.Prompt)
+	}
+	return u.deps.Keys.Lookup(ev, scopes...)
+}
 
-// key gives a key to what has the focus, else to what it means everywhere.
-func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
+// key gives a key to what has the focus, or does what it means everywhere. It returns what the key means, which no
+// view looks up again.
+func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	if u.deps.Now().Before(u.grace) {
-		return nil
+		return p
 	}
 	before := u.pending.action
 	u.hint("", "")
-	if closesFirst(u, ev) {
-		return nil
-	}
-	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
-		u.dock.held = false
+	u.dock.catchUp(ev.When())
+	p = lookUp(u, ev)
+	if u.dock.afterLetter(&p) || closeCheat(u, p) {
+		return p
 	}
 	defer u.dock.awaitPause()
 	defer u.dock.awaitLive()
 	scope, view := u.target()
-	scopes := []keymap.Scope{scope, keymap.Global}
-	if scope == keymap.Typing { // all others go to the pane
-		scopes = scopes[:1]
-	}
-	p := u.deps.Keys.Lookup(ev, scopes...)
 	u.dock.noteKey(u.deps.Now(), scope, p.Action)
 	switch {
-	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
-	case p.Types() && typesOn(u, scope, p.Text, ev):
+	case view == keyView(u.dock.view()) && u.dock.key(p):
+	case p.Types() && typesOn(u, scope, p.Text):
 	case viewed(u, p.Action):
 	case p.Scope != keymap.Global:
-		view.InputHandler()(ev, func(tview.Primitive) {})
+		view.Press(p)
 	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
 	default:
 		u.dock.approval.Hear()
 		u.global(p.Action, before)
 	}
-	return nil
+	return p
 }
 
 // viewed carries out an action that changes what of the screen is seen, from whatever has the focus, and
@@ -154,7 +150,7 @@ func readOn(u *UI, pages int) {
 }
 
 // target returns what takes the keys, and as what.
-func (u *UI) target() (keymap.Scope, tview.Primitive) {
+func (u *UI) target() (keymap.Scope, keyView) {
 	if o := u.overlays.top(); o != nil {
 		return o.Scope(), o
 	}
@@ -182,7 +178,7 @@ func (u *UI) global(a, pending keymap.Action) {
 			u.overlays.help = false
 		}
 	case keymap.Rewind, keymap.ShowSessions, keymap.Transcript, keymap.ShowPalette:
-		u.toggle(func() { openList(u, a) })
+		u.toggle(func() { lists[a](u) })
 	case keymap.Detach:
 		u.deps.Leave(slash.Next{Detach: true})
 	case keymap.Suspend:
@@ -201,18 +197,10 @@ func toggleHelp(u *UI) {
 	u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
 }
 
-// openList opens what an action shows over the panes.
-func openList(u *UI, a keymap.Action) {
-	switch a {
-	case keymap.Rewind:
-		chooseRewind(u)
-	case keymap.ShowSessions:
-		browse(u)
-	case keymap.Transcript:
-		showTranscript(u)
-	case keymap.ShowPalette:
-		u.overlays.palette()
-	}
+// lists holds what opens a list over the panes.
+var lists = map[keymap.Action]func(*UI){
+	keymap.Rewind: chooseRewind, keymap.ShowSessions: browse, keymap.Transcript: showTranscript,
+	keymap.ShowPalette: func(u *UI) { u.overlays.palette() },
 }
 
 // cyclePanes goes to the next pane or the one before, unless the person is in the middle of typing.

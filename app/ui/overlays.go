@@ -13,8 +13,7 @@ import (
 // overlayView is a view that lies over the panes: a dialog, a list or a pager. While it is
 // the top one, it takes all keys and the mouse.
 type overlayView interface {
-	tview.Primitive
-	Scope() keymap.Scope
+	keyView
 	SetTheme(*themes.Theme)
 }
 

@@ -146,9 +146,8 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
 	default:
 		v.told = ""
-		leaves := v.ui.following.on() && !transcript.Finds(v.ui.v.conversation) && scope == keymap.Conversation && v.ui.deps.Keys.Lookup(ev, scope, keymap.Global).Action == keymap.Back
-		v.ui.key(ev)
-		if leaves && v.ui.arranged.focus == layout.Prompt { // there was no search or selection to end
+		leaves := v.ui.following.on() && !transcript.Finds(v.ui.v.conversation) && scope == keymap.Conversation
+		if p := v.ui.key(ev); leaves && p.Action == keymap.Back && v.ui.arranged.focus == layout.Prompt { // there was no search or selection to end
 			follow(v.ui, 0)
 		}
 		v.ui.dock.held = false // the answer comes as it came then

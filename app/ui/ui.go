@@ -14,6 +14,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
 	"buddy/agent/event"
@@ -163,15 +164,16 @@ type viewSet struct {
 	ask          *dialog.Ask
 }
 
-// paneView is the view of a pane.
-type paneView interface {
+// keyView is a view that can have the keys: that of a pane, or an overlay.
+type keyView interface {
 	tview.Primitive
 	Scope() keymap.Scope
+	Press(keymap.Press)
 }
 
 // pane returns the view of a pane.
-func (v *viewSet) pane(p layout.Pane) paneView {
-	return [...]paneView{v.prompt, v.conversation, v.panes, v.tasks}[p]
+func (v *viewSet) pane(p layout.Pane) keyView {
+	return [...]keyView{v.prompt, v.conversation, v.panes, v.tasks}[p]
 }
 
 // coloured returns the views that show without an overlay.
@@ -426,8 +428,9 @@ func (u *UI) hint(confirm keymap.Action, text string) {
 // Loop returns the loop that feeds u with events and keys. stop is called when it ends.
 func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *loop.Loop[event.Envelope] {
 	return loop.New(loop.Config[event.Envelope]{
-		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
-		On: screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.colours.background},
+		Screen: s, Root: u, Events: events, Apply: u.apply, Stop: stop,
+		Key: func(ev *tcell.EventKey) *tcell.EventKey { u.key(ev); return nil },
+		On:  screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.colours.background},
 	})
 }
 

@@ -123,15 +123,13 @@ func (a *Approval) Ignores(p keymap.Press) bool {
 	return false
 }
 
-// InputHandler answers, scrolls or takes a reason.
-func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a.Hear()
-		a.Press(ev)
-	})
+// Press answers, scrolls or takes a reason.
+func (a *Approval) Press(p keymap.Press) {
+	a.Hear()
+	a.Do(p)
 }
 
-// Hear notes that a key came, which Press takes now or later, or which does something else.
+// Hear notes that a key came, which Do takes now or later, or which does something else.
 func (a *Approval) Hear() {
 	a.shown.gap = a.now().Sub(a.shown.lastKey)
 	a.shown.lastKey = a.now()
@@ -146,13 +144,10 @@ func (a *Approval) LiveIn() time.Duration {
 	return max(0, Pause-a.now().Sub(a.shown.lastKey))
 }
 
-// Press takes a key of which Hear was told.
-func (a *Approval) Press(ev *tcell.EventKey) {
-	if !a.ready() {
-		return
-	}
-	p := a.Keys.Lookup(ev, a.Scope())
+// Do takes a key that Hear noted.
+func (a *Approval) Do(p keymap.Press) {
 	switch {
+	case !a.ready():
 	case a.typing != nil:
 		a.typingKey(p)
 	case p.Action == keymap.Explain:

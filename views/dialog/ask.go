@@ -41,20 +41,17 @@ func (a *Ask) Open() bool { return a.editor != nil }
 // Scope returns the scope in which keys are looked up.
 func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
 
-// InputHandler edits the line, gives it back or closes the dialog.
-func (a *Ask) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		p := a.Keys.Lookup(ev, keymap.Asking)
-		switch p.Action {
-		case keymap.AskSend:
-			a.send()
-		case keymap.AskClose:
-			a.editor = nil
-		default:
-			a.wrong = ""
-			a.editor.Press(p)
-		}
-	})
+// Press edits the line, gives it back or closes the dialog.
+func (a *Ask) Press(p keymap.Press) {
+	switch p.Action {
+	case keymap.AskSend:
+		a.send()
+	case keymap.AskClose:
+		a.editor = nil
+	default:
+		a.wrong = ""
+		a.editor.Press(p)
+	}
 }
 
 func (a *Ask) send() {

@@ -33,21 +33,18 @@ func (c *Changes) SetHighlighter(h *markup.Highlighter) { c.body.code = h }
 // Scope returns the scope in which keys are looked up.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
 
-// InputHandler scrolls, copies and closes.
-func (c *Changes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a := c.Keys.Lookup(ev, keymap.Changes).Action
-		switch {
-		case (a == keymap.CloseChanges || a == keymap.Back) && c.OnClose != nil:
-			c.OnClose()
-		case a == keymap.CopyChanges && c.OnCopy != nil:
-			c.OnCopy(c.text)
-		case a == keymap.EditChanges && c.OnEdit != nil:
-			c.OnEdit(c.text)
-		default:
-			c.body.Move(a)
-		}
-	})
+// Press scrolls, copies and closes.
+func (c *Changes) Press(p keymap.Press) {
+	switch a := p.Action; {
+	case (a == keymap.CloseChanges || a == keymap.Back) && c.OnClose != nil:
+		c.OnClose()
+	case a == keymap.CopyChanges && c.OnCopy != nil:
+		c.OnCopy(c.text)
+	case a == keymap.EditChanges && c.OnEdit != nil:
+		c.OnEdit(c.text)
+	default:
+		c.body.Move(a)
+	}
 }
 
 // MouseHandler scrolls, and selects text.

@@ -71,33 +71,32 @@ func (c *Confirm) Has(number string) bool { return c.choices.has(number) }
 // Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 
-// InputHandler answers or scrolls.
-func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		p := c.Keys.Lookup(ev, c.asked.Scope)
-		if c.body.scroll(p.Action) {
-			return
+// Press answers or scrolls.
+func (c *Confirm) Press(p keymap.Press) {
+	switch {
+	case c.body.scroll(p.Action):
+	case p.Action == keymap.Back:
+		c.Close()
+	default:
+		if i := c.choose(p); i >= 0 {
+			c.take(i)
 		}
-		if p.Action == keymap.Back {
-			c.Close()
-			return
-		}
-		i := c.choose(p)
-		if i < 0 {
-			return
-		}
-		if i < c.asked.Whole && !c.seen {
-			c.tell(unseen(c.Keys))
-			return
-		}
-		asked, act := c.asked, c.choices.all[i].action
-		switch c.Close(); {
-		case asked.Take != nil:
-			asked.Take(i)
-		case asked.Answer != nil:
-			asked.Answer(act)
-		}
-	})
+	}
+}
+
+// take answers with a choice, unless that needs lines that were not on the screen yet.
+func (c *Confirm) take(i int) {
+	if i < c.asked.Whole && !c.seen {
+		c.tell(unseen(c.Keys))
+		return
+	}
+	asked, act := c.asked, c.choices.all[i].action
+	switch c.Close(); {
+	case asked.Take != nil:
+		asked.Take(i)
+	case asked.Answer != nil:
+		asked.Answer(act)
+	}
 }
 
 // MouseHandler scrolls the question and selects text of it.

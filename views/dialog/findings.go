@@ -44,25 +44,23 @@ func (f *Findings) Select(n int) { f.at = max(0, min(n, len(f.all)-1)) }
 // Say shows a text until the next key.
 func (f *Findings) Say(text string) { f.said = text }
 
-// InputHandler walks the list, scrolls what the selected finding says, and opens its file.
-func (f *Findings) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return f.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		f.said = ""
-		switch a := f.Keys.Lookup(ev, keymap.Findings).Action; {
-		case a == keymap.FindingNext:
-			f.Select(f.at + 1)
-		case a == keymap.FindingPrevious:
-			f.Select(f.at - 1)
-		case a == keymap.OpenFinding && f.OnOpen != nil:
-			f.OnOpen(f.at)
-		case a == keymap.CopyFinding && f.OnCopy != nil:
-			f.OnCopy(f.all[f.at].String())
-		case (a == keymap.CloseFindings || a == keymap.Back) && f.OnClose != nil:
-			f.OnClose()
-		default:
-			f.body.Move(a)
-		}
-	})
+// Press walks the list, scrolls what the selected finding says, and opens its file.
+func (f *Findings) Press(p keymap.Press) {
+	f.said = ""
+	switch a := p.Action; {
+	case a == keymap.FindingNext:
+		f.Select(f.at + 1)
+	case a == keymap.FindingPrevious:
+		f.Select(f.at - 1)
+	case a == keymap.OpenFinding && f.OnOpen != nil:
+		f.OnOpen(f.at)
+	case a == keymap.CopyFinding && f.OnCopy != nil:
+		f.OnCopy(f.all[f.at].String())
+	case (a == keymap.CloseFindings || a == keymap.Back) && f.OnClose != nil:
+		f.OnClose()
+	default:
+		f.body.Move(a)
+	}
 }
 
 // MouseHandler selects a finding and opens it with another click; it scrolls and selects text below the list.

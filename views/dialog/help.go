@@ -40,23 +40,20 @@ func (h *Help) SetScope(s keymap.Scope) { h.scope, h.query, h.body = s, "", body
 // Scope returns the scope in which keys are looked up.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
 
-// InputHandler searches, scrolls and closes.
-func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return h.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		p := h.Keys.Lookup(ev, keymap.Help)
-		switch {
-		case p.Types():
-			h.look(h.query + p.Text)
-		case p.Action == keymap.PickErase:
-			h.look(edit.DropLast(h.query))
-		case p.Action == keymap.PickClear:
-			h.look("")
-		case p.Action == keymap.Back && h.OnClose != nil:
-			h.OnClose()
-		default:
-			h.body.Move(moves[p.Action])
-		}
-	})
+// Press searches, scrolls and closes.
+func (h *Help) Press(p keymap.Press) {
+	switch {
+	case p.Types():
+		h.look(h.query + p.Text)
+	case p.Action == keymap.PickErase:
+		h.look(edit.DropLast(h.query))
+	case p.Action == keymap.PickClear:
+		h.look("")
+	case p.Action == keymap.Back && h.OnClose != nil:
+		h.OnClose()
+	default:
+		h.body.Move(moves[p.Action])
+	}
 }
 
 // moves are the actions of lists as those of texts.

@@ -64,40 +64,34 @@ func (p *Pager) Scope() keymap.Scope {
 	return keymap.Pager
 }
 
-// InputHandler scrolls, searches, selects and copies.
-func (p *Pager) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		if p.find.typing {
-			p.findKey(ev)
-			return
+// pagerKeys holds what keys do, other than scrolling by pages and what is typed to find it.
+var pagerKeys = map[keymap.Action]func(*Pager){
+	keymap.ScrollUp:     func(p *Pager) { p.Scroll(-1) },
+	keymap.ScrollDown:   func(p *Pager) { p.Scroll(1) },
+	keymap.Find:         func(p *Pager) { p.find = pagerFind{typing: true, gen: p.find.gen + 1} },
+	keymap.FindNext:     func(p *Pager) { p.seek(1) },
+	keymap.FindPrevious: func(p *Pager) { p.seek(-1) },
+	keymap.Select:       (*Pager).toggleMark,
+	keymap.CopyBlock:    (*Pager).copy,
+	keymap.EditBlock: func(p *Pager) {
+		if p.OnEdit != nil {
+			p.OnEdit(p.doc.Document)
 		}
-		switch a := p.Keys.Lookup(ev, keymap.Pager).Action; a {
-		case keymap.ScrollUp:
-			p.Scroll(-1)
-		case keymap.ScrollDown:
-			p.Scroll(1)
-		case keymap.Find:
-			p.find = pagerFind{typing: true, gen: p.find.gen + 1}
-		case keymap.FindNext:
-			p.seek(1)
-		case keymap.FindPrevious:
-			p.seek(-1)
-		case keymap.Select:
-			p.toggleMark()
-		case keymap.CopyBlock:
-			p.copy()
-		case keymap.EditBlock:
-			if p.OnEdit != nil {
-				p.OnEdit(p.doc.Document)
-			}
-		case keymap.PagerClose:
-			p.Close()
-		case keymap.Back:
-			p.back()
-		default:
-			draw.Page(p, a)
-		}
-	})
+	},
+	keymap.PagerClose: (*Pager).Close,
+	keymap.Back:       (*Pager).back,
+}
+
+// Press scrolls, searches, selects and copies.
+func (p *Pager) Press(press keymap.Press) {
+	switch do := pagerKeys[press.Action]; {
+	case p.find.typing:
+		p.findKey(press)
+	case do != nil:
+		do(p)
+	default:
+		draw.Page(p, press.Action)
+	}
 }
 
 // back ends the selection, the search or the pager, whichever comes first.

@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/app/keymap"
 	"buddy/views/edit"
 	"buddy/views/markup"
@@ -23,9 +21,8 @@ type pagerFind struct {
 }
 
 // findKey edits what is looked for.
-func (p *Pager) findKey(ev *tcell.EventKey) {
+func (p *Pager) findKey(press keymap.Press) {
 	f := &p.find
-	press := p.Keys.Lookup(ev, keymap.Finding)
 	if press.Types() {
 		p.findText(f.Text + press.Text)
 		return

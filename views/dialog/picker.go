@@ -225,20 +225,17 @@ func (p *Picker) to(i int) {
 	}
 }
 
-// InputHandler chooses, moves, and types into the filter.
-func (p *Picker) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		p.said, p.clicked = "", ""
-		press := p.Keys.Lookup(ev, p.Scope())
-		switch {
-		case p.ask != nil:
-			p.answer(press)
-		case press.Bound():
-			p.action(press.Action)
-		case press.Types() && len(p.query)+len(press.Text) <= maxFilter:
-			p.SetQuery(p.query + press.Text)
-		}
-	})
+// Press chooses, moves, and types into the filter.
+func (p *Picker) Press(press keymap.Press) {
+	p.said, p.clicked = "", ""
+	switch {
+	case p.ask != nil:
+		p.answer(press)
+	case press.Bound():
+		p.action(press.Action)
+	case press.Types() && len(p.query)+len(press.Text) <= maxFilter:
+		p.SetQuery(p.query + press.Text)
+	}
 }
 
 // answer takes a key while something is asked. Any key but yes is no.

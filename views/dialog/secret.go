@@ -39,25 +39,20 @@ func (s *Secret) Asking() bool { return s.typed != nil }
 // Scope returns the scope in which keys are looked up.
 func (s *Secret) Scope() keymap.Scope { return keymap.Secret }
 
-// InputHandler edits what is typed, and closes.
-func (s *Secret) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return s.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		if s.typed == nil {
-			return
+// Press edits what is typed, and closes.
+func (s *Secret) Press(p keymap.Press) {
+	switch {
+	case s.typed == nil:
+	case p.Action == keymap.SecretCancel:
+		s.typed = nil
+	case p.Action == keymap.SecretKeep:
+		secret := strings.TrimSpace(s.typed.Text())
+		if s.typed = nil; secret != "" {
+			s.keep(secret)
 		}
-		p := s.Keys.Lookup(ev, keymap.Secret)
-		switch p.Action {
-		case keymap.SecretCancel:
-			s.typed = nil
-		case keymap.SecretKeep:
-			secret := strings.TrimSpace(s.typed.Text())
-			if s.typed = nil; secret != "" {
-				s.keep(secret)
-			}
-		default:
-			s.typed.Press(p)
-		}
-	})
+	default:
+		s.typed.Press(p)
+	}
 }
 
 // PasteHandler takes a paste as one line.

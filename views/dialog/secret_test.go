@@ -17,9 +17,7 @@ func TestSecret(t *testing.T) {
 	s := NewSecret(viewtest.Dark(t), keymap.Default())
 	got := []string{}
 	ask := func() { s.Ask("Log in to OpenAI", "Paste the key.", func(k string) { got = append(got, k) }) }
-	key := func(k tcell.Key, r rune) {
-		s.InputHandler()(tcell.NewEventKey(k, r, tcell.ModNone), func(tview.Primitive) {})
-	}
+	key := func(k tcell.Key, r rune) { viewtest.Key(s, tcell.NewEventKey(k, r, tcell.ModNone)) }
 	paste := func(text string) { s.PasteHandler()(text, func(tview.Primitive) {}) }
 	paste("ignored while nothing is asked")
 	key(tcell.KeyEnter, 0)

@@ -2,7 +2,7 @@
 // map; [Vi] gives it the modes of vi. [Draw] shows it.
 //
 //	e := edit.New()
-//	e.Press(keys.Lookup(ev, keymap.Asking))
+//	e.Press(press)
 //	rows := edit.Draw(area, e, true)
 package edit
 

@@ -177,42 +177,35 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	p.back.update(s.History, p.list.shown)
 }
 
-// InputHandler types into the selected pane, or goes from pane to pane, scrolls back and
-// reports what is wanted.
-func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a := p.Keys.Lookup(ev, p.Scope()).Action
-		if p.typing {
-			p.typeKey(a, ev)
-			return
+// panesKeys holds what keys do, other than scrolling by pages, while they do not go to a pane.
+var panesKeys = map[keymap.Action]func(*Panes){
+	keymap.PaneType:     func(p *Panes) { p.BeginTyping() },
+	keymap.PaneNext:     func(p *Panes) { p.step(1) },
+	keymap.PanePrevious: func(p *Panes) { p.step(-1) },
+	keymap.PaneGrid:     func(p *Panes) { p.look.toggle(len(p.boxes) > 0) },
+	keymap.PaneAttach:   func(p *Panes) { p.attach.toggle() },
+	keymap.PaneBackground: func(p *Panes) {
+		if p.OnBackground != nil {
+			p.OnBackground()
 		}
-		switch a {
-		case keymap.PaneType:
-			p.BeginTyping()
-		case keymap.PaneNext:
-			p.step(1)
-		case keymap.PanePrevious:
-			p.step(-1)
-		case keymap.PaneGrid:
-			p.look.toggle(len(p.boxes) > 0)
-		case keymap.PaneAttach:
-			p.attach.toggle()
-		case keymap.PaneBackground:
-			if p.OnBackground != nil {
-				p.OnBackground()
-			}
-		case keymap.PaneKill:
-			p.kill()
-		case keymap.ItemOpen:
-			p.open()
-		case keymap.ScrollUp:
-			p.Scroll(-1)
-		case keymap.ScrollDown:
-			p.Scroll(1)
-		default:
-			draw.Page(p, a)
-		}
-	})
+	},
+	keymap.PaneKill:   (*Panes).kill,
+	keymap.ItemOpen:   (*Panes).open,
+	keymap.ScrollUp:   func(p *Panes) { p.Scroll(-1) },
+	keymap.ScrollDown: func(p *Panes) { p.Scroll(1) },
+}
+
+// Press types into the selected pane, or goes from pane to pane, scrolls back and reports
+// what is wanted.
+func (p *Panes) Press(press keymap.Press) {
+	switch do := panesKeys[press.Action]; {
+	case p.typing:
+		p.typeKey(press)
+	case do != nil:
+		do(p)
+	default:
+		draw.Page(p, press.Action)
+	}
 }
 
 // toggle shows one pane instead of several, or the other way round.

@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
@@ -38,15 +37,15 @@ func (p *Panes) EndTyping() { p.typing = false }
 // endKey returns the name of the key that ends typing.
 func (p *Panes) endKey() string { return p.Keys.Name(keymap.PaneTypeEnd) }
 
-func (p *Panes) typeKey(a keymap.Action, ev *tcell.EventKey) {
-	if a == keymap.PaneTypeEnd {
+func (p *Panes) typeKey(press keymap.Press) {
+	if press.Action == keymap.PaneTypeEnd {
 		p.EndTyping()
 		return
 	}
 	p.EndScroll()
 	q := p.list.selected()
 	app := q.Screen != nil && q.Screen.AppKeys
-	if seq := keymap.Bytes(ev, app); len(seq) > 0 && p.OnType != nil {
+	if seq := keymap.Bytes(press.Event, app); len(seq) > 0 && p.OnType != nil {
 		p.OnType(p.list.shown, seq)
 	}
 }

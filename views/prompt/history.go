@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
@@ -157,9 +155,8 @@ func (s *historySearch) draw(c draw.Canvas, focus bool) {
 
 // searchKey handles a key during a search and says whether that was all. A key of the
 // prompt takes the match over and then does what it does.
-func (p *Prompt) searchKey(ev *tcell.EventKey) bool {
+func (p *Prompt) searchKey(press keymap.Press) bool {
 	s := p.search
-	press := p.Keys.Lookup(ev, keymap.Search, keymap.Prompt)
 	switch {
 	case press.Types():
 		s.look(s.query + press.Text)

@@ -185,23 +185,11 @@ func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
 }
 
-// InputHandler takes keys of the scope that Scope names and types the rest.
-func (p *Prompt) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) { p.key(ev) })
-}
-
-func (p *Prompt) key(ev *tcell.EventKey) {
-	if p.search != nil && p.searchKey(ev) {
-		return
-	}
-	if p.vi.Normal && p.viKey(ev) {
-		return
-	}
-	scopes := []keymap.Scope{keymap.Popup, keymap.Prompt}
-	if !p.popup.Open() || p.vi.Normal {
-		scopes = scopes[1:]
-	}
-	switch press := p.Keys.Lookup(ev, scopes...); {
+// Press does what a key means in the prompt, or in what is open over it, and types text.
+func (p *Prompt) Press(press keymap.Press) {
+	switch {
+	case p.search != nil && p.searchKey(press):
+	case p.vi.Normal && p.viKey(press):
 	case press.Scope == keymap.Popup:
 		p.popupAction(press.Action)
 	case press.Bound():

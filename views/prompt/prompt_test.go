@@ -331,7 +331,7 @@ func TestPasteIsNoShellCommand(t *testing.T) {
 		sent := ""
 		p.OnSubmit = func(text string) { sent = text }
 		for _, r := range c.typed {
-			p.InputHandler()(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone), nil)
+			viewtest.Key(p, keymap.Typed(r).Event())
 		}
 		p.Paste(c.pasted)
 		viewtest.Press(t, p, "send")
@@ -349,7 +349,7 @@ func TestBackslashBeforeEnter(t *testing.T) {
 		p.OnSubmit = func(text string) { sent = text }
 		p.SetText(text)
 		viewtest.Press(t, p, "send")
-		p.InputHandler()(tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModNone), nil)
+		viewtest.Press(t, p, "'x")
 		viewtest.Press(t, p, "send")
 		if sent != want {
 			t.Errorf("%q: sent %q, want %q", text, sent, want)
@@ -383,11 +383,10 @@ func BenchmarkPromptKey(b *testing.B) {
 			p := newTestPrompt(b)
 			p.SetText(text)
 			screen := viewtest.Screen(b, p, 120, 10)
-			handle := p.InputHandler()
 			ev := tcell.NewEventKey(tcell.KeyRune, 'x', 0)
 			b.ReportAllocs()
 			for b.Loop() {
-				handle(ev, nil)
+				viewtest.Key(p, ev)
 				p.SetRect(0, 0, 120, p.Height(120, 10))
 				p.Draw(screen)
 			}

@@ -1,10 +1,6 @@
 package prompt
 
-import (
-	"github.com/gdamore/tcell/v2"
-
-	"buddy/app/keymap"
-)
+import "buddy/app/keymap"
 
 // SetVi turns the keys of vi on or off. It begins in insert mode.
 func (p *Prompt) SetVi(on bool) { p.vi.Set(p.editor, on) }
@@ -37,8 +33,10 @@ func (p *Prompt) BeginTyping() {
 
 // viKey takes a key in normal mode and reports whether that was all. From the first and the last
 // row, up and down go through the history, as they do without vi.
-func (p *Prompt) viKey(ev *tcell.EventKey) (done bool) {
-	press := p.Keys.Lookup(ev, keymap.Vi)
+func (p *Prompt) viKey(press keymap.Press) (done bool) {
+	if press.Scope != keymap.Vi {
+		press.Action = "" // of the prompt
+	}
 	p.edit(func() { done = p.vi.Press(p.editor, press, p.action) })
 	return done
 }

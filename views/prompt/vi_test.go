@@ -35,21 +35,21 @@ func viPrompt(t testing.TB, text string) *Prompt {
 // viType types runes; ^[ is Esc and ^R is Ctrl+R.
 func viType(p *Prompt, keys string) {
 	keys = strings.NewReplacer("^[", "\x1b", "^R", "\x12", "^H", "\x7f", "^M", "\n", "^U", "\x15").Replace(keys)
-	handle := p.InputHandler()
+	handle := func(ev *tcell.EventKey) { viewtest.Key(p, ev) }
 	for _, r := range keys {
 		switch r {
 		case '\x1b':
 			p.EndInsert()
 		case '\x7f':
-			handle(tcell.NewEventKey(tcell.KeyBackspace2, 0, 0), nil)
+			handle(tcell.NewEventKey(tcell.KeyBackspace2, 0, 0))
 		case '\n':
-			handle(tcell.NewEventKey(tcell.KeyCtrlJ, 0, tcell.ModCtrl), nil)
+			handle(tcell.NewEventKey(tcell.KeyCtrlJ, 0, tcell.ModCtrl))
 		case '\x15':
-			handle(tcell.NewEventKey(tcell.KeyCtrlU, 0, tcell.ModCtrl), nil)
+			handle(tcell.NewEventKey(tcell.KeyCtrlU, 0, tcell.ModCtrl))
 		case '\x12':
-			handle(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl), nil)
+			handle(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
 		default:
-			handle(tcell.NewEventKey(tcell.KeyRune, r, 0), nil)
+			handle(tcell.NewEventKey(tcell.KeyRune, r, 0))
 		}
 	}
 }

@@ -409,48 +409,41 @@ func (c *Conversation) Bottom() {
 	c.view.Bottom()
 }
 
-// InputHandler scrolls, folds, copies, selects and finds.
-func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		if c.find.typing {
-			c.find.key(&c.view, c.Keys.Lookup(ev, keymap.Finding))
-			if !c.find.on() && c.OnFound != nil {
-				c.OnFound()
-			}
-			c.goOn()
-			return
-		}
-		a := c.Keys.Lookup(ev, c.Scope()).Action
-		if a != keymap.CopyCode {
-			c.coded = -1
-		}
-		switch act := c.actions()[a]; {
-		case c.sel.on:
-			c.selectKey(a)
-		case act != nil:
-			act()
-		default:
-			draw.Page(&c.view, a)
-		}
-	})
+// conversationKeys holds what keys do, other than scrolling by pages, selecting and what is typed to find it.
+var conversationKeys = map[keymap.Action]func(*Conversation){
+	keymap.Find:           func(c *Conversation) { c.find.open(&c.view) },
+	keymap.FindNext:       func(c *Conversation) { c.FindNext(1) },
+	keymap.FindPrevious:   func(c *Conversation) { c.FindNext(-1) },
+	keymap.ScrollUp:       func(c *Conversation) { c.view.move(-1) },
+	keymap.ScrollDown:     func(c *Conversation) { c.view.move(1) },
+	keymap.PromptPrevious: func(c *Conversation) { c.view.jump(-1) },
+	keymap.PromptNext:     func(c *Conversation) { c.view.jump(1) },
+	keymap.Fold:           (*Conversation).unfold,
+	keymap.CopyBlock:      func(c *Conversation) { c.view.giveText(c.OnCopy) },
+	keymap.CopyCode:       (*Conversation).copyCode,
+	keymap.EditBlock:      func(c *Conversation) { c.view.giveText(c.OnEdit) },
+	keymap.OpenOutput:     (*Conversation).openOutput,
+	keymap.Select:         (*Conversation).startSelection,
 }
 
-// actions returns what keys do, other than scrolling by pages and selecting.
-func (c *Conversation) actions() map[keymap.Action]func() {
-	return map[keymap.Action]func(){
-		keymap.Find:           func() { c.find.open(&c.view) },
-		keymap.FindNext:       func() { c.FindNext(1) },
-		keymap.FindPrevious:   func() { c.FindNext(-1) },
-		keymap.ScrollUp:       func() { c.view.move(-1) },
-		keymap.ScrollDown:     func() { c.view.move(1) },
-		keymap.PromptPrevious: func() { c.view.jump(-1) },
-		keymap.PromptNext:     func() { c.view.jump(1) },
-		keymap.Fold:           c.unfold,
-		keymap.CopyBlock:      func() { c.view.giveText(c.OnCopy) },
-		keymap.CopyCode:       c.copyCode,
-		keymap.EditBlock:      func() { c.view.giveText(c.OnEdit) },
-		keymap.OpenOutput:     c.openOutput,
-		keymap.Select:         c.startSelection,
+// Press scrolls, folds, copies, selects and finds.
+func (c *Conversation) Press(p keymap.Press) {
+	if p.Action != keymap.CopyCode {
+		c.coded = -1
+	}
+	switch do := conversationKeys[p.Action]; {
+	case c.find.typing:
+		c.find.key(&c.view, p)
+		if !c.find.on() && c.OnFound != nil {
+			c.OnFound()
+		}
+		c.goOn()
+	case c.sel.on:
+		c.selectKey(p.Action)
+	case do != nil:
+		do(c)
+	default:
+		draw.Page(&c.view, p.Action)
 	}
 }
 

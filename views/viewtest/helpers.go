@@ -92,22 +92,36 @@ func Feed(s *state.State, events ...event.Event) state.Changed {
 	return ch
 }
 
+// pressed is a view that takes keys.
+type pressed interface {
+	Scope() keymap.Scope
+	Press(keymap.Press)
+}
+
+var keys = keymap.Default()
+
+// Key gives a view a key as the screen does: looked up, and not what it means everywhere.
+func Key(v pressed, ev *tcell.EventKey) {
+	if p := keys.Lookup(ev, v.Scope().Chain()...); p.Scope != keymap.Global {
+		v.Press(p)
+	}
+}
+
 // Press sends the first key of actions, as the key map has them; other texts are typed.
-func Press(t testing.TB, p tview.Primitive, actions ...string) {
+func Press(t testing.TB, v pressed, actions ...string) {
 	t.Helper()
-	handle := p.InputHandler()
 	for _, a := range actions {
 		if a[0] == '\'' {
 			for _, r := range a[1:] {
-				handle(tcell.NewEventKey(tcell.KeyRune, r, 0), nil)
+				Key(v, keymap.Typed(r).Event())
 			}
 			continue
 		}
-		keys := keymap.Default().Keys(keymap.Action(a))
-		if len(keys) == 0 {
+		named := keys.Keys(keymap.Action(a))
+		if len(named) == 0 {
 			t.Fatalf("action %q has no key", a)
 		}
-		handle(keys[0].Event(), nil)
+		Key(v, named[0].Event())
 	}
 }
 
