@@ -336,7 +336,7 @@ func TestPlainKeys(t *testing.T) {
 	d.types("\x1b[A\r")
 	d.want(`You said "hello world".`, "> ")
 	d.types("/sess\tli\x7f\x7flist\r")
-	d.want("sessions of this folder (1)", "> ")
+	d.want("Sessions of this folder (1)", "> ")
 	d.types("see @mor\tnow\r")
 	d.want(`You said "see @more.md now".`, "> ")
 	d.types("\x1b[200~one\rtwo\r\x1b[201~three\r")

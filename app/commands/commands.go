@@ -65,6 +65,9 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	return run(ctx, s, words[1:])
 }
 
+// textOf returns arguments as the text that was typed.
+func textOf(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }
+
 // verb is something that the first argument of a command can ask for.
 type verb struct {
 	name, args string // args says what it takes, "" nothing
@@ -77,6 +80,9 @@ func verbs(command string, all ...verb) handler {
 		wanted := all[0].name
 		if len(args) > 0 {
 			wanted, args = strings.ToLower(args[0]), args[1:]
+		}
+		for len(args) > 0 && args[0] == "" { // several blanks were typed
+			args = args[1:]
 		}
 		var names []string
 		for _, v := range all {

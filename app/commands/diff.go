@@ -10,7 +10,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "diff", Brief: "all changes of files in this session",
+		Name: "diff", Brief: "all changes of files in this session", Use: 8, Means: []string{"changes"},
 		Help: "all that the agent's tools for files changed in this session",
 	}, func(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 		if s.Program == nil {

@@ -20,7 +20,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors",
+		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors"},
 		Help: "the MCP servers of this session: their states, tools and errors; starts and ends them",
 	}, onServers)
 }
@@ -34,7 +34,7 @@ func onServers(_ context.Context, s *Session, args []string) (show.Answer, error
 	}
 	verb, name := "list", ""
 	if len(args) > 0 {
-		verb, name = args[0], strings.Join(args[1:], " ")
+		verb, name = args[0], textOf(args[1:])
 	}
 	done := map[string]string{"on": "starting ", "off": "ended ", "restart": "starting again "}[verb]
 	switch {

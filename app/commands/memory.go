@@ -71,7 +71,7 @@ func onMemory(do func(context.Context, *memory.Store, []string) (show.Answer, er
 // onEntry makes a verb of a change of one entry, with the text that may follow its id.
 func onEntry(change func(*memory.Store, context.Context, string, string) (memory.Change, error), says string) handler {
 	return onMemory(func(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
-		c, err := change(store, ctx, args[0], strings.Join(args[1:], " "))
+		c, err := change(store, ctx, args[0], textOf(args[1:]))
 		return changed(says, c), err
 	})
 }
@@ -253,7 +253,7 @@ func (e remembered) why(records map[string]memory.Record) []string {
 
 // whyRemembered says where an entry or a proposal comes from.
 func whyRemembered(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
-	id := strings.Join(args, " ")
+	id := textOf(args)
 	all, _, err := rememberedIn(ctx, store)
 	i := slices.IndexFunc(all, func(e remembered) bool { return e.id == id })
 	if i < 0 {
@@ -315,12 +315,12 @@ func readDraft(args []string) (d memory.Draft, err error) {
 			return d, fmt.Errorf("%s is not known (have: --scope, --kind, --paths, --target)", name)
 		}
 	}
-	d.Text = strings.Join(args, " ")
+	d.Text = textOf(args)
 	return d, nil
 }
 
 func rejectMemory(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
-	id := strings.Join(args, " ")
+	id := textOf(args)
 	return show.Say("rejected for good: " + id), store.Reject(ctx, id)
 }
 

@@ -16,7 +16,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "model", Args: "[NAME]", Brief: "choose another model", Use: 1, Early: true,
+		Name: "model", Args: "[NAME]", Brief: "choose another model", Use: 1, Early: true, Means: []string{"switch", "provider"},
 		Help: "talk to another model; without a name, choose one from a list",
 	}, onModels)
 }
@@ -24,7 +24,7 @@ func init() {
 // onModels lists the models, or talks to one by its name or its number in the list. The list of all models asks the
 // servers on this machine, which takes longer.
 func onModels(ctx context.Context, s *Session, args []string) (show.Answer, error) {
-	switch name := strings.Join(args, " "); name {
+	switch name := textOf(args); name {
 	case "":
 		list := modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, false), s.now())
 		list.Rest = []string{"model", "all"}

@@ -16,7 +16,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "permissions", Args: "[list|delete ID]", Brief: "the rules that allow, ask or deny",
+		Name: "permissions", Args: "[list|delete ID]", Brief: "the rules that allow, ask or deny", Means: []string{"allow", "deny", "allowed-tools"},
 		Help: "the rules that apply, of this session and of your settings; deletes them",
 	}, verbs("permissions", verb{"list", "", listRules}, verb{"delete", "ID", deleteRule}))
 }
@@ -56,7 +56,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 	if err != nil {
 		return show.Answer{}, err
 	}
-	id := strings.Join(args, " ")
+	id := textOf(args)
 	i := slices.IndexFunc(rules, func(r action.Rule) bool { return ruleID(r) == id })
 	if i < 0 {
 		return show.Answer{}, fmt.Errorf("%q is not a rule that applies now (/permissions lists %d)", id, len(rules))

@@ -20,7 +20,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "target", Args: "[NAME]", Brief: "work on another machine or container",
+		Name: "target", Args: "[NAME]", Brief: "work on another machine or container", Means: []string{"host", "ssh", "container", "docker", "remote"},
 		Help: "work on another target; without a name, choose one from a list that says which can be reached",
 	}, onTargets)
 }
@@ -32,7 +32,7 @@ func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error
 		return show.Answer{}, errNoSession
 	}
 	set := s.Program.Targets
-	name := strings.Join(args, " ")
+	name := textOf(args)
 	all := set.Targets()
 	switch i := slices.IndexFunc(all, func(t *target.Target) bool { return t.Name == name }); {
 	case i >= 0 && len(all) > 1 && name == set.Current():

@@ -15,10 +15,10 @@ import (
 	"buddy/sessions"
 )
 
-// exportHere writes a session for others to read into a file, "" for one named after the
+// Export writes a session for others to read into a file, "" for one named after the
 // session in the working directory, and returns its name. Keys and what looks like one are
 // taken out.
-func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
+func (s *Setup) Export(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 	if path == "" {
 		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // an earlier export of the same session
 	}

@@ -152,10 +152,10 @@ func TestPartsFromBadFiles(t *testing.T) {
 func TestTrustOfParts(t *testing.T) {
 	dir := partsProject(t, map[string]string{".mcp.json": twoServers, ".buddy/hooks.json": threeHooks, "server.sh": "", "hooks/guard.sh": "fine\n"})
 	s := &Setup{Target: slash.ThisMachine}
-	state := func(title string) slash.TrustItem {
+	state := func(title string) TrustItem {
 		t.Helper()
-		items, err := s.trustItems()
-		i := slices.IndexFunc(items, func(i slash.TrustItem) bool { return i.Title() == title })
+		items, err := s.TrustItems()
+		i := slices.IndexFunc(items, func(i TrustItem) bool { return i.Title() == title })
 		if err != nil || i < 0 {
 			t.Fatalf("%s is not among %+v (%v)", title, items, err)
 		}
@@ -165,36 +165,36 @@ func TestTrustOfParts(t *testing.T) {
 		t.Error(text)
 	}
 	guard := state("hook PreToolUse:Bash")
-	if err := s.setTrust(true, []slash.TrustItem{guard, state("mcp web")}); err != nil {
+	if err := s.SetTrust(true, []TrustItem{guard, state("mcp web")}); err != nil {
 		t.Fatal(err)
 	}
-	if state("hook PreToolUse:Bash").State != slash.Trusted || state("mcp web").State != slash.Trusted || state("mcp files").State != slash.NotTrusted {
+	if state("hook PreToolUse:Bash").State != Trusted || state("mcp web").State != Trusted || state("mcp files").State != NotTrusted {
 		t.Error("not what was trusted is trusted")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "hooks/guard.sh"), []byte("evil\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	changed := state("hook PreToolUse:Bash")
-	diff, err := (&Setup{}).partDiff(changed)
-	if changed.State != slash.Changed || state("mcp web").State != slash.Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
+	diff, err := (&Setup{}).PartDiff(changed)
+	if changed.State != Changed || state("mcp web").State != Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
 		t.Errorf("%+v, %s, %v", changed, diff, err)
 	}
 	if text := noticesOf(s); !strings.Contains(text, "not run, because it changed since you trusted it: hook PreToolUse:Bash;") {
 		t.Error(text)
 	}
-	if err := s.setTrust(true, []slash.TrustItem{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
+	if err := s.SetTrust(true, []TrustItem{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
 		t.Errorf("the form of before is trusted: %v", err)
 	}
-	gone := slash.TrustItem{Kind: "hook", Name: "Gone", Dir: dir}
-	if err := s.setTrust(true, []slash.TrustItem{gone}); err == nil || !strings.Contains(err.Error(), "hook Gone is no longer there") {
+	gone := TrustItem{Kind: "hook", Name: "Gone", Dir: dir}
+	if err := s.SetTrust(true, []TrustItem{gone}); err == nil || !strings.Contains(err.Error(), "hook Gone is no longer there") {
 		t.Error(err)
 	}
-	if err := s.setTrust(false, []slash.TrustItem{state("mcp web")}); err != nil || state("mcp web").State != slash.NotTrusted {
+	if err := s.SetTrust(false, []TrustItem{state("mcp web")}); err != nil || state("mcp web").State != NotTrusted {
 		t.Error(err)
 	}
 	// On another machine the project's programs do not run, so there is nothing to trust.
 	far := &Setup{Target: "web-02"}
-	if items, err := far.trustItems(); len(items) > 0 || err != nil || noticesOf(far) != "" {
+	if items, err := far.TrustItems(); len(items) > 0 || err != nil || noticesOf(far) != "" {
 		t.Error(items, err)
 	}
 }
@@ -205,27 +205,27 @@ func TestSettingsAmongTheParts(t *testing.T) {
 	print, err := config.Fingerprint(dir)
 	s := &Setup{Target: slash.ThisMachine}
 	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
-	items, listErr := s.trustItems()
-	if err != nil || listErr != nil || len(items) != 3 || items[0].Title() != "settings buddy.toml" || items[0].State != slash.NotTrusted || items[0].Runs != "agent.model" {
+	items, listErr := s.TrustItems()
+	if err != nil || listErr != nil || len(items) != 3 || items[0].Title() != "settings buddy.toml" || items[0].State != NotTrusted || items[0].Runs != "agent.model" {
 		t.Fatalf("%+v, %v, %v", items, err, listErr)
 	}
-	if err := s.setTrust(true, items[:1]); err != nil {
+	if err := s.SetTrust(true, items[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if trusted, _, err := TrustStore().Trusted(dir, print); !trusted || err != nil {
 		t.Error(err)
 	}
 	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil // as in the session that begins with them
-	if err := s.setTrust(true, items[1:2]); err != nil {
+	if err := s.SetTrust(true, items[1:2]); err != nil {
 		t.Fatal(err)
 	}
-	if items, err = s.trustItems(); err != nil || items[0].State != slash.Trusted || items[1].State != slash.Trusted {
+	if items, err = s.TrustItems(); err != nil || items[0].State != Trusted || items[1].State != Trusted {
 		t.Fatalf("%+v, %v", items, err)
 	}
-	if err := s.setTrust(false, items[:1]); err != nil {
+	if err := s.SetTrust(false, items[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if items, err = s.trustItems(); err != nil || items[0].State != slash.NotTrusted || items[1].State != slash.Trusted {
+	if items, err = s.TrustItems(); err != nil || items[0].State != NotTrusted || items[1].State != Trusted {
 		t.Errorf("%+v, %v", items, err)
 	}
 }
@@ -239,18 +239,18 @@ func TestTrustedSettingsAloneAreListed(t *testing.T) {
 	}
 	s := &Setup{Target: slash.ThisMachine}
 	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
-	if items, err := s.trustItems(); len(items) != 1 || !slash.SettingsAlone(items) || err != nil {
+	if items, err := s.TrustItems(); len(items) != 1 || err != nil {
 		t.Errorf("%+v, %v", items, err)
 	}
 	if err := TrustStore().Trust(dir, print); err != nil {
 		t.Fatal(err)
 	}
 	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil
-	items, err := s.trustItems()
-	if len(items) != 1 || err != nil || items[0].State != slash.Trusted || slash.SettingsAlone(items) {
+	items, err := s.TrustItems()
+	if len(items) != 1 || err != nil || items[0].State != Trusted {
 		t.Fatalf("%+v, %v", items, err)
 	}
-	if err := s.setTrust(false, items); err != nil {
+	if err := s.SetTrust(false, items); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := TrustStore().List(); len(all) > 0 || err != nil {
@@ -264,15 +264,15 @@ func TestTrustInHooksOfOtherFilesEnds(t *testing.T) {
 	s := &Setup{Target: slash.ThisMachine}
 	s.Config.Hooks.Enabled, s.Config.Hooks.Also = true, []string{".claude/settings.json"}
 	s.Config.Project.Dir = dir
-	items, err := s.trustItems()
+	items, err := s.TrustItems()
 	if len(items) != 1 || err != nil || items[0].Title() != "hook Stop@.claude/settings.json" {
 		t.Fatalf("%+v, %v", items, err)
 	}
 	for _, on := range []bool{true, false} {
-		if err := s.setTrust(on, items); err != nil {
+		if err := s.SetTrust(on, items); err != nil {
 			t.Fatal(err)
 		}
-		if items, err = s.trustItems(); err != nil || (items[0].State == slash.Trusted) != on {
+		if items, err = s.TrustItems(); err != nil || (items[0].State == Trusted) != on {
 			t.Errorf("trust %v: %+v, %v", on, items, err)
 		}
 	}
@@ -294,19 +294,19 @@ func TestManyAndHugeParts(t *testing.T) {
 	partsProject(t, files)
 	s := &Setup{Target: slash.ThisMachine}
 	began := time.Now()
-	items, err := s.trustItems()
+	items, err := s.TrustItems()
 	if took := time.Since(began); err != nil || len(items) != 201 || took > 10*time.Second {
 		t.Fatalf("%d items after %v (%v)", len(items), took, err)
 	}
 	huge := items[0]
-	if huge.State != slash.Untrustable || !strings.Contains(strings.Join(huge.Lines, "\n"), "a person could not check it") || len(strings.Join(huge.Lines, "\n")) > 5000 {
+	if huge.State != Untrustable || !strings.Contains(strings.Join(huge.Lines, "\n"), "a person could not check it") || len(strings.Join(huge.Lines, "\n")) > 5000 {
 		t.Errorf("%.500v", huge)
 	}
-	if err := s.setTrust(true, slash.Waiting(items)); err != nil {
+	if err := s.SetTrust(true, slices.DeleteFunc(slices.Clone(items), func(i TrustItem) bool { return !i.Waits() })); err != nil {
 		t.Fatal(err)
 	}
-	if items, err = s.trustItems(); err != nil || len(slash.Waiting(items)) > 0 {
-		t.Errorf("%d still wait (%v)", len(slash.Waiting(items)), err)
+	if items, err = s.TrustItems(); err != nil || slices.ContainsFunc(items, TrustItem.Waits) {
+		t.Errorf("%d still wait (%v)", len(slices.DeleteFunc(slices.Clone(items), func(i TrustItem) bool { return !i.Waits() })), err)
 	}
 	if text := noticesOf(s); !strings.Contains(text, "mcp huge") || len(text) > 1000 {
 		t.Error(text)

@@ -184,7 +184,7 @@ func TestPluginsAndStylesAreFoundWithConfigFlag(t *testing.T) {
 	if l := load(t, s); !l.acts || len(l.hooks) != 1 || len(l.servers) != 1 || l.servers[0].Problem != "" {
 		t.Errorf("%+v", l)
 	}
-	all, _, err := s.styles()
+	all, _, err := s.Styles()
 	if err != nil || !slices.ContainsFunc(all, func(st style.Style) bool { return st.Name == "pir" }) {
 		t.Errorf("%d styles, none of the project: %v", len(all), err)
 	}

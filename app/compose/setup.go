@@ -214,8 +214,8 @@ func findIn(store sessions.Store, resume string) (string, error) {
 	return id, titled
 }
 
-// findHere is FindSession for sessions of the same target.
-func (s *Setup) findHere(resume string) (string, error) {
+// FindHere is FindSession for sessions of the same target.
+func (s *Setup) FindHere(resume string) (string, error) {
 	store, id, err := FindSession(s.Store, resume)
 	if err != nil {
 		return "", err

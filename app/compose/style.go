@@ -14,7 +14,6 @@ import (
 	"buddy/extensions"
 	"buddy/extensions/style"
 	"buddy/tools/file"
-	"buddy/views/markup"
 )
 
 // styleTime limits how long styles may take to be read.
@@ -38,7 +37,7 @@ func (s *Setup) chooseStyle() style.Style {
 
 // findStyle returns the style of a name, if it may be used.
 func (s *Setup) findStyle(name string) (style.Style, error) {
-	all, _, err := s.styles()
+	all, _, err := s.Styles()
 	if err != nil {
 		return style.Style{}, err
 	}
@@ -67,9 +66,9 @@ func stylePart(name, source string) config.Part {
 	return config.Part{Kind: extensions.Style.One(), Name: name, Definition: source}
 }
 
-// styles returns the styles that there are, and what was left out. Those of a project are read on
+// Styles returns the styles that there are, and what was left out. Those of a project are read on
 // this machine only.
-func (s *Setup) styles() ([]style.Style, []extensions.Problem, error) {
+func (s *Setup) Styles() ([]style.Style, []extensions.Problem, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 	defer cancel()
 	dir := ""
@@ -95,26 +94,8 @@ func stylesIn(ctx context.Context, dir string, plugins func() ([]extensions.Sour
 	return all, append(problems, wrong...), err
 }
 
-// listStyles says which styles there are, for people.
-func (s *Setup) listStyles() (string, error) {
-	all, problems, err := s.styles()
-	lines := []string{"styles of answers; /style NAME keeps one in your settings, for the next session or /clear:"}
-	now := s.Config.Agent.Style
-	for _, one := range all {
-		mark := " "
-		if one.Name == now || now == "" && one.Name == style.Default {
-			mark = "▸"
-		}
-		lines = append(lines, fmt.Sprintf("%s %-16s %-9s %s", mark, one.Name, one.Origin, one.Description))
-	}
-	for _, p := range problems {
-		lines = append(lines, "  "+p.String())
-	}
-	return markup.Plain(strings.Join(lines, "\n")), err
-}
-
-// setStyle keeps a style in the person's settings and returns what to say of it.
-func (s *Setup) setStyle(name string) (string, error) {
+// SetStyle keeps a style in the person's settings and returns what to say of it.
+func (s *Setup) SetStyle(name string) (string, error) {
 	if _, err := s.findStyle(name); err != nil {
 		return "", err
 	}

@@ -23,9 +23,41 @@ func TrustedText(dir string, keys []string) string {
 	return "trusted " + dir + "; its settings apply: " + strings.Join(keys, ", ")
 }
 
-// trust remembers the working directory as trusted. It returns what to say when that
+// TrustState says whether something of the project is trusted.
+type TrustState string
+
+// The states.
+const (
+	Trusted     TrustState = "trusted"
+	NotTrusted  TrustState = "not trusted"
+	Changed     TrustState = "changed" // since it was trusted
+	Untrustable TrustState = "can't be trusted"
+)
+
+// TrustItem is something of the project that does nothing before the person trusts it: a hook, a
+// server, the settings. All text in it may be anybody's.
+type TrustItem struct {
+	Kind  string // hook, mcp and so on; settings
+	Name  string
+	Dir   string // in which it is trusted
+	Print string // of the form that is shown
+	State TrustState
+	Runs  string   // the whole command, or what it grants
+	Lines []string // all that a person should know before trusting it
+}
+
+// SettingsKind is the kind of the item that stands for the settings of a folder.
+const SettingsKind = "settings"
+
+// Title names the item.
+func (i TrustItem) Title() string { return i.Kind + " " + i.Name }
+
+// Waits reports whether the item could be trusted and is not.
+func (i TrustItem) Waits() bool { return i.State == NotTrusted || i.State == Changed }
+
+// TrustFolder remembers the working directory as trusted. It returns what to say when that
 // changes nothing, "" when the session has to begin anew for it.
-func (s *Setup) trust() (string, error) {
+func (s *Setup) TrustFolder() (string, error) {
 	project := s.Config.Project
 	switch {
 	case project.Print == "":
@@ -43,7 +75,7 @@ func (s *Setup) trust() (string, error) {
 }
 
 // SettingsPart names the settings of a folder among its parts.
-const SettingsPart = slash.SettingsKind + ":buddy.toml"
+const SettingsPart = SettingsKind + ":buddy.toml"
 
 // PartCheck is a part of the project with the trust that it has.
 type PartCheck struct {
@@ -82,16 +114,16 @@ func CheckParts(dir string, c config.Config) ([]PartCheck, []PartProblem, error)
 }
 
 // state says whether the part is trusted.
-func (c PartCheck) state() slash.TrustState {
+func (c PartCheck) state() TrustState {
 	switch {
 	case c.State.Trusted:
-		return slash.Trusted
+		return Trusted
 	case c.State.Err != nil:
-		return slash.Untrustable
+		return Untrustable
 	case c.State.Changed:
-		return slash.Changed
+		return Changed
 	}
-	return slash.NotTrusted
+	return NotTrusted
 }
 
 // Lines returns all that a person should know before trusting the part.
@@ -113,13 +145,13 @@ func (c PartCheck) Lines() []string {
 }
 
 // item returns the part for people.
-func (c PartCheck) item() slash.TrustItem {
-	return slash.TrustItem{Kind: c.Kind, Name: c.Name, Dir: c.Dir, Print: c.State.Print, State: c.state(), Runs: c.Runs, Lines: c.Lines()}
+func (c PartCheck) item() TrustItem {
+	return TrustItem{Kind: c.Kind, Name: c.Name, Dir: c.Dir, Print: c.State.Print, State: c.state(), Runs: c.Runs, Lines: c.Lines()}
 }
 
-// trustItems returns what of the project needs trust: its settings first, if there are some that do.
-func (s *Setup) trustItems() ([]slash.TrustItem, error) {
-	var all []slash.TrustItem
+// TrustItems returns what of the project needs trust: its settings first, if there are some that do.
+func (s *Setup) TrustItems() ([]TrustItem, error) {
+	var all []TrustItem
 	if p := s.Config.Project; len(p.Ignored) > 0 || p.Trusted && p.Print != "" {
 		one, err := settingsItem(p)
 		if err != nil {
@@ -135,14 +167,14 @@ func (s *Setup) trustItems() ([]slash.TrustItem, error) {
 }
 
 // settingsItem describes the settings of a project, with the trust that they have now.
-func settingsItem(p config.Project) (slash.TrustItem, error) {
-	one := slash.TrustItem{Kind: slash.SettingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: slash.NotTrusted}
+func settingsItem(p config.Project) (TrustItem, error) {
+	one := TrustItem{Kind: SettingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: NotTrusted}
 	trusted, changed, err := TrustStore().Trusted(p.Dir, p.Print)
 	switch {
 	case trusted:
-		one.State = slash.Trusted
+		one.State = Trusted
 	case changed:
-		one.State = slash.Changed
+		one.State = Changed
 	}
 	keys := p.Ignored
 	if len(keys) == 0 { // they apply
@@ -165,9 +197,9 @@ func (s *Setup) checkParts() ([]PartCheck, []PartProblem, error) {
 	return CheckParts(".", s.Config)
 }
 
-// setTrust trusts items in the form in which they were listed, or ends that. Those of other folders
+// SetTrust trusts items in the form in which they were listed, or ends that. Those of other folders
 // are trusted even if one of this folder can't be.
-func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
+func (s *Setup) SetTrust(on bool, items []TrustItem) error {
 	checks, _, err := s.checkParts()
 	if err != nil {
 		return err
@@ -177,9 +209,9 @@ func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
 	for _, item := range items {
 		i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
 		switch {
-		case item.Kind == slash.SettingsKind && on:
+		case item.Kind == SettingsKind && on:
 			errs = append(errs, TrustStore().Trust(item.Dir, item.Print))
-		case item.Kind == slash.SettingsKind:
+		case item.Kind == SettingsKind:
 			errs = append(errs, TrustStore().ForgetSettings(item.Dir))
 		case i < 0:
 			errs = append(errs, fmt.Errorf("%s is no longer there", item.Title()))
@@ -199,8 +231,8 @@ func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
 	return errors.Join(errs...)
 }
 
-// partDiff returns what changed in an item since it was trusted, "" where that is not known.
-func (s *Setup) partDiff(item slash.TrustItem) (string, error) {
+// PartDiff returns what changed in an item since it was trusted, "" where that is not known.
+func (s *Setup) PartDiff(item TrustItem) (string, error) {
 	checks, _, err := CheckParts(item.Dir, s.Config)
 	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
 	if err != nil || i < 0 {
@@ -221,7 +253,7 @@ func (c PartCheck) Diff() (string, error) {
 		}
 		b.WriteString(udiff.Unified("trusted/"+name, name, one.Before, one.After))
 	}
-	if b.Len() == 0 && err == nil && c.state() == slash.Changed {
+	if b.Len() == 0 && err == nil && c.state() == Changed {
 		return "a file changed whose text was not kept: " + texts.Some(c.Files) + "\n", nil
 	}
 	return b.String(), err
@@ -239,9 +271,9 @@ func (s *Setup) projectNotices() (all []event.Event) {
 	var fresh, changed []string
 	for _, c := range checks {
 		switch c.state() {
-		case slash.Changed:
+		case Changed:
 			changed = append(changed, texts.Clip(c.Kind+" "+c.Name, shownName))
-		case slash.NotTrusted, slash.Untrustable:
+		case NotTrusted, Untrustable:
 			fresh = append(fresh, texts.Clip(c.Kind+" "+c.Name, shownName))
 		}
 	}
@@ -269,8 +301,8 @@ func lostLimit(text string) event.Warning {
 	return event.Warning{Text: texts.OneLine(text), Code: event.LostLimit}
 }
 
-// current is the session to go on with: its id, or "" while nothing of it is saved.
-func (s *Setup) current() string {
+// Current returns the session to continue: its id, or "" while nothing of it is saved.
+func (s *Setup) Current() string {
 	if s.Stored() {
 		return s.ID
 	}

@@ -17,7 +17,6 @@ import (
 	"buddy/agent/undo"
 	"buddy/app/commands"
 	"buddy/app/compose"
-	"buddy/app/doctor"
 	"buddy/app/exit"
 	"buddy/app/host"
 	"buddy/app/input"
@@ -251,7 +250,6 @@ func (w *window) home() string {
 // the session for.
 func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all := w.setup.Catalog(ctx)
-	all.Doctor = func(profile string) string { return doctor.Text(doctor.ExamineSession(ctx, w.setup.Config, profile)) }
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
 	all.Running = runningStates
 	all.Since = func() ([]undo.Change, error) {

@@ -56,7 +56,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 		if from.prompt == nil {
 			return nil, "", exit.Usage("%s: a prompt of an MCP server can't be run with --detach", typed(submit.Text))
 		}
-		text, err := from.prompt(ctx, append([]string{name}, strings.Fields(args)...))
+		text, err := from.prompt(ctx, append([]string{name}, slash.Words(args)...))
 		if err != nil {
 			return nil, "", exit.Failure(fmt.Errorf("%s: %w", typed(submit.Text), err))
 		}
@@ -65,11 +65,11 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	case name == "help":
 		return nil, helpText(from.commands(ctx)), nil
 	case slices.Contains(slash.InExec, name):
-		err := own.Do(slash.Catalog{}, slash.Frontend{Command: func(made event.Command) { c = made }}, args)
+		made, err := own.Events(args)
 		if err != nil {
 			return nil, "", exit.Usage("/%s: %v", name, err)
 		}
-		return c, "", nil
+		return made[0], "", nil
 	}
 	all := from.commands(ctx)
 	if _, custom := slash.FindCustom(all, name); custom {

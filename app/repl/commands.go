@@ -28,7 +28,6 @@ func init() { // a line from the editor may be one of them
 		"bg":       lineBackground,
 		"login":    lineLogin,
 		"config":   lineConfig,
-		"doctor":   lineDoctor,
 		"find":     lineFind,
 		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
 		"output":   lineOutput,
@@ -83,10 +82,16 @@ func runCommand(r *repl, c slash.Command, args string) error {
 		return do(r, args)
 	}
 	if c.Answers {
-		runWords(r, append([]string{c.Name}, strings.Fields(args)...))
+		runWords(r, append([]string{c.Name}, slash.Words(args)...))
 		return nil
 	}
-	return c.Do(r.catalog, r.frontend(), args)
+	all, err := c.Events(args)
+	if err == nil {
+		for _, e := range all {
+			r.command(e)
+		}
+	}
+	return err
 }
 
 // runWords runs a command of the table elsewhere and prints its answer.

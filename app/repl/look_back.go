@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"golang.org/x/term"
 
 	"buddy/app/account"
-	"buddy/app/compose"
-	"buddy/app/doctor"
 	"buddy/app/input"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -66,6 +63,9 @@ func lineOutput(r *repl, args string) error {
 	return nil
 }
 
+// maxListed limits the names of files that do not show.
+const maxListed = 20
+
 // boundDiff is the begin of a diff, with the names of the files that do not show.
 func boundDiff(diff string) string {
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
@@ -79,7 +79,7 @@ func boundDiff(diff string) string {
 		if !ok {
 			continue
 		}
-		if n++; n > compose.MaxListed {
+		if n++; n > maxListed {
 			return text + "\n… and more files"
 		}
 		text += "\n  " + name
@@ -186,13 +186,4 @@ func (r *repl) keep(name, typed string) {
 			in.LoggedIn(r.frontend(), a, text)
 		}
 	})
-}
-
-func lineDoctor(r *repl, _ string) error {
-	profile := r.info().Profile
-	r.say("looking …")
-	slash.Inform(r.frontend(), "/doctor", func() (string, error) {
-		return strings.TrimRight(doctor.Text(doctor.ExamineSession(context.Background(), r.program.Config, profile)), "\n"), nil
-	}, r.say)
-	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/app/compose"
 )
 
 // TestRecordFind: /find line by line names the exchange, shows some context, and is bounded.
@@ -65,7 +64,7 @@ func TestRecordFind(t *testing.T) {
 // TestBoundDiff: a diff of any length takes a bounded number of lines.
 func TestBoundDiff(t *testing.T) {
 	diff := strings.Repeat("━ a.go  +1 -1 lines\n-one\n+two\n", 100)
-	if got := boundDiff(diff); strings.Count(got, "\n") > maxShown+compose.MaxListed+2 || !strings.HasSuffix(got, "… and more files") || !strings.Contains(got, "… 100 more lines") {
+	if got := boundDiff(diff); strings.Count(got, "\n") > maxShown+maxListed+2 || !strings.HasSuffix(got, "… and more files") || !strings.Contains(got, "… 100 more lines") {
 		t.Errorf("%d lines: %s", strings.Count(got, "\n"), got[len(got)-200:])
 	}
 	if got := boundDiff("━ a.go\n-one\n"); got != "━ a.go\n-one" {

@@ -59,6 +59,8 @@ type List struct {
 	// Rest is the command whose answer is the same list with what takes longer to find out; nil: the list has
 	// all.
 	Rest []string `json:"rest,omitempty"`
+	// Done is the command to run when the list is closed after a deed; nil is none.
+	Done []string `json:"done,omitempty"`
 	// Changes means that rows change by themselves: an open list is read again when the session says that
 	// something has changed.
 	Changes bool `json:"changes,omitempty"`

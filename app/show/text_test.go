@@ -21,8 +21,9 @@ func TestPlainText(t *testing.T) {
 		}}}, "Memory:\n* 1  r-1   Use tabs.  rule\n       from s1␇\n  2  r-22  a b\none was skipped\nforget takes an ID"},
 		{"rows whose first cell is the name", Answer{List: &List{Title: "Targets", Rows: []Row{{ID: "web", Cells: []string{"web · production", "away"}}}}}, "Targets:\n  1  web · production  away"},
 		{"no row", Answer{List: &List{Title: "Memory", Empty: "memory is empty", Usage: "add writes one"}}, "memory is empty\nadd writes one"},
-		{"document", Answer{Document: &Document{Title: "Settings", Sections: []Section{{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}}}}}},
-			"Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9"},
+		{"document", Answer{Document: &Document{Title: "Settings", Sections: []Section{
+			{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}}},
+		}}}, "Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9"},
 		{"question", Answer{Question: &Question{Title: "Leave?", Lines: []string{"one task runs"}, Choices: []Deed{{Label: "leave"}, {Label: "stay"}}}}, "Leave?\n  one task runs\n  1  leave\n  2  stay"},
 	} {
 		if got := tt.a.String(); got != tt.want {

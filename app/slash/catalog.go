@@ -6,29 +6,18 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/review"
 	"buddy/agent/undo"
-	"buddy/sessions"
 )
 
 // Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
 type Catalog struct {
-	Sessions func() (string, error)                    // a list for people
-	Search   func(text string) (string, error)         // in the texts of the sessions, for people
-	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
-	Find     func(string) (string, error)              // the id that a person means
-	Notice   func(text string)                         // tells the person on this screen; from any goroutine
-	Running  func() map[string]string                  // what the sessions do that run, by id; may take long
-	Trust    *TrustList
-	Styles   StyleList
-	Current  func() string // the session to go on with
+	Notice   func(text string)        // tells the person on this screen; from any goroutine
+	Running  func() map[string]string // what the sessions do that run, by id; may take long
 	Access   Access
 	Settings Settings
-	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Since    func() ([]undo.Change, error) // how many files have changed since prompts
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
-	// Export writes a session into a file, which must be a new one unless force is set.
-	Export func(id string, as sessions.ExportFormat, path string, force bool) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
 }

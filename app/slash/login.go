@@ -49,16 +49,3 @@ func (in Access) LoggedIn(s Frontend, a Account, text string) {
 		s.Say(text + " · /model " + a.Name + " changes to it")
 	}
 }
-
-// LogOut forgets a key or a login.
-func (in Access) LogOut(s Frontend, name string) error {
-	a, err := in.Find(name)
-	if err != nil {
-		return err
-	}
-	text, err := a.Forget(in.Ctx)
-	if err == nil {
-		s.Say(text)
-	}
-	return err
-}

@@ -1,13 +1,24 @@
 package slash
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"buddy/agent/event"
 	"buddy/app/fuzzy"
 )
 
-// DidYouMean returns the question whether a command was meant by a name that is none, or "" if no name is near enough.
+// DidYouMean returns the question whether a command was meant by a name that is none: one that people look for by that
+// word, or one with a name near enough; "" if there is none.
 // custom are the commands of the session beside buddy's own.
 func DidYouMean(custom []event.CustomCommand, wrong string) string {
+	word := strings.ToLower(wrong)
+	for _, c := range Commands {
+		if slices.Contains(c.Means, word) {
+			return fmt.Sprintf(" (did you mean /%s?)", c.Name)
+		}
+	}
 	names := make([]string, 0, len(Commands))
 	for _, c := range Commands {
 		names = append(names, c.Name)

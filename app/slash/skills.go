@@ -9,22 +9,6 @@ import (
 	"buddy/views/markup"
 )
 
-// StyleList offers the styles in which answers may be written. Its functions read and write files.
-type StyleList struct {
-	Describe func() (string, error)            // which styles there are
-	Choose   func(name string) (string, error) // keeps one in the settings; returns what to say of it
-}
-
-// OnStyle keeps a style in the person's settings, or without a name says which there are.
-func (c Catalog) OnStyle(s Frontend, name string) error {
-	if name == "" {
-		Inform(s, "/style", c.Styles.Describe, s.Say)
-		return nil
-	}
-	Inform(s, "/style", func() (string, error) { return c.Styles.Choose(strings.ToLower(name)) }, s.Say)
-	return nil
-}
-
 // FindCustom returns the skill or custom command that a name calls.
 func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bool) {
 	if i := slices.IndexFunc(all, func(c event.CustomCommand) bool { return c.Name == name }); i >= 0 {

@@ -62,6 +62,14 @@ func Split(line string) (name, args string, ok bool) {
 	return name, args, true
 }
 
+// Words parts what follows the name of a command. Joined by blanks they are the text that was typed.
+func Words(args string) []string {
+	if args == "" {
+		return nil
+	}
+	return strings.Split(args, " ")
+}
+
 func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
 }
@@ -139,12 +147,12 @@ func Approve(args string) (event.Command, error) {
 }
 
 // plan begins mode plan, and the work on a prompt in it if there is one.
-func plan(_ Catalog, s Frontend, prompt string) error {
-	s.Command(event.SetMode{Mode: action.ModePlan})
+func plan(prompt string) ([]event.Command, error) {
+	all := []event.Command{event.SetMode{Mode: action.ModePlan}}
 	if prompt != "" {
-		s.Command(event.Submit{Text: prompt})
+		all = append(all, event.Submit{Text: prompt})
 	}
-	return nil
+	return all, nil
 }
 
 // Pin takes how far back the exchange is to keep, or with off to keep no longer; 1 is the last.

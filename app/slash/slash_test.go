@@ -1,7 +1,6 @@
 package slash
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -118,53 +117,6 @@ func TestReply(t *testing.T) {
 	for text, want := range map[string]string{"2": "blue", " 1 ": "red", "3": "3", "green": "green", "0": "0"} {
 		if got := Reply(q, text); got.ID != "q1" || got.Text != want {
 			t.Errorf("Reply(%q) = %+v, want %q", text, got, want)
-		}
-	}
-}
-
-// A frontend is told what came of what was asked for, whatever it is.
-func TestOnSession(t *testing.T) {
-	var told []string
-	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
-	s := Frontend{
-		Command: func(c event.Command) { tell("command %+v", c) },
-		Say:     func(text string) { tell("say %s", text) },
-		Current: func() string { return "s1" },
-		Change: func(id string) error {
-			tell("change %q", id)
-			if id == "copy2" {
-				return errors.New("no")
-			}
-			return nil
-		},
-		Beside: func(work func() func()) { work()() },
-		Failed: func(what string, err error) { tell("%s failed: %v", what, err) },
-	}
-	c := Catalog{
-		Sessions: func() (string, error) { return "two", nil },
-		Search:   func(text string) (string, error) { return "", errors.New("nothing for " + text) },
-		Fork:     func(n int) (string, error) { return fmt.Sprint("copy", n), nil },
-		Find:     func(id string) (string, error) { return id, nil },
-	}
-	for _, tt := range []struct{ verb, arg, want string }{
-		{"", "", "say two"},
-		{"new", "", `change ""`},
-		{"resume", "s2", `change "s2"`},
-		{"resume", "s1", "error s1 is this session"},
-		{"rename", "shop", "command {Title:shop}|say this session is now called: shop"},
-		{"search", "", "error say what for: /session search TEXT"},
-		{"search", "x", "/session search failed: nothing for x"},
-		{"fork", "", `change "copy0"`},
-		{"fork", "#2", `change "copy2"|/session fork failed: the copy is copy2: no`},
-		{"fork", "x", `error "x" is not the number of an exchange (the first is 1; buddy sessions show lists them)`},
-		{"sing", "", `error "sing" is not known (have: list, new, resume ID, resume last, rename TITLE, search TEXT, fork, fork N)`},
-	} {
-		told = nil
-		if err := c.OnSession(s, tt.verb, tt.arg); err != nil {
-			tell("error %v", err)
-		}
-		if got := strings.Join(told, "|"); got != tt.want {
-			t.Errorf("%s %s: %s, want %s", tt.verb, tt.arg, got, tt.want)
 		}
 	}
 }

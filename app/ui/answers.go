@@ -99,7 +99,8 @@ type shownList struct {
 	list    show.List
 	picker  *dialog.Picker
 	closed  bool
-	filling bool
+	filling bool // its rows are being set
+	did     bool // a deed was done
 	busy    bool // it is being read
 	again   bool // it changed meanwhile
 }
@@ -117,6 +118,9 @@ func openShown(u *UI, words []string, list show.List) {
 		OnClose: func() {
 			l.closed = true
 			u.overlays.shown = slices.DeleteFunc(u.overlays.shown, func(o *shownList) bool { return o == l })
+			if l.did && l.list.Done != nil {
+				runWords(u, l.list.Done)
+			}
 		},
 	})
 	u.overlays.shown = append(u.overlays.shown, l)
@@ -219,10 +223,14 @@ func (l *shownList) do(d show.Deed) {
 			switch {
 			case l.closed:
 			case err != nil:
-				l.say(err.Error())
+				l.read(l.words, err.Error())
+			case answer.Text != nil && answer.Text.Form == show.Diff: // it was only looked at
+				showAnswer(l.u, words, answer)
 			case answer.Text != nil && answer.Text.Form == show.Notice:
+				l.did = true
 				l.read(l.words, answer.Text.Body)
 			default:
+				l.did = true
 				showAnswer(l.u, words, answer)
 				l.read(l.words, "")
 			}

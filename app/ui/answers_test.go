@@ -9,6 +9,8 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/views/markup"
 )
 
 // testMemory is the list of a memory with a proposal, which a person has to see whole, and three entries.
@@ -179,6 +181,42 @@ func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 		x.decide("1")
 		if !slices.Equal(x.ran, []string{"mcp read docs"}) {
 			t.Errorf("ran %q", x.ran)
+		}
+	})
+}
+
+// What a list decides takes effect once it is closed, and only if something was decided.
+func TestListThatTakesEffectWhenItCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		list := show.List{Title: "What this project runs", Columns: []string{"what", "state"}, Done: []string{"trust", "apply"}, Rows: []show.Row{
+			{ID: "a", Cells: []string{"hook Stop", "changed"}, More: []string{"runs: sh x.sh"}, Deeds: []show.Deed{
+				{Label: "trust it as it is now", Run: []string{"trust", "set", "a"}}, {Label: "show what changed", Run: []string{"diff"}},
+			}},
+		}}
+		x.lists = map[string]show.List{"trust": list}
+		x.diff = markup.FileMark + "x.sh  +1 -1 lines, 9 bytes\n@@ -1 +1 @@\n-fine\n+evil\n"
+		x.Type("/trust\n")
+		x.Press("Enter")
+		x.Want("runs: sh x.sh", "2  show what changed")
+		x.decide("2")
+		x.Want("1 - fine", "1 + evil")
+		x.Press("Esc")
+		x.Want("What this project runs")
+		x.Press("Esc")
+		if x.Settle(); !slices.Equal(x.ran, []string{"diff"}) {
+			t.Errorf("ran %q", x.ran)
+		}
+		x.Type("/trust\n")
+		x.Press("Enter")
+		x.decide("1")
+		x.Want("What this project runs")
+		x.Press("Esc")
+		if x.Settle(); !slices.Equal(x.ran, []string{"diff", "trust set a", "trust apply"}) {
+			t.Errorf("ran %q", x.ran)
+		}
+		if want := (slash.Next{Again: true, Resume: "7f3a-0000"}); x.left != want {
+			t.Errorf("left %+v, want %+v", x.left, want)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -351,8 +350,9 @@ func (b *browser) resume(r show.Row) {
 		b.p.Say("this is the session you are in")
 		return
 	}
+	now := nowOf(b.u)
 	b.work(func() func() {
-		_, err := b.u.deps.Catalog.Find(id)
+		_, err := b.u.deps.Run(now, []string{"session", "resume", id})
 		return func() {
 			if err == nil {
 				err = change(&b.u.state, b.u.deps.Leave, id, to)
@@ -432,14 +432,15 @@ func (b *browser) remove(id string) {
 }
 
 func (b *browser) export(id string) {
+	now := nowOf(b.u)
 	b.work(func() func() {
-		path, err := b.u.deps.Catalog.Export(id, slash.DefaultExport, "", false)
+		answer, err := b.u.deps.Run(now, []string{"session", "export", id})
 		return func() {
 			if err != nil {
 				b.p.Say(err.Error())
 				return
 			}
-			b.p.Say("written: " + filepath.Base(path) + " · read it before you share it")
+			b.p.Say(answer.Text.Body)
 		}
 	})
 }

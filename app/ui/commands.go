@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,7 +23,6 @@ var own = map[string]func(u *UI, args string) error{
 	"bg":       background,
 	"login":    logInHere,
 	"config":   showConfig,
-	"doctor":   doctorHere,
 	"find":     find,
 	"edit":     func(u *UI, text string) error { u.editFrom(text); return nil },
 	"output":   showOutput,
@@ -35,18 +35,17 @@ var own = map[string]func(u *UI, args string) error{
 	"undo":     undoHere,
 }
 
-// pickers are the commands that without arguments let a person choose from a list.
-var pickers = map[string]func(u *UI){
-	"login":   chooseLogin,
-	"session": browse,
-	"rewind":  chooseRewind,
-	"trust":   chooseTrust,
-}
-
 // run runs a command.
 func run(u *UI, c slash.Command, args string) error {
-	if pick := pickers[c.Name]; pick != nil && args == "" {
-		pick(u)
+	switch {
+	case args == "" && c.Name == "login":
+		chooseLogin(u)
+		return nil
+	case args == "" && c.Name == "session":
+		browse(u)
+		return nil
+	case args == "" && c.Name == "rewind":
+		chooseRewind(u)
 		return nil
 	}
 	if do := own[c.Name]; do != nil {
@@ -56,10 +55,16 @@ func run(u *UI, c slash.Command, args string) error {
 		if u.following.on() && strings.HasPrefix(c.Name, "mcp__") {
 			return errMainOnly
 		}
-		runWords(u, append([]string{c.Name}, strings.Fields(args)...))
+		runWords(u, append([]string{c.Name}, slash.Words(args)...))
 		return nil
 	}
-	return c.Do(u.deps.Catalog, u.frontend(), args)
+	all, err := c.Events(args)
+	if err == nil {
+		for _, e := range all {
+			u.frontend().Command(e)
+		}
+	}
+	return err
 }
 
 // showConfig shows the settings in the pager, or opens the person's file in the editor.
@@ -82,28 +87,26 @@ func showConfig(u *UI, args string) error {
 	return nil
 }
 
-// mostUsed are the commands that the prompt offers first.
-var mostUsed = []string{"/model", "/resume", "/new", "/compact", "/review", "/plan", "/status", "/diff", "/undo"}
-
 // offeredCommands lists the commands as the prompt completes them, in a few words each: those that are used most come
-// first, other names last.
+// first, other names last unless they are used most.
 func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	all := commandHelp(custom)
+	rank := make(map[string]int)
 	for i, c := range slash.Commands {
 		all[i].Help, all[i].Args = cmp.Or(c.Brief, c.Help), c.Args
+		rank[all[i].Name] = c.Use
 	}
 	for _, name := range slash.AliasNames() {
 		to, _, _ := strings.Cut(slash.Aliases[name], " ")
 		c, _ := slash.Find(to)
 		all = append(all, draw.CommandHelp{Name: "/" + name, Help: cmp.Or(c.Brief, c.Help)})
-	}
-	rank := func(c draw.CommandHelp) int {
-		if i := slices.Index(mostUsed, c.Name); i >= 0 {
-			return i
+		if c.Use > 0 { // people know it by this name
+			rank["/"+name], rank["/"+c.Name] = c.Use, 0
 		}
-		return len(mostUsed)
 	}
-	slices.SortStableFunc(all, func(a, b draw.CommandHelp) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(all, func(a, b draw.CommandHelp) int {
+		return cmp.Compare(cmp.Or(rank[a.Name], math.MaxInt), cmp.Or(rank[b.Name], math.MaxInt))
+	})
 	return all
 }
 
@@ -111,7 +114,7 @@ func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	var all []draw.CommandHelp
 	for _, c := range slash.Commands {
-		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c), Completes: c.Complete != nil})
+		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c), Completes: c.Complete != nil, Means: c.Means})
 	}
 	for _, c := range slash.Typed(custom) {
 		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: slash.CustomHelp(c)})

@@ -267,7 +267,7 @@ func TestPalette(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Press("F2")
-		x.Want("Commands and actions", "▸ /help")
+		x.Want("Commands and actions", "▸ /model")
 		x.Type("model tools counters\n")
 		x.took(event.Report{What: event.ReportStatus})
 		x.Press("F2")
@@ -369,34 +369,6 @@ func TestUndoAndDiff(t *testing.T) {
 		x.Press("q")
 		x.unwanted("✎ a.txt")
 	})
-}
-
-func TestExport(t *testing.T) {
-	for line, want := range map[string]string{
-		"/export":                 "7f3a-0000 md ",
-		"/export HTML":            "7f3a-0000 html ",
-		"/export json my file":    "7f3a-0000 json my file",
-		"/export notes/talk.html": "7f3a-0000 html notes/talk.html",
-		"/export a  b.md --force": "7f3a-0000 md a  b.md, whatever is there",
-		"/export html --force x":  "7f3a-0000 html x, whatever is there",
-		"/export --force":         "7f3a-0000 md , whatever is there",
-		"/export md --force":      "7f3a-0000 md , whatever is there",
-		"/export pdf":             "",
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			x := open(t, 120, 32)
-			x.Type(line + "\n")
-			x.Settle()
-			if got := strings.Join(x.exports, ";"); got != want {
-				t.Errorf("%s wrote %q, want %q", line, got, want)
-			}
-			if want == "" {
-				x.Want(`"pdf" is not known (have: md, html, json, or a file such as session.md)`)
-			} else if !strings.Contains(x.noticed, "written: session.md") {
-				t.Errorf("noticed %q", x.noticed)
-			}
-		})
-	}
 }
 
 func TestUnknownCommandsSuggest(t *testing.T) {

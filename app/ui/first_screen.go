@@ -156,16 +156,6 @@ func takeOffer(u *UI, text string) bool {
 	}
 	u.v.prompt.SetText("")
 	id := u.start.recent[n-u.start.offeredChoices()].ID
-	u.deps.Background(func() func() {
-		_, err := u.deps.Catalog.Find(id)
-		return func() {
-			if err == nil {
-				err = change(&u.state, u.deps.Leave, id, slash.Spot{})
-			}
-			if err != nil {
-				u.hint("", fmt.Sprintf("The session was not opened: %v", err))
-			}
-		}
-	})
+	runWords(u, []string{"session", "resume", id})
 	return true
 }

@@ -105,10 +105,8 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			v.loop.Quit()
 		}, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
-			Running:  func() map[string]string { return nil },
-			Since:    func() ([]undo.Change, error) { return nil, errWatching },
-			Sessions: none, Find: func(string) (string, error) { return none() },
-			Trust: &slash.TrustList{Folder: none, List: func() ([]slash.TrustItem, error) { return nil, errWatching }},
+			Running: func() map[string]string { return nil },
+			Since:   func() ([]undo.Change, error) { return nil, errWatching },
 		},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }

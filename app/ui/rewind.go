@@ -139,14 +139,10 @@ func goesBack(u *UI, c event.Command) {
 // forkBefore goes on in a copy of the session that ends before a prompt; the first prompt has nothing before it.
 func forkBefore(u *UI, number int) {
 	if number == 0 {
-		if err := change(&u.state, u.deps.Leave, "", slash.Spot{}); err != nil {
-			u.hint("", err.Error())
-		}
+		runWords(u, []string{"session", "new"})
 		return
 	}
-	if err := u.deps.Catalog.OnSession(u.frontend(), "fork", strconv.Itoa(number)); err != nil {
-		u.hint("", err.Error())
-	}
+	runWords(u, []string{"session", "fork", strconv.Itoa(number)})
 }
 
 // tookBack puts the text of the prompt that this screen went back to before into the editor. What was there

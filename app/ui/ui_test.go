@@ -46,15 +46,39 @@ type testUI struct {
 	noticed string
 	store   sessions.Store
 	exports []string
-	edited  string   // the name of what was opened in the editor
-	openErr error    // of the editor
-	opened  []string // files that were opened there, with the line
-	kept    string   // a key that was asked for
-	diff    string   // that /diff shows
-	trusts  string   // what trusting the folder says; "" begins the session anew
-	parts   []slash.TrustItem
+	edited  string               // the name of what was opened in the editor
+	openErr error                // of the editor
+	opened  []string             // files that were opened there, with the line
+	kept    string               // a key that was asked for
+	diff    string               // that /diff shows
 	lists   map[string]show.List // that commands answer with, by their words
 	ran     []string             // other commands that were run
+}
+
+// runSession runs what concerns saved sessions; ok is false for any other line.
+func (x *testUI) runSession(line string) (a show.Answer, err error, ok bool) {
+	verb, arg, _ := strings.Cut(strings.TrimPrefix(line, "session "), " ")
+	switch {
+	case line == "clear" || line == "session new":
+		return show.Answer{Leave: &show.Leave{}}, nil, true
+	case !strings.HasPrefix(line, "session "):
+		return a, nil, false
+	case verb == "resume" && len(arg) == 19:
+		return show.Answer{Leave: &show.Leave{Session: arg}}, nil, true
+	case verb == "resume" && arg == "7f":
+		return show.Answer{Leave: &show.Leave{Session: "7f3a-1111"}}, nil, true
+	case verb == "resume":
+		return a, fmt.Errorf("no session %q", arg), true
+	case verb == "fork":
+		return show.Answer{Leave: &show.Leave{Session: "copy" + arg}}, nil, true
+	case verb == "export":
+		x.exports = append(x.exports, arg)
+		return show.Say("written: session.md"), nil, true
+	case verb == "rename":
+		Send(x.u, event.Rename{Title: arg})
+		return a, nil, true
+	}
+	return a, fmt.Errorf("%q is not known", verb), true
 }
 
 // run answers with a list, or notes what was run.
@@ -71,7 +95,13 @@ func (x *testUI) run(_ slash.Now, words []string) (show.Answer, error) {
 		list.Rows = slices.Clone(list.Rows)
 		return show.Answer{List: &list}, nil
 	}
+	if answer, err, ok := x.runSession(line); ok {
+		return answer, err
+	}
 	x.ran = append(x.ran, line)
+	if line == "trust apply" {
+		return show.Answer{Leave: &show.Leave{Session: "7f3a-0000"}}, nil
+	}
 	if line == "diff" && x.diff != "" {
 		return show.Answer{Text: &show.Text{Title: "in 1 file", Body: x.diff, Form: show.Diff}}, nil
 	}
@@ -80,20 +110,6 @@ func (x *testUI) run(_ slash.Now, words []string) (show.Answer, error) {
 		return show.Answer{}, nil
 	}
 	return show.Say(strings.Join(words[:min(2, len(words))], " ") + " done\n--- a diff"), nil
-}
-
-// setTrust changes the states of parts, unless one is not what it was when it was listed.
-func (x *testUI) setTrust(on bool, items []slash.TrustItem) error {
-	for _, one := range items {
-		i := slices.IndexFunc(x.parts, func(p slash.TrustItem) bool { return p.Title() == one.Title() })
-		if x.parts[i].Print != one.Print {
-			return fmt.Errorf("%s changed while you looked at it", one.Title())
-		}
-		if x.parts[i].State = slash.NotTrusted; on {
-			x.parts[i].State = slash.Trusted
-		}
-	}
-	return nil
 }
 
 // open starts the screen. Call it in a synctest bubble.
@@ -140,34 +156,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.Run = x.run
 		d.Catalog = slash.Catalog{
 			Running:    func() map[string]string { return nil },
-			Sessions:   func() (string, error) { return "2 sessions", nil },
 			Transcript: func(id string) (string, error) { return "[user]\nin " + id + "\n→ use_tool {\"name\":\"x\"}\n", nil },
 			Saved:      slash.SavedIn(x.store),
 			Since:      func() ([]undo.Change, error) { return x.since, nil },
-			Export: func(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
-				if force {
-					path += ", whatever is there"
-				}
-				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
-				return "session.md", nil
-			},
-			Find: func(id string) (string, error) {
-				if len(id) == 19 {
-					return id, nil
-				}
-				if id != "7f" {
-					return "", fmt.Errorf("no session %q", id)
-				}
-				return "7f3a-1111", nil
-			},
-			Notice: func(text string) { x.noticed = text },
-			Trust: &slash.TrustList{
-				Folder: func() (string, error) { return x.trusts, nil },
-				List:   func() ([]slash.TrustItem, error) { return slices.Clone(x.parts), nil },
-				Set:    x.setTrust,
-				Diff:   func(slash.TrustItem) (string, error) { return x.diff, nil },
-			},
-			Current: func() string { return "7f3a-0000" },
+			Notice:     func(text string) { x.noticed = text },
 			Locate: func(folder string, f event.Finding) review.Spot {
 				return review.Locate(context.Background(), fs.Local, folder, f)
 			},

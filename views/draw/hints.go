@@ -78,6 +78,7 @@ func HintRow(all []Hint, w int) []Span {
 
 // CommandHelp describes a command that the prompt offers. Name begins with the slash.
 type CommandHelp struct {
+	Means      []string // other words by which it is found
 	Name, Help string
 	Args       string // what may follow it, shown once it is marked
 	Completes  bool   // what follows it is completed

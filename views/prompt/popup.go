@@ -62,8 +62,11 @@ func (c *Popup) nameWidth() int {
 	return w
 }
 
-// match offers the commands that begin with typed, first the one that has no more letters; none if it is
-// empty.
+// leastMeant limits the letters of another word that find a command.
+const leastMeant = 3
+
+// match offers the commands that begin with typed, first the one that has no more letters, then those that other words
+// find; none if it is empty.
 func (c *Popup) match(typed string) {
 	if typed == "" {
 		c.dismissed = false
@@ -80,6 +83,12 @@ func (c *Popup) match(typed string) {
 		case strings.EqualFold(cmd.Name, typed):
 			c.matches = slices.Insert(c.matches, 0, cmd)
 		case len(cmd.Name) > len(typed) && strings.EqualFold(cmd.Name[:len(typed)], typed):
+			c.matches = append(c.matches, cmd)
+		}
+	}
+	for _, cmd := range c.commands {
+		if n := len(typed) - 1; n >= leastMeant && slices.ContainsFunc(cmd.Means, func(w string) bool { return len(w) >= n && strings.EqualFold(w[:n], typed[1:]) }) &&
+			!slices.ContainsFunc(c.matches, func(m draw.CommandHelp) bool { return m.Name == cmd.Name }) {
 			c.matches = append(c.matches, cmd)
 		}
 	}

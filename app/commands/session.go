@@ -1,0 +1,180 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/sessions"
+	"buddy/views/markup"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Brief: "resume, fork, rename or search sessions", Early: true, Use: 2,
+		Means: []string{"fork", "branch", "history", "continue", "sessions"},
+		Help:  "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list",
+	}, verbs(
+		"session",
+		verb{"list", "", listSessions},
+		verb{"new", "", newSession},
+		verb{"resume", "ID", resumeSession},
+		verb{"rename", "[TITLE]", renameSession},
+		verb{"search", "TEXT", searchSessions},
+		verb{"fork", "[N]", forkSession},
+		verb{"export", "ID", exportSession},
+	))
+	add(slash.Command{
+		Name: "clear", Brief: "start a new conversation", Early: true, Use: 3, Means: []string{"reset"},
+		Help: "begin a new conversation; this one stays saved",
+	}, newSession)
+	add(slash.Command{
+		Name: "export", Args: "[md|html|json] [FILE] [--force]", Brief: "write this session into a file", Early: true, Means: []string{"share", "save"},
+		Help: "write this session into a file, for others to read; with --force in place of one that exists",
+	}, exportThis)
+}
+
+const (
+	maxListed  = 20               // sessions that a list shows
+	maxHits    = 20               // that a search shows
+	searchTime = 20 * time.Second // that it may take
+)
+
+// listSessions lists the sessions of this folder, the latest first, those of buddy exec at the end.
+func listSessions(_ context.Context, s *Session, _ []string) (show.Answer, error) {
+	entries, err := s.Setup.Store.List()
+	slices.SortStableFunc(entries, func(a, b sessions.Entry) int { return cmp.Compare(a.Header.By, b.Header.By) })
+	list := show.List{
+		Title: fmt.Sprintf("Sessions of this folder (%d)", len(entries)), Columns: []string{"title", "used"},
+		Empty: "no session of this folder is saved yet; the first prompt makes one", Usage: "/session resume N opens one of them",
+	}
+	for _, e := range entries[:min(len(entries), maxListed)] {
+		list.Rows = append(list.Rows, show.Row{
+			ID: e.ID, Cells: []string{cmp.Or(e.Problem, e.Title), e.Used.Format("2006-01-02 15:04")}, Mark: e.ID == s.Setup.ID,
+			Deeds: []show.Deed{{Label: "resume it", Run: []string{"session", "resume", e.ID}, Closes: true}},
+		})
+	}
+	return show.Answer{List: &list}, err
+}
+
+func newSession(context.Context, *Session, []string) (show.Answer, error) {
+	return show.Answer{Leave: &show.Leave{}}, nil
+}
+
+// resumeSession leaves for another session.
+func resumeSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	found, err := s.Setup.FindHere(textOf(args))
+	if err == nil && found == s.Setup.ID {
+		err = fmt.Errorf("%s is this session", found)
+	}
+	return show.Answer{Leave: &show.Leave{Session: found}}, err
+}
+
+func renameSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	title := textOf(args)
+	s.Send(event.Rename{Title: title})
+	if title == "" {
+		return show.Say("this session has the title of its first prompt again"), nil
+	}
+	return show.Say("this session is now called: " + title), nil
+}
+
+// forkSession continues in a copy of the session up to an exchange, by default the last that has ended.
+func forkSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	n := 0
+	if len(args) > 0 {
+		var err error
+		if n, err = strconv.Atoi(strings.TrimPrefix(textOf(args), "#")); err != nil || n < 1 {
+			return show.Answer{}, fmt.Errorf("%q is not the number of an exchange (the first is 1; buddy sessions show lists them)", textOf(args))
+		}
+	}
+	id, err := s.Setup.Fork(n)
+	return show.Answer{Leave: &show.Leave{Session: id}}, err
+}
+
+// searchSessions finds text in the sessions of this folder.
+func searchSessions(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	text := textOf(args)
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	var lines []string
+	n, last := 0, ""
+	err := s.Setup.Store.Search(ctx, text, func(h sessions.Hit) bool {
+		if n++; n > maxHits {
+			return false
+		}
+		if h.Entry.ID != last {
+			mark := " "
+			if last = h.Entry.ID; last == s.Setup.ID {
+				mark = "*"
+			}
+			lines = append(lines, fmt.Sprintf("%s %s  %s", mark, last, markup.Shorten(h.Entry.Title, 50)))
+		}
+		lines = append(lines, fmt.Sprintf("    %s  %s", time.UnixMilli(h.Envelope.Time).Format("2006-01-02 15:04"), h.Text))
+		return true
+	})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		lines = append(lines, fmt.Sprintf("stopped after %s", searchTime))
+	case err != nil:
+		return show.Answer{}, err
+	case n == 0:
+		return show.Say(fmt.Sprintf("%q is in no session of this folder", text)), nil
+	case n > maxHits:
+		lines = append(lines, "there are more; buddy sessions search shows all")
+	}
+	return show.Say(strings.Join(lines, "\n")), nil
+}
+
+// exportFormats maps the names that people use to formats.
+var exportFormats = map[string]sessions.ExportFormat{
+	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
+}
+
+// exportWish reads a format, a file, or both, and whether the file may exist.
+func exportWish(words []string) (as sessions.ExportFormat, file string, force bool, err error) {
+	as = sessions.Markdown
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { force = force || w == "--force"; return w == "--force" })
+	if textOf(words) == "" {
+		return as, "", force, nil
+	}
+	if f, ok := exportFormats[strings.ToLower(words[0])]; ok {
+		return f, textOf(words[1:]), force, nil
+	}
+	file = textOf(words)
+	i := strings.LastIndexByte(file, '.')
+	if i < 0 {
+		return "", "", false, fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", words[0])
+	}
+	if f := sessions.ExportFormat(file[i+1:]); slices.Contains(sessions.ExportFormats, f) {
+		as = f
+	}
+	return as, file, force, nil
+}
+
+// exportThis writes this session into a file.
+func exportThis(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	as, file, force, err := exportWish(args)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	return exported(s, s.Setup.ID, as, file, force)
+}
+
+// exportSession writes any session into a file that is named after it.
+func exportSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	return exported(s, textOf(args), sessions.Markdown, "", false)
+}
+
+func exported(s *Session, id string, as sessions.ExportFormat, file string, force bool) (show.Answer, error) {
+	path, err := s.Setup.Export(id, as, file, force)
+	return show.Say("written: " + path + " (keys and what looks like one are taken out; read it before you share it)"), err
+}

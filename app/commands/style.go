@@ -1,0 +1,41 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/extensions/style"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "style", Args: "[NAME]", Brief: "how answers are written", Early: true, Means: []string{"output-style", "tone", "verbose"},
+		Help: "how answers are written, from the next session on; without a name, lists the styles",
+	}, onStyles)
+}
+
+// onStyles lists the styles, or keeps one in the person's settings.
+func onStyles(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	if len(args) > 0 {
+		text, err := s.Setup.SetStyle(strings.ToLower(textOf(args)))
+		return show.Say(text), err
+	}
+	all, problems, err := s.Setup.Styles()
+	list := show.List{
+		Title: "Styles of answers", Columns: []string{"name", "from", "what it is"},
+		Usage: "/style NAME keeps one in your settings, for the next session or /clear",
+	}
+	now := s.Setup.Config.Agent.Style
+	for _, one := range all {
+		list.Rows = append(list.Rows, show.Row{
+			ID: one.Name, Cells: []string{one.Name, string(one.Origin), one.Description}, Mark: one.Name == now || now == "" && one.Name == style.Default,
+			Deeds: []show.Deed{{Label: "use it", Run: []string{"style", one.Name}, Closes: true}},
+		})
+	}
+	for _, p := range problems {
+		list.Note = strings.TrimPrefix(list.Note+" · "+p.String(), " · ")
+	}
+	return show.Answer{List: &list}, err
+}

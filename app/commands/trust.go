@@ -1,0 +1,173 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "trust", Args: "[ID|all|forget ID]", Brief: "trust what came with this folder", Early: true,
+		Help: "what came with this folder and runs or grants something: hooks, servers, settings; choose what to trust",
+	}, onTrust)
+}
+
+// onTrust lists what of the project needs trust, or trusts what the ids of that list mean; with forget before them that
+// ends. The session begins again with what is trusted. The deeds of the list are set, unset and diff; it closes with apply.
+func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	verb := ""
+	if len(args) > 0 {
+		verb = args[0]
+	}
+	switch {
+	case verb == "diff":
+		return trustDiff(s, args[1:])
+	case verb == "apply" && s.Now.Busy != nil:
+		return show.Say("what you decided applies when the session begins again: " + s.Now.Busy.Error()), nil
+	case s.Now.Busy != nil:
+		return show.Answer{}, s.Now.Busy
+	case verb == "apply":
+		return s.again(), nil
+	case verb == "set" || verb == "unset":
+		return show.Answer{}, setTrust(s, verb == "set", args[1:])
+	case verb == "forget":
+		return s.again(), setTrust(s, false, args[1:])
+	case verb != "":
+		return s.again(), setTrust(s, true, args)
+	}
+	return listTrust(s)
+}
+
+// listTrust lists what of the project needs trust. Where there is nothing but settings it trusts the folder.
+func listTrust(s *Session) (show.Answer, error) {
+	all, err := s.Setup.TrustItems()
+	if err != nil || !settingsAlone(all) {
+		return show.Answer{List: trustList(s.Setup, all)}, err
+	}
+	text, err := s.Setup.TrustFolder()
+	if err != nil || text != "" {
+		return show.Say(text), err
+	}
+	return s.again(), nil
+}
+
+// setTrust trusts the items that ids mean, or ends that.
+func setTrust(s *Session, on bool, ids []string) error {
+	all, err := s.Setup.TrustItems()
+	if err != nil {
+		return err
+	}
+	chosen, err := chosenItems(all, ids, on)
+	if err != nil {
+		return err
+	}
+	return s.Setup.SetTrust(on, chosen)
+}
+
+// trustDiff shows what has changed in an item since it was trusted.
+func trustDiff(s *Session, ids []string) (show.Answer, error) {
+	all, err := s.Setup.TrustItems()
+	if err != nil {
+		return show.Answer{}, err
+	}
+	chosen, err := chosenItems(all, ids, false)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	diff, err := s.Setup.PartDiff(chosen[0])
+	return show.Answer{Text: &show.Text{Title: chosen[0].Title(), Body: diff, Form: show.Diff}}, err
+}
+
+// again begins the session again, with what has changed in files.
+func (s *Session) again() show.Answer {
+	return show.Answer{Leave: &show.Leave{Session: s.Setup.Current()}}
+}
+
+// settingsAlone reports whether nothing but the settings of the folder waits for trust, and nothing is trusted: they are
+// trusted without a list.
+func settingsAlone(all []compose.TrustItem) bool {
+	return len(all) == 0 || len(all) == 1 && all[0].Kind == compose.SettingsKind && all[0].Waits()
+}
+
+// trustID names an item in the form in which it is shown: another form of it is another id.
+func trustID(i compose.TrustItem) string { return idOf(i.Dir, i.Kind, i.Name, i.Print) }
+
+// chosenItems returns the items that ids mean; all is all that wait.
+func chosenItems(all []compose.TrustItem, ids []string, on bool) ([]compose.TrustItem, error) {
+	var chosen []compose.TrustItem
+	for _, id := range ids {
+		i := slices.IndexFunc(all, func(i compose.TrustItem) bool { return trustID(i) == id })
+		switch {
+		case id == "all" && on:
+			chosen = append(chosen, waiting(all)...)
+		case i < 0:
+			return nil, fmt.Errorf("%q is not in the list, or changed while you looked at it: /trust shows the list", id)
+		default:
+			chosen = append(chosen, all[i])
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("say which: a number of the list, or all")
+	}
+	return chosen, nil
+}
+
+// waiting returns the items that could be trusted and are not.
+func waiting(all []compose.TrustItem) []compose.TrustItem {
+	return slices.DeleteFunc(slices.Clone(all), func(i compose.TrustItem) bool { return !i.Waits() })
+}
+
+// trustList lists items, after a row for all that wait.
+func trustList(setup *compose.Setup, all []compose.TrustItem) *show.List {
+	list := show.List{
+		Title: "What this project runs and grants", Columns: []string{"what", "runs", "state"}, Done: []string{"trust", "apply"},
+		Usage: "/trust N or /trust all trusts them as they are shown here, /trust forget N ends it",
+	}
+	if some := waiting(all); len(some) > 1 {
+		r := show.Row{ID: "all", Cells: []string{fmt.Sprintf("all %d that wait", len(some)), "", ""}, Title: fmt.Sprintf("Trust these %d?", len(some)), Whole: true}
+		run := []string{"trust", "set"}
+		for _, i := range some {
+			r.More = append(append(r.More, i.Lines...), "")
+			run = append(run, trustID(i))
+		}
+		r.Deeds = []show.Deed{{Label: "trust all of them", Run: run}}
+		list.Rows = append(list.Rows, r)
+	}
+	for _, i := range all {
+		list.Rows = append(list.Rows, trustRow(setup, i))
+	}
+	return &list
+}
+
+// trustRow is an item with all that a person should know before trusting it.
+func trustRow(setup *compose.Setup, i compose.TrustItem) show.Row {
+	r := show.Row{ID: trustID(i), Cells: []string{i.Title(), i.Runs, string(i.State)}, Mark: i.State == compose.Trusted, More: i.Lines, Title: "Trust " + i.Title() + "?"}
+	do := func(label, verb string) {
+		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: []string{"trust", verb, r.ID}})
+	}
+	switch i.State {
+	case compose.Untrustable:
+		r.Title = i.Title() + " can't be trusted"
+	case compose.Trusted:
+		r.Title = i.Title() + " is trusted"
+		do("no longer trust it", "unset")
+	case compose.Changed:
+		r.Title, r.Whole = i.Title()+" changed since you trusted it", true
+		do("trust it as it is now", "set")
+		do("show what changed", "diff")
+		if diff, err := setup.PartDiff(i); err == nil && diff != "" {
+			r.More = append(slices.Clone(r.More), strings.Split(strings.TrimSpace(diff), "\n")...)
+		}
+	default:
+		r.Whole = true
+		do("trust it", "set")
+	}
+	return r
+}
