@@ -14,6 +14,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -30,7 +31,7 @@ func (w windowed) Info() model.Info {
 func withWindow(tokens int) func(*Options) {
 	return func(o *Options) {
 		o.Model, o.System = windowed{o.Model.(*script), tokens}, "be brief"
-		o.Context.Strategy = Digest
+		o.Context.Strategy = settings.Digest
 	}
 }
 
@@ -87,7 +88,7 @@ func TestAutomaticCompaction(t *testing.T) {
 // Each request says how full the context is and what to do about it; a person is warned once at each grade that calls for it.
 func TestHealthOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { withWindow(1000)(o); o.Context.Strategy = Keep }, answers(12)...)
+		s := start(t, func(o *Options) { withWindow(1000)(o); o.Context.Strategy = settings.Keep }, answers(12)...)
 		for i := range 10 {
 			s.do(prompt(i, 86))
 		}

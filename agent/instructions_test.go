@@ -14,6 +14,7 @@ import (
 	"buddy/agent/instructions"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/agent/settings"
 )
 
 // lastNotice is the text of the newest notice.
@@ -40,7 +41,7 @@ func TestInstructions(t *testing.T) {
 		text := "use tabs"
 		s := start(t, func(o *Options) {
 			o.System, o.Here = "You are buddy.", "You work in /w."
-			o.Context.Strategy = Window
+			o.Context.Strategy = settings.Window
 			o.Instructions = func(ctx context.Context) (instructions.Set, error) {
 				time.Sleep(time.Second) // of a target that is far away
 				return ofProject(text), ctx.Err()

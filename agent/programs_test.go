@@ -18,6 +18,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/reminder"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -688,7 +689,7 @@ func TestCompactionTellsItsHooksAndCanBeRefused(t *testing.T) {
 // A digest that makes room by itself asks the hooks as well: what they refuse is not compacted, and nothing is sent.
 func TestADigestOfAFullContextAsksTheHooks(t *testing.T) {
 	t.Parallel()
-	s := newHookSession(t, Options{Context: Context{Strategy: Digest}, System: "be brief"}, []hookSpec{
+	s := newHookSession(t, Options{Context: settings.Context{Strategy: settings.Digest}, System: "be brief"}, []hookSpec{
 		{hooks.PreCompact, "auto", `cat >pre; [ -e may ] || { echo not now >&2; exit 2; }`, ""},
 	}, append(answers(4), answers(2)...)...)
 	for i := range 4 {

@@ -18,6 +18,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -220,7 +221,7 @@ func TestAnythingMayHappen(t *testing.T) {
 					if seed%2 == 0 {
 						o.Reminders = anyReminders(rng.Uint64())
 					}
-					o.Context = Context{Strategy: []Strategy{Summary, Digest, Window}[seed%3]}
+					o.Context = settings.Context{Strategy: []settings.Strategy{settings.Summary, settings.Digest, settings.Window}[seed%3]}
 				})
 				for range 25 {
 					act(s, rng)

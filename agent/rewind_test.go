@@ -12,6 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -57,7 +58,7 @@ func TestRewindOverRandomHistories(t *testing.T) {
 			f := &fickle{rng: rand.New(rand.NewPCG(uint64(seed), 12))}
 			configure := func(o *Options) {
 				o.Model, o.Tools, o.System, o.MaxTurns = f, tools.NewRegistry(&fakeTool{}), "be brief", 6
-				o.Context = Context{Strategy: []Strategy{Summary, Digest, Window}[seed%3]}
+				o.Context = settings.Context{Strategy: []settings.Strategy{settings.Summary, settings.Digest, settings.Window}[seed%3]}
 			}
 			s := start(t, configure)
 			before := make(map[uint64][]model.Message) // each prompt

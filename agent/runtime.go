@@ -14,7 +14,7 @@
 //	rt := agent.New(agent.Options{Model: m, Tools: registry})
 //	res, err := rt.RunText(ctx, "why do the tests fail?")
 //
-// A conversation that outgrows the model's window is compacted as [Context] says. What an
+// A conversation that outgrows the model's window is compacted as [settings.Context] says. What an
 // earlier process recorded comes back through Options.Replay, and [Runtime.Continue] takes
 // up what it left unfinished.
 //
@@ -48,6 +48,7 @@ import (
 	"buddy/agent/redact"
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
+	"buddy/agent/settings"
 	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/agent/subagents"
@@ -121,7 +122,7 @@ type Options struct {
 	MaxTurns    int              // turns of one exchange; 0 = no limit
 	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	ToolTokens  map[string]int   // limits of the tokens of a tool's results in an exchange, see [usage.Budget]
-	Context     Context          // how the conversation is kept within the model's window
+	Context     settings.Context // how the conversation is kept within the model's window
 	Mode        action.Mode      // how approvals are decided; "" = ask
 	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
 	Policy      policy.Policy    // what needs an approval

@@ -13,6 +13,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/agent/skills"
 	"buddy/extensions"
 	"buddy/extensions/frontmatter"
@@ -306,7 +307,7 @@ func TestSkillsSurvive(t *testing.T) {
 		l.add(t, extensions.Person, extensions.Skill, "pdf", "---\ndescription: Fill forms\n---\nThe text of pdf. $ARGUMENTS")
 		l.add(t, extensions.Person, extensions.Command, "fix", "The text of fix.")
 		load := `c%d use_tool {"name":"skill","args":{"name":"pdf","args":"a"}}`
-		options := withSkills(l, &printer{}, func(o *Options) { o.Context.Strategy = Window; o.Context.Messages = 10 })
+		options := withSkills(l, &printer{}, func(o *Options) { o.Context.Strategy = settings.Window; o.Context.KeepMessages = 10 })
 		s := start(t, options,
 			untold("", fmt.Sprintf(load, 1)), untold("", fmt.Sprintf(load, 2)), untold("one"), untold("two"), untold("three"), untold("four"), untold("five"))
 		s.do(event.Submit{Text: "use it"})

@@ -15,6 +15,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -109,7 +110,7 @@ func TestSmallWindowNeverEnds(t *testing.T) {
 			m.wrote = len(d.Name) + len(d.Description) + len(d.Parameters)
 			s := start(t, func(o *Options) {
 				o.Model, o.System, o.Tools, o.MaxTurns = m, strings.Repeat("be brief ", 20), tools.NewRegistry(tool), 6
-				o.Context.Strategy = []Strategy{Summary, Digest, Window}[r.IntN(3)]
+				o.Context.Strategy = []settings.Strategy{settings.Summary, settings.Digest, settings.Window}[r.IntN(3)]
 			})
 			defer s.stop()
 			for i := range prompts {

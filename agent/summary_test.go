@@ -17,6 +17,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -24,7 +25,7 @@ import (
 func summarising(tokens int) func(*Options) {
 	return func(o *Options) {
 		withWindow(tokens)(o)
-		o.Context.Strategy = Summary
+		o.Context.Strategy = settings.Summary
 	}
 }
 
@@ -411,12 +412,12 @@ func TestFilesAreRestored(t *testing.T) {
 // Files are read again up to the first one that is too much, also if a later one would fit; none if nobody wants that.
 func TestRestoredFilesHaveABudget(t *testing.T) {
 	for name, tt := range map[string]struct {
-		context Context
+		context settings.Context
 		want    []string
 	}{
-		"room for all":     {Context{}, []string{"/w/last", "/w/long" + strings.Repeat("g", 400), "/w/first"}},
-		"up to the second": {Context{Memory: 100}, []string{"/w/last"}},
-		"none":             {Context{Restore: NoFiles}, nil},
+		"room for all":     {settings.Context{}, []string{"/w/last", "/w/long" + strings.Repeat("g", 400), "/w/first"}},
+		"up to the second": {settings.Context{RestoreTokens: 100}, []string{"/w/last"}},
+		"none":             {settings.Context{Restore: settings.NoFiles}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -424,7 +425,7 @@ func TestRestoredFilesHaveABudget(t *testing.T) {
 				s := start(t, func(o *Options) {
 					summarising(100_000)(o)
 					o.Tools = tools.NewRegistry(&reader{})
-					o.Context.Memory, o.Context.Restore = tt.context.Memory, tt.context.Restore
+					o.Context.RestoreTokens, o.Context.Restore = tt.context.RestoreTokens, tt.context.Restore
 				}, read("a", "/w/first"), read("b", "/w/long"+strings.Repeat("g", 400)), read("c", "/w/last"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"))
 				s.do(event.Submit{Text: "read"})
 				s.do(event.Compact{})
@@ -503,7 +504,7 @@ func TestWindowStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withWindow(1000)(o)
-			o.Context = Context{Strategy: Window, Messages: 4}
+			o.Context = settings.Context{Strategy: settings.Window, KeepMessages: 4}
 		}, answers(8)...)
 		for i := range 5 {
 			s.do(prompt(i, 160))
@@ -524,7 +525,7 @@ func TestWindowStrategyCountsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withWindow(100_000)(o)
-			o.Context = Context{Strategy: Window, Messages: 4}
+			o.Context = settings.Context{Strategy: settings.Window, KeepMessages: 4}
 		}, answers(8)...)
 		for i := range 4 {
 			s.do(prompt(i, 20)) // system, 2 messages each

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/sessions/trace"
 )
 
@@ -42,7 +43,7 @@ func TestUsageIsCountedOnce(t *testing.T) {
 			},
 			"one": {costs(1000, "", "seen")},
 		}, []string{worker}, func(o *Options) {
-			o.Small, o.Context.Strategy = small, Summary
+			o.Small, o.Context.Strategy = small, settings.Summary
 			o.Model.(*byAgent).info.Window = 100_000
 		})
 		s.do(event.Submit{Text: "first"})

@@ -19,6 +19,8 @@ package config
 import (
 	"os"
 	"slices"
+
+	"buddy/agent/settings"
 )
 
 // Demo is the name of the embedded offline model, valid wherever a profile's name is, unless a
@@ -41,7 +43,7 @@ type Config struct {
 	Agent    Agent
 	Agents   Agents
 	Goal     Goal
-	Context  Context
+	Context  settings.Context
 	Tools    Tools
 	UI       UI
 	Sandbox  Sandbox
@@ -89,18 +91,6 @@ type Agent struct {
 	SmallModel    string  // a profile's name; empty: none
 	OnStall       string  // retry, fallback or abort
 	Style         string  // name of an output style; "" is the default one
-}
-
-// Context holds the section [context]. Numbers are percent of the model's context window
-// unless noted.
-type Context struct {
-	Strategy, Restore string
-	HintAt, WarnAt, CriticalAt,
-	CompactAt, HardAt, // thresholds at which something happens
-	CompactTo, ManualTo, Keep int // what is left afterwards
-	KeepMessages  int // messages
-	RestoreTokens int
-	Instructions  bool // whether instruction files such as AGENTS.md are sent to the model
 }
 
 // Skills holds the section [skills].
@@ -204,12 +194,8 @@ func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 
 func defaults() Config {
 	return Config{
-		Agent: Agent{Mode: "ask", MaxIterations: 200, MaxRepeats: 10, WarnAt: 80, OnStall: "retry"},
-		Context: Context{
-			Strategy: "summary", Restore: "recent",
-			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
-			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
-		},
+		Agent:   Agent{Mode: "ask", MaxIterations: 200, MaxRepeats: 10, WarnAt: 80, OnStall: "retry"},
+		Context: settings.Context{Instructions: true}.WithDefaults(),
 		Tools:   Tools{Timeout: 60, Waits: 600, Page: 40_000, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},

@@ -14,7 +14,7 @@ var contextSection = section{
 			name: "strategy", short: "`summary`, `digest`, `window` or `keep`",
 			doc: "`summary` asks the model to summarise the older messages; if that fails, `digest` follows, which keeps a few lines " +
 				"of each. `window` drops them. `keep` removes nothing: a full context window ends the exchange.",
-			pointer: func(c *Config, _ *Profile) any { return &c.Context.Strategy },
+			pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Context.Strategy) },
 			check:   oneOf("value", "summary", "digest", "window", "keep"),
 		},
 		{
@@ -36,7 +36,7 @@ var contextSection = section{
 			name: "restore", short: "`recent`, `accessed` or `none`",
 			doc: "Which files are read again after a summary, at most five: those read last or most often. Only files " +
 				"that may be read without approval.",
-			pointer: func(c *Config, _ *Profile) any { return &c.Context.Restore },
+			pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Context.Restore) },
 			check:   oneOf("value", "recent", "accessed", "none"),
 		},
 		{

@@ -64,8 +64,8 @@ var gluedWords = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN",
 // qualifiers stand behind the word that counts.
 var qualifiers = []string{"BASE64", "B64", "HEX", "PEM", "JSON", "DATA", "VALUE", "PROD", "PRODUCTION", "DEV", "STAGING", "TEST", "CI", "OLD", "NEW", "PRIMARY", "SECONDARY", "CONFIG"}
 
-// settings end names whose values are a setting of a secret, or the path of a file with it.
-var settings = []string{
+// endings end names whose values are a setting of a secret, or the path of a file with it.
+var endings = []string{
 	"DIR", "DIRS", "FILE", "PATH", "PATHS", "SOCK", "SOCKET", "PROFILE", "STORE", "COMMAND", "CMD", "HELPER", "NAME", "TTY", "LENGTH", "SIZE", "TIMEOUT", "TTL", "EXPIRY",
 	"EXPIRES", "TYPE", "METHOD", "MODE", "ENABLED", "DISABLED", "URL", "URI", "HOST", "PORT", "DOMAIN", "REGION", "ISSUER", "AUDIENCE", "ENDPOINT", "PROVIDER", "USER", "USERNAME",
 	"EMAIL", "PREFIX", "SUFFIX", "FORMAT", "ALGORITHM", "ALG", "BACKEND", "LIMIT", "COUNT", "VERSION", "PARALLELISM", "INFO", "SAMESITE", "SECURE", "HTTPONLY", "SERVER", "AGE", "REALM", "SCHEME",
@@ -104,7 +104,7 @@ func secretVariable(name string) string {
 		return ""
 	}
 	last := words[len(words)-1]
-	if slices.Contains(settings, last) && (last != "URL" || !slices.Contains(words, "WEBHOOK")) {
+	if slices.Contains(endings, last) && (last != "URL" || !slices.Contains(words, "WEBHOOK")) {
 		return ""
 	}
 	for _, p := range variableParts {

@@ -5,7 +5,7 @@
 // Its invariant: a window that is only assumed removes no message before the provider says that
 // a request was too long. Nothing that it asks a model is in a history.
 //
-//	c := compact.New(compact.Context{}.WithDefaults(), compact.Parts{…})
+//	c := compact.New(settings.Context{}.WithDefaults(), compact.Parts{…})
 //	fitting, did := c.Fit(ctx, work, turn)
 package compact
 
@@ -23,6 +23,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
+	"buddy/agent/settings"
 	"buddy/agent/stream"
 	"buddy/agent/usage"
 )
@@ -42,7 +43,7 @@ type Parts struct {
 // Compactor makes room in conversations. It is safe for concurrent use, on different
 // conversations; use New.
 type Compactor struct {
-	o Context
+	o settings.Context
 	p Parts
 
 	told *told
@@ -55,7 +56,7 @@ type told struct {
 }
 
 // New returns a compactor. o has its defaults.
-func New(o Context, p Parts) *Compactor {
+func New(o settings.Context, p Parts) *Compactor {
 	return &Compactor{o: o, p: p, told: &told{all: make(map[string]bool)}}
 }
 
@@ -216,8 +217,8 @@ const (
 // Moved. If the provider finds the request too long nevertheless, Overflowed makes room then.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
-	if c.o.Strategy != Keep {
-		w.Talk.ClearOld(w.Task, known && w.Talk.Tokens() >= percent(window, c.o.Hint))
+	if c.o.Strategy != settings.Keep {
+		w.Talk.ClearOld(w.Task, known && w.Talk.Tokens() >= percent(window, c.o.HintAt))
 	}
 	asked := c.due(w, turn) // and so are the hooks
 	if asked {
@@ -229,8 +230,8 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 		return Fits, nil // the next look at ctx ends it
 	}
 	window, known = c.p.Selection.Window()
-	if known && w.Talk.Tokens() >= percent(window, c.o.Hard) && c.o.Strategy != Keep {
-		if did := c.digest(ctx, w, percent(window, c.o.Target), asked, true); did != nil {
+	if known && w.Talk.Tokens() >= percent(window, c.o.HardAt) && c.o.Strategy != settings.Keep {
+		if did := c.digest(ctx, w, percent(window, c.o.CompactTo), asked, true); did != nil {
 			return Moved, did
 		}
 		if ctx.Err() != nil {
@@ -241,7 +242,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	switch {
 	case !known:
 		c.tellUnknownWindow()
-	case used >= percent(window, c.o.Hard):
+	case used >= percent(window, c.o.HardAt):
 		c.p.Stream.Publish(w.Task, 0, event.Error{
 			Text: "the context is full, nothing was sent: " + fill(used, window), Code: "context_limit", Task: w.Task,
 			NextStep: "/rewind takes the last prompt back, /session new begins anew; context_limit in the profile if the model takes more",
@@ -256,7 +257,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 
 // warn tells a person that a context fills up, once in a task for each grade that calls for something.
 func (c *Compactor) warn(w Work, used, window int) {
-	grade := c.o.health(used, window)
+	grade := health(c.o, used, window)
 	if !w.Room.warns(w.Task, grade) {
 		return
 	}
@@ -317,7 +318,7 @@ func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int
 	u := event.ContextUsage{Estimated: talk.Tokens(), Limit: c.p.Selection.KnownWindow()}
 	if u.Limit > 0 {
 		u.Percent = Percent(u.Estimated, u.Limit)
-		u.Health = c.o.health(u.Estimated, u.Limit)
+		u.Health = health(c.o, u.Estimated, u.Limit)
 		u.NextStep = nextStep(u.Health)
 	}
 	c.p.Stream.Publish(task, turn, u)
@@ -357,10 +358,10 @@ func (c *Compactor) due(w Work, turn int) bool {
 // over reports whether a conversation has more than the strategy lets stand: tokens, or messages.
 func (c *Compactor) over(w Work, used, window int) bool {
 	switch c.o.Strategy {
-	case Summary:
-		return used > percent(window, c.o.Compact)
-	case Window:
-		return used > percent(window, c.o.Compact) || len(w.Talk.Messages()) > messageFactor*c.o.Messages
+	case settings.Summary:
+		return used > percent(window, c.o.CompactAt)
+	case settings.Window:
+		return used > percent(window, c.o.CompactAt) || len(w.Talk.Messages()) > messageFactor*c.o.KeepMessages
 	}
 	return false
 }
@@ -383,30 +384,30 @@ func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *even
 		return nil
 	}
 	window, _ := c.p.Selection.Window()
-	tail := percent(window, c.o.Tail)
+	tail := percent(window, c.o.Keep)
 	if asked {
-		tail = min(tail, percent(w.Talk.Tokens(), c.o.Tail))
+		tail = min(tail, percent(w.Talk.Tokens(), c.o.Keep))
 	}
 	messages := 0
-	if c.o.Strategy == Window {
-		messages = c.o.Messages
+	if c.o.Strategy == settings.Window {
+		messages = c.o.KeepMessages
 	}
 	plan := w.Talk.PlanCut(tail, messages)
-	summarise := c.o.Strategy == Summary && c.p.Selection.Model().Info().API != model.Demo && (!overflowed || !w.Room.fails())
+	summarise := c.o.Strategy == settings.Summary && c.p.Selection.Model().Info().API != model.Demo && (!overflowed || !w.Room.fails())
 	switch {
 	case summarise && len(plan.Removed) > 0:
 		c.begins(w, BySummary)
 		if err := c.summarise(ctx, w, &plan); err == nil {
 			return c.cut(w, BySummary, plan)
 		}
-	case c.o.Strategy == Window && len(plan.Removed) > 0:
+	case c.o.Strategy == settings.Window && len(plan.Removed) > 0:
 		c.begins(w, ByWindow)
 		return c.cut(w, ByWindow, plan)
 	}
 	if !asked || ctx.Err() != nil {
 		return nil
 	}
-	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.Manual), true, overflowed)
+	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.ManualTo), true, overflowed)
 }
 
 // The ways to compact without a digest.
@@ -469,7 +470,7 @@ func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.Contex
 // Overflowed makes room because the provider said that a request was too long, and returns
 // what it did; nil when the same request would be sent again.
 func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompacted {
-	if c.o.Strategy == Keep {
+	if c.o.Strategy == settings.Keep {
 		return nil
 	}
 	w.Room.Ask("")

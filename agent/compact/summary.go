@@ -14,6 +14,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/agent/settings"
 	"buddy/agent/usage"
 	"buddy/tools"
 )
@@ -202,7 +203,7 @@ func scrub(s string) string {
 // still: as the model would, and only what needs no approval.
 func (c *Compactor) restore(ctx context.Context, reads, visible []history.Read, window int) string {
 	tool, err := c.p.Selection.Tools().Lookup("read_file")
-	if err != nil || c.o.Restore == NoFiles {
+	if err != nil || c.o.Restore == settings.NoFiles {
 		return ""
 	}
 	switched := c.p.Selection.Target() != ""
@@ -210,10 +211,10 @@ func (c *Compactor) restore(ctx context.Context, reads, visible []history.Read, 
 	for _, v := range visible {
 		seen[history.Read{Path: v.Path, Target: v.Target}] = true
 	}
-	budget := min(c.o.Memory, percent(window, 10)) * BytesPerToken
+	budget := min(c.o.RestoreTokens, percent(window, 10)) * BytesPerToken
 	var b strings.Builder
 	n := 0
-	for _, read := range c.o.order(reads) {
+	for _, read := range ordered(reads, c.o.Restore) {
 		if n == maxRestored || ctx.Err() != nil {
 			break
 		}

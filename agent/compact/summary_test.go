@@ -8,6 +8,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 )
 
 func TestScrub(t *testing.T) {
@@ -54,9 +55,9 @@ func TestSummaryRequestIsBounded(t *testing.T) {
 // Which files are read again first: those read last, or those read most often.
 func TestOrderOfRestoredFiles(t *testing.T) {
 	reads := []history.Read{{Path: "often", Times: 3}, {Path: "once", Times: 1}, {Path: "twice", Times: 2}, {Path: "last", Times: 1}}
-	for restore, want := range map[Restore]string{MostRecent: "last twice once often", MostAccessed: "often twice last once"} {
+	for restore, want := range map[settings.Restore]string{settings.MostRecent: "last twice once often", settings.MostAccessed: "often twice last once"} {
 		var got []string
-		for _, r := range (Context{Restore: restore}).order(reads) {
+		for _, r := range ordered(reads, restore) {
 			got = append(got, r.Path)
 		}
 		if strings.Join(got, " ") != want {
@@ -66,13 +67,13 @@ func TestOrderOfRestoredFiles(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	o := Context{}.WithDefaults()
+	o := settings.Context{}.WithDefaults()
 	for used, want := range map[int]event.Health{69: event.Healthy, 70: event.Hint, 80: event.Warned, 89: event.Warned, 90: event.Critical, 200: event.Critical} {
-		if got := o.health(used, 100); got != want {
+		if got := health(o, used, 100); got != want {
 			t.Errorf("health(%d %%) = %q, want %q", used, got, want)
 		}
 	}
-	if got := o.health(1000, 0); got != event.Healthy {
+	if got := health(o, 1000, 0); got != event.Healthy {
 		t.Errorf("without a window it is %q", got)
 	}
 }

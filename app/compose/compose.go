@@ -120,7 +120,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Here: prompt.Here(told.facts), Told: told.to,
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxRepeats: p.Config.Agent.MaxRepeats, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
-		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
+		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: p.Config.Context, Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
 		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Folder: folder{p.Targets}, Resources: resources(servers),
 		Redact: secret, Keys: knownKeys(p.Config), Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
@@ -135,14 +135,6 @@ func withoutMemory(p *Program) []string {
 		return []string{"remember"}
 	}
 	return nil
-}
-
-func contextOf(c config.Context) agent.Context {
-	return agent.Context{
-		Strategy: agent.Strategy(c.Strategy), Hint: c.HintAt, Warn: c.WarnAt, Critical: c.CriticalAt,
-		Compact: c.CompactAt, Hard: c.HardAt, Target: c.CompactTo, Manual: c.ManualTo, Tail: c.Keep,
-		Messages: c.KeepMessages, Restore: agent.Restore(c.Restore), Memory: c.RestoreTokens,
-	}
 }
 
 // goalsOf returns the limits of goals.

@@ -78,7 +78,7 @@ func TestDay(t *testing.T) {
 		id := j.Info().Header.ID
 		rt := agent.New(agent.Options{
 			Session: id, Model: &worker{}, Tools: tools.NewRegistry(basic.NewTime(time.Now)), Mode: action.ModeAll,
-			System: "You are a worker.", Context: agent.Context{}, Journal: j,
+			System: "You are a worker.", Journal: j,
 		})
 		x := open(t, 100, 30)
 		x.u.deps.Send = rt.Send

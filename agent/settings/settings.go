@@ -1,0 +1,61 @@
+// Package settings holds the sections of the settings that the runtime takes as they are. Package config fills them from
+// files; a program without files begins with the zero values. It reads nothing.
+//
+//	c := settings.Context{Strategy: settings.Window}.WithDefaults()
+package settings
+
+import "cmp"
+
+// Strategy selects what happens when a conversation grows too long for the model.
+type Strategy string
+
+// The strategies.
+const (
+	// Summary asks the model for a summary of the older messages. When it fails, or the
+	// context is nearly full nevertheless, it is Digest.
+	Summary Strategy = "summary"
+	// Digest replaces the oldest exchanges by a few lines about them, without the model.
+	Digest Strategy = "digest"
+	// Window keeps the newest messages and forgets the others, also when there are twice as many as it leaves.
+	Window Strategy = "window"
+	// Keep removes nothing: a full context ends the exchange.
+	Keep Strategy = "keep"
+)
+
+// Restore selects which of the files that a compaction took out are read again.
+type Restore string
+
+// The ways to restore.
+const (
+	MostRecent   Restore = "recent"
+	MostAccessed Restore = "accessed"
+	NoFiles      Restore = "none"
+)
+
+// Context holds the section [context]: how a conversation is kept within the window of its model. Numbers are
+// percent of the window unless they say otherwise.
+type Context struct {
+	Strategy      Strategy
+	HintAt        int // the use is reported as a hint, and old results are cleared
+	WarnAt        int // a person is warned
+	CriticalAt    int // the use is reported as critical
+	CompactAt     int // above it Summary and Window compact
+	HardAt        int // at it Digest compacts; if that does not help nothing is sent
+	CompactTo     int // what Digest compacts to
+	ManualTo      int // what Digest compacts to when a person asked
+	Keep          int // how much of the newest messages Summary and Window leave
+	KeepMessages  int // how many messages Window leaves at most
+	Restore       Restore
+	RestoreTokens int  // tokens that restored files may have together
+	Instructions  bool // whether instruction files such as AGENTS.md are read
+}
+
+// WithDefaults returns c with the default of each value that is zero.
+func (c Context) WithDefaults() Context {
+	c.Strategy, c.Restore = cmp.Or(c.Strategy, Summary), cmp.Or(c.Restore, MostRecent)
+	c.HintAt, c.WarnAt, c.CriticalAt = cmp.Or(c.HintAt, 70), cmp.Or(c.WarnAt, 80), cmp.Or(c.CriticalAt, 90)
+	c.CompactAt, c.HardAt = cmp.Or(c.CompactAt, 80), cmp.Or(c.HardAt, 95)
+	c.CompactTo, c.ManualTo = cmp.Or(c.CompactTo, 82), cmp.Or(c.ManualTo, 60)
+	c.Keep, c.KeepMessages, c.RestoreTokens = cmp.Or(c.Keep, 20), cmp.Or(c.KeepMessages, 40), cmp.Or(c.RestoreTokens, 50_000)
+	return c
+}
