@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/model"
 	"buddy/texts"
 )
 
@@ -72,7 +73,7 @@ func (l *loader) detected() {
 func (l *loader) finish(baseURL, baseFrom string) error {
 	p := l.cfg.Active
 	if baseFrom != "" {
-		p.BaseURL, p.Prices = baseURL, Prices{} // they belong to another endpoint
+		p.BaseURL, p.Prices = baseURL, model.Price{} // they belong to another endpoint
 	} else if p.bundled {
 		if _, baseFrom = p.moved(p.section()); baseFrom != "" {
 			if _, err := cleanURL(p.BaseURL, true); err != nil {
@@ -132,27 +133,27 @@ func (l *loader) configured() error {
 // chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a bundled
 // profile, else PROFILE/MODEL, else a raw model id on the active profile or, where there is
 // none, on the endpoint given with it.
-func (l *loader) chooseModel(model, from, baseURL string) error {
-	if err := checkID(model); err != nil {
+func (l *loader) chooseModel(name, from, baseURL string) error {
+	if err := checkID(name); err != nil {
 		return &Error{Place: from, Err: err}
 	}
 	l.index["agent.model"] = from
-	p, ok := l.cfg.Lookup(model)
-	if ok && p.bundled && (baseURL != "" || l.takesVendorIDs(model)) {
+	p, ok := l.cfg.Lookup(name)
+	if ok && p.bundled && (baseURL != "" || l.takesVendorIDs(name)) {
 		ok = false
 	}
 	switch {
 	case ok:
 		l.cfg.Active, l.cfg.Problem = &p, ""
-	case model == Demo:
+	case name == Demo:
 		l.cfg.Active, l.cfg.Problem = nil, ""
 	case l.cfg.Active != nil:
-		l.cfg.Active.Model, l.cfg.Active.Prices = model, Prices{} // they belong to another model
+		l.cfg.Active.Model, l.cfg.Active.Prices = name, model.Price{} // they belong to another model
 		l.index[Path("models", l.cfg.Active.Name, "model")] = from
 	case baseURL != "":
-		l.cfg.Active = &Profile{Name: model, Model: model, API: Completions}
+		l.cfg.Active = &Profile{Name: name, Model: name, API: Completions}
 	default:
-		return &Error{Place: from, Err: fmt.Errorf("%w; for a raw model id give --base-url too", l.noProfile(model))}
+		return &Error{Place: from, Err: fmt.Errorf("%w; for a raw model id give --base-url too", l.noProfile(name))}
 	}
 	return nil
 }

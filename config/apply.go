@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"buddy/agent/model"
 )
 
 // apply overlays the settings with those of a file, key by key.
@@ -147,7 +149,7 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 // store converts and checks a value. Errors name types and never a value, which may be a key.
 func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	switch to := fld.pointer(&l.cfg, p).(type) {
-	case *int, *Dollars:
+	case *int, *model.Money:
 		return storeNumber(e, fld, to)
 	case **float64:
 		return storeFraction(e, fld, to)
@@ -209,9 +211,9 @@ func number(e entry) (int, error) {
 	return int(v), nil
 }
 
-// amount reads the value of a number field, a *int or a *Dollars, from a file.
+// amount reads the value of a number field, a *int or a *model.Money, from a file.
 func amount(e entry, to any) (int64, error) {
-	if _, ok := to.(*Dollars); ok {
+	if _, ok := to.(*model.Money); ok {
 		v, err := dollars(e)
 		return int64(v), err
 	}
@@ -224,8 +226,8 @@ func setNumber(to any, v int64) (before int64) {
 	switch to := to.(type) {
 	case *int:
 		before, *to = int64(*to), int(v)
-	case *Dollars:
-		before, *to = int64(*to), Dollars(v)
+	case *model.Money:
+		before, *to = int64(*to), model.Money(v)
 	}
 	return before
 }
@@ -309,7 +311,7 @@ func (p Profile) check() error {
 	if t := p.Temperature; p.API == Anthropic && t != nil && *t > 1 {
 		return fmt.Errorf("temperature = %s is out of range with api = %q (allowed: 0 to 1)", decimal(*t), Anthropic)
 	}
-	return p.Prices.check()
+	return checkPrices(p.Prices)
 }
 
 // noticeKeys adds a notice when others may read a file with keys of its own.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"buddy/agent/model"
 )
 
 // Provider is a provider with a known address: with its key in the environment, or stored by
@@ -164,9 +166,9 @@ func (c *Config) Lookup(name string) (Profile, bool) {
 }
 
 // with returns the profile with another model, without the prices of the old one.
-func (p Profile) with(model string) Profile {
-	name := p.Name + "/" + model
-	p.Model, p.Prices, p.ContextLimit, p.MaxTokens = model, Prices{}, 0, 0
+func (p Profile) with(id string) Profile {
+	name := p.Name + "/" + id
+	p.Model, p.Prices, p.ContextLimit, p.MaxTokens = id, model.Price{}, 0, 0
 	return p.named(name)
 }
 

@@ -20,6 +20,7 @@ import (
 	"os"
 	"slices"
 
+	"buddy/agent/model"
 	"buddy/agent/settings"
 )
 
@@ -79,18 +80,18 @@ type Config struct {
 
 // Agent holds the section [agent].
 type Agent struct {
-	Model         string  // the profile to start with; empty: see Config.Active
-	SystemPrompt  string  // replaces the built-in one; empty keeps it
-	AppendPrompt  string  // follows the system prompt; empty adds nothing
-	Mode          string  // how approvals are decided at the start; package action knows the words
-	MaxIterations int     // turns per prompt; 0 means no limit
-	MaxRepeats    int     // of the same text in an answer; 0 means no limit
-	MaxCost       Dollars // per prompt; 0 means no limit
-	WarnAt        int     // percent of these two limits
-	FallbackModel string  // a profile's name; empty: none
-	SmallModel    string  // a profile's name; empty: none
-	OnStall       string  // retry, fallback or abort
-	Style         string  // name of an output style; "" is the default one
+	Model         string      // the profile to start with; empty: see Config.Active
+	SystemPrompt  string      // replaces the built-in one; empty keeps it
+	AppendPrompt  string      // follows the system prompt; empty adds nothing
+	Mode          string      // how approvals are decided at the start; package action knows the words
+	MaxIterations int         // turns per prompt; 0 means no limit
+	MaxRepeats    int         // of the same text in an answer; 0 means no limit
+	MaxCost       model.Money // per prompt; 0 means no limit
+	WarnAt        int         // percent of these two limits
+	FallbackModel string      // a profile's name; empty: none
+	SmallModel    string      // a profile's name; empty: none
+	OnStall       string      // retry, fallback or abort
+	Style         string      // name of an output style; "" is the default one
 }
 
 // Skills holds the section [skills].
@@ -151,14 +152,14 @@ type Profile struct {
 	API          API
 	Model        string // the id sent to the endpoint; Name when the file has none
 	APIKey       Secret
-	KeyEnv       string // api_key_env
-	KeyFile      string // api_key_file as an absolute path
-	ContextLimit int    // tokens; 0 means unknown
-	MaxTokens    int    // of one answer; 0 means the documented limit, or the adapter's default
-	Effort       string // reasoning_effort; empty leaves it to the provider
-	Calls        string // how tools are called: Native or Blocks; else the model and its server decide
-	Prices       Prices // zero means the documented prices
-	Login        Login  // used instead of a key
+	KeyEnv       string      // api_key_env
+	KeyFile      string      // api_key_file as an absolute path
+	ContextLimit int         // tokens; 0 means unknown
+	MaxTokens    int         // of one answer; 0 means the documented limit, or the adapter's default
+	Effort       string      // reasoning_effort; empty leaves it to the provider
+	Calls        string      // how tools are called: Native or Blocks; else the model and its server decide
+	Prices       model.Price // zero means the documented prices
+	Login        Login       // used instead of a key
 	Connection
 
 	Server string // who owns the models of its server on this machine, see [buddy/agent/model/local]; "" = not asked

@@ -161,8 +161,10 @@ func TestPrecedence(t *testing.T) {
 	turns := func(c Config) string { return strings.Repeat("i", c.Agent.MaxIterations) }
 	model := func(c Config) string { return c.Active.Name + "/" + c.Active.Model }
 	url := func(c Config) string { return c.Active.BaseURL }
-	cost := func(c Config) string { return c.Agent.MaxCost.String() }
-	price := func(c Config) string { return c.Active.Prices.Input.String() + " " + c.Active.Prices.Cached.String() }
+	cost := func(c Config) string { return inDollars(c.Agent.MaxCost) }
+	price := func(c Config) string {
+		return inDollars(c.Active.Prices.Input) + " " + inDollars(c.Active.Prices.Cached)
+	}
 	priced := oneURL + "price_input = 3\nprice_cached = 0.375\nprice_output = 1_5.0\n"
 	type files map[string]string // name of a field of home, or of a file → text
 	two := twoProfiles + "[agent]\nmodel = \"one\"\n"

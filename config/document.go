@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"buddy/agent/model"
 )
 
 // Document edits a settings file as a person would: comments and order stay. It is not safe
@@ -174,7 +176,7 @@ func (f *field) literalOf(values []string) (string, error) {
 		return "", fmt.Errorf("takes one value, not %d", len(values))
 	}
 	switch at.(type) {
-	case *int, *Dollars, **float64:
+	case *int, *model.Money, **float64:
 		return f.numberOf(values[0], at)
 	case *bool:
 		if v := values[0]; v != "true" && v != "false" {

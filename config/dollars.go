@@ -8,19 +8,18 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
-)
 
-// Dollars is an amount in micro-dollars: 1_000_000 is one dollar.
-type Dollars int64
+	"buddy/agent/model"
+)
 
 // maxDollars exceeds every plausible amount.
 const maxDollars = 1_000_000
 
-// String formats the amount in dollars, as in the file.
-func (d Dollars) String() string { return strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64) }
+// inDollars formats an amount as in the file.
+func inDollars(m model.Money) string { return decimal(float64(m) / float64(model.Dollar)) }
 
 // dollars parses an amount that is not negative.
-func dollars(e entry) (Dollars, error) {
+func dollars(e entry) (model.Money, error) {
 	if e.kind != unstable.Integer && e.kind != unstable.Float {
 		return 0, fmt.Errorf("must be an amount in dollars, not %s", kindName(e.kind))
 	}
@@ -36,7 +35,7 @@ func dollars(e entry) (Dollars, error) {
 	if err != nil || math.IsNaN(v) || v < 0 || v > maxDollars {
 		return 0, fmt.Errorf("%s is out of range (allowed: 0 to %d)", text, maxDollars)
 	}
-	d := Dollars(math.Round(v * 1e6))
+	d := model.Money(math.Round(v * float64(model.Dollar)))
 	if d == 0 && v > 0 {
 		return 0, errors.New(text + " is less than a millionth of a dollar")
 	}
@@ -62,18 +61,10 @@ func isFraction(at any) bool {
 	return ok
 }
 
-// Prices holds the costs of a million tokens. Zero means unknown.
-type Prices struct {
-	Input      Dollars
-	Cached     Dollars // input that the provider had cached
-	CacheWrite Dollars // input that the provider stores in its cache
-	Output     Dollars
-}
-
-// check returns an error if a price is missing.
-func (p Prices) check() error {
+// checkPrices returns an error if a price is missing.
+func checkPrices(p model.Price) error {
 	switch {
-	case p == Prices{}:
+	case !p.Known():
 	case p.Input == 0:
 		return errors.New("price_input is missing beside the other prices")
 	case p.Output == 0:

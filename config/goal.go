@@ -1,5 +1,7 @@
 package config
 
+import "buddy/agent/model"
+
 var goalSection = section{
 	name: "goal", access: trusted,
 	doc: "Goals, for which the agent works until a check says that they are met (`/goal`). These are the limits of one that says nothing of them.",
@@ -30,6 +32,6 @@ var goalSection = section{
 // Goal holds the section [goal].
 type Goal struct {
 	Turns                 int
-	Cost                  Dollars
+	Cost                  model.Money
 	Minutes, CheckMinutes int
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"buddy/agent/model"
 	"buddy/texts"
 )
 
@@ -104,9 +105,9 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 			one := 1
 			s.Minimum, s.Maximum = &one, &f.most
 		}
-	case *Dollars:
+	case *model.Money:
 		most := maxDollars
-		s.Type, s.Minimum, s.Maximum, s.Default = "number", &zero, &most, json.Number(v.String())
+		s.Type, s.Minimum, s.Maximum, s.Default = "number", &zero, &most, json.Number(inDollars(*v))
 	case **float64:
 		s.Type, s.Minimum, s.Maximum = "number", &zero, &f.most
 	case *[]string:

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"buddy/agent/model"
 )
 
 // Setting is one value in effect.
@@ -204,8 +206,8 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 		s.Value = *v
 	case *bool:
 		s.Value = *v
-	case *Dollars:
-		s.Value = json.Number(v.String())
+	case *model.Money:
+		s.Value = json.Number(s.text)
 	case **float64:
 		if s.Value = ""; *v != nil {
 			s.Value = json.Number(s.text)
@@ -328,8 +330,8 @@ func literal(v any) string {
 		return strconv.Itoa(*v)
 	case *bool:
 		return strconv.FormatBool(*v)
-	case *Dollars:
-		return v.String()
+	case *model.Money:
+		return inDollars(*v)
 	case *[]string:
 		return tomlList(*v)
 	case **float64:

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"buddy/agent/model"
 )
 
 // writtenAgain checks that settings that were read can be written and read again, that
@@ -151,7 +153,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 			if fld.most == 0 {
 				value = fmt.Sprintf("0x%x", r.IntN(1<<30))
 			}
-		case *Dollars:
+		case *model.Money:
 			value = fmt.Sprintf("%d.%06d", r.IntN(1000), r.IntN(1_000_000))
 		case **float64:
 			value = fmt.Sprintf("0.%d", r.IntN(100))

@@ -217,11 +217,9 @@ func (m priced) Info() model.Info {
 // documented of its model and endpoint.
 func PriceOf(profile config.Profile) model.Price {
 	p := profile.Prices
-	if p == (config.Prices{}) {
+	if !p.Known() {
 		return limits.Price(profile.BaseURL, profile.Model)
 	}
-	return model.Price{
-		Input: model.Money(p.Input), Cached: model.Money(cmp.Or(p.Cached, p.Input)),
-		CacheWrite: model.Money(cmp.Or(p.CacheWrite, p.Input)), Output: model.Money(p.Output),
-	}
+	p.Cached, p.CacheWrite = cmp.Or(p.Cached, p.Input), cmp.Or(p.CacheWrite, p.Input)
+	return p
 }

@@ -78,8 +78,8 @@ func TestPriceOf(t *testing.T) {
 	}{
 		{"documented", config.Profile{BaseURL: url, Model: "gpt-5.1"}, model.Price{Input: 1_250_000, Cached: 125_000, CacheWrite: 1_250_000, Output: 10_000_000}},
 		{"of another seller", config.Profile{BaseURL: "https://example.com/v1", Model: "gpt-5.1"}, model.Price{}},
-		{"said", config.Profile{BaseURL: url, Model: "gpt-5.1", Prices: config.Prices{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}}, model.Price{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}},
-		{"said in part", config.Profile{BaseURL: url, Prices: config.Prices{Input: 2, Output: 4}}, model.Price{Input: 2, Cached: 2, CacheWrite: 2, Output: 4}},
+		{"said", config.Profile{BaseURL: url, Model: "gpt-5.1", Prices: model.Price{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}}, model.Price{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}},
+		{"said in part", config.Profile{BaseURL: url, Prices: model.Price{Input: 2, Output: 4}}, model.Price{Input: 2, Cached: 2, CacheWrite: 2, Output: 4}},
 	}
 	for _, tt := range tests {
 		tt.profile.Name = "a"
