@@ -14,20 +14,15 @@ import (
 	"buddy/agent/goal"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/agent/settings"
 	"buddy/agent/turn"
 )
-
-// Goals limit what a goal may use that does not say it itself. The zero value has no limits.
-type Goals struct {
-	Limit     event.GoalUse
-	CheckTime time.Duration // how long its command may run, 0 for without limit
-}
 
 // goals keep the main task going for the goal of the session. The lock of tasks is taken before that of
 // the keeper.
 type goals struct {
 	tasks  *tasks
-	o      Goals
+	o      settings.Goal
 	keeper *goal.Keeper
 }
 
@@ -268,12 +263,12 @@ func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) 
 	checks := turn.Checks{Loop: g.tasks.loop}
 	if set.Check != "" {
 		call := checks.Command(set.Check, set.Outside)
-		call.Timeout = g.o.CheckTime
+		call.Timeout = time.Duration(g.o.CheckMinutes) * time.Minute
 		end := checks.Run(ctx, x, call)
 		found = compact.Clip(end.Result, maxFound)
 		switch {
 		case end.Late:
-			return false, fmt.Sprintf("its command did not end within %s and was stopped", g.o.CheckTime), found
+			return false, fmt.Sprintf("its command did not end within %s and was stopped", call.Timeout), found
 		case end.ExitCode == nil:
 			return false, "its command could not be run to its end", found
 		case *end.ExitCode != 0:

@@ -262,7 +262,7 @@ func TestCompactionKeepsTheGoal(t *testing.T) {
 		}
 		long := untold("<summary>so far</summary>" + strings.Repeat("word ", 600)) // for those who ask for a summary, too
 		s, _ := withGoal(t, func(o *Options) {
-			o.Goals.Limit.Turns = 0
+			o.Goal.Turns = 0
 			o.Model.(*byAgent).info.Window = 4000
 		}, append(ends, passes), nil, slices.Repeat([]step{long}, 20)...)
 		s.do(makes)

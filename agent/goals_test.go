@@ -16,6 +16,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/goal"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
@@ -79,7 +80,7 @@ func withGoal(t *testing.T, change func(*Options), ends []checkEnd, verdicts []s
 	check := &checker{ends: ends}
 	s, _ := withAgents(t, map[string][]step{"main": steps, "Is": verdicts}, []string{judge}, func(o *Options) {
 		o.Tools = tools.NewRegistry(&fakeTool{}, basic.NewAgent(), check)
-		o.Goals = Goals{Limit: event.GoalUse{Turns: 10}, CheckTime: time.Minute}
+		o.Goal = settings.Goal{Turns: 10, CheckMinutes: 1}
 		if change != nil {
 			change(o)
 		}

@@ -13,6 +13,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/goal"
 	"buddy/agent/reminder"
+	"buddy/agent/settings"
 	"buddy/agent/undo"
 )
 
@@ -255,7 +256,7 @@ func rests(s *tasks, do func()) *task {
 func recallPast(r *Runtime, w *way) {
 	was := w.record.rewinds
 	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
-	w.past, w.goal = conversation.NewPast(r.tasks.tree), goal.NewKeeper(nil, event.GoalUse{})
+	w.past, w.goal = conversation.NewPast(r.tasks.tree), goal.NewKeeper(nil, settings.Goal{})
 	_ = r.stream.Stored(func(env event.Envelope) bool { // it was read just now
 		if env.Seq >= w.event.ToSeq {
 			return false

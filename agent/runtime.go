@@ -115,7 +115,7 @@ type Options struct {
 	Agents Agents
 	// Reviews say how changes are reviewed.
 	Reviews Reviews
-	Goals   Goals // limits of goals
+	Goal    settings.Goal // limits of goals
 	// Breakpoints end the prefixes of a request that a provider caches, if it is told what to cache: indexes of system
 	// messages, of which the first is the prompt with the instruction files and the second the summary; nil is the last one.
 	Breakpoints []int
@@ -265,7 +265,7 @@ func New(o Options) *Runtime {
 	}
 	r.tasks.agents.tasks = r.tasks
 	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
-	r.tasks.goals = &goals{tasks: r.tasks, o: o.Goals, keeper: goal.NewKeeper(events, o.Goals.Limit)}
+	r.tasks.goals = &goals{tasks: r.tasks, o: o.Goal, keeper: goal.NewKeeper(events, o.Goal)}
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r

@@ -43,7 +43,7 @@ type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
 	Agents   Agents
-	Goal     Goal
+	Goal     settings.Goal
 	Context  settings.Context
 	Tools    Tools
 	UI       UI
@@ -201,7 +201,7 @@ func defaults() Config {
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
-		Goal:    Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
+		Goal:    settings.Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
 		Sessions: Sessions{Location: "auto", IdleExit: 30, Outputs: 2048},
 		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},

@@ -1,7 +1,5 @@
 package config
 
-import "buddy/agent/model"
-
 var goalSection = section{
 	name: "goal", access: trusted,
 	doc: "Goals, for which the agent works until a check says that they are met (`/goal`). These are the limits of one that says nothing of them.",
@@ -27,11 +25,4 @@ var goalSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.Goal.CheckMinutes }, tighter: lower,
 		},
 	},
-}
-
-// Goal holds the section [goal].
-type Goal struct {
-	Turns                 int
-	Cost                  model.Money
-	Minutes, CheckMinutes int
 }

@@ -4,7 +4,7 @@
 // Its invariant: the events in the stream and the [Keeper] agree, so that [Keeper.Replay] of stored
 // events makes the same one.
 //
-//	k := goal.NewKeeper(events, event.GoalUse{Turns: 100})
+//	k := goal.NewKeeper(events, settings.Goal{Turns: 100})
 //	k.Set(event.SetGoal{Goal: "make the tests pass", Check: "make test"})
 //	k.Spend(id, event.GoalUse{Turns: 1})
 //	if why := k.Exhausted(); why != "" { k.Pause(why) }
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/settings"
 	"buddy/agent/stream"
 	"buddy/texts"
 )
@@ -41,7 +42,7 @@ var ErrNone = errors.New("there is no goal (/goal TEXT sets one)")
 // Keeper holds the goal of a session. It is safe for concurrent use; use NewKeeper.
 type Keeper struct {
 	stream   *stream.Stream
-	defaults event.GoalUse // limits of a goal that says nothing of them
+	defaults settings.Goal // limits of a goal that says nothing of them
 
 	mu    sync.Mutex // guards all below, and so the order of its events
 	ids   int
@@ -52,7 +53,7 @@ type Keeper struct {
 }
 
 // NewKeeper returns a keeper without a goal, which reports in a stream.
-func NewKeeper(s *stream.Stream, defaults event.GoalUse) *Keeper {
+func NewKeeper(s *stream.Stream, defaults settings.Goal) *Keeper {
 	return &Keeper{stream: s, defaults: defaults}
 }
 
@@ -109,9 +110,8 @@ func (k *Keeper) Set(c event.SetGoal) {
 	if k.now.State == event.GoalActive || k.now.State == event.GoalPaused {
 		k.turnTo(event.GoalOff, "another one takes its place")
 	}
-	limit := event.GoalUse{
-		Turns: cmp.Or(c.Limit.Turns, k.defaults.Turns), Cost: cmp.Or(c.Limit.Cost, k.defaults.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, k.defaults.TimeMS),
-	}
+	ms := (time.Duration(k.defaults.Minutes) * time.Minute).Milliseconds()
+	limit := event.GoalUse{Turns: cmp.Or(c.Limit.Turns, k.defaults.Turns), Cost: cmp.Or(c.Limit.Cost, k.defaults.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, ms)}
 	k.ids++
 	k.set = event.GoalSet{ID: k.ids, Goal: c.Goal, Check: c.Check, Outside: c.Outside, Verdict: c.Verdict || c.Check == "", Limit: limit}
 	k.now = event.GoalChanged{ID: k.ids, State: event.GoalActive, Limit: limit}

@@ -4,7 +4,11 @@
 //	c := settings.Context{Strategy: settings.Window}.WithDefaults()
 package settings
 
-import "cmp"
+import (
+	"cmp"
+
+	"buddy/agent/model"
+)
 
 // Strategy selects what happens when a conversation grows too long for the model.
 type Strategy string
@@ -58,4 +62,12 @@ func (c Context) WithDefaults() Context {
 	c.CompactTo, c.ManualTo = cmp.Or(c.CompactTo, 82), cmp.Or(c.ManualTo, 60)
 	c.Keep, c.KeepMessages, c.RestoreTokens = cmp.Or(c.Keep, 20), cmp.Or(c.KeepMessages, 40), cmp.Or(c.RestoreTokens, 50_000)
 	return c
+}
+
+// Goal holds the section [goal]: what a goal may use that does not say it itself. 0 is no limit.
+type Goal struct {
+	Turns        int
+	Cost         model.Money
+	Minutes      int
+	CheckMinutes int // how long its command may run each time
 }
