@@ -17,6 +17,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/redact"
+	"buddy/agent/settings"
 	"buddy/agent/stream"
 	"buddy/tools"
 )
@@ -217,7 +218,7 @@ type session struct {
 func start(t *testing.T, change func(*Options), steps ...step) *session {
 	t.Helper()
 	s := &session{t: t, model: &script{steps: steps}, tool: &fakeTool{}, mem: &heldJournal{}, ended: make(chan struct{})}
-	o := Options{Session: "s1", Model: s.model, Tools: tools.NewRegistry(s.tool), MaxTurns: 20, Journal: s.mem, OutDir: "/out"}
+	o := Options{Session: "s1", Model: s.model, Tools: tools.NewRegistry(s.tool), Limits: settings.Limits{MaxIterations: 20}, Journal: s.mem, OutDir: "/out"}
 	o.Policy.Workspace = "/w"
 	if change != nil {
 		change(&o)
@@ -513,7 +514,7 @@ func TestMaxTurns(t *testing.T) { // exactly that many model calls
 		for i := range 5 {
 			steps = append(steps, says("", fmt.Sprintf(`c%d do {"kind":"file_read","do":"echo"}`, i)))
 		}
-		s := start(t, func(o *Options) { o.MaxTurns = 3 }, steps...)
+		s := start(t, func(o *Options) { o.MaxIterations = 3 }, steps...)
 		s.do(event.Submit{Text: "loop"})
 		if n := len(s.model.requests); n != 3 {
 			t.Errorf("%d model calls, want 3", n)

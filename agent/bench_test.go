@@ -10,6 +10,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/agent/subagents"
 	"buddy/extensions"
 	"buddy/extensions/frontmatter"
@@ -94,7 +95,7 @@ func BenchmarkAgents(b *testing.B) {
 		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}, basic.NewAgent()), MaxParallel: agents, Agents: Agents{
 			Read:   func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil },
 			System: func(text string) string { return "SUB " + text },
-			AtOnce: agents,
+			Limits: settings.Agents{AtOnce: agents},
 		}}
 		o.Policy.Workspace = "/w"
 		r := New(o)

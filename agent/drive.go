@@ -118,7 +118,7 @@ type (
 	CompactionOccurred struct{ OldTokens, NewTokens int }
 	// FinalResponse is the turn with the answer.
 	FinalResponse struct{ Result Result }
-	// MaxTurnsReached reports that Options.MaxTurns were used up.
+	// MaxTurnsReached reports that Options.MaxIterations were used up.
 	MaxTurnsReached struct{ Result Result }
 	// Failure is an exchange that failed, was cancelled, or met another limit.
 	Failure struct {

@@ -14,6 +14,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/agent/turn"
 	"buddy/tools"
 )
@@ -26,7 +27,7 @@ func embedded(turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 // hooked is embedded with a hook; nil is none.
 func hooked(h Hook, turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 	m, tool := &script{steps: steps}, &fakeTool{}
-	o := Options{Model: m, Tools: tools.NewRegistry(tool), MaxTurns: turns}
+	o := Options{Model: m, Tools: tools.NewRegistry(tool), Limits: settings.Limits{MaxIterations: turns}}
 	if h != nil {
 		o.Hooks = []Hook{h}
 	}

@@ -13,6 +13,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -88,10 +89,10 @@ func ExampleRuntime_RunText() {
 // Ask with a whole message, and tell apart why there is no answer.
 func ExampleRuntime_Run() {
 	rt := agent.New(agent.Options{
-		Model:    &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), calls("weather", `{"city":"Oslo"}`)}},
-		Tools:    tools.NewRegistry(weather{}),
-		Mode:     action.ModeAll,
-		MaxTurns: 2,
+		Model:  &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), calls("weather", `{"city":"Oslo"}`)}},
+		Tools:  tools.NewRegistry(weather{}),
+		Mode:   action.ModeAll,
+		Limits: settings.Limits{MaxIterations: 2},
 	})
 	res, err := rt.Run(context.Background(), model.Message{Role: model.User, Content: "Where is it sunny?"})
 	switch {

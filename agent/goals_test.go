@@ -252,7 +252,7 @@ func TestGoal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, check := withGoal(t, func(o *Options) {
 					if tt.name == "one prompt takes too many turns" {
-						o.MaxTurns = 3
+						o.MaxIterations = 3
 					}
 					m := o.Model.(*byAgent)
 					m.info.Price = model.Price{Input: model.Dollar, Output: model.Dollar}

@@ -59,7 +59,7 @@ func TestOrderInsideATurn(t *testing.T) {
 		var got []string
 		s := start(t, func(o *Options) {
 			summarising(1000)(o)
-			o.MaxTurns, o.Journal = 1, noted{o.Journal.(*heldJournal), func(kind string) { got = append(got, kind) }}
+			o.MaxIterations, o.Journal = 1, noted{o.Journal.(*heldJournal), func(kind string) { got = append(got, kind) }}
 			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {
 				got = append(got, moment(m))
 				return Continue, nil

@@ -240,7 +240,7 @@ func TestInstructionsBelowForAgents(t *testing.T) {
 		}
 	}
 	options := func(o *Options) {
-		o.Policy.Workspace, o.MaxTurns = "/", 10
+		o.Policy.Workspace, o.MaxIterations = "/", 10
 		o.InstructionsOf = func(context.Context, []string) (instructions.Set, error) { return ofProject("use tabs"), nil }
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -428,7 +428,7 @@ func TestRemindersOfModePlan(t *testing.T) {
 		s.stop()
 	})
 	synctest.Test(t, func(t *testing.T) {
-		p.change = func(o *Options) { o.Replay, o.MaxTurns = stored, 0 }
+		p.change = func(o *Options) { o.Replay, o.MaxIterations = stored, 0 }
 		s := start(t, p.options(t), answers(20)...)
 		talk(s, 14)
 		s.do(event.SetMode{Mode: action.ModeAsk})

@@ -50,7 +50,7 @@ func TestNothingChangesInModePlan(t *testing.T) {
 // playPlanning plays a session of random moves, and counts by mode the calls that changed something. Those
 // in mode plan are of the plan's file, or an error.
 func playPlanning(t *testing.T, p *planner, r *rand.Rand, ran map[action.Mode]int) {
-	p.change = func(o *Options) { o.MaxTurns = 0 }
+	p.change = func(o *Options) { o.MaxIterations = 0 }
 	var steps []step
 	for range 400 {
 		steps = append(steps, says("", randomCall(r, p)), says("", randomCall(r, p), randomCall(r, p)), says("ok"))

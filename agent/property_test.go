@@ -217,7 +217,7 @@ func TestAnythingMayHappen(t *testing.T) {
 				f := &fickle{rng: rand.New(rand.NewPCG(uint64(seed), rng.Uint64()))}
 				s := start(t, func(o *Options) {
 					o.Model, o.Tools, o.Replay = f, tools.NewRegistry(&fakeTool{}), slices.Clone(stored)
-					o.System, o.MaxTurns = "be brief", 6
+					o.System, o.MaxIterations = "be brief", 6
 					if seed%2 == 0 {
 						o.Reminders = anyReminders(rng.Uint64())
 					}

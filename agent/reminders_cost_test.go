@@ -70,7 +70,7 @@ func TestRemindersCostLittle(t *testing.T) {
 		s := start(t, func(o *Options) {
 			o.Model = described{o.Model.(*script), model.Info{Profile: "test", Model: "scripted", Window: 200_000}}
 			o.Context.Strategy = settings.Keep
-			o.Tools, o.Policy.Workspace, o.MaxTurns = tools.NewRegistry(file.NewReadFile(ws), basic.NewTodo()), dir, 100
+			o.Tools, o.Policy.Workspace, o.MaxIterations = tools.NewRegistry(file.NewReadFile(ws), basic.NewTodo()), dir, 100
 			o.System, o.Dates = strings.Repeat("the system prompt ", 170), time.UTC
 			o.Reminders = reminder.NewSet(nil, append(reminder.Own(), changed, screens)...)
 		}, steps...)

@@ -57,7 +57,7 @@ func TestRewindOverRandomHistories(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 11))
 			f := &fickle{rng: rand.New(rand.NewPCG(uint64(seed), 12))}
 			configure := func(o *Options) {
-				o.Model, o.Tools, o.System, o.MaxTurns = f, tools.NewRegistry(&fakeTool{}), "be brief", 6
+				o.Model, o.Tools, o.System, o.MaxIterations = f, tools.NewRegistry(&fakeTool{}), "be brief", 6
 				o.Context = settings.Context{Strategy: []settings.Strategy{settings.Summary, settings.Digest, settings.Window}[seed%3]}
 			}
 			s := start(t, configure)

@@ -85,11 +85,12 @@ type PaneSession interface {
 
 // Options make a Runtime. Model is required; the zero value of all others works.
 type Options struct {
-	Session string
-	Version string // of the program
-	Cwd     string
-	Target  string // where commands run, for people: "local"
-	Model   model.Model
+	settings.Limits // of an exchange
+	Session         string
+	Version         string // of the program
+	Cwd             string
+	Target          string // where commands run, for people: "local"
+	Model           model.Model
 	// Models returns the model of a profile, for SwitchModel; an effort replaces what the
 	// profile says of it. nil: there are no others.
 	Models func(profile, effort string) (model.Model, error)
@@ -119,8 +120,6 @@ type Options struct {
 	// Breakpoints end the prefixes of a request that a provider caches, if it is told what to cache: indexes of system
 	// messages, of which the first is the prompt with the instruction files and the second the summary; nil is the last one.
 	Breakpoints []int
-	MaxTurns    int              // turns of one exchange; 0 = no limit
-	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	ToolTokens  map[string]int   // limits of the tokens of a tool's results in an exchange, see [usage.Budget]
 	Context     settings.Context // how the conversation is kept within the model's window
 	Mode        action.Mode      // how approvals are decided; "" = ask
@@ -149,14 +148,9 @@ type Options struct {
 	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
 	// 0 is 10.
 	MaxParallel int
-	// MaxRepeats limits how many times in a row an answer may have the same text before it is cut off; 0 = no limit.
-	MaxRepeats int
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try. Else the model reads the failure and goes on.
 	Strict bool
-	// WarnAt is the percentage of MaxTurns and of MaxCost from which on a person is warned; 0 is 80, at 100
-	// nobody is.
-	WarnAt int
 	// Page limits the bytes of a file or a web page that the model gets at once, see
 	// [tools.PageOf].
 	Page int
@@ -199,7 +193,6 @@ type Runtime struct {
 const (
 	maxParallel    = 10
 	defaultTimeout = 60 * time.Second
-	defaultWarnAt  = 80 // percent
 )
 
 // withDefaults fills in what is not said.
@@ -216,10 +209,7 @@ func (o Options) withDefaults() Options {
 	if o.ToolTimeout == 0 {
 		o.ToolTimeout = defaultTimeout
 	}
-	if o.WarnAt == 0 {
-		o.WarnAt = defaultWarnAt
-	}
-	o.Context, o.Agents = o.Context.WithDefaults(), o.Agents.withDefaults()
+	o.Context, o.Limits, o.Agents.Limits = o.Context.WithDefaults(), o.Limits.WithDefaults(), o.Agents.Limits.WithDefaults()
 	if o.Mode == "" {
 		o.Mode = action.ModeAsk
 	}
@@ -237,7 +227,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Target, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target, o.OutDir),
-		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt, ToolTokens: o.ToolTokens}),
+		ledger:    usage.New(events, usage.Budget{Limits: o.Limits, ToolTokens: o.ToolTokens}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())

@@ -109,7 +109,7 @@ func TestSmallWindowNeverEnds(t *testing.T) {
 			d := tool.Definition()
 			m.wrote = len(d.Name) + len(d.Description) + len(d.Parameters)
 			s := start(t, func(o *Options) {
-				o.Model, o.System, o.Tools, o.MaxTurns = m, strings.Repeat("be brief ", 20), tools.NewRegistry(tool), 6
+				o.Model, o.System, o.Tools, o.MaxIterations = m, strings.Repeat("be brief ", 20), tools.NewRegistry(tool), 6
 				o.Context.Strategy = []settings.Strategy{settings.Summary, settings.Digest, settings.Window}[r.IntN(3)]
 			})
 			defer s.stop()

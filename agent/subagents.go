@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/redact"
+	"buddy/agent/settings"
 	"buddy/agent/subagents"
 	"buddy/agent/turn"
 	"buddy/agent/usage"
@@ -33,17 +33,7 @@ type Agents struct {
 	// Model returns the model of a profile, or of subagent.SmallModel; nil: the caller's.
 	Model func(profile string) model.Model
 
-	Depth  int  // of agents that agents call; 0 is 2
-	AtOnce int  // that work at the same time; 0 is 6
-	Most   int  // of a session; 0 is 100
-	Turns  int  // of one that does not say it itself; 0 is 50
-	Wake   bool // the end of one in the background begins a task of the main agent when it is idle
-}
-
-// withDefaults fills in what is not said.
-func (a Agents) withDefaults() Agents {
-	a.Depth, a.AtOnce, a.Most, a.Turns = cmp.Or(a.Depth, 2), cmp.Or(a.AtOnce, 6), cmp.Or(a.Most, 100), cmp.Or(a.Turns, 50)
-	return a
+	Limits settings.Agents // 0 is the default
 }
 
 // subagentSet holds the subagents of a session. The lock of tasks guards began, used and line.
@@ -110,7 +100,7 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	if set.o.Read == nil {
 		return tools.Failure(errNoAgent)
 	}
-	if by.Depth >= set.o.Depth {
+	if by.Depth >= set.o.Limits.Depth {
 		return tools.Failure(errDepth)
 	}
 	def, err := set.book.Find(ctx, asked.Type)
@@ -174,7 +164,7 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 	depth := by.Depth + 1
 	mode := action.Stricter(by.Most, run.Mode)
 	chosen := set.tasks.selection.For(m, by.Tools.Only(func(name string) bool {
-		return run.Offers(name) && !slices.Contains(notForAgents, name) && (name != tools.Agent || depth < set.o.Depth)
+		return run.Offers(name) && !slices.Contains(notForAgents, name) && (name != tools.Agent || depth < set.o.Limits.Depth)
 	}))
 	b := &branch{talk: set.tasks.tree.Begin(by.Talk, system), agent: run}
 	b.talk.Gauge(m.Info().Model, chosen.Overhead())
@@ -196,7 +186,7 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 	working, t := set.tasks.open(ctx, b, begun, []event.PromptSubmitted{set.tasks.newPrompt(prompt, nil)})
 	turns := run.MaxTurns
 	if turns == 0 {
-		turns = set.o.Turns
+		turns = set.o.Limits.Turns
 	}
 	t.x.Below(by.Used, turns)
 	set.watch(by.Task, t, run)
@@ -212,7 +202,7 @@ func (set *subagentSet) room() error {
 	switch {
 	case set.tasks.life.ended():
 		return ErrClosed
-	case set.began >= set.o.Most:
+	case set.began >= set.o.Limits.Session:
 		return fmt.Errorf("this session has had %d agents, the most there may be ([agents] session). Do not retry; do the work yourself", set.began)
 	}
 	return nil

@@ -67,7 +67,7 @@ func TestBackgroundAgentWakes(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
 			"main": {says("", callsAgent("a1", "worker", "one", `,"background":true`)), says("it works on"), says("I see")},
 			"one":  {says("", `c1 do {"kind":"shell","do":"echo"}`), says("found the leak")},
-		}, []string{worker}, func(o *Options) { o.Agents.Wake = true })
+		}, []string{worker}, func(o *Options) { o.Agents.Limits.Wake = true })
 		s.do(event.Submit{Text: "go"})
 		asked, _ := find[event.ApprovalAsked](s)
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})

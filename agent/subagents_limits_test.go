@@ -220,7 +220,7 @@ func TestTooManyAgents(t *testing.T) {
 				says("", callsAgent("a4", "worker", "four", "")), says("", callsAgent("a5", "worker", "five", "")), says("", callsAgent("a6", "nobody", "six", "")), says("done"),
 			},
 			"one": works(), "two": works(), "three": works(), "four": {says("mine")},
-		}, []string{worker}, func(o *Options) { o.Agents.AtOnce, o.Agents.Most = 2, 3 })
+		}, []string{worker}, func(o *Options) { o.Agents.Limits.AtOnce, o.Agents.Limits.Session = 2, 3 })
 		s.do(event.Submit{Text: "go"})
 		if works, queued := s.tasks.agents.counted(); works != 2 || queued != 1 {
 			t.Errorf("%d work, %d wait", works, queued)
@@ -257,7 +257,7 @@ func TestAgentsThatWaitForAgentsTakeNoPlace(t *testing.T) {
 			"main": {says("", callsAgent("a1", "worker", "one", ""), callsAgent("a2", "worker", "two", "")), says("done")},
 			"one":  {both, says("end one")}, "two": {both, says("end two")},
 			"below": {says("deep"), says("deep"), says("deep"), says("deep")},
-		}, []string{worker}, func(o *Options) { o.Agents.AtOnce = 1 })
+		}, []string{worker}, func(o *Options) { o.Agents.Limits.AtOnce = 1 })
 		s.do(event.Submit{Text: "go"})
 		if got := fmt.Sprint(m.results("main"), m.results("one"), m.results("two")); got != "[end one end two] [deep deep] [deep deep]" {
 			t.Errorf("got %s", got)
@@ -271,7 +271,7 @@ func TestAgentsThatWaitForAgentsTakeNoPlace(t *testing.T) {
 		s, _ := withAgents(t, map[string][]step{
 			"main": {says("", callsAgent("a1", "worker", "one", ""), callsAgent("a2", "worker", "two", "")), says("done")},
 			"one":  {says("", `c1 do {"kind":"shell","do":"echo"}`), says("mine")}, "two": {says("", `c2 do {"kind":"shell","do":"echo"}`), says("mine")},
-		}, []string{worker}, func(o *Options) { o.Agents.AtOnce = 1 })
+		}, []string{worker}, func(o *Options) { o.Agents.Limits.AtOnce = 1 })
 		s.do(event.Submit{Text: "go"})
 		if works, queued := s.tasks.agents.counted(); works != 1 || queued != 1 {
 			t.Errorf("%d work, %d wait", works, queued)

@@ -40,11 +40,11 @@ func (set *subagentSet) await(ctx context.Context, may func() error) error {
 			return err
 		}
 		first := len(l.waits) == 0 || l.waits[0] == mine
-		if first && set.works() < set.o.AtOnce {
+		if first && set.works() < set.o.Limits.AtOnce {
 			return nil
 		}
 		if mine == nil {
-			set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("an agent waits until fewer than %d work ([agents] at_once)", set.o.AtOnce), Code: "agents"})
+			set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("an agent waits until fewer than %d work ([agents] at_once)", set.o.Limits.AtOnce), Code: "agents"})
 			l.waits = append(l.waits, nil)
 		}
 		i := slices.Index(l.waits, mine)

@@ -244,7 +244,7 @@ func TestAgentsAskInOneQueue(t *testing.T) {
 			scripts[who] = []step{says("", `c`+who+` do {"kind":"shell","do":"echo"}`), says("end of " + who)}
 		}
 		scripts["main"] = []step{says("", all...), says("done")}
-		s, m := withAgents(t, scripts, []string{worker}, func(o *Options) { o.Agents.AtOnce = agents })
+		s, m := withAgents(t, scripts, []string{worker}, func(o *Options) { o.Agents.Limits.AtOnce = agents })
 		s.do(event.Submit{Text: "go"})
 		var asked []event.ApprovalAsked
 		tasks := make(map[string]int)

@@ -138,7 +138,7 @@ func TestThrashing(t *testing.T) {
 		for range 20 {
 			steps = append(steps, untold("<summary>s</summary>", `c do {"kind":"file_read"}`))
 		}
-		s := start(t, func(o *Options) { summarising(1000)(o); o.MaxTurns = 12; o.System = strings.Repeat("x", 3300) }, steps...)
+		s := start(t, func(o *Options) { summarising(1000)(o); o.MaxIterations = 12; o.System = strings.Repeat("x", 3300) }, steps...)
 		s.do(event.Submit{Text: "go"})
 		s.stop()
 		said := 0

@@ -145,15 +145,15 @@ func TestBudgets(t *testing.T) {
 		warning  event.BudgetWarning
 	}{
 		{
-			"turns", func(o *Options) { o.MaxTurns = 10 }, 10, event.MaxTurns, ErrMaxTurns,
+			"turns", func(o *Options) { o.MaxIterations = 10 }, 10, event.MaxTurns, ErrMaxTurns,
 			event.BudgetWarning{Kind: event.TurnBudget, Used: 8, Limit: 10},
 		},
 		{
-			"turns, warned at half of them", func(o *Options) { o.MaxTurns, o.WarnAt = 10, 50 }, 10, event.MaxTurns, ErrMaxTurns,
+			"turns, warned at half of them", func(o *Options) { o.MaxIterations, o.WarnAt = 10, 50 }, 10, event.MaxTurns, ErrMaxTurns,
 			event.BudgetWarning{Kind: event.TurnBudget, Used: 5, Limit: 10},
 		},
-		{"turns, never warned", func(o *Options) { o.MaxTurns, o.WarnAt = 10, 100 }, 10, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
-		{"few turns need no warning", func(o *Options) { o.MaxTurns = 4 }, 4, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
+		{"turns, never warned", func(o *Options) { o.MaxIterations, o.WarnAt = 10, 100 }, 10, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
+		{"few turns need no warning", func(o *Options) { o.MaxIterations = 4 }, 4, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
 		{
 			"cost", func(o *Options) { o.MaxCost = 9000 }, 9, event.MaxCost, ErrMaxCost,
 			event.BudgetWarning{Kind: event.CostBudget, Used: 8000, Limit: 9000},
@@ -168,7 +168,7 @@ func TestBudgets(t *testing.T) {
 					steps = append(steps, uses(model.Usage{Prompt: 1000}, "", fmt.Sprintf(`c%d do {"kind":"file_read","do":"echo","n":%d}`, i, i)))
 				}
 				s := start(t, func(o *Options) {
-					o.MaxTurns = 0
+					o.MaxIterations = 0
 					withPrice(o)
 					tt.options(o)
 				}, steps...)
@@ -264,7 +264,7 @@ func TestTurnLimitOffersToGoOn(t *testing.T) {
 			t.Errorf("%s after %d requests, not %s after %d", f.Outcome, len(s.model.requests), outcome, requests)
 		}
 	}
-	three := func(o *Options) { o.MaxTurns = 3 }
+	three := func(o *Options) { o.MaxIterations = 3 }
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, three, append(loop(6), says("done"))...)
 		s.do(event.Submit{Text: "go"})

@@ -31,9 +31,3 @@ var agentsSection = section{
 		},
 	},
 }
-
-// Agents holds the section [agents].
-type Agents struct {
-	AtOnce, Depth, Session, Turns int
-	Wake                          bool
-}

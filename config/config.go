@@ -42,7 +42,7 @@ type Options struct {
 type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
-	Agents   Agents
+	Agents   settings.Agents
 	Goal     settings.Goal
 	Context  settings.Context
 	Tools    Tools
@@ -80,18 +80,15 @@ type Config struct {
 
 // Agent holds the section [agent].
 type Agent struct {
-	Model         string      // the profile to start with; empty: see Config.Active
-	SystemPrompt  string      // replaces the built-in one; empty keeps it
-	AppendPrompt  string      // follows the system prompt; empty adds nothing
-	Mode          string      // how approvals are decided at the start; package action knows the words
-	MaxIterations int         // turns per prompt; 0 means no limit
-	MaxRepeats    int         // of the same text in an answer; 0 means no limit
-	MaxCost       model.Money // per prompt; 0 means no limit
-	WarnAt        int         // percent of these two limits
-	FallbackModel string      // a profile's name; empty: none
-	SmallModel    string      // a profile's name; empty: none
-	OnStall       string      // retry, fallback or abort
-	Style         string      // name of an output style; "" is the default one
+	settings.Limits
+	Model         string // the profile to start with; empty: see Config.Active
+	SystemPrompt  string // replaces the built-in one; empty keeps it
+	AppendPrompt  string // follows the system prompt; empty adds nothing
+	Mode          string // how approvals are decided at the start; package action knows the words
+	FallbackModel string // a profile's name; empty: none
+	SmallModel    string // a profile's name; empty: none
+	OnStall       model.Recovery
+	Style         string // name of an output style; "" is the default one
 }
 
 // Skills holds the section [skills].
@@ -195,12 +192,12 @@ func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 
 func defaults() Config {
 	return Config{
-		Agent:   Agent{Mode: "ask", MaxIterations: 200, MaxRepeats: 10, WarnAt: 80, OnStall: "retry"},
+		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10}.WithDefaults(), Mode: "ask", OnStall: model.RecoverRetry},
 		Context: settings.Context{Instructions: true}.WithDefaults(),
 		Tools:   Tools{Timeout: 60, Waits: 600, Page: 40_000, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
-		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
+		Agents:  settings.Agents{}.WithDefaults(),
 		Goal:    settings.Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
 		Sessions: Sessions{Location: "auto", IdleExit: 30, Outputs: 2048},

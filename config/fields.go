@@ -131,7 +131,7 @@ var sections = append([]section{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
 				doc: "What to do when an answer stalls in the middle for longer than `stall_timeout` of the profile: `retry` sends the request again, then to `fallback_model`; " +
 					"`fallback` sends it there at once; `abort` ends the prompt.",
-				pointer: func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
+				pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Agent.OnStall) },
 				check:   oneOf("way to recover", "retry", "fallback", "abort"),
 			},
 		},

@@ -71,3 +71,32 @@ type Goal struct {
 	Minutes      int
 	CheckMinutes int // how long its command may run each time
 }
+
+// Agents holds the section [agents]: the limits of subagents.
+type Agents struct {
+	AtOnce  int  // how many work at the same time; more wait
+	Depth   int  // of agents that agents call
+	Session int  // how many a session may have
+	Turns   int  // of one whose definition does not say it
+	Wake    bool // the end of one in the background begins a task of the main agent when it is idle
+}
+
+// WithDefaults returns a with the default of each limit that is zero.
+func (a Agents) WithDefaults() Agents {
+	a.AtOnce, a.Depth, a.Session, a.Turns = cmp.Or(a.AtOnce, 6), cmp.Or(a.Depth, 2), cmp.Or(a.Session, 100), cmp.Or(a.Turns, 50)
+	return a
+}
+
+// Limits are those settings of [agent] that bound the exchange that follows a prompt. 0 is no limit.
+type Limits struct {
+	MaxIterations int         // turns: a request and the calls that it led to
+	MaxRepeats    int         // how many times in a row an answer may have the same text before it is cut off
+	MaxCost       model.Money // as far as prices are known
+	WarnAt        int         // percent of MaxIterations and MaxCost from which on a person is warned, once; at 100 nobody is
+}
+
+// WithDefaults returns l with the default of WarnAt where that is zero.
+func (l Limits) WithDefaults() Limits {
+	l.WarnAt = cmp.Or(l.WarnAt, 80)
+	return l
+}

@@ -3,7 +3,7 @@
 // Its invariant: the sums never fall and never overflow, and each event with them says what
 // the ledger holds at that moment, since it is published under the ledger's lock.
 //
-//	l := usage.New(events, usage.Budget{MaxCost: 2_000_000, Warn: 80})
+//	l := usage.New(events, usage.Budget{Limits: settings.Limits{MaxCost: 2 * model.Dollar, WarnAt: 80}})
 //	var t usage.Task
 //	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, m.Info(), tokens)
 //	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
@@ -16,14 +16,13 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/agent/stream"
 )
 
-// Budget limits one exchange; 0 is no limit.
+// Budget limits one exchange.
 type Budget struct {
-	MaxTurns int
-	MaxCost  model.Money // as far as prices are known
-	Warn     int         // percent of each from which on a person is warned, once; at 100 never
+	settings.Limits
 	// ToolTokens limits the tokens of a tool's results in a task, by its name or AnyTool; 0 is no limit.
 	ToolTokens map[string]int
 }
@@ -178,7 +177,7 @@ func (l *Ledger) Spent(t *Task) (spent, most model.Money) {
 func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := cmp.Or(t.maxTurns, l.budget.MaxTurns)
+	most := cmp.Or(t.maxTurns, l.budget.MaxIterations)
 	if l.spent(id, t, event.TurnBudget, int64(turns), int64(most)) {
 		l.stream.Publish(id, 0, event.MaxTurnsReached{Task: id, Turns: most, TopTools: t.tools.top(maxTopTools)})
 		return event.MaxTurns
@@ -200,7 +199,7 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 	case used >= limit:
 		l.stream.Publish(id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.tools.top(maxTopTools)})
 		return true
-	case used >= limit-percent(limit, 100-l.budget.Warn) && !t.warned[kind]:
+	case used >= limit-percent(limit, 100-l.budget.WarnAt) && !t.warned[kind]:
 		if t.warned == nil {
 			t.warned = make(map[event.BudgetKind]bool)
 		}

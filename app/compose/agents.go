@@ -15,7 +15,7 @@ import (
 
 // agents returns how the session finds its subagents, and how many may work.
 func (p *Program) agents(facts prompt.Facts) agent.Agents {
-	c, own := p.Config.Agents, agentFiles{p.Config, p.files, p.dependable}
+	own := agentFiles{p.Config, p.files, p.dependable}
 	return agent.Agents{
 		Read: own.read,
 		System: func(text string) string {
@@ -23,8 +23,7 @@ func (p *Program) agents(facts prompt.Facts) agent.Agents {
 			theirs.Instead, theirs.Style, theirs.Tools = text, "", true
 			return prompt.System(theirs)
 		},
-		Model: own.model,
-		Depth: c.Depth, AtOnce: c.AtOnce, Most: c.Session, Turns: c.Turns, Wake: c.Wake,
+		Model: own.model, Limits: p.Config.Agents,
 	}
 }
 

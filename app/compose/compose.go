@@ -119,7 +119,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Here: prompt.Here(told.facts), Told: told.to,
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goal: p.Config.Goal, Small: p.small(f),
-		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxRepeats: p.Config.Agent.MaxRepeats, MaxCost: p.Config.Agent.MaxCost, WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
+		Dates: time.Local, Limits: p.Config.Agent.Limits, ToolTokens: p.Config.Tools.Tokens(),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: p.Config.Context, Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
 		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Folder: folder{p.Targets}, Resources: resources(servers),
 		Redact: secret, Keys: knownKeys(p.Config), Programs: p.hooks(judge, secret), Withheld: p.withheld,

@@ -29,7 +29,7 @@ import (
 // dependable returns the model of a profile with the fallback behind it, if there is one.
 func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	profile, small := measured(located(profile))
-	recovery := model.Recovery(p.Config.Agent.OnStall)
+	recovery := p.Config.Agent.OnStall
 	first, err := withPrice(profile)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/settings"
 	"buddy/sessions"
 	"buddy/tools"
 )
@@ -128,7 +129,7 @@ func randomSession(t *testing.T, store sessions.Store, rng *rand.Rand, steps int
 	id = j.Info().Header.ID
 	lines := &lineJournal{}
 	rt := agent.New(agent.Options{
-		Session: id, Model: &busyModel{seed: rng.Uint64()}, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, Journal: lines, MaxTurns: 6,
+		Session: id, Model: &busyModel{seed: rng.Uint64()}, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, Journal: lines, Limits: settings.Limits{MaxIterations: 6},
 	})
 	rt.Start()
 	for i := range steps {
@@ -181,7 +182,7 @@ func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string
 	aside := false
 	m := &busyModel{seed: 1}
 	rt := agent.New(agent.Options{
-		Session: id, Model: m, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, MaxTurns: 4, Replay: replay,
+		Session: id, Model: m, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, Limits: settings.Limits{MaxIterations: 4}, Replay: replay,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -53,7 +53,7 @@ func (o Options) Said(stderr io.Writer) io.Writer {
 // limit puts the limits of the command line in place of those of the configuration.
 func (o Options) limit(to *agent.Options) {
 	if o.MaxTurns != nil {
-		to.MaxTurns, to.Goal.Turns = *o.MaxTurns, *o.MaxTurns
+		to.MaxIterations, to.Goal.Turns = *o.MaxTurns, *o.MaxTurns
 	}
 	if o.MaxCost != nil {
 		to.MaxCost, to.Goal.Cost = *o.MaxCost, *o.MaxCost

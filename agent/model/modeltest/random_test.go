@@ -15,6 +15,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -104,7 +105,7 @@ func TestAnythingOnTheWire(t *testing.T) {
 			for range 3 { // lives of the program
 				rt := agent.New(agent.Options{
 					Session: "s", Model: windowed{p.Connect(t, srv.URL)}, Tools: tools.NewRegistry(clock{}), Journal: stored,
-					System: "You tell the time.", MaxTurns: 5, Mode: action.ModeAll, Replay: stored.upTo(t, stored.buf.Len()),
+					System: "You tell the time.", Limits: settings.Limits{MaxIterations: 5}, Mode: action.ModeAll, Replay: stored.upTo(t, stored.buf.Len()),
 				})
 				_, _ = rt.Continue(t.Context())
 				for range 3 {

@@ -15,6 +15,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/responses"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -67,7 +68,7 @@ func exchange(t *testing.T, m model.Model, j *journal, prompt string) (text, rea
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	o := agent.Options{Session: "s1", Model: m, Tools: tools.NewRegistry(clock{}), System: "Be brief.", MaxTurns: 5, Journal: j, Replay: j.read(t)}
+	o := agent.Options{Session: "s1", Model: m, Tools: tools.NewRegistry(clock{}), System: "Be brief.", Limits: settings.Limits{MaxIterations: 5}, Journal: j, Replay: j.read(t)}
 	o.Policy.Workspace = "/w"
 	r := agent.New(o)
 	events := r.Subscribe(ctx)
