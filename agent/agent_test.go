@@ -218,7 +218,7 @@ type session struct {
 func start(t *testing.T, change func(*Options), steps ...step) *session {
 	t.Helper()
 	s := &session{t: t, model: &script{steps: steps}, tool: &fakeTool{}, mem: &heldJournal{}, ended: make(chan struct{})}
-	o := Options{Session: "s1", Model: s.model, Tools: tools.NewRegistry(s.tool), Limits: settings.Limits{MaxIterations: 20}, Journal: s.mem, OutDir: "/out"}
+	o := Options{Session: "s1", Model: s.model, Tools: tools.NewRegistry(s.tool), Limits: settings.Limits{MaxIterations: 20}, Journal: s.mem, Places: Places{OutDir: "/out"}}
 	o.Policy.Workspace = "/w"
 	if change != nil {
 		change(&o)

@@ -192,7 +192,7 @@ func TestFilesOfAPromptAreBounded(t *testing.T) {
 			names = append(names, "@"+name)
 		}
 		_, withFiles := withFiles(t, files)
-		s := start(t, func(o *Options) { withFiles(o); o.Page = 200_000 }, says("one"))
+		s := start(t, func(o *Options) { withFiles(o); o.Calls.Page = 200_000 }, says("one"))
 		s.do(event.Submit{Text: strings.Join(names, " ")})
 		got := s.attached(reminder.AtFile)
 		if len(got) != 8 {

@@ -87,5 +87,5 @@ func TestLateDiagnosticsAreUntrusted(t *testing.T) {
 // undoingWith is a session whose files are in dir and checked.
 func undoingWith(t *testing.T, dir string, c *checks, steps ...step) *session {
 	t.Helper()
-	return undoingSession(t, dir, t.TempDir(), nil, func(o *Options) { o.Checks, o.Redact = c, redact.New("hunter2-hunter2") }, steps...)
+	return undoingSession(t, dir, t.TempDir(), nil, func(o *Options) { o.Diagnostics, o.Redact = c, redact.New("hunter2-hunter2") }, steps...)
 }

@@ -12,6 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/turn"
 	"buddy/tools"
 )
 
@@ -71,7 +72,7 @@ func TestDurable(t *testing.T) { // done again, nothing is called twice
 		m := &script{steps: []step{says("", aCall), hangs("half")}}
 		run := func(ctx context.Context) (Result, error) {
 			rec.asked = 0
-			return New(Options{Model: m, Tools: tools.NewRegistry(tool), Durable: rec, Mode: action.ModeAll}).RunText(ctx, "go")
+			return New(Options{Model: m, Tools: tools.NewRegistry(tool), Features: turn.Features{Durable: rec}, Mode: action.ModeAll}).RunText(ctx, "go")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { synctest.Wait(); cancel() }()

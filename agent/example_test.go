@@ -14,6 +14,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/settings"
+	"buddy/agent/turn"
 	"buddy/tools"
 )
 
@@ -229,10 +230,10 @@ func Example_budget() {
 		return agent.Continue, nil
 	}
 	rt := agent.New(agent.Options{
-		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), calls("weather", `{"city":"Rome"}`), says("Sunny.")}},
-		Tools: tools.NewRegistry(weather{}),
-		Mode:  action.ModeAll,
-		Hooks: []agent.Hook{budget},
+		Model:    &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), calls("weather", `{"city":"Rome"}`), says("Sunny.")}},
+		Tools:    tools.NewRegistry(weather{}),
+		Mode:     action.ModeAll,
+		Features: turn.Features{Hooks: []agent.Hook{budget}},
 	})
 	res, err := rt.RunText(context.Background(), "Where is it sunny?")
 	fmt.Println(res.Outcome, err)
@@ -249,10 +250,10 @@ func Example_hook() {
 		return agent.Continue, nil
 	}
 	rt := agent.New(agent.Options{
-		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), says("I can't say.")}},
-		Tools: tools.NewRegistry(weather{}),
-		Mode:  action.ModeAll,
-		Hooks: []agent.Hook{only},
+		Model:    &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), says("I can't say.")}},
+		Tools:    tools.NewRegistry(weather{}),
+		Mode:     action.ModeAll,
+		Features: turn.Features{Hooks: []agent.Hook{only}},
 	})
 	res, err := rt.RunText(context.Background(), "How is the weather in Oslo?")
 	fmt.Println(res.Messages[2].Content)
@@ -311,7 +312,7 @@ func Example_durable() {
 	run := func(answers ...model.Message) {
 		rec.asked = 0
 		rt := agent.New(agent.Options{
-			Model: &parrot{answers: answers}, Tools: tools.NewRegistry(weather{}), Mode: action.ModeAll, Durable: rec, // one call at a time
+			Model: &parrot{answers: answers}, Tools: tools.NewRegistry(weather{}), Mode: action.ModeAll, Features: turn.Features{Durable: rec}, // one call at a time
 		})
 		res, err := rt.RunText(context.Background(), "How is the weather in Oslo?")
 		fmt.Printf("%s: %q %v\n", res.Outcome, res.Response, err)

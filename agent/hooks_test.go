@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/turn"
 	"buddy/tools"
 )
 
@@ -27,7 +28,7 @@ func TestHooks(t *testing.T) { // in this order, each hook in its own
 			}
 		}
 		m := &script{steps: []step{says("", aCall), says("fine")}}
-		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Hooks: []Hook{hook("a"), hook("b")}}
+		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Features: turn.Features{Hooks: []Hook{hook("a"), hook("b")}}}
 		o.Policy.Workspace = "/w"
 		r := New(o)
 		if _, err := r.RunText(t.Context(), "go"); err != nil {

@@ -19,6 +19,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/reminder"
 	"buddy/agent/settings"
+	"buddy/agent/turn"
 	"buddy/tools"
 )
 
@@ -560,7 +561,7 @@ func TestStopHookMakesTheModelGoOn(t *testing.T) {
 // Why a hook kept an answer from ending is told where what hooks say is switched off, which all else is.
 func TestStopHookIsHeardWhereHooksAreOff(t *testing.T) {
 	t.Parallel()
-	s := newHookSession(t, Options{Reminders: reminder.NewSet([]string{reminder.Hook})}, []hookSpec{
+	s := newHookSession(t, Options{Features: turn.Features{Reminders: reminder.NewSet([]string{reminder.Hook})}}, []hookSpec{
 		{hooks.UserPromptSubmit, "", "echo it rains", ""},
 		{hooks.Stop, "", `[ -e tested ] || { touch tested; echo run the tests >&2; exit 2; }`, ""},
 	}, says("done"), says("tested"))

@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/tools"
 )
 
 // reads are the prompts for which resources were read, and what was found.
@@ -20,12 +21,12 @@ type reads struct {
 
 func (r *reads) options(o *Options) {
 	o.System, o.Model = "You are buddy.", windowed{o.Model.(*script), 200_000}
-	o.Resources = func(_ context.Context, prompts []string) ([]Resource, []string) {
+	o.Resources = func(_ context.Context, prompts []string) ([]tools.Resource, []string) {
 		r.asked = append(r.asked, prompts)
 		if !strings.Contains(strings.Join(prompts, " "), "@docs:guide") {
 			return nil, nil
 		}
-		return []Resource{{Name: "docs:guide", Text: r.text, Images: []model.Image{{MediaType: "image/png", Data: []byte("png")}}}}, []string{"@docs:gone was not attached: there is none"}
+		return []tools.Resource{{Name: "docs:guide", Text: r.text, Images: []model.Image{{MediaType: "image/png", Data: []byte("png")}}}}, []string{"@docs:gone was not attached: there is none"}
 	}
 }
 
@@ -90,7 +91,7 @@ func TestResourcesAfterACrash(t *testing.T) {
 		r := &reads{text: "the guide"}
 		s := start(t, func(o *Options) {
 			r.options(o)
-			o.Resources = func(ctx context.Context, _ []string) ([]Resource, []string) {
+			o.Resources = func(ctx context.Context, _ []string) ([]tools.Resource, []string) {
 				<-ctx.Done()
 				return nil, []string{errors.New("cancelled").Error()}
 			}

@@ -41,12 +41,10 @@ import (
 	"buddy/agent/goal"
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
-	"buddy/agent/memory"
 	"buddy/agent/model"
 	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
-	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/settings"
 	"buddy/agent/skills"
@@ -85,21 +83,63 @@ type PaneSession interface {
 
 // Options make a Runtime. Model is required; the zero value of all others works.
 type Options struct {
-	settings.Limits // of an exchange
-	Session         string
-	Version         string // of the program
-	Cwd             string
-	Target          string // where commands run, for people: "local"
-	Model           model.Model
+	Places
+	Prompts
+	Secrets
+	turn.Features                    // the runtime closes Programs
+	settings.Limits                  // of an exchange
+	Calls           settings.Calls   // limits of calls of tools
+	Context         settings.Context // how the conversation is kept within the model's window
+	Goal            settings.Goal    // limits of goals
+	Skills          skills.Options   // where skills and custom commands come from
+	Agents          Agents           // which subagents there are
+	Reviews         Reviews          // how changes are reviewed
+	Workflows       Workflows        // those that a person may run
+	Policy          policy.Policy    // what needs an approval
+
+	Session string
+	Version string // of the program
+	Cleared bool   // a person left another session for this new one
+	Model   model.Model
 	// Models returns the model of a profile, for SwitchModel; an effort replaces what the
 	// profile says of it. nil: there are no others.
 	Models func(profile, effort string) (model.Model, error)
 	// Small gives the session a title after its first exchange, in the background; nil: the
 	// title is the beginning of the first prompt.
-	Small  model.Model
-	Tools  *tools.Registry
-	System string // the system prompt; blank adds no message
-	Here   string // where the model works, which the person's first message begins with; blank adds nothing
+	Small     model.Model
+	Tools     *tools.Registry
+	System    string         // the system prompt; blank adds no message
+	Mode      action.Mode    // how approvals are decided; "" = ask
+	ModeAsked bool           // the person asked for Mode: a resumed session does not go on in mode plan
+	Journal   stream.Journal // nil: nothing is stored
+	// Replay holds what an earlier process stored of this session; the runtime goes on
+	// where it ended.
+	Replay []event.Envelope
+	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
+	// 0 is 10.
+	MaxParallel int
+	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
+	// for another try. Else the model reads the failure and goes on.
+	Strict bool
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Places say where a session works.
+type Places struct {
+	Cwd     string
+	Target  string  // where commands run, for people: "local"
+	Targets Targets // nil: there is one only
+	Panes   Panes   // nil: there are none
+	// Files are those of a target; nil: changes of files can't be taken back.
+	Files   func(ctx context.Context, target string) (Files, error)
+	Readers conversation.Readers // of the tools for files; nil: forks have to read files again
+	OutDir  string               // where tools keep whole outputs, one folder a call
+}
+
+// Prompts tell a model more than the system prompt does.
+type Prompts struct {
+	Here string // where the model works, which the person's first message begins with; blank adds nothing
 	// Told returns the system prompt and the tools for a model that is switched to; nil: they
 	// stay as they are.
 	Told func(model.Info) (system string, all *tools.Registry)
@@ -110,62 +150,19 @@ type Options struct {
 	// InstructionsOf reads those of folders below Policy.Workspace in which the model has used a file;
 	// nil: they are not read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
-	// Skills say where skills and custom commands come from.
-	Skills skills.Options
-	// Agents say which subagents there are.
-	Agents Agents
-	// Reviews say how changes are reviewed.
-	Reviews Reviews
-	Goal    settings.Goal // limits of goals
 	// Breakpoints end the prefixes of a request that a provider caches, if it is told what to cache: indexes of system
 	// messages, of which the first is the prompt with the instruction files and the second the summary; nil is the last one.
 	Breakpoints []int
-	ToolTokens  map[string]int   // limits of the tokens of a tool's results in an exchange, see [usage.Budget]
-	Context     settings.Context // how the conversation is kept within the model's window
-	Mode        action.Mode      // how approvals are decided; "" = ask
-	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
-	Policy      policy.Policy    // what needs an approval
-	Redact      *redact.Redactor // what is taken out of tools' output
-	Keys        *redact.Keys     // what no event shows
-	Withheld    []string         // names of variables that commands do not get, for people
-	Journal     Journal          // nil: nothing is stored
-	Durable     Durable          // nil: the journal records what was done
-	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
-	Listings    []Listing        // told to the model when they change, in this order
-	Checks      Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
-	Memory      *memory.Store    // what the person has taught; nil: there is none
-	Folder      Folder           // shows models what is in the folder; nil: nothing does
-	Resources   Resources        // reads what prompts name of other programs; nil: nothing
-	Hooks       []Hook           // told of each turn, in this order
-	Workflows   Workflows        // those that a person may run
-	Programs    *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
-	Panes       Panes            // nil: there are none
-	Targets     Targets          // nil: there is one only
-	// Files are those of a target; nil: changes of files can't be taken back.
-	Files   func(ctx context.Context, target string) (Files, error)
-	Readers conversation.Readers // of the tools for files; nil: forks have to read files again
-	OutDir  string               // where tools keep whole outputs, one folder a call
-	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
-	// 0 is 10.
-	MaxParallel int
-	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
-	// for another try. Else the model reads the failure and goes on.
-	Strict bool
-	// Page limits the bytes of a file or a web page that the model gets at once, see
-	// [tools.PageOf].
-	Page int
-	// ToolTimeout limits how long a tool may run; 0 is 60 s. Commands have no limit.
-	ToolTimeout time.Duration
-	// Replay holds what an earlier process stored of this session; the runtime goes on
-	// where it ended.
-	Replay []event.Envelope
-	// Cleared says that a person left another session for this new one.
-	Cleared bool
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
 	// Dates is the time zone of the date that the first prompt of a conversation carries for
 	// the model, and later ones when it changed; nil: the model is told none.
 	Dates *time.Location
+}
+
+// Secrets say what is hidden.
+type Secrets struct {
+	Redact   *redact.Redactor // what is taken out of tools' output
+	Keys     *redact.Keys     // what no event shows
+	Withheld []string         // names of variables that commands do not get, for people
 }
 
 // Runtime is one live session: commands go in, and its parts do what they say. It is safe
@@ -189,11 +186,8 @@ type Runtime struct {
 	titles       *titles
 }
 
-// What Options have where they say nothing.
-const (
-	maxParallel    = 10
-	defaultTimeout = 60 * time.Second
-)
+// maxParallel is the limit of calls that run at once where Options name none.
+const maxParallel = 10
 
 // withDefaults fills in what is not said.
 func (o Options) withDefaults() Options {
@@ -206,10 +200,7 @@ func (o Options) withDefaults() Options {
 	if o.MaxParallel <= 0 {
 		o.MaxParallel = maxParallel
 	}
-	if o.ToolTimeout == 0 {
-		o.ToolTimeout = defaultTimeout
-	}
-	o.Context, o.Limits, o.Agents.Limits = o.Context.WithDefaults(), o.Limits.WithDefaults(), o.Agents.Limits.WithDefaults()
+	o.Limits, o.Calls, o.Context, o.Agents.Limits = o.Limits.WithDefaults(), o.Calls.WithDefaults(), o.Context.WithDefaults(), o.Agents.Limits.WithDefaults()
 	if o.Mode == "" {
 		o.Mode = action.ModeAsk
 	}
@@ -227,7 +218,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Target, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target, o.OutDir),
-		ledger:    usage.New(events, usage.Budget{Limits: o.Limits, ToolTokens: o.ToolTokens}),
+		ledger:    usage.New(events, usage.Budget{Limits: o.Limits, ToolTokens: o.Calls.Tokens()}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())
@@ -244,7 +235,7 @@ func New(o Options) *Runtime {
 	o.Skills.Workspace, o.Skills.Target = o.Policy.Workspace, o.Target
 	r.skills = skills.NewBook(r.life.ctx, &r.life.work, events, o.Skills)
 	r.compactor = compact.New(o.Context, compact.Parts{
-		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.ToolTimeout,
+		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Time(),
 	})
 	n := &numbers{}
 	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}
@@ -274,8 +265,8 @@ func newSubagents(r *Runtime) *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Learnt: func(n model.Needs) { learnt(r, n) }, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Folder: o.Folder, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict,
-		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
+		Features: o.Features, Calls: o.Calls, Models: o.Models, Learnt: func(n model.Needs) { learnt(r, n) }, Dates: o.Dates, Redact: o.Redact,
+		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
 		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Plan: plan.File(o.Policy.Plan), Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,

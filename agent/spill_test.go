@@ -46,7 +46,7 @@ func TestAPageIsNotSpilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			summarising(1_000_000)(o)
-			o.Tools, o.Page, o.OutDir = tools.NewRegistry(&talker{}), 100_000, ""
+			o.Tools, o.Calls.Page, o.OutDir = tools.NewRegistry(&talker{}), 100_000, ""
 		}, says("", `a do {"kind":"file_read","seconds":105000}`), says("", `b do {"kind":"file_read","seconds":105001}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		if got := s.results(); len(got[0]) != 105_000 || !strings.Contains(got[1], "the rest is lost") {

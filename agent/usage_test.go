@@ -312,7 +312,7 @@ func TestTurnLimitOffersToGoOn(t *testing.T) {
 func TestBudgetOfATool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		call := func(id string) string { return id + ` do {"kind":"file_read","do":"echo","seconds":` + id[1:] + `}` }
-		s := start(t, func(o *Options) { o.ToolTokens = map[string]int{"do": 2} },
+		s := start(t, func(o *Options) { o.Calls.Budgets = []string{"do=2"} },
 			says("", call("c1")), says("", call("c2")), says("", call("c3")), says("ok"), says("", call("c4")), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		got := s.results()

@@ -194,7 +194,7 @@ func defaults() Config {
 	return Config{
 		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10}.WithDefaults(), Mode: "ask", OnStall: model.RecoverRetry},
 		Context: settings.Context{Instructions: true}.WithDefaults(),
-		Tools:   Tools{Timeout: 60, Waits: 600, Page: 40_000, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
+		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), Waits: 600, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  settings.Agents{}.WithDefaults(),

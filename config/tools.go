@@ -9,21 +9,21 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"buddy/agent/settings"
 )
 
 // Tools holds the section [tools]. Names of variables may contain * for any text.
 type Tools struct {
+	settings.Calls
 	EnvAllow []string // variables passed to commands although their names look like secrets
 	EnvDeny  []string // variables never passed to commands
-	Timeout  int      // seconds that a tool may run; commands have no limit
 	Waits    int      // seconds that a command may wait for keys where nobody is there to type
-	Page     int      // most bytes of a file or web page that the model gets at once
 	Off      []string // names of tools, and of groups of them, that no model gets
 	Output   int      // most bytes that the model gets of each output stream of a command
 	Screen   int      // most bytes that the model gets of a pane's screen
 	Whole    int      // most MB that are recorded of each output stream of a command
 	Hits     int      // most results of a web search
-	Budgets  []string // NAME=TOKENS, see Tokens
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
 	Confirm  bool     // shell_confirm, an older setting of the mode
 }
@@ -203,19 +203,6 @@ func checkBudget(v string, _ *file) (string, error) {
 
 // maxBudget limits the tokens of a tool's budget.
 const maxBudget = 1_000_000_000
-
-// Tokens returns the budgets of tools by their names; nil for none. The last of a name counts.
-func (t Tools) Tokens() map[string]int {
-	var all map[string]int
-	for _, b := range t.Budgets {
-		name, tokens, _ := strings.Cut(b, "=")
-		if all == nil {
-			all = make(map[string]int)
-		}
-		all[name], _ = strconv.Atoi(tokens) // checkBudget has read it
-	}
-	return all
-}
 
 const autoShell = "auto"
 

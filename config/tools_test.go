@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"buddy/agent/settings"
 )
 
 func TestEnviron(t *testing.T) {
@@ -66,7 +68,7 @@ func TestBudgetsOfTools(t *testing.T) {
 	if got := cfg.Tools.Tokens(); len(got) != 2 || got["fetch_url"] != 20_000 || got["*"] != 100_000 {
 		t.Errorf("budgets %v", got)
 	}
-	if none := (Tools{}).Tokens(); none != nil {
+	if none := (settings.Calls{}).Tokens(); none != nil {
 		t.Errorf("without settings %v", none)
 	}
 	for _, wrong := range []string{"grep", "grep=", "=5", "grep=0", "grep=-1", "grep=x", "grep=1.5", "grep=99999999999"} {

@@ -200,6 +200,13 @@ func (c Call) PageBytes() int {
 	return MinPage
 }
 
+// Resource holds what a prompt names with an @ and another program has.
+type Resource struct {
+	Name   string // as the prompt names it, without the @
+	Text   string // untrusted
+	Images []model.Image
+}
+
 // Stream names the output stream that a chunk came from.
 type Stream string
 

@@ -6,6 +6,9 @@ package settings
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
+	"time"
 
 	"buddy/agent/model"
 )
@@ -99,4 +102,33 @@ type Limits struct {
 func (l Limits) WithDefaults() Limits {
 	l.WarnAt = cmp.Or(l.WarnAt, 80)
 	return l
+}
+
+// Calls are those settings of [tools] that bound the calls of a model.
+type Calls struct {
+	Timeout int      // seconds that a tool may run; commands have no limit
+	Page    int      // most bytes of a file or web page that the model gets at once
+	Budgets []string // NAME=TOKENS, see Tokens
+}
+
+// WithDefaults returns c with the default of each limit that is zero.
+func (c Calls) WithDefaults() Calls {
+	c.Timeout, c.Page = cmp.Or(c.Timeout, 60), cmp.Or(c.Page, 40_000)
+	return c
+}
+
+// Time returns how long a tool may run.
+func (c Calls) Time() time.Duration { return time.Duration(c.Timeout) * time.Second }
+
+// Tokens returns the budgets of tools by their names; nil for none. The last of a name counts.
+func (c Calls) Tokens() map[string]int {
+	var all map[string]int
+	for _, b := range c.Budgets {
+		name, tokens, _ := strings.Cut(b, "=")
+		if all == nil {
+			all = make(map[string]int)
+		}
+		all[name], _ = strconv.Atoi(tokens) // who reads the settings has checked it
+	}
+	return all
 }

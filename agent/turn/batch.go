@@ -110,7 +110,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 }
 
 // page returns how many bytes of a file the model that answers now gets at once.
-func (l *Loop) page() int { return tools.PageOf(l.p.Selection.KnownWindow(), l.o.Page) }
+func (l *Loop) page() int { return tools.PageOf(l.p.Selection.KnownWindow(), l.o.Calls.Page) }
 
 // shows gives the output of a call its place in the stream.
 func (b *batch) shows(j *job) {

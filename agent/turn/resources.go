@@ -8,20 +8,13 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/inject"
-	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/tools"
 )
-
-// Resource holds what a prompt names and another program has.
-type Resource struct {
-	Name   string // as the prompt names it, without the @
-	Text   string // untrusted
-	Images []model.Image
-}
 
 // Resources reads what prompts name with an @, such as @docs:file:///guide.md. problems say in a
 // line each what could not be read.
-type Resources func(ctx context.Context, prompts []string) (all []Resource, problems []string)
+type Resources func(ctx context.Context, prompts []string) (all []tools.Resource, problems []string)
 
 // tellResources gives the model what prompts name, as data. It is a part of the conversation: a
 // session that is resumed has what was read then.
@@ -54,7 +47,7 @@ func (l *Loop) tellResources(ctx context.Context, x *Exchange) {
 
 // resourceText returns the text of a resource for the model: without secrets, and with orders in
 // it marked. The person is told of those.
-func resourceText(l *Loop, x *Exchange, r Resource) string {
+func resourceText(l *Loop, x *Exchange, r tools.Resource) string {
 	text := l.o.Redact.Text(r.Text)
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {

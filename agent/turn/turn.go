@@ -29,6 +29,7 @@ import (
 	"buddy/agent/redact"
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
+	"buddy/agent/settings"
 	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/agent/undo"
@@ -38,29 +39,33 @@ import (
 
 // Options configure how turns are run. Now is required, and so are the numbers.
 type Options struct {
-	Hooks    []Hook        // told of each turn, in this order
-	Programs *hooks.Runner // programs of the person and the project that are told of it; nil: none
+	Features
+	Calls settings.Calls
 	// Models returns the model of a profile, for skills that name one; nil: there are no others.
 	Models      func(profile, effort string) (model.Model, error)
 	Learnt      func(model.Needs) // gets what a server refused of a model; nil: nothing does
-	Durable     Durable           // nil: the journal records what was done
-	Reminders   *reminder.Set     // what the model is told besides, before each request; nil: nothing
-	Dates       *time.Location    // of the date that it is told; nil: none
-	Listings    []Listing         // told to the model when they change, in this order
-	Memory      *memory.Store     // what the person has taught; nil: there is none
-	Diagnostics Diagnostics       // told of the files that tools change; nil: nobody is
-	Folder      Folder            // shows models the folder; nil: nothing does
-	Resources   Resources         // reads what prompts name of other programs; nil: nothing
+	Dates       *time.Location    // of the date that the model is told; nil: none
 	Redact      *redact.Redactor  // what is taken out of tools' output
 	Breakpoints []int             // of each request, see [model.Request]
 	MaxParallel int               // how many calls of one answer run at once
-	MaxRepeats  int               // how many times in a row an answer may have the same text; 0 = no limit
+	MaxRepeats  int               // see [settings.Limits]
 	Strict      bool              // a tool that fails ends the exchange, unless its result asks for another try
-	Page        int               // how many bytes of a file the model gets at once, see [tools.PageOf]
-	ToolTimeout time.Duration     // how long a tool may run; commands have no limit
 	OutDir      string            // where tools keep whole outputs, one folder a call
 	Target      string            // the first one, whose instruction files are read
 	Now         func() time.Time
+}
+
+// Features take part in turns. The zero value has none of them.
+type Features struct {
+	Hooks       []Hook        // told of each turn, in this order
+	Programs    *hooks.Runner // hooks of the person and the project
+	Durable     Durable       // nil: the journal records what was done
+	Reminders   *reminder.Set // what the model is told besides, before each request; nil: nothing, and no kind is switched off
+	Listings    []Listing     // told to the model when they change, in this order
+	Memory      *memory.Store // what the person has taught
+	Diagnostics Diagnostics   // told of the files that tools change; who made it closes it
+	Folder      Folder        // shows models what is in the folder
+	Resources   Resources     // reads what prompts name of other programs
 }
 
 // Listing returns what there is of a kind now. It must not wait.

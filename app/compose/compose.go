@@ -26,6 +26,7 @@ import (
 	"buddy/agent/model/limits"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
+	"buddy/agent/turn"
 	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/app/version"
@@ -116,15 +117,24 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: proxies.FromEnvironment()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
 	}
 	system, registry := told.to(m.Info())
+	c := p.Config
 	p.Options = agent.Options{
-		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Here: prompt.Here(told.facts), Told: told.to,
-		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goal: p.Config.Goal, Small: p.small(f),
-		Dates: time.Local, Limits: p.Config.Agent.Limits, ToolTokens: p.Config.Tools.Tokens(),
-		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: p.Config.Context, Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
-		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Folder: folder{p.Targets}, Resources: resources(servers),
-		Redact: secret, Keys: knownKeys(p.Config), Programs: p.hooks(judge, secret), Withheld: p.withheld,
-		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
-		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Readers: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
+		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
+		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
+		Limits: c.Agent.Limits, Calls: c.Tools.Calls, Context: c.Context, Goal: c.Goal,
+		Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p),
+		Places: agent.Places{
+			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),
+		},
+		Prompts: agent.Prompts{
+			Here: prompt.Here(told.facts), Told: told.to, Dates: time.Local,
+			Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)),
+		},
+		Secrets: agent.Secrets{Redact: secret, Keys: knownKeys(c), Withheld: p.withheld},
+		Features: turn.Features{
+			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, remindersOfMemory(p.Memory)...), Listings: listings(servers),
+			Memory: p.Memory, Diagnostics: p.Checks, Folder: folder{p.Targets}, Resources: resources(servers),
+		},
 	}
 	return p, nil
 }

@@ -17,10 +17,10 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"buddy/agent"
 	"buddy/agent/conversation"
 	"buddy/agent/redact"
 	"buddy/agent/reminder"
+	"buddy/agent/turn"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
@@ -58,8 +58,8 @@ func serverClient(all []mcp.Server) *http.Client {
 }
 
 // listings returns what the model is told of besides skills.
-func listings(servers *mcp.Servers) []agent.Listing {
-	return []agent.Listing{func() conversation.Listing {
+func listings(servers *mcp.Servers) []turn.Listing {
+	return []turn.Listing{func() conversation.Listing {
 		list := conversation.Listing{Kind: reminder.MCP, Head: mcp.ListingHead}
 		for _, line := range servers.Listing() {
 			list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
@@ -69,17 +69,11 @@ func listings(servers *mcp.Servers) []agent.Listing {
 }
 
 // resources returns what reads the resources that prompts name, nil without a server.
-func resources(servers *mcp.Servers) agent.Resources {
+func resources(servers *mcp.Servers) turn.Resources {
 	if len(servers.List()) == 0 {
 		return nil
 	}
-	return func(ctx context.Context, prompts []string) (all []agent.Resource, problems []string) {
-		found, problems := servers.Attach(ctx, prompts)
-		for _, a := range found {
-			all = append(all, agent.Resource(a))
-		}
-		return all, problems
-	}
+	return servers.Attach
 }
 
 // MCPServers returns the servers of the person's settings and of the project, the person's first.

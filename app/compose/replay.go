@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"buddy/agent"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/sessions"
@@ -29,7 +29,7 @@ const bulky = 2 << 10
 // events, and a long session is there in a fraction of the time. damage says which lines
 // can't be read, "" for none.
 func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
-	r := replayed{talks: map[int]*agent.Recall{0: {History: history.New("")}}}
+	r := replayed{talks: map[int]*conversation.Recall{0: {History: history.New("")}}}
 	n := 1 // the header
 	bad := skipped{}
 	err = j.Lines(func(l sessions.Line) bool {
@@ -76,9 +76,9 @@ type reader = func() (event.Envelope, error)
 // replayed gathers events.
 type replayed struct {
 	events []event.Envelope
-	talks  map[int]*agent.Recall // of each branch that still works, with short results
-	short  map[int]reader        // places of results in events that lack their text
-	turn   int                   // the highest of what was left out
+	talks  map[int]*conversation.Recall // of each branch that still works, with short results
+	short  map[int]reader               // places of results in events that lack their text
+	turn   int                          // the highest of what was left out
 }
 
 // take looks at the next line.
@@ -159,9 +159,9 @@ func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b 
 func (r *replayed) add(env event.Envelope) {
 	r.events = append(r.events, env)
 	if p, ok := env.Payload.(event.BranchStarted); ok {
-		r.talks[p.Branch] = &agent.Recall{History: r.talks[0].Clone()}
+		r.talks[p.Branch] = &conversation.Recall{History: r.talks[0].Clone()}
 		if p.Why == event.ForSubagent {
-			r.talks[p.Branch] = &agent.Recall{History: history.New("")}
+			r.talks[p.Branch] = &conversation.Recall{History: history.New("")}
 		}
 		return
 	}

@@ -21,16 +21,9 @@ const (
 	attachTime   = time.Minute // that all of them may take
 )
 
-// Attached is a resource that a prompt names.
-type Attached struct {
-	Name   string // server:uri
-	Text   string // the server's, and untrusted
-	Images []model.Image
-}
-
 // Attach reads the resources that prompts name as @server:uri. Words that name no server are no
 // concern of it. problems say in a line each what could not be read.
-func (s *Servers) Attach(ctx context.Context, prompts []string) (all []Attached, problems []string) {
+func (s *Servers) Attach(ctx context.Context, prompts []string) (all []tools.Resource, problems []string) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attachTime, fmt.Errorf("it was not read within %v", attachTime))
 	defer cancel()
 	var done []string
@@ -49,7 +42,7 @@ func (s *Servers) Attach(ctx context.Context, prompts []string) (all []Attached,
 			problems = append(problems, fmt.Sprintf("@%s was not attached: %v", name, err))
 			continue
 		}
-		all = append(all, Attached{Name: name, Text: text, Images: images})
+		all = append(all, tools.Resource{Name: name, Text: text, Images: images})
 	}
 	return all, problems
 }

@@ -50,7 +50,7 @@ func TestExchange(t *testing.T) {
 	))
 	rt := agent.New(agent.Options{
 		Session: "s", Model: retry.New(newModel(t, anthropic.Config{BaseURL: srv.URL}), ""), Tools: tools.NewRegistry(clock{}),
-		System: "You tell the time.", Limits: settings.Limits{MaxIterations: 9}, OutDir: t.TempDir(), Policy: policy.Policy{Workspace: "/w"},
+		System: "You tell the time.", Limits: settings.Limits{MaxIterations: 9}, Places: agent.Places{OutDir: t.TempDir()}, Policy: policy.Policy{Workspace: "/w"},
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

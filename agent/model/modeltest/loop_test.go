@@ -45,7 +45,7 @@ func TestLoop(t *testing.T) {
 		))
 		rt := agent.New(agent.Options{
 			Session: "s", Model: retry.New(p.Connect(t, srv.URL), ""), Tools: tools.NewRegistry(clock{}),
-			System: "You tell the time.", Limits: settings.Limits{MaxIterations: 9}, OutDir: t.TempDir(), Policy: policy.Policy{Workspace: "/w"},
+			System: "You tell the time.", Limits: settings.Limits{MaxIterations: 9}, Places: agent.Places{OutDir: t.TempDir()}, Policy: policy.Policy{Workspace: "/w"},
 		})
 		said, usage := drive(t, rt, "what time is it?", "and now?")
 		if want := []string{"I look.", "It is noon.", "", "Still noon."}; !slices.Equal(said, want) {
