@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"buddy/agent/action"
 	"buddy/agent/compact"
 	"buddy/agent/event"
 	"buddy/tools"
@@ -86,7 +87,7 @@ func (e agentEnd) result() tools.Result {
 		note = fmt.Sprintf("all %d bytes are in %s", len(e.text), e.run.file())
 	}
 	res := tools.Success(compact.Clip(e.text, maxAgentResult), note)
-	res.Tail, res.Full = tools.End(e.text), &tools.File{Path: e.run.file(), Bytes: int64(len(e.text))}
+	res.Tail, res.Full = tools.End(e.text), &action.FullOutput{Path: e.run.file(), Bytes: int64(len(e.text))}
 	return res
 }
 

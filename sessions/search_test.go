@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -162,10 +163,10 @@ func TestSearchOfOutputs(t *testing.T) {
 	appendAll(t, j, []event.Envelope{
 		{Seq: 1, Session: id, Payload: event.PromptSubmitted{ID: 1, Text: "look"}},
 		started(2, "a", "000001"),
-		{Seq: 3, Session: id, Payload: event.ToolResult{CallID: "a", Result: "filler", FullOutput: &event.FullOutput{Path: filepath.Join(s.OutDir(id), "000001", "out")}}},
+		{Seq: 3, Session: id, Payload: event.ToolResult{CallID: "a", Result: "filler", FullOutput: &action.FullOutput{Path: filepath.Join(s.OutDir(id), "000001", "out")}}},
 		started(4, "b", "000002"), // it was killed
 		started(5, "c", "000003"),
-		{Seq: 6, Session: id, Payload: event.ToolResult{CallID: "c", Result: "the needle again", FullOutput: &event.FullOutput{Path: filepath.Join(s.OutDir(id), "000003", "out")}}},
+		{Seq: 6, Session: id, Payload: event.ToolResult{CallID: "c", Result: "the needle again", FullOutput: &action.FullOutput{Path: filepath.Join(s.OutDir(id), "000003", "out")}}},
 	})
 	closeJournal(t, j)
 	for query, want := range map[string][]uint64{"needle": {6, 3, 4}, "Needle": {3, 4, 6}, "THE NEEDLE": nil, "needle\x1b": {3, 4, 6}} {

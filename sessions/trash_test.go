@@ -11,6 +11,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -280,7 +281,7 @@ func TestFork(t *testing.T) {
 	}
 	for i := range envs { // in the second exchange a task in the background and a prompt that waits begin
 		if p, ok := envs[i].Payload.(event.ToolResult); ok {
-			p.FullOutput = &event.FullOutput{Path: out + "/out", Bytes: 5}
+			p.FullOutput = &action.FullOutput{Path: out + "/out", Bytes: 5}
 			envs[i].Payload = p
 		}
 	}

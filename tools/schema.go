@@ -128,27 +128,20 @@ func (s Schema) Name() string { return s.def.Name }
 // Definition returns the definition for the model.
 func (s Schema) Definition() model.ToolDef { return s.def }
 
-// Argument is an argument that a tool takes, whether or not its definition tells models of it.
-type Argument struct {
-	Name     string
-	Type     string // of JSON Schema; "" is any
-	Required bool
-}
-
 // Arguments returns what the tool takes, in order.
-func (s Schema) Arguments() []Argument {
-	var all []Argument
+func (s Schema) Arguments() []model.Argument {
+	var all []model.Argument
 	for _, f := range s.fields {
-		all = append(all, Argument{f.name, f.typ, f.required})
+		all = append(all, model.Argument{Name: f.name, Type: f.typ, Required: f.required})
 	}
 	return all
 }
 
 // ArgumentsOf returns what tools take, by their names.
-func ArgumentsOf(all ...Tool) map[string][]Argument {
-	known := make(map[string][]Argument)
+func ArgumentsOf(all ...Tool) map[string][]model.Argument {
+	known := make(map[string][]model.Argument)
 	for _, t := range all {
-		if s, ok := t.(interface{ Arguments() []Argument }); ok {
+		if s, ok := t.(interface{ Arguments() []model.Argument }); ok {
 			known[t.Definition().Name] = s.Arguments()
 		}
 	}

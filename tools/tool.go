@@ -234,27 +234,19 @@ type Result struct {
 	Aside    string // the end of Content that is for the model alone; "" for none
 	Outcome  string // what came of it for people, in a few words: lines 1-40 of 900; "" where none tell
 	IsError  bool
-	Retry    bool           // an error after which the model shall call again with other arguments
-	Missing  bool           // the error is that there is no file of a name
-	ExitCode *int           // of a command; nil for other tools
-	Exits    map[string]int // exit codes of a command on several targets, as far as they are known
-	Stdout   *string        // the part of Tail from stdout, if stderr has text, too
-	Tail     string         // the end of the output for the screen, at most 64 KiB
-	Full     *File          // the whole output, if it is in a file
+	Retry    bool               // an error after which the model shall call again with other arguments
+	Missing  bool               // the error is that there is no file of a name
+	ExitCode *int               // of a command; nil for other tools
+	Exits    map[string]int     // exit codes of a command on several targets, as far as they are known
+	Stdout   *string            // the part of Tail from stdout, if stderr has text, too
+	Tail     string             // the end of the output for the screen, at most 64 KiB
+	Full     *action.FullOutput // the whole output, if it is in a file
 	// Seen are the files of which the model knows the content now.
 	Seen []action.SeenFile
 	// Images are sent to models that take them; for others Content describes them.
 	Images []model.Image
 	// Took is the duration of the work, when the tool knows it better than its caller.
 	Took time.Duration
-}
-
-// File is a file that holds a whole output.
-type File struct {
-	Path    string `json:"path"`
-	Bytes   int64  `json:"bytes"`
-	Text    int64  `json:"text,omitempty"`    // bytes that people read of it, and of a second file, if they are not Bytes
-	Missing int64  `json:"missing,omitempty"` // bytes of the output that no file has
 }
 
 // Say sends a progress message to the screen.

@@ -193,7 +193,7 @@ func TestGolden(t *testing.T) {
 		ApprovalAnswered{ID: "a1", CallID: "c1", Decision: Once, By: "user"},
 		ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%3", Dir: "/home/ann/shop/.buddyx/sessions/s/out/c1"},
 		ToolOutput{CallID: "c1", Stream: "stdout", Text: "FAIL\n", BytesTotal: 5},
-		ToolResult{CallID: "c1", Name: "run_shell", Result: "FAIL", IsError: true, ExitCode: &code, DurationMS: 1200, Tail: "FAIL\n", FullOutput: &FullOutput{Path: "/out", Bytes: 5}},
+		ToolResult{CallID: "c1", Name: "run_shell", Result: "FAIL", IsError: true, ExitCode: &code, DurationMS: 1200, Tail: "FAIL\n", FullOutput: &action.FullOutput{Path: "/out", Bytes: 5}},
 		TurnFinished{TurnID: "t1", Number: 1, StopReason: "tool_calls", Usage: &model.Usage{Prompt: 10, Completion: 2, Cached: 8}},
 		TaskFinished{ID: 1, Outcome: Failed, Error: "no connection"},
 		PaneScreen{Pane: "%3", W: 80, H: 24, Cursor: Cursor{X: 1, Y: 2, Visible: true}, Rows: []string{"$ \x1b[1mls\x1b[m"}},

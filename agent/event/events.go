@@ -371,12 +371,7 @@ type ModelRetry struct {
 type ModelAlive struct{}
 
 // ModelReading says how much of a request a server on this machine has processed, in tokens, before it answers.
-type ModelReading struct {
-	Total  int   `json:"total"`
-	Cached int   `json:"cached"` // of Done: those that it had processed for an earlier request
-	Done   int   `json:"done"`
-	TookMS int64 `json:"took_ms"` // since it began
-}
+type ModelReading model.PromptRead
 
 // ModelStalled marks that an answer was given up, because nothing of it came for TimeoutMS.
 // Later events tell whether the request is repeated.

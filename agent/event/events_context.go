@@ -82,13 +82,7 @@ type ContextPinned struct {
 
 // ContextHealed marks that a server took a request only after it was changed, or said how much it takes:
 // what requests to this model need from now on.
-type ContextHealed struct {
-	Model    string         `json:"model"`
-	BaseURL  string         `json:"base_url"`
-	Remedies []model.Remedy `json:"remedies,omitempty"` // all that it needs
-	Window   int            `json:"window,omitempty"`   // tokens that the server says it takes
-	Text     string         `json:"text"`               // what is new, for people
-}
+type ContextHealed model.Needs
 
 // ReminderAttached holds a reminder: what the model is told beside prompts and tool results.
 type ReminderAttached struct {

@@ -91,35 +91,24 @@ type ToolWaits struct {
 	Waits  bool   `json:"waits"`
 }
 
-// FullOutput names the file that holds a whole output.
-type FullOutput struct {
-	Path    string `json:"path"`
-	Bytes   int64  `json:"bytes"`             // of the file
-	Text    int64  `json:"text,omitempty"`    // bytes that people read of the output; 0: as many
-	Missing int64  `json:"missing,omitempty"` // bytes of the output that were not recorded
-}
-
-// Shown returns the bytes that people read of the output.
-func (f FullOutput) Shown() int64 { return cmp.Or(f.Text, f.Bytes) }
-
 // ToolResult holds the result that the model read, and what people and programs need to know of it: the text is for
 // the model, and nothing reads its form.
 type ToolResult struct {
-	CallID     string            `json:"call_id"`
-	Name       string            `json:"name"`
-	Seen       []action.SeenFile `json:"seen,omitempty"` // before the result, so that it can be had without that
-	Result     string            `json:"result"`
-	Aside      string            `json:"aside,omitempty"`   // the end of Result that is for the model alone
-	Shown      string            `json:"shown,omitempty"`   // what people read in place of Result, where that is not what the tool printed
-	Outcome    string            `json:"outcome,omitempty"` // what came of the call, in a few words
-	IsError    bool              `json:"is_error,omitempty"`
-	ExitCode   *int              `json:"exit_code,omitempty"`
-	Exits      map[string]int    `json:"exits,omitempty"` // exit codes of a command on several targets, as far as they are known
-	DurationMS int64             `json:"duration_ms"`
-	Tail       string            `json:"tail,omitempty"`   // the end of the output for the screen, at most 64 KiB
-	Stdout     *string           `json:"stdout,omitempty"` // the part of Tail from stdout, if stderr has text, too
-	FullOutput *FullOutput       `json:"full_output,omitempty"`
-	Original   string            `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
+	CallID     string             `json:"call_id"`
+	Name       string             `json:"name"`
+	Seen       []action.SeenFile  `json:"seen,omitempty"` // before the result, so that it can be had without that
+	Result     string             `json:"result"`
+	Aside      string             `json:"aside,omitempty"`   // the end of Result that is for the model alone
+	Shown      string             `json:"shown,omitempty"`   // what people read in place of Result, where that is not what the tool printed
+	Outcome    string             `json:"outcome,omitempty"` // what came of the call, in a few words
+	IsError    bool               `json:"is_error,omitempty"`
+	ExitCode   *int               `json:"exit_code,omitempty"`
+	Exits      map[string]int     `json:"exits,omitempty"` // exit codes of a command on several targets, as far as they are known
+	DurationMS int64              `json:"duration_ms"`
+	Tail       string             `json:"tail,omitempty"`   // the end of the output for the screen, at most 64 KiB
+	Stdout     *string            `json:"stdout,omitempty"` // the part of Tail from stdout, if stderr has text, too
+	FullOutput *action.FullOutput `json:"full_output,omitempty"`
+	Original   string             `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
 }
 
 // Text returns the result as people read it, "" for one that says nothing: JSON of other programs as a list.

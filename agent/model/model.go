@@ -102,6 +102,13 @@ type ToolDef struct {
 	Free *FreeText `json:"-"`
 }
 
+// Argument is an argument that a tool takes, whether or not its definition tells models of it.
+type Argument struct {
+	Name     string
+	Type     string // of JSON Schema; "" is any
+	Required bool
+}
+
 // FreeText is a call that is plain text in place of JSON, which says the same.
 type FreeText struct {
 	Argument string // of Parameters: what the text is the value of
@@ -148,10 +155,10 @@ type Delta struct {
 
 // PromptRead says how much of a request a server has processed, in tokens.
 type PromptRead struct {
-	Total  int
-	Cached int // of Done: those that it had processed for an earlier request
-	Done   int
-	TookMS int64 // since it began
+	Total  int   `json:"total"`
+	Cached int   `json:"cached"` // of Done: those that it had processed for an earlier request
+	Done   int   `json:"done"`
+	TookMS int64 `json:"took_ms"` // since it began
 }
 
 // StallNotice reports that an answer was abandoned because nothing arrived for TimeoutMS milliseconds.

@@ -331,13 +331,10 @@ func (j *job) annotate(res *tools.Result, hint string) {
 func eventOf(c tools.Call, res tools.Result) event.ToolResult {
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, Aside: res.Aside, Outcome: res.Outcome,
-		IsError: res.IsError, ExitCode: res.ExitCode, Exits: res.Exits, Tail: res.Tail, Stdout: res.Stdout,
+		IsError: res.IsError, ExitCode: res.ExitCode, Exits: res.Exits, Tail: res.Tail, Stdout: res.Stdout, FullOutput: res.Full,
 	}
 	if why := tools.Why(res); res.IsError && why != e.Text() {
 		e.Shown = why
-	}
-	if res.Full != nil {
-		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes, Text: res.Full.Text, Missing: res.Full.Missing}
 	}
 	return e
 }

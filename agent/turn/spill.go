@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/agent/compact"
 	"buddy/agent/event"
 	"buddy/agent/inject"
@@ -26,7 +27,7 @@ type given struct {
 	job   *job
 	whole string // without what was done to it for the model
 	sent  int    // bytes that the model reads
-	full  *tools.File
+	full  *action.FullOutput
 }
 
 // spill keeps a result that is too long in a file of the session and leaves its beginning
@@ -48,13 +49,13 @@ func (b *batch) spill(j *job, res *tools.Result) {
 
 // shortened returns the beginning and the end of a result, at most about limit bytes, and
 // the file that has all of it; nil when it could not be saved.
-func (j *job) shortened(whole string, full *tools.File, limit int) (string, *tools.File) {
+func (j *job) shortened(whole string, full *action.FullOutput, limit int) (string, *action.FullOutput) {
 	if full == nil {
 		path, err := j.saveResult(whole)
 		if err != nil {
 			return compact.Clip(whole, limit) + "\n[the rest is lost, because it could not be saved: " + err.Error() + "]", nil
 		}
-		full = &tools.File{Path: path, Bytes: int64(len(whole))}
+		full = &action.FullOutput{Path: path, Bytes: int64(len(whole))}
 	}
 	return compact.Clip(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", full.Bytes, full.Path), full
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/sessions"
 )
@@ -37,7 +38,7 @@ func TestOutputsStayWithinTheirLimit(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			l.see(event.Envelope{Payload: event.ToolResult{FullOutput: &event.FullOutput{Path: filepath.Join(dir, "out"), Bytes: 400_000}}})
+			l.see(event.Envelope{Payload: event.ToolResult{FullOutput: &action.FullOutput{Path: filepath.Join(dir, "out"), Bytes: 400_000}}})
 			synctest.Wait()
 		}
 	})

@@ -151,14 +151,7 @@ func writeNew(path, text string) error {
 func WorkflowTools() workflow.Tools {
 	known := toolset.Arguments()
 	maps.Copy(known, tools.ArgumentsOf(lsp.New(lsp.Options{}).Tool()))
-	all := make(workflow.Tools)
-	for name, args := range known {
-		all[name] = []workflow.Argument{}
-		for _, a := range args {
-			all[name] = append(all[name], workflow.Argument(a))
-		}
-	}
-	return all
+	return known
 }
 
 // workflows reads the workflows of a session.

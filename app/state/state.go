@@ -174,7 +174,7 @@ type Call struct {
 	Answered     string         // where the person was who answered its approval or its question, "" if that is not known
 	Result       string         // as people read it
 	Outcome      string         // what came of it in a few words, "" where none tell
-	Full         *event.FullOutput
+	Full         *action.FullOutput
 	Output       Tail
 	Agent        *Task // of the subagent that it began; else nil
 	Decision     event.DecisionExplained

@@ -537,7 +537,7 @@ func TestDroppedAfterResult(t *testing.T) {
 	text := strings.Repeat("x", 3*tailLimit)
 	sc := &script{}
 	sc.add(1, event.ToolRequested{CallID: "c"}, event.ToolOutput{CallID: "c", Text: text},
-		event.ToolResult{CallID: "c", Tail: text[:tailLimit], FullOutput: &event.FullOutput{Bytes: int64(len(text))}})
+		event.ToolResult{CallID: "c", Tail: text[:tailLimit], FullOutput: &action.FullOutput{Bytes: int64(len(text))}})
 	for _, envs := range [][]event.Envelope{sc.envs, durable(sc.envs)} {
 		if out := replay(envs).Blocks[0].Call.Output; out.Dropped != 2*tailLimit {
 			t.Errorf("%d bytes dropped, want %d", out.Dropped, 2*tailLimit)
@@ -550,7 +550,7 @@ func TestFramesAreNotDropped(t *testing.T) {
 	for text, dropped := range map[int64]int64{4: 0, 10: 6} {
 		sc := &script{}
 		sc.add(1, event.ToolRequested{CallID: "c"}, event.ToolOutput{CallID: "c", Text: strings.Repeat("\r 1%", 1000)},
-			event.ToolResult{CallID: "c", Tail: "100%", FullOutput: &event.FullOutput{Bytes: 5000, Text: text}})
+			event.ToolResult{CallID: "c", Tail: "100%", FullOutput: &action.FullOutput{Bytes: 5000, Text: text}})
 		for _, envs := range [][]event.Envelope{sc.envs, durable(sc.envs)} {
 			if out := replay(envs).Blocks[0].Call.Output; out.Dropped != dropped || string(out.Buf) != "100%" {
 				t.Errorf("%q, %d bytes dropped, want %d", out.Buf, out.Dropped, dropped)

@@ -39,9 +39,9 @@ func TestDocument(t *testing.T) {
 		call state.Call
 		want string
 	}{
-		"both streams": {state.Call{Dir: both, Full: &event.FullOutput{Path: filepath.Join(both, "out")}}, "out\n\n── stderr ──\nerr\n"},
+		"both streams": {state.Call{Dir: both, Full: &action.FullOutput{Path: filepath.Join(both, "out")}}, "out\n\n── stderr ──\nerr\n"},
 		"cut":          {state.Call{Dir: long}, "head\n… what is missing here was not recorded; the last 0 KB follow\ntail"},
-		"spilled":      {state.Call{Dir: filepath.Join(dir, "3"), Full: &event.FullOutput{Path: filepath.Join(dir, "3", "result.txt")}}, "spilled"},
+		"spilled":      {state.Call{Dir: filepath.Join(dir, "3"), Full: &action.FullOutput{Path: filepath.Join(dir, "3", "result.txt")}}, "spilled"},
 		"no file":      {state.Call{Dir: filepath.Join(dir, "4"), Result: "the result"}, "the result"},
 		"still runs":   {state.Call{Output: state.Tail{Buf: []byte("so far")}}, "so far"},
 	} {
@@ -60,7 +60,7 @@ func TestDocument(t *testing.T) {
 		}
 		d.Close()
 	}
-	if _, err := slash.Document(&state.Call{Full: &event.FullOutput{Path: "/dev/zero"}}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := slash.Document(&state.Call{Full: &action.FullOutput{Path: "/dev/zero"}}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a device was opened: %v", err)
 	}
 }

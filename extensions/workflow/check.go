@@ -4,24 +4,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"buddy/agent/model"
 )
 
 // Tools says what tools take, by their names.
-type Tools map[string][]Argument
-
-// Argument is an argument of a tool.
-type Argument struct {
-	Name     string
-	Type     string // of JSON Schema: string, integer, boolean, array, object; "" is any
-	Required bool
-}
+type Tools map[string][]model.Argument
 
 // Runner is the name under which a step starts another workflow. Its parameters are name, and
 // inputs, a mapping.
 const Runner = "workflow"
 
 // runner lists the parameters of Runner.
-var runner = []Argument{{"name", "string", true}, {"inputs", "object", false}}
+var runner = []model.Argument{{Name: "name", Type: "string", Required: true}, {Name: "inputs", Type: "object"}}
 
 // mcpTool begins the names of the tools of MCP servers, which are not known here.
 const mcpTool = "mcp__"
@@ -78,7 +73,7 @@ func (r *reader) call(s *Step, tools Tools) {
 var jsonTypes = map[kind]string{text: "string", number: "integer", truth: "boolean", list: "array"}
 
 // fits checks that a parameter has the type of an argument.
-func (r *reader) fits(p param, arg Argument, key string) {
+func (r *reader) fits(p param, arg model.Argument, key string) {
 	have := "null"
 	switch {
 	case p.command != nil:

@@ -10,12 +10,12 @@ import (
 
 // tools are those that the files of these tests use.
 var tools = workflow.Tools{
-	"run_shell":  {{"command", "string", true}, {"mutation", "boolean", false}, {"wait", "", false}},
-	"agent":      {{"type", "string", true}, {"prompt", "string", true}, {"title", "string", true}},
-	"ask_user":   {{"question", "string", true}, {"choices", "array", false}},
-	"write_file": {{"path", "string", true}, {"content", "string", true}},
-	"read_file":  {{"path", "string", true}, {"limit", "integer", false}},
-	"send-keys":  {{"pane", "string", true}, {"literal_text", "string", false}},
+	"run_shell":  {{Name: "command", Type: "string", Required: true}, {Name: "mutation", Type: "boolean"}, {Name: "wait"}},
+	"agent":      {{Name: "type", Type: "string", Required: true}, {Name: "prompt", Type: "string", Required: true}, {Name: "title", Type: "string", Required: true}},
+	"ask_user":   {{Name: "question", Type: "string", Required: true}, {Name: "choices", Type: "array"}},
+	"write_file": {{Name: "path", Type: "string", Required: true}, {Name: "content", Type: "string", Required: true}},
+	"read_file":  {{Name: "path", Type: "string", Required: true}, {Name: "limit", Type: "integer"}},
+	"send-keys":  {{Name: "pane", Type: "string", Required: true}, {Name: "literal_text", Type: "string"}},
 }
 
 // parse reads a file without mistakes.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/tmux"
 	"buddy/tmux/pane"
 	"buddy/tools"
@@ -16,9 +17,9 @@ import (
 type output struct {
 	stdout, stderr string
 	remarks        []string
-	full           *tools.File // nil if there is no output
-	tail           string      // for the screen
-	separate       *string     // the part of tail from stdout, if both streams have text
+	full           *action.FullOutput // nil if there is no output
+	tail           string             // for the screen
+	separate       *string            // the part of tail from stdout, if both streams have text
 }
 
 // finished returns the result of a command that has ended, with limit bytes of each output
@@ -86,10 +87,10 @@ func (out *output) take(res tmux.Result, limit int) {
 }
 
 // fullOutput returns the file of the first stream that is not empty.
-func fullOutput(res tmux.Result) *tools.File {
+func fullOutput(res tmux.Result) *action.FullOutput {
 	for _, c := range []tmux.Captured{res.Stdout, res.Stderr} {
 		if c.Total > 0 {
-			return &tools.File{Path: c.Path, Bytes: c.Size(), Missing: res.Stdout.Gap + res.Stderr.Gap}
+			return &action.FullOutput{Path: c.Path, Bytes: c.Size(), Missing: res.Stdout.Gap + res.Stderr.Gap}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"buddy/agent/model"
 	"buddy/tools"
 	"buddy/tools/basic"
 	"buddy/tools/file"
@@ -60,7 +61,7 @@ func everything() []tools.Tool {
 }
 
 // Arguments returns what the tools take that a session may have, without the arguments about targets.
-func Arguments() map[string][]tools.Argument {
+func Arguments() map[string][]model.Argument {
 	return tools.ArgumentsOf(everything()...)
 }
 

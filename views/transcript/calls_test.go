@@ -116,7 +116,7 @@ func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 // A command that printed much says how much; the last one, and only while it is folded, how to see all of it.
 func TestLongOutputSaysHowMuch(t *testing.T) {
 	s, c := newLooks(t)
-	command := func(id, output string, full *event.FullOutput) {
+	command := func(id, output string, full *action.FullOutput) {
 		s.Feed(event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make " + id}},
 			event.ToolStarted{CallID: id}, event.ToolResult{CallID: id, Name: "run_shell", Result: "{}", Tail: output, DurationMS: 400, FullOutput: full})
 	}
@@ -127,7 +127,7 @@ func TestLongOutputSaysHowMuch(t *testing.T) {
 	}{
 		{func() { command("1", strings.Repeat("line\n", excerptRows), nil) }, "▌ go|▸ make 1 0.4s"},
 		{func() { command("2", lines, nil) }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines · /output opens it 0.4s"},
-		{func() { command("3", lines, &event.FullOutput{Path: "/out", Bytes: 2 << 20}) }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines 0.4s|▸ make 3 2.1 MB · /output opens it 0.4s"},
+		{func() { command("3", lines, &action.FullOutput{Path: "/out", Bytes: 2 << 20}) }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines 0.4s|▸ make 3 2.1 MB · /output opens it 0.4s"},
 		{func() { look(s, "4", "read_file", "a.go"); ended(s, "4") }, "▌ go|▸ make 1 0.4s|▸ make 2 300 lines 0.4s|▸ make 3 2.1 MB 0.4s|▸ read a.go 1 line"},
 	} {
 		step.do()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/views/pattern"
@@ -38,7 +39,7 @@ func TestPrefilter(t *testing.T) {
 		case 3:
 			s.Feed(event.ToolRequested{CallID: "a", Name: "read"}, event.ToolResult{CallID: "a", Result: text})
 		case 4: // only the end of the output is kept
-			full := &event.FullOutput{Path: "/s/out/task rate", Bytes: int64(len(text)) + 1000}
+			full := &action.FullOutput{Path: "/s/out/task rate", Bytes: int64(len(text)) + 1000}
 			s.Feed(event.ToolRequested{CallID: "a", Name: "run_shell", Arguments: `{"x":1}`}, event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Tail: text, Result: "fine", FullOutput: full})
 		}
 		for _, query := range []string{"tax", "tax rate", "Tax", "x", "task", "ta", "go to tax.go"} {

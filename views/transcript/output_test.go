@@ -52,7 +52,7 @@ func TestOutputGolden(t *testing.T) {
 		viewtest.Golden(t, "output", o, size[0], size[1])
 		s.Feed(event.ToolResult{
 			CallID: "a", ExitCode: viewtest.Ptr(1), DurationMS: 3200, Tail: string(s.Focused.Output.Buf),
-			FullOutput: &event.FullOutput{Path: "out/a", Bytes: 93_000_000},
+			FullOutput: &action.FullOutput{Path: "out/a", Bytes: 93_000_000},
 		})
 		viewtest.Golden(t, "output-done", o, size[0], size[1])
 	}
@@ -62,7 +62,7 @@ func TestOutputGolden(t *testing.T) {
 // Below an output stands how much of it is not shown, and what nobody recorded; frames that collapsed are nothing that is
 // missing.
 func TestOutputSaysWhatIsMissing(t *testing.T) {
-	for want, full := range map[string]event.FullOutput{
+	for want, full := range map[string]action.FullOutput{
 		"5 KB dropped, whole output in out/a": {Path: "out/a", Bytes: 5000},
 		"":                                    {Path: "out/a", Bytes: 5000, Text: 3},
 		"9.0 GB dropped, whole output in out/a, but for 8.7 GB in its middle": {Path: "out/a", Bytes: 300_000_000, Text: 9_000_000_000, Missing: 8_700_000_000},
