@@ -29,8 +29,8 @@ func (s *setup) models(p config.Profile) ([]string, error) {
 	}
 	s.hint("asking for its models …")
 	return endpoint.Models(context.Background(), endpoint.Config{
-		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL, Key: key, KeySource: p.KeyPlace(source), KeyHeader: p.HeaderFor(source), Headers: p.Headers,
-		UserAgent: "buddy/" + version.Number,
+		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL,
+		Access: endpoint.Access{Key: key, KeySource: p.KeyPlace(source), KeyHeader: p.HeaderFor(source), Headers: p.Headers, UserAgent: "buddy/" + version.Number},
 	})
 }
 

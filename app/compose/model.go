@@ -152,11 +152,12 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	output, _ := limits.Output(profile.Model)
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
-		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL, Key: key, KeySource: profile.KeyPlace(source), KeyHeader: profile.HeaderFor(source), Authorities: authorities,
-		Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
+		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL,
 		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
-		Waits: endpoint.Waits{
-			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
+		Access: endpoint.Access{
+			Key: key, KeySource: profile.KeyPlace(source), KeyHeader: profile.HeaderFor(source), Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
+			Waits:       endpoint.Waits{FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout)},
+			Authorities: authorities,
 		},
 	}
 	of := completions.New

@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/wire"
 )
@@ -263,7 +264,7 @@ func toolDef(name string) model.ToolDef {
 // TestRequestBytes is a request as it goes over the wire.
 func TestRequestBytes(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
-	m := newModel(t, anthropic.Config{BaseURL: srv.URL + "/", Key: "k-123", MaxTokens: 99})
+	m := newModel(t, anthropic.Config{BaseURL: srv.URL + "/", Access: endpoint.Access{Key: "k-123"}, MaxTokens: 99})
 	msgs := []model.Message{
 		{Role: model.System, Content: "You are <buddy>."},
 		{Role: model.System, Content: " "},
@@ -409,7 +410,7 @@ func TestNew(t *testing.T) {
 	for want, c := range map[string]anthropic.Config{
 		"models.p.api_base_url is empty": {Profile: "p", Model: "m"},
 		"model is empty":                 {BaseURL: "http://x"},
-		"as a line break; key: env K":    {BaseURL: "http://x", Model: "m", Key: "a\nb", KeySource: "env K"},
+		"as a line break; key: env K":    {BaseURL: "http://x", Model: "m", Access: endpoint.Access{Key: "a\nb", KeySource: "env K"}},
 	} {
 		if _, err := anthropic.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want %s", err, want)

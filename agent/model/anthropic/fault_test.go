@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/retry"
 )
@@ -24,7 +25,7 @@ const (
 )
 
 func connect(t *testing.T, url string) model.Model {
-	return newModel(t, anthropic.Config{Profile: "work", BaseURL: url, Key: modeltest.Secret, KeySource: "env TEST_KEY"})
+	return newModel(t, anthropic.Config{Profile: "work", BaseURL: url, Access: endpoint.Access{Key: modeltest.Secret, KeySource: "env TEST_KEY"}})
 }
 
 // TestFaults plays the faults that all protocols share, and ours.

@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/completions"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/wire"
 )
@@ -122,7 +123,7 @@ func TestRequestBytes(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("ok")}
 	})
-	m := newModel(t, completions.Config{BaseURL: srv.URL + "//", Key: "sk-12345"})
+	m := newModel(t, completions.Config{BaseURL: srv.URL + "//", Access: endpoint.Access{Key: "sk-12345"}})
 	from := from(t, m)
 	msgs := []model.Message{
 		{Role: model.System, Content: "You are <buddy> & co."},
@@ -311,7 +312,7 @@ func TestNew(t *testing.T) {
 		{"http://x y:secret@z", "", "not a URL"},
 		{"http://x/v1", "secret\n", "the key holds a character that no key has, such as a line break; key: env K"},
 	} {
-		_, err := completions.New(completions.Config{Profile: "work", BaseURL: tt.url, Key: tt.key, KeySource: "env K", Model: "m"})
+		_, err := completions.New(completions.Config{Profile: "work", BaseURL: tt.url, Access: endpoint.Access{Key: tt.key, KeySource: "env K"}, Model: "m"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("New(%q, %q) = %v, want %q", tt.url, tt.key, err, tt.want)
 		}

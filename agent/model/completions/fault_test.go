@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/completions"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/retry"
 )
@@ -22,7 +23,7 @@ import (
 // TestFaults plays the faults that all protocols share, and ours.
 func TestFaults(t *testing.T) {
 	connect := func(t *testing.T, url string) model.Model {
-		return newModel(t, completions.Config{Profile: "work", BaseURL: url, Key: modeltest.Secret, KeySource: "env TEST_KEY"})
+		return newModel(t, completions.Config{Profile: "work", BaseURL: url, Access: endpoint.Access{Key: modeltest.Secret, KeySource: "env TEST_KEY"}})
 	}
 	modeltest.TestFaults(
 		t, "/chat/completions", "responses", connect,

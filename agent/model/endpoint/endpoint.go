@@ -5,7 +5,7 @@
 // An adapter gives a [Call] to its SDK as the HTTP client and reads normalised events
 // (see [sse]):
 //
-//	e, err := endpoint.New(endpoint.Config{Profile: "work", API: "completions", BaseURL: url, Key: key})
+//	e, err := endpoint.New(endpoint.Config{Profile: "work", API: "completions", BaseURL: url, Access: endpoint.Access{Key: key}})
 //	call := e.Call(ctx)
 //	defer call.Close()
 //	_, err = client(call).Create(call.Context(), …)
@@ -30,10 +30,16 @@ import (
 
 // Config says where a model is. BaseURL is required.
 type Config struct {
-	Profile   string   // the name under [models]; for hints
-	API       string   // the value of the api key in the configuration; for hints
-	Model     string   // the name that is sent; for hints
-	BaseURL   string   // http or https; a trailing slash does not matter; a query goes with every request
+	Profile string // the name under [models]; for hints
+	API     string // the value of the api key in the configuration; for hints
+	Model   string // the name that is sent; for hints
+	BaseURL string // http or https; a trailing slash does not matter; a query goes with every request
+	Access
+	Client *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
+}
+
+// Access says how requests are signed and sent.
+type Access struct {
 	Key       string   // empty: no Authorization is sent, as local servers need none
 	KeySource string   // where Key is and what changes it, see [buddy/config.Profile.KeyPlace]; for hints
 	KeyHeader string   // what holds Key instead of the protocol's header; "Authorization" has Bearer before it
@@ -42,7 +48,6 @@ type Config struct {
 	Waits     Waits
 	// Authorities vouch for the server; nil: those of the system.
 	Authorities *x509.CertPool
-	Client      *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
 }
 
 // Endpoint is a checked address. It is safe for concurrent use.

@@ -49,8 +49,8 @@ func TestHints(t *testing.T) {
 		config endpoint.Config
 		hint   string
 	}{
-		{401, endpoint.Config{Key: "secret-key", KeySource: "file ~/.key"}, "Key: file ~/.key"},
-		{401, endpoint.Config{Key: "secret-key"}, "check the key"},
+		{401, endpoint.Config{Access: endpoint.Access{Key: "secret-key", KeySource: "file ~/.key"}}, "Key: file ~/.key"},
+		{401, endpoint.Config{Access: endpoint.Access{Key: "secret-key"}}, "check the key"},
 		{403, endpoint.Config{Profile: "work"}, "no key was sent: set api_key_env in [models.work]"},
 		{403, endpoint.Config{Profile: "work/gpt-6", Model: "gpt-6"}, "no key was sent: set api_key_env in a profile for it"},
 		{404, endpoint.Config{Profile: "work", API: "completions"}, `try the other protocol: api = "responses" in [models.work]`},
@@ -102,7 +102,7 @@ func TestShortKey(t *testing.T) {
 		_, _ = fmt.Fprint(w, "exact")
 	}))
 	defer srv.Close()
-	if _, err := send(t, endpoint.Config{BaseURL: srv.URL, Key: "x"}); err == nil || !strings.HasSuffix(err.Error(), ": exact") {
+	if _, err := send(t, endpoint.Config{BaseURL: srv.URL, Access: endpoint.Access{Key: "x"}}); err == nil || !strings.HasSuffix(err.Error(), ": exact") {
 		t.Error(err)
 	}
 }

@@ -59,7 +59,7 @@ func TestAuthorities(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(srv.Certificate())
-	if all, err := endpoint.Models(t.Context(), endpoint.Config{BaseURL: srv.URL, Authorities: pool}); err != nil || !slices.Equal(all, []string{"one"}) {
+	if all, err := endpoint.Models(t.Context(), endpoint.Config{BaseURL: srv.URL, Access: endpoint.Access{Authorities: pool}}); err != nil || !slices.Equal(all, []string{"one"}) {
 		t.Errorf("with it: %q, %v", all, err)
 	}
 }
@@ -172,8 +172,8 @@ func TestDress(t *testing.T) {
 	defer srv.Close()
 	for _, name := range []string{"api-key", "Authorization"} {
 		e, err := endpoint.New(endpoint.Config{
-			BaseURL: srv.URL + "/openai/?api-version=preview&sig=hidden", Key: "the-key", KeyHeader: name,
-			Headers: []string{"X-Title: my: work"}, UserAgent: "buddy/1.2",
+			BaseURL: srv.URL + "/openai/?api-version=preview&sig=hidden",
+			Access:  endpoint.Access{Key: "the-key", KeyHeader: name, Headers: []string{"X-Title: my: work"}, UserAgent: "buddy/1.2"},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,7 @@ func TestSilence(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					defer time.Sleep(5 * time.Hour) // the server's goroutine ends
 					srv := New(func(Request) Answer { time.Sleep(tt.delay); return tt.part })
-					m := p.New(t, Config{Profile: "work", BaseURL: tt.base, Waits: tt.waits, HTTPClient: &http.Client{Transport: srv.Transport()}})
+					m := p.New(t, Config{Profile: "work", BaseURL: tt.base, Access: endpoint.Access{Waits: tt.waits}, HTTPClient: &http.Client{Transport: srv.Transport()}})
 					began, alive := time.Now(), 0
 					var last error
 					done := false

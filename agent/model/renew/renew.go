@@ -4,7 +4,7 @@
 //
 //	m, err := renew.New(renew.Config{
 //		Key:   func(ctx context.Context, refused string) (string, error) { return client.Token(ctx, login, refused) },
-//		Build: func(key string) (model.Model, error) { return completions.New(completions.Config{Key: key, …}) },
+//		Build: func(key string) (model.Model, error) { return completions.New(completions.Config{Access: endpoint.Access{Key: key}, …}) },
 //	})
 package renew
 

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"buddy/agent/model"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/responses"
 )
 
 func connect(t *testing.T, url string) model.Model {
-	return newModel(t, responses.Config{Profile: "work", BaseURL: url, Key: modeltest.Secret, KeySource: "env TEST_KEY"})
+	return newModel(t, responses.Config{Profile: "work", BaseURL: url, Access: endpoint.Access{Key: modeltest.Secret, KeySource: "env TEST_KEY"}})
 }
 
 // TestFaults plays the faults that all protocols share, and ours.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"buddy/agent/model"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/responses"
 	"buddy/agent/model/wire"
@@ -115,7 +116,7 @@ func conversation() []model.Message {
 // byte prefix of that of turn N+1.
 func TestRequest(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
-	m := newModel(t, responses.Config{BaseURL: srv.URL + "/", Key: "sk-12345"})
+	m := newModel(t, responses.Config{BaseURL: srv.URL + "/", Access: endpoint.Access{Key: "sk-12345"}})
 	var inputs []string
 	for _, n := range []int{3, 7, 10} {
 		req := model.Request{Messages: conversation()[:n]}

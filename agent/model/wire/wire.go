@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +33,6 @@ const grace = 5 * time.Second
 type Config struct {
 	Profile   string // the name under [models]
 	BaseURL   string // http or https; a trailing slash does not matter; required
-	Key       string // empty: none is sent
-	KeySource string // where Key is and what changes it, see [buddy/config.Profile.KeyPlace]; for hints
 	Model     string // the provider's name of the model; empty: Profile
 	Window    int    // context window in tokens; 0 = unknown
 	Server    string // who owns the model, as the list of models of a server on this machine says, such as "llamacpp"
@@ -43,13 +40,8 @@ type Config struct {
 	MaxTokens int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
 	MaxOutput int    // what is documented of the model for it; 0 = nothing
 	Free      bool   // the model takes tools whose calls are free text, if the protocol is Responses
-	KeyHeader string // see [endpoint.Config], like the three below
-	Headers   []string
-	UserAgent string
-	Waits     endpoint.Waits
-	// Authorities vouch for the endpoint; nil: those of the system.
-	Authorities *x509.CertPool
-	HTTPClient  *http.Client // nil: one of its own. Redirects are never followed.
+	endpoint.Access
+	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
 }
 
 // key names a key of the profile as people find it in the configuration.
@@ -77,8 +69,7 @@ type Client struct {
 // Its errors name the key of the configuration.
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
-		Profile: c.Profile, API: api, Model: strings.TrimSpace(cmp.Or(c.Model, c.Profile)), BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		KeyHeader: c.KeyHeader, Headers: c.Headers, UserAgent: c.UserAgent, Waits: c.Waits, Authorities: c.Authorities, Client: c.HTTPClient,
+		Profile: c.Profile, API: api, Model: strings.TrimSpace(cmp.Or(c.Model, c.Profile)), BaseURL: c.BaseURL, Access: c.Access, Client: c.HTTPClient,
 	})
 	if err != nil {
 		return nil, err
