@@ -26,17 +26,17 @@ func TestTargetOptions(t *testing.T) {
 		want string // of the error, "" is none
 	}{
 		{Options{}, ""},
-		{Options{SSH: "a@b"}, ""},
-		{Options{Container: "web"}, ""},
-		{Options{SSH: "a", Container: "b"}, "exclude each other"},
-		{Options{SSHConfig: "c"}, "with --ssh only"},
-		{Options{Container: "b", SSHConfig: "c"}, "with --ssh only"},
-		{Options{SSH: "-oProxyCommand=x"}, "must be a host"},
-		{Options{Container: "a;b"}, "must be a name or an id"},
-		{Options{Dir: "/none/such"}, "no such file"},
-		{Options{Targets: []string{"web-01"}, SSH: "a"}, "exclude each other"},
-		{Options{Targets: []string{"web-01"}, Config: os.DevNull}, `unknown target "web-01" (have: local)`},
-		{Options{Targets: []string{slash.ThisMachine}}, ""},
+		{Options{Place: Place{SSH: "a@b"}}, ""},
+		{Options{Place: Place{Container: "web"}}, ""},
+		{Options{Place: Place{SSH: "a", Container: "b"}}, "exclude each other"},
+		{Options{Place: Place{SSHConfig: "c"}}, "with --ssh only"},
+		{Options{Place: Place{Container: "b", SSHConfig: "c"}}, "with --ssh only"},
+		{Options{Place: Place{SSH: "-oProxyCommand=x"}}, "must be a host"},
+		{Options{Place: Place{Container: "a;b"}}, "must be a name or an id"},
+		{Options{Place: Place{Dir: "/none/such"}}, "no such file"},
+		{Options{Place: Place{Targets: []string{"web-01"}, SSH: "a"}}, "exclude each other"},
+		{Options{Place: Place{Targets: []string{"web-01"}}, Config: os.DevNull}, `unknown target "web-01" (have: local)`},
+		{Options{Place: Place{Targets: []string{slash.ThisMachine}}}, ""},
 	} {
 		_, err := NewDestination(&tt.f)
 		var e exit.Error
@@ -47,7 +47,7 @@ func TestTargetOptions(t *testing.T) {
 }
 
 func TestNeedTmux(t *testing.T) {
-	ssh, err := NewDestination(&Options{SSH: "a@b"})
+	ssh, err := NewDestination(&Options{Place: Place{SSH: "a@b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +57,13 @@ func TestNeedTmux(t *testing.T) {
 		at   target.Environment
 		want string
 	}{
-		{Options{SSH: "a@b"}, without, ""}, // said with the first command
-		{Options{SSH: "a@b"}, old, ""},
-		{Options{SSH: "a@b", Tmux: "x"}, with, ""},
-		{Options{SSH: "a@b", Tmux: "x"}, without, "tmux is not installed; install it there, or leave out --tmux"},
-		{Options{SSH: "a@b", Tmux: "x"}, old, "too old"},
-		{Options{Container: "a"}, with, ""},
-		{Options{Container: "a"}, without, ""},
+		{Options{Place: Place{SSH: "a@b"}}, without, ""}, // said with the first command
+		{Options{Place: Place{SSH: "a@b"}}, old, ""},
+		{Options{Place: Place{SSH: "a@b"}, Tmux: "x"}, with, ""},
+		{Options{Place: Place{SSH: "a@b"}, Tmux: "x"}, without, "tmux is not installed; install it there, or leave out --tmux"},
+		{Options{Place: Place{SSH: "a@b"}, Tmux: "x"}, old, "too old"},
+		{Options{Place: Place{Container: "a"}}, with, ""},
+		{Options{Place: Place{Container: "a"}}, without, ""},
 	} {
 		err := ssh.needTmux(&tt.f, tt.at)
 		if tt.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -94,7 +94,7 @@ func TestSessionFitsTarget(t *testing.T) {
 // TestTargetAway: the program starts without its target, says why, and finds it later.
 func TestTargetAway(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
-	tg, err := NewDestination(&Options{SSH: s.Dest, SSHConfig: s.Config})
+	tg, err := NewDestination(&Options{Place: Place{SSH: s.Dest, SSHConfig: s.Config}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,11 +166,11 @@ func TestBeside(t *testing.T) {
 		{[]string{"a", "local"}, []string{"local", "b"}},
 		{[]string{"a", "b"}, []string{"b"}},
 	} {
-		if got, err := (&Destination{Target: first}).beside(&Options{Targets: tt.flags}, c, nil); err != nil || !reflect.DeepEqual(name(got), tt.want) {
+		if got, err := (&Destination{Target: first}).beside(&Options{Place: Place{Targets: tt.flags}}, c, nil); err != nil || !reflect.DeepEqual(name(got), tt.want) {
 			t.Errorf("--target %v: %v, %v; want %v", tt.flags, name(got), err, tt.want)
 		}
 	}
-	if _, err := (&Destination{Target: first}).beside(&Options{Targets: []string{"a", "db"}}, c, nil); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
+	if _, err := (&Destination{Target: first}).beside(&Options{Place: Place{Targets: []string{"a", "db"}}}, c, nil); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -20,15 +20,7 @@ type Options struct {
 	Theme   string
 	Tmux    string
 	Approve action.Mode // "": as the settings say
-
-	// where commands run
-	SSH       string
-	SSHConfig string
-	Container string
-	Targets   []string // of the configuration; the first is where the session begins
-	Dir       string
-	Also      []string // more folders to work in
-
+	Place
 	Session string // the id of a new session; "" makes one
 
 	Log *DebugLog `json:"-"` // nil without --debug
@@ -38,6 +30,16 @@ type Options struct {
 	Cleared   bool // a person left another session for this new one
 	Modelless bool // nothing asks a model unless a step of a workflow does: without one there is the demo
 	Headless  bool // nobody sees a title, or a demo in the place of a model
+}
+
+// Place says where commands run.
+type Place struct {
+	SSH       string
+	SSHConfig string
+	Container string
+	Targets   []string // of the configuration; the first is where the session begins
+	Dir       string
+	Also      []string // more folders to work in
 }
 
 // mode returns how approvals are decided at the start.

@@ -29,7 +29,7 @@ func TestExplainWorksWhereASessionWould(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]action.Decision{dir + "/x": action.Allow, "/etc/passwd": action.Ask} {
-		e, err := Explained(&Options{Config: file, Targets: []string{"web"}, Approve: action.ModeAsk}, "cat "+path)
+		e, err := Explained(&Options{Place: Place{Targets: []string{"web"}}, Config: file, Approve: action.ModeAsk}, "cat "+path)
 		if err != nil || e.Verdict.Decision != want {
 			t.Errorf("%s: %v because %q, %v; want %v", path, e.Verdict.Decision, e.Verdict.Reason, err, want)
 		}

@@ -213,7 +213,7 @@ func TestLeftAlone(t *testing.T) {
 
 // TestFailed: why there is no session is said in the greeting, with the code to exit with.
 func TestFailed(t *testing.T) {
-	h := openHost(t, compose.Options{Targets: []string{"nowhere"}})
+	h := openHost(t, compose.Options{Place: compose.Place{Targets: []string{"nowhere"}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	s := h.Connect(ctx, socket.Screen{})
 	hello, err := s.Hello(ctx)
