@@ -29,7 +29,7 @@ type Header struct {
 	approvals int
 	left      bool
 
-	NoTokens bool // tokens and costs are not shown
+	ShowTokens bool // and costs
 }
 
 // NewHeader returns a header. home is shown as ~ in paths; zone is that of the time.
@@ -281,7 +281,7 @@ func (h *Header) cost() item {
 	total := u.SessionPrompt + u.SessionCompletion
 	text := u.SessionCost.String()
 	switch {
-	case total == 0 || h.NoTokens:
+	case total == 0 || !h.ShowTokens:
 		return item{forms: [][]draw.Span{nil}}
 	case u.SessionCost == 0:
 		text = draw.Count(total) + " tokens"

@@ -34,7 +34,7 @@ func TestHeaderGolden(t *testing.T) {
 	hard.Effort = "high"
 	for name, events := range map[string][]event.Event{"goal": append(slices.Clone(full), event.GoalChanged{State: event.GoalActive, Used: event.GoalUse{Turns: 3}, Limit: event.GoalUse{Turns: 20}}), "effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
 		for _, w := range []int{200, 120, 80, 60, 40, 20} {
-			h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+			h := newHeader(t)
 			var s state.State
 			h.Update(&s, viewtest.Feed(&s, events...))
 			h.SetApprovalLeft(true)
@@ -47,7 +47,7 @@ func TestHeaderGolden(t *testing.T) {
 func TestHeaderNamesTheModelThatAnswers(t *testing.T) {
 	hard := created
 	hard.Effort = "high"
-	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	h := newHeader(t)
 	var s state.State
 	for _, step := range []struct {
 		e    event.Event
@@ -66,7 +66,7 @@ func TestHeaderNamesTheModelThatAnswers(t *testing.T) {
 
 // Whatever the width, nothing overlaps and the mode and the waiting approval stay.
 func TestHeaderAnyWidth(t *testing.T) {
-	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	h := newHeader(t)
 	var s state.State
 	h.Update(&s, viewtest.Feed(&s, created, event.ContextUsage{Limit: 1, Percent: 250}, event.ModeChanged{Mode: action.ModeAll}, viewtest.Ask("1", viewtest.Restart)))
 	h.SetApprovalLeft(true)
@@ -86,7 +86,7 @@ func TestHeaderNeverHasHalfAWord(t *testing.T) {
 	for word := range strings.FieldsSeq(titled.Title) {
 		words[word] = true
 	}
-	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	h := newHeader(t)
 	var s state.State
 	h.Update(&s, viewtest.Feed(&s, titled, event.ContextUsage{Limit: 100, Percent: 34}, event.MetricsUsage{SessionPrompt: 12_000}, event.ModeChanged{Mode: action.ModeAuto}))
 	for w := 16; w <= 200; w++ {
@@ -115,7 +115,7 @@ func TestHeaderHealthOfTheContext(t *testing.T) {
 		{event.Warned, 80, themes.Warning, " ctx ▓▓▓▓▓▓░░ 80% · /compact "},
 		{event.Critical, 93, themes.Error, " ctx ▓▓▓▓▓▓▓░ 93% · /compact now "},
 	} {
-		h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+		h := newHeader(t)
 		var s state.State
 		h.Update(&s, viewtest.Feed(&s, created, event.ContextUsage{Estimated: c.use, Limit: 100, Percent: c.use, Health: c.health}, event.ModeChanged{Mode: action.ModeAsk}))
 		if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, c.want) {
@@ -136,16 +136,22 @@ func TestHeaderHealthOfTheContext(t *testing.T) {
 
 // Tokens and costs are shown unless the person wants none.
 func TestHeaderWithoutTokens(t *testing.T) {
-	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	h := newHeader(t)
 	var s state.State
 	h.Update(&s, viewtest.Feed(&s, created, event.MetricsUsage{SessionPrompt: 4000, SessionCompletion: 200, SessionCost: 30_000}))
 	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "$0.03") {
 		t.Errorf("%q", got)
 	}
-	h.NoTokens = true
+	h.ShowTokens = false
 	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "$") {
 		t.Errorf("%q", got)
 	}
+}
+
+func newHeader(t *testing.T) *Header {
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	h.ShowTokens = true
+	return h
 }
 
 func TestStatusLine(t *testing.T) {

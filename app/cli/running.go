@@ -203,7 +203,7 @@ func (s *cli) logs(d live.Description, follow bool) error {
 	if err != nil {
 		return err
 	}
-	p := &logPrinter{cli: s, remarks: plain.Remarks{Target: d.Target, Err: s.out}}
+	p := &logPrinter{cli: s, remarks: plain.Remarks{Target: d.Target, Err: s.out, ShowToolCalls: true}}
 	for hello.Last > 0 || follow {
 		batch, open := <-batches
 		if !open {
@@ -337,7 +337,7 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 	if err != nil {
 		return err
 	}
-	m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }}
+	m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }, ShowToolCalls: true}
 	for _, env := range waiting {
 		if err := decide(&m, env.Payload, deny, reason); err != nil {
 			return err

@@ -40,7 +40,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) er
 	defer cancel()
 	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
 	home, _ := os.UserHomeDir() // "" is unknown
-	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, NoTokens: !c.UI.ShowTokens}, keys, events, home, speed, turn)
+	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, ShowTokens: c.UI.ShowTokens}, keys, events, home, speed, turn)
 	s.Fini()
 	if err != nil {
 		return exit.Failure(fmt.Errorf("terminal: %w", err))

@@ -40,7 +40,7 @@ func openScreen(t *testing.T, cols, rows int, f *compose.Options) *testScreen {
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		x.screen = s
 		x.ui = ui.New(ui.Deps{
-			Looks:    ui.Looks{Theme: theme, Colours: Colours(f)},
+			Looks:    ui.Looks{Theme: theme, Colours: Colours(f), ShowTokens: true},
 			Terminal: ui.Terminal{Repaint: s.Sync, AskBackground: s.AskBackground},
 			Timing:   ui.Timing{Now: time.Now, Tick: func(bool) {}, Later: func(f func()) { x.later(f) }, Background: func(func() func()) {}},
 			Drafting: ui.Drafting{Draft: func() {}},

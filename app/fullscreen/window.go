@@ -90,7 +90,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	w := &window{signals: make(chan os.Signal, 4), setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
-	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f, setup.Config), NoTokens: !setup.Config.UI.ShowTokens}, keys))
+	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f, setup.Config), ShowTokens: setup.Config.UI.ShowTokens}, keys))
 	w.ui.Prompt().SetVi(setup.Config.UI.Editor == "vi")
 	s.SetMouse(setup.Config.UI.Mouse)
 	w.loop = w.ui.Loop(s, w.events, func() { w.end(ctx, said) })

@@ -95,7 +95,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 
 	l := &line{
 		program: p,
-		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Reword: slash.OnCommandLine, Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, NoCalls: !p.Config.UI.ShowToolCalls},
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Reword: slash.OnCommandLine, Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, ShowToolCalls: p.Config.UI.ShowToolCalls},
 		out:     stdout, flags: once, readings: readings{shown: term.IsTerminal(int(stderr.Fd()))},
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}

@@ -49,7 +49,7 @@ func Review(f *compose.Options, once Options, base string, failOn event.Severity
 	}
 	l := &line{
 		program: p,
-		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Reword: slash.OnCommandLine, Quiet: once.Quiet, NoCalls: true},
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Reword: slash.OnCommandLine, Quiet: once.Quiet},
 	}
 	p.Live.Send(event.Review{Base: base})
 	done, err := l.reviewed(events, interrupts, end)

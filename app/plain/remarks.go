@@ -1,6 +1,6 @@
 // Package plain prints what happens as lines of text, for terminals, files and pipes.
 //
-//	r := plain.Remarks{Err: os.Stderr, Prefix: "buddy: "}
+//	r := plain.Remarks{Err: os.Stderr, Prefix: "buddy: ", ShowToolCalls: true}
 //	r.Remark(event.Notice{Text: "the session goes on"})
 package plain
 
@@ -22,16 +22,16 @@ import (
 
 // Remarks prints what happens in a session as lines, one an event.
 type Remarks struct {
-	Send       func(event.Command) bool // to the runtime; only Approve uses it
-	Target     string                   // where the session began
-	Err        io.Writer
-	Prefix     string              // of each line
-	Reword     func(string) string // what buddy says, for where nobody can type; nil: as it is
-	Quiet      bool                // only errors, and that a limit is lost, are printed
-	NoCalls    bool                // calls of tools are printed only when they fail or do not run
-	Unattended bool                // nobody is asked: what needs approval is denied
-	Unstored   bool                // the session file could not take all that happened
-	blamed     bool                // an error has said why the exchange fails
+	Send          func(event.Command) bool // to the runtime; only Approve uses it
+	Target        string                   // where the session began
+	Err           io.Writer
+	Prefix        string              // of each line
+	Reword        func(string) string // what buddy says, for where nobody can type; nil: as it is
+	Quiet         bool                // only errors, and that a limit is lost, are printed
+	Unattended    bool                // nobody is asked: what needs approval is denied
+	ShowToolCalls bool                // else calls of tools are printed only when they fail or do not run
+	Unstored      bool                // the session file could not take all that happened
+	blamed        bool                // an error has said why the exchange fails
 
 	asking sync.Mutex          // held while a question is on the terminal
 	health event.Health        // of the context
@@ -229,7 +229,7 @@ func (m *Remarks) result(p event.ToolResult) {
 		m.Say("⊘ not run (%s)", was.denied)
 	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // that one an earlier process began
 		m.Say("⊘ not run: %s", markup.Shorten(said, maxRefusal))
-	case m.NoCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
+	case !m.ShowToolCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:
 		m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
 	case p.IsError:
@@ -244,7 +244,7 @@ const maxRefusal = 500 // characters of why a call was not run
 // requested prints a call, and where it works if that is not where the session began.
 func (m *Remarks) requested(p event.ToolRequested) {
 	m.note(p.CallID, func(f *fate) { f.call = words.Of(p) })
-	if m.NoCalls {
+	if !m.ShowToolCalls {
 		return
 	}
 	where := ""

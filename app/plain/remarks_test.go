@@ -14,7 +14,7 @@ import (
 // At 70 % there is a line, once until the context is smaller again; what is more urgent comes as a warning.
 func TestContextBeginsToFillUp(t *testing.T) {
 	var out strings.Builder
-	m := Remarks{Err: &out}
+	m := Remarks{Err: &out, ShowToolCalls: true}
 	for _, h := range []event.Health{event.Healthy, event.Hint, event.Hint, event.Warned, event.Hint, event.Healthy, event.Hint} {
 		m.Remark(event.ContextUsage{Estimated: 700, Limit: 1000, Percent: 70, Health: h, NextStep: "/compact"})
 	}
@@ -26,7 +26,7 @@ func TestContextBeginsToFillUp(t *testing.T) {
 
 func TestRemarksAreShort(t *testing.T) {
 	var out strings.Builder
-	l := &Remarks{Err: &out}
+	l := &Remarks{Err: &out, ShowToolCalls: true}
 	x := strings.Repeat("x", 121)
 	for _, tt := range []struct {
 		e    event.Event
@@ -70,7 +70,7 @@ func TestRemarksOfWhatDidNotRun(t *testing.T) {
 		{"approved and failed", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Once}, event.ToolStarted{CallID: "c"}, refused}, "← Denied by the policy, nothing ran: mode none"},
 	} {
 		var out strings.Builder
-		l := &Remarks{Err: &out}
+		l := &Remarks{Err: &out, ShowToolCalls: true}
 		for _, e := range tt.events {
 			l.Remark(e)
 		}
@@ -84,7 +84,7 @@ func TestRemarksOfWhatDidNotRun(t *testing.T) {
 func TestRemarksWithoutCalls(t *testing.T) {
 	zero, one := 0, 1
 	var out strings.Builder
-	l := &Remarks{Err: &out, NoCalls: true}
+	l := &Remarks{Err: &out}
 	for _, e := range []event.Event{
 		event.ToolRequested{CallID: "a", Name: "run_shell"},
 		event.ToolStarted{CallID: "a"},
@@ -125,7 +125,7 @@ func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 // How far a run of a workflow is has a line each; of a step with one call the call has none.
 func TestRemarksOfAWorkflow(t *testing.T) {
 	var out strings.Builder
-	l := &Remarks{Err: &out}
+	l := &Remarks{Err: &out, ShowToolCalls: true}
 	for _, e := range []event.Event{
 		event.WorkflowStarted{Run: 1, Name: "rollout", Steps: []event.WorkflowStepDef{{ID: "look"}, {ID: "roll"}}},
 		event.WorkflowStepped{Run: 1, Step: "look", State: event.WorkflowRunning},
@@ -158,7 +158,7 @@ func TestAnswersToAGate(t *testing.T) {
 // An exchange that failed is not said to have failed behind the error that says why; the next one is.
 func TestFailureIsSaidOnce(t *testing.T) {
 	var out strings.Builder
-	m := Remarks{Err: &out}
+	m := Remarks{Err: &out, ShowToolCalls: true}
 	m.Remark(event.Error{Text: "the key is wrong"})
 	for _, tt := range []struct {
 		o    event.Outcome

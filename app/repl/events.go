@@ -184,7 +184,7 @@ const (
 
 // result shows the end of what a command printed, and how it ended.
 func (r *repl) result(p event.ToolResult) {
-	if p.ExitCode != nil && (*p.ExitCode != 0 || !r.print.NoCalls) {
+	if p.ExitCode != nil && (*p.ExitCode != 0 || r.print.ShowToolCalls) {
 		lines := strings.Split(strings.TrimRight(p.Tail, "\n"), "\n")
 		if n := len(lines) - previewLines; n > 0 {
 			r.say(fmt.Sprintf("  … %d lines above", n))

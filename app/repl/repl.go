@@ -163,7 +163,7 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 			}
 		}
 	}()
-	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, NoCalls: !p.Config.UI.ShowToolCalls}
+	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, ShowToolCalls: p.Config.UI.ShowToolCalls}
 	go p.Tidy()
 	for _, line := range welcome(p) {
 		r.say(line)

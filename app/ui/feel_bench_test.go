@@ -133,7 +133,7 @@ func benchScreen(b *testing.B, at *cable) (*screen.Screen, *themes.Theme) {
 // benchDeps are those of a screen that nobody waits for.
 func benchDeps(s *screen.Screen, theme *themes.Theme) Deps {
 	return Deps{
-		Looks: Looks{Theme: theme}, Terminal: Terminal{Attention: Attention{Notify: s.Notify}},
+		Looks: Looks{Theme: theme, ShowTokens: true}, Terminal: Terminal{Attention: Attention{Notify: s.Notify}},
 		Timing: Timing{
 			Now: time.Now, Tick: func(bool) {}, Later: func(func()) {},
 			After: func(time.Duration, func()) {}, Background: func(func() func()) {},

@@ -129,7 +129,7 @@ type Looks struct {
 	Colours Colours
 	Auto    bool // the theme follows the terminal's background
 
-	NoTokens bool // the header does not count tokens
+	ShowTokens bool // in the header
 }
 
 // Terminal holds what goes to the terminal other than what is drawn.
@@ -202,7 +202,7 @@ func New(d Deps) *UI {
 		ask:          dialog.NewAsk(t, k),
 	}
 	u.v.strip = panes.NewStrip(t, k, u.v.panes, d.Now)
-	u.v.header.NoTokens = d.NoTokens
+	u.v.header.ShowTokens = d.ShowTokens
 	u.arranged = arrangement{tab: layout.Conversation, shape: d.Shape, panes: u.v.panes, keep: d.KeepShape}
 	u.dock = dock{
 		approval: dialog.NewApproval(t, k, d.Now), question: dialog.NewConfirm(t, k), confirm: dialog.NewConfirm(t, k),

@@ -125,7 +125,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 	x := &testUI{t: t, store: store, events: make(chan event.Envelope, 1000)}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		d := Deps{
-			Looks: Looks{Theme: theme},
+			Looks: Looks{Theme: theme, ShowTokens: true},
 			Terminal: Terminal{
 				Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { x.copied = text },
 				Suspend: func() error { return nil },
