@@ -48,7 +48,7 @@ var rules = []rule{
 	{"tmux/host/child", nil, []string{"buddy"}, "a leaf"},
 	{"tmux/pane", nil, []string{"buddy/tmux"}, "the supervisor knows nothing of hosts"},
 	{"sessions", nil, []string{"buddy/app", "buddy/views", "buddy/tools", "buddy/tmux", "buddy/config"}, "files of events"},
-	{"config", nil, []string{"buddy"}, "a leaf, but for the sections that the runtime takes"},
+	{"config", nil, []string{"buddy"}, "a leaf, but for the structs that it fills for the runtime"},
 	{"themes", nil, []string{"buddy"}, "a leaf"},
 	{"texts", nil, []string{"buddy"}, "below all others"},
 	{"owners", nil, []string{"buddy"}, "a leaf"},
@@ -100,7 +100,7 @@ var rules = []rule{
 // belowLeaves may be imported by all packages, or by those below a folder, whatever is below them.
 var belowLeaves = map[string][]string{
 	"":               {"buddy/texts", "buddy/texts/proxies", "buddy/owners"},
-	"config":         {"buddy/agent/settings", "buddy/agent/model"},
+	"config":         {"buddy/agent/settings", "buddy/agent/model", "buddy/agent/action"},
 	"agent/settings": {"buddy/agent/model"},
 }
 

@@ -97,12 +97,12 @@ func (r *Report) AddRule(rule Rule, err error) {
 	for _, e := range r.entries {
 		switch {
 		case isTable(e.kind) || e.kind == unstable.ArrayTable:
-			own = e.path[0] == rule.Decision && rule.Place == r.File+":"+strconv.Itoa(e.line)
+			own = e.path[0] == string(rule.Decision) && rule.Place == r.File+":"+strconv.Itoa(e.line)
 		case own && slices.ContainsFunc(r.mistakes, func(m *Error) bool { return m.Place == r.placeOf(e.from) }):
 			return
 		}
 	}
-	r.Add(rule.Place, rule.Decision, err)
+	r.Add(rule.Place, string(rule.Decision), err)
 }
 
 // finish checks what is only known at the end of a file.

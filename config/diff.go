@@ -18,7 +18,7 @@ func Changed(a, b *Config) []string {
 		case s.named:
 			keys = append(keys, changedProfiles(s, a, b)...)
 		case s.rules:
-			kind := func(r Rule) bool { return r.Decision != s.name }
+			kind := func(r Rule) bool { return string(r.Decision) != s.name }
 			if !slices.EqualFunc(slices.DeleteFunc(slices.Clone(a.Rules), kind), slices.DeleteFunc(slices.Clone(b.Rules), kind), sameRule) {
 				keys = append(keys, s.name)
 			}

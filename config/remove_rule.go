@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"buddy/agent/action"
 )
 
 // ErrNoRule is the error of [RemoveRule] for a file without the rule.
@@ -14,7 +16,7 @@ var ErrNoRule = errors.New("the rule is not in it")
 
 // RemoveRule deletes a rule from a settings file, the first that decides alike about the same,
 // and leaves the rest as it is. The file may be a project's.
-func RemoveRule(path string, r Rule) error {
+func RemoveRule(path string, r action.Rule) error {
 	if !exists(path) {
 		return fmt.Errorf("%s: %w", path, ErrNoRule)
 	}
@@ -22,10 +24,10 @@ func RemoveRule(path string, r Rule) error {
 }
 
 // removeRule deletes the table of a rule: its header and its keys, and comments between them.
-func (d *Document) removeRule(r Rule) error {
+func (d *Document) removeRule(r action.Rule) error {
 	rules := d.Check().Config.Rules
-	r.Project = false
-	at := slices.IndexFunc(rules, func(other Rule) bool { return sameRule(other, r) })
+	r.Source = action.FromUser // the file may be a project's
+	at := slices.IndexFunc(rules, func(other Rule) bool { return sameRule(other, Rule{Rule: r}) })
 	if at < 0 {
 		return fmt.Errorf("%s: %w", d.path, ErrNoRule)
 	}

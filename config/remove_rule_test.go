@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"buddy/agent/action"
 )
 
 // TestRemoveRule: a rule goes with its lines, all else stays as it was.
@@ -32,15 +34,15 @@ theme = "dark"
 `
 	for _, tt := range []struct {
 		name string
-		rule Rule
+		rule action.Rule
 		cut  string // what is missing afterwards
 		err  string
 	}{
-		{"the first", Rule{Decision: "deny", Prefix: []string{"git", "push"}}, "[[deny]]\nprefix = [\"git\", \"push\"]\n\n", ""},
-		{"one with comments", Rule{Decision: "allow", Tool: "run_shell", Prefix: []string{"go", "test"}}, "[[allow]] # tests\ntool = \"run_shell\"\n# only these\nprefix = [\"go\", \"test\"]\n\n", ""},
-		{"the last, of a project", Rule{Decision: "deny", Path: "private/**", Project: true}, "[[deny]]\npath = \"private/**\"\n\n", ""},
-		{"another decision", Rule{Decision: "ask", Path: "private/**"}, "", "not in it"},
-		{"fewer keys", Rule{Decision: "allow", Prefix: []string{"go", "test"}}, "", "not in it"},
+		{"the first", action.Rule{Decision: "deny", Prefix: []string{"git", "push"}}, "[[deny]]\nprefix = [\"git\", \"push\"]\n\n", ""},
+		{"one with comments", action.Rule{Decision: "allow", Tool: "run_shell", Prefix: []string{"go", "test"}}, "[[allow]] # tests\ntool = \"run_shell\"\n# only these\nprefix = [\"go\", \"test\"]\n\n", ""},
+		{"the last, of a project", action.Rule{Decision: "deny", Path: "private/**", Source: action.FromProject}, "[[deny]]\npath = \"private/**\"\n\n", ""},
+		{"another decision", action.Rule{Decision: "ask", Path: "private/**"}, "", "not in it"},
+		{"fewer keys", action.Rule{Decision: "allow", Prefix: []string{"go", "test"}}, "", "not in it"},
 	} {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
@@ -58,7 +60,7 @@ theme = "dark"
 		}
 	}
 	missing := filepath.Join(t.TempDir(), "none.toml")
-	if err := RemoveRule(missing, Rule{Decision: "deny", Tool: "x"}); !errors.Is(err, ErrNoRule) {
+	if err := RemoveRule(missing, action.Rule{Decision: "deny", Tool: "x"}); !errors.Is(err, ErrNoRule) {
 		t.Errorf("a missing file: %v", err)
 	}
 	if _, err := os.Stat(missing); !os.IsNotExist(err) {

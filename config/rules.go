@@ -1,16 +1,12 @@
 package config
 
+import "buddy/agent/action"
+
 // Rule is one [[allow]], [[ask]] or [[deny]], which decides about actions before the mode
 // does. Package policy checks its contents.
 type Rule struct {
-	Decision string   // allow, ask or deny
-	Tool     string   // name of a tool
-	Prefix   []string // first words of a command
-	Path     string   // glob
-	Host     string
-	Target   string // glob
-	Project  bool   // from the project's file, which may only tighten
-	Place    string // file:line
+	action.Rule
+	Place string // file:line
 }
 
 // ruleSections are the three kinds of rules.
@@ -66,5 +62,9 @@ func isRule(name string) bool { return name == "allow" || name == "ask" || name 
 
 // addRule appends an empty rule; the keys that follow fill it in.
 func (l *loader) addRule(f *file, e entry) {
-	l.cfg.Rules = append(l.cfg.Rules, Rule{Decision: e.path[0], Project: f.project, Place: place(f, e.line)})
+	rule := action.Rule{Decision: action.Decision(e.path[0]), Source: action.FromUser}
+	if f.project {
+		rule.Source = action.FromProject
+	}
+	l.cfg.Rules = append(l.cfg.Rules, Rule{rule, place(f, e.line)})
 }

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"buddy/agent/action"
 )
 
 func TestRules(t *testing.T) { // a project may tighten, never loosen
@@ -15,11 +17,11 @@ func TestRules(t *testing.T) { // a project may tighten, never loosen
 		t.Fatal(err)
 	}
 	want := []Rule{
-		{Decision: "allow", Prefix: []string{"go", "test"}, Place: h.user + ":1"},
-		{Decision: "allow", Tool: "fetch_url", Host: "go.dev", Place: h.user + ":3"},
-		{Decision: "deny", Path: "~/private/**", Place: h.user + ":6"},
-		{Decision: "ask", Prefix: []string{"go", "test"}, Target: "local", Project: true, Place: "buddy.toml:3"},
-		{Decision: "deny", Prefix: []string{"git", "push"}, Project: true, Place: "buddy.toml:6"},
+		{action.Rule{Decision: "allow", Prefix: []string{"go", "test"}, Source: action.FromUser}, h.user + ":1"},
+		{action.Rule{Decision: "allow", Tool: "fetch_url", Host: "go.dev", Source: action.FromUser}, h.user + ":3"},
+		{action.Rule{Decision: "deny", Path: "~/private/**", Source: action.FromUser}, h.user + ":6"},
+		{action.Rule{Decision: "ask", Prefix: []string{"go", "test"}, Target: "local", Source: action.FromProject}, "buddy.toml:3"},
+		{action.Rule{Decision: "deny", Prefix: []string{"git", "push"}, Source: action.FromProject}, "buddy.toml:6"},
 	}
 	if !reflect.DeepEqual(c.Rules, want) {
 		t.Errorf("rules %+v\nwant  %+v", c.Rules, want)

@@ -157,7 +157,7 @@ func (c *Config) targetSettings(s section, i int, index Index) []Setting {
 func (c *Config) rulesSettings(s section) []Setting {
 	var all []Setting
 	for i, r := range c.Rules {
-		if r.Decision == s.name {
+		if string(r.Decision) == s.name {
 			all = append(all, ruleSettings(s, i, r)...)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"buddy/agent/action"
 	"buddy/agent/model"
 )
 
@@ -62,7 +63,7 @@ func writable(c *Config) {
 	}
 	c.Active = nil
 	c.Rules = slices.DeleteFunc(slices.Clone(c.Rules), func(r Rule) bool {
-		return sameRule(r, Rule{Decision: r.Decision, Project: r.Project})
+		return sameRule(r, Rule{Rule: action.Rule{Decision: r.Decision, Source: r.Source}})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/app/compose"
 	"buddy/app/keymap"
 	"buddy/app/ui"
@@ -47,8 +48,10 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		r.Add(r.Index[key], key, bad.Err)
 	}
 	for _, rule := range r.Config.Rules {
-		rule.Project = project && rule.Decision != "allow" // that one has a notice of its own
-		if err := compose.CheckRule(compose.RuleOf(rule), r.Config); err != nil {
+		if project && rule.Decision != action.Allow { // that one has a notice of its own
+			rule.Source = action.FromProject
+		}
+		if err := compose.CheckRule(rule.Rule, r.Config); err != nil {
 			r.AddRule(rule, err)
 		}
 	}

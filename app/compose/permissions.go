@@ -22,7 +22,7 @@ func (p *Program) Rules() ([]action.Rule, error) {
 
 // PlaceOf returns where a rule stood when the session began, file:line, or "".
 func (s *Setup) PlaceOf(r action.Rule) string {
-	i := slices.IndexFunc(s.Config.Rules, func(c config.Rule) bool { return reflect.DeepEqual(RuleOf(c), r) })
+	i := slices.IndexFunc(s.Config.Rules, func(c config.Rule) bool { return reflect.DeepEqual(c.Rule, r) })
 	if i < 0 {
 		return ""
 	}
@@ -42,9 +42,8 @@ func (s *Setup) RemoveRule(r action.Rule) (string, error) {
 			}
 		}
 	}
-	rule := config.Rule{Decision: string(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target}
 	for _, file := range files {
-		switch err := config.RemoveRule(file, rule); {
+		switch err := config.RemoveRule(file, r); {
 		case err == nil:
 			return file, nil
 		case !errors.Is(err, config.ErrNoRule):

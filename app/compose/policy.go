@@ -18,11 +18,10 @@ import (
 func rulesOf(c config.Config) ([]action.Rule, error) {
 	var all []action.Rule
 	for _, r := range c.Rules {
-		rule := RuleOf(r)
-		if err := CheckRule(rule, c); err != nil {
+		if err := CheckRule(r.Rule, c); err != nil {
 			return nil, exit.Mistake(fmt.Errorf("%s: %s: %w", r.Place, r.Decision, err))
 		}
-		all = append(all, rule)
+		all = append(all, r.Rule)
 	}
 	return all, nil
 }
@@ -30,18 +29,6 @@ func rulesOf(c config.Config) ([]action.Rule, error) {
 // CheckRule says what is wrong with a rule, where there are the targets of c.
 func CheckRule(r action.Rule, c config.Config) error {
 	return policy.Check(r, toolset.Names(), targetNames(c))
-}
-
-// RuleOf returns a rule of the configuration as the policy has it.
-func RuleOf(r config.Rule) action.Rule {
-	rule := action.Rule{
-		Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,
-		Source: action.FromUser,
-	}
-	if r.Project {
-		rule.Source = action.FromProject
-	}
-	return rule
 }
 
 // Explained judges a command as a session with these options would, on its first target. Nothing
