@@ -270,7 +270,7 @@ func TestTombstones(t *testing.T) {
 				steps := append(slices.Repeat([]step{stalls}, tt.asked), says("fine"), says("next"))
 				s := start(t, func(o *Options) {
 					recovering(other, tt.recovery)(o)
-					o.Calls.Timeout = 3 * 3600
+					o.Calls.Timeout = 3 * time.Hour
 				}, steps...)
 				s.do(event.Submit{Text: "go"})
 				time.Sleep(30 * time.Minute) // far less than the dead calls take

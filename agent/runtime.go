@@ -235,7 +235,7 @@ func New(o Options) *Runtime {
 	o.Skills.Workspace, o.Skills.Target = o.Policy.Workspace, o.Target
 	r.skills = skills.NewBook(r.life.ctx, &r.life.work, events, o.Skills)
 	r.compactor = compact.New(o.Context, compact.Parts{
-		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Time(),
+		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Timeout,
 	})
 	n := &numbers{}
 	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -149,7 +150,7 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 // store converts and checks a value. Errors name types and never a value, which may be a key.
 func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	switch to := fld.pointer(&l.cfg, p).(type) {
-	case *int, *model.Money:
+	case *int, seconds, *model.Money:
 		return storeNumber(e, fld, to)
 	case **float64:
 		return storeFraction(e, fld, to)
@@ -211,7 +212,12 @@ func number(e entry) (int, error) {
 	return int(v), nil
 }
 
-// amount reads the value of a number field, a *int or a *model.Money, from a file.
+// seconds is the destination of a whole number of seconds.
+type seconds struct{ *time.Duration }
+
+func (s seconds) count() int { return int(*s.Duration / time.Second) }
+
+// amount reads the value of a number field, a *int, seconds or a *model.Money, from a file.
 func amount(e entry, to any) (int64, error) {
 	if _, ok := to.(*model.Money); ok {
 		v, err := dollars(e)
@@ -226,6 +232,8 @@ func setNumber(to any, v int64) (before int64) {
 	switch to := to.(type) {
 	case *int:
 		before, *to = int64(*to), int(v)
+	case seconds:
+		before, *to.Duration = int64(to.count()), time.Duration(v)*time.Second
 	case *model.Money:
 		before, *to = int64(*to), model.Money(v)
 	}

@@ -19,6 +19,7 @@ package config
 import (
 	"os"
 	"slices"
+	"time"
 
 	"buddy/agent/model"
 	"buddy/agent/settings"
@@ -194,7 +195,7 @@ func defaults() Config {
 	return Config{
 		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10}.WithDefaults(), Mode: "ask", OnStall: model.RecoverRetry},
 		Context: settings.Context{Instructions: true}.WithDefaults(),
-		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), Waits: 600, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
+		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), UnattendedTimeout: 10 * time.Minute, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  settings.Agents{}.WithDefaults(),

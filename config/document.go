@@ -176,7 +176,7 @@ func (f *field) literalOf(values []string) (string, error) {
 		return "", fmt.Errorf("takes one value, not %d", len(values))
 	}
 	switch at.(type) {
-	case *int, *model.Money, **float64:
+	case *int, seconds, *model.Money, **float64:
 		return f.numberOf(values[0], at)
 	case *bool:
 		if v := values[0]; v != "true" && v != "false" {
@@ -200,7 +200,8 @@ func listOf(values []string) (string, error) {
 }
 
 func (f *field) numberOf(v string, at any) (string, error) {
-	if _, ok := at.(*int); ok {
+	switch at.(type) {
+	case *int, seconds:
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
 			return "", fmt.Errorf("%q is not an integer (allowed: %s)", v, f.short)

@@ -32,7 +32,7 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // allowed values, for the reference's table
-	// pointer returns the destination of the value: a *string, *bool, *int, *model.Money, **float64,
+	// pointer returns the destination of the value: a *string, *bool, *int, seconds, *model.Money, **float64,
 	// *Secret or *[]string, or the map for the free keys of a section. The profile is nil outside of
 	// [models.NAME].
 	pointer func(*Config, *Profile) any

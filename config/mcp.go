@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"buddy/agent/settings"
 	"buddy/texts"
 )
 
@@ -30,7 +31,7 @@ type MCPServer struct {
 	Tools   []string // patterns of names; empty: all
 	Deny    []string // patterns of names that are left out
 	Era     string   // protocol: auto or legacy
-	MCPTimes
+	settings.MCPTimes
 }
 
 // MCPOAuth holds what a login at a server needs (buddy mcp login).
@@ -41,16 +42,9 @@ type MCPOAuth struct {
 	Scopes    []string
 }
 
-// MCPTimes are the limits of a server, in seconds.
-type MCPTimes struct {
-	Start int // until its tools are listed
-	Wall  int // timeout: of one call
-	Idle  int // of a call, without a sign of life
-}
-
 // NewMCPServer returns a server with the defaults.
 func NewMCPServer(name string) MCPServer {
-	return MCPServer{Name: name, Enabled: true, Era: "auto", MCPTimes: MCPTimes{Start: 60, Wall: 600, Idle: 300}}
+	return MCPServer{Name: name, Enabled: true, Era: "auto", MCPTimes: settings.MCPTimes{}.WithDefaults()}
 }
 
 // MCPServer returns the server of that name.
@@ -180,17 +174,17 @@ var mcpSection = section{
 		{
 			name: "start_timeout", short: "seconds, 1 to 3600",
 			doc:     "How long it may take until its tools are known; 60 if not set. Nothing waits for it but a call to that server.",
-			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Start }, most: 3600,
+			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().StartTimeout} }, most: 3600,
 		},
 		{
 			name: "timeout", short: "seconds, 1 to 86400",
 			doc:     "How long one call may take; 600 if not set.",
-			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Wall }, most: 86400,
+			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().Timeout} }, most: 86400,
 		},
 		{
 			name: "idle", short: "seconds, 1 to 86400",
 			doc:     "How long a call may go on without a result or a word about its progress; 300 if not set.",
-			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Idle }, most: 86400,
+			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().Idle} }, most: 86400,
 		},
 		{
 			name: "protocol", short: "`auto` or `legacy`",

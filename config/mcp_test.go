@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMCPServers(t *testing.T) {
@@ -23,7 +24,7 @@ enabled = false
 `)
 	c, index, _ := load(t, Options{})
 	files, ok := c.MCPServer("files")
-	if !ok || strings.Join(files.Command, " ") != "npx -y files /srv" || !files.Enabled || !files.Trust || files.Wall != 30 || files.Start != 60 || files.Idle != 300 {
+	if !ok || strings.Join(files.Command, " ") != "npx -y files /srv" || !files.Enabled || !files.Trust || files.Timeout != 30*time.Second || files.StartTimeout != time.Minute || files.Idle != 5*time.Minute {
 		t.Errorf("files = %+v", files)
 	}
 	docs, ok := c.MCPServer("docs")
@@ -86,12 +87,12 @@ func TestAddAndRemoveMCPServer(t *testing.T) {
 	before := "# mine\n[ui]\ntheme = \"light\"\n"
 	write(t, h.user, before)
 	s := NewMCPServer("files")
-	s.Command, s.Env, s.Wall, s.Trust = []string{"npx", "[x]", "a b"}, []string{"A=b"}, 20, true
+	s.Command, s.Env, s.Timeout, s.Trust = []string{"npx", "[x]", "a b"}, []string{"A=b"}, 20*time.Second, true
 	if err := AddMCPServer(h.user, s); err != nil {
 		t.Fatal(err)
 	}
 	c, _, _ := load(t, Options{})
-	if got, _ := c.MCPServer("files"); strings.Join(got.Command, "|") != "npx|[x]|a b" || got.Wall != 20 || !got.Trust || got.Env[0] != "A=b" {
+	if got, _ := c.MCPServer("files"); strings.Join(got.Command, "|") != "npx|[x]|a b" || got.Timeout != 20*time.Second || !got.Trust || got.Env[0] != "A=b" {
 		t.Errorf("read again: %+v", got)
 	}
 	if err := AddMCPServer(h.user, s); err == nil || !strings.Contains(err.Error(), `there is a server "files" already`) {

@@ -99,8 +99,8 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	switch v := at.(type) {
 	case *bool:
 		s.Type, s.Default = "boolean", *v
-	case *int:
-		s.Type, s.Minimum, s.Default = "integer", &zero, *v
+	case *int, seconds:
+		s.Type, s.Minimum, s.Default = "integer", &zero, json.Number(literal(at))
 		if f.most > 0 {
 			one := 1
 			s.Minimum, s.Maximum = &one, &f.most

@@ -204,6 +204,8 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 		s.Value = *v
 	case *int:
 		s.Value = *v
+	case seconds:
+		s.Value = v.count()
 	case *bool:
 		s.Value = *v
 	case *model.Money:
@@ -328,6 +330,8 @@ func literal(v any) string {
 		return tomlString(*v)
 	case *int:
 		return strconv.Itoa(*v)
+	case seconds:
+		return strconv.Itoa(v.count())
 	case *bool:
 		return strconv.FormatBool(*v)
 	case *model.Money:

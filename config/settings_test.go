@@ -149,7 +149,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 		switch fld.pointer(&Config{}, &Profile{}).(type) {
 		case *bool:
 			value = fmt.Sprint(r.IntN(2) == 0)
-		case *int:
+		case *int, seconds:
 			value = fmt.Sprint(1 + r.IntN(min(max(fld.most, 1), 100)))
 			if fld.most == 0 {
 				value = fmt.Sprintf("0x%x", r.IntN(1<<30))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -16,16 +17,16 @@ import (
 // Tools holds the section [tools]. Names of variables may contain * for any text.
 type Tools struct {
 	settings.Calls
-	EnvAllow []string // variables passed to commands although their names look like secrets
-	EnvDeny  []string // variables never passed to commands
-	Waits    int      // seconds that a command may wait for keys where nobody is there to type
-	Off      []string // names of tools, and of groups of them, that no model gets
-	Output   int      // most bytes that the model gets of each output stream of a command
-	Screen   int      // most bytes that the model gets of a pane's screen
-	Whole    int      // most MB that are recorded of each output stream of a command
-	Hits     int      // most results of a web search
-	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
-	Confirm  bool     // shell_confirm, an older setting of the mode
+	EnvAllow          []string      // variables passed to commands although their names look like secrets
+	EnvDeny           []string      // variables never passed to commands
+	UnattendedTimeout time.Duration // that a command may wait for keys where nobody is there to type
+	Off               []string      // names of tools, and of groups of them, that no model gets
+	Output            int           // most bytes that the model gets of each output stream of a command
+	Screen            int           // most bytes that the model gets of a pane's screen
+	Whole             int           // most MB that are recorded of each output stream of a command
+	Hits              int           // most results of a web search
+	Shell             string        // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
+	Confirm           bool          // shell_confirm, an older setting of the mode
 }
 
 var toolsSection = section{
@@ -54,13 +55,13 @@ var toolsSection = section{
 		{
 			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
 			doc:     "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
-			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+			pointer: func(c *Config, _ *Profile) any { return seconds{&c.Tools.Timeout} },
 		},
 		{
 			name: "unattended_timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
 			doc: "How long a command of `buddy exec` may wait for keys, such as an editor or a question in a pane of its own, before it is ended: nobody is there to type. " +
 				"The model is told at once that it waits.",
-			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Waits },
+			pointer: func(c *Config, _ *Profile) any { return seconds{&c.Tools.UnattendedTimeout} },
 		},
 		{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,

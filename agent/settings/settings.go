@@ -106,19 +106,16 @@ func (l Limits) WithDefaults() Limits {
 
 // Calls are those settings of [tools] that bound the calls of a model.
 type Calls struct {
-	Timeout int      // seconds that a tool may run; commands have no limit
-	Page    int      // most bytes of a file or web page that the model gets at once
-	Budgets []string // NAME=TOKENS, see Tokens
+	Timeout time.Duration // of a tool; commands have no limit
+	Page    int           // most bytes of a file or web page that the model gets at once
+	Budgets []string      // NAME=TOKENS, see Tokens
 }
 
 // WithDefaults returns c with the default of each limit that is zero.
 func (c Calls) WithDefaults() Calls {
-	c.Timeout, c.Page = cmp.Or(c.Timeout, 60), cmp.Or(c.Page, 40_000)
+	c.Timeout, c.Page = cmp.Or(c.Timeout, time.Minute), cmp.Or(c.Page, 40_000)
 	return c
 }
-
-// Time returns how long a tool may run.
-func (c Calls) Time() time.Duration { return time.Duration(c.Timeout) * time.Second }
 
 // Tokens returns the budgets of tools by their names; nil for none. The last of a name counts.
 func (c Calls) Tokens() map[string]int {
@@ -131,4 +128,17 @@ func (c Calls) Tokens() map[string]int {
 		all[name], _ = strconv.Atoi(tokens) // who reads the settings has checked it
 	}
 	return all
+}
+
+// MCPTimes are those settings of [mcp.NAME] that limit how long a server may take.
+type MCPTimes struct {
+	StartTimeout time.Duration // until its tools are listed
+	Timeout      time.Duration // of one call
+	Idle         time.Duration // of a call without a sign of life
+}
+
+// WithDefaults returns t with the default of each limit that is zero.
+func (t MCPTimes) WithDefaults() MCPTimes {
+	t.StartTimeout, t.Timeout, t.Idle = cmp.Or(t.StartTimeout, time.Minute), cmp.Or(t.Timeout, 10*time.Minute), cmp.Or(t.Idle, 5*time.Minute)
+	return t
 }

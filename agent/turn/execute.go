@@ -238,7 +238,7 @@ var errTimeout = errors.New("timeout")
 func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	call, whole := j.call, ctx
 	if !call.Planned.Kind.IsCommand() && !tools.IsPatient(j.tool, call) {
-		limited, cancel := context.WithTimeoutCause(ctx, b.loop.o.Calls.Time(), errTimeout)
+		limited, cancel := context.WithTimeoutCause(ctx, b.loop.o.Calls.Timeout, errTimeout)
 		defer cancel()
 		ctx = limited
 	}
@@ -253,7 +253,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	changes(&res)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
-		res = tools.Problem(fmt.Sprintf("%s was stopped, because it took longer than %s", call.Name, b.loop.o.Calls.Time()))
+		res = tools.Problem(fmt.Sprintf("%s was stopped, because it took longer than %s", call.Name, b.loop.o.Calls.Timeout))
 	case res.IsError && errors.Is(cause, errSibling):
 		res = unanswered(ctx)
 	}

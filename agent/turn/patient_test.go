@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"testing"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
@@ -29,7 +30,7 @@ func (*question) Patient(tools.Call) bool { return true }
 // The limit of a tool's time does not hold for one that waits for a person.
 func TestPatientToolIsNotLimited(t *testing.T) {
 	tool := &question{limited: true}
-	b := &batch{loop: New(Options{Calls: settings.Calls{Timeout: 60}}, Parts{}), x: NewExchange(1, nil, nil, nil)}
+	b := &batch{loop: New(Options{Calls: settings.Calls{Timeout: time.Minute}}, Parts{}), x: NewExchange(1, nil, nil, nil)}
 	res := b.run(t.Context(), &job{tool: tool, call: tools.Call{Name: "question"}})
 	if res.IsError || tool.limited {
 		t.Errorf("run = %+v, limited: %v", res, tool.limited)

@@ -116,12 +116,11 @@ func (s *Setup) MCPServers() ([]mcp.Server, error) {
 
 // personServer returns a server of the person's settings.
 func personServer(c config.MCPServer) mcp.Server {
-	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	s := mcp.Server{
 		Name: c.Name, Transport: transportOf(c.Type, c.URL), Hints: c.Trust, Always: c.Always, Legacy: c.Era == "legacy", Off: !c.Enabled,
 		Process:  mcp.Process{Command: c.Command, Env: slices.Clone(c.Env), Dir: c.Cwd},
 		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers), Login: mcp.Login{ClientID: c.OAuth.ClientID, Port: c.OAuth.Port, Scopes: c.OAuth.Scopes}},
-		Tools:    c.Tools, Deny: c.Deny, Limits: mcp.Limits{Start: seconds(c.Start), Wall: seconds(c.Wall), Idle: seconds(c.Idle)},
+		Tools:    c.Tools, Deny: c.Deny, MCPTimes: c.MCPTimes,
 	}
 	for _, name := range c.PassEnv {
 		if value, ok := os.LookupEnv(name); ok {

@@ -118,7 +118,7 @@ func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
 		e.Type = string(mcp.HTTP)
 	}
 	s := mcp.Server{Transport: transportOf(e.Type, e.URL), Always: e.AlwaysLoad, Off: e.limits.off, Tools: e.limits.tools, Deny: e.limits.deny}
-	s.Limits.Wall = time.Duration(e.Timeout) * time.Millisecond
+	s.Timeout = max(0, time.Duration(e.Timeout)*time.Millisecond)
 	if e.Command != "" {
 		s.Process.Command = []string{fill(e.Command)}
 		for _, a := range e.Args {

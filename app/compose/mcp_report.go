@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"buddy/agent/event"
 	"buddy/app/slash"
@@ -88,7 +89,7 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 	s := &i.Server
 	s.Always, s.URL = e.AlwaysLoad, literal(e.URL)
 	if e.Timeout > 0 {
-		s.Wall = max(1, e.Timeout/1000)
+		s.Timeout = max(time.Second, time.Duration(e.Timeout)*time.Millisecond)
 	}
 	if e.Command != "" {
 		s.Command = append([]string{literal(e.Command)}, e.Args...)

@@ -48,7 +48,7 @@ func TestEntriesOfOtherPrograms(t *testing.T) {
 		Command: "npx", Args: []string{"-y", "${TOKEN}"}, Env: map[string]string{"B": "b", "A": "${TOKEN}"}, Timeout: 1500, AlwaysLoad: true,
 	}.server(lookup)
 	if full.Transport != mcp.Stdio || strings.Join(full.Process.Command, " ") != "npx -y t0ken" || !slices.Equal(full.Process.Env, []string{"A=t0ken", "B=b"}) ||
-		full.Limits.Wall != 1500*time.Millisecond || !full.Always || full.Problem != "" {
+		full.Timeout != 1500*time.Millisecond || !full.Always || full.Problem != "" {
 		t.Errorf("%+v", full)
 	}
 	remote := serverEntry{URL: "https://x/${TOKEN}", Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"}}.server(lookup)
@@ -87,7 +87,7 @@ func TestImportedServers(t *testing.T) {
 	find := func(name string) ImportedServer {
 		return all[slices.IndexFunc(all, func(i ImportedServer) bool { return i.Server.Name == name })]
 	}
-	if gh := find("gh"); gh.Problem != "" || gh.Server.Wall != 20 || !slices.Equal(gh.Server.PassEnv, []string{"TOKEN"}) || !slices.Equal(gh.Server.Env, []string{"A=b"}) {
+	if gh := find("gh"); gh.Problem != "" || gh.Server.Timeout != 20*time.Second || !slices.Equal(gh.Server.PassEnv, []string{"TOKEN"}) || !slices.Equal(gh.Server.Env, []string{"A=b"}) {
 		t.Errorf("%+v", gh)
 	}
 	if docs := find("docs"); docs.Problem != "" || docs.Server.Bearer != "DOCS" || !slices.Equal(docs.Server.Headers, []string{"X-Team: a"}) {
@@ -106,8 +106,8 @@ func TestImportedServers(t *testing.T) {
 func TestServersOfThePerson(t *testing.T) {
 	t.Setenv("MCP_TEST_TOKEN", "t0ken")
 	c := config.NewMCPServer("a")
-	c.Command, c.Env, c.PassEnv, c.Trust, c.Wall = []string{"x"}, []string{"A=b"}, []string{"MCP_TEST_TOKEN", "MCP_TEST_UNSET"}, true, 20
-	if s := personServer(c); s.Transport != mcp.Stdio || !slices.Equal(s.Process.Env, []string{"A=b", "MCP_TEST_TOKEN=t0ken"}) || !s.Hints || s.Project || s.Limits.Wall != 20*time.Second || s.Problem != "" {
+	c.Command, c.Env, c.PassEnv, c.Trust, c.Timeout = []string{"x"}, []string{"A=b"}, []string{"MCP_TEST_TOKEN", "MCP_TEST_UNSET"}, true, 20*time.Second
+	if s := personServer(c); s.Transport != mcp.Stdio || !slices.Equal(s.Process.Env, []string{"A=b", "MCP_TEST_TOKEN=t0ken"}) || !s.Hints || s.Project || s.Timeout != 20*time.Second || s.Problem != "" {
 		t.Errorf("%+v", s)
 	}
 	c = config.NewMCPServer("b")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"buddy/agent"
 	"buddy/agent/event"
@@ -99,7 +98,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	o.Socket, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), exe, p.Config.Tools.ShellName()
 	o.Whole = int64(p.Config.Tools.Whole) << 20
 	if p.options.Headless {
-		o.Unattended = time.Duration(p.Config.Tools.Waits) * time.Second
+		o.Unattended = p.Config.Tools.UnattendedTimeout
 	}
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/agent/settings"
 )
 
 // Lists are fetched anew by a search once they are as old as their server says, within limits.
@@ -35,7 +37,7 @@ func TestAgeOfLists(t *testing.T) {
 			s.AddTool(tool("first"))
 			srv := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
 			t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-			b := start(t, Server{Name: "aging", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}})
+			b := start(t, Server{Name: "aging", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 			b.settled()
 			one := b.all.servers[0]
 			after := func(ago time.Duration) {

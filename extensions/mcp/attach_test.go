@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"buddy/agent/event"
+	"buddy/agent/settings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -28,7 +29,7 @@ func library(t *testing.T) Server {
 		})
 	srv := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-	return Server{Name: "docs", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}}
+	return Server{Name: "docs", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 }
 
 func TestResourcesThatPromptsName(t *testing.T) {
@@ -94,7 +95,7 @@ func TestChangedListsAreMadeKnown(t *testing.T) {
 	prompt("first")
 	srv := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-	b := start(t, Server{Name: "growing", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}})
+	b := start(t, Server{Name: "growing", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	b.settled()
 	known := func() (last event.MCPServer) {
 		b.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -17,7 +18,7 @@ import (
 func BenchmarkCall(b *testing.B) {
 	ready := make(chan struct{}, 1)
 	deferred := tools.NewDeferred()
-	all := New(Options{Servers: []Server{{Name: "good", Transport: Stdio, Process: Process{Command: []string{os.Args[0], "good"}}, Limits: Limits{Start: longTime}}}, Deferred: deferred, State: b.TempDir()})
+	all := New(Options{Servers: []Server{{Name: "good", Transport: Stdio, Process: Process{Command: []string{os.Args[0], "good"}}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}}, Deferred: deferred, State: b.TempDir()})
 	all.Start()
 	b.Cleanup(all.Close)
 	go func() {

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"buddy/agent/event"
+	"buddy/agent/settings"
 	"buddy/extensions/mcp/form"
 	"buddy/tools"
 )
@@ -101,7 +102,7 @@ func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name
 		answered <- answer{res, err}
 	}()
 	ended := c.ended
-	clock := newCallClock(s.def.Limits)
+	clock := newCallClock(s.def.MCPTimes)
 	defer clock.stop()
 	for {
 		select {
@@ -120,12 +121,12 @@ func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name
 		case asking := <-r.asks:
 			clock.pause(asking)
 		case <-clock.wall.C:
-			return tools.Failure(fmt.Errorf("%s: no result within %v, given up (the setting is timeout of [mcp.%s])", name, s.def.Limits.Wall, s.def.Name)), false
+			return tools.Failure(fmt.Errorf("%s: no result within %v, given up (the setting is timeout of [mcp.%s])", name, s.def.Timeout, s.def.Name)), false
 		case <-clock.idle.C:
 			if ended == nil {
 				return s.failed(c, nil), r.notExecuted()
 			}
-			return tools.Failure(fmt.Errorf("%s: no sign of life for %v, given up (the setting is idle of [mcp.%s])", name, s.def.Limits.Idle, s.def.Name)), false
+			return tools.Failure(fmt.Errorf("%s: no sign of life for %v, given up (the setting is idle of [mcp.%s])", name, s.def.Idle, s.def.Name)), false
 		}
 	}
 }
@@ -175,14 +176,14 @@ func addressIn(data json.RawMessage) string {
 // callClock measures the two limits of a call. No time runs while the person is asked.
 type callClock struct {
 	wall, idle *time.Timer
-	limits     Limits
+	limits     settings.MCPTimes
 	left       time.Duration // of wall
 	since      time.Time     // that wall runs
 	asking     int           // questions that are open
 }
 
-func newCallClock(l Limits) *callClock {
-	return &callClock{wall: time.NewTimer(l.Wall), idle: time.NewTimer(l.Idle), limits: l, left: l.Wall, since: time.Now()}
+func newCallClock(l settings.MCPTimes) *callClock {
+	return &callClock{wall: time.NewTimer(l.Timeout), idle: time.NewTimer(l.Idle), limits: l, left: l.Timeout, since: time.Now()}
 }
 
 func (c *callClock) stop() { c.wall.Stop(); c.idle.Stop() }
@@ -345,7 +346,7 @@ func (s *server) mayAsk(r *running) bool {
 // await returns the connection of a server that is ready, after waiting for one that starts. One that is down is tried
 // again, once and within a short time. The error is a sentence for the model.
 func (s *server) await(ctx context.Context) (*connection, error) {
-	limit := time.NewTimer(s.def.Limits.Start)
+	limit := time.NewTimer(s.def.StartTimeout)
 	defer limit.Stop()
 	wanted := false
 	for {
@@ -361,7 +362,7 @@ func (s *server) await(ctx context.Context) (*connection, error) {
 			return nil, fmt.Errorf("the MCP server %s is off; only the user can start it", s.def.Name)
 		case !wanted && down:
 			wanted = true
-			limit.Reset(min(wantedTime, s.def.Limits.Start))
+			limit.Reset(min(wantedTime, s.def.StartTimeout))
 			if st != Starting {
 				s.want()
 			}
@@ -374,7 +375,7 @@ func (s *server) await(ctx context.Context) (*connection, error) {
 			if wanted {
 				return nil, fmt.Errorf("the MCP server %s does not answer: %s (each call tries it again)", s.def.Name, why)
 			}
-			return nil, fmt.Errorf("the MCP server %s did not start within %v: %s", s.def.Name, s.def.Limits.Start, why)
+			return nil, fmt.Errorf("the MCP server %s did not start within %v: %s", s.def.Name, s.def.StartTimeout, why)
 		}
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"buddy/agent/settings"
 )
 
 // The limits of a call rest while any question of it is open.
 func TestTimeOfACallRestsWhileThePersonIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCallClock(Limits{Wall: 10 * time.Minute, Idle: time.Minute})
+		c := newCallClock(settings.MCPTimes{Timeout: 10 * time.Minute, Idle: time.Minute})
 		defer c.stop()
 		time.Sleep(30 * time.Second)
 		c.pause(true)

@@ -53,7 +53,7 @@ type connection struct {
 
 // connect starts or reaches a server, within its time to start. The caller closes the connection.
 func (s *server) connect(ctx context.Context) (*connection, error) {
-	late := time.Now().Add(s.def.Limits.Start)
+	late := time.Now().Add(s.def.StartTimeout)
 	if s.def.Transport != Stdio {
 		version := ""
 		if s.def.Legacy {
@@ -64,7 +64,7 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 	known, _ := s.all.pins.read()
 	remembered := known.Legacy[s.def.key()]
 	if !s.def.Legacy && !remembered {
-		c, err := s.try(ctx, "", min(probeTime, s.def.Limits.Start))
+		c, err := s.try(ctx, "", min(probeTime, s.def.StartTimeout))
 		if err == nil || ctx.Err() != nil || !s.started(err) {
 			return c, err
 		}
@@ -88,7 +88,7 @@ func (*server) started(err error) bool { return !errors.Is(err, errNotStarted) }
 // try connects once. version is that of the handshake, "" for the present protocol, which falls
 // back to a handshake where the server says so.
 func (s *server) try(ctx context.Context, version string, limit time.Duration) (*connection, error) {
-	tooLate := fmt.Errorf("it did not answer within %v", s.def.Limits.Start)
+	tooLate := fmt.Errorf("it did not answer within %v", s.def.StartTimeout)
 	if limit <= 0 {
 		return nil, tooLate
 	}

@@ -91,7 +91,7 @@ func TestHangingServersKeepNobodyWaiting(t *testing.T) {
 		s := hostileServer(mode)
 		s.Name += strconv.Itoa(i)
 		if mode == "mute" {
-			s.Limits.Start = 3 * time.Second
+			s.StartTimeout = 3 * time.Second
 		}
 		all = append(all, s)
 	}

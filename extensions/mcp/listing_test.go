@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -34,7 +35,7 @@ func commonServer(t *testing.T, name, names, instructions string) Server {
 	}
 	srv := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-	return Server{Name: name, Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}}
+	return Server{Name: name, Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 }
 
 // What a session is told of three servers costs at most 600 bytes, and a search finds the rest:

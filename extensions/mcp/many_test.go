@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -39,9 +40,9 @@ func TestNothingWaitsForServers(t *testing.T) {
 	good, mute := behind(answers), behind(never)
 	var servers []Server
 	for i := range 50 {
-		s := Server{Name: fmt.Sprintf("good%02d", i), Transport: HTTP, Endpoint: Endpoint{URL: good}, Limits: Limits{Start: longTime}}
+		s := Server{Name: fmt.Sprintf("good%02d", i), Transport: HTTP, Endpoint: Endpoint{URL: good}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 		if i%5 == 4 {
-			s.Name, s.Endpoint.URL, s.Limits.Start = fmt.Sprintf("mute%02d", i), mute, 2*longTime
+			s.Name, s.Endpoint.URL, s.StartTimeout = fmt.Sprintf("mute%02d", i), mute, 2*longTime
 		}
 		servers = append(servers, s)
 	}

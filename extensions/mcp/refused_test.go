@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"buddy/agent/event"
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -95,7 +96,7 @@ func TestRefusedIsNoOutage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g, url := newGate(t)
 			g.status.Store(http.StatusUnauthorized)
-			def := Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, Limits: Limits{Start: longTime}}
+			def := Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 			tt.set(&def)
 			b := &bench{t: t, deferred: tools.NewDeferred(), news: make(chan struct{}, 1)}
 			b.all = New(Options{Servers: []Server{def}, Deferred: b.deferred, State: t.TempDir(), Publish: b.publish, Login: func(Server) auth.OAuthHandler { return tt.login }})
@@ -127,7 +128,7 @@ func TestRefusedIsNoOutage(t *testing.T) {
 func TestCallTriesAServerThatWasDown(t *testing.T) {
 	g, url := newGate(t)
 	g.status.Store(http.StatusServiceUnavailable)
-	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, Limits: Limits{Start: longTime}})
+	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	b.settled()
 	if st := b.status("remote"); st.State != Waiting {
 		t.Fatalf("%+v", st)
@@ -136,7 +137,7 @@ func TestCallTriesAServerThatWasDown(t *testing.T) {
 	if res := b.call("mcp__remote__echo", `{"text":"hello"}`); res.IsError || res.Content != "hello" {
 		t.Errorf("%+v", res)
 	}
-	gone := Server{Name: "gone", Transport: Stdio, Process: Process{Command: []string{"/nonexistent/server"}}, Limits: Limits{Start: longTime}}
+	gone := Server{Name: "gone", Transport: Stdio, Process: Process{Command: []string{"/nonexistent/server"}}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 	b = start(t, gone)
 	b.settled()
 	if res := b.call("mcp__gone__echo", `{}`); !res.IsError || !strings.Contains(res.Content, "/nonexistent/server") || !strings.Contains(res.Content, "each call tries") {
@@ -147,7 +148,7 @@ func TestCallTriesAServerThatWasDown(t *testing.T) {
 // A call in a session that the server no longer knows is made once, in a new session.
 func TestUnknownSessionIsRenewedWithinTheCall(t *testing.T) {
 	g, url := newGate(t)
-	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, Limits: Limits{Start: longTime}})
+	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	b.settled()
 	for i := range 3 {
 		text := fmt.Sprint("call ", i)
@@ -195,7 +196,7 @@ func TestSearchWaitsForAServerThatStarts(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}})
+	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	if found := b.search("mcp_read"); !strings.Contains(found, `"name":"mcp_read"`) || !strings.Contains(found, "still starting") {
 		t.Errorf("%s", found)
 	}

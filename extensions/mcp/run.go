@@ -266,7 +266,7 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 	defer leave()
 	slow := time.AfterFunc(slotTime, leave)
 	defer slow.Stop()
-	late := time.Now().Add(s.def.Limits.Start)
+	late := time.Now().Add(s.def.StartTimeout)
 	c, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 	got, err := s.load(limited, c)
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("it did not list its tools within %v", s.def.Limits.Start)
+			err = fmt.Errorf("it did not list its tools within %v", s.def.StartTimeout)
 		}
 		err = c.explain(err)
 		c.stop(err)
@@ -424,7 +424,7 @@ func (s *server) follow(ctx context.Context, c *connection) {
 
 // refetch fetches the lists of a connection anew. When that fails the old ones stay.
 func (s *server) refetch(ctx context.Context, c *connection) {
-	limited, cancel := context.WithTimeout(ctx, s.def.Limits.Start)
+	limited, cancel := context.WithTimeout(ctx, s.def.StartTimeout)
 	defer cancel()
 	got, err := s.load(limited, c)
 	if err != nil {

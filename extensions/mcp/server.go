@@ -17,7 +17,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
+
+	"buddy/agent/settings"
 )
 
 // Transport names how a server is talked to.
@@ -32,6 +33,7 @@ const (
 
 // Server is one configured server.
 type Server struct {
+	settings.MCPTimes
 	Name      string // as CheckMCPName of package config takes it
 	Transport Transport
 	Process   Process  // Stdio
@@ -45,8 +47,7 @@ type Server struct {
 	Off       bool     // do not start it until asked
 	Tools     []string // patterns of names; empty takes all
 	Deny      []string // patterns of names that are left out
-	Limits    Limits
-	Problem   string // why it can't be started; "" if it can
+	Problem   string   // why it can't be started; "" if it can
 }
 
 // Process is the program of a server.
@@ -72,26 +73,6 @@ type Endpoint struct {
 	Headers []string // "Name: value"
 	// Variables names those of the environment whose values the headers have.
 	Variables []string
-}
-
-// Limits are the times that a server gets. Zero means the default.
-type Limits struct {
-	Start time.Duration // until its tools are known; 60 s
-	Wall  time.Duration // of one call; 10 min
-	Idle  time.Duration // of a call without a sign of life; 5 min
-}
-
-// withDefaults fills in what is not said.
-func (l Limits) withDefaults() Limits {
-	for _, d := range []struct {
-		to    *time.Duration
-		usual time.Duration
-	}{{&l.Start, time.Minute}, {&l.Wall, 10 * time.Minute}, {&l.Idle, 5 * time.Minute}} {
-		if *d.to <= 0 {
-			*d.to = d.usual
-		}
-	}
-	return l
 }
 
 // starts reports whether the server starts by itself.

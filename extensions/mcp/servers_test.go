@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/settings"
 	"buddy/tmux/host/child"
 	"buddy/tools"
 )
@@ -37,8 +38,8 @@ type bench struct {
 func hostileServer(mode string, args ...string) Server {
 	return Server{
 		Name: mode, Transport: Stdio, Legacy: mode != "oldmute" && mode != "oldexit",
-		Process: Process{Command: append([]string{os.Args[0], "hostile", mode}, args...)},
-		Limits:  Limits{Start: longTime, Wall: longTime, Idle: longTime},
+		Process:  Process{Command: append([]string{os.Args[0], "hostile", mode}, args...)},
+		MCPTimes: settings.MCPTimes{StartTimeout: longTime, Timeout: longTime, Idle: longTime},
 	}
 }
 
@@ -191,7 +192,7 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 }
 
 func limited(s Server, start time.Duration) Server {
-	s.Limits.Start = start
+	s.StartTimeout = start
 	return s
 }
 
@@ -373,8 +374,8 @@ func TestCancelledCallIsOverAtOnce(t *testing.T) {
 
 func TestCallsHaveLimitsOfTheirOwn(t *testing.T) {
 	wall, idle, steps := hostileServer("hangs"), hostileServer("hangs"), hostileServer("progress")
-	wall.Name, wall.Limits.Wall = "wall", 50*time.Millisecond
-	idle.Name, idle.Limits.Idle = "idle", 50*time.Millisecond
+	wall.Name, wall.Timeout = "wall", 50*time.Millisecond
+	idle.Name, idle.Idle = "idle", 50*time.Millisecond
 	b := start(t, wall, idle, steps)
 	b.settled()
 	if res := b.call("mcp__wall__echo", `{"text":"x"}`); !strings.Contains(res.Content, "no result within 50ms") {
@@ -582,7 +583,7 @@ func TestRestartsAreLimited(t *testing.T) {
 func TestFailuresAreToldOnce(t *testing.T) {
 	servers := []Server{hostileServer("good")}
 	for i := range 5 {
-		servers = append(servers, Server{Name: fmt.Sprintf("gone%d", i), Transport: Stdio, Process: Process{Command: []string{"/nonexistent/server"}}, Limits: Limits{Start: longTime}})
+		servers = append(servers, Server{Name: fmt.Sprintf("gone%d", i), Transport: Stdio, Process: Process{Command: []string{"/nonexistent/server"}}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	}
 	b := start(t, servers...)
 	warnings := func() (all []event.Warning) {

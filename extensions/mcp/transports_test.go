@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"buddy/agent/settings"
 	"buddy/tools"
 )
 
@@ -75,9 +76,9 @@ func TestTransports(t *testing.T) {
 	stateless, _ := overHTTP(t, sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true}))
 	sse, _ := overHTTP(t, sdk.NewSSEHandler(get, nil))
 	at := func(transport Transport, url string) Server {
-		return Server{Transport: transport, Endpoint: Endpoint{URL: url, Headers: []string{"Authorization: Bearer t0ken"}}, Limits: Limits{Start: longTime}}
+		return Server{Transport: transport, Endpoint: Endpoint{URL: url, Headers: []string{"Authorization: Bearer t0ken"}}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 	}
-	program := Server{Transport: Stdio, Process: Process{Command: []string{os.Args[0], "good"}}, Limits: Limits{Start: longTime}}
+	program := Server{Transport: Stdio, Process: Process{Command: []string{os.Args[0], "good"}}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 	for _, tt := range []struct {
 		name        string
 		server      Server
@@ -154,7 +155,7 @@ func asksThePerson(t *testing.T, b *bench, tool string) {
 }
 
 func TestHTTPServerThatIsNotThere(t *testing.T) {
-	b := start(t, Server{Name: "gone", Transport: HTTP, Endpoint: Endpoint{URL: "http://127.0.0.1:1/mcp"}, Limits: Limits{Start: longTime}})
+	b := start(t, Server{Name: "gone", Transport: HTTP, Endpoint: Endpoint{URL: "http://127.0.0.1:1/mcp"}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	b.settled()
 	if st := b.status("gone"); st.State != Waiting || !strings.Contains(st.Error, "connection refused") {
 		t.Errorf("%+v", st)
@@ -171,7 +172,7 @@ func TestTokensStayWithTheirServer(t *testing.T) {
 	t.Cleanup(thief.Close)
 	lure := httptest.NewServer(http.RedirectHandler(thief.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(lure.Close)
-	b := start(t, Server{Name: "lure", Transport: HTTP, Endpoint: Endpoint{URL: lure.URL, Headers: []string{"Authorization: Bearer t0ken"}}, Limits: Limits{Start: longTime}})
+	b := start(t, Server{Name: "lure", Transport: HTTP, Endpoint: Endpoint{URL: lure.URL, Headers: []string{"Authorization: Bearer t0ken"}}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
 	b.settled()
 	if st := b.status("lure"); st.State != Waiting || stolen.Load() != 0 {
 		t.Errorf("%d requests with the token went to another server: %+v", stolen.Load(), st)
