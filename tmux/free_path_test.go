@@ -102,7 +102,7 @@ func TestFreeCommandsFindNoProgramOfTheWorkspace(t *testing.T) {
 				t.Setenv("PATH", strings.Join([]string{"", "rel", filepath.Join(work, "bin"), link, also, mine, system}, ":"))
 				t.Chdir(work)
 				r := &rig{t: t, srv: srv, dir: srv.Dir}
-				r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), Env: append(slices.Clone(srv.Env), "PATH="+os.Getenv("PATH")), Cwd: work, Shell: shell}
+				r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), Shell: shell, Greeting: pane.Greeting{Env: append(slices.Clone(srv.Env), "PATH="+os.Getenv("PATH")), Cwd: work}}
 				r.opt.Reach.Read = []string{work, also}
 				if r.Session = tmux.New(r.opt); where == "without" {
 					r.Session = tmux.NewPlain(r.opt)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tmux/tmuxtest"
 )
 
@@ -473,7 +474,7 @@ func TestUnavailable(t *testing.T) {
 		{"broken", "[ $1 = -V ] && echo tmux 3.4 || { echo no server for you >&2; exit 1; }", "no server for you"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := tmux.New(tmux.Options{Socket: filepath.Join(tmuxtest.Dir(t), "sock"), Session: "t", Exe: exe(t), Env: fake(t, c.script)})
+			s := tmux.New(tmux.Options{Socket: filepath.Join(tmuxtest.Dir(t), "sock"), Session: "t", Exe: exe(t), Greeting: pane.Greeting{Env: fake(t, c.script)}})
 			_, err := s.Start(t.Context(), tmux.Spec{Dir: t.TempDir(), Command: "true"})
 			if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("Start: %v, want ErrUnavailable because of %q", err, c.why)

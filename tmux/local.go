@@ -113,7 +113,9 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 }
 
 func (s *local) greeting() pane.Greeting {
-	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach, Fence: s.opt.Fence, Whole: s.opt.Whole, Unattended: s.opt.Unattended}
+	g := s.opt.Greeting
+	g.Env = s.env
+	return g
 }
 
 // hold waits for the end of the supervisor, then calls lost.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/tmux/pane"
 	"buddy/tmux/tmuxtest"
 )
 
@@ -25,7 +26,7 @@ func TestNoFolderForTheSocketIsNotAboutTmux(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = os.Remove(taken) })
 	}
-	err := newLocal(Options{Env: []string{"TMUX_TMPDIR=" + base}}, name).prepare(t.Context())
+	err := newLocal(Options{Greeting: pane.Greeting{Env: []string{"TMUX_TMPDIR=" + base}}}, name).prepare(t.Context())
 	if err == nil || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "set TMPDIR") {
 		t.Errorf("prepare: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"buddy/tmux/pane"
 	"buddy/tmux/tmuxtest"
 )
 
@@ -42,7 +43,7 @@ func TestClientThatEndsDuringTheStart(t *testing.T) {
 	}
 	for times, want := range []string{"", "", "tmux is not available: tmux: the control client ended"} {
 		srv := tmuxtest.New(t)
-		s := New(Options{Socket: srv.Socket, Session: "t", Exe: exe, Env: srv.Env, Cwd: srv.Dir})
+		s := New(Options{Socket: srv.Socket, Session: "t", Exe: exe, Greeting: pane.Greeting{Env: srv.Env, Cwd: srv.Dir}})
 		t.Cleanup(func() { _, _ = s.Close(context.Background()) })
 		run := func(name, command string) error {
 			dir := filepath.Join(srv.Dir, name)

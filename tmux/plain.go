@@ -41,7 +41,9 @@ func (p *plain) dial() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		shell.Greet(pane.Greeting{Cwd: p.opt.Cwd, Env: env, Reach: p.opt.Reach, Fence: p.opt.Fence, Whole: p.opt.Whole, Unattended: p.opt.Unattended})
+		g := p.opt.Greeting
+		g.Env = env
+		shell.Greet(g)
 		p.dir, p.srv = dir, pane.NewServer(shell)
 	}
 	ours, theirs := net.Pipe()

@@ -96,7 +96,7 @@ func TestShells(t *testing.T) {
 func newRigWith(t *testing.T, srv *tmuxtest.Server, shell string) *rig {
 	t.Helper()
 	r := &rig{t: t, srv: srv, dir: srv.Dir}
-	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), Env: srv.Env, Cwd: srv.Dir, OnPane: r.onPane, Shell: shell}
+	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), OnPane: r.onPane, Shell: shell, Greeting: pane.Greeting{Env: srv.Env, Cwd: srv.Dir}}
 	r.Session = tmux.New(r.opt)
 	r.closeAtEnd()
 	return r

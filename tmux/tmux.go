@@ -7,7 +7,7 @@
 // every exit code exactly; tmux itself is only asked for panes and pictures of them.
 // A command outlives the program that started it: see [Session.Reattach].
 //
-//	s := tmux.New(tmux.Options{Session: "buddy-7f3a", Exe: os.Args[0], Env: os.Environ(), Cwd: wd})
+//	s := tmux.New(tmux.Options{Session: "buddy-7f3a", Exe: os.Args[0], Greeting: pane.Greeting{Env: os.Environ(), Cwd: wd}})
 //	defer s.Close(ctx)
 //	run, err := s.Start(ctx, tmux.Spec{Dir: dir, Command: "make test"})
 //	res, err := run.Wait(ctx)
@@ -24,7 +24,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
@@ -59,22 +58,13 @@ type Options struct {
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Of   []string // folders of the session that the supervisor names in its command line
-	Env  []string // of the first command; nil is this process's
-	Cwd  string   // of the first command
-	// Reach lists what confined commands may read, on this machine.
-	Reach confine.Reach
-	// Fence says where fenced commands may write and what they reach; nil: none can be fenced.
-	Fence *fence.Settings
-	// Unattended says that nobody is there who could type into the panes, and how long a command may wait for keys; 0: somebody
-	// may be there. Commands that ask for no terminal get none then, and variables that keep programs from asking.
-	Unattended time.Duration
+	// Greeting is for the supervisor; a nil Env is this process's. Unattended commands that ask for no terminal get none, and
+	// variables that keep programs from asking. A Host has the first 4 MiB and the end of an output stream in any case.
+	pane.Greeting
 	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh where bash is
 	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
 	// running keeps its shell.
 	Shell string
-	// Whole limits what is recorded of an output stream of a command, in bytes; 0 is [pane.WholeMax]. A Host has the
-	// first 4 MiB and the end in any case.
-	Whole int64
 	// OnPane receives the pane's events, on any goroutine; it must not call the Session.
 	OnPane func(PaneEvent)
 	// OnScreen receives the pictures that Watch asked for, on one goroutine; it may keep them.

@@ -57,7 +57,7 @@ func newRig(t testing.TB) *rig {
 	t.Helper()
 	srv := tmuxtest.New(t)
 	r := &rig{t: t, srv: srv, dir: srv.Dir}
-	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), Env: srv.Env, Cwd: srv.Dir, OnPane: r.onPane}
+	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), OnPane: r.onPane, Greeting: pane.Greeting{Env: srv.Env, Cwd: srv.Dir}}
 	r.Session = tmux.New(r.opt)
 	r.closeAtEnd()
 	return r
@@ -83,7 +83,7 @@ func localHost(t testing.TB, env []string) *host.Host {
 func newHostRig(t testing.TB, srv *tmuxtest.Server, h *host.Host) *rig {
 	t.Helper()
 	r := &rig{t: t, srv: srv, dir: srv.Dir}
-	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Host: h, Cwd: srv.Dir, OnPane: r.onPane}
+	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Host: h, OnPane: r.onPane, Greeting: pane.Greeting{Cwd: srv.Dir}}
 	r.Session = tmux.New(r.opt)
 	r.closeAtEnd()
 	return r
@@ -106,7 +106,7 @@ func newContainerRig(t testing.TB, kind string) *rig {
 func newHostPlainRig(t testing.TB, h *host.Host, dir string) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: dir}
-	r.opt = tmux.Options{Session: "t", Host: h, Cwd: dir}
+	r.opt = tmux.Options{Session: "t", Host: h, Greeting: pane.Greeting{Cwd: dir}}
 	r.Session = tmux.NewPlain(r.opt)
 	r.closeAtEnd()
 	return r
@@ -155,7 +155,7 @@ func all(t *testing.T, panes bool, test func(t *testing.T, at testTarget, r *rig
 func newPlainRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: tmuxtest.Dir(t)}
-	r.opt = tmux.Options{Session: "t", Env: tmuxtest.Env(t, r.dir), Cwd: r.dir}
+	r.opt = tmux.Options{Session: "t", Greeting: pane.Greeting{Env: tmuxtest.Env(t, r.dir), Cwd: r.dir}}
 	r.Session = tmux.NewPlain(r.opt)
 	r.closeAtEnd()
 	return r

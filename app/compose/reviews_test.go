@@ -13,6 +13,7 @@ import (
 	"buddy/agent/review"
 	"buddy/tmux"
 	"buddy/tmux/host"
+	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
 	"buddy/tools/target"
 )
@@ -226,7 +227,7 @@ func confinedIn(t *testing.T, dir string) *target.Session {
 	t.Setenv("HOME", t.TempDir())
 	here := &target.Target{Name: "local"}
 	s, err := here.Open(target.Environment{Dir: dir, Home: os.Getenv("HOME")}, target.Options{Options: tmux.Options{
-		Session: "review", Exe: "none", Cwd: dir, Env: os.Environ(), Reach: confine.Reach{Read: []string{dir}},
+		Session: "review", Exe: "none", Greeting: pane.Greeting{Cwd: dir, Env: os.Environ(), Reach: confine.Reach{Read: []string{dir}}},
 	}})
 	if err != nil {
 		t.Fatal(err)

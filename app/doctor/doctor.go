@@ -27,6 +27,7 @@ import (
 	"buddy/sessions"
 	"buddy/texts/searchpath"
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tools/target"
 	"buddy/views/markup"
 )
@@ -243,7 +244,7 @@ func checkTmux(ctx context.Context) Finding {
 
 // checkFree tells which commands nobody is asked about on a target, and what keeps them.
 func checkFree(t *target.Target, env target.Environment) Finding {
-	err := t.Confines(env, tmux.Options{Env: os.Environ()})
+	err := t.Confines(env, tmux.Options{Greeting: pane.Greeting{Env: os.Environ()}})
 	one := Finding{"free", Fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
 	if err != nil {
 		one.Text += " (" + err.Error() + ")"
@@ -256,7 +257,7 @@ func checkFree(t *target.Target, env target.Environment) Finding {
 
 // checkFence tells whether mode auto has its fence in a folder, and what to do where it has none.
 func checkFence(c config.Config, cwd string) Finding {
-	err := tmux.Fences(tmux.Options{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)})
+	err := tmux.Fences(tmux.Options{Greeting: pane.Greeting{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)}})
 	if err != nil {
 		return Finding{"fence", Weak, "mode auto is not offered: " + err.Error(), ""}
 	}

@@ -1,7 +1,7 @@
 // Package tmuxtest gives each test a tmux server of its own, which ends with the test.
 //
 //	srv := tmuxtest.New(t) // skips the test where tmux is missing
-//	s := tmux.New(tmux.Options{Socket: srv.Socket, Env: srv.Env, …})
+//	s := tmux.New(tmux.Options{Socket: srv.Socket, Greeting: pane.Greeting{Env: srv.Env}, …})
 //	srv.Tmux("send-keys", "-t", s.Pane(), "C-c")
 //	tmuxtest.Until(t, "the prompt is there", func() bool { … })
 package tmuxtest

@@ -14,6 +14,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tmux/tmuxtest"
 	"buddy/tools"
 )
@@ -141,7 +142,7 @@ func TestRunShellWaitForms(t *testing.T) {
 func TestRunShellWaitWithoutTmux(t *testing.T) {
 	d := newBench(t)
 	d.shell.say = func(string) {}
-	d.shell.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: "x", Env: []string{"PATH=/nowhere"}})
+	d.shell.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: "x", Greeting: pane.Greeting{Env: []string{"PATH=/nowhere"}}})
 	if _, r := d.call("run_shell", with("command", "true", "wait", false)); !r.IsError || !strings.Contains(r.Content, "no panes here") {
 		t.Errorf("wait false: %+v", r)
 	}

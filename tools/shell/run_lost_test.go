@@ -10,6 +10,7 @@ import (
 
 	"buddy/tmux"
 	"buddy/tmux/host/hosttest"
+	"buddy/tmux/pane"
 	"buddy/tools"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestRunShellOnLostTarget(t *testing.T) {
 	c := hosttest.NewContainer(t, hosttest.NoTmux)
 	h := c.Host(t)
-	o := tmux.Options{Session: "t", Host: h, Cwd: "/"}
+	o := tmux.Options{Session: "t", Host: h, Greeting: pane.Greeting{Cwd: "/"}}
 	panes, plain := tmux.New(o), tmux.NewPlain(o)
 	defer func() {
 		for _, s := range []*tmux.Session{panes, plain} {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 func shellTool(t testing.TB, say func(string)) *Shell {
 	t.Helper()
 	srv := tmuxtest.New(t)
-	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Env: srv.Env, Cwd: t.TempDir()}
+	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Greeting: pane.Greeting{Env: srv.Env, Cwd: t.TempDir()}}
 	panes, plain := tmux.New(o), tmux.NewPlain(o)
 	t.Cleanup(func() {
 		for _, s := range []*tmux.Session{panes, plain} {
@@ -238,7 +238,7 @@ func TestRunShellRecovers(t *testing.T) {
 func TestRunShellWithoutTmux(t *testing.T) {
 	var said atomic.Int32
 	tool := shellTool(t, func(string) { said.Add(1) })
-	tool.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: os.Args[0], Env: []string{"PATH=/nowhere"}})
+	tool.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: os.Args[0], Greeting: pane.Greeting{Env: []string{"PATH=/nowhere"}}})
 	for range 2 {
 		if got := payload(t, tool.Run(t.Context(), shellCall(t, "echo plain"))); got.Stdout != "plain\n" {
 			t.Errorf("result %+v", got)

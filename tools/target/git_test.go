@@ -13,6 +13,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/policy"
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
 )
 
@@ -29,7 +30,7 @@ func lossy(t *testing.T) (policy.Policy, string) {
 	}
 	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(t.TempDir(), "run"))
 	t.Setenv("HOME", t.TempDir())
-	o := tmux.Options{Session: "loss", Exe: "none", Cwd: dir, Env: os.Environ(), Reach: confine.Reach{Read: []string{dir}}}
+	o := tmux.Options{Session: "loss", Exe: "none", Greeting: pane.Greeting{Cwd: dir, Env: os.Environ(), Reach: confine.Reach{Read: []string{dir}}}}
 	if err := tmux.Confines(o); errors.Is(err, confine.ErrImpossible) {
 		t.Skip(err)
 	}

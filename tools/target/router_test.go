@@ -49,7 +49,7 @@ type testTarget struct {
 func newTestTarget(t testing.TB, srv *hosttest.SSHD, name string) *testTarget {
 	t.Helper()
 	s := &testTarget{t: t, srv: srv, name: name, dir: tmuxtest.Dir(t)}
-	s.o = tmux.Options{Session: "t-" + name, Cwd: s.dir}
+	s.o = tmux.Options{Session: "t-" + name, Greeting: pane.Greeting{Cwd: s.dir}}
 	files, err := file.NewWorkspace(s.dir, policy.Secret)
 	if err != nil {
 		t.Fatal(err)
