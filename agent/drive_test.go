@@ -25,11 +25,11 @@ func embedded(turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 }
 
 // hooked is embedded with a hook; nil is none.
-func hooked(h Hook, turns int, steps ...step) (*Runtime, *script, *fakeTool) {
+func hooked(h turn.Hook, turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 	m, tool := &script{steps: steps}, &fakeTool{}
 	o := Options{Model: m, Tools: tools.NewRegistry(tool), Limits: settings.Limits{MaxIterations: turns}}
 	if h != nil {
-		o.Hooks = []Hook{h}
+		o.Hooks = []turn.Hook{h}
 	}
 	o.Policy.Workspace = "/w"
 	return New(o), m, tool

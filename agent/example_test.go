@@ -220,20 +220,20 @@ func Example_customTool() {
 func Example_budget() {
 	const most = 30
 	used := 0
-	budget := func(_ context.Context, m agent.Moment) (agent.Reply, error) {
-		if post, ok := m.(agent.PostLlmCall); ok && post.Usage != nil {
+	budget := func(_ context.Context, m turn.Moment) (turn.Reply, error) {
+		if post, ok := m.(turn.PostLlmCall); ok && post.Usage != nil {
 			used += post.Usage.Prompt + post.Usage.Completion
 		}
 		if used > most {
-			return agent.Terminate(fmt.Sprintf("%d tokens are enough", used)), nil
+			return turn.Terminate(fmt.Sprintf("%d tokens are enough", used)), nil
 		}
-		return agent.Continue, nil
+		return turn.Continue, nil
 	}
 	rt := agent.New(agent.Options{
 		Model:    &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), calls("weather", `{"city":"Rome"}`), says("Sunny.")}},
 		Tools:    tools.NewRegistry(weather{}),
 		Mode:     action.ModeAll,
-		Features: turn.Features{Hooks: []agent.Hook{budget}},
+		Features: turn.Features{Hooks: []turn.Hook{budget}},
 	})
 	res, err := rt.RunText(context.Background(), "Where is it sunny?")
 	fmt.Println(res.Outcome, err)
@@ -243,17 +243,17 @@ func Example_budget() {
 
 // A hook answers a call in the place of its tool, before anybody is asked.
 func Example_hook() {
-	only := func(_ context.Context, m agent.Moment) (agent.Reply, error) {
-		if pre, ok := m.(agent.PreToolExecution); ok && !strings.Contains(pre.Call.Arguments, "Rome") {
-			return agent.Skip("only Rome is known"), nil
+	only := func(_ context.Context, m turn.Moment) (turn.Reply, error) {
+		if pre, ok := m.(turn.PreToolExecution); ok && !strings.Contains(pre.Call.Arguments, "Rome") {
+			return turn.Skip("only Rome is known"), nil
 		}
-		return agent.Continue, nil
+		return turn.Continue, nil
 	}
 	rt := agent.New(agent.Options{
 		Model:    &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), says("I can't say.")}},
 		Tools:    tools.NewRegistry(weather{}),
 		Mode:     action.ModeAll,
-		Features: turn.Features{Hooks: []agent.Hook{only}},
+		Features: turn.Features{Hooks: []turn.Hook{only}},
 	})
 	res, err := rt.RunText(context.Background(), "How is the weather in Oslo?")
 	fmt.Println(res.Messages[2].Content)

@@ -16,19 +16,19 @@ import (
 	"buddy/tools"
 )
 
-func moment(m Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "turn.") }
+func moment(m turn.Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "turn.") }
 
 func TestHooks(t *testing.T) { // in this order, each hook in its own
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		hook := func(name string) Hook {
-			return func(_ context.Context, m Moment) (Reply, error) {
+		hook := func(name string) turn.Hook {
+			return func(_ context.Context, m turn.Moment) (turn.Reply, error) {
 				got = append(got, name+" "+moment(m))
-				return Continue, nil
+				return turn.Continue, nil
 			}
 		}
 		m := &script{steps: []step{says("", aCall), says("fine")}}
-		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Features: turn.Features{Hooks: []Hook{hook("a"), hook("b")}}}
+		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Features: turn.Features{Hooks: []turn.Hook{hook("a"), hook("b")}}}
 		o.Policy.Workspace = "/w"
 		r := New(o)
 		if _, err := r.RunText(t.Context(), "go"); err != nil {
@@ -61,9 +61,9 @@ func TestOrderInsideATurn(t *testing.T) {
 		s := start(t, func(o *Options) {
 			summarising(1000)(o)
 			o.MaxIterations, o.Journal = 1, noted{o.Journal.(*heldJournal), func(kind string) { got = append(got, kind) }}
-			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {
+			o.Hooks = []turn.Hook{func(_ context.Context, m turn.Moment) (turn.Reply, error) {
 				got = append(got, moment(m))
-				return Continue, nil
+				return turn.Continue, nil
 			}}
 		}, append(answers(4), untold("<summary>s</summary>"), says("", aCall))...)
 		for i := range 4 {
@@ -85,26 +85,26 @@ func TestOrderInsideATurn(t *testing.T) {
 
 func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history stays valid
 	for _, at := range []string{"LoopIteration", "PreLlmCall", "PostLlmCall", "PreToolExecution", "PostToolExecution"} {
-		for how, reply := range map[string]Hook{
-			"terminates": func(context.Context, Moment) (Reply, error) { return Terminate("enough"), nil },
-			"fails":      func(context.Context, Moment) (Reply, error) { return Continue, errors.New("enough") },
-			"panics":     func(context.Context, Moment) (Reply, error) { panic("enough") },
+		for how, reply := range map[string]turn.Hook{
+			"terminates": func(context.Context, turn.Moment) (turn.Reply, error) { return turn.Terminate("enough"), nil },
+			"fails":      func(context.Context, turn.Moment) (turn.Reply, error) { return turn.Continue, errors.New("enough") },
+			"panics":     func(context.Context, turn.Moment) (turn.Reply, error) { panic("enough") },
 		} {
 			t.Run(at+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var mu sync.Mutex
 					over := false // it ends one exchange, not all
-					r, m, _ := hooked(func(ctx context.Context, m Moment) (Reply, error) {
+					r, m, _ := hooked(func(ctx context.Context, m turn.Moment) (turn.Reply, error) {
 						mu.Lock()
 						defer mu.Unlock()
 						if over || moment(m) != at {
-							return Continue, nil
+							return turn.Continue, nil
 						}
 						over = true
 						return reply(ctx, m)
 					}, 0, says("", aCall, safe("c2", 5), safe("c3", 6), aCall), says("next"), says("next"))
 					res, err := r.RunText(t.Context(), "go")
-					stop, ok := errors.AsType[*HookTerminated](err)
+					stop, ok := errors.AsType[*turn.HookTerminated](err)
 					if !ok || !strings.Contains(stop.Reason, "enough") || res.Outcome != event.Failed {
 						t.Errorf("%s, %v", res.Outcome, err)
 					}
@@ -123,11 +123,11 @@ func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history st
 func TestHookSkipsACall(t *testing.T) { // also one that starts while the answer streams, and before anyone is asked
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
-			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {
-				if pre, ok := m.(PreToolExecution); ok && pre.Call.ID != "c2" {
-					return Skip("not now"), nil
+			o.Hooks = []turn.Hook{func(_ context.Context, m turn.Moment) (turn.Reply, error) {
+				if pre, ok := m.(turn.PreToolExecution); ok && pre.Call.ID != "c2" {
+					return turn.Skip("not now"), nil
 				}
-				return Continue, nil
+				return turn.Continue, nil
 			}}
 		}, streams(whole, safe("c1", 1), safe("c2", 2), `c3 do {"kind":"shell","do":"echo"}`), says("ok"))
 		s.do(event.Submit{Text: "go"})

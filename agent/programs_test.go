@@ -450,7 +450,7 @@ func TestHookEndsAnExchangeAfterItsResults(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{}, []hookSpec{{hooks.PostToolUse, "", printed(`{"continue":false,"stopReason":"enough for today"}`), ""}}, says("", readDo), says("next"))
 	_, err := runText(t, s, "go")
-	stop, ok := errors.AsType[*HookTerminated](err)
+	stop, ok := errors.AsType[*turn.HookTerminated](err)
 	if !ok || !strings.Contains(stop.Reason, "enough for today") {
 		t.Errorf("%v", err)
 	}
@@ -464,7 +464,7 @@ func TestHookEndsAnExchangeBeforeACall(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{}, []hookSpec{{hooks.PreToolUse, "", printed(`{"continue":false,"stopReason":"enough for today"}`), ""}}, says("", readDo), says("next"))
 	_, err := runText(t, s, "go")
-	stop, ok := errors.AsType[*HookTerminated](err)
+	stop, ok := errors.AsType[*turn.HookTerminated](err)
 	if !ok {
 		t.Fatal(err)
 	}

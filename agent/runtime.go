@@ -9,7 +9,7 @@
 //	for env := range events { … }
 //
 // A program that needs no screen and nobody to ask drives it directly, with [Runtime.Run],
-// [Runtime.RunText], [Runtime.RunStream] or [Runtime.RunStep]; a [Hook] watches and stops it:
+// [Runtime.RunText], [Runtime.RunStream] or [Runtime.RunStep]; a [turn.Hook] watches and stops it:
 //
 //	rt := agent.New(agent.Options{Model: m, Tools: registry})
 //	res, err := rt.RunText(ctx, "why do the tests fail?")

@@ -37,14 +37,14 @@ func tooLong() step {
 
 func TestSummary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []Moment
+		var told []turn.Moment
 		change := func(o *Options) {
 			summarising(1000)(o)
-			o.Hooks = append(o.Hooks, func(_ context.Context, m Moment) (Reply, error) {
-				if c, ok := m.(ContextCompaction); ok {
+			o.Hooks = append(o.Hooks, func(_ context.Context, m turn.Moment) (turn.Reply, error) {
+				if c, ok := m.(turn.ContextCompaction); ok {
 					told = append(told, c)
 				}
-				return Continue, nil
+				return turn.Continue, nil
 			})
 		}
 		s := start(t, change, append(answers(4), untold("thinking… <summary>\nGoal: numbers\n</summary> done"), untold("five"))...)
@@ -67,7 +67,7 @@ func TestSummary(t *testing.T) {
 		if len(msgs) != 4 || msgs[1].Role != model.System || msgs[1].Content != summaryIntro+"Goal: numbers" || !strings.HasPrefix(msgs[2].Content, "prompt 0") || !strings.HasPrefix(msgs[3].Content, "prompt 4") {
 			t.Errorf("sent %.300q", fmt.Sprint(msgs))
 		}
-		if want := []Moment{ContextCompaction{OldTokens: c.Before, NewTokens: c.After}}; !reflect.DeepEqual(told, want) {
+		if want := []turn.Moment{turn.ContextCompaction{OldTokens: c.Before, NewTokens: c.After}}; !reflect.DeepEqual(told, want) {
 			t.Errorf("hooks were told %v, want %v", told, want)
 		}
 		if p, n := find[event.TaskProgress](s); n == 0 || p.Text != "" {
