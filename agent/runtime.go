@@ -28,6 +28,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -200,7 +201,8 @@ func (o Options) withDefaults() Options {
 	if o.MaxParallel <= 0 {
 		o.MaxParallel = maxParallel
 	}
-	o.Limits, o.Calls, o.Context, o.Agents.Limits = o.Limits.WithDefaults(), o.Calls.WithDefaults(), o.Context.WithDefaults(), o.Agents.Limits.WithDefaults()
+	o.WarnAt = cmp.Or(o.WarnAt, settings.WarnAt)
+	o.Calls, o.Context, o.Agents.Limits = o.Calls.WithDefaults(), o.Context.WithDefaults(), o.Agents.Limits.WithDefaults()
 	if o.Mode == "" {
 		o.Mode = action.ModeAsk
 	}

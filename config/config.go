@@ -193,7 +193,7 @@ func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 
 func defaults() Config {
 	return Config{
-		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10}.WithDefaults(), Mode: "ask", OnStall: model.RecoverRetry},
+		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10, WarnAt: settings.WarnAt}, Mode: "ask", OnStall: model.RecoverRetry},
 		Context: settings.Context{Instructions: true}.WithDefaults(),
 		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), UnattendedTimeout: 10 * time.Minute, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},

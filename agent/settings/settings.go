@@ -98,11 +98,8 @@ type Limits struct {
 	WarnAt        int         // percent of MaxIterations and MaxCost from which on a person is warned, once; at 100 nobody is
 }
 
-// WithDefaults returns l with the default of WarnAt where that is zero.
-func (l Limits) WithDefaults() Limits {
-	l.WarnAt = cmp.Or(l.WarnAt, 80)
-	return l
-}
+// WarnAt is the default of [Limits.WarnAt].
+const WarnAt = 80
 
 // Calls are those settings of [tools] that bound the calls of a model.
 type Calls struct {

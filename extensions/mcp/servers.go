@@ -105,7 +105,7 @@ func checked(all []Server) []Server {
 			def.Problem = fmt.Sprintf("its tools would have the names of those of %s (rename one of the two)", other)
 		}
 		taken[prefix(def.Name)] = cmp.Or(taken[prefix(def.Name)], def.Name)
-		def.MCPTimes = def.MCPTimes.WithDefaults()
+		def.MCPTimes = def.WithDefaults()
 	}
 	return all
 }
