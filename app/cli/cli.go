@@ -123,7 +123,15 @@ func (s *cli) indented(v any, indent string) error {
 
 // runCommand runs a command of the table where no session runs, and prints its answer.
 func runCommand(ctx context.Context, s *cli, words ...string) error {
-	a, err := commands.Run(ctx, &commands.Session{Options: s.options}, words...)
+	session := &commands.Session{Options: s.options}
+	if c, _ := slash.Find(words[0]); c.Early {
+		setup, err := compose.NewSetup(s.options, slash.ThisMachine, "")
+		if err != nil {
+			return err
+		}
+		session.Setup = &setup
+	}
+	a, err := commands.Run(ctx, session, words...)
 	switch {
 	case err != nil:
 		return exit.Failure(err)
@@ -131,6 +139,23 @@ func runCommand(ctx context.Context, s *cli, words ...string) error {
 		return s.indented(a.Value(), "\t")
 	}
 	return s.print("%s", a)
+}
+
+// addTable adds the commands of the table that the command line has as they are.
+func addTable(s *cli, root *cobra.Command) {
+	for _, row := range slash.Commands {
+		if row.CLI == "" {
+			continue
+		}
+		c := &cobra.Command{
+			Use: strings.TrimSpace(row.Name + " " + row.Args), Short: row.Help, Example: "  " + row.CLI,
+			RunE: func(c *cobra.Command, args []string) error {
+				return runCommand(c.Context(), s, append([]string{row.Name}, args...)...)
+			},
+		}
+		s.jsonFlag(c, "print what programs read")
+		root.AddCommand(c)
+	}
 }
 
 func (s *cli) jsonFlag(c *cobra.Command, help string) {
@@ -220,6 +245,7 @@ func (s *cli) root() *cobra.Command {
 		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
 		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
 	)
+	addTable(s, root)
 	completeFlags(root, f)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

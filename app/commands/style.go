@@ -11,7 +11,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "style", Args: "[NAME]", Brief: "how answers are written", Early: true, Means: []string{"output-style", "tone", "verbose"},
+		Name: "style", Args: "[NAME]", Brief: "how answers are written", Early: true, CLI: "buddy style --json", Means: []string{"output-style", "tone", "verbose"},
 		Help: "how answers are written, from the next session on; without a name, lists the styles",
 	}, onStyles)
 }

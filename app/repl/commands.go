@@ -14,7 +14,6 @@ import (
 	"buddy/app/input"
 	"buddy/app/show"
 	"buddy/app/slash"
-	"buddy/app/state"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -145,7 +144,7 @@ func withRowIDs(r *repl, words []string) []string {
 
 // frontend returns what commands need of the line.
 func (r *repl) frontend() slash.Frontend {
-	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Prompts: func() []state.Border { return r.state.Back.Borders }, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
+	return slash.Frontend{Command: r.command, Say: r.say, Info: r.info, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {

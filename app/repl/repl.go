@@ -391,8 +391,6 @@ func (r *repl) post(f func()) {
 // say tells the person something that is no answer of the model.
 func (r *repl) say(text string) { r.con.print(r.con.err, markup.Plain(text)+"\n") }
 
-func (r *repl) current() string { return r.program.ID }
-
 func (r *repl) info() event.SessionCreated { return r.state.Info.Event }
 
 func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error()) }

@@ -26,6 +26,8 @@ type Command struct {
 	Complete func(from Offers, said []string) []Choice
 	// Answers means that package commands has what it does, which answers with a shape of package show.
 	Answers bool
+	// CLI is an example of it on the command line, where it works without a session; "" means that it is not there.
+	CLI string
 	// Early means that it works on the settings and the saved sessions alone, before the session runs.
 	Early bool
 	// Use is the place of the command among those that are used most, from 1; 0 is after all of them.

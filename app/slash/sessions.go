@@ -12,16 +12,12 @@ type Now struct {
 	Busy    error          // why the session can't be left; nil if it can
 }
 
-// Frontend holds what commands need of where they were typed: the full screen, or a line of a
+// Frontend holds what logins and slow work need of where they were asked for: the full screen, or a line of a
 // terminal.
 type Frontend struct {
 	Command func(event.Command)          // for the runtime
 	Say     func(text string)            // for the person
-	Current func() string                // id of the session
-	Info    func() event.SessionCreated  // what is known of it now
-	Prompts func() []state.Border        // that one can go back to before, the oldest first
-	Busy    func() error                 // says why the session can't be left now, nil if it can
-	Change  func(id string) error        // leaves for another session, "" for a new one, unless it is busy
+	Info    func() event.SessionCreated  // what is known of the session now
 	Beside  func(work func() func())     // works elsewhere, and then here with what that returns
 	Failed  func(what string, err error) // says why it came to nothing
 }

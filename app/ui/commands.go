@@ -186,11 +186,7 @@ func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) er
 func (u *UI) frontend() slash.Frontend {
 	return slash.Frontend{
 		Command: func(c event.Command) { goesBack(u, c); sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
-		Change:  func(id string) error { return change(&u.state, u.deps.Leave, id, slash.Spot{}) },
-		Busy:    func() error { return slash.Busy(&u.state) },
-		Current: func() string { return u.state.Info.Session },
-		Info:    func() event.SessionCreated { return u.state.Info.Event },
-		Prompts: func() []state.Border { return u.state.Back.Borders },
-		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
+		Info:   func() event.SessionCreated { return u.state.Info.Event },
+		Failed: func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
 }
