@@ -296,7 +296,7 @@ func TestPlainDialog(t *testing.T) {
 			d.types("/session list\r")
 			d.want("Talk about a shell", "> ")
 			d.types("/context\r")
-			d.want("instruction files:", "/more.md  11 bytes, from the project", "> ")
+			d.want("Instruction files", "/more.md · 11 bytes", "> ")
 			d.types("/quit\r")
 			all := d.ends()
 			if !strings.Contains(all, "buddy resume ") {

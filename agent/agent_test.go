@@ -622,13 +622,12 @@ func TestReports(t *testing.T) { // while a task runs, too
 		if n, _ := find[event.Notice](s); n.Text != "1 task is running · /kill 1 stops it\n  #1  go on  (your prompt, 0s)\n  queued: and this" {
 			t.Errorf("tasks: %q", n.Text)
 		}
-		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour}, event.Report{What: event.ReportStatus})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "scripted") || !strings.Contains(n.Text, "all until") {
-			t.Errorf("status: %q", n.Text)
+		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour})
+		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "scripted") || !strings.Contains(text, "all until") {
+			t.Errorf("status: %q", text)
 		}
-		s.do(event.Report{What: event.ReportContext})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "window of 1000") {
-			t.Errorf("context: %q", n.Text)
+		if text := textOf(ContextUse(s.Runtime)); !strings.Contains(text, "of 1.0k tokens") {
+			t.Errorf("context: %q", text)
 		}
 		s.do(event.Report{What: "weather"})
 		if _, n := find[event.Error](s); n != 1 {

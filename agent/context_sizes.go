@@ -2,9 +2,7 @@ package agent
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"buddy/agent/history"
 )
@@ -16,21 +14,22 @@ const (
 
 // share is a part of what the model is sent.
 type share struct {
-	name  string
-	chars int
+	name   string
+	chars  int
+	tokens int
 }
 
-// contextSizes describes what the next request of a conversation with these items consists of, in tokens by
-// estimate: its parts, which add up to tokens, and the largest items in it.
-func contextSizes(r *Runtime, items []history.Item, tokens int) string {
+// contextSizes returns what the next request of a conversation with these items consists of, by estimate: its parts,
+// which add up to tokens, and the largest items in it.
+func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest []share) {
 	chars, files := r.instructions.Sizes()
-	parts := []share{{name: "system prompt"}, {name: "instruction files"}, {name: "memory"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
+	parts = []share{{name: "system prompt"}, {name: "instruction files"}, {name: "memory"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
 	at := map[history.ItemKind]int{history.SystemItem: 0, history.SummaryItem: 4, history.MessageItem: 5, history.ResultItem: 6, history.ReminderItem: 7}
 	var single []share
 	for _, i := range items {
 		parts[at[i.Kind]].chars += i.Chars
 		if i.Kind != history.SystemItem {
-			single = append(single, share{i.Name, i.Chars})
+			single = append(single, share{name: i.Name, chars: i.Chars})
 		}
 	}
 	chars = min(chars, parts[0].chars) // it is a part of the system prompt
@@ -40,27 +39,29 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) string {
 	}
 	parts[1].chars = chars - parts[2].chars
 	for _, f := range files {
-		single = append(single, share{"instruction file " + f.Path, f.Sent})
+		single = append(single, share{name: "instruction file " + f.Path, chars: f.Sent})
 	}
 	for _, d := range r.selection.Tools().Definitions() {
 		n := len(d.Name) + len(d.Description) + len(d.Parameters)
 		parts[3].chars += n
-		single = append(single, share{"tool " + d.Name, n})
+		single = append(single, share{name: "tool " + d.Name, chars: n})
 	}
-	return r.opts.Redact.Text(sizeTable(parts, single, tokens))
+	for i := range single {
+		single[i].name = r.opts.Redact.Text(single[i].name)
+	}
+	return inTokens(parts, single, tokens)
 }
 
-// sizeTable shows parts, whose tokens add up to a number, and the largest of the single items.
-func sizeTable(parts, single []share, tokens int) string {
+// inTokens returns the parts that have anything, whose tokens add up to a number, and the largest of the single items.
+func inTokens(parts, single []share, tokens int) (some, largest []share) {
 	all := 0
 	for _, p := range parts {
 		all += p.chars
 	}
 	if all == 0 {
-		return ""
+		return nil, nil
 	}
 	upTo := func(chars int) int { return int(float64(tokens) * float64(chars) / float64(all)) }
-	var b strings.Builder
 	so, last := 0, 0
 	for _, p := range parts {
 		so += p.chars
@@ -68,20 +69,16 @@ func sizeTable(parts, single []share, tokens int) string {
 		if so == all {
 			end = tokens
 		}
-		if p.chars > 0 {
-			fmt.Fprintf(&b, "  %-17s %7d  %5.1f %%\n", p.name, end-last, float64(p.chars)*100/float64(all))
+		if p.tokens = end - last; p.chars > 0 {
+			some = append(some, p)
 		}
 		last = end
 	}
 	slices.SortStableFunc(single, func(a, b share) int { return cmp.Compare(b.chars, a.chars) })
-	var lines []string
 	for _, s := range single[:min(len(single), largestItems)] {
-		if n := upTo(s.chars); n >= leastLargest {
-			lines = append(lines, fmt.Sprintf("  %7d  %s", n, s.name))
+		if s.tokens = upTo(s.chars); s.tokens >= leastLargest {
+			largest = append(largest, s)
 		}
 	}
-	if len(lines) > 0 {
-		b.WriteString("largest:\n" + strings.Join(lines, "\n"))
-	}
-	return strings.TrimRight(b.String(), "\n")
+	return some, largest
 }

@@ -3,32 +3,39 @@ package agent
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/instructions"
+	"buddy/texts"
 	"buddy/tools"
 )
 
-var sizeRow = regexp.MustCompile(`(?m)^  ([a-z ]+?) +(\d+) +[\d.]+ %$`)
-
-// sizesOf returns the rows of a report about the context, and their sum.
-func sizesOf(t *testing.T, report string) (rows map[string]int, sum int) {
-	t.Helper()
+// sizesOf returns the parts of the context with their tokens, their sum, and the largest items.
+func sizesOf(r *Runtime) (rows map[string]int, sum int, largest []share) {
+	items, tokens := conversation.Items(r.tasks.tree.Main())
+	parts, largest := contextSizes(r, items, tokens)
 	rows = make(map[string]int)
-	for _, m := range sizeRow.FindAllStringSubmatch(report, -1) {
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows[m[1]] = n
-		sum += n
+	for _, p := range parts {
+		rows[p.name] = p.tokens
+		sum += p.tokens
 	}
-	return rows, sum
+	return rows, sum, largest
+}
+
+// textOf returns what a person can know of a session as a text.
+func textOf(all []Section) string {
+	var b strings.Builder
+	for _, s := range all {
+		b.WriteString(s.Title + "\n")
+		for _, f := range s.Facts {
+			b.WriteString("  " + f.Label + ": " + f.Text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // The parts of the context add up to the size of the request that was sent, corrected by what the provider counted or
@@ -54,25 +61,20 @@ func TestContextSizesAddUpToTheRequest(t *testing.T) {
 				s.Send(event.Submit{Text: "and again " + strings.Repeat("x", 4000)})
 				synctest.Wait()
 				asked, _ := find[event.RequestStarted](s)
-				s.Send(event.Report{What: event.ReportContext})
-				synctest.Wait()
-				told, _ := find[event.Notice](s)
-				rows, sum := sizesOf(t, told.Text)
-				if sum != asked.EstimatedTokens || !strings.Contains(told.Text, fmt.Sprintf("about %d tokens", sum)) {
-					t.Errorf("the parts have %d tokens, the request had %d, in\n%s", sum, asked.EstimatedTokens, told.Text)
+				rows, sum, largest := sizesOf(s.Runtime)
+				if text := textOf(ContextUse(s.Runtime)); sum != asked.EstimatedTokens || !strings.Contains(text, "Used: "+texts.Count(sum)+" of 100k tokens") {
+					t.Errorf("the parts have %d tokens, the request had %d, in\n%s", sum, asked.EstimatedTokens, text)
 				}
 				for _, part := range []string{"system prompt", "instruction files", "tools", "messages", "results"} {
 					if rows[part] == 0 {
-						t.Errorf("no row %q in\n%s", part, told.Text)
+						t.Errorf("no row %q in %v", part, rows)
 					}
 				}
 				if !counted && (rows["instruction files"] < 600 || rows["instruction files"] > 800 || rows["results"] < 900 || rows["messages"] < 1000) {
 					t.Errorf("the rows are %v", rows)
 				}
-				_, largest, _ := strings.Cut(told.Text, "largest:\n")
-				lines := strings.Split(largest, "\n")
-				if !strings.HasSuffix(lines[0], "prompt and again "+strings.Repeat("x", 42)+"…") || !strings.HasSuffix(lines[1], "grep match") || !strings.HasSuffix(lines[2], "instruction file /w/AGENTS.md") {
-					t.Errorf("the largest are\n%s", largest)
+				if len(largest) < 3 || largest[0].name != "prompt and again "+strings.Repeat("x", 42)+"…" || largest[1].name != "grep match" || largest[2].name != "instruction file /w/AGENTS.md" {
+					t.Errorf("the largest are %+v", largest)
 				}
 				s.Send(event.Cancel{})
 				synctest.Wait()
@@ -88,10 +90,9 @@ func TestContextUsageCountsTheAnswer(t *testing.T) {
 		s := start(t, withWindow(10_000), untold(strings.Repeat("word ", 2000)))
 		s.do(event.Submit{Text: "tell me"})
 		header, _ := find[event.ContextUsage](s)
-		s.do(event.Report{What: event.ReportContext})
-		told, _ := find[event.Notice](s)
-		if want := fmt.Sprintf("about %d tokens, %d%% of the window", header.Estimated, header.Percent); header.Percent < 25 || !strings.Contains(told.Text, want) {
-			t.Errorf("the header has %+v, the report\n%s", header, told.Text)
+		text := textOf(ContextUse(s.Runtime))
+		if want := fmt.Sprintf("%s of 10k tokens (%d %%)", texts.Count(header.Estimated), header.Percent); header.Percent < 25 || !strings.Contains(text, want) {
+			t.Errorf("the header has %+v, the report\n%s", header, text)
 		}
 		s.stop()
 	})
@@ -105,11 +106,9 @@ func TestContextSizesOfACompactedConversation(t *testing.T) {
 			s.do(prompt(i, 160))
 		}
 		s.do(event.Compact{})
-		s.do(event.Report{What: event.ReportContext})
-		told, _ := find[event.Notice](s)
-		rows, sum := sizesOf(t, told.Text)
+		rows, sum, _ := sizesOf(s.Runtime)
 		if rows["summary"] == 0 || sum != s.tasks.tree.Main().Tokens() {
-			t.Errorf("the parts have %d tokens, the conversation has %d, in\n%s", sum, s.tasks.tree.Main().Tokens(), told.Text)
+			t.Errorf("the parts have %d tokens, the conversation has %d, in %v", sum, s.tasks.tree.Main().Tokens(), rows)
 		}
 		s.stop()
 	})

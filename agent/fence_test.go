@@ -79,12 +79,11 @@ func TestCommandsRunInsideWithoutAQuestion(t *testing.T) {
 			t.Error("the event does not say that it ran inside")
 		}
 		s.do(event.AnswerApproval{ID: a.ID, Decision: event.Once})
-		s.do(event.Report{What: event.ReportStatus})
 		if got := s.reads(); !strings.HasPrefix(got, "inside make all, Denied by the policy") || !strings.HasSuffix(got, "outside make all") {
 			t.Errorf("the model reads %q", got)
 		}
-		if e, _ := find[event.Notice](s); !strings.Contains(e.Text, "approvals  auto · fence") || !strings.Contains(e.Text, "ran inside: 1, approvals asked: 1, denied: 1") {
-			t.Errorf("the status is %q", e.Text)
+		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "Mode: auto · fence") || !strings.Contains(text, "ran inside the sandbox: 1, approvals asked: 1, denied: 1") {
+			t.Errorf("the status is %q", text)
 		}
 	})
 }

@@ -160,12 +160,11 @@ func TestLiveOutputRedacted(t *testing.T) {
 
 // Which commands are free depends on what keeps them: /status says which it is.
 func TestStatusSaysWhatIsFree(t *testing.T) {
-	for confined, want := range map[bool]string{true: "allowed    read-only commands run without asking: the kernel", false: "allowed    only a few read-only commands"} {
+	for confined, want := range map[bool]string{true: "Allowed: read-only commands run without asking: the kernel", false: "Allowed: only a few read-only commands"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := start(t, func(o *Options) { o.Policy.Confined = confined })
-			s.do(event.Report{What: event.ReportStatus})
-			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, want) {
-				t.Errorf("status %q, want %q", n.Text, want)
+			if text := textOf(Status(s.Runtime)); !strings.Contains(text, want) {
+				t.Errorf("status %q, want %q", text, want)
 			}
 			s.stop()
 		})
@@ -176,10 +175,8 @@ func TestStatusSaysWhatIsFree(t *testing.T) {
 func TestStatusNamesWithheld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Withheld = []string{"GITHUB_TOKEN", "NPM_TOKEN"} })
-		s.do(event.Report{What: event.ReportStatus})
-		n, _ := find[event.Notice](s)
-		if !strings.Contains(n.Text, "GITHUB_TOKEN, NPM_TOKEN ([tools] env_allow") {
-			t.Errorf("status %q", n.Text)
+		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "GITHUB_TOKEN, NPM_TOKEN ([tools] env_allow") {
+			t.Errorf("status %q", text)
 		}
 		s.stop()
 	})

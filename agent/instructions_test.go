@@ -62,10 +62,8 @@ func TestInstructions(t *testing.T) {
 		if second.Content != first.Content {
 			t.Errorf("the second one begins with\n%s", second.Content)
 		}
-		s.Send(event.Report{What: event.ReportContext})
-		synctest.Wait()
-		if !strings.Contains(s.lastNotice(), "/w/AGENTS.md  8 bytes, from the project") {
-			t.Errorf("/context says\n%s", s.lastNotice())
+		if text := textOf(ContextUse(s.Runtime)); !strings.Contains(text, "Project: /w/AGENTS.md · 8 bytes") {
+			t.Errorf("/context says\n%s", text)
 		}
 		s.instructions.Stale() // as after a compaction
 		s.Send(event.Submit{Text: "c"})
@@ -172,9 +170,8 @@ func TestInstructionsBelow(t *testing.T) {
 		if last := msgs[len(msgs)-1]; last.Role != model.User || !strings.HasPrefix(last.Content, "<system-reminder>") || strings.Count(last.Content, "</system-reminder>") != 1 || !strings.Contains(last.Content, "use tabs") {
 			t.Errorf("after the results: %+v", last)
 		}
-		s.do(event.Report{What: event.ReportContext})
-		if !strings.Contains(s.lastNotice(), "/w/AGENTS.md  26 bytes") {
-			t.Errorf("/context says\n%s", s.lastNotice())
+		if text := textOf(ContextUse(s.Runtime)); !strings.Contains(text, "/w/AGENTS.md · 26 bytes") {
+			t.Errorf("/context says\n%s", text)
 		}
 		want := fmt.Sprint(s.Messages())
 		s.stop()

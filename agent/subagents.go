@@ -21,6 +21,7 @@ import (
 	"buddy/agent/turn"
 	"buddy/agent/usage"
 	"buddy/extensions/subagent"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -62,18 +63,18 @@ type agentUse struct {
 	used  *usage.Task
 }
 
-// report describes what the agents of this process used, one line each, for people.
-func (set *subagentSet) report() []string {
+// report describes what the agents of this process used, for people.
+func (set *subagentSet) report() (s Section) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
 	if set.began == 0 {
-		return nil
+		return s
 	}
-	lines := []string{fmt.Sprintf("agents     %d in all", set.began)}
+	s = Section{Title: "Subagents", Facts: []Fact{{"In all", texts.Count(set.began)}}}
 	for _, a := range set.used {
-		lines = append(lines, fmt.Sprintf("           #%d  %s: %s", a.task, a.label, set.tasks.ledger.Used(a.used)))
+		s.add(fmt.Sprintf("#%d", a.task), a.label+": "+set.tasks.ledger.Used(a.used))
 	}
-	return lines
+	return s
 }
 
 // subagentRun holds what a subagent's conversation has beside. The lock of tasks guards ended.

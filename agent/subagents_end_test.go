@@ -145,11 +145,10 @@ func TestCostOfAgents(t *testing.T) {
 		if turns != 6*one {
 			t.Errorf("the turns cost %v in all", turns)
 		}
-		s.do(event.Report{What: event.ReportStatus})
-		status, _ := find[event.Notice](s)
-		for _, want := range []string{"prompt     60 tokens in", "agents     3 in all", "worker: do b1: 10 tokens in", "worker: do a1: 30 tokens in"} {
-			if !strings.Contains(status.Text, want) {
-				t.Errorf("the status has no %q:\n%s", want, status.Text)
+		status := textOf(Status(s.Runtime))
+		for _, want := range []string{"This prompt: 60 tokens in", "In all: 3", "worker: do b1: 10 tokens in", "worker: do a1: 30 tokens in"} {
+			if !strings.Contains(status, want) {
+				t.Errorf("the status has no %q:\n%s", want, status)
 			}
 		}
 		_ = m

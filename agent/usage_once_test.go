@@ -11,6 +11,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/settings"
 	"buddy/sessions/trace"
+	"buddy/texts"
 )
 
 // costs answers as says does, of so many tokens; other, if not "", is the fallback that answers.
@@ -70,10 +71,9 @@ func TestUsageIsCountedOnce(t *testing.T) {
 			!strings.Contains(got, "title scripted 1") || !strings.Contains(got, "compaction scripted 100000") {
 			t.Errorf("the requests were for %s", got)
 		}
-		for _, what := range []event.ReportKind{event.ReportStatus, event.ReportContext} {
-			s.do(event.Report{What: what})
-			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, fmt.Sprint(want)+" tokens in") {
-				t.Errorf("%s says %s", what, n.Text)
+		for what, text := range map[string]string{"status": textOf(Status(s.Runtime)), "context": textOf(ContextUse(s.Runtime))} {
+			if !strings.Contains(text, "Session: "+texts.Count(want)+" tokens in") {
+				t.Errorf("%s says %s", what, text)
 			}
 		}
 		s.stop()

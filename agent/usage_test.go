@@ -65,24 +65,22 @@ func TestUsage(t *testing.T) {
 		if !reflect.DeepEqual(u, want) {
 			t.Errorf("usage %+v\nwant  %+v", u, want)
 		}
-		s.do(event.Report{What: event.ReportStatus})
 		for _, part := range []string{
-			"used       3000 tokens in, 1000 of them cached, 110 out, $0.0027; turns: 2",
-			"prompt     3000 tokens in, 1000 of them cached, 110 out, $0.0027; largest results: nothing 11 tokens in 1 call, do 1 tokens in 1 call",
+			"Session: 3.0k tokens in (1.0k cached), 110 out, $0.0027\n  Turns: 2",
+			"This prompt: 3.0k tokens in (1.0k cached), 110 out, $0.0027; largest results: nothing 11 tokens in 1 call, do 1 tokens in 1 call",
 		} {
-			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, part) {
-				t.Errorf("status %s\nlacks %s", n.Text, part)
+			if text := textOf(Status(s.Runtime)); !strings.Contains(text, part) {
+				t.Errorf("status %s\nlacks %s", text, part)
 			}
 		}
 		s.do(event.Submit{Text: "again"}) // what tools used starts anew
 		if u, _ := find[event.MetricsUsage](s); u.PerTool != nil || u.SessionCost != 2650+300+100 {
 			t.Errorf("usage in the next task %+v", u)
 		}
-		s.do(event.Report{What: event.ReportContext})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "last request: 3000 tokens in, 3000 of them cached, 20 out, $0.0004") ||
-			!strings.Contains(n.Text, "this prompt: 3000 tokens in, 3000 of them cached, 20 out, $0.0004") ||
-			!strings.Contains(n.Text, "session: 6000 tokens in, 4000 of them cached, 130 out, $0.0031") {
-			t.Errorf("context %s", n.Text)
+		if text := textOf(ContextUse(s.Runtime)); !strings.Contains(text, "Last request: 3.0k tokens in (3.0k cached), 20 out, $0.0004") ||
+			!strings.Contains(text, "This prompt: 3.0k tokens in (3.0k cached), 20 out, $0.0004") ||
+			!strings.Contains(text, "Session: 6.0k tokens in (4.0k cached), 130 out, $0.0031") {
+			t.Errorf("context %s", text)
 		}
 		s.stop()
 
@@ -93,10 +91,9 @@ func TestUsage(t *testing.T) {
 		if u.SessionPrompt != 6005 || u.SessionCost != 3050 || u.Cost != 0 || u.SessionUnpriced != 1 {
 			t.Errorf("usage after a resume %+v", u)
 		}
-		again.do(event.Report{What: event.ReportContext})
-		if n, _ := find[event.Notice](again); !strings.Contains(n.Text, "last request: 5 tokens in, 0 of them cached, 1 out, –") ||
-			!strings.Contains(n.Text, "$0.0031 (requests without a known price: 1)") {
-			t.Errorf("context of a model without a price: %s", n.Text)
+		if text := textOf(ContextUse(again.Runtime)); !strings.Contains(text, "Last request: 5 tokens in, 1 out\n") ||
+			!strings.Contains(text, "$0.0031 (requests without a known price: 1)") {
+			t.Errorf("context of a model without a price: %s", text)
 		}
 		again.stop()
 	})
@@ -324,17 +321,14 @@ func TestBudgetOfATool(t *testing.T) {
 		if got := s.results(); got[len(got)-1] != "done c4" {
 			t.Errorf("after the next prompt: %q", got)
 		}
-		s.do(event.Report{What: event.ReportContext})
-		all := "\ntools, by what their results had in this session:\n  do "
-		n, _ := find[event.Notice](s)
-		if !strings.Contains(n.Text, all) || !strings.Contains(n.Text, "tokens in 4 calls\n") {
-			t.Errorf("%q is not in %s", all, n.Text)
+		const all = "\nResults of tools\n  do: "
+		if text := textOf(ContextUse(s.Runtime)); !strings.Contains(text, all) || !strings.Contains(text, " in 4 calls\n") {
+			t.Errorf("%q is not in %s", all, text)
 		}
 		s.stop()
 		again := start(t, func(o *Options) { o.Replay = s.mem.events })
-		again.do(event.Report{What: event.ReportContext})
-		if resumed, _ := find[event.Notice](again); !strings.Contains(resumed.Text, "tokens in 4 calls\n") {
-			t.Errorf("after a resume %s", resumed.Text)
+		if text := textOf(ContextUse(again.Runtime)); !strings.Contains(text, " in 4 calls\n") {
+			t.Errorf("after a resume %s", text)
 		}
 		again.stop()
 	})
@@ -359,7 +353,7 @@ func TestBudgetOfEachTool(t *testing.T) {
 	for i := range 1000 { // names that a model made up
 		l.Result(&used, fmt.Sprint(i), "x")
 	}
-	if lines := strings.Split(l.Tools(), "\n"); len(lines) != 9 || lines[0] != "glob 22 tokens in 2 calls" || lines[8] != "and 93 more" {
-		t.Errorf("%q", lines)
+	if top, more := l.Tools(); len(top) != 8 || top[0].Text() != "glob 22 tokens in 2 calls" || more != 93 {
+		t.Errorf("%v, and %d more", top, more)
 	}
 }

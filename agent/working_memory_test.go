@@ -52,10 +52,9 @@ func TestWorkingMemorySurvivesACompaction(t *testing.T) {
 		if len(got[0].Text) > 1200 || strings.Contains(got[0].Text, "sk-secret-value") {
 			t.Errorf("%d bytes: %s", len(got[0].Text), got[0].Text)
 		}
-		s.do(event.Report{What: event.ReportContext})
-		shown, _ := find[event.Notice](s)
-		if !strings.Contains(shown.Text, "working memory:\n  goal: make it fast") || !strings.Contains(shown.Text, "a.txt") || strings.Contains(shown.Text, "sk-secret-value") {
-			t.Errorf("/context shows\n%s", shown.Text)
+		shown := textOf(ContextUse(s.Runtime))
+		if !strings.Contains(shown, "Working memory\n  Goal: make it fast") || !strings.Contains(shown, "Files read: a.txt (below ") || strings.Contains(shown, "sk-secret-value") {
+			t.Errorf("/context shows\n%s", shown)
 		}
 		before := s.Messages()
 		s.stop()
@@ -64,9 +63,8 @@ func TestWorkingMemorySurvivesACompaction(t *testing.T) {
 		if got := again.Messages(); !reflect.DeepEqual(got, before) {
 			t.Errorf("resumed with\n%v\nwant\n%v", got, before)
 		}
-		again.do(event.Report{What: event.ReportContext})
-		if n, _ := find[event.Notice](again); n.Text[strings.Index(n.Text, "working"):] != shown.Text[strings.Index(shown.Text, "working"):] {
-			t.Errorf("resumed /context shows\n%s\nwant\n%s", n.Text, shown.Text)
+		if text := textOf(ContextUse(again.Runtime)); text[strings.Index(text, "Working"):] != shown[strings.Index(shown, "Working"):] {
+			t.Errorf("resumed /context shows\n%s\nwant\n%s", text, shown)
 		}
 		again.do(event.Submit{Text: "once more"})
 		if got := again.attached(reminder.WorkingMemory); len(got) != 0 {

@@ -394,3 +394,17 @@ func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	}
 	return f.CloseAtomicallyReplace()
 }
+
+// Describe returns what the setting of a key means, in Markdown, and its values if only those are allowed. A setting
+// that can't be set alone is an error.
+func Describe(key string) (doc string, values []string, err error) {
+	path, err := splitKey(key)
+	if err != nil {
+		return "", nil, err
+	}
+	fld, err := fieldOf(path)
+	if err != nil {
+		return "", nil, err
+	}
+	return fld.doc, fld.words(), nil
+}

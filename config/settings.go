@@ -19,10 +19,10 @@ type Setting struct {
 	Source string `json:"source"` // as the Index has it, or "default"
 	Secret bool   `json:"secret,omitempty"`
 
-	table string // its header: "[ui]", "[[deny]]"
+	Table string `json:"-"` // its header: "[ui]", "[[deny]]"
+	Name  string `json:"-"` // in that table
+	TOML  string `json:"-"` // the value, "" for a secret
 	first bool   // of a table
-	name  string // in that table
-	text  string // the value as TOML
 }
 
 // Text returns the value for scripts: strings as they are, lists with one entry a line.
@@ -33,11 +33,11 @@ func (s Setting) Text() string {
 	case []string:
 		return strings.Join(v, "\n")
 	}
-	return s.text
+	return s.TOML
 }
 
-// byDefault is the source of a value that nobody set.
-const byDefault = "default"
+// Default is the source of a value that nobody set.
+const Default = "default"
 
 // tableSettings returns the settings of targets, MCP servers or language servers.
 func (c *Config) tableSettings(s section, index Index) (all []Setting) {
@@ -79,7 +79,7 @@ func (c *Config) Settings(index Index) []Setting {
 		}
 	}
 	for i := range all {
-		all[i].first = all[i].first || i == 0 || all[i].table != all[i-1].table
+		all[i].first = all[i].first || i == 0 || all[i].Table != all[i-1].Table
 	}
 	return all
 }
@@ -88,7 +88,7 @@ func (c *Config) Settings(index Index) []Setting {
 // used.
 func (c *Config) sectionSettings(s section, index Index) (all []Setting) {
 	for _, f := range s.fields {
-		if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != byDefault {
+		if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != Default {
 			all = append(all, set)
 		}
 	}
@@ -195,7 +195,7 @@ func tomlPath(parts []string) string {
 }
 
 func newSetting(table string, index Index, at any, path ...string) Setting {
-	s := Setting{Key: Path(path...), table: table, name: tomlPath(path[len(path)-1:]), text: literal(at), Source: byDefault}
+	s := Setting{Key: Path(path...), Table: table, Name: tomlPath(path[len(path)-1:]), TOML: literal(at), Source: Default}
 	if place, ok := index[s.Key]; ok {
 		s.Source = place
 	}
@@ -209,10 +209,10 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 	case *bool:
 		s.Value = *v
 	case *model.Money:
-		s.Value = json.Number(s.text)
+		s.Value = json.Number(s.TOML)
 	case **float64:
 		if s.Value = ""; *v != nil {
-			s.Value = json.Number(s.text)
+			s.Value = json.Number(s.TOML)
 		}
 	case *[]string:
 		s.Value = append([]string{}, *v...)
@@ -220,19 +220,6 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 		s.Value, s.Secret = v.String(), v.String() != ""
 	}
 	return s
-}
-
-// NotBuiltIn returns those settings that come from somewhere: a file, a variable, an option.
-func NotBuiltIn(settings []Setting) []Setting {
-	var set []Setting
-	for _, s := range settings {
-		if s.Source == byDefault {
-			continue
-		}
-		s.first = s.first || len(set) == 0 || set[len(set)-1].table != s.table
-		set = append(set, s)
-	}
-	return set
 }
 
 // Format writes settings as a TOML file with the same values. note returns a comment for the
@@ -245,11 +232,11 @@ func Format(settings []Setting, note func(Setting) string) string {
 			if len(lines) > 0 {
 				lines = append(lines, [2]string{})
 			}
-			lines = append(lines, [2]string{s.table})
+			lines = append(lines, [2]string{s.Table})
 		}
-		line := [2]string{s.name + " = " + s.text}
+		line := [2]string{s.Name + " = " + s.TOML}
 		if s.Secret {
-			line[0] = "# " + s.name + " = " + redacted
+			line[0] = "# " + s.Name + " = " + redacted
 		}
 		if note != nil {
 			line[1] = note(s)
@@ -284,7 +271,7 @@ func Lookup(settings []Setting, key string) (Setting, error) {
 	if err != nil {
 		return Setting{}, err
 	}
-	if path[0] == "models" && !slices.ContainsFunc(settings, func(s Setting) bool { return s.table == header("models", path[1]) }) {
+	if path[0] == "models" && !slices.ContainsFunc(settings, func(s Setting) bool { return s.Table == header("models", path[1]) }) {
 		return Setting{}, &Error{Key: name, Err: fmt.Errorf("there is no profile %q", path[1])}
 	}
 	return newSetting("", nil, fld.pointer(&Config{}, &Profile{}), path...), nil // a key of a profile that is not set

@@ -206,7 +206,7 @@ func TestSettings(t *testing.T) {
 	c, index, _ := load(t, Options{Model: "two", BaseURL: "http://localhost:9"})
 	got := map[string]string{}
 	for _, s := range c.Settings(index) {
-		got[s.Key] = s.text + " from " + strings.ReplaceAll(s.Source, h.user, "mine")
+		got[s.Key] = s.TOML + " from " + strings.ReplaceAll(s.Source, h.user, "mine")
 	}
 	for key, want := range map[string]string{
 		"agent.model":              `"two" from --model`,
@@ -272,7 +272,7 @@ func TestEveryKindOfField(t *testing.T) {
 	for _, s := range sections {
 		for _, f := range s.fields {
 			set := newSetting("", nil, f.pointer(&c, &p), s.name, f.name)
-			if set.Value == nil || set.text == "" {
+			if set.Value == nil || set.TOML == "" {
 				t.Errorf("%s.%s: %+v", s.name, f.name, set)
 			}
 			_, isText := set.Value.(string)

@@ -90,6 +90,19 @@ func WithNext(text, next string) string {
 	return text + " · " + next
 }
 
+// Count writes a number with at most four characters and a unit.
+func Count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
 // ByteCount formats a number of bytes in KB, MB or GB, of 1000.
 func ByteCount(n int64) string {
 	switch {

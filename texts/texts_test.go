@@ -142,6 +142,14 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1.0k", 9_949: "9.9k", 12_345: "12k", 999_999: "999k", 1_500_000: "1.5M"} {
+		if got := texts.Count(n); got != want {
+			t.Errorf("count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestByteCount(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{1: "1 byte", 12: "12 bytes", 1500: "2 KB", 999000: "999 KB", 1.5e6: "1.5 MB", 93e6: "93.0 MB", 12e9: "12.0 GB"} {

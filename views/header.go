@@ -284,7 +284,7 @@ func (h *Header) cost() item {
 	case total == 0 || !h.ShowTokens:
 		return item{forms: [][]draw.Span{nil}}
 	case u.SessionCost == 0:
-		text = draw.Count(total) + " tokens"
+		text = texts.Count(total) + " tokens"
 	case u.SessionUnpriced > 0:
 		text = "over " + text // some requests are not in it
 	}

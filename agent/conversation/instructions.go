@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -336,22 +335,9 @@ func toldBelow(c *Conversation) instructions.Set {
 	return c.known.below.clone().set
 }
 
-// List returns the names of the files that the main conversation was told, as text for the screen, ""
-// when there are none.
-func (i *Instructions) List() string {
+// Files returns the files that the main conversation was told, and those that were left out for a reason.
+func (i *Instructions) Files() []event.InstructionFile {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	files := slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(toldBelow(i.tree.Main())).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
-	if len(files) == 0 {
-		return ""
-	}
-	lines := []string{"instruction files:"}
-	for _, f := range files {
-		line := fmt.Sprintf("  %s  %d bytes, from the %s", f.Path, f.Sent, f.From)
-		if f.Why != "" {
-			line += " (" + f.Why + ")"
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
+	return slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(toldBelow(i.tree.Main())).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
 }

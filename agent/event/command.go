@@ -31,13 +31,11 @@ type ReportKind string
 
 // The kinds of reports.
 const (
-	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters
-	ReportTasks   ReportKind = "ps"      // what runs and what waits
-	ReportContext ReportKind = "context" // how full the context is
-	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
-	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
-	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
-	ReportRuns    ReportKind = "runs"    // which runs of workflows there were, and how far they are
+	ReportTasks  ReportKind = "ps"     // what runs and what waits
+	ReportSkills ReportKind = "skills" // which skills and custom commands there are, and what was left out
+	ReportAgents ReportKind = "agents" // which subagents there are, and what was left out
+	ReportHooks  ReportKind = "hooks"  // which hooks there are, and how they ran
+	ReportRuns   ReportKind = "runs"   // which runs of workflows there were, and how far they are
 
 	ReportWorkflows ReportKind = "workflows" // which workflows can be run, and which runs resumed
 	ReportGoal      ReportKind = "goal"      // what the goal is, and how far it is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // Purpose says what a request to a model was for.
@@ -45,7 +46,7 @@ type ToolUse struct {
 
 // Text returns the use for people: "grep 800 tokens in 3 calls".
 func (u ToolUse) Text() string {
-	text := fmt.Sprintf("%s %d tokens", u.Name, u.Tokens)
+	text := fmt.Sprintf("%s %s tokens", u.Name, texts.Count(u.Tokens))
 	switch u.Calls {
 	case 0:
 	case 1:

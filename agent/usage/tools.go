@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"buddy/agent/event"
 )
@@ -91,17 +90,10 @@ func (l *Ledger) Refused(t *Task, tool string) string {
 	return fmt.Sprintf("not run: the results of %s have had about %d tokens since the last prompt, and the user lets it have %d ([tools] budgets); go on with what you have, or say what is missing", tool, used.Tokens, most)
 }
 
-// Tools describes the results of tools in the session, the largest first, a line each; "" if there were none.
-func (l *Ledger) Tools() string {
+// Tools returns what the results of tools had in the session, the largest first, and how many more tools there were.
+func (l *Ledger) Tools() (top []event.ToolUse, more int) {
 	const most = 8
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var b strings.Builder
-	for _, u := range l.tools.top(most) {
-		fmt.Fprintf(&b, "\n%s", u.Text())
-	}
-	if left := len(l.tools) - most; left > 0 {
-		fmt.Fprintf(&b, "\nand %d more", left)
-	}
-	return strings.TrimPrefix(b.String(), "\n")
+	return l.tools.top(most), max(0, len(l.tools)-most)
 }

@@ -18,6 +18,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/settings"
 	"buddy/agent/stream"
+	"buddy/texts"
 )
 
 // Budget limits one exchange.
@@ -254,14 +255,18 @@ func (l *Ledger) Session() string {
 	return used(m.SessionPrompt, m.SessionCached, m.SessionCompletion, m.SessionCost, m.SessionUnpriced)
 }
 
-// used describes tokens and money; a cost that is not known is a dash.
+// used describes tokens and money, as far as a cost is known.
 func used(in, cached, out int, cost model.Money, unpriced int) string {
-	money := cost.String()
-	switch {
-	case cost == 0:
-		money = "–"
-	case unpriced > 0:
-		money += fmt.Sprintf(" (requests without a known price: %d)", unpriced)
+	text := texts.Count(in) + " tokens in"
+	if cached > 0 {
+		text += " (" + texts.Count(cached) + " cached)"
 	}
-	return fmt.Sprintf("%d tokens in, %d of them cached, %d out, %s", in, cached, out, money)
+	text += ", " + texts.Count(out) + " out"
+	if cost > 0 {
+		text += ", " + cost.String()
+	}
+	if cost > 0 && unpriced > 0 {
+		text += fmt.Sprintf(" (requests without a known price: %d)", unpriced)
+	}
+	return text
 }

@@ -48,7 +48,7 @@ func TestBadConfigs(t *testing.T) {
 func badLines(t *testing.T, file string) string {
 	t.Helper()
 	r := config.Check(file)
-	checkOwners(r, fullscreen.Colours(&compose.Options{}), false)
+	compose.CheckSettings(r, false)
 	var b strings.Builder
 	var short []string // as a start says it: without the column
 	for _, e := range r.Mistakes() {

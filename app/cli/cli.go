@@ -298,7 +298,7 @@ func lineByLine(s *cli) bool { return s.plain || repl.Wanted(s.in, s.out) }
 
 // interactive talks with a person, on the full screen or line by line.
 func (s *cli) interactive(first slash.Next) error {
-	if err := byPerson(); err != nil {
+	if err := compose.ByPerson(); err != nil {
 		return err
 	}
 	socket.Private()

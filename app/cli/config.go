@@ -10,7 +10,6 @@ import (
 
 	"buddy/app/compose"
 	"buddy/app/exit"
-	"buddy/app/fullscreen"
 	"buddy/app/keymap"
 	"buddy/config"
 	"buddy/views/markup"
@@ -31,18 +30,6 @@ func (c *cli) configCommand() *cobra.Command {
 			"their files, and changes yours. --config FILE works on that file instead of the usual ones.",
 		Example: "  buddy config show\n  buddy config check\n  buddy config set ui.theme light\n  buddy config edit",
 	}, s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
-}
-
-// load returns what is in effect.
-func (s *configCLI) load() (config.Config, config.Index, []string, error) {
-	c, index, notices, err := compose.LoadConfig(s.options)
-	if err != nil {
-		err = exit.Error{Code: exit.BadUsage, Text: err.Error() + "; buddy config check finds all mistakes"}
-	}
-	if s.options.Theme != "" && err == nil {
-		c.UI.Theme, index["ui.theme"] = s.options.Theme, "--theme"
-	}
-	return c, index, notices, err
 }
 
 func (s *configCLI) pathCommand() *cobra.Command {
@@ -97,23 +84,23 @@ func (s *configCLI) showCommand() *cobra.Command {
 }
 
 func (s *configCLI) show() error {
-	c, index, notices, err := s.load()
+	settings, err := compose.SettingsOf(s.options)
 	if err != nil {
 		return err
 	}
-	for _, n := range notices {
+	for _, n := range settings.Notices {
 		s.hint("%s", n)
 	}
-	settings := c.Settings(index)
+	c := settings.Config
 	if !s.json {
-		text := config.Format(settings, func(v config.Setting) string { return v.Source })
+		text := config.Format(settings.All, func(v config.Setting) string { return v.Source })
 		if c.Problem != "" {
 			text += "\n# " + c.Problem + "\n"
 		}
 		_, err := io.WriteString(s.out, markup.Answer(text))
 		return exit.Failure(err)
 	}
-	for _, v := range settings {
+	for _, v := range settings.All {
 		if err := s.encode(v); err != nil {
 			return err
 		}
@@ -142,11 +129,11 @@ func (s *configCLI) getCommand() *cobra.Command {
 
 		ValidArgsFunction: s.completeKey,
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, index, _, err := s.load()
+			settings, err := compose.SettingsOf(s.options)
 			if err != nil {
 				return err
 			}
-			v, err := config.Lookup(c.Settings(index), args[0])
+			v, err := config.Lookup(settings.All, args[0])
 			if err == nil {
 				err = builtInKeys(&v)
 			}
@@ -165,12 +152,12 @@ func (s *configCLI) getCommand() *cobra.Command {
 
 // completeKey offers the keys of settings to a shell.
 func (s *configCLI) completeKey(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	c, index, _, err := s.load()
+	settings, err := compose.SettingsOf(s.options)
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var keys []string
-	for _, v := range c.Settings(index) {
+	for _, v := range settings.All {
 		if strings.HasPrefix(v.Key, begun) && !strings.Contains(v.Key, "[") { // not of rules
 			keys = append(keys, v.Key)
 		}
@@ -255,10 +242,9 @@ func (s *configCLI) check(file string) error {
 
 // reports checks a file, or all that are read.
 func (s *configCLI) reports(file string) []*config.Report {
-	c := fullscreen.Colours(s.options)
 	if file = cmp.Or(file, s.options.Config); file != "" {
 		r := config.Check(file)
-		checkOwners(r, c, false)
+		compose.CheckSettings(r, false)
 		return []*config.Report{r}
 	}
 	var user, project []*config.Report
@@ -270,7 +256,7 @@ func (s *configCLI) reports(file string) []*config.Report {
 		}
 		if f.Kind == "user" {
 			r := config.Check(f.Path)
-			checkOwners(r, c, false)
+			compose.CheckSettings(r, false)
 			user = append(user, r)
 			continue
 		}
@@ -282,7 +268,7 @@ func (s *configCLI) reports(file string) []*config.Report {
 			among = append(among, r.Config.Models...)
 		}
 		r := config.Check(f.Path, among...)
-		checkOwners(r, c, true)
+		compose.CheckSettings(r, true)
 		project = append(project, r)
 	}
 	return append(project, user...)

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"buddy/app/compose"
 	"buddy/app/exit"
-	"buddy/app/fullscreen"
 	"buddy/app/input"
 	"buddy/config"
 )
@@ -42,70 +42,17 @@ func (s *configCLI) setCommand() *cobra.Command {
 }
 
 func (s *configCLI) set(key string, values []string) error {
-	path := config.UserFile(s.options.Config)
-	if err := byPerson(path); err != nil {
-		return err
-	}
-	d, err := config.OpenDocument(path)
-	if err != nil {
-		return exit.Mistake(err)
-	}
-	defer d.Close()
-	if err := s.inOrder(d); err != nil {
-		return err
-	}
 	if len(values) == 1 && values[0] == "-" {
+		var err error
 		if values[0], err = readValue(s.in); err != nil {
 			return exit.Failure(err)
 		}
 	}
-	found := true
-	if s.unset {
-		found, err = d.Unset(key)
-	} else {
-		err = d.Set(key, values)
+	note, err := compose.ChangeSetting(s.options, key, values)
+	if note != "" {
+		s.hint("%s", note)
 	}
-	if err != nil {
-		return exit.Mistake(err)
-	}
-	if !found {
-		s.hint("%s is not set in %s", key, path)
-		return nil
-	}
-	r := d.Check()
-	checkOwners(r, fullscreen.Colours(s.options), false)
-	if wrong := r.Mistakes(); len(wrong) > 0 {
-		// Its place would be one in a text that nobody has.
-		return exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
-	}
-	if err := d.Save(); err != nil {
-		return exit.Failure(err)
-	}
-	s.warnOverridden(key)
-	return nil
-}
-
-// inOrder refuses a file that has mistakes already.
-func (s *configCLI) inOrder(d *config.Document) error {
-	r := d.Check()
-	checkOwners(r, fullscreen.Colours(s.options), false)
-	wrong := r.Mistakes()
-	if len(wrong) == 0 {
-		return nil
-	}
-	return exit.Error{Code: exit.BadUsage, Text: wrong[0].Error() + "; nothing was changed: use buddy config edit"}
-}
-
-// warnOverridden says when what was set has no effect because something beats the file.
-func (s *configCLI) warnOverridden(key string) {
-	c, index, _, err := s.load()
-	if err != nil || s.unset {
-		return
-	}
-	v, err := config.Lookup(c.Settings(index), key)
-	if file := config.UserFile(s.options.Config); err == nil && !strings.HasPrefix(v.Source, file+":") && v.Source != "default" {
-		s.hint("saved, but %s comes from %s now", v.Key, v.Source)
-	}
+	return err
 }
 
 // maxValue bounds what is read from stdin, in bytes.
@@ -140,7 +87,7 @@ func (s *configCLI) edit() error {
 	if path == "" {
 		return exit.Usage("no home is known: name a file with --config")
 	}
-	if err := byPerson(path); err != nil {
+	if err := compose.ByPerson(path); err != nil {
 		return err
 	}
 	if _, err := config.WriteTemplate(path); err != nil {

@@ -102,7 +102,7 @@ func (s *mcpCLI) add() *cobra.Command {
 func (s *mcpCLI) settingsFile() (string, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
 	if err == nil {
-		err = byPerson(c.File)
+		err = compose.ByPerson(c.File)
 	}
 	return c.File, err
 }

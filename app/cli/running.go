@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/plan"
+	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
@@ -122,7 +123,7 @@ func (s *cli) attachCommand() *cobra.Command {
 			"last; without an ID it is the only one.",
 		Example: "  buddy attach\n  buddy attach 7f3a",
 	}, func(d live.Description) error {
-		if err := byPerson(); err != nil {
+		if err := compose.ByPerson(); err != nil {
 			return err
 		}
 		socket.Private()
@@ -360,7 +361,7 @@ func decides(e event.Event) bool {
 func mayDecide(deny bool, reason string, watches bool) error {
 	switch {
 	case !deny:
-		return errors.Join(byPerson(), terminalHere())
+		return errors.Join(compose.ByPerson(), terminalHere())
 	case reason != "" && watches:
 		return errors.New("--reason needs a terminal, because the model reads it as your words; --deny alone needs none")
 	}

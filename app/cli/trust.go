@@ -45,8 +45,8 @@ func (s *cli) trustCommand() *cobra.Command {
 				return exit.Usage("trust --list takes nothing else")
 			case list:
 				return exit.Failure(s.listTrusted())
-			case !forget && byPerson() != nil:
-				return byPerson()
+			case !forget && compose.ByPerson() != nil:
+				return compose.ByPerson()
 			case len(parts) > 0:
 				return exit.Failure(s.trustParts(orHere(dir), parts, !forget))
 			case forget:

@@ -36,9 +36,6 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Access:     account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
 		Saved:      slash.SavedIn(s.Store),
 		Transcript: s.transcript,
-		Settings: slash.Settings{
-			Text: func() (string, error) { return settingsText(s) }, File: func() (string, error) { return settingsFile(s) },
-		},
 		Locate: func(folder string, f event.Finding) review.Spot {
 			return review.Locate(ctx, fs.Local, folder, f)
 		},

@@ -2,9 +2,36 @@ package compose
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"buddy/agent"
 	"buddy/agent/event"
+	"buddy/agent/model/demo"
 )
+
+// What is asked of a session that is still being read is answered once it runs, or not after some time.
+func TestReportWaitsForTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &Program{}
+		if _, err := Report(t.Context(), p, agent.Status); err == nil || err.Error() != "the session is still being read" {
+			t.Errorf("%v", err)
+		}
+		got := make(chan []agent.Section, 1)
+		go func() {
+			sections, err := Report(t.Context(), p, agent.Status)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- sections
+		}()
+		time.Sleep(sinceTime / 2)
+		p.Live.begin(agent.New(agent.Options{Session: "7f3a", Model: demo.New(0)}))
+		if s := <-got; len(s) == 0 || s[0].Facts[0].Text != "7f3a" {
+			t.Errorf("%+v", s)
+		}
+	})
+}
 
 // A pane of the first target that was opened and not closed is one that an earlier process has left.
 func TestLeftPanes(t *testing.T) {

@@ -229,3 +229,6 @@ func (s *Setup) FindHere(resume string) (string, error) {
 	}
 	return id, err
 }
+
+// CommandLine returns the options that the settings were read with.
+func (s *Setup) CommandLine() *Options { return s.options }

@@ -2,7 +2,6 @@ package fullscreen
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -15,11 +14,7 @@ import (
 
 // Colours returns the themes that there are for this command line.
 func Colours(f *compose.Options) ui.Colours {
-	c := ui.Colours{Plain: f.NoColor || os.Getenv("NO_COLOR") != "", Light: lightBackground(os.Getenv("COLORFGBG"))}
-	if dir := config.Dir(); dir != "" {
-		c.Dir = filepath.Join(dir, "themes")
-	}
-	return c
+	return ui.Colours{Dir: compose.ThemeDir(), Plain: f.NoColor || os.Getenv("NO_COLOR") != "", Light: lightBackground(os.Getenv("COLORFGBG"))}
 }
 
 // lightBackground reads COLORFGBG, which rxvt, Konsole and others set: the numbers of the colours of text and

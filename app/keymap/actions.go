@@ -21,8 +21,8 @@ var (
 	docked    = in(Approval, Question, Confirm, Leaving)
 	scrolling = in(Conversation, Panes, Pager, Changes)
 	paging    = append(append(slices.Clip(scrolling), docked...), Findings)
-	choosing  = in(Picker, Sessions)
-	filtering = in(Picker, Sessions, Help)
+	choosing  = in(Picker, Sessions, Document)
+	filtering = in(Picker, Sessions, Document, Help)
 )
 
 // table is the whole key map, in the order in which it is shown.
@@ -216,7 +216,9 @@ var table = []row{
 	{PickLast, filtering, "", "To the last row", keys("End")},
 	{PickErase, filtering, "", "Delete the last character of the search", keys("Backspace")},
 	{PickClear, filtering, "", "Clear the search", keys("Ctrl+U")},
-	{PickKeys, choosing, "", "Sessions: from the filter to the keys of the list, and back", keys("Tab")},
+	{TabNext, in(Document), "next tab", "To the next tab", keys("Tab", "Right")},
+	{TabPrevious, in(Document), "", "To the tab before", keys("Shift+Tab", "Left")},
+	{PickKeys, in(Picker, Sessions), "", "Sessions: from the filter to the keys of the list, and back", keys("Tab")},
 	{SessionFork, in(Sessions), "fork", "Go on with a copy, from a prompt on that you choose", keys("f")},
 	{SessionRename, in(Sessions), "rename", "Give the session a title", keys("r")},
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},

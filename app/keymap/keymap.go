@@ -47,6 +47,7 @@ const (
 	Help         Scope = "help"
 	Picker       Scope = "picker"   // choosing from a list that typing filters
 	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
+	Document     Scope = "document" // the dialog with status, context and settings
 	Naming       Scope = "naming"   // typing a name for what is selected in a list
 	Changes      Scope = "changes"  // the dialog with all that the agent changed
 	Findings     Scope = "findings" // the dialog with what a review found
@@ -80,6 +81,7 @@ var scopes = []struct {
 	{Help, "Help"},
 	{Picker, "Lists to choose from"},
 	{Sessions, "Sessions: in the list"},
+	{Document, "Status, context and settings"},
 	{Naming, "Sessions: while typing a title"},
 	{Changes, "Changes"},
 	{Findings, "Findings of a review"},
@@ -119,7 +121,7 @@ func (s Scope) Chain() []Scope {
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
 	switch s {
-	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Naming:
+	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Document, Naming:
 		return true
 	}
 	return false
@@ -128,7 +130,7 @@ func (s Scope) shadows() bool {
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
 	switch s {
-	case Global, Prompt, Popup, Search, Finding, Reason, Amend, Secret, Typing, Asking, Picker, Naming:
+	case Global, Prompt, Popup, Search, Finding, Reason, Amend, Secret, Typing, Asking, Picker, Document, Naming:
 		return true
 	}
 	return false

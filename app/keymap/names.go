@@ -168,6 +168,8 @@ const (
 	PickClear    Action = "pick-clear"
 	PickClose    Action = "pick-close"
 	PickKeys     Action = "pick-keys"
+	TabNext      Action = "tab-next"
+	TabPrevious  Action = "tab-previous"
 
 	SessionFork   Action = "session-fork"
 	SessionRename Action = "session-rename"

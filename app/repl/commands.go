@@ -26,7 +26,6 @@ func init() { // a line from the editor may be one of them
 		"help":     lineHelp,
 		"bg":       lineBackground,
 		"login":    lineLogin,
-		"config":   lineConfig,
 		"find":     lineFind,
 		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
 		"output":   lineOutput,
@@ -116,6 +115,8 @@ func runWords(r *repl, words []string) {
 				r.listed[words[0]] = answer.List.Rows
 			}
 			switch text := answer.String(); {
+			case answer.Open != "":
+				openFile(r, answer.Open)
 			case answer.Text != nil && answer.Text.Form == show.Diff:
 				r.say(boundDiff(answer.Text.Body))
 			case text != "":
@@ -128,6 +129,17 @@ func runWords(r *repl, words []string) {
 			}
 		}
 	})
+}
+
+// openFile opens a file in the person's editor.
+func openFile(r *repl, path string) {
+	err := errors.New("there is no terminal for an editor; buddy config set KEY VALUE changes one setting")
+	if r.con.tty {
+		err = input.OpenAt(path, 0, input.Editor())
+	}
+	if err != nil {
+		r.say(err.Error())
+	}
 }
 
 // withRowIDs returns words with the ids of rows in place of their numbers in the list that the same command printed last.
@@ -162,25 +174,6 @@ func lineHelp(r *repl, _ string) error {
 	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
 	r.say(b.String())
 	return nil
-}
-
-// lineConfig prints the settings, or opens the person's file in the editor.
-func lineConfig(r *repl, args string) error {
-	edit, err := slash.ConfigEdits(args)
-	switch {
-	case err != nil:
-		return err
-	case !edit:
-		slash.Inform(r.frontend(), "/config", r.catalog.Settings.Text, func(text string) { r.say(strings.TrimSpace(text)) })
-		return nil
-	case !r.con.tty:
-		return errors.New("there is no terminal for an editor; buddy config set KEY VALUE changes one setting")
-	}
-	path, err := r.catalog.Settings.File()
-	if err == nil {
-		err = input.OpenAt(path, 0, input.Editor())
-	}
-	return err
 }
 
 func lineBackground(r *repl, args string) error {

@@ -24,6 +24,7 @@ type Answer struct {
 	Question *Question `json:"question,omitempty"`
 	// Leave asks the screen to leave this session for another one; nil: it stays.
 	Leave *Leave `json:"leave,omitempty"`
+	Open  string `json:"open,omitempty"` // a file of the screen's machine, for the person's editor
 }
 
 // Leave names the session for which a screen leaves.
@@ -86,14 +87,16 @@ type Deed struct {
 	// Edit is a text for the person to edit, which becomes the last argument; "" is none. Nothing is done if it
 	// is left as it is.
 	Edit   string `json:"edit,omitempty"`
+	Typed  bool   `json:"typed,omitempty"`  // of a document: a line is typed, which begins with Edit; it may be "" and may stay
 	Closes bool   `json:"closes,omitempty"` // the list is closed first
 }
 
 // Document is sections of values, for a dialog with a tab for each document that belongs to it.
 type Document struct {
 	Title    string    `json:"title"`
-	Tabs     []Deed    `json:"tabs,omitempty"` // the documents of the dialog, this one among them
+	Tabs     []Deed    `json:"tabs,omitempty"` // the documents of the dialog; the label of this one is Title
 	Sections []Section `json:"sections"`
+	Usage    string    `json:"usage,omitempty"` // what to type, where no value can be chosen
 }
 
 // Section is a part of a document.
@@ -104,10 +107,12 @@ type Section struct {
 
 // Value is a line of a document.
 type Value struct {
-	Label string `json:"label"` // one or two words
-	Text  string `json:"text"`
-	From  string `json:"from,omitempty"`  // where it comes from, such as a file
-	Deeds []Deed `json:"deeds,omitempty"` // that change it
+	Label   string `json:"label"` // one or two words
+	Text    string `json:"text"`
+	From    string `json:"from,omitempty"`     // where it comes from, such as a file
+	BuiltIn bool   `json:"built_in,omitempty"` // nobody has set it: it is left out where all of a document is printed
+	Line    string `json:"line,omitempty"`     // a line about it, shown while it is selected
+	Deeds   []Deed `json:"deeds,omitempty"`    // that change it
 }
 
 // Question asks the person to choose.

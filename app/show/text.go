@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -87,22 +88,33 @@ func (l *List) named() bool {
 
 func (d *Document) text() string {
 	lines := []string{d.Title}
+	left := 0
 	for _, s := range d.Sections {
+		values := slices.DeleteFunc(slices.Clone(s.Values), func(v Value) bool { return v.BuiltIn })
+		if left += len(s.Values) - len(values); len(values) == 0 {
+			continue
+		}
 		lines = append(lines, "")
 		if s.Title != "" {
 			lines = append(lines, s.Title)
 		}
 		width := 0
-		for _, v := range s.Values {
-			width = max(width, utf8.RuneCountInString(v.Label))
+		for _, v := range values {
+			width = max(width, utf8.RuneCountInString(markup.Inline(v.Label)))
 		}
-		for _, v := range s.Values {
-			line := fmt.Sprintf("  %-*s  %s", width, v.Label, markup.Inline(v.Text))
+		for _, v := range values {
+			line := fmt.Sprintf("  %-*s  %s", width, markup.Inline(v.Label), markup.Inline(v.Text))
 			if v.From != "" {
 				line += "  (" + markup.Inline(v.From) + ")"
 			}
 			lines = append(lines, strings.TrimRight(line, " "))
 		}
+	}
+	if left > 0 {
+		lines = append(lines, "", fmt.Sprintf("%d more are as built in", left))
+	}
+	if d.Usage != "" {
+		lines = append(lines, d.Usage)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -22,8 +22,9 @@ func TestPlainText(t *testing.T) {
 		{"rows whose first cell is the name", Answer{List: &List{Title: "Targets", Rows: []Row{{ID: "web", Cells: []string{"web · production", "away"}}}}}, "Targets:\n  1  web · production  away"},
 		{"no row", Answer{List: &List{Title: "Memory", Empty: "memory is empty", Usage: "add writes one"}}, "memory is empty\nadd writes one"},
 		{"document", Answer{Document: &Document{Title: "Settings", Sections: []Section{
-			{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}}},
-		}}}, "Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9"},
+			{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}, {Label: "the longest label", BuiltIn: true}}},
+			{Title: "UI", Values: []Value{{BuiltIn: true}}},
+		}, Usage: "/config set"}}, "Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9\n\n2 more are as built in\n/config set"},
 		{"question", Answer{Question: &Question{Title: "Leave?", Lines: []string{"one task runs"}, Choices: []Deed{{Label: "leave"}, {Label: "stay"}}}}, "Leave?\n  one task runs\n  1  leave\n  2  stay"},
 	} {
 		if got := tt.a.String(); got != tt.want {

@@ -10,22 +10,15 @@ import (
 
 // Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
 type Catalog struct {
-	Notice   func(text string)        // tells the person on this screen; from any goroutine
-	Running  func() map[string]string // what the sessions do that run, by id; may take long
-	Access   Access
-	Settings Settings
-	Saved    Saved
-	Since    func() ([]undo.Change, error) // how many files have changed since prompts
+	Notice  func(text string)        // tells the person on this screen; from any goroutine
+	Running func() map[string]string // what the sessions do that run, by id; may take long
+	Access  Access
+	Saved   Saved
+	Since   func() ([]undo.Change, error) // how many files have changed since prompts
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
-}
-
-// Settings shows the settings of the session. Its functions read files.
-type Settings struct {
-	Text func() (string, error) // the files and what they set, for people
-	File func() (string, error) // the absolute path of the person's file, which is there then
 }
 
 // Next says what comes after a session: another one, or nothing.

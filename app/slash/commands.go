@@ -39,7 +39,6 @@ type Command struct {
 // Commands lists what there is, what is used most first. Package commands adds its rows when the program starts.
 var Commands = []Command{
 	{Name: "help", Means: []string{"keys", "shortcuts", "commands"}, Help: "keys and commands"},
-	{Name: "status", Means: []string{"info", "session"}, Use: 7, Help: "model, tools and counters of this session", Events: one(Report(event.ReportStatus))},
 	{Name: "ps", Means: []string{"tasks", "jobs", "running"}, Help: "what runs and what waits", Events: one(Report(event.ReportTasks))},
 	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it continues as a task; with a prompt, work on that beside, on a fork of the conversation"},
 	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: one(Kill)},
@@ -47,7 +46,6 @@ var Commands = []Command{
 	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Events: one(Approve)},
 	{Name: "plan", Means: []string{"readonly"}, Use: 6, Args: "[PROMPT]", Brief: "only read until you approve a plan", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Events: plan},
 	{Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Events: one(Goal)},
-	{Name: "context", Means: []string{"tokens", "cost", "usage", "window"}, Brief: "how full the model's context is", Help: "how full the model's context is: its parts, what is largest, what was spent", Events: one(Report(event.ReportContext))},
 	{Name: "agents", Brief: "the subagents there are", Help: "the subagents there are, and what was left out", Events: one(Report(event.ReportAgents))},
 	{Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Events: one(reviewChange)},
 	{Name: "findings", Args: "[N]", Brief: "what the last review found", Help: "what the last review found, as a list that opens their files in your editor; with a number, opens that one's file at its line"},
@@ -59,7 +57,6 @@ var Commands = []Command{
 	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "how much the model thinks", Help: "how much the model thinks, from its next request on", Events: one(effort)},
 	{Name: "skills", Means: []string{"plugins"}, Args: "[off NAME|on NAME]", Brief: "skills and custom commands", Help: "skills and custom commands: what each costs, why one was left out; switches one off or on", Events: one(Skills)},
 	{Name: "login", Means: []string{"key", "auth", "api"}, Args: "[NAME]", Brief: "add a provider's key, or log in", Help: "keep the key of a provider, or log in to a profile"},
-	{Name: "config", Means: []string{"settings", "preferences", "options"}, Args: "[edit]", Brief: "settings, and where they come from", Help: "the files that settings come from, and the settings that are not the built-in ones; opens your file in your editor"},
 	{Name: "find", Means: []string{"search", "grep"}, Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},

@@ -52,6 +52,12 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 		showText(u, *a.Text)
 	case a.List != nil:
 		openShown(u, words, *a.List)
+	case a.Document != nil:
+		openDocument(u, words, *a.Document)
+	case a.Open != "":
+		if err := u.deps.OpenAt(a.Open, 0); err != nil {
+			u.hint("", err.Error())
+		}
 	case a.Question != nil:
 		askShown(u, a.Question.Title, a.Question.Lines, a.Question.Choices, a.Question.Whole, func(d show.Deed) { runWords(u, d.Run) })
 	}

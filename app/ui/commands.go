@@ -12,7 +12,6 @@ import (
 	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/views/dialog"
 	"buddy/views/draw"
 	"buddy/views/markup"
 )
@@ -22,7 +21,6 @@ var own = map[string]func(u *UI, args string) error{
 	"help":     func(u *UI, _ string) error { u.overlays.help = true; return nil },
 	"bg":       background,
 	"login":    logInHere,
-	"config":   showConfig,
 	"find":     find,
 	"edit":     func(u *UI, text string) error { u.editFrom(text); return nil },
 	"output":   showOutput,
@@ -65,26 +63,6 @@ func run(u *UI, c slash.Command, args string) error {
 		}
 	}
 	return err
-}
-
-// showConfig shows the settings in the pager, or opens the person's file in the editor.
-func showConfig(u *UI, args string) error {
-	edit, err := slash.ConfigEdits(args)
-	if err != nil {
-		return err
-	}
-	if edit {
-		slash.Inform(u.frontend(), "/config", u.deps.Catalog.Settings.File, func(path string) {
-			if err := u.deps.OpenAt(path, 0); err != nil {
-				u.hint("", err.Error())
-			}
-		})
-		return nil
-	}
-	slash.Inform(u.frontend(), "/config", u.deps.Catalog.Settings.Text, func(text string) {
-		u.v.pager.Show(dialog.Document{Title: "Settings", Text: strings.NewReader(text), Size: int64(len(text)), Prose: true})
-	})
-	return nil
 }
 
 // offeredCommands lists the commands as the prompt completes them, in a few words each: those that are used most come

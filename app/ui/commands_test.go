@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,31 +44,6 @@ func TestQuestionMarkOnAnEmptyPromptIsTheCheatSheet(t *testing.T) {
 		x.Settle()
 		x.unwanted("any key closes")
 		x.Want("why?")
-	})
-}
-
-func TestConfigShowsTheSettings(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 80, 24)
-		x.u.deps.Catalog.Settings = slash.Settings{
-			Text: func() (string, error) { return "theme = \"light\"  # buddy.toml:3\n", nil },
-			File: func() (string, error) { return "/home/ann/buddy.toml", nil },
-		}
-		x.Type("/config\n")
-		x.Settle()
-		x.Want(`theme = "light"  # buddy.toml:3`)
-		x.Type("q/config edit\n")
-		x.Settle()
-		if len(x.opened) != 1 || x.opened[0] != "/home/ann/buddy.toml:0" {
-			t.Errorf("opened %q", x.opened)
-		}
-		x.u.deps.Catalog.Settings.Text = func() (string, error) { return "", errors.New("buddy.toml:3: wrong") }
-		x.Type("/config\n")
-		x.Settle()
-		x.Want("/config: buddy.toml:3: wrong")
-		x.Type("/config now\n")
-		x.Settle()
-		x.Want(`"now" is not known (have: edit`)
 	})
 }
 

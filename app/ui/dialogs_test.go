@@ -268,8 +268,8 @@ func TestPalette(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Press("F2")
 		x.Want("Commands and actions", "▸ /model")
-		x.Type("model tools counters\n")
-		x.took(event.Report{What: event.ReportStatus})
+		x.Type("what runs what waits\n")
+		x.took(event.Report{What: event.ReportTasks})
 		x.Press("F2")
 		x.Type("/timeout\n") // it needs to be told what
 		x.Want("> /timeout", "DURATION")

@@ -253,7 +253,13 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Picker:   browsing("n", "Down", "Down", "Tab"),
 	keymap.Sessions: browsing("n", "Down", "Down"),
 	keymap.Naming:   midway(browsing("Down", "r"), "one two three"),
-	keymap.Changes:  func(x *testUI) { x.Type("/diff\n"); x.Press("PgDn") },
+	keymap.Document: func(x *testUI) {
+		x.shown = testDocuments()
+		x.Type("/config\n")
+		x.Type("i")
+		x.Press("Down", "Down")
+	},
+	keymap.Changes: func(x *testUI) { x.Type("/diff\n"); x.Press("PgDn") },
 	keymap.Findings: func(x *testUI) {
 		long := strings.Repeat("words of the finding ", 200)
 		x.tell(event.ReviewFinished{Of: "it", Files: 1, Findings: []event.Finding{{Text: long}, {Text: long}, {Text: long}}})

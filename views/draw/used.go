@@ -1,6 +1,9 @@
 package draw
 
-import "buddy/app/state"
+import (
+	"buddy/app/state"
+	"buddy/texts"
+)
 
 // Used says how many tokens were used and what they cost, as far as that is known; "" for nothing.
 // With words it says what the first number counts.
@@ -9,7 +12,7 @@ func Used(u state.Used, words bool) string {
 	if n == 0 && u.Cost == 0 {
 		return ""
 	}
-	text := Count(n)
+	text := texts.Count(n)
 	if words {
 		text += " tokens"
 	}

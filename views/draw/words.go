@@ -18,19 +18,6 @@ func FirstLine(s string) string {
 	return line
 }
 
-// Count writes a number with at most four characters and a unit.
-func Count(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 10_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
 // Spinner returns the glyph of something that runs; it turns ten times a second.
 func Spinner(nowMS int64) string {
 	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]

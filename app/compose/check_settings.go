@@ -1,4 +1,4 @@
-package cli
+package compose
 
 import (
 	"errors"
@@ -8,12 +8,19 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/app/compose"
 	"buddy/app/keymap"
-	"buddy/app/ui"
 	"buddy/config"
 	"buddy/owners"
+	"buddy/themes"
 )
+
+// ThemeDir returns the folder of a person's own themes, "" for none.
+func ThemeDir() string {
+	if dir := config.Dir(); dir != "" {
+		return filepath.Join(dir, "themes")
+	}
+	return ""
+}
 
 // ownFile returns an error if another user could change a settings file.
 func ownFile(name string) error {
@@ -24,25 +31,25 @@ func ownFile(name string) error {
 	return owners.CheckOwn(path)
 }
 
-// checkOwners adds to a report what config does not know: names of themes, actions and
+// CheckSettings adds to a report what config does not know: names of themes, actions and
 // keys, and what makes sense as a rule.
-func checkOwners(r *config.Report, c ui.Colours, project bool) {
+func CheckSettings(r *config.Report, project bool) {
 	if r.Index == nil {
 		return // it could not be read
 	}
 	if err := ownFile(r.File); err != nil && !project {
 		r.Add(r.File, "", err)
 	}
-	if _, err := c.Load(r.Config.UI.Theme); err != nil {
+	if _, err := themes.Load(ThemeDir(), r.Config.UI.Theme); err != nil && r.Config.UI.Theme != themes.Auto {
 		key := config.Path("ui", "theme")
 		r.Add(r.Index[key], key, oneLine(err))
 	}
-	if err := compose.CheckOff(r.Config); err != nil {
+	if err := CheckOff(r.Config); err != nil {
 		key := config.Path("tools", "off")
 		r.Add(r.Index[key], key, err)
 	}
-	keys, renamed := compose.FormerKeys(r.Config, r.Index)
-	r.Notices = slices.Concat(r.Notices, renamed, compose.LostKeys(keys, r.Index))
+	keys, renamed := FormerKeys(r.Config, r.Index)
+	r.Notices = slices.Concat(r.Notices, renamed, LostKeys(keys, r.Index))
 	for _, bad := range keyErrors(keys) {
 		key := config.Path("keys", bad.Action)
 		r.Add(r.Index[key], key, bad.Err)
@@ -51,7 +58,7 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		if project && rule.Decision != action.Allow { // that one has a notice of its own
 			rule.Source = action.FromProject
 		}
-		if err := compose.CheckRule(rule.Rule, r.Config); err != nil {
+		if err := CheckRule(rule.Rule, r.Config); err != nil {
 			r.AddRule(rule, err)
 		}
 	}
@@ -67,12 +74,12 @@ func checkDestinations(r *config.Report) {
 		if p.BaseURL == "" {
 			continue // it was said
 		}
-		if _, err := compose.Bare(p); err != nil {
+		if _, err := Bare(p); err != nil {
 			addStartError(r, p.Name, err)
 		}
 	}
 	for _, t := range r.Config.Targets {
-		if _, err := compose.HostOf(t); err != nil && t.SSH+t.Container != "" { // else it was said
+		if _, err := HostOf(t); err != nil && t.SSH+t.Container != "" { // else it was said
 			key := config.Path("targets", t.Name)
 			r.Add(r.Index[key], key, err)
 		}

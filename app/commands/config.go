@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/texts"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "config", Means: []string{"settings", "preferences", "options"}, Args: "[edit|set KEY [VALUE]]", Brief: "settings, and where they come from", Early: true,
+		Help: "the settings and where each comes from, to look at and to change; changes one in your file, or takes it out; opens your file in your editor",
+	}, verbs("config", verb{"show", "", showSettings}, verb{"edit", "", editSettings}, verb{"set", "KEY [VALUE]", changeSetting}))
+}
+
+// showSettings shows the files that settings come from, and all settings. They are read again: a file may have changed
+// since the session began.
+func showSettings(_ context.Context, s *Session, _ []string) (show.Answer, error) {
+	options := s.Setup.CommandLine()
+	now, err := compose.SettingsOf(options)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	home, _ := os.UserHomeDir() // without one, paths are shown whole
+	d := show.Document{Title: "Config", Tabs: tabs, Usage: "/config set KEY VALUE changes one, /config edit opens your file; buddy config show lists all"}
+	d.Sections = append(d.Sections, settingsFiles(options.Config, home))
+	for _, v := range now.All {
+		if title := strings.Trim(v.Table, "[]"); d.Sections[len(d.Sections)-1].Title != title {
+			d.Sections = append(d.Sections, show.Section{Title: title})
+		}
+		section := &d.Sections[len(d.Sections)-1]
+		section.Values = append(section.Values, settingValue(options, v, home))
+	}
+	notes := show.Section{Title: "Notes"}
+	for _, n := range append(now.Notices, now.Config.Problem) {
+		if n != "" {
+			notes.Values = append(notes.Values, show.Value{Text: n})
+		}
+	}
+	if len(notes.Values) > 0 {
+		d.Sections = append(d.Sections, notes)
+	}
+	return show.Answer{Document: &d}, nil
+}
+
+// settingsFiles lists the files that settings come from, the strongest first.
+func settingsFiles(explicit, home string) show.Section {
+	files := show.Section{Title: "Files, the strongest first"}
+	listed := make(map[string]bool)
+	for _, f := range config.Sources(explicit, compose.TrustStore()) {
+		if !f.Exists && listed[f.Kind] {
+			continue // an old name, which nobody should take now
+		}
+		listed[f.Kind] = true
+		state := "not there"
+		if f.Exists {
+			state = cmp.Or(f.Note, "used")
+		}
+		files.Values = append(files.Values, show.Value{Label: f.Kind, Text: texts.WithTilde(f.Path, home) + " · " + state})
+	}
+	return files
+}
+
+// settingValue shows a setting, with what changes it in the person's file.
+func settingValue(options *compose.Options, v config.Setting, home string) show.Value {
+	list, isList := v.Value.([]string)
+	value := show.Value{Label: v.Name, Text: v.Text(), From: texts.WithTilde(v.Source, home), BuiltIn: v.Source == config.Default}
+	if isList {
+		value.Text = strings.Join(list, ", ")
+	}
+	doc, words, err := config.Describe(v.Key)
+	own := compose.OwnSetting(options, v)
+	switch {
+	case err != nil:
+		value.Line = err.Error()
+		return value
+	case v.Secret:
+		value.Line = v.Key + ": keys are not shown and not typed here; /login keeps one"
+		return value
+	case !own && !value.BuiltIn:
+		value.Line = fmt.Sprintf("%s comes from %s, which beats your file: change it there", v.Key, value.From)
+		return value
+	}
+	value.Line = v.Key + ": " + strings.ReplaceAll(doc, "`", "")
+	set := []string{"config", "set", v.Key}
+	_, isBool := v.Value.(bool)
+	switch {
+	case isBool && v.Value == true:
+		words = []string{"false"}
+	case isBool:
+		words = []string{"true"}
+	case len(words) == 0:
+		edit := value.Text
+		if isList {
+			edit = v.TOML
+		}
+		value.Deeds = []show.Deed{{Label: "change it", Run: set, Edit: edit, Typed: true}}
+		return value
+	}
+	for _, w := range words {
+		d := show.Deed{Label: w, Run: append(set[:3:3], w)}
+		if w == value.Text {
+			d.Label += " (now)"
+		}
+		value.Deeds = append(value.Deeds, d)
+	}
+	if own && !isBool {
+		value.Deeds = append(value.Deeds, show.Deed{Label: "as built in", Run: set})
+	}
+	return value
+}
+
+// editSettings opens the person's file in the editor.
+func editSettings(_ context.Context, s *Session, _ []string) (show.Answer, error) {
+	path, err := compose.SettingsFile(s.Setup.CommandLine())
+	return show.Answer{Open: path}, err
+}
+
+// changeSetting sets a key in the person's file. An empty value takes it out.
+func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	key, values := args[0], args[1:]
+	if strings.HasSuffix(key, ".api_key") && len(values) > 0 { // the line is in the history
+		return show.Answer{}, errors.New("a key is not typed here: /login keeps one")
+	}
+	options := s.Setup.CommandLine()
+	if len(values) > 1 {
+		now, err := compose.SettingsOf(options)
+		if err != nil {
+			return show.Answer{}, err
+		}
+		if v, err := config.Lookup(now.All, key); err == nil {
+			line := strings.Join(values, " ") // it has no quotes
+			if values = []string{line}; strings.HasPrefix(v.TOML, "[") && !strings.HasPrefix(line, "[") {
+				values = strings.Fields(line)
+			}
+		}
+	}
+	if len(values) == 1 && values[0] == "" {
+		values = nil
+	}
+	note, err := compose.ChangeSetting(options, key, values)
+	if err != nil {
+		return show.Answer{}, errors.New(strings.ReplaceAll(err.Error(), "buddy config edit", "/config edit"))
+	}
+	switch {
+	case note != "":
+	case len(values) == 0:
+		note = key + " is as built in again"
+	default:
+		home, _ := os.UserHomeDir() // without one, paths are shown whole
+		note = fmt.Sprintf("%s = %s, in %s", key, strings.Join(values, " "), texts.WithTilde(config.UserFile(options.Config), home))
+	}
+	return show.Say(note), nil
+}

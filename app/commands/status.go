@@ -1,0 +1,45 @@
+package commands
+
+import (
+	"context"
+
+	"buddy/agent"
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "status", Means: []string{"info", "session"}, Brief: "model, permissions and what was used", Use: 7,
+		Help: "the model, what may run, and what this session used; the first tab of a dialog with /context and /config",
+	}, report("Status", agent.Status))
+	add(slash.Command{
+		Name: "context", Means: []string{"tokens", "cost", "usage", "window"}, Brief: "how full the model's context is",
+		Help: "how full the model's context is: its parts, what is largest, what was spent",
+	}, report("Context", agent.ContextUse))
+}
+
+// tabs are the documents of one dialog.
+var tabs = []show.Deed{
+	{Label: "Status", Run: []string{"status"}}, {Label: "Context", Run: []string{"context"}}, {Label: "Config", Run: []string{"config"}},
+}
+
+// report shows what the runtime says of the session.
+func report(title string, of func(*agent.Runtime) []agent.Section) handler {
+	return func(ctx context.Context, s *Session, _ []string) (show.Answer, error) {
+		if s.Program == nil {
+			return show.Answer{}, errNoSession
+		}
+		sections, err := compose.Report(ctx, s.Program, of)
+		d := show.Document{Title: title, Tabs: tabs}
+		for _, section := range sections {
+			part := show.Section{Title: section.Title}
+			for _, f := range section.Facts {
+				part.Values = append(part.Values, show.Value{Label: f.Label, Text: f.Text})
+			}
+			d.Sections = append(d.Sections, part)
+		}
+		return show.Answer{Document: &d}, err
+	}
+}

@@ -1,0 +1,81 @@
+package ui
+
+import (
+	"slices"
+
+	"buddy/app/show"
+	"buddy/views/dialog"
+)
+
+// shownDocument is a document that a command answered with, while its dialog is open.
+type shownDocument struct {
+	u     *UI
+	words []string // the command
+	view  *dialog.Tabbed
+}
+
+// openDocument shows the document that a command answered with.
+func openDocument(u *UI, words []string, d show.Document) {
+	s := &shownDocument{u: u, words: words}
+	s.view = dialog.NewTabbed(u.deps.Theme, u.deps.Keys, dialog.TabbedOptions{
+		OnTab: func(d show.Deed) { s.read(d.Run, "") }, OnChoose: s.choose, OnClose: u.overlays.closeSheet,
+	})
+	s.view.Show(d)
+	u.overlays.sheet = s.view
+}
+
+// read runs a command that answers with a document of the dialog, and then says what was done before.
+func (s *shownDocument) read(words []string, did string) {
+	s.run(words, func(a show.Answer, err error) {
+		if err != nil {
+			s.view.Say(err.Error())
+			return
+		}
+		if a.Document != nil {
+			s.words = words
+			s.view.Show(*a.Document)
+		}
+		s.view.Say(did)
+	})
+}
+
+// run runs a command, unless the dialog is closed when it has answered.
+func (s *shownDocument) run(words []string, then func(show.Answer, error)) {
+	now := nowOf(s.u)
+	s.u.deps.Background(func() func() {
+		answer, err := s.u.deps.Run(now, words)
+		return func() {
+			if s.u.overlays.sheet == s.view {
+				then(answer, err)
+			}
+		}
+	})
+}
+
+// choose changes a value: by its only deed, by one that the person chooses, or by a line that is typed.
+func (s *shownDocument) choose(v show.Value) {
+	switch {
+	case len(v.Deeds) == 0:
+		s.view.Say(v.Line)
+	case len(v.Deeds) > 1:
+		askShown(s.u, v.Label, []string{v.Line}, v.Deeds, false, func(d show.Deed) { s.do(d.Run) })
+	case v.Deeds[0].Typed:
+		s.view.AskText(v.Label+":", v.Deeds[0].Edit, func(text string) { s.do(append(slices.Clone(v.Deeds[0].Run), text)) })
+	default:
+		s.do(v.Deeds[0].Run)
+	}
+}
+
+// do runs a command that changes something, and reads the document again.
+func (s *shownDocument) do(words []string) {
+	s.run(words, func(a show.Answer, err error) {
+		switch {
+		case err != nil:
+			s.view.Say(err.Error())
+		case a.Text != nil:
+			s.read(s.words, a.Text.Body)
+		default:
+			s.read(s.words, "")
+		}
+	})
+}

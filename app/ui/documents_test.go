@@ -1,0 +1,138 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+	"buddy/app/show"
+	"buddy/app/slash"
+)
+
+// testDocuments returns what /status, /context and /config answer with.
+func testDocuments() map[string]show.Document {
+	tabs := []show.Deed{{Label: "Status", Run: []string{"status"}}, {Label: "Context", Run: []string{"context"}}, {Label: "Config", Run: []string{"config"}}}
+	long := "run_shell, read_file, write_file, edit_file, apply_patch, glob, grep, fetch_url, web_search, todo, ask_user, agent, tool_search, use_tool"
+	set := func(key string, words ...string) []string { return append([]string{"config", "set", key}, words...) }
+	var tools []show.Value
+	for i := range 40 {
+		tools = append(tools, show.Value{
+			Label: fmt.Sprintf("limit_%d", i), Text: fmt.Sprint(i), From: "default", BuiltIn: true, Line: fmt.Sprintf("tools.limit_%d: A limit.", i),
+			Deeds: []show.Deed{{Label: "change it", Run: set("tools.limit"), Edit: fmt.Sprint(i), Typed: true}},
+		})
+	}
+	return map[string]show.Document{
+		"status": {Title: "Status", Tabs: tabs, Sections: []show.Section{
+			{Title: "Session", Values: []show.Value{{Label: "Id", Text: "7f3a-11"}, {Label: "Folder", Text: "/srv/shop\x1b[2J"}, {Label: "Target", Text: "local"}}},
+			{Title: "Model", Values: []show.Value{{Label: "Model", Text: "gpt-5 (responses)"}, {Label: "Window", Text: "400k tokens"}, {Label: "Tools", Text: long}}},
+		}},
+		"context": {Title: "Context", Tabs: tabs, Sections: []show.Section{
+			{Title: "Window", Values: []show.Value{{Label: "Used", Text: "12k of 400k tokens (3 %)"}, {Label: "Messages", Text: "14"}}},
+			{Title: "Parts", Values: []show.Value{{Label: "System prompt", Text: "3.1k · 25 %"}, {Label: "Results", Text: "9.0k · 75 %"}}},
+		}},
+		"config": {Title: "Config", Tabs: tabs, Sections: []show.Section{
+			{Title: "Files, the strongest first", Values: []show.Value{{Label: "user", Text: "~/.config/buddy/buddy.toml · used"}}},
+			{Title: "ui", Values: []show.Value{
+				{Label: "theme", Text: "light", From: "--theme", Line: "ui.theme comes from --theme, which beats your file: change it there"},
+				{Label: "mouse", Text: "true", From: "~/.config/buddy/buddy.toml:3", Line: "ui.mouse: Whether buddy uses the mouse.", Deeds: []show.Deed{{Label: "false", Run: set("ui.mouse", "false")}}},
+				{Label: "notify", Text: "bell", From: "default", BuiltIn: true, Line: "ui.notify: How to notify you.", Deeds: []show.Deed{
+					{Label: "bell (now)", Run: set("ui.notify", "bell")}, {Label: "off", Run: set("ui.notify", "off")},
+				}},
+			}},
+			{Title: "tools", Values: tools},
+		}},
+	}
+}
+
+// Status, context and settings are tabs of one dialog, which keeps its size; typing searches, and what does not fit scrolls.
+func TestTabsOfDocuments(t *testing.T) {
+	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, size[0], size[1])
+				golden := func(name string) {
+					if size[0] > 40 {
+						x.golden(name)
+					}
+				}
+				x.shown = testDocuments()
+				x.Type("/status\n")
+				x.Want("Status", "7f3a-11", "/srv/shop")
+				x.unwanted("\x1b")
+				golden("document-status")
+				x.Press("Tab")
+				x.Want("12k of 400k")
+				x.unwanted("7f3a-11")
+				golden("document-context")
+				x.Press("Right")
+				x.Want("~/.config", "ui.theme comes from --theme")
+				golden("document-config")
+				x.Press("End")
+				x.Want("limit_39")
+				x.Press("Shift+Tab", "Left", "Left")
+				x.Want("ui.theme comes")
+				x.Type("NOTIFY ui")
+				x.Want("notify", "ui.notify: How")
+				x.unwanted("mouse")
+				x.Type(" nonesuch")
+				x.Want("nothing fits")
+				x.Press("Enter", "Ctrl+U", "Esc")
+				x.unwanted("ui.theme")
+			})
+		})
+	}
+}
+
+// Enter changes a value: the other one of two, a choice, or a line that is typed. What can't be changed says why, and an
+// error is said in the dialog.
+func TestValuesAreChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.shown = testDocuments()
+		x.Type("/config\n")
+		x.Press("Enter")
+		x.Want("which beats your file: change it there")
+		x.Press("Down", "Enter")
+		x.Want("config set done")
+		x.Type("notify\n")
+		x.Want("ui.notify: How to notify you.", "1  bell (now)", "2  off", "3  leave it")
+		x.golden("document-choice")
+		x.decide("2")
+		x.Want("config set done", "> notify")
+		x.Press("Ctrl+U")
+		x.Type("limit_7\n")
+		x.Want("limit_7: 7")
+		x.golden("document-line")
+		x.Type("0")
+		x.Paste(" 1\n2 ")
+		x.Press("Enter")
+		x.Want("config set done")
+		x.Press("Enter", "Esc")
+		x.Want("> limit_7")
+		if want := []string{"config set ui.mouse false", "config set ui.notify off", "config set tools.limit 701 2"}; !slices.Equal(x.ran, want) {
+			t.Errorf("ran %q, want %q", x.ran, want)
+		}
+		run := x.u.deps.Run
+		x.u.deps.Run = func(now slash.Now, words []string) (show.Answer, error) {
+			if len(words) > 1 {
+				return show.Answer{}, errors.New("tools.limit: not a number; nothing was changed")
+			}
+			return run(now, words)
+		}
+		x.Press("Enter", "Enter")
+		x.Want("tools.limit: not a number; nothing was changed")
+		x.tell(event.Notice{Text: "something else"}) // what comes meanwhile leaves the dialog alone
+		x.Want("> limit_7")
+		x.u.deps.Run = run
+		x.Press("Esc")
+		x.Type("/config edit\n")
+		x.Settle()
+		if got := strings.Join(x.opened, ","); got != "/home/ann/buddy.toml:0" {
+			t.Errorf("opened %q", got)
+		}
+	})
+}
