@@ -62,9 +62,7 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 		askShown(u, a.Question.Title, a.Question.Lines, a.Question.Choices, a.Question.Whole, func(d show.Deed) { runWords(u, d.Run) })
 	}
 	if a.Leave != nil {
-		if err := change(&u.state, u.deps.Leave, a.Leave.Session, slash.Spot{}); err != nil {
-			u.hint("", err.Error())
-		}
+		change(&u.state, u.deps.Leave, a.Leave.Session, slash.Spot{})
 	}
 }
 

@@ -354,10 +354,11 @@ func (b *browser) resume(r show.Row) {
 	b.work(func() func() {
 		_, err := b.u.deps.Run(now, []string{"session", "resume", id})
 		return func() {
-			if err == nil {
-				err = change(&b.u.state, b.u.deps.Leave, id, to)
+			if err != nil {
+				b.p.Say(err.Error())
+				return
 			}
-			b.say(err)
+			change(&b.u.state, b.u.deps.Leave, id, to)
 		}
 	})
 }
@@ -483,10 +484,11 @@ func (b *browser) forkTo(id, number string) {
 		fork, err := b.saved.Fork(id, n)
 		return func() {
 			b.u.overlays.unpick()
-			if err == nil {
-				err = change(&b.u.state, b.u.deps.Leave, fork, slash.Spot{})
+			if err != nil {
+				b.p.Say(err.Error())
+				return
 			}
-			b.say(err)
+			change(&b.u.state, b.u.deps.Leave, fork, slash.Spot{})
 		}
 	})
 }

@@ -155,9 +155,8 @@ func find(u *UI, args string) error {
 }
 
 // change leaves for a place in another session. What runs in this one goes on.
-func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) error {
+func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) {
 	leave(slash.Next{Again: true, Resume: id, Spot: to, Detach: len(unfinished(s)) > 0})
-	return nil
 }
 
 // frontend returns what commands need of the screen.
