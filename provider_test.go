@@ -84,7 +84,7 @@ func TestLimitThatNeverPasses(t *testing.T) {
 		refuses(w, 429, `{"error":{"message":"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 41210. The input or output tokens must be reduced in order to run successfully.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`)
 	}}
 	_, told, code := p.exec(t, "hi")
-	if len(p.requests) != 1 || code == 0 || !strings.Contains(told, "Limit 30000, Requested 41210") || !strings.Contains(told, "/compact makes the conversation shorter") {
+	if len(p.requests) != 1 || code == 0 || !strings.Contains(told, "Limit 30000, Requested 41210") || !strings.Contains(told, "--model chooses another model") {
 		t.Errorf("%d requests, exit %d:\n%s", len(p.requests), code, told)
 	}
 }

@@ -90,7 +90,11 @@ func (q *Queue) key() []draw.Span {
 	if len(keys) == 0 || q.locked {
 		return nil
 	}
-	return draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " takes it back"))
+	what := " takes it back"
+	if len(q.prompts) > 1 {
+		what = " takes the last one back"
+	}
+	return draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, what))
 }
 
 func (q *Queue) keyWidth() int { return draw.Width(q.key()) }

@@ -301,9 +301,9 @@ func TestQueue(t *testing.T) {
 		want  string
 	}{
 		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding   Up takes it back"},
-		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                           Up takes it back"},
-		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more                 Up takes it back"},
-		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more                 Up takes it back"},
+		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                 Up takes the last one back"},
+		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more       Up takes the last one back"},
+		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more       Up takes the last one back"},
 		{[]string{"a long text that has no room here"}, 24, 1, "⏎ queued  a long text t…"},
 	} {
 		q := NewQueue(viewtest.Dark(t), keymap.Default())

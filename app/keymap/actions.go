@@ -108,8 +108,8 @@ var table = []row{
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
 	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},
-	{PopupAccept, in(Popup), "complete", "Complete the command or the path", keys("Tab")},
-	{PopupRun, in(Popup), "accept", "Complete the command or the path; send a command that is complete", keys("Enter")},
+	{PopupAccept, in(Popup), "fill in", "Complete the command or the path", keys("Tab")},
+	{PopupRun, in(Popup), "choose", "Complete the command or the path; send a command that is complete", keys("Enter")},
 	{PopupClose, in(Popup), "close", "Close the list", keys("Esc")},
 
 	{SearchOlder, in(Search), "older", "The next older match", keys("Ctrl+R", "Up", "Ctrl+P")},
@@ -145,7 +145,7 @@ var table = []row{
 	{OpenOutput, in(Conversation), "output", "The whole output of the call", keys("o")},
 	{FullScreen, append(in(Conversation, Panes, Tasks), docked...), "", "Full screen and back", keys("z")},
 
-	{FindAccept, in(Finding), "go there", "Go to the match; n and N go to the next and the previous one", keys("Enter")},
+	{FindAccept, in(Finding), "keep, then n next, N previous", "Go to the match; n and N go to the next and the previous one", keys("Enter")},
 	{FindErase, in(Finding), "", "Delete the last character of the search", keys("Backspace")},
 	{FindClose, in(Finding), "close", "Close the search and go back to where it began", keys("Esc", "Ctrl+G")},
 

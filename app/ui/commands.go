@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -65,25 +64,33 @@ func run(u *UI, c slash.Command, args string) error {
 	return err
 }
 
+// The order of what the prompt offers, after the commands that are used most.
+const (
+	ownCommand    = 100 + iota
+	sameAsBefore  // people know it by another name, which stands among those that are used most
+	customCommand // of the person, the project or a server
+	otherName
+)
+
 // offeredCommands lists the commands as the prompt completes them, in a few words each: those that are used most come
-// first, other names last unless they are used most.
+// first, other names last.
 func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	all := commandHelp(custom)
 	rank := make(map[string]int)
 	for i, c := range slash.Commands {
 		all[i].Help, all[i].Args = cmp.Or(c.Brief, c.Help), c.Args
-		rank[all[i].Name] = c.Use
+		rank[all[i].Name] = cmp.Or(c.Use, ownCommand)
 	}
 	for _, name := range slash.AliasNames() {
 		to, _, _ := strings.Cut(slash.Aliases[name], " ")
 		c, _ := slash.Find(to)
 		all = append(all, draw.CommandHelp{Name: "/" + name, Help: cmp.Or(c.Brief, c.Help)})
-		if c.Use > 0 { // people know it by this name
-			rank["/"+name], rank["/"+c.Name] = c.Use, 0
+		if rank["/"+name] = otherName; c.Use > 0 {
+			rank["/"+name], rank["/"+c.Name] = c.Use, sameAsBefore
 		}
 	}
 	slices.SortStableFunc(all, func(a, b draw.CommandHelp) int {
-		return cmp.Compare(cmp.Or(rank[a.Name], math.MaxInt), cmp.Or(rank[b.Name], math.MaxInt))
+		return cmp.Compare(cmp.Or(rank[a.Name], customCommand), cmp.Or(rank[b.Name], customCommand))
 	})
 	return all
 }

@@ -19,7 +19,7 @@ func TestFilesFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("mail ann@example.org about @tax")
-		x.Want("▸@checkout/tax.go", "@checkout/tax_test.go", "Tab complete")
+		x.Want("▸@checkout/tax.go", "@checkout/tax_test.go", "Tab fill in")
 		x.Press("Down", "Tab")
 		x.Want("> mail ann@example.org about @checkout/tax_test.go")
 		x.unwanted("@checkout/tax.go")

@@ -250,7 +250,7 @@ func (p *Panes) drawPane(in draw.Area, q *paneView) {
 func (p *Panes) notes(q *paneView) [][]draw.Span {
 	var lines [][]draw.Span
 	if p.attach.shows() && !p.typing && q.Attach != "" && q.Pane.Pane == p.list.shown {
-		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Code, q.Attach)...))
+		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Muted, q.Attach)...))
 	}
 	if q.Lost != "" {
 		lines = append(lines, append([]draw.Span{draw.Text(themes.Warning, "closed: ")}, draw.Untrusted(themes.Text, q.Lost)...))
