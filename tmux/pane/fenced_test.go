@@ -134,8 +134,8 @@ func TestWhatASandboxEndsIsNamed(t *testing.T) {
 		f := newFenced(t, shell)
 		for _, within := range []Sandboxed{ReadOnly, Fenced} {
 			for command, names := range map[string][]string{
-				"sleep 1000 >/dev/null 2>&1 & sleep 0.2": {"sleep"}, "nohup sleep 1000 >/dev/null 2>&1 & sleep 0.2; exit 0": {"sleep"},
-				"(setsid env -i /bin/sleep 1000 </dev/null >/dev/null 2>&1 &); sleep 0.2": {"sleep"}, "sleep 0 & wait": nil, "exit 0": nil,
+				"sleep 1000 >/dev/null 2>&1 & sleep 0.2": {"sleep"}, "nohup sleep 1000 >/dev/null 2>&1 & sleep 1; exit 0": {"sleep"},
+				"(setsid env -i /bin/sleep 1000 </dev/null >/dev/null 2>&1 &); sleep 1": {"sleep"}, "sleep 0 & wait": nil, "exit 0": nil,
 			} {
 				c, _ := f.start(command, within)
 				if e := c.Exit(); !slices.Equal(e.Ended, names) || len(e.Left) > 0 || e.Fault != "" {
