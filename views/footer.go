@@ -75,7 +75,7 @@ func (f *Footer) hints() []draw.Hint {
 		return append(f.labels(f.scope), draw.Hint{Label: "all other keys go to the pane"})
 	case keymap.Secret: // nothing below it can be reached
 		return f.labels(f.scope)
-	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Naming: // it names its keys itself
+	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Document: // it names its keys itself
 		return f.general(nil)
 	}
 	if f.scope != keymap.Global {

@@ -338,7 +338,11 @@ func (t *Tabbed) drawSearch(c draw.Canvas) {
 // last returns the rows at the end: a line that is typed or said, else what there is to know of the selected value; and
 // the keys.
 func (t *Tabbed) last(w int) [][]draw.Span {
-	keys := draw.HintRow(draw.HintsOf(t.Keys, t.Scope()), w)
+	hints := draw.HintsOf(t.Keys, t.Scope())
+	if t.line == nil && !t.picks { // there is nothing to choose
+		hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return slices.Contains(t.Keys.Keys(keymap.Pick), h.Key) })
+	}
+	keys := draw.HintRow(hints, w)
 	v, _ := t.selected()
 	switch {
 	case t.line != nil:
