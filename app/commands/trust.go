@@ -64,7 +64,7 @@ func setTrust(s *Session, on bool, ids []string) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := chosenItems(all, ids, on)
+	chosen, err := chosenItems(all, ids)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func trustDiff(s *Session, ids []string) (show.Answer, error) {
 	if err != nil {
 		return show.Answer{}, err
 	}
-	chosen, err := chosenItems(all, ids, false)
+	chosen, err := chosenItems(all, ids)
 	if err != nil {
 		return show.Answer{}, err
 	}
@@ -99,14 +99,14 @@ func settingsAlone(all []compose.TrustItem) bool {
 // trustID names an item in the form in which it is shown: another form of it is another id.
 func trustID(i compose.TrustItem) string { return idOf(i.Dir, i.Kind, i.Name, i.Print) }
 
-// chosenItems returns the items that ids mean; all is all that wait.
-func chosenItems(all []compose.TrustItem, ids []string, on bool) ([]compose.TrustItem, error) {
+// chosenItems returns the items that ids mean.
+func chosenItems(all []compose.TrustItem, ids []string) ([]compose.TrustItem, error) {
 	var chosen []compose.TrustItem
 	for _, id := range ids {
 		i := slices.IndexFunc(all, func(i compose.TrustItem) bool { return trustID(i) == id })
 		switch {
-		case id == "all" && on:
-			chosen = append(chosen, waiting(all)...)
+		case id == "all": // plain mode puts the ids of what it has shown in its place
+			return nil, errors.New("look at the list first: /trust")
 		case i < 0:
 			return nil, fmt.Errorf("%q is not in the list, or changed while you looked at it: /trust shows the list", id)
 		default:

@@ -78,7 +78,10 @@ func TestTrust(t *testing.T) {
 	if a, err := Run(t.Context(), s, stop.Deeds[1].Run...); err != nil || a.Text == nil || a.Text.Form != show.Diff || !strings.Contains(a.Text.Body, "touch evil") {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err := Run(t.Context(), s, "trust", "all"); err != nil || a.Leave == nil {
+	if _, err := Run(t.Context(), s, "trust", "all"); err == nil || !strings.Contains(err.Error(), "look at the list first") {
+		t.Errorf("what nobody has seen is trusted: %v", err)
+	}
+	if a, err := Run(t.Context(), s, "trust", stop.ID, row(list(), "hook PreToolUse").ID); err != nil || a.Leave == nil { // the control
 		t.Errorf("%+v, %v", a, err)
 	}
 	if a, err := Run(t.Context(), s, "trust", "forget", row(list(), "hook Stop").ID); err != nil || a.Leave == nil {

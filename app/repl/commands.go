@@ -142,16 +142,31 @@ func openFile(r *repl, path string) {
 	}
 }
 
-// withRowIDs returns words with the ids of rows in place of their numbers in the list that the same command printed last.
+// withRowIDs returns words with the ids of rows in place of their numbers in the list that the same command printed last, and
+// of "all" that of all rows of it that were shown whole. Numbers stand for rows directly after the command, or after a verb
+// that takes an ID or a NAME: what follows is the person's text.
 func withRowIDs(r *repl, words []string) []string {
 	rows := r.listed[words[0]]
-	words = slices.Clone(words)
+	c, _ := slash.Find(words[0])
+	ids := words[:1:1]
 	for i, w := range words[1:] {
-		if n, err := strconv.Atoi(strings.TrimPrefix(w, "#")); err == nil && n >= 1 && n <= len(rows) {
-			words[i+1] = rows[n-1].ID
+		n, err := strconv.Atoi(strings.TrimPrefix(w, "#"))
+		switch verb := strings.ToLower(w); {
+		case err == nil && n >= 1 && n <= len(rows):
+			ids = append(ids, rows[n-1].ID)
+		case verb == "all" && len(rows) > 0:
+			for _, row := range rows {
+				if row.Whole && row.ID != verb {
+					ids = append(ids, row.ID)
+				}
+			}
+		case i == 0 && (strings.Contains(c.Args, verb+" ID") || strings.Contains(c.Args, verb+" NAME")):
+			ids = append(ids, w)
+		default:
+			return append(ids, words[i+1:]...)
 		}
 	}
-	return words
+	return ids
 }
 
 // frontend returns what commands need of the line.

@@ -1,8 +1,10 @@
 package repl
 
 import (
+	"strings"
 	"testing"
 
+	"buddy/app/show"
 	"buddy/app/slash"
 )
 
@@ -28,6 +30,22 @@ func TestCommandsThatRunAtOnce(t *testing.T) {
 	} {
 		if got := atOnce(line); got != want {
 			t.Errorf("%q runs at once: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// A number stands for a row of the list that was printed last where an id is meant, and nowhere in a text.
+func TestNumbersStandForRows(t *testing.T) {
+	rows := []show.Row{{ID: "all", Whole: true}, {ID: "a1", Whole: true}, {ID: "b2", Whole: true}, {ID: "c3"}}
+	r := &repl{listed: map[string][]show.Row{"memory": rows, "session": rows, "trust": rows, "model": rows}}
+	for line, want := range map[string]string{
+		"memory forget 2": "memory forget a1", "memory edit #2 Use 3 blanks.": "memory edit a1 Use 3 blanks.", "memory add 2 tabs": "memory add 2 tabs",
+		"memory why 9": "memory why 9", "session resume 4": "session resume c3", "session fork 2": "session fork 2", "session rename 2 things": "session rename 2 things",
+		"session search 3": "session search 3", "trust 2 3": "trust a1 b2", "trust forget 4": "trust forget c3", "trust all": "trust a1 b2", "model 2": "model a1",
+		"style 2": "style 2", "memory": "memory",
+	} {
+		if got := strings.Join(withRowIDs(r, strings.Split(line, " ")), " "); got != want {
+			t.Errorf("/%s: %s, want %s", line, got, want)
 		}
 	}
 }
