@@ -38,7 +38,6 @@ type Form string
 // The forms of a text.
 const (
 	Notice Form = ""     // a few lines in the conversation
-	Page   Form = "page" // a long text, to scroll and search in
 	Diff   Form = "diff" // a unified diff
 )
 

@@ -68,14 +68,11 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 
 // showText shows a text in its form.
 func showText(u *UI, t show.Text) {
-	switch t.Form {
-	case show.Page:
-		u.v.pager.Show(dialog.Document{Title: t.Title, Text: strings.NewReader(t.Body), Size: int64(len(t.Body)), Prose: true})
-	case show.Diff:
+	if t.Form == show.Diff {
 		openChanges(u, t.Title, t.Body)
-	default:
-		u.deps.Catalog.Notice(strings.TrimRight(t.Body, "\n"))
+		return
 	}
+	u.deps.Catalog.Notice(strings.TrimRight(t.Body, "\n"))
 }
 
 // askShown asks a question with deeds as choices, and one that does nothing.
