@@ -77,6 +77,7 @@ var rules = []rule{
 	{"app/repl", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/spf13/cobra"}, "the commands start it"},
 	{"app/headless", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/ui", "github.com/spf13/cobra"}, "the commands start it"},
 	{"app/doctor", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "github.com/spf13/cobra"}, "the same with a screen and without"},
+	{"app/project", nil, []string{"buddy/app$", "buddy/app/c", "buddy/app/ui", "buddy/app/slash", "buddy/app/live", "buddy/tmux$", "buddy/sessions", "github.com/spf13/cobra"}, "finds what comes with a folder, for whoever asks"},
 	{"app/compose", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/doctor", "buddy/app/plain", "buddy/app/input", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/spf13/cobra"}, "below all that shows a session"},
 	{"app/input", nil, []string{"buddy/app/compose", "buddy/app/ui", "buddy/config", "buddy/agent$"}, "the same with a screen and without"},
 	{"app/account", nil, []string{"buddy/app/compose", "buddy/app/ui", "buddy/agent", "buddy/tools", "buddy/tmux"}, "keys and logins only"},

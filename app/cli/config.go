@@ -11,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/keymap"
+	"buddy/app/project"
 	"buddy/config"
 	"buddy/views/markup"
 )
@@ -40,7 +41,7 @@ func (s *configCLI) pathCommand() *cobra.Command {
 		Example: "  buddy config path\n  buddy config path --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, f := range config.Sources(s.options.Config, compose.TrustStore()) {
+			for _, f := range config.Sources(s.options.Config, project.TrustStore()) {
 				var err error
 				if s.json {
 					err = s.encode(f)
@@ -247,8 +248,8 @@ func (s *configCLI) reports(file string) []*config.Report {
 		compose.CheckSettings(r, false)
 		return []*config.Report{r}
 	}
-	var user, project []*config.Report
-	sources := config.Sources("", compose.TrustStore())
+	var user, there []*config.Report // the person's, and those of the project
+	sources := config.Sources("", project.TrustStore())
 	for i := range sources { // the person's first: a project's may name their profiles
 		f := sources[len(sources)-1-i]
 		if !f.Read {
@@ -269,9 +270,9 @@ func (s *configCLI) reports(file string) []*config.Report {
 		}
 		r := config.Check(f.Path, among...)
 		compose.CheckSettings(r, true)
-		project = append(project, r)
+		there = append(there, r)
 	}
-	return append(project, user...)
+	return append(there, user...)
 }
 
 func (s *configCLI) schemaCommand() *cobra.Command {

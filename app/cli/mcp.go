@@ -13,6 +13,7 @@ import (
 	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
+	"buddy/app/project"
 	"buddy/config"
 	"buddy/extensions/mcp"
 	"buddy/views/markup"
@@ -176,7 +177,7 @@ func (s *mcpCLI) importFile() *cobra.Command {
 		Example: "  buddy mcp import ~/.claude.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			found, err := compose.ServersIn(args[0])
+			found, err := project.ServersIn(args[0])
 			if err != nil {
 				return exit.Failure(err)
 			}

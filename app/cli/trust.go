@@ -15,6 +15,7 @@ import (
 
 	"buddy/app/compose"
 	"buddy/app/exit"
+	"buddy/app/project"
 	"buddy/config"
 	"buddy/texts"
 	"buddy/views/markup"
@@ -64,7 +65,7 @@ func (s *cli) trustCommand() *cobra.Command {
 // listTrusted prints the folders that are trusted with their parts, then what of this folder could
 // be trusted, in full.
 func (s *cli) listTrusted() error {
-	dirs, err := compose.TrustStore().List()
+	dirs, err := project.TrustStore().List()
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (s *cli) listTrusted() error {
 			return err
 		}
 		if d.Print != "" {
-			if err := s.print("                    %s", compose.SettingsPart); err != nil {
+			if err := s.print("                    %s", project.SettingsPart); err != nil {
 				return err
 			}
 		}
@@ -105,12 +106,12 @@ func (s *cli) listTrusted() error {
 }
 
 // checkParts returns the parts of a folder's project, and hints at what was left out.
-func (s *cli) checkParts(dir string) ([]compose.PartCheck, error) {
+func (s *cli) checkParts(dir string) ([]project.Check, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
 	if err != nil {
 		return nil, err
 	}
-	checks, problems, err := compose.CheckParts(dir, c)
+	checks, problems, err := project.CheckParts(dir, c)
 	for _, p := range problems {
 		s.hint("left out of %s: %s", p.File, p.Reason)
 	}
@@ -118,7 +119,7 @@ func (s *cli) checkParts(dir string) ([]compose.PartCheck, error) {
 }
 
 // showPart prints a part that is not trusted in full, and what changed since it was.
-func (s *cli) showPart(c compose.PartCheck) error {
+func (s *cli) showPart(c project.Check) error {
 	state := "not trusted"
 	if c.State.Changed {
 		state = "not trusted: it changed since you trusted it"
@@ -152,7 +153,7 @@ func (s *cli) trustDir(name string) error {
 	if err != nil {
 		return err
 	}
-	checks = slices.DeleteFunc(checks, func(c compose.PartCheck) bool { return c.State.Trusted })
+	checks = slices.DeleteFunc(checks, func(c project.Check) bool { return c.State.Trusted })
 	for _, c := range checks {
 		if err := s.showPart(c); err != nil {
 			return err
@@ -181,9 +182,9 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 	if err != nil {
 		return err
 	}
-	var chosen []compose.PartCheck
+	var chosen []project.Check
 	for _, name := range names {
-		if name == compose.SettingsPart {
+		if name == project.SettingsPart {
 			if err := trustSettings(s.out, dir, on); err != nil {
 				return err
 			}
@@ -195,9 +196,9 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 			chosen = append(chosen, gone)
 			continue
 		}
-		i := slices.IndexFunc(checks, func(c compose.PartCheck) bool { return c.String() == name })
+		i := slices.IndexFunc(checks, func(c project.Check) bool { return c.String() == name })
 		if i < 0 {
-			have := texts.Join(checks, ", ", func(c compose.PartCheck) string { return c.String() })
+			have := texts.Join(checks, ", ", func(c project.Check) string { return c.String() })
 			return fmt.Errorf("no part %q in %s (have: %s)", name, dir, cmp.Or(have, "none"))
 		}
 		chosen = append(chosen, checks[i])
@@ -217,10 +218,10 @@ func trustSettings(out io.Writer, name string, on bool) error {
 		return err
 	}
 	if !on {
-		if err := compose.TrustStore().ForgetSettings(dir); err != nil {
+		if err := project.TrustStore().ForgetSettings(dir); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(out, markup.Plain("no longer trusted: "+compose.SettingsPart+" of "+dir))
+		_, err := fmt.Fprintln(out, markup.Plain("no longer trusted: "+project.SettingsPart+" of "+dir))
 		return err
 	}
 	print, err := config.Fingerprint(dir)
@@ -236,26 +237,26 @@ func trustSettings(out io.Writer, name string, on bool) error {
 
 // setSettings trusts the settings of a folder in the form that has a print, and says what that changes.
 func setSettings(out io.Writer, dir, print string, keys []string) error {
-	if err := compose.TrustStore().Trust(dir, print); err != nil {
+	if err := project.TrustStore().Trust(dir, print); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, markup.Plain(compose.TrustedText(dir, keys)))
+	_, err := fmt.Fprintln(out, markup.Plain(project.TrustedText(dir, keys)))
 	return err
 }
 
 // trustedPart finds a part by its name that is trusted in a folder or in one above it in its
 // repository. It need not be there any more.
-func trustedPart(name, part string) (found compose.PartCheck, ok bool, err error) {
+func trustedPart(name, part string) (found project.Check, ok bool, err error) {
 	dir, err := config.ResolveDir(name)
 	if err != nil {
 		return found, false, err
 	}
-	all, err := compose.TrustStore().List()
+	all, err := project.TrustStore().List()
 	for _, folder := range config.ProjectFolders(dir) {
 		for _, d := range all {
 			for _, p := range d.Parts {
 				if one := (config.Part{Kind: p.Kind, Name: p.Name}); d.Dir == folder && one.String() == part {
-					found.Dir, found.Part = folder, one
+					found.Dir, found.Part.Part = folder, one
 					return found, true, err
 				}
 			}
@@ -266,21 +267,21 @@ func trustedPart(name, part string) (found compose.PartCheck, ok bool, err error
 
 // setParts trusts parts in the form that was shown, or ends that. One that can't be trusted is an
 // error after the others are.
-func (s *cli) setParts(checks []compose.PartCheck, on bool) error {
+func (s *cli) setParts(checks []project.Check, on bool) error {
 	var errs []error
 	for _, c := range checks {
 		var err error
-		p := c.Part
+		p := c.Part.Part
 		p.Seen = c.State.Print
 		said := "trusted "
 		switch {
 		case !on:
 			said = "no longer trusted: "
-			err = compose.TrustStore().ForgetParts(c.Dir, p)
+			err = project.TrustStore().ForgetParts(c.Dir, p)
 		case c.State.Err != nil:
 			err = c.State.Err
 		default:
-			err = compose.TrustStore().TrustParts(c.Dir, p)
+			err = project.TrustStore().TrustParts(c.Dir, p)
 		}
 		if err == nil {
 			err = s.print("%s", markup.Plain(said+texts.OneLine(p.String())))
@@ -297,7 +298,7 @@ func forgetTrust(out io.Writer, dir string) error {
 			return err
 		}
 	}
-	found, err := compose.TrustStore().Forget(name)
+	found, err := project.TrustStore().Forget(name)
 	switch {
 	case err != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"buddy/app/compose"
+	"buddy/app/project"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/config"
@@ -56,7 +57,7 @@ func showSettings(_ context.Context, s *Session, _ []string) (show.Answer, error
 func settingsFiles(explicit, home string) show.Section {
 	files := show.Section{Title: "Files, the strongest first"}
 	listed := make(map[string]bool)
-	for _, f := range config.Sources(explicit, compose.TrustStore()) {
+	for _, f := range config.Sources(explicit, project.TrustStore()) {
 		if !f.Exists && listed[f.Kind] {
 			continue // an old name, which nobody should take now
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/app/compose"
+	"buddy/app/project"
 	"buddy/app/show"
 	"buddy/app/slash"
 )
@@ -47,11 +48,11 @@ func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) 
 
 // listTrust lists what of the project needs trust. Where there is nothing but settings it trusts the folder.
 func listTrust(s *Session) (show.Answer, error) {
-	all, err := s.Setup.TrustItems()
+	all, err := s.Setup.Project().Items()
 	if err != nil || !settingsAlone(all) {
 		return show.Answer{List: trustList(s.Setup, all)}, err
 	}
-	text, err := s.Setup.TrustFolder()
+	text, err := s.Setup.Project().TrustFolder()
 	if err != nil || text != "" {
 		return show.Say(text), err
 	}
@@ -60,7 +61,7 @@ func listTrust(s *Session) (show.Answer, error) {
 
 // setTrust trusts the items that ids mean, or ends that.
 func setTrust(s *Session, on bool, ids []string) error {
-	all, err := s.Setup.TrustItems()
+	all, err := s.Setup.Project().Items()
 	if err != nil {
 		return err
 	}
@@ -68,12 +69,12 @@ func setTrust(s *Session, on bool, ids []string) error {
 	if err != nil {
 		return err
 	}
-	return s.Setup.SetTrust(on, chosen)
+	return s.Setup.Project().SetTrust(on, chosen)
 }
 
 // trustDiff shows what has changed in an item since it was trusted.
 func trustDiff(s *Session, ids []string) (show.Answer, error) {
-	all, err := s.Setup.TrustItems()
+	all, err := s.Setup.Project().Items()
 	if err != nil {
 		return show.Answer{}, err
 	}
@@ -81,7 +82,7 @@ func trustDiff(s *Session, ids []string) (show.Answer, error) {
 	if err != nil {
 		return show.Answer{}, err
 	}
-	diff, err := s.Setup.PartDiff(chosen[0])
+	diff, err := s.Setup.Project().PartDiff(chosen[0])
 	return show.Answer{Text: &show.Text{Title: chosen[0].Title(), Body: diff, Form: show.Diff}}, err
 }
 
@@ -92,18 +93,18 @@ func (s *Session) again() show.Answer {
 
 // settingsAlone reports whether nothing but the settings of the folder waits for trust, and nothing is trusted: they are
 // trusted without a list.
-func settingsAlone(all []compose.TrustItem) bool {
-	return len(all) == 0 || len(all) == 1 && all[0].Kind == compose.SettingsKind && all[0].Waits()
+func settingsAlone(all []project.Item) bool {
+	return len(all) == 0 || len(all) == 1 && all[0].Kind == project.SettingsKind && all[0].Waits()
 }
 
 // trustID names an item in the form in which it is shown: another form of it is another id.
-func trustID(i compose.TrustItem) string { return idOf(i.Dir, i.Kind, i.Name, i.Print) }
+func trustID(i project.Item) string { return idOf(i.Dir, i.Kind, i.Name, i.Print) }
 
 // chosenItems returns the items that ids mean.
-func chosenItems(all []compose.TrustItem, ids []string) ([]compose.TrustItem, error) {
-	var chosen []compose.TrustItem
+func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {
+	var chosen []project.Item
 	for _, id := range ids {
-		i := slices.IndexFunc(all, func(i compose.TrustItem) bool { return trustID(i) == id })
+		i := slices.IndexFunc(all, func(i project.Item) bool { return trustID(i) == id })
 		switch {
 		case id == "all": // plain mode puts the ids of what it has shown in its place
 			return nil, errors.New("look at the list first: /trust")
@@ -120,12 +121,12 @@ func chosenItems(all []compose.TrustItem, ids []string) ([]compose.TrustItem, er
 }
 
 // waiting returns the items that could be trusted and are not.
-func waiting(all []compose.TrustItem) []compose.TrustItem {
-	return slices.DeleteFunc(slices.Clone(all), func(i compose.TrustItem) bool { return !i.Waits() })
+func waiting(all []project.Item) []project.Item {
+	return slices.DeleteFunc(slices.Clone(all), func(i project.Item) bool { return !i.Waits() })
 }
 
 // trustList lists items, after a row for all that wait.
-func trustList(setup *compose.Setup, all []compose.TrustItem) *show.List {
+func trustList(setup *compose.Setup, all []project.Item) *show.List {
 	list := show.List{
 		Title: "What this project runs and grants", Columns: []string{"what", "runs", "state"}, Done: []string{"trust", "apply"},
 		Usage: "/trust N or /trust all trusts them as they are shown here, /trust forget N ends it",
@@ -147,22 +148,22 @@ func trustList(setup *compose.Setup, all []compose.TrustItem) *show.List {
 }
 
 // trustRow is an item with all that a person should know before trusting it.
-func trustRow(setup *compose.Setup, i compose.TrustItem) show.Row {
-	r := show.Row{ID: trustID(i), Cells: []string{i.Title(), i.Runs, string(i.State)}, Mark: i.State == compose.Trusted, More: i.Lines, Title: "Trust " + i.Title() + "?"}
+func trustRow(setup *compose.Setup, i project.Item) show.Row {
+	r := show.Row{ID: trustID(i), Cells: []string{i.Title(), i.Runs, string(i.State)}, Mark: i.State == project.Trusted, More: i.Lines, Title: "Trust " + i.Title() + "?"}
 	do := func(label, verb string) {
 		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: []string{"trust", verb, r.ID}})
 	}
 	switch i.State {
-	case compose.Untrustable:
+	case project.Untrustable:
 		r.Title = i.Title() + " can't be trusted"
-	case compose.Trusted:
+	case project.Trusted:
 		r.Title = i.Title() + " is trusted"
 		do("no longer trust it", "unset")
-	case compose.Changed:
+	case project.Changed:
 		r.Title, r.Whole = i.Title()+" changed since you trusted it", true
 		do("trust it as it is now", "set")
 		do("show what changed", "diff")
-		if diff, err := setup.PartDiff(i); err == nil && diff != "" {
+		if diff, err := setup.Project().PartDiff(i); err == nil && diff != "" {
 			r.More = append(slices.Clone(r.More), strings.Split(strings.TrimSpace(diff), "\n")...)
 		}
 	default:

@@ -8,6 +8,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/prompt"
 	"buddy/agent/subagents"
+	"buddy/app/project"
 	"buddy/config"
 	"buddy/extensions"
 	"buddy/extensions/subagent"
@@ -30,7 +31,7 @@ func (p *Program) agents(facts prompt.Facts) agent.Agents {
 // agentFiles reads the definitions of subagents, and knows which models they may name.
 type agentFiles struct {
 	config  config.Config
-	files   *extensionFiles
+	files   *project.Extensions
 	connect func(config.Profile) (model.Model, error)
 }
 
@@ -59,7 +60,7 @@ func (a agentFiles) profile(name string) (config.Profile, bool) {
 
 // read reads the definitions of subagents.
 func (a agentFiles) read(ctx context.Context) (subagents.Set, error) {
-	items, problems, err := a.files.findAgents(ctx)
+	items, problems, err := a.files.Unnamed(ctx, extensions.Agent)
 	set := subagents.Set{}
 	var left []extensions.Problem
 	set.Agents, left = subagent.All(items)

@@ -28,6 +28,7 @@ import (
 	"buddy/agent/redact"
 	"buddy/agent/turn"
 	"buddy/app/exit"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
@@ -56,16 +57,16 @@ type Program struct {
 	Live     live
 	Options  agent.Options // of the runtime
 	Journal  *journal
-	Dest     *Destination       // where the session begins
-	Env      target.Environment // of that
-	Targets  *target.Set        // that and the others
-	Servers  *mcp.Servers       // MCP servers
-	Checks   *lsp.Clients       // of language servers
-	Memory   *memory.Store      // nil: there is none
-	inside   inside             // holds what the session starts by itself
-	files    *extensionFiles    // of skills, commands and styles
-	plan     *file.Plan         // of the session, which all targets share
-	withheld []string           // names of variables that commands do not get
+	Dest     *Destination        // where the session begins
+	Env      target.Environment  // of that
+	Targets  *target.Set         // that and the others
+	Servers  *mcp.Servers        // MCP servers
+	Checks   *lsp.Clients        // of language servers
+	Memory   *memory.Store       // nil: there is none
+	inside   inside              // holds what the session starts by itself
+	files    *project.Extensions // of skills, commands and styles
+	plan     *file.Plan          // of the session, which all targets share
+	withheld []string            // names of variables that commands do not get
 
 	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
 
@@ -105,8 +106,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Servers = servers
 	p.Checks = p.newChecks(deferred)
 	p.Memory = newMemory(p, first.Files, secret, !f.Headless)
-	p.files = newExtensionFiles(first.Files, p.Dest.Name == slash.ThisMachine)
-	p.files.plugins = p.pluginSources
+	p.files = project.NewExtensions(first.Files, p.Dest.Name == slash.ThisMachine)
+	p.files.Plugins = p.Project().PluginTexts
 	chosen := p.chooseStyle()
 	told := telling{
 		facts: prompt.Facts{

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,12 +15,10 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
+	"buddy/app/project"
 	"buddy/app/slash"
-	"buddy/config"
-	"buddy/extensions/lsp"
 	"buddy/extensions/mcp"
 	"buddy/texts"
-	"buddy/texts/searchpath"
 	"buddy/tmux/host/child"
 	"buddy/tmux/pane/fence"
 )
@@ -129,50 +126,6 @@ func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 	return s.p.inside.hold(s.p, true, show, keep)
 }
 
-// checkedServer returns a server of the project's .mcp.json as it starts now.
-func (s starter) checkedServer(one mcp.Server) (mcp.Server, error) {
-	checks, _, err := s.p.checkParts()
-	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Kind == "mcp" && c.Name == one.Name })
-	if err != nil || len(one.Process.Command) == 0 {
-		return one, err
-	}
-	if i < 0 {
-		plugins, err := s.p.serversOfPlugins()
-		if n := slices.IndexFunc(plugins, func(p mcp.Server) bool { return p.Name == one.Name && p.Problem == "" }); n < 0 || err != nil {
-			return one, errors.Join(errors.New("it is not there any more, or not trusted (buddy trust)"), err)
-		}
-		return one, nil
-	}
-	one.Process.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
-		one.Process.Command, err = c.Args(one.Process.Command)
-		return err
-	})
-	return one, err
-}
-
-// checkedLanguageServer returns a language server as it starts now, in a folder.
-func (s starter) checkedLanguageServer(one lsp.Server, root string) (lsp.Server, error) {
-	folders := []string{".", root}
-	for _, folder := range folders {
-		checks, _, err := CheckParts(folder, s.p.Config)
-		if err != nil {
-			return one, err
-		}
-		i := slices.IndexFunc(checks, func(c PartCheck) bool {
-			return c.Kind == lspKind && c.Name == one.Name && c.path() == one.Command[0]
-		})
-		if i < 0 {
-			continue
-		}
-		one.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
-			one.Command, err = c.Args(one.Command)
-			return err
-		})
-		return one, err
-	}
-	return one, nil
-}
-
 // shownTo returns the files that words of a command line name by whole paths, but for those with keys.
 func (s starter) shownTo(words ...string) (all []string) {
 	own := func(path string) bool {
@@ -192,11 +145,5 @@ func (s starter) shownTo(words ...string) (all []string) {
 	return all
 }
 
-// programPath returns the PATH in which programs are looked for that a session starts by itself: without the folders that
-// commands in the fence may write to, besides the workspace.
-func programPath(c config.Config) string {
-	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
-}
-
 // startEnv returns what the programs get that a session starts by itself.
-func (s starter) startEnv() []string { return []string{"PATH=" + programPath(s.p.Config)} }
+func (s starter) startEnv() []string { return []string{"PATH=" + project.ProgramPath(s.p.Config)} }

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent"
 	"buddy/agent/event"
+	"buddy/app/project"
 	"buddy/extensions/mcp"
 	"buddy/views/markup"
 )
@@ -24,12 +25,12 @@ func LeftOut(ctx context.Context, p *Program) (all []event.Event) {
 	}
 	for _, s := range p.Servers.List() {
 		text := markup.Plain(fmt.Sprintf("MCP server %s is not started: %s", s.Name, s.Error))
-		switch lost := strings.HasSuffix(s.Error, NotUnderstood); {
-		case s.State != mcp.Off || !s.Barred || strings.Contains(s.Error, trustFirst):
+		switch lost := strings.HasSuffix(s.Error, project.NotUnderstood); {
+		case s.State != mcp.Off || !s.Barred || strings.Contains(s.Error, project.TrustFirst):
 		case !lost:
 			all = append(all, event.Notice{Text: text})
-		case !s.Project || strings.HasPrefix(s.Name, pluginPrefix): // what is said of .mcp.json names the others
-			all = append(all, lostLimit(text))
+		case !s.Project || strings.HasPrefix(s.Name, project.PluginPrefix): // what is said of .mcp.json names the others
+			all = append(all, project.LostLimit(text))
 		}
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/project"
 	"buddy/tools"
 	"buddy/tools/target"
 	"buddy/views/markup"
@@ -157,9 +158,9 @@ func (r *Prepared) Start() error {
 		r.Publish(event.Notice{Text: n})
 	}
 	for _, text := range p.limits {
-		r.Publish(lostLimit(text))
+		r.Publish(project.LostLimit(text))
 	}
-	p.ofProject = p.projectNotices()
+	p.ofProject = p.Project().Notices()
 	for _, e := range p.ofProject {
 		r.Publish(e)
 	}
@@ -170,7 +171,7 @@ func (r *Prepared) Start() error {
 	if p.Problem != "" && p.Config.Active != nil {
 		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
 	}
-	go sweepCopies()
+	go project.SweepCopies()
 	p.Servers.Start()
 	p.Checks.Start()
 	if r.panes {

@@ -1,21 +1,13 @@
 package compose
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"path"
-	"slices"
 	"time"
 
-	"buddy/agent/instructions"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/extensions/mcp"
-	"buddy/tools/file"
 )
 
 const (
@@ -28,58 +20,14 @@ const (
 // project on another target, which do not run. The error says why the latter are not known.
 func (p *Program) MCPStatuses() ([]mcp.Status, error) {
 	all := p.Servers.List()
-	if p.Target == slash.ThisMachine || p.files.there == nil {
+	if p.Target == slash.ThisMachine || p.files.There == nil {
 		return all, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	there, err := serversElsewhere(ctx, p.files.there, p.Target)
+	there, err := project.Elsewhere(ctx, p.files.There, p.Target)
 	if err != nil {
 		err = fmt.Errorf("the MCP servers of the project on %s are not known: %w", p.Target, err)
 	}
 	return append(all, there...), err
-}
-
-// serversElsewhere reads the servers of the project from the target where it is.
-func serversElsewhere(ctx context.Context, files *file.Workspace, target string) ([]mcp.Status, error) {
-	if _, err := files.Home(ctx); err != nil { // it finds the root, too
-		return nil, err
-	}
-	dirs, err := instructions.Chain(ctx, files, files.Root())
-	if err != nil {
-		return nil, err
-	}
-	var all []mcp.Status
-	for _, dir := range slices.Backward(dirs) {
-		name := path.Join(dir, ".mcp.json")
-		_, data, err := files.Peek(ctx, name, maxMCPFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var project struct {
-			Servers map[string]serverEntry `json:"mcpServers"`
-		}
-		if err == nil {
-			err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &project)
-		}
-		if err != nil {
-			return all, fmt.Errorf("%s: %w", name, err)
-		}
-		for _, server := range slices.Sorted(maps.Keys(project.Servers)) {
-			if len(all) == maxElsewhere {
-				return all, nil
-			}
-			all = append(all, notRun(server, target, project.Servers[server]))
-		}
-	}
-	return all, nil
-}
-
-// notRun describes a server of a project that is not on this machine.
-func notRun(name, target string, e serverEntry) mcp.Status {
-	s := e.server(func(name string) (string, bool) { return "${" + name + "}", true })
-	return mcp.Status{
-		Name: name, Transport: s.Transport, Where: s.Where(), Project: true, Elsewhere: true, State: mcp.Off, Barred: true,
-		Error: "not run: the project is on " + target,
-	}
 }

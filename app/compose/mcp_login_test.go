@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"buddy/app/apptest"
 	"buddy/extensions/mcp"
 )
 
@@ -18,7 +19,7 @@ import (
 // server answered.
 func TestServerThatWantsALogin(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	partsProject(t, nil)
+	apptest.Project(t, nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		w.WriteHeader(http.StatusUnauthorized)
@@ -43,7 +44,7 @@ func TestServerThatWantsALogin(t *testing.T) {
 // the result of the call says which.
 func TestCallThatWantsMoreRights(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	partsProject(t, nil)
+	apptest.Project(t, nil)
 	s := sdk.NewServer(&sdk.Implementation{Name: "docs", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "write", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{}, nil

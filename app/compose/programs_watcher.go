@@ -3,19 +3,16 @@ package compose
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/adrg/xdg"
 	"github.com/fsnotify/fsnotify"
 
 	"buddy/agent/event"
 	"buddy/app/fswatch"
-	"buddy/app/slash"
-	"buddy/config"
+	"buddy/app/project"
 	"buddy/texts"
 )
 
@@ -38,14 +35,14 @@ func newPrograms(p *Program) *programs {
 // look finds the folders to watch.
 func (w *programs) look() {
 	w.began = time.Now()
-	w.dirs = w.p.pluginFolders()
+	w.dirs = w.p.Project().PluginFolders()
 }
 
 // places are the folders to watch, with that of the file of what is trusted.
 func (w *programs) places() []string { return append(slices.Clone(w.dirs), filepath.Dir(trustFile())) }
 
 // trustFile returns the file that notes what the person trusts.
-func trustFile() string { return TrustStore().File() }
+func trustFile() string { return project.TrustStore().File() }
 
 // concern notes an event that may change which programs there are.
 func (w *programs) concern(e fsnotify.Event) {
@@ -63,20 +60,20 @@ func (w *programs) reload() {
 		p.Live.Publish(event.Warning{Text: fmt.Sprintf("the %s stay as they were: %v", what, err), Code: "trust"})
 	}
 	if p.Options.Programs != nil {
-		if found := p.findHooks(); len(found.failed) == 0 {
-			p.Options.Programs.Replace(found.Set, found.trusted)
+		if found := p.Project().Hooks(); len(found.Failed) == 0 {
+			p.Options.Programs.Replace(found.Set, found.Trusted)
 		} else {
-			p.Live.Publish(event.Warning{Text: "the hooks stay as they were: " + strings.Join(found.failed, "; "), Code: "trust"})
+			p.Live.Publish(event.Warning{Text: "the hooks stay as they were: " + strings.Join(found.Failed, "; "), Code: "trust"})
 		}
 	}
-	if all, err := p.MCPServers(); err == nil {
+	if all, err := p.Project().Servers(); err == nil {
 		p.Servers.Replace(all, serverClient(all))
 	} else {
 		fail("MCP servers", err)
 	}
 	p.Live.RefreshSkills()
 	said := p.ofProject
-	p.ofProject = p.projectNotices()
+	p.ofProject = p.Project().Notices()
 	for _, e := range p.ofProject {
 		if !slices.Contains(said, e) {
 			p.Live.Publish(e)
@@ -89,46 +86,6 @@ func (w *programs) watch(watcher *fswatch.Watcher, watched map[string]bool) {
 	if added := watchNew(watcher, watched, w.places()); changedSince(added, w.began) {
 		w.quiet.Reset(settle)
 	}
-}
-
-// pluginFolders are all folders of plugins, whether they are trusted or not, and those in which plugins
-// are looked for.
-func (s *Setup) pluginFolders() (dirs []string) {
-	project := ""
-	if s.Target == slash.ThisMachine && s.Config.Project.Dir != "" {
-		project = s.Config.Project.Dir
-		for _, folder := range config.ProjectFolders(project) {
-			dirs = append(dirs, filepath.Join(folder, pluginDir))
-		}
-	}
-	for _, name := range s.Config.Plugins.Dirs {
-		dirs = append(dirs, pluginPath(name))
-	}
-	for _, dir := range slices.Clone(dirs) { // those that can't be read, too
-		entries, err := os.ReadDir(dir)
-		for _, e := range entries {
-			if err == nil && e.IsDir() {
-				dirs = append(dirs, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	found, _ := findPlugins(project, s.Config)
-	for _, f := range found {
-		dirs = append(dirs, f.Dir)
-		for _, name := range f.Files {
-			dirs = append(dirs, filepath.Dir(filepath.Join(f.Dir, name)))
-		}
-	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
-}
-
-// pluginPath returns the folder that the settings name.
-func pluginPath(name string) string {
-	if rest, home := strings.CutPrefix(name, "~/"); home {
-		return filepath.Join(xdg.Home, rest)
-	}
-	return name
 }
 
 // RereadExtensions returns a function that does once what [Program.WatchExtensions] does at a change. Files of plugins that
@@ -160,10 +117,10 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-p.files.read:
+		case <-p.files.Read:
 			first := dirs == nil
 			var began time.Time
-			dirs, began = p.files.watchedDirs()
+			dirs, began = p.files.WatchedDirs()
 			if added := watchNew(watcher, watched, dirs); len(added) > 0 && !first || changedSince(added, began) {
 				p.Live.RefreshSkills() // something may have come before it was watched
 			}

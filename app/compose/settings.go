@@ -3,13 +3,11 @@ package compose
 import (
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
-
-	"github.com/adrg/xdg"
 
 	"buddy/app/exit"
 	"buddy/app/keymap"
+	"buddy/app/project"
 	"buddy/config"
 	"buddy/tools/toolset"
 )
@@ -17,7 +15,7 @@ import (
 // LoadConfig reads the settings that the command line means, with where each is and what to tell
 // the person. Its errors have the exit code of wrong settings.
 func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
-	c, index, notices, err := config.Load(config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: TrustStore()})
+	c, index, notices, err := config.Load(config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: project.TrustStore()})
 	if err != nil {
 		return c, index, notices, exit.Mistake(err)
 	}
@@ -54,10 +52,4 @@ func CheckOff(c config.Config) error {
 		}
 	}
 	return nil
-}
-
-// TrustStore returns the file of the folders that the person trusts.
-func TrustStore() *config.TrustStore {
-	s := config.NewTrustStore(filepath.Join(xdg.StateHome, "buddy"))
-	return &s
 }

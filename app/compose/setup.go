@@ -14,6 +14,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/app/exit"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
@@ -138,6 +139,15 @@ func (s *Setup) note(text string) {
 	}
 }
 
+// Project returns what finds the parts of the project that act by themselves.
+func (s *Setup) Project() *project.Source {
+	source := project.Source{Config: s.Config}
+	if s.Target != slash.ThisMachine {
+		source.Away = s.Target
+	}
+	return &source
+}
+
 // Stored reports whether the session has a file.
 func (s *Setup) Stored() bool {
 	_, err := os.Lstat(s.Store.File(s.ID))
@@ -232,3 +242,11 @@ func (s *Setup) FindHere(resume string) (string, error) {
 
 // CommandLine returns the options that the settings were read with.
 func (s *Setup) CommandLine() *Options { return s.options }
+
+// Current returns the session to continue: its id, or "" while nothing of it is saved.
+func (s *Setup) Current() string {
+	if s.Stored() {
+		return s.ID
+	}
+	return ""
+}

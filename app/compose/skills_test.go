@@ -13,6 +13,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/skills"
 	"buddy/app/apptest"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/extensions/skill"
@@ -56,7 +57,7 @@ func writeAll(t *testing.T, dir, home string, files map[string]string) {
 // found reads the skills of a session in dir.
 func found(t *testing.T, dir string, there *file.Workspace, local bool) (skills.Set, map[string]skill.Skill) {
 	t.Helper()
-	p := &Program{files: newExtensionFiles(there, local)}
+	p := &Program{files: project.NewExtensions(there, local)}
 	p.Config.Project.Dir = dir
 	set, err := p.readSkills(t.Context())
 	if err != nil {
@@ -81,7 +82,7 @@ func here(t *testing.T, dir string) *file.Workspace {
 // partsOf returns the parts of a folder that can be trusted.
 func partsOf(t *testing.T, dir string, want int) (parts []config.Part) {
 	t.Helper()
-	found := ProjectParts(dir, config.Config{})
+	found := project.Parts(dir, config.Config{})
 	for _, p := range found.Parts {
 		if p.Dir != dir || p.Runs == "" || p.When == "" || p.File == "" {
 			t.Errorf("%+v", p)
@@ -167,7 +168,7 @@ func TestTrustOfSkills(t *testing.T) {
 		t.Errorf("without trust: %q", got)
 	}
 	parts := partsOf(t, dir, 2)
-	if err := TrustStore().TrustParts(dir, parts...); err != nil {
+	if err := project.TrustStore().TrustParts(dir, parts...); err != nil {
 		t.Fatal(err)
 	}
 	if got := acts(); got != "own theirs grants" {
@@ -197,18 +198,18 @@ func TestSkillsOfATarget(t *testing.T) {
 	if all["theirs"].Acts {
 		t.Error("a project on a target may act")
 	}
-	p := &Program{files: newExtensionFiles(there, false)}
-	if found, err := p.files.lookBelow(t.Context(), []string{there.Root() + "/api", there.Root() + "/web"}); !found || err != nil {
+	p := &Program{files: project.NewExtensions(there, false)}
+	if found, err := p.files.LookBelow(t.Context(), []string{there.Root() + "/api", there.Root() + "/web"}); !found || err != nil {
 		t.Errorf("%v, %v", found, err)
 	}
-	if again, err := p.files.lookBelow(t.Context(), []string{there.Root() + "/web"}); again || err != nil {
+	if again, err := p.files.LookBelow(t.Context(), []string{there.Root() + "/web"}); again || err != nil {
 		t.Errorf("found again: %v, %v", again, err)
 	}
 	set, err := p.readSkills(t.Context())
 	if err != nil || !slices.ContainsFunc(set.Skills, func(s skill.Skill) bool { return s.Name == "below" }) {
 		t.Errorf("a skill of a folder below: %+v, %v", set, err)
 	}
-	if !p.files.isFile(t.Context(), ".git/HEAD") || p.files.isFile(t.Context(), "none") {
+	if !p.files.IsFile(t.Context(), ".git/HEAD") || p.files.IsFile(t.Context(), "none") {
 		t.Error("files are looked for elsewhere")
 	}
 }
@@ -227,7 +228,7 @@ func TestStyleOfAProject(t *testing.T) {
 		t.Errorf("%q, %q", text, said)
 	}
 	parts := partsOf(t, dir, 1)
-	if err := TrustStore().TrustParts(dir, parts...); err != nil {
+	if err := project.TrustStore().TrustParts(dir, parts...); err != nil {
 		t.Fatal(err)
 	}
 	if text, said := choose(); text != "Answer in verse." || said != "" {
@@ -245,7 +246,7 @@ func TestNoExtensionsReadOnce(t *testing.T) {
 	dir := projectOf(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := &Program{files: newExtensionFiles(here(t, dir), true)}
+	p := &Program{files: project.NewExtensions(here(t, dir), true)}
 	if _, err := p.readSkills(ctx); err == nil {
 		t.Error("a reading that was cancelled did not fail")
 	}

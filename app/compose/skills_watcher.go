@@ -16,13 +16,6 @@ import (
 // maxWatches limits the folders that are watched.
 const maxWatches = 512
 
-// watchedDirs returns the folders whose changes matter, and when the reading began that found them.
-func (x *extensionFiles) watchedDirs() (dirs []string, began time.Time) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return slices.Clone(x.dirs), x.began
-}
-
 // changedSince reports whether a name came into a folder, or went, at about a time or later.
 func changedSince(dirs []string, when time.Time) bool {
 	const coarse = 20 * time.Millisecond // the clock of some file systems

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"buddy/agent/policy"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/extensions"
@@ -43,13 +44,13 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	}
 	chosen, err := style.Choose(all, name)
 	if err == nil && chosen.Origin == extensions.Plugin {
-		err = s.pluginActs(strings.Split(chosen.Name, ":")[0])
+		err = s.Project().PluginTrusted(strings.Split(chosen.Name, ":")[0])
 	}
 	if err != nil || chosen.Origin != extensions.Project {
 		return chosen, err
 	}
-	part := stylePart(chosen.Part, chosen.Source)
-	trusted, changed, err := TrustStore().PartTrusted(chosen.Base, part)
+	part := project.StylePart(chosen.Part, chosen.Source)
+	trusted, changed, err := project.TrustStore().PartTrusted(chosen.Base, part)
 	switch {
 	case err != nil:
 		return chosen, err
@@ -61,11 +62,6 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	return chosen, nil
 }
 
-// stylePart returns what a person has to trust before a style of a project is used.
-func stylePart(name, source string) config.Part {
-	return config.Part{Kind: extensions.Style.One(), Name: name, Definition: source}
-}
-
 // Styles returns the styles that there are, and what was left out. Those of a project are read on
 // this machine only.
 func (s *Setup) Styles() ([]style.Style, []extensions.Problem, error) {
@@ -75,7 +71,7 @@ func (s *Setup) Styles() ([]style.Style, []extensions.Problem, error) {
 	if s.Target == slash.ThisMachine {
 		dir = s.Config.Project.Dir
 	}
-	return stylesIn(ctx, dir, s.pluginSources)
+	return stylesIn(ctx, dir, s.Project().PluginTexts)
 }
 
 // stylesIn reads the styles of a project, and of plugins unless nil.
@@ -87,9 +83,9 @@ func stylesIn(ctx context.Context, dir string, plugins func() ([]extensions.Sour
 			return nil, nil, err
 		}
 	}
-	files := newExtensionFiles(there, true)
-	files.plugins = plugins
-	items, problems, err := files.find(ctx, style.Reserved, extensions.Style)
+	files := project.NewExtensions(there, true)
+	files.Plugins = plugins
+	items, problems, err := files.Find(ctx, style.Reserved, extensions.Style)
 	all, wrong := style.All(items)
 	return all, append(problems, wrong...), err
 }

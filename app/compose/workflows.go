@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent"
 	"buddy/agent/policy"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/extensions"
 	"buddy/extensions/lsp"
@@ -38,7 +39,7 @@ func (w Workflows) Find(name string) (workflow.Workflow, error) {
 
 // sessionWorkflows finds the workflows of a session, and files for them.
 type sessionWorkflows struct {
-	files   *extensionFiles
+	files   *project.Extensions
 	targets *target.Set
 	project string // the folder whose .buddy gets workflows that are saved; "" if it is not on this machine
 }
@@ -64,8 +65,8 @@ func (w sessionWorkflows) fitting() func(prompt string) (name, usage string) {
 	read := sync.OnceValue(func() []workflow.Suggestion {
 		ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 		defer cancel()
-		items, _, _, _ := w.files.readKinds(ctx, extensions.Workflow) // nothing is suggested of what can't be read
-		return workflow.Suggestions(once(items))
+		items, _, _ := w.files.Unnamed(ctx, extensions.Workflow) // nothing is suggested of what can't be read
+		return workflow.Suggestions(items)
 	})
 	return func(prompt string) (name, usage string) {
 		fits := workflow.Fitting(read(), prompt)
@@ -84,7 +85,7 @@ func (w sessionWorkflows) fitting() func(prompt string) (name, usage string) {
 
 // find returns the workflow of a name.
 func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Workflow, error) {
-	all, err := w.files.workflows(ctx)
+	all, err := readWorkflows(ctx, w.files)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Work
 func (w sessionWorkflows) all() (all []workflow.Workflow, left []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 	defer cancel()
-	found, err := w.files.workflows(ctx)
+	found, err := readWorkflows(ctx, w.files)
 	for _, p := range found.Problems {
 		left = append(left, p.String())
 	}
@@ -154,12 +155,12 @@ func WorkflowTools() workflow.Tools {
 	return known
 }
 
-// workflows reads the workflows of a session.
-func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
-	items, problems, _, err := x.readKinds(ctx, extensions.Workflow)
+// readWorkflows reads the workflows of a session.
+func readWorkflows(ctx context.Context, files *project.Extensions) (Workflows, error) {
+	items, problems, err := files.Unnamed(ctx, extensions.Workflow)
 	var w Workflows
 	var left []extensions.Problem
-	w.All, w.Broken, left = workflow.All(once(items), WorkflowTools())
+	w.All, w.Broken, left = workflow.All(items, WorkflowTools())
 	w.Problems = append(problems, left...)
 	return w, err
 }
@@ -170,7 +171,7 @@ func CompletionsOf(p *Program) slash.Offers {
 	return slash.Offers{Workflows: func() []workflow.Workflow {
 		ctx, cancel := context.WithTimeout(context.Background(), completeTime)
 		defer cancel()
-		found, _ := p.files.workflows(ctx)
+		found, _ := readWorkflows(ctx, p.files)
 		return found.All
 	}}
 }
@@ -191,10 +192,10 @@ func WorkflowsHere(o *Options) (Workflows, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 	defer cancel()
-	files := newExtensionFiles(there, true)
+	files := project.NewExtensions(there, true)
 	s := &Setup{Config: c, Target: slash.ThisMachine}
-	files.plugins = s.pluginSources
-	all, err := files.workflows(ctx)
+	files.Plugins = s.Project().PluginTexts
+	all, err := readWorkflows(ctx, files)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("the workflows were not read within " + styleTime.String())
 	}

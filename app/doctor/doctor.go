@@ -22,6 +22,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/app/compose"
 	"buddy/app/input"
+	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
@@ -84,7 +85,7 @@ func checkServers(f *compose.Options) []Finding {
 		if s.Problem != "" {
 			left = append(left, s.Name+": "+s.Problem)
 		}
-		if strings.HasSuffix(s.Problem, compose.NotUnderstood) {
+		if strings.HasSuffix(s.Problem, project.NotUnderstood) {
 			state = Broken
 		}
 	}
@@ -165,7 +166,7 @@ func checkKeys() Finding {
 
 // checkTrust looks at what of the project in this folder runs something or grants it.
 func checkTrust(c config.Config) Finding {
-	checks, problems, err := compose.CheckParts(".", c)
+	checks, problems, err := project.CheckParts(".", c)
 	if err != nil {
 		return Finding{"project", Broken, err.Error(), "mend or remove that file; until then nothing of the project runs"}
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"buddy/app/compose"
+	"buddy/app/project"
 	"buddy/config"
 )
 
@@ -14,7 +14,7 @@ func checkHooks(c config.Config) Finding {
 	if !c.Hooks.Enabled {
 		return Finding{"hooks", Fine, "switched off ([hooks] enabled)", ""}
 	}
-	set := compose.PersonHooks(c.Hooks.Also)
+	set := project.PersonHooks(c.Hooks.Also)
 	cwd, _ := os.Getwd() // unknown: relative names are not looked for
 	var off, foreign []string
 	state, yours := Weak, 0

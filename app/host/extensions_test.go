@@ -14,6 +14,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/fswatch"
 	"buddy/app/live"
+	"buddy/app/project"
 	"buddy/config"
 )
 
@@ -137,11 +138,11 @@ func TestPluginLivesAndGoes(t *testing.T) {
 	}
 	trust := func() {
 		t.Helper()
-		checks, _, err := compose.CheckParts(".", config.Config{})
+		checks, _, err := project.CheckParts(".", config.Config{})
 		if err != nil || len(checks) != 1 {
 			t.Fatal(checks, err)
 		}
-		if err := compose.TrustStore().TrustParts(checks[0].Dir, checks[0].Part); err != nil {
+		if err := project.TrustStore().TrustParts(checks[0].Dir, checks[0].Part.Part); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package compose
+package project
 
 import (
 	"encoding/json"
@@ -11,38 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adrg/xdg"
-
 	"buddy/agent/event"
-	"buddy/app/slash"
+	"buddy/app/apptest"
 	"buddy/config"
 )
-
-// partsProject makes a repository with files, goes to it, and keeps trust in a folder of its own.
-func partsProject(t *testing.T, files map[string]string) string {
-	t.Helper()
-	before := xdg.StateHome
-	xdg.StateHome = t.TempDir()
-	t.Cleanup(func() { xdg.StateHome = before })
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-	return dir
-}
 
 const twoServers = `{"mcpServers": {
 	"files": {"command": "sh", "args": ["./server.sh", "a b"], "env": {"CONF": "conf.json"}},
@@ -57,11 +29,11 @@ const threeHooks = `{"hooks": {
 }}`
 
 func TestPartsOfAProject(t *testing.T) {
-	dir := partsProject(t, map[string]string{
+	dir := apptest.Project(t, map[string]string{
 		".mcp.json": twoServers, ".buddy/hooks.json": "\ufeff" + threeHooks, "server.sh": "", "conf.json": "", "hooks/guard.sh": "", "hooks/stop.py": "",
 		"sub/.mcp.json": `{"mcpServers": {"files": {"command": "../server.sh"}}}`,
 	})
-	found := ProjectParts(filepath.Join(dir, "sub"), config.Config{})
+	found := Parts(filepath.Join(dir, "sub"), config.Config{})
 	var got []string
 	for _, p := range found.Parts {
 		rel, err := filepath.Rel(dir, p.Dir)
@@ -95,8 +67,8 @@ func TestPartsOfAProject(t *testing.T) {
 // The same definition in another order and with other blanks is the same; every value counts.
 func TestDefinitionsAreCanonical(t *testing.T) {
 	definition := func(text string) string {
-		dir := partsProject(t, map[string]string{".mcp.json": `{"mcpServers": {"x": ` + text + `}}`})
-		found := ProjectParts(dir, config.Config{})
+		dir := apptest.Project(t, map[string]string{".mcp.json": `{"mcpServers": {"x": ` + text + `}}`})
+		found := Parts(dir, config.Config{})
 		if len(found.Parts) != 1 {
 			t.Fatalf("%s: %+v", text, found)
 		}
@@ -136,11 +108,11 @@ func TestPartsFromBadFiles(t *testing.T) {
 		},
 		"unexpected end of JSON in": func(path string) error { return os.WriteFile(path, nil, 0o600) },
 	} {
-		dir := partsProject(t, nil)
+		dir := apptest.Project(t, nil)
 		if err := make(filepath.Join(dir, ".mcp.json")); err != nil {
 			t.Fatal(err)
 		}
-		found := ProjectParts(dir, config.Config{})
+		found := Parts(dir, config.Config{})
 		if len(found.Parts) > 0 || len(found.Problems) != 1 || !strings.Contains(found.Problems[0].Reason, name) {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -150,12 +122,12 @@ func TestPartsFromBadFiles(t *testing.T) {
 // What is trusted in the list is what the list showed; a script that changes turns off what names
 // it alone, and the diff shows how.
 func TestTrustOfParts(t *testing.T) {
-	dir := partsProject(t, map[string]string{".mcp.json": twoServers, ".buddy/hooks.json": threeHooks, "server.sh": "", "hooks/guard.sh": "fine\n"})
-	s := &Setup{Target: slash.ThisMachine}
-	state := func(title string) TrustItem {
+	dir := apptest.Project(t, map[string]string{".mcp.json": twoServers, ".buddy/hooks.json": threeHooks, "server.sh": "", "hooks/guard.sh": "fine\n"})
+	s := new(Source)
+	state := func(title string) Item {
 		t.Helper()
-		items, err := s.TrustItems()
-		i := slices.IndexFunc(items, func(i TrustItem) bool { return i.Title() == title })
+		items, err := s.Items()
+		i := slices.IndexFunc(items, func(i Item) bool { return i.Title() == title })
 		if err != nil || i < 0 {
 			t.Fatalf("%s is not among %+v (%v)", title, items, err)
 		}
@@ -165,7 +137,7 @@ func TestTrustOfParts(t *testing.T) {
 		t.Error(text)
 	}
 	guard := state("hook PreToolUse:Bash")
-	if err := s.SetTrust(true, []TrustItem{guard, state("mcp web")}); err != nil {
+	if err := s.SetTrust(true, []Item{guard, state("mcp web")}); err != nil {
 		t.Fatal(err)
 	}
 	if state("hook PreToolUse:Bash").State != Trusted || state("mcp web").State != Trusted || state("mcp files").State != NotTrusted {
@@ -175,37 +147,37 @@ func TestTrustOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := state("hook PreToolUse:Bash")
-	diff, err := (&Setup{}).PartDiff(changed)
+	diff, err := new(Source).PartDiff(changed)
 	if changed.State != Changed || state("mcp web").State != Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
 		t.Errorf("%+v, %s, %v", changed, diff, err)
 	}
 	if text := noticesOf(s); !strings.Contains(text, "not run, because it changed since you trusted it: hook PreToolUse:Bash;") {
 		t.Error(text)
 	}
-	if err := s.SetTrust(true, []TrustItem{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
+	if err := s.SetTrust(true, []Item{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
 		t.Errorf("the form of before is trusted: %v", err)
 	}
-	gone := TrustItem{Kind: "hook", Name: "Gone", Dir: dir}
-	if err := s.SetTrust(true, []TrustItem{gone}); err == nil || !strings.Contains(err.Error(), "hook Gone is no longer there") {
+	gone := Item{Kind: "hook", Name: "Gone", Dir: dir}
+	if err := s.SetTrust(true, []Item{gone}); err == nil || !strings.Contains(err.Error(), "hook Gone is no longer there") {
 		t.Error(err)
 	}
-	if err := s.SetTrust(false, []TrustItem{state("mcp web")}); err != nil || state("mcp web").State != NotTrusted {
+	if err := s.SetTrust(false, []Item{state("mcp web")}); err != nil || state("mcp web").State != NotTrusted {
 		t.Error(err)
 	}
 	// On another machine the project's programs do not run, so there is nothing to trust.
-	far := &Setup{Target: "web-02"}
-	if items, err := far.TrustItems(); len(items) > 0 || err != nil || noticesOf(far) != "" {
+	far := &Source{Away: "web-02"}
+	if items, err := far.Items(); len(items) > 0 || err != nil || noticesOf(far) != "" {
 		t.Error(items, err)
 	}
 }
 
 // The settings stand in the list beside the parts, and are trusted on their own.
 func TestSettingsAmongTheParts(t *testing.T) {
-	dir := partsProject(t, map[string]string{".mcp.json": twoServers})
+	dir := apptest.Project(t, map[string]string{".mcp.json": twoServers})
 	print, err := config.Fingerprint(dir)
-	s := &Setup{Target: slash.ThisMachine}
+	s := new(Source)
 	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
-	items, listErr := s.TrustItems()
+	items, listErr := s.Items()
 	if err != nil || listErr != nil || len(items) != 3 || items[0].Title() != "settings buddy.toml" || items[0].State != NotTrusted || items[0].Runs != "agent.model" {
 		t.Fatalf("%+v, %v, %v", items, err, listErr)
 	}
@@ -219,34 +191,34 @@ func TestSettingsAmongTheParts(t *testing.T) {
 	if err := s.SetTrust(true, items[1:2]); err != nil {
 		t.Fatal(err)
 	}
-	if items, err = s.TrustItems(); err != nil || items[0].State != Trusted || items[1].State != Trusted {
+	if items, err = s.Items(); err != nil || items[0].State != Trusted || items[1].State != Trusted {
 		t.Fatalf("%+v, %v", items, err)
 	}
 	if err := s.SetTrust(false, items[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if items, err = s.TrustItems(); err != nil || items[0].State != NotTrusted || items[1].State != Trusted {
+	if items, err = s.Items(); err != nil || items[0].State != NotTrusted || items[1].State != Trusted {
 		t.Errorf("%+v, %v", items, err)
 	}
 }
 
 // Settings alone are trusted without a list; once they are, the list is where that ends.
 func TestTrustedSettingsAloneAreListed(t *testing.T) {
-	dir := partsProject(t, map[string]string{"buddy.toml": "[agent]\nmodel = \"x\"\n"})
+	dir := apptest.Project(t, map[string]string{"buddy.toml": "[agent]\nmodel = \"x\"\n"})
 	print, err := config.Fingerprint(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Setup{Target: slash.ThisMachine}
+	s := new(Source)
 	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
-	if items, err := s.TrustItems(); len(items) != 1 || err != nil {
+	if items, err := s.Items(); len(items) != 1 || err != nil {
 		t.Errorf("%+v, %v", items, err)
 	}
 	if err := TrustStore().Trust(dir, print); err != nil {
 		t.Fatal(err)
 	}
 	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil
-	items, err := s.TrustItems()
+	items, err := s.Items()
 	if len(items) != 1 || err != nil || items[0].State != Trusted {
 		t.Fatalf("%+v, %v", items, err)
 	}
@@ -260,11 +232,11 @@ func TestTrustedSettingsAloneAreListed(t *testing.T) {
 
 // A hook of a file that the settings name is listed, trusted and no longer trusted like all others.
 func TestTrustInHooksOfOtherFilesEnds(t *testing.T) {
-	dir := partsProject(t, map[string]string{".claude/settings.json": `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`})
-	s := &Setup{Target: slash.ThisMachine}
+	dir := apptest.Project(t, map[string]string{".claude/settings.json": `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`})
+	s := new(Source)
 	s.Config.Hooks.Enabled, s.Config.Hooks.Also = true, []string{".claude/settings.json"}
 	s.Config.Project.Dir = dir
-	items, err := s.TrustItems()
+	items, err := s.Items()
 	if len(items) != 1 || err != nil || items[0].Title() != "hook Stop@.claude/settings.json" {
 		t.Fatalf("%+v, %v", items, err)
 	}
@@ -272,7 +244,7 @@ func TestTrustInHooksOfOtherFilesEnds(t *testing.T) {
 		if err := s.SetTrust(on, items); err != nil {
 			t.Fatal(err)
 		}
-		if items, err = s.TrustItems(); err != nil || (items[0].State == Trusted) != on {
+		if items, err = s.Items(); err != nil || (items[0].State == Trusted) != on {
 			t.Errorf("trust %v: %+v, %v", on, items, err)
 		}
 	}
@@ -291,10 +263,10 @@ func TestManyAndHugeParts(t *testing.T) {
 	for i := range 200 {
 		files[fmt.Sprintf("hooks/%d.sh", i)] = strings.Repeat("x", 10<<10)
 	}
-	partsProject(t, files)
-	s := &Setup{Target: slash.ThisMachine}
+	apptest.Project(t, files)
+	s := new(Source)
 	began := time.Now()
-	items, err := s.TrustItems()
+	items, err := s.Items()
 	if took := time.Since(began); err != nil || len(items) != 201 || took > 10*time.Second {
 		t.Fatalf("%d items after %v (%v)", len(items), took, err)
 	}
@@ -302,11 +274,11 @@ func TestManyAndHugeParts(t *testing.T) {
 	if huge.State != Untrustable || !strings.Contains(strings.Join(huge.Lines, "\n"), "a person could not check it") || len(strings.Join(huge.Lines, "\n")) > 5000 {
 		t.Errorf("%.500v", huge)
 	}
-	if err := s.SetTrust(true, slices.DeleteFunc(slices.Clone(items), func(i TrustItem) bool { return !i.Waits() })); err != nil {
+	if err := s.SetTrust(true, slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Waits() })); err != nil {
 		t.Fatal(err)
 	}
-	if items, err = s.TrustItems(); err != nil || slices.ContainsFunc(items, TrustItem.Waits) {
-		t.Errorf("%d still wait (%v)", len(slices.DeleteFunc(slices.Clone(items), func(i TrustItem) bool { return !i.Waits() })), err)
+	if items, err = s.Items(); err != nil || slices.ContainsFunc(items, Item.Waits) {
+		t.Errorf("%d still wait (%v)", len(slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Waits() })), err)
 	}
 	if text := noticesOf(s); !strings.Contains(text, "mcp huge") || len(text) > 1000 {
 		t.Error(text)
@@ -314,9 +286,9 @@ func TestManyAndHugeParts(t *testing.T) {
 }
 
 // noticesOf returns what is said of a project's parts at the start of a session, on lines.
-func noticesOf(s *Setup) string {
+func noticesOf(s *Source) string {
 	var lines []string
-	for _, e := range s.projectNotices() {
+	for _, e := range s.Notices() {
 		switch p := e.(type) {
 		case event.Notice:
 			lines = append(lines, p.Text)

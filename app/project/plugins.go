@@ -1,4 +1,4 @@
-package compose
+package project
 
 import (
 	"encoding/json"
@@ -15,7 +15,6 @@ import (
 
 	"buddy/agent/hooks"
 	"buddy/agent/policy"
-	"buddy/app/slash"
 	"buddy/config"
 	"buddy/extensions"
 	"buddy/extensions/mcp"
@@ -27,8 +26,8 @@ import (
 // pluginKind is the kind of parts that are plugins.
 const pluginKind = "plugin"
 
-// pluginPrefix begins the names of the servers of plugins.
-const pluginPrefix = "plugin_"
+// PluginPrefix begins the names of the servers of plugins.
+const PluginPrefix = "plugin_"
 
 // pluginDir is the folder of a project that holds plugins.
 const pluginDir = ".buddy/plugins"
@@ -36,7 +35,7 @@ const pluginDir = ".buddy/plugins"
 // foundPlugin is a plugin with the part as which it is trusted, as a whole.
 type foundPlugin struct {
 	plugin.Plugin
-	part  ProjectPart
+	part  Part
 	state config.PartState
 }
 
@@ -51,9 +50,9 @@ func (f foundPlugin) dataDir() string {
 
 // findPlugins reads the plugins of the settings and of the project that dir is in; "" is none. Of
 // several with one name the first is taken. Without any only the project's folders are looked at.
-func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []PartProblem) {
+func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []Problem) {
 	leave := func(at string, err error) {
-		problems = append(problems, PartProblem{File: at, Reason: err.Error()})
+		problems = append(problems, Problem{File: at, Reason: err.Error()})
 	}
 	add := func(at, trustedIn, file string) {
 		p, err := plugin.Read(at)
@@ -96,8 +95,8 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 
 // partOfPlugin returns what a person has to trust before anything of a plugin runs: all its files,
 // and what it brings.
-func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
-	part := ProjectPart{Dir: dir, File: file, When: "brings what is listed below"}
+func partOfPlugin(p plugin.Plugin, dir, file string) Part {
+	part := Part{Dir: dir, File: file, When: "brings what is listed below"}
 	part.Kind, part.Name = pluginKind, p.Name
 	relative := func(paths []string) []string {
 		names := make([]string, len(paths))
@@ -140,9 +139,9 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 
 // plugins returns the plugins of a session with the trust that they have. Where the project is on
 // another machine only the person's are read.
-func (s *Setup) plugins() ([]foundPlugin, []PartProblem, error) {
+func (s *Source) plugins() ([]foundPlugin, []Problem, error) {
 	dir := ""
-	if s.Target == slash.ThisMachine {
+	if s.Away == "" {
 		dir = s.Config.Project.Dir
 	}
 	found, problems := findPlugins(dir, s.Config)
@@ -156,8 +155,8 @@ func (s *Setup) plugins() ([]foundPlugin, []PartProblem, error) {
 	return found, problems, nil
 }
 
-// pluginSources returns the sources of the texts of plugins that are not off.
-func (s *Setup) pluginSources() (all []extensions.Source, acts map[string]bool, err error) {
+// PluginTexts returns the sources of the texts of plugins that are not off.
+func (s *Source) PluginTexts() (all []extensions.Source, acts map[string]bool, err error) {
 	found, _, err := s.plugins()
 	acts = make(map[string]bool)
 	for _, f := range found {
@@ -176,15 +175,15 @@ func (s *Setup) pluginSources() (all []extensions.Source, acts map[string]bool, 
 	return all, acts, err
 }
 
-// pluginActs says why something of a plugin can't be used, nil if it can.
-func (s *Setup) pluginActs(name string) error {
+// PluginTrusted says why something of a plugin can't be used, nil if it can.
+func (s *Source) PluginTrusted(name string) error {
 	found, _, err := s.plugins()
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
 		if f.Name == name && !f.state.Trusted {
-			return fmt.Errorf("the plugin %s is %s (buddy trust)", name, PartCheck{f.part, f.state}.state())
+			return fmt.Errorf("the plugin %s is %s (buddy trust)", name, Check{f.part, f.state}.state())
 		}
 	}
 	return nil
@@ -217,7 +216,7 @@ func inlineHooks(text json.RawMessage) []byte {
 
 // addPluginHooks adds the hooks of the plugins that are trusted, and says of the others why they do
 // not run.
-func (s *Setup) addPluginHooks(set *hooks.Set) error {
+func (s *Source) addPluginHooks(set *hooks.Set) error {
 	found, problems, err := s.plugins()
 	for _, p := range problems {
 		left := hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true}
@@ -230,7 +229,7 @@ func (s *Setup) addPluginHooks(set *hooks.Set) error {
 			continue
 		}
 		if !f.state.Trusted {
-			check := PartCheck{f.part, f.state}
+			check := Check{f.part, f.state}
 			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: fmt.Sprintf("plugin %s is %s (/trust)", f.Name, check.state()), Quiet: true})
 			continue
 		}
@@ -246,7 +245,7 @@ func (s *Setup) addPluginHooks(set *hooks.Set) error {
 // pluginTrust says before each hook of a plugin whether the plugin is as the person trusted it. All files of
 // it are read only when something may have changed since. Any goroutine may use it.
 type pluginTrust struct {
-	setup *Setup
+	source *Source
 
 	mu    sync.Mutex               // guards known
 	known map[string]trustedPlugin // by their folders
@@ -274,7 +273,7 @@ func (t *pluginTrust) check(from hooks.Origin) error {
 			return err
 		}
 	}
-	found, err := t.setup.stillTrusted(from)
+	found, err := t.source.stillTrusted(from)
 	if err != nil {
 		delete(t.known, from.Root)
 		return err
@@ -287,7 +286,7 @@ func (t *pluginTrust) check(from hooks.Origin) error {
 
 // stillTrusted returns a plugin if it is as the person trusted it, and else why its hooks must not run
 // any more.
-func (s *Setup) stillTrusted(from hooks.Origin) (foundPlugin, error) {
+func (s *Source) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	found, _, err := s.plugins()
 	if err != nil {
 		return foundPlugin{}, err
@@ -346,7 +345,7 @@ func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(
 	} else {
 		s = e.server(fill)
 	}
-	s.Name, s.Project, s.Process.Dir = pluginPrefix+p.Name+"_"+name, true, p.Dir
+	s.Name, s.Project, s.Process.Dir = PluginPrefix+p.Name+"_"+name, true, p.Dir
 	if s.Transport == mcp.Stdio {
 		data, _ := fill("CLAUDE_PLUGIN_DATA")
 		s.Process.Env = append(s.Process.Env, "CLAUDE_PLUGIN_ROOT="+p.Dir, "CLAUDE_PLUGIN_DATA="+data)
@@ -360,7 +359,7 @@ func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(
 
 // serversOfPlugins returns the servers of all plugins; those of one that is not trusted have a
 // problem.
-func (s *Setup) serversOfPlugins() ([]mcp.Server, error) {
+func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 	found, _, err := s.plugins()
 	var all []mcp.Server
 	for _, f := range found {
@@ -371,7 +370,7 @@ func (s *Setup) serversOfPlugins() ([]mcp.Server, error) {
 		err = errors.Join(err, bad)
 		problem := ""
 		if !f.state.Trusted {
-			problem = string(PartCheck{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
+			problem = string(Check{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
 		} else if mkdir := os.MkdirAll(f.dataDir(), 0o700); mkdir != nil {
 			problem = mkdir.Error()
 		}
@@ -386,4 +385,44 @@ func (s *Setup) serversOfPlugins() ([]mcp.Server, error) {
 		}
 	}
 	return all, err
+}
+
+// PluginFolders are all folders of plugins, whether they are trusted or not, and those in which plugins
+// are looked for.
+func (s *Source) PluginFolders() (dirs []string) {
+	project := ""
+	if s.Away == "" && s.Config.Project.Dir != "" {
+		project = s.Config.Project.Dir
+		for _, folder := range config.ProjectFolders(project) {
+			dirs = append(dirs, filepath.Join(folder, pluginDir))
+		}
+	}
+	for _, name := range s.Config.Plugins.Dirs {
+		dirs = append(dirs, pluginPath(name))
+	}
+	for _, dir := range slices.Clone(dirs) { // those that can't be read, too
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			if err == nil && e.IsDir() {
+				dirs = append(dirs, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	found, _ := findPlugins(project, s.Config)
+	for _, f := range found {
+		dirs = append(dirs, f.Dir)
+		for _, name := range f.Files {
+			dirs = append(dirs, filepath.Dir(filepath.Join(f.Dir, name)))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// pluginPath returns the folder that the settings name.
+func pluginPath(name string) string {
+	if rest, home := strings.CutPrefix(name, "~/"); home {
+		return filepath.Join(xdg.Home, rest)
+	}
+	return name
 }

@@ -1,4 +1,4 @@
-package compose
+package project
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func TestExtensionsThatOthersCouldChangeAreRefused(t *testing.T) {
 	const text = "---\nname: x\ndescription: d\n---\nDo it.\n"
 	read := func(kind extensions.Kind) func() (int, string) {
 		return func() (int, string) {
-			source, ok := personExtensions()
+			source, ok := PersonExtensions()
 			if !ok {
 				t.Fatal("no home")
 			}

@@ -1,4 +1,4 @@
-package compose
+package project
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // TestProgramsOfAProjectRunAsTheyWereChecked: a hook, an MCP server and a language server start from copies, so that a change
 // after the check changes nothing, and one before it keeps them from starting: at each start.
 func TestProgramsOfAProjectRunAsTheyWereChecked(t *testing.T) {
-	s := pluginSetup(t, map[string]string{
+	s := sourceOf(t, map[string]string{
 		"tools/run.sh":      "#!/bin/sh\necho good\n",
 		".mcp.json":         `{"mcpServers": {"echo": {"command": "./tools/run.sh", "args": ["x"]}}}`,
 		".buddy/hooks.json": `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "tools/run.sh"}]}]}}`,
@@ -23,39 +23,38 @@ func TestProgramsOfAProjectRunAsTheyWereChecked(t *testing.T) {
 	executable(t, "tools/run.sh")
 	s.Config.Hooks.Enabled = true
 	s.Config.LSP = []config.LanguageServer{{Name: "own", Command: []string{"./tools/run.sh"}, Languages: []string{".x=x"}, Enabled: true}}
-	p := &Program{Setup: *s}
 	good, evil := "#!/bin/sh\necho good\n", "#!/bin/sh\necho evil\n"
 	change := func(to string) {
 		if err := os.WriteFile("tools/run.sh", []byte(to), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	checks, _, err := s.checkParts()
+	checks, _, err := s.check()
 	if err != nil || len(checks) != 3 {
 		t.Fatal(checks, err)
 	}
 	for _, c := range checks {
-		if err := TrustStore().TrustParts(c.Dir, c.Part); err != nil {
+		if err := TrustStore().TrustParts(c.Dir, c.Part.Part); err != nil {
 			t.Fatal(err)
 		}
 	}
-	set := s.findHooks()
-	servers, err := s.MCPServers()
+	set := s.Hooks()
+	servers, err := s.Servers()
 	if err != nil || len(set.Handlers) != 1 || len(servers) != 1 {
 		t.Fatal(set.Problems, servers, err)
 	}
-	language := p.LanguageServers()[0]
+	language := s.LanguageServers()[0]
 	starts := map[string]func() (command []string, copies string, err error){
 		"hook": func() ([]string, string, error) {
-			h, err := set.trusted(set.Handlers[0])
+			h, err := set.Trusted(set.Handlers[0])
 			return []string{"sh", "-c", h.Command}, h.Copies, err
 		},
 		"mcp": func() ([]string, string, error) {
-			one, err := starter{p}.checkedServer(servers[0])
+			one, err := s.CheckedServer(servers[0])
 			return one.Process.Command, one.Process.Copies, err
 		},
 		"lsp": func() ([]string, string, error) {
-			one, err := starter{p}.checkedLanguageServer(language, s.Config.Project.Dir)
+			one, err := s.CheckedLanguageServer(language, s.Config.Project.Dir)
 			return one.Command, one.Copies, err
 		},
 	}
@@ -93,7 +92,7 @@ func TestProgramsOfAProjectRunAsTheyWereChecked(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(copiesDir(), "999999999-x"), 0o700); err != nil { // of no process
 		t.Fatal(err)
 	}
-	sweepCopies()
+	SweepCopies()
 	if left, err := os.ReadDir(copiesDir()); err != nil || len(left) != 6 {
 		t.Errorf("%d copies are there after sweeping, %v", len(left), err)
 	}

@@ -1,11 +1,11 @@
-package compose
+package project
 
 import (
 	"os"
 	"strings"
 	"testing"
 
-	"buddy/app/slash"
+	"buddy/app/apptest"
 	"buddy/config"
 )
 
@@ -23,7 +23,7 @@ func TestTrustExampleOfTheManual(t *testing.T) {
 		t.Fatalf("%d pieces, want three examples", len(blocks))
 	}
 	example := func(n int) string { _, text, _ := strings.Cut(blocks[n], "\n"); return text }
-	partsProject(t, map[string]string{".buddy/hooks.json": example(1), ".mcp.json": example(3), "hooks/guard.sh": "", "tools/notes.js": ""})
+	apptest.Project(t, map[string]string{".buddy/hooks.json": example(1), ".mcp.json": example(3), "hooks/guard.sh": "", "tools/notes.js": ""})
 	checks, problems, err := CheckParts(".", config.Config{})
 	if err != nil || len(problems) > 0 || len(checks) != 2 {
 		t.Fatalf("%+v, %+v, %v", checks, problems, err)
@@ -33,7 +33,7 @@ func TestTrustExampleOfTheManual(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	s := &Setup{Target: slash.ThisMachine}
+	s := new(Source)
 	if got := noticesOf(s) + "\n"; got != example(5) {
 		t.Errorf("the notice is %q, the page says %q", got, example(5))
 	}

@@ -1,4 +1,4 @@
-package compose
+package project
 
 import (
 	"os"
@@ -59,7 +59,7 @@ func executable(t *testing.T, names ...string) {
 }
 
 func TestKnownLanguageServersAreThoseOnThePath(t *testing.T) {
-	s := pluginSetup(t, nil)
+	s := sourceOf(t, nil)
 	languagePrograms(t)
 	if got := described(s.LanguageServers()); got != "" {
 		t.Errorf("without programs: %s", got)
@@ -85,7 +85,7 @@ pyright: DIR/bin/pyright-langserver --stdio`, "DIR", dir)
 	if zls, gopls := all[0], all[1]; zls.Languages[".zig"] != "zig" || string(zls.Init) != `{"a":1}` || gopls.Languages[".go"] != "go" || string(gopls.Settings) != `{"gopls":{}}` {
 		t.Errorf("zls %+v, gopls %+v", zls, gopls)
 	}
-	s.Target = "web-02"
+	s.Away = "web-02"
 	if got := s.LanguageServers(); len(got) != 0 {
 		t.Errorf("for another machine: %s", described(got))
 	}
@@ -93,7 +93,7 @@ pyright: DIR/bin/pyright-langserver --stdio`, "DIR", dir)
 
 // Only TypeScript 7 has a language server; the one for older ones must not run the project's compiler.
 func TestTypeScriptThatFitsIsTaken(t *testing.T) {
-	s := pluginSetup(t, nil)
+	s := sourceOf(t, nil)
 	for version, want := range map[string]string{"7.0.2": "typescript: ", "5.9.3": "", "": ""} {
 		dir := languagePrograms(t, "lib/typescript/bin/tsc", `lib/typescript/package.json={"version": "`+version+`"}`, "bin/x")
 		if err := os.Symlink("../lib/typescript/bin/tsc", filepath.Join(dir, "bin/tsc")); err != nil {
@@ -122,14 +122,14 @@ func TestTypeScriptThatFitsIsTaken(t *testing.T) {
 }
 
 // trustLanguages trusts the language servers of a project as they are.
-func trustLanguages(t *testing.T, s *Setup) {
+func trustLanguages(t *testing.T, s *Source) {
 	t.Helper()
-	checks, _, err := s.checkParts()
+	checks, _, err := s.check()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range checks {
-		if err := TrustStore().TrustParts(c.Dir, c.Part); err != nil {
+		if err := TrustStore().TrustParts(c.Dir, c.Part.Part); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestLanguageServersOfAProjectNeedTrust(t *testing.T) {
 		"by the settings":      {file: "tools/py", set: []config.LanguageServer{{Name: "pyright", Command: []string{"./tools/py"}, Enabled: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := pluginSetup(t, map[string]string{one.file: "#!/bin/sh\n"})
+			s := sourceOf(t, map[string]string{one.file: "#!/bin/sh\n"})
 			dir := s.Config.Project.Dir
 			executable(t, one.file)
 			languagePrograms(t)
@@ -183,26 +183,26 @@ func TestLanguageServersOfAProjectNeedTrust(t *testing.T) {
 
 // The person's own program comes before that of the project, which then is no part at all.
 func TestThePersonsOwnLanguageServerComesFirst(t *testing.T) {
-	s := pluginSetup(t, map[string]string{"node_modules/.bin/pyright-langserver": "#!/bin/sh\n"})
+	s := sourceOf(t, map[string]string{"node_modules/.bin/pyright-langserver": "#!/bin/sh\n"})
 	executable(t, "node_modules/.bin/pyright-langserver")
 	dir := languagePrograms(t, "bin/pyright-langserver")
 	if got := described(s.LanguageServers()); got != "pyright: "+dir+"/bin/pyright-langserver --stdio" {
 		t.Errorf("got %s", got)
 	}
-	if checks, _, err := s.checkParts(); len(checks) != 0 || err != nil {
+	if checks, _, err := s.check(); len(checks) != 0 || err != nil {
 		t.Errorf("parts %+v, %v", checks, err)
 	}
 }
 
 // A server that runs programs of the project needs trust, wherever its own program is.
 func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
-	s := pluginSetup(t, map[string]string{"Cargo.toml": "[package]\n"})
+	s := sourceOf(t, map[string]string{"Cargo.toml": "[package]\n"})
 	dir := languagePrograms(t, "bin/rust-analyzer")
 	runs := "rust-analyzer: " + dir + "/bin/rust-analyzer"
 	if got := described(s.LanguageServers()); got != runs+" (not trusted (/trust, or: buddy trust))" {
 		t.Errorf("before: %s", got)
 	}
-	checks, _, err := s.checkParts()
+	checks, _, err := s.check()
 	if err != nil || len(checks) != 1 || !strings.Contains(strings.Join(checks[0].Lines(), "\n"), "runs programs of the project (build scripts, macros)\nruns: "+dir+"/bin/rust-analyzer\nfrom: "+dir+"/bin/rust-analyzer\n") {
 		t.Errorf("parts %+v, %v", checks, err)
 	}
@@ -216,7 +216,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 // directory, in another of the session, or where nothing marks a project. Trust holds below the folder, up to the next
 // repository. In a session without such files nothing needs trust.
 func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) {
-	s := pluginSetup(t, map[string]string{
+	s := sourceOf(t, map[string]string{
 		"crate/Cargo.toml": "", "crate/deep/Cargo.toml": "", "crate/other/.git/x": "", "crate/other/Cargo.toml": "", "beside/Cargo.toml": "",
 	})
 	dir, programs := s.Config.Project.Dir, languagePrograms(t, "bin/rust-analyzer", "bin/gopls")
@@ -235,7 +235,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) 
 				}
 				return rust.Refuses(filepath.Join(dir, name))
 			}
-			if checks, _, err := s.checkParts(); len(checks) > 0 || err != nil || noticesOf(s) != "" {
+			if checks, _, err := s.check(); len(checks) > 0 || err != nil || noticesOf(s) != "" {
 				t.Errorf("what needs trust without such files: %+v, %v", checks, err)
 			}
 			crate := filepath.Join(dir, "crate")
@@ -246,10 +246,10 @@ func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) 
 			if err != nil || len(checks) != 1 || checks[0].String() != "lsp:rust-analyzer" {
 				t.Fatalf("parts %+v, %v", checks, err)
 			}
-			if err := TrustStore().TrustParts(checks[0].Dir, checks[0].Part); err != nil {
+			if err := TrustStore().TrustParts(checks[0].Dir, checks[0].Part.Part); err != nil {
 				t.Fatal(err)
 			}
-			defer TrustStore().ForgetParts(checks[0].Dir, checks[0].Part) //nolint:errcheck // the next one would say it
+			defer TrustStore().ForgetParts(checks[0].Dir, checks[0].Part.Part) //nolint:errcheck // the next one would say it
 			for name, want := range map[string]string{
 				"crate": "", "crate/deep": "", "crate/other": "not trusted", "beside": "not trusted", ".": "it starts only in a folder that has Cargo.toml",
 			} {
@@ -270,7 +270,7 @@ func TestLanguageServersOfPlugins(t *testing.T) {
 		"unset": {"command": "${LSP_TEST_UNSET}", "extensionToLanguage": {".z": "z"}},
 		"wrong": {"command": ["x"]}
 	}`
-	s := pluginSetup(t, files)
+	s := sourceOf(t, files)
 	languagePrograms(t, "bin/gopls")
 	all := s.LanguageServers()
 	if len(all) != 5 || all[0].Name != "tidy:own" || all[4].Name != "gopls" || !strings.Contains(all[0].Problem, "not trusted") {

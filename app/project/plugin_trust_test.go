@@ -1,4 +1,4 @@
-package compose
+package project
 
 import (
 	"crypto/rand"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"buddy/agent/hooks"
-	"buddy/app/slash"
 	"buddy/extensions/plugin"
 )
 
@@ -29,14 +28,14 @@ func sure(tb testing.TB, dir string) {
 // The files of a plugin are read once as long as nothing changes. A change that keeps size and time is
 // seen nevertheless, and so is trust that ends.
 func TestFilesOfAPluginAreReadOnce(t *testing.T) {
-	s := pluginSetup(t, tidy(".buddy/plugins/tidy"))
+	s := sourceOf(t, tidy(".buddy/plugins/tidy"))
 	trustPlugins(t, s)
 	found, _, err := s.plugins()
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
 	dir := found[0].Dir
-	memory := &pluginTrust{setup: s, known: make(map[string]trustedPlugin)}
+	memory := &pluginTrust{source: s, known: make(map[string]trustedPlugin)}
 	from := hooks.Origin{Source: hooks.Plugin, Root: dir, Part: "tidy"}
 	check := func(remembered bool, wrong string) {
 		t.Helper()
@@ -53,12 +52,12 @@ func TestFilesOfAPluginAreReadOnce(t *testing.T) {
 
 	// that it is not read again: what is remembered is believed
 	k := memory.known[dir]
-	memory.setup = &Setup{Target: slash.ThisMachine} // finds no plugin
+	memory.source = new(Source) // finds no plugin
 	check(true, "")
 	if err := TrustStore().ForgetParts(found[0].part.Dir, found[0].part.Part); err != nil {
 		t.Fatal(err)
 	}
-	memory.setup = s
+	memory.source = s
 	check(false, "changed since you trusted it")
 	trustPlugins(t, s)
 	memory.known[dir] = k
@@ -106,7 +105,7 @@ func BenchmarkTrustOfALargePlugin(b *testing.B) {
 			for i := range n {
 				write(fmt.Sprintf("f%d", i), data)
 			}
-			s := &Setup{Target: slash.ThisMachine}
+			s := new(Source)
 			s.Config.Plugins.Dirs = []string{dir}
 			found, _, err := s.plugins()
 			if err != nil || len(found) != 1 {
@@ -116,9 +115,9 @@ func BenchmarkTrustOfALargePlugin(b *testing.B) {
 				b.Fatal(err)
 			}
 			sure(b, dir)
-			set := s.findHooks()
+			set := s.Hooks()
 			for b.Loop() {
-				if _, err := set.trusted(set.Handlers[0]); err != nil {
+				if _, err := set.Trusted(set.Handlers[0]); err != nil {
 					b.Fatal(err)
 				}
 			}

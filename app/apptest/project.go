@@ -1,0 +1,36 @@
+package apptest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/adrg/xdg"
+)
+
+// Project makes a repository with files its working directory and returns it. What the person trusts is kept in a folder of
+// the test.
+func Project(t *testing.T, files map[string]string) string {
+	t.Helper()
+	before := xdg.StateHome
+	xdg.StateHome = t.TempDir()
+	t.Cleanup(func() { xdg.StateHome = before })
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return dir
+}

@@ -1,0 +1,123 @@
+package project
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"buddy/config"
+	"buddy/texts"
+)
+
+// Check is a part of the project with the trust that it has.
+type Check struct {
+	Part
+	State config.PartState
+}
+
+// CheckParts finds the parts of the project that dir is in, and which of them are trusted. c is
+// as for Parts.
+func CheckParts(dir string, c config.Config) ([]Check, []Problem, error) {
+	dir, err := config.ResolveDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := Parts(dir, c)
+	var all []Check
+	for rest := found.Parts; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(p Part) bool { return p.Dir != rest[0].Dir })
+		if n < 0 {
+			n = len(rest)
+		}
+		var parts []config.Part
+		for _, p := range rest[:n] {
+			parts = append(parts, p.Part)
+		}
+		states, err := TrustStore().CheckParts(rest[0].Dir, parts...)
+		if err != nil {
+			return nil, found.Problems, err
+		}
+		for i, state := range states {
+			all = append(all, Check{rest[i], state})
+		}
+		rest = rest[n:]
+	}
+	return all, found.Problems, nil
+}
+
+// state says whether the part is trusted.
+func (c Check) state() TrustState {
+	switch {
+	case c.State.Trusted:
+		return Trusted
+	case c.State.Err != nil:
+		return Untrustable
+	case c.State.Changed:
+		return Changed
+	}
+	return NotTrusted
+}
+
+// Lines returns all that a person should know before trusting the part.
+func (c Check) Lines() []string {
+	runs := c.Runs
+	if c.State.Err != nil { // it may be any length, and nobody decides by it
+		runs = texts.Clip(runs, 1000)
+	}
+	lines := []string{c.Kind + " " + c.Name + " " + c.When}
+	lines = append(lines, strings.Split("runs: "+strings.ReplaceAll(runs, "\n", "\n      "), "\n")...)
+	lines = append(lines, "from: "+c.path())
+	if len(c.Files) > 0 {
+		lines = append(lines, "with the files: "+strings.Join(c.Files, ", "))
+	}
+	if c.State.Err != nil {
+		return append(lines, "it can't be trusted: "+c.State.Err.Error())
+	}
+	return append(lines, strings.Split("definition: "+c.Definition, "\n")...)
+}
+
+// item returns the part for people.
+func (c Check) item() Item {
+	return Item{Kind: c.Kind, Name: c.Name, Dir: c.Dir, Print: c.State.Print, State: c.state(), Runs: c.Runs, Lines: c.Lines()}
+}
+
+// Diff returns what changed in the part since it was trusted, as a unified diff.
+func (c Check) Diff() (string, error) {
+	changes, err := TrustStore().PartChanges(c.Dir, c.Part.Part)
+	var b strings.Builder
+	for _, one := range changes {
+		name := one.Name
+		if name == "" {
+			name = "definition in " + c.File
+			one.Before, one.After = one.Before+"\n", one.After+"\n"
+		}
+		b.WriteString(udiff.Unified("trusted/"+name, name, one.Before, one.After))
+	}
+	if b.Len() == 0 && err == nil && c.state() == Changed {
+		return "a file changed whose text was not kept: " + texts.Some(c.Files) + "\n", nil
+	}
+	return b.String(), err
+}
+
+// problem says why a part does not run, and how to trust it; "" if it runs.
+func (c Check) problem(trust string) string {
+	switch {
+	case c.State.Err != nil:
+		return c.State.Err.Error()
+	case c.State.Changed:
+		return "it changed since you trusted it (" + trust + ")"
+	case !c.State.Trusted:
+		return "not trusted (" + trust + ")"
+	}
+	return ""
+}
+
+// path returns the file that defines the part; of a language server it is the program.
+func (c Check) path() string {
+	if filepath.IsAbs(c.File) {
+		return c.File
+	}
+	return filepath.Join(c.Dir, c.File)
+}

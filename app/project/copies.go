@@ -1,0 +1,113 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/adrg/xdg"
+
+	"buddy/config"
+	"buddy/extensions/lsp"
+	"buddy/extensions/mcp"
+	"buddy/texts/searchpath"
+)
+
+// copiesDir is the folder in which programs of projects lie while they run.
+func copiesDir() string { return filepath.Join(xdg.StateHome, "buddy", "running") }
+
+// copied copies the files that a part names as it is trusted now, lets put write the copies into its command, and returns
+// the folder that they are in. The error is that it is not trusted any more.
+func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
+	if err := os.MkdirAll(copiesDir(), 0o700); err != nil {
+		return "", err
+	}
+	if dir, err = os.MkdirTemp(copiesDir(), fmt.Sprint(os.Getpid(), "-")); err != nil {
+		return "", err
+	}
+	p.Files = config.FilesNamed(p.Dir, p.lines...)
+	c, err := TrustStore().CopyPart(p.Dir, p.Part, p.lines, dir)
+	switch {
+	case err != nil:
+	case c == nil:
+		err = errors.New("it or a file that it names changed since you trusted it (buddy trust)")
+	default:
+		err = put(c)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir) // else SweepCopies does
+		return "", err
+	}
+	return dir, nil
+}
+
+// program splits what runs into the program and its arguments.
+func program(all []string, err error) (string, []string, error) {
+	return all[0], all[1:], err
+}
+
+// SweepCopies removes what a killed process has left.
+func SweepCopies() {
+	entries, _ := os.ReadDir(copiesDir()) // mostly there is none
+	for _, e := range entries {
+		owner, _, _ := strings.Cut(e.Name(), "-")
+		if pid, err := strconv.Atoi(owner); err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(filepath.Join(copiesDir(), e.Name()))
+		}
+	}
+}
+
+// CheckedServer returns a server of the project's .mcp.json as it is trusted now, running from copies of its files.
+func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
+	checks, _, err := s.check()
+	i := slices.IndexFunc(checks, func(c Check) bool { return c.Kind == "mcp" && c.Name == one.Name })
+	if err != nil || len(one.Process.Command) == 0 {
+		return one, err
+	}
+	if i < 0 {
+		plugins, err := s.serversOfPlugins()
+		if n := slices.IndexFunc(plugins, func(p mcp.Server) bool { return p.Name == one.Name && p.Problem == "" }); n < 0 || err != nil {
+			return one, errors.Join(errors.New("it is not there any more, or not trusted (buddy trust)"), err)
+		}
+		return one, nil
+	}
+	one.Process.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
+		one.Process.Command, err = c.Args(one.Process.Command)
+		return err
+	})
+	return one, err
+}
+
+// CheckedLanguageServer returns a language server as it is trusted now for a folder, running from copies of its files.
+func (s *Source) CheckedLanguageServer(one lsp.Server, root string) (lsp.Server, error) {
+	folders := []string{".", root}
+	for _, folder := range folders {
+		checks, _, err := CheckParts(folder, s.Config)
+		if err != nil {
+			return one, err
+		}
+		i := slices.IndexFunc(checks, func(c Check) bool {
+			return c.Kind == lspKind && c.Name == one.Name && c.path() == one.Command[0]
+		})
+		if i < 0 {
+			continue
+		}
+		one.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
+			one.Command, err = c.Args(one.Command)
+			return err
+		})
+		return one, err
+	}
+	return one, nil
+}
+
+// ProgramPath returns the PATH in which programs are looked for that a session starts by itself: without the folders that
+// commands in the fence may write to, besides the workspace.
+func ProgramPath(c config.Config) string {
+	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
+}

@@ -1,0 +1,216 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/instructions"
+	"buddy/agent/policy"
+	"buddy/extensions"
+	"buddy/extensions/skill"
+	"buddy/tools/file"
+)
+
+// Extensions reads the extensions of a session: the person's on this machine, the project's
+// where the session works, and those in the program.
+type Extensions struct {
+	There *file.Workspace // of the target where the session begins; nil reads no project
+	Local bool            // that target is this machine
+	// Plugins returns the texts of plugins, and of which of them the person trusts all; nil reads none.
+	Plugins func() (texts []extensions.Source, acts map[string]bool, err error)
+
+	mu    sync.Mutex      // guards what follows
+	acts  map[string]bool // whether a plugin may act
+	dirs  []string        // of this machine whose changes may change what was read
+	began time.Time       // when the latest reading did
+	below []string        // folders below the working directory that hold skills, sorted
+
+	Read chan struct{} // gets a value after each reading
+}
+
+// NewExtensions returns what reads the extensions of a session that works in there; local says that this is on this machine.
+func NewExtensions(there *file.Workspace, local bool) *Extensions {
+	return &Extensions{There: there, Local: local, Read: make(chan struct{}, 1)}
+}
+
+// sources returns where extensions are. An error means that the target can't be read.
+func (x *Extensions) sources(ctx context.Context) ([]extensions.Source, error) {
+	all := []extensions.Source{extensions.BuiltInSource()}
+	if mine, ok := PersonExtensions(); ok {
+		all = append(all, mine)
+	}
+	if x.Plugins != nil {
+		texts, acts, err := x.Plugins()
+		if err != nil {
+			return all, err
+		}
+		all = append(all, texts...)
+		x.mu.Lock()
+		x.acts = acts
+		x.mu.Unlock()
+	}
+	if x.There == nil {
+		return all, nil
+	}
+	_, err := x.There.Home(ctx) // finds the root of a target, too
+	if err != nil {
+		return all, err
+	}
+	chain, err := instructions.Chain(ctx, x.There, x.There.Root())
+	if err != nil {
+		return all, err
+	}
+	project := extensions.Source{Origin: extensions.Project, Files: x.There, Dirs: extensions.ProjectDirs(chain), Inside: chain[0]}
+	return append(all, project, x.nested(chain[0])), nil
+}
+
+// nested returns the source of the skills that lie below the working directory, as far as they were found.
+// They come after those of the project, so that no name means something else when a file is read.
+func (x *Extensions) nested(inside string) extensions.Source {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var roots []string
+	for _, dir := range x.below {
+		roots = append(roots, extensions.SkillFolders(dir)...)
+	}
+	return extensions.Source{Origin: extensions.Project, Files: x.There, Inside: inside, Roots: map[extensions.Kind][]string{extensions.Skill: roots}}
+}
+
+// LookBelow notes which of some folders below the working directory hold skills, and reports
+// whether there is one that was not known.
+func (x *Extensions) LookBelow(ctx context.Context, dirs []string) (found bool, err error) {
+	for _, dir := range dirs {
+		for _, folder := range extensions.SkillFolders(dir) {
+			there, err := x.There.Exists(ctx, folder)
+			if err != nil {
+				return found, err
+			}
+			found = there && x.keepBelow(dir) || found
+		}
+	}
+	return found, nil
+}
+
+// IsFile reports whether a path that a text names leads to something where the session works.
+func (x *Extensions) IsFile(ctx context.Context, name string) bool {
+	if x.There == nil {
+		return false
+	}
+	home, err := x.There.Home(ctx) // finds the root of a target, too
+	switch rest, ok := strings.CutPrefix(name, "~/"); {
+	case err != nil || ok && home == "":
+		return false
+	case ok:
+		name = path.Join(home, rest)
+	case !path.IsAbs(name):
+		name = path.Join(x.There.Root(), name)
+	}
+	there, err := x.There.Exists(ctx, name)
+	return there && err == nil
+}
+
+// keepBelow notes a folder and reports whether it is new.
+func (x *Extensions) keepBelow(dir string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i, known := slices.BinarySearch(x.below, dir)
+	if !known {
+		x.below = slices.Insert(x.below, i, dir)
+	}
+	return !known
+}
+
+// PersonExtensions returns the source of a person's extensions; ok is false without a home.
+func PersonExtensions() (extensions.Source, bool) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return extensions.Source{}, false
+	}
+	files, err := file.NewWorkspace(home, policy.Secret)
+	if err != nil {
+		return extensions.Source{}, false
+	}
+	file.RefuseForeign(files)
+	return extensions.Source{Origin: extensions.Person, Files: files, Dirs: extensions.PersonDirs(filepath.Join(xdg.ConfigHome, "buddy"), home)}, true
+}
+
+// Find reads the extensions of some kinds and resolves their names; reserved names are not given to any.
+func (x *Extensions) Find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
+	began := time.Now()
+	items, problems, dirs, failed := x.readKinds(ctx, kinds...)
+	if slices.Contains(kinds, extensions.Skill) { // what concerns agents is said with them
+		_, _, more, _ := x.readKinds(ctx, extensions.Agent)
+		dirs = append(dirs, more...)
+	}
+	x.mu.Lock()
+	x.dirs, x.began = dirs, began
+	x.mu.Unlock()
+	select {
+	case x.Read <- struct{}{}:
+	default:
+	}
+	items, clashes := extensions.Resolve(once(items), reserved)
+	return items, append(problems, clashes...), failed
+}
+
+// Unnamed reads the extensions of a kind as their files name them: of several with one name all are returned.
+func (x *Extensions) Unnamed(ctx context.Context, kind extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
+	items, problems, _, err := x.readKinds(ctx, kind)
+	return once(items), problems, err
+}
+
+// readKinds reads the extensions of some kinds, and returns the folders of this machine whose changes
+// may change that.
+func (x *Extensions) readKinds(ctx context.Context, kinds ...extensions.Kind) (items []extensions.Item, problems []extensions.Problem, dirs []string, failed error) {
+	sources, failed := x.sources(ctx)
+	for _, kind := range kinds {
+		for _, s := range sources {
+			found, err := extensions.Read(ctx, kind, s)
+			failed = errors.Join(failed, err)
+			items, problems = append(items, found.Items...), append(problems, found.Problems...)
+			if s.Origin == extensions.Person || s.Origin == extensions.Plugin || s.Origin == extensions.Project && x.Local {
+				dirs = append(dirs, found.Dirs...)
+			}
+		}
+	}
+	return items, problems, dirs, failed
+}
+
+// once returns the items without those that another source, which comes first in the order of
+// names, has as well: a project in the person's home has the person's files.
+func once(items []extensions.Item) []extensions.Item {
+	person := make(map[string]bool)
+	for _, it := range items {
+		if it.Origin == extensions.Person {
+			person[it.File] = true
+		}
+	}
+	return slices.DeleteFunc(items, func(it extensions.Item) bool { return it.Origin == extensions.Project && person[it.File] })
+}
+
+// LetPluginsAct lets the skills of plugins act that the person trusts.
+func (x *Extensions) LetPluginsAct(all []skill.Skill) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, s := range all {
+		if plugin, _, ok := strings.Cut(s.Name, ":"); ok && s.Origin == extensions.Plugin {
+			all[i].Acts = x.acts[plugin]
+		}
+	}
+}
+
+// WatchedDirs returns the folders whose changes matter, and when the reading began that found them.
+func (x *Extensions) WatchedDirs() (dirs []string, began time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.dirs), x.began
+}

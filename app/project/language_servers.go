@@ -1,0 +1,297 @@
+package project
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/config"
+	"buddy/extensions/lsp"
+	"buddy/texts"
+	"buddy/texts/searchpath"
+)
+
+// lspKind is the kind of parts that are language servers.
+const lspKind = "lsp"
+
+// LanguageServers returns the language servers that there are: those of the settings, of plugins, and
+// the known ones whose program is there. One that can't be used has a problem.
+func (s *Source) LanguageServers() []lsp.Server {
+	if s.Away != "" {
+		return nil
+	}
+	checks, _, err := s.check()
+	var all []lsp.Server
+	found, _, failed := s.plugins()
+	plugins := languageServersOf(found, failed)
+	for _, def := range languageServers(s.Config) {
+		if def.built && plugins != nil { // those of plugins come before the known ones
+			all, plugins = append(all, plugins...), nil
+		}
+		i := slices.IndexFunc(checks, func(c Check) bool { return c.Kind == lspKind && c.Name == def.Name })
+		switch {
+		case def.Problem != "" || def.Off:
+		case err != nil:
+			def.Problem = err.Error()
+		case i >= 0:
+			def.Problem = checks[i].problem("/trust, or: buddy trust")
+			def.Command = append([]string{checks[i].path()}, def.Command[1:]...)
+		default:
+			path, missing := def.onPath(ProgramPath(s.Config))
+			if missing != nil && def.built {
+				continue
+			}
+			if missing != nil {
+				def.Problem = missing.Error()
+			}
+			def.Command = append([]string{path}, def.Command[1:]...)
+		}
+		if def.RunsProject {
+			def.Refuses = func(root string) string { return def.refuses(root, s.Config) }
+		}
+		all = append(all, def.Server)
+	}
+	return append(all, plugins...)
+}
+
+// refuses returns why a server that runs programs of the project may not start in a folder, "" if it is trusted there or in
+// a folder above of the same repository. That folder may be below the working directory, or another one of the session, whose
+// parts /trust does not list.
+func (d *languageServer) refuses(root string, c config.Config) string {
+	checks, _, err := CheckParts(root, c)
+	if err != nil {
+		return err.Error()
+	}
+	why := "it starts only in a folder that has " + texts.Some(d.Roots) + " and that you trusted"
+	for _, part := range slices.Backward(checks) { // the nearest folder's part is the last to say why
+		if part.Kind != lspKind || part.Name != d.Name {
+			continue
+		}
+		if why = part.problem("buddy trust --part " + action.Quote([]string{part.String(), part.Dir})); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+// languageServer is a server of the settings, or a known one.
+type languageServer struct {
+	lsp.Server
+	built bool // it is known without settings
+}
+
+// languageServers returns the servers of the settings and the known ones, which those of the same
+// name change.
+func languageServers(c config.Config) []languageServer {
+	known := lsp.BuiltIn()
+	var all []languageServer
+	for _, set := range c.LSP {
+		def := lsp.Server{Name: set.Name}
+		if i := slices.IndexFunc(known, func(k lsp.Server) bool { return k.Name == set.Name }); i >= 0 {
+			def = known[i]
+			known = slices.Delete(known, i, i+1)
+		}
+		all = append(all, languageServer{Server: withSettings(def, set)})
+	}
+	for _, def := range known {
+		all = append(all, languageServer{Server: def, built: true})
+	}
+	return all
+}
+
+// withSettings returns a server with what a section sets.
+func withSettings(def lsp.Server, set config.LanguageServer) lsp.Server {
+	def.Off, def.Outside = !set.Enabled, set.Outside
+	if len(set.Command) > 0 {
+		def.Command = slices.Clone(set.Command)
+	}
+	if len(set.Languages) > 0 {
+		def.Languages = make(map[string]string)
+		for _, one := range set.Languages {
+			ending, language, _ := strings.Cut(one, "=")
+			def.Languages[ending] = language
+		}
+	}
+	if set.Roots != nil {
+		def.Roots = set.Roots
+	}
+	if set.Settings != "" {
+		def.Settings = json.RawMessage(set.Settings)
+	}
+	if set.Init != "" {
+		def.Init = json.RawMessage(set.Init)
+	}
+	switch {
+	case len(def.Command) == 0 || def.Command[0] == "":
+		def.Problem = "it has no command"
+	case len(def.Languages) == 0:
+		def.Problem = "it has no extensions"
+	}
+	return def
+}
+
+// onPath returns the program of a server that does not come with the project, looked for in a PATH.
+func (d *languageServer) onPath(where string) (string, error) {
+	if d.Problem != "" || len(d.Command) == 0 {
+		return "", errors.New(d.Problem)
+	}
+	path, err := searchpath.LookIn(where, d.Command[0])
+	if err != nil {
+		return "", fmt.Errorf("its program %q is not there", d.Command[0])
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	return path, d.fits(path)
+}
+
+// fits returns why a program is not the one that is meant.
+func (d *languageServer) fits(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	switch d.Name {
+	case "typescript":
+		if major := majorVersion(filepath.Join(filepath.Dir(real), "..", "package.json")); d.Command[0] == "tsc" && major < 7 {
+			return fmt.Errorf("%s is TypeScript %d, which has no language server (7 has)", path, major)
+		}
+	case "typescript-language-server":
+		// Without this it would run the TypeScript of the project.
+		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
+		if _, err := os.Stat(own); err != nil {
+			return errors.New("it would run the project's own TypeScript: install typescript (5.9) beside it")
+		}
+		var init map[string]any
+		if err := json.Unmarshal(d.Init, &init); err != nil {
+			return err
+		}
+		init["tsserver"] = map[string]any{"path": filepath.Clean(own)}
+		if d.Init, err = json.Marshal(init); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// majorVersion returns the first number of the version of a package of npm, 0 if it is not known.
+func majorVersion(file string) int {
+	data, err := os.ReadFile(file)
+	var p struct {
+		Version string `json:"version"`
+	}
+	if err != nil || json.Unmarshal(data, &p) != nil {
+		return 0
+	}
+	major, _, _ := strings.Cut(p.Version, ".")
+	n, _ := strconv.Atoi(major) // 0: not known
+	return n
+}
+
+// npmPrograms names the folder where the packages of a project have their programs.
+const npmPrograms = "node_modules/.bin"
+
+// languageParts are the language servers of a folder of the project: programs that came with it, and
+// those that run what came with it.
+func languageParts(dir string, c config.Config) (found Found) {
+	_, err := os.Stat(filepath.Join(dir, npmPrograms))
+	packages := err == nil
+	leads := pathLeadsTo(dir)
+	for _, def := range languageServers(c) {
+		runs := def.RunsProject && def.marks(dir)
+		if def.Off || def.Problem != "" || def.built && !packages && !runs && !leads {
+			continue
+		}
+		program, ok := projectProgram(&def, dir, packages, runs)
+		if !ok {
+			continue
+		}
+		p := Part{File: program, Runs: action.Quote(append([]string{program}, def.Command[1:]...))}
+		p.When = "starts with the first edit of " + texts.Some(slices.Sorted(maps.Keys(def.Languages))) + " files"
+		if runs {
+			p.When += ", and runs programs of the project (build scripts, macros)"
+		}
+		p.Kind, p.Name = lspKind, def.Name
+		command := []any{program}
+		for _, arg := range def.Command[1:] {
+			command = append(command, arg)
+		}
+		found.add(dir, p, map[string]any{"command": command}, command)
+	}
+	return found
+}
+
+// pathLeadsTo reports whether programs are looked for in a folder, or below it.
+func pathLeadsTo(dir string) bool {
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(at string) bool {
+		real, err := filepath.EvalSymlinks(at)
+		return err == nil && (!filepath.IsAbs(real) || texts.Below(real, dir))
+	})
+}
+
+// marks reports whether a folder has one of the marks of a server.
+func (d *languageServer) marks(dir string) bool {
+	return slices.ContainsFunc(d.Roots, func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
+}
+
+// projectProgram returns the program of a server that needs trust in a folder, relative to it if it
+// is in there. packages says that the folder has some of npm, and runs that the server would run
+// programs of the folder.
+func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
+	name := def.Command[0]
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		info, err := os.Stat(name)
+		switch {
+		case err != nil || info.IsDir():
+			return "", false
+		case texts.Below(name, dir):
+			return relativeTo(dir, name), true
+		}
+		return name, runs
+	}
+	path := onPathFrom(name)
+	switch {
+	case path != "" && texts.Below(path, dir):
+		return relativeTo(dir, path), true
+	case path != "" && runs:
+		return path, true
+	case path != "" && def.fits(path) == nil:
+		return "", false // the person's own comes first
+	case !packages:
+		return "", false
+	}
+	path = filepath.Join(dir, npmPrograms, name)
+	if _, err := os.Stat(path); err != nil || def.fits(path) != nil {
+		return "", false
+	}
+	return relativeTo(dir, path), true
+}
+
+// onPathFrom returns the program of a name with the links of its folder resolved, "" if there is none.
+func onPathFrom(name string) string {
+	path, err := exec.LookPath(name)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return ""
+	}
+	path, _ = filepath.Abs(path) // it fails where no folder is the present one
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(folder, filepath.Base(path))
+	}
+	return path
+}
+
+// relativeTo returns the name of a file in a folder.
+func relativeTo(dir, path string) string {
+	return strings.TrimPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

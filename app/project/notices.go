@@ -1,0 +1,50 @@
+package project
+
+import (
+	"fmt"
+
+	"buddy/agent/event"
+	"buddy/texts"
+)
+
+// shownName limits the characters of a part's name in a notice.
+const shownName = 60
+
+// Notices say which parts of the project do not run, and what was left out of its files, one a line.
+func (s *Source) Notices() (all []event.Event) {
+	checks, problems, err := s.check()
+	if err != nil {
+		return []event.Event{LostLimit(fmt.Sprintf("hooks and servers of this project don't run: %v", err))}
+	}
+	var fresh, changed []string
+	for _, c := range checks {
+		switch c.state() {
+		case Changed:
+			changed = append(changed, texts.Clip(c.Kind+" "+c.Name, shownName))
+		case NotTrusted, Untrustable:
+			fresh = append(fresh, texts.Clip(c.Kind+" "+c.Name, shownName))
+		}
+	}
+	if len(fresh) > 0 {
+		all = append(all, event.Notice{Text: texts.OneLine("not run until you trust it: " + texts.Some(fresh) + seeTrust), Code: "trust"})
+	}
+	if len(changed) > 0 {
+		all = append(all, LostLimit("not run, because it changed since you trusted it: "+texts.Some(changed)+seeTrust))
+	}
+	for _, p := range problems {
+		switch text := "left out of " + p.File + ": " + p.Reason; {
+		case p.Limits:
+			all = append(all, LostLimit(text))
+		case !p.Quiet || len(fresh)+len(changed) > 0:
+			all = append(all, event.Notice{Text: texts.OneLine(text), Code: "trust"})
+		}
+	}
+	return all
+}
+
+const seeTrust = "; see /trust, or: buddy trust"
+
+// LostLimit says that something does not limit what it should.
+func LostLimit(text string) event.Warning {
+	return event.Warning{Text: texts.OneLine(text), Code: event.LostLimit}
+}

@@ -1,0 +1,165 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/config"
+)
+
+// TrustedText says what trusting a folder changes, whose settings have keys that need it.
+func TrustedText(dir string, keys []string) string {
+	if len(keys) == 0 {
+		return "trusted " + dir + "; its settings have nothing that needs it"
+	}
+	return "trusted " + dir + "; its settings apply: " + strings.Join(keys, ", ")
+}
+
+// TrustState says whether something of the project is trusted.
+type TrustState string
+
+// The states.
+const (
+	Trusted     TrustState = "trusted"
+	NotTrusted  TrustState = "not trusted"
+	Changed     TrustState = "changed" // since it was trusted
+	Untrustable TrustState = "can't be trusted"
+)
+
+// Item is something of the project that does nothing before the person trusts it: a hook, a
+// server, the settings. All text in it may be anybody's.
+type Item struct {
+	Kind  string // hook, mcp and so on; settings
+	Name  string
+	Dir   string // in which it is trusted
+	Print string // of the form that is shown
+	State TrustState
+	Runs  string   // the whole command, or what it grants
+	Lines []string // all that a person should know before trusting it
+}
+
+// SettingsKind is the kind of the item that stands for the settings of a folder.
+const SettingsKind = "settings"
+
+// Title names the item.
+func (i Item) Title() string { return i.Kind + " " + i.Name }
+
+// Waits reports whether the item could be trusted and is not.
+func (i Item) Waits() bool { return i.State == NotTrusted || i.State == Changed }
+
+// TrustFolder remembers the working directory as trusted. It returns what to say when that
+// changes nothing, "" when the session has to begin anew for it.
+func (s *Source) TrustFolder() (string, error) {
+	project := s.Config.Project
+	switch {
+	case project.Print == "":
+		return "", errors.New("there is nothing to trust: the settings of this folder were not read")
+	case project.Trusted:
+		return "this folder is trusted already", nil
+	}
+	if err := TrustStore().Trust(project.Dir, project.Print); err != nil {
+		return "", err
+	}
+	if len(project.Ignored) == 0 {
+		return TrustedText(project.Dir, nil), nil
+	}
+	return "", nil
+}
+
+// SettingsPart names the settings of a folder among its parts.
+const SettingsPart = SettingsKind + ":buddy.toml"
+
+// Items returns what of the project needs trust: its settings first, if there are some that do.
+func (s *Source) Items() ([]Item, error) {
+	var all []Item
+	if p := s.Config.Project; len(p.Ignored) > 0 || p.Trusted && p.Print != "" {
+		one, err := settingsItem(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	checks, _, err := s.check()
+	for _, c := range checks {
+		all = append(all, c.item())
+	}
+	return all, err
+}
+
+// settingsItem describes the settings of a project, with the trust that they have now.
+func settingsItem(p config.Project) (Item, error) {
+	one := Item{Kind: SettingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: NotTrusted}
+	trusted, changed, err := TrustStore().Trusted(p.Dir, p.Print)
+	switch {
+	case trusted:
+		one.State = Trusted
+	case changed:
+		one.State = Changed
+	}
+	keys := p.Ignored
+	if len(keys) == 0 { // they apply
+		keys, _ = config.ProjectKeys(p.Dir) // read again to be shown; what is broken is reported where it is loaded
+	}
+	one.Runs = strings.Join(keys, ", ")
+	one.Lines = []string{"the settings of this folder apply to every session here", "from: " + filepath.Join(p.Dir, one.Name)}
+	if one.Runs != "" {
+		one.Lines = append(one.Lines, "they set: "+one.Runs)
+	}
+	return one, err
+}
+
+// checkParts is CheckParts for a session on this machine. On another one the project's programs
+// do not run.
+func (s *Source) check() ([]Check, []Problem, error) {
+	if s.Away != "" {
+		return nil, nil, nil
+	}
+	return CheckParts(".", s.Config)
+}
+
+// SetTrust trusts items in the form in which they were listed, or ends that. Those of other folders
+// are trusted even if one of this folder can't be.
+func (s *Source) SetTrust(on bool, items []Item) error {
+	checks, _, err := s.check()
+	if err != nil {
+		return err
+	}
+	byDir := map[string][]config.Part{}
+	var errs []error
+	for _, item := range items {
+		i := slices.IndexFunc(checks, func(c Check) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
+		switch {
+		case item.Kind == SettingsKind && on:
+			errs = append(errs, TrustStore().Trust(item.Dir, item.Print))
+		case item.Kind == SettingsKind:
+			errs = append(errs, TrustStore().ForgetSettings(item.Dir))
+		case i < 0:
+			errs = append(errs, fmt.Errorf("%s is no longer there", item.Title()))
+		default:
+			p := checks[i].Part.Part
+			p.Seen = item.Print
+			byDir[item.Dir] = append(byDir[item.Dir], p)
+		}
+	}
+	for dir, parts := range byDir {
+		if on {
+			errs = append(errs, TrustStore().TrustParts(dir, parts...))
+		} else {
+			errs = append(errs, TrustStore().ForgetParts(dir, parts...))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// PartDiff returns what changed in an item since it was trusted, "" where that is not known.
+func (s *Source) PartDiff(item Item) (string, error) {
+	checks, _, err := CheckParts(item.Dir, s.Config)
+	i := slices.IndexFunc(checks, func(c Check) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
+	if err != nil || i < 0 {
+		return "", err
+	}
+	return checks[i].Diff()
+}
