@@ -27,7 +27,7 @@ func runWords(u *UI, words []string) {
 	}
 	u.hint("", "looking …")
 	now := nowOf(u)
-	u.deps.Background(func() func() {
+	inBackground(u, func() func() {
 		answer, err := u.deps.Run(now, words)
 		return func() {
 			u.hint("", "")
@@ -162,7 +162,7 @@ func (l *shownList) read(words []string, did string) {
 	}
 	l.busy = true
 	now := nowOf(l.u)
-	l.u.deps.Background(func() func() {
+	inBackground(l.u, func() func() {
 		answer, err := l.u.deps.Run(now, words)
 		return func() {
 			if l.busy = false; l.closed {
@@ -218,7 +218,7 @@ func (l *shownList) do(d show.Deed) {
 		return
 	}
 	now := nowOf(l.u)
-	l.u.deps.Background(func() func() {
+	inBackground(l.u, func() func() {
 		answer, err := l.u.deps.Run(now, words)
 		return func() {
 			switch {

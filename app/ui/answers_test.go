@@ -74,6 +74,7 @@ func TestListOfACommand(t *testing.T) {
 				x.decide("2")
 				x.Want("Memory · 1 of 3", "memory forget done")
 				x.Press("Esc", "Esc")
+				x.Settle()
 				if want := []string{"memory reject p-9x1a2b", "memory edit r-55f9 Answer in two sentence.", "memory forget c-qr5k"}; !slices.Equal(x.ran, want) {
 					t.Errorf("ran %q, want %q", x.ran, want)
 				}
@@ -90,6 +91,7 @@ func TestTextOfACommand(t *testing.T) {
 		if x.Settle(); !strings.HasPrefix(x.noticed, "remember --scope done") {
 			t.Errorf("it says %q", x.noticed)
 		}
+		x.Settle()
 		if want := []string{"remember --scope team Use sqlc."}; !slices.Equal(x.ran, want) {
 			t.Errorf("ran %q, want %q", x.ran, want)
 		}
@@ -170,7 +172,8 @@ func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 		list.Rows[0].Whole, list.Rows[0].More = true, append(slices.Repeat([]string{"a line"}, 60), strings.Repeat("long ", 9)+"THE END")
 		list.Rows[0].Deeds = []show.Deed{{Label: "let the model read it", Run: []string{"mcp", "read", "docs"}}}
 		x.lists = map[string]show.List{"mcp": list}
-		x.Type("/mcp\n\n")
+		x.Type("/mcp\n")
+		x.Press("Enter")
 		x.Want("docs is starting", "1  let the model read")
 		x.decide("1")
 		x.Want("not all of it")
@@ -179,7 +182,7 @@ func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 		}
 		x.Want("THE END")
 		x.decide("1")
-		if !slices.Equal(x.ran, []string{"mcp read docs"}) {
+		if x.Settle(); !slices.Equal(x.ran, []string{"mcp read docs"}) {
 			t.Errorf("ran %q", x.ran)
 		}
 	})

@@ -92,7 +92,7 @@ func browse(u *UI) {
 // work does something that takes time on another goroutine; what it returns, if anything,
 // on this one.
 func (b *browser) work(f func() func()) {
-	b.u.deps.Background(func() func() {
+	inBackground(b.u, func() func() {
 		apply := f()
 		if apply != nil {
 			b.u.deps.Later(func() {

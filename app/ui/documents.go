@@ -10,7 +10,7 @@ import (
 // shownDocument is a document that a command answered with, while its dialog is open.
 type shownDocument struct {
 	u     *UI
-	words []string // the command
+	words []string // the command that was run last to read a document
 	view  *dialog.Tabbed
 }
 
@@ -24,16 +24,19 @@ func openDocument(u *UI, words []string, d show.Document) {
 	u.overlays.sheet = s.view
 }
 
-// read runs a command that answers with a document of the dialog, and then says what was done before.
+// read runs a command that answers with a document of the dialog, and then says what was done before. An answer that comes
+// after the person asked for another document is not shown.
 func (s *shownDocument) read(words []string, did string) {
+	s.words = words
 	s.run(words, func(a show.Answer, err error) {
-		if err != nil {
-			s.view.Say(err.Error())
+		if !slices.Equal(s.words, words) {
 			return
 		}
 		if a.Document != nil {
-			s.words = words
 			s.view.Show(*a.Document)
+		}
+		if err != nil {
+			did = err.Error()
 		}
 		s.view.Say(did)
 	})
@@ -42,7 +45,7 @@ func (s *shownDocument) read(words []string, did string) {
 // run runs a command, unless the dialog is closed when it has answered.
 func (s *shownDocument) run(words []string, then func(show.Answer, error)) {
 	now := nowOf(s.u)
-	s.u.deps.Background(func() func() {
+	inBackground(s.u, func() func() {
 		answer, err := s.u.deps.Run(now, words)
 		return func() {
 			if s.u.overlays.sheet == s.view {

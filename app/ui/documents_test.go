@@ -113,6 +113,7 @@ func TestValuesAreChanged(t *testing.T) {
 		x.Want("config set done")
 		x.Press("Enter", "Esc")
 		x.Want("> limit_7")
+		x.Settle()
 		if want := []string{"config set ui.mouse false", "config set ui.notify off", "config set tools.limit 701 2"}; !slices.Equal(x.ran, want) {
 			t.Errorf("ran %q, want %q", x.ran, want)
 		}

@@ -38,6 +38,7 @@ func TestPromptsOfServers(t *testing.T) {
 		x.Want("▸/mcp__docs__sum", "up · what (server docs)")
 		x.Press("Tab")
 		x.Type("it\n")
+		x.Settle()
 		if want := []string{"mcp__docs__sum it"}; !slices.Equal(x.ran, want) {
 			t.Errorf("ran %q, want %q", x.ran, want)
 		}

@@ -38,6 +38,7 @@ type Tabbed struct {
 	draw.Frame
 	o      TabbedOptions
 	doc    show.Document
+	asked  string // the tab that the person asked for last: its document may not have come yet
 	query  string
 	said   string
 	fits   []fitting
@@ -81,7 +82,7 @@ func NewTabbed(theme *themes.Theme, keys *keymap.Map, o TabbedOptions) *Tabbed {
 // Show shows a document. If it is the one that shows already, what is selected stays so.
 func (t *Tabbed) Show(d show.Document) {
 	same, at := t.doc.Title == d.Title, t.at
-	t.doc, t.picks = d, false
+	t.doc, t.asked, t.picks = d, d.Title, false
 	for _, s := range d.Sections {
 		for _, v := range s.Values {
 			t.picks = t.picks || v.Line != "" || len(v.Deeds) > 0
@@ -202,15 +203,17 @@ func (t *Tabbed) move(a keymap.Action) {
 	t.at = max(0, min(t.at, len(t.fits)-1))
 }
 
-// tab asks for the document so many tabs further on.
+// tab asks for the document so many tabs after the one that was asked for last.
 func (t *Tabbed) tab(by int) {
 	n := len(t.doc.Tabs)
-	for i, d := range t.doc.Tabs {
-		if d.Label == t.doc.Title {
-			t.o.OnTab(t.doc.Tabs[(i+by+n)%n])
-			return
-		}
+	if i := slices.IndexFunc(t.doc.Tabs, func(d show.Deed) bool { return d.Label == t.asked }); i >= 0 {
+		t.ask(t.doc.Tabs[(i+by+n)%n])
 	}
+}
+
+func (t *Tabbed) ask(tab show.Deed) {
+	t.asked = tab.Label
+	t.o.OnTab(tab)
 }
 
 func (t *Tabbed) choose() {
@@ -270,7 +273,7 @@ func (t *Tabbed) scroll(by int) {
 func (t *Tabbed) click(x, y int) {
 	for i, p := range t.tabs {
 		if y == p.y && x >= p.from && x < p.to && i < len(t.doc.Tabs) {
-			t.o.OnTab(t.doc.Tabs[i])
+			t.ask(t.doc.Tabs[i])
 			return
 		}
 	}
