@@ -49,7 +49,7 @@ func TestPlainCommands(t *testing.T) {
 				d.want(`You said "the draft and\nmore".`, "> ")
 			}
 			d.types("/undo\r")
-			d.want("came after that", "/undo 1 takes it back all the same", "> ")
+			d.want("came after “Write the AGENTS.md", "/undo 1  take back what it changed", "> ")
 			d.types("/undo 1\r")
 			d.want("took back what", "sub/AGENTS.md", "> ")
 			d.types("!echo $((40+2)) of mine\r")

@@ -15,10 +15,12 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/undo"
 	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
@@ -30,12 +32,33 @@ type Session struct {
 	Setup   *compose.Setup      // the settings and the saved sessions; nil on the command line
 	Program *compose.Program    // the session; nil where the command runs before it, or without one
 	Send    func(event.Command) // hands a command to the runtime; nil where none runs
-	Now     slash.Now           // what the screen knows that asks; zero where none does
+	Now     *slash.Now          // what the screen knows that asks; nil where none says
+	// Since counts the files that have changed since prompts; nil where no session can be asked.
+	Since func() ([]undo.Change, error)
 }
 
 // In returns what commands work on in a session that runs.
 func In(p *compose.Program, send func(event.Command)) *Session {
-	return &Session{Setup: &p.Setup, Program: p, Send: send}
+	return &Session{Setup: &p.Setup, Program: p, Send: send, Since: func() ([]undo.Change, error) { return compose.ChangedSince(p) }}
+}
+
+// now returns what the screen knows of the session that runs, the zero Now where none says.
+func (s *Session) now() slash.Now {
+	if s.Now == nil {
+		return slash.Now{}
+	}
+	return *s.Now
+}
+
+// busy says why the session can't be left. It can't where nobody says whether a task runs.
+func (s *Session) busy() error {
+	switch {
+	case s.Now == nil:
+		return errors.New("only a screen can do that: nobody else knows whether a task runs")
+	case s.Now.Busy != "":
+		return errors.New(s.Now.Busy)
+	}
+	return nil
 }
 
 // handler runs a command. An error says why the command did nothing.

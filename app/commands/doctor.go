@@ -14,7 +14,7 @@ func init() {
 		Name: "doctor", Brief: "check what buddy needs", Early: true, Means: []string{"bug", "diagnose"},
 		Help: "check what buddy needs; asks the model for one word",
 	}, func(ctx context.Context, s *Session, _ []string) (show.Answer, error) {
-		return show.Say(doctor.Text(doctor.ExamineSession(ctx, s.Setup.Config, s.Now.Info.Profile))), nil
+		return show.Say(doctor.Text(doctor.ExamineSession(ctx, s.Setup.Config, s.now().Info.Profile))), nil
 	})
 	add(slash.Command{
 		Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Early: true,

@@ -26,11 +26,11 @@ func init() {
 func onModels(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	switch name := textOf(args); name {
 	case "":
-		list := modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, false), s.now())
+		list := modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, false), s.answering())
 		list.Rest = []string{"model", "all"}
 		return show.Answer{List: list}, nil
 	case "all":
-		return show.Answer{List: modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, true), s.now())}, nil
+		return show.Answer{List: modelList(compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, true), s.answering())}, nil
 	case "local":
 		var local []compose.Offer
 		for _, o := range compose.OffersOf(ctx, s.Setup.Config, s.Setup.Index, true) {
@@ -38,7 +38,7 @@ func onModels(ctx context.Context, s *Session, args []string) (show.Answer, erro
 				local = append(local, o)
 			}
 		}
-		list := modelList(local, s.now())
+		list := modelList(local, s.answering())
 		list.Title, list.Empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and choose this again."
 		return show.Answer{List: list}, nil
 	default:
@@ -54,8 +54,8 @@ func onModels(ctx context.Context, s *Session, args []string) (show.Answer, erro
 	}
 }
 
-// now is the name of the model that answers.
-func (s *Session) now() string { return cmp.Or(s.Now.Info.Profile, model.Demo) }
+// answering is the name of the model that answers.
+func (s *Session) answering() string { return cmp.Or(s.now().Info.Profile, model.Demo) }
 
 // modelList lists models: how much each takes in, what it costs and how hard it thinks, what it lacks if anything.
 func modelList(offers []compose.Offer, now string) *show.List {

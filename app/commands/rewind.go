@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"buddy/agent/undo"
-	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -25,7 +24,7 @@ func init() {
 
 // onRewind goes back to before one of the last prompts, or without arguments lists them.
 func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error) {
-	all := s.Now.Prompts
+	all := s.now().Prompts
 	if textOf(args) == "" {
 		return listPrompts(s, all)
 	}
@@ -70,10 +69,10 @@ func listPrompts(s *Session, all []state.Border) (show.Answer, error) {
 	if len(all) == 0 {
 		return show.Say(slash.NoPrompts), nil
 	}
-	if s.Program == nil {
+	if s.Since == nil {
 		return show.Answer{}, errNoSession
 	}
-	changes, err := compose.ChangedSince(s.Program)
+	changes, err := s.Since()
 	return show.Answer{List: promptList(all, changes)}, err
 }
 

@@ -25,7 +25,7 @@ func TestRewind(t *testing.T) {
 		"files":           "say how many prompts back",
 	} {
 		got := ""
-		s := &Session{Now: slash.Now{Prompts: all}, Send: func(c event.Command) { got = fmt.Sprintf("%+v", c) }}
+		s := &Session{Now: &slash.Now{Prompts: all}, Send: func(c event.Command) { got = fmt.Sprintf("%+v", c) }}
 		if _, err := Run(t.Context(), s, append([]string{"rewind"}, slash.Words(line)...)...); err != nil {
 			got = err.Error()
 		}

@@ -27,13 +27,13 @@ func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) 
 	if len(args) > 0 {
 		verb = args[0]
 	}
-	switch {
+	switch busy := s.busy(); {
 	case verb == "diff":
 		return trustDiff(s, args[1:])
-	case verb == "apply" && s.Now.Busy != nil:
-		return show.Say("what you decided applies when the session begins again: " + s.Now.Busy.Error()), nil
-	case s.Now.Busy != nil:
-		return show.Answer{}, s.Now.Busy
+	case verb == "apply" && busy != nil:
+		return show.Say("what you decided applies when the session begins again: " + busy.Error()), nil
+	case busy != nil:
+		return show.Answer{}, busy
 	case verb == "apply":
 		return s.again(), nil
 	case verb == "set" || verb == "unset":

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func TestTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{Setup: &setup}
+	s := &Session{Setup: &setup, Now: &slash.Now{}}
 	list := func() *show.List {
 		t.Helper()
 		a, err := Run(t.Context(), s, "trust")
@@ -87,8 +86,12 @@ func TestTrust(t *testing.T) {
 	if a, err := Run(t.Context(), s, "trust", "forget", row(list(), "hook Stop").ID); err != nil || a.Leave == nil {
 		t.Errorf("%+v, %v", a, err)
 	}
-	s.Now.Busy = errors.New("task #1 runs")
-	if _, err := Run(t.Context(), s, "trust"); !errors.Is(err, s.Now.Busy) {
+	s.Now.Busy = "task #1 runs"
+	if _, err := Run(t.Context(), s, "trust"); err == nil || err.Error() != s.Now.Busy {
 		t.Errorf("while a task runs: %v", err)
+	}
+	s.Now = nil
+	if _, err := Run(t.Context(), s, "trust"); err == nil || !strings.Contains(err.Error(), "nobody else knows whether a task runs") {
+		t.Errorf("where nobody knows whether a task runs: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"buddy/app/host"
 	"buddy/app/live"
 	"buddy/app/show"
+	"buddy/app/slash"
 	"buddy/app/ui"
 	"buddy/sessions"
 	"buddy/views/draw"
@@ -306,8 +307,8 @@ func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
 }
 
 // run runs a command of the table in the session.
-func (l *link) run(words []string) (show.Answer, error) {
-	return ask[show.Answer](l, l.ctx, live.Run{Words: words})
+func (l *link) run(now slash.Now, words []string) (show.Answer, error) {
+	return ask[show.Answer](l, l.ctx, live.Run{Words: words, Now: &now})
 }
 
 // close ends the session, for a reason that hooks are told, and returns what is to be said of that.

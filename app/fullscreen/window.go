@@ -262,9 +262,15 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 // run runs a command of the table: one that needs no session here, any other in the session.
 func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.Answer, error) {
 	if c, ok := slash.Find(words[0]); !ok || !c.Early {
-		return w.link.run(words)
+		return w.link.run(now, words)
 	}
-	return commands.Run(ctx, &commands.Session{Setup: w.setup, Now: now, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) }}, words...)
+	return commands.Run(ctx, &commands.Session{
+		Setup: w.setup, Now: &now, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) },
+		Since: func() ([]undo.Change, error) {
+			reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
+			return reply.Changes, err
+		},
+	}, words...)
 }
 
 // tell shows a fact that concerns this screen alone. Any goroutine may call it.

@@ -17,6 +17,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/live"
 	"buddy/app/show"
+	"buddy/app/slash"
 	"buddy/app/socket"
 	"buddy/sessions"
 )
@@ -251,9 +252,15 @@ func TestRequests(t *testing.T) {
 		{"memory add Use x.", "remembered: Use x. (r-"},
 		{"memory", "Memory:\n  1  r-"},
 		{"mcp", "none: buddy mcp add adds one"},
+		{"nobody trust", "only a screen can do that"},
+		{"trust apply", ""},
 		{"nonsense", `unknown command "nonsense"`},
 	} {
-		answer, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: strings.Fields(tt.line)})
+		now, line := new(slash.Now), tt.line
+		if words, ok := strings.CutPrefix(line, "nobody "); ok {
+			now, line = nil, words
+		}
+		answer, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: strings.Fields(line), Now: now})
 		got := answer.String()
 		if err != nil {
 			got = err.Error()

@@ -115,7 +115,9 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		reply := h.describe()
 		return &reply, nil
 	case live.Run:
-		answer, err := commands.Run(ctx, commands.In(h.program, s.Send), q.Words...)
+		session := commands.In(h.program, s.Send)
+		session.Now = q.Now
+		answer, err := commands.Run(ctx, session, q.Words...)
 		return &answer, err
 	case live.Named, live.Arguments:
 		return askProgram(ctx, h.program, q)

@@ -8,6 +8,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/undo"
 	"buddy/app/show"
+	"buddy/app/slash"
 )
 
 // ChangedSince asks how many files have changed since prompts.
@@ -21,7 +22,8 @@ type ChangedSinceReply struct {
 // Run runs a command of the table: its name, then its arguments. The reply is what the command answers.
 type Run struct {
 	asks[show.Answer]
-	Words []string `json:"words"`
+	Words []string   `json:"words"`
+	Now   *slash.Now `json:"now,omitempty"` // what the screen knows; commands that need it refuse without
 }
 
 // Describe asks what the session is about and what it does, for a list.

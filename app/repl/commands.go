@@ -31,7 +31,6 @@ func init() { // a line from the editor may be one of them
 		"output":   lineOutput,
 		"copy":     lineCopy,
 		"findings": lineFindings,
-		"quit":     func(r *repl, _ string) error { r.over = true; return nil },
 	}
 }
 
@@ -97,7 +96,7 @@ func runWords(r *repl, words []string) {
 	words = withRowIDs(r, words)
 	var sent []event.Command // from here, once the command is done
 	session := commands.In(r.program, func(c event.Command) { sent = append(sent, c) })
-	session.Now = slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state)}
+	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state)}
 	r.beside(func() func() {
 		answer, err := commands.Run(context.Background(), session, words...)
 		if err == nil && answer.List != nil && answer.List.Rest != nil { // what is printed is not read again
@@ -122,7 +121,11 @@ func runWords(r *repl, words []string) {
 			case text != "":
 				r.say(text)
 			}
-			if answer.Leave != nil {
+			switch {
+			case answer.Leave == nil:
+			case answer.Leave.Quit:
+				r.over = true
+			default:
 				if err := r.change(answer.Leave.Session); err != nil {
 					r.failed("/"+words[0], err)
 				}

@@ -6,6 +6,7 @@ package repl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -397,8 +398,8 @@ func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error())
 
 // change leaves for another session.
 func (r *repl) change(id string) error {
-	if err := slash.Busy(&r.state); err != nil {
-		return err
+	if why := slash.Busy(&r.state); why != "" {
+		return errors.New(why)
 	}
 	r.next, r.over = slash.Next{Again: true, Resume: id}, true
 	return nil

@@ -27,9 +27,12 @@ type Answer struct {
 	Open  string `json:"open,omitempty"` // a file of the screen's machine, for the person's editor
 }
 
-// Leave names the session for which a screen leaves.
+// Leave says where a screen goes from its session: to another one, or to its end.
 type Leave struct {
-	Session string `json:"session"` // "" is a new one
+	Session string `json:"session"`          // "" is a new one
+	Quit    bool   `json:"quit,omitempty"`   // no session follows
+	Detach  bool   `json:"detach,omitempty"` // when quitting: the session keeps running
+	Kill    bool   `json:"kill,omitempty"`   // when quitting: what still runs in panes is stopped
 }
 
 // Form says how a text is shown.
@@ -88,6 +91,7 @@ type Deed struct {
 	Edit   string `json:"edit,omitempty"`
 	Typed  bool   `json:"typed,omitempty"`  // of a document: a line is typed, which begins with Edit; it may be "" and may stay
 	Closes bool   `json:"closes,omitempty"` // the list is closed first
+	Key    string `json:"key,omitempty"`    // of a question with a scope: the action of its keys
 }
 
 // Document is sections of values, for a dialog with a tab for each document that belongs to it.
@@ -120,6 +124,8 @@ type Question struct {
 	Lines   []string `json:"lines,omitempty"`
 	Choices []Deed   `json:"choices"`
 	Whole   bool     `json:"whole,omitempty"` // the first choice needs the end of Lines to have been on the screen
+	// Scope names the scope of keys in which each choice has an action of its own; "" is none: they have numbers alone.
+	Scope string `json:"scope,omitempty"`
 }
 
 // Say returns an answer that is a short text.

@@ -15,8 +15,8 @@ const maxName = 12
 // maxCell limits a cell of a list in plain text, in characters.
 const maxCell = 100
 
-// String returns an answer as plain text, the rows of a list and the choices of a question with numbers. It has no
-// control character.
+// String returns an answer as plain text, the rows of a list with numbers and the choices of a question with
+// their commands. It has no control character.
 func (a Answer) String() string {
 	switch {
 	case a.Text != nil:
@@ -124,8 +124,10 @@ func (q *Question) text() string {
 	for _, l := range q.Lines {
 		lines = append(lines, "  "+markup.Plain(l))
 	}
-	for i, c := range q.Choices {
-		lines = append(lines, fmt.Sprintf("%3d  %s", i+1, markup.Inline(c.Label)))
+	for _, c := range q.Choices {
+		if c.Run != nil { // nothing is asked where text is printed: a person types the command
+			lines = append(lines, markup.Inline("  /"+strings.Join(c.Run, " ")+"  "+c.Label))
+		}
 	}
 	return strings.Join(lines, "\n")
 }

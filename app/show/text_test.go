@@ -25,7 +25,7 @@ func TestPlainText(t *testing.T) {
 			{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}, {Label: "the longest label", BuiltIn: true}}},
 			{Title: "UI", Values: []Value{{BuiltIn: true}}},
 		}, Usage: "/config set"}}, "Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9\n\n2 more are as built in\n/config set"},
-		{"question", Answer{Question: &Question{Title: "Leave?", Lines: []string{"one task runs"}, Choices: []Deed{{Label: "leave"}, {Label: "stay"}}}}, "Leave?\n  one task runs\n  1  leave\n  2  stay"},
+		{"question", Answer{Question: &Question{Title: "Leave?", Lines: []string{"one task runs"}, Choices: []Deed{{Label: "leave", Run: []string{"quit", "--kill"}}, {Label: "stay"}}}}, "Leave?\n  one task runs\n  /quit --kill  leave"},
 	} {
 		if got := tt.a.String(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -30,6 +30,8 @@ type Command struct {
 	CLI string
 	// Early means that it works on the settings and the saved sessions alone, before the session runs.
 	Early bool
+	// Instant means that it takes no time: a screen does not wait for it elsewhere.
+	Instant bool
 	// Use is the place of the command among those that are used most, from 1; 0 is after all of them.
 	Use int
 	// ScreenOnly says why there is no use for it line by line; "" means that there is one.
@@ -61,13 +63,10 @@ var Commands = []Command{
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},
 	{Name: "copy", Means: []string{"clipboard"}, Args: "[code|all]", Brief: "copy the last answer", Help: "copy the last answer, the last code block in it, or all that was said"},
-	{Name: "undo", Means: []string{"revert"}, Use: 9, Args: "[N] [--force]", Brief: "take back the last changes of files", Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did", Events: one(Undo)},
 	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Events: one(redo)},
 	{Name: "palette", Means: []string{"commands"}, Brief: "all commands and actions with their keys", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
 	{Name: "init", Means: []string{"agents.md"}, Args: "[WHAT ELSE]", Brief: "let the model write AGENTS.md", Help: "let the model write AGENTS.md, which tells it about this project", Events: one(initProject)},
 	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "choose other colours", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
-	{Name: "detach", Means: []string{"leave"}, Brief: "leave; the session keeps running", Help: "leave this session at work and give the terminal back; buddy attach comes back", ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work"},
-	{Name: "quit", Means: []string{"leave", "close"}, Help: "leave buddy"},
 }
 
 // Add adds a command in its place.

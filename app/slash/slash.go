@@ -169,24 +169,6 @@ func Pin(off bool) func(string) (event.Command, error) {
 	}
 }
 
-// Undo takes how many prompts go back, and whether also what was changed since. Without a number it is
-// the last one, unless prompts came after it.
-func Undo(args string) (event.Command, error) {
-	set := event.Undo{}
-	for word := range strings.FieldsSeq(args) {
-		if word == "--force" {
-			set.Force = true
-			continue
-		}
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
-		}
-		set.Steps = n
-	}
-	return set, nil
-}
-
 // effort takes how much the model is to think; the model says what it takes.
 func effort(args string) (event.Command, error) {
 	if args == "" || strings.ContainsAny(args, " \t") {
@@ -227,12 +209,12 @@ func initProject(args string) (event.Command, error) {
 	return event.Submit{Text: text}, nil
 }
 
-// Busy says why a session can't be left now: a task would be lost.
-func Busy(s *state.State) error {
+// Busy says why a session can't be left now, "" if it can: a task would be lost.
+func Busy(s *state.State) string {
 	if t := s.Running(); t != nil {
-		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+		return fmt.Sprintf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
-	return nil
+	return ""
 }
 
 // reviewChange takes what the change is compared with, "" for what is likely meant.

@@ -19,7 +19,8 @@ const maxSaid = 200
 
 // runWords runs a command of the table elsewhere and shows its answer.
 func runWords(u *UI, words []string) {
-	if c, ok := slash.Find(words[0]); ok && !c.Answers { // a deed that this screen does itself
+	c, _ := slash.Find(words[0])
+	if !c.Answers { // a deed that this screen does itself
 		if err := run(u, c, strings.Join(words[1:], " ")); err != nil {
 			u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
 		}
@@ -27,7 +28,7 @@ func runWords(u *UI, words []string) {
 	}
 	u.hint("", "looking …")
 	now := nowOf(u)
-	inBackground(u, func() func() {
+	work := func() func() {
 		answer, err := u.deps.Run(now, words)
 		return func() {
 			u.hint("", "")
@@ -37,12 +38,21 @@ func runWords(u *UI, words []string) {
 			}
 			showAnswer(u, words, answer)
 		}
-	})
+	}
+	if c.Instant {
+		work()()
+		return
+	}
+	inBackground(u, work)
 }
 
 // nowOf returns what commands get to know of the session.
 func nowOf(u *UI) slash.Now {
-	return slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state)}
+	now := slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state)}
+	for _, t := range unfinished(&u.state) {
+		now.Left = append(now.Left, t.Title)
+	}
+	return now
 }
 
 // showAnswer shows the answer of a command that no list has run.
@@ -59,10 +69,14 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 			u.hint("", err.Error())
 		}
 	case a.Question != nil:
-		askShown(u, a.Question.Title, a.Question.Lines, a.Question.Choices, a.Question.Whole, func(d show.Deed) { runWords(u, d.Run) })
+		askShown(u, *a.Question, func(d show.Deed) { runWords(u, d.Run) })
 	}
-	if a.Leave != nil {
-		change(&u.state, u.deps.Leave, a.Leave.Session, slash.Spot{})
+	switch l := a.Leave; {
+	case l == nil:
+	case l.Quit:
+		u.deps.Leave(slash.Next{Detach: l.Detach, Kill: l.Kill})
+	default:
+		change(&u.state, u.deps.Leave, l.Session, slash.Spot{})
 	}
 }
 
@@ -75,21 +89,33 @@ func showText(u *UI, t show.Text) {
 	u.deps.Catalog.Notice(strings.TrimRight(t.Body, "\n"))
 }
 
-// askShown asks a question with deeds as choices, and one that does nothing.
-func askShown(u *UI, title string, lines []string, deeds []show.Deed, whole bool, do func(show.Deed)) {
-	q := dialog.Question{Title: title, Lines: lines, Scope: keymap.Question}
-	for _, d := range deeds {
-		q.Choices = append(q.Choices, d.Label)
+// askShown asks a question. A choice that does nothing is added unless there is one.
+func askShown(u *UI, asked show.Question, do func(show.Deed)) {
+	q := dialog.Question{Title: asked.Title, Lines: asked.Lines, Scope: keymap.Question}
+	deeds := asked.Choices
+	if !slices.ContainsFunc(deeds, func(d show.Deed) bool { return d.Run == nil }) {
+		deeds = append(slices.Clone(deeds), show.Deed{Label: "leave it as it is"})
 	}
-	if whole {
+	if asked.Whole {
 		q.Whole = 1
 	}
-	q.Choices = append(q.Choices, "leave it as it is")
-	q.Take = func(n int) {
-		if n < len(deeds) && deeds[n].Run != nil {
+	take := func(n int) {
+		if n >= 0 && deeds[n].Run != nil {
 			do(deeds[n])
 		}
 	}
+	if asked.Scope != "" {
+		q.Scope = keymap.Scope(asked.Scope)
+		q.Answer = func(a keymap.Action) {
+			take(slices.IndexFunc(deeds, func(d show.Deed) bool { return d.Key == string(a) }))
+		}
+		u.dock.confirm.Ask(q)
+		return
+	}
+	for _, d := range deeds {
+		q.Choices = append(q.Choices, d.Label)
+	}
+	q.Take = take
 	u.dock.confirm.Ask(q)
 }
 
@@ -194,7 +220,7 @@ func (l *shownList) choose(r show.Row) {
 		l.do(r.Deeds[0])
 		return
 	}
-	askShown(l.u, markup.Shorten(cmp.Or(r.Title, r.Cells[0]), 60), r.More, r.Deeds, r.Whole, l.do)
+	askShown(l.u, show.Question{Title: markup.Shorten(cmp.Or(r.Title, r.Cells[0]), 60), Lines: r.More, Choices: r.Deeds, Whole: r.Whole}, l.do)
 }
 
 // do does a deed. The list is read again then, unless the deed closes it.

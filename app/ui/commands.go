@@ -27,9 +27,6 @@ var own = map[string]func(u *UI, args string) error{
 	"findings": showFindings,
 	"palette":  func(u *UI, _ string) error { u.overlays.palette(); return nil },
 	"theme":    theme,
-	"detach":   func(u *UI, _ string) error { u.deps.Leave(slash.Next{Detach: true}); return nil },
-	"quit":     func(u *UI, _ string) error { u.quit(); return nil },
-	"undo":     undoHere,
 }
 
 // run runs a command.

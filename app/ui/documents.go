@@ -61,7 +61,7 @@ func (s *shownDocument) choose(v show.Value) {
 	case len(v.Deeds) == 0:
 		s.view.Say(v.Line)
 	case len(v.Deeds) > 1:
-		askShown(s.u, v.Label, []string{v.Line}, v.Deeds, false, func(d show.Deed) { s.do(d.Run) })
+		askShown(s.u, show.Question{Title: v.Label, Lines: []string{v.Line}, Choices: v.Deeds}, func(d show.Deed) { s.do(d.Run) })
 	case v.Deeds[0].Typed:
 		s.view.AskText(v.Label+":", v.Deeds[0].Edit, func(text string) { s.do(append(slices.Clone(v.Deeds[0].Run), text)) })
 	default:

@@ -1,13 +1,11 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
-	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
 	"buddy/views/draw"
@@ -28,28 +26,6 @@ func askToKill(u *UI, id, name, why string) {
 			}
 		},
 	})
-}
-
-// askToLeave asks what becomes of what runs, and reports whether anything does.
-func askToLeave(s *state.State, confirm *dialog.Confirm, leave func(slash.Next)) bool {
-	running := unfinished(s)
-	if len(running) == 0 {
-		return false
-	}
-	q := dialog.Question{Title: "Quit? 1 task is still running", Scope: keymap.Leaving}
-	if n := len(running); n > 1 {
-		q.Title = fmt.Sprintf("Quit? %d tasks are still running", n)
-	}
-	for _, t := range running {
-		q.Lines = append(q.Lines, t.Title)
-	}
-	q.Answer = func(a keymap.Action) {
-		if a != keymap.LeaveStay {
-			leave(slash.Next{Detach: a == keymap.LeaveDetach, Kill: a == keymap.LeaveKilling})
-		}
-	}
-	confirm.Ask(q)
-	return true
 }
 
 // Running returns what people call the tasks that have not ended.

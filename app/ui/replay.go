@@ -96,7 +96,12 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Attach:    func(string) ([]model.Image, error) { return nil, errWatching },
 		},
 		Send: func(event.Command) {}, Keys: keys, Home: home,
-		Run: func(slash.Now, []string) (show.Answer, error) { return show.Answer{}, errWatching },
+		Run: func(_ slash.Now, words []string) (show.Answer, error) {
+			if words[0] == "quit" {
+				return show.Answer{Leave: &show.Leave{Quit: true}}, nil
+			}
+			return show.Answer{}, errWatching
+		},
 		Leave: func(n slash.Next) {
 			if n.Detach { // there is nothing that would go on
 				v.told = errWatching.Error()

@@ -1,19 +1,16 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/undo"
 	"buddy/app/keymap"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 )
@@ -161,54 +158,4 @@ func tookBack(u *UI, p event.HistoryRewound) {
 		u.v.prompt.Discard()
 	}
 	u.v.prompt.Replace(b.Text)
-}
-
-// undoHere is /undo: it asks when prompts came after the one whose changes go back.
-func undoHere(u *UI, args string) error {
-	c, err := slash.Undo(args)
-	if err != nil {
-		return err
-	}
-	if set, ok := c.(event.Undo); !ok || set.Steps > 0 {
-		sendForMain(u, c)
-		return nil
-	}
-	all := slices.Clone(u.state.Back.Borders)
-	u.deps.Background(func() func() {
-		changes, err := u.deps.Catalog.Since()
-		return func() {
-			at, since := lastChanged(all, changes)
-			if err != nil || since <= 0 {
-				sendForMain(u, c)
-				return
-			}
-			askUndo(u, all[at], since, slash.ChangedText(changes, all[at].ID), c)
-		}
-	})
-	return nil
-}
-
-// lastChanged returns which prompt changed files last, and how many came after it; since is -1 when none is
-// known.
-func lastChanged(all []state.Border, changes []undo.Change) (at, since int) {
-	if len(changes) == 0 {
-		return 0, -1
-	}
-	at = slices.IndexFunc(all, func(b state.Border) bool { return b.ID == changes[len(changes)-1].Prompt })
-	if at < 0 {
-		return 0, -1
-	}
-	return at, len(all) - 1 - at
-}
-
-// askUndo asks whether the changes of a prompt go back though others came after it.
-func askUndo(u *UI, b state.Border, since int, changed string, c event.Command) {
-	set, _ := c.(event.Undo)
-	set.Steps = 1
-	p := u.overlays.pick(dialog.PickerOptions{
-		Title:    "Undo",
-		Hint:     fmt.Sprintf("%s came after “%s”, which changed files last", texts.Plural(since, "prompt"), markup.Shorten(b.Words(), 40)),
-		OnChoose: func(show.Row) { u.overlays.closeLists(); sendForMain(u, set) },
-	})
-	p.SetRows([]show.Row{{ID: "undo", Cells: []string{"take back what it changed: " + changed}}})
 }

@@ -374,11 +374,7 @@ func (u *UI) update(ch state.Changed) bool {
 }
 
 // quit ends the session; while something runs it asks what becomes of that.
-func (u *UI) quit() {
-	if !askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
-		u.deps.Leave(slash.Next{})
-	}
-}
+func (u *UI) quit() { runWords(u, []string{"quit"}) }
 
 // Begin does what the person asked for when they came to a session: shows a place, opens the list of
 // sessions, sends a prompt as if it were typed.

@@ -16,7 +16,7 @@ import (
 	"buddy/agent/review"
 	"buddy/agent/undo"
 	"buddy/app/apptest"
-	_ "buddy/app/commands"
+	"buddy/app/commands"
 	"buddy/app/keymap"
 	"buddy/app/screen"
 	"buddy/app/show"
@@ -83,7 +83,7 @@ func (x *testUI) runSession(line string) (a show.Answer, err error, ok bool) {
 }
 
 // run answers with a list, or notes what was run.
-func (x *testUI) run(_ slash.Now, words []string) (show.Answer, error) {
+func (x *testUI) run(now slash.Now, words []string) (show.Answer, error) {
 	line := strings.Join(words, " ")
 	if line == "model" || line == "model all" || line == "model local" {
 		list := testModels()
@@ -95,6 +95,12 @@ func (x *testUI) run(_ slash.Now, words []string) (show.Answer, error) {
 	if list, ok := x.lists[line]; ok {
 		list.Rows = slices.Clone(list.Rows)
 		return show.Answer{List: &list}, nil
+	}
+	switch words[0] {
+	case "quit", "detach", "undo":
+		return commands.Run(x.t.Context(), &commands.Session{
+			Now: &now, Since: func() ([]undo.Change, error) { return x.since, nil }, Send: func(c event.Command) { Send(x.u, c) },
+		}, words...)
 	}
 	if answer, err, ok := x.runSession(line); ok {
 		return answer, err

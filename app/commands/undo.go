@@ -1,0 +1,82 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"buddy/agent/event"
+	"buddy/agent/undo"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "undo", Means: []string{"revert"}, Use: 9, Args: "[N] [--force]", Brief: "take back the last changes of files", Early: true,
+		Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did",
+	}, onUndo)
+}
+
+// onUndo takes changes back. Without a number those are of the last prompt, and it asks when other prompts came after it.
+func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
+	set, err := undoArgs(args)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	if set.Steps == 0 && s.Since != nil {
+		all := s.now().Prompts
+		changes, err := s.Since() // where that is not known the session decides
+		if at, since := lastChanged(all, changes); err == nil && since > 0 {
+			return askUndo(all[at], since, slash.ChangedText(changes, all[at].ID), set.Force), nil
+		}
+	}
+	s.Send(set)
+	return show.Answer{}, nil
+}
+
+// undoArgs reads how many prompts go back, and whether also over what was changed since.
+func undoArgs(args []string) (set event.Undo, err error) {
+	for _, word := range args {
+		switch n, bad := strconv.Atoi(word); {
+		case word == "":
+		case word == "--force":
+			set.Force = true
+		case bad != nil || n < 1:
+			return set, fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
+		default:
+			set.Steps = n
+		}
+	}
+	return set, nil
+}
+
+// lastChanged returns which prompt changed files last, and how many came after it; since is -1 when none is
+// known.
+func lastChanged(all []state.Border, changes []undo.Change) (at, since int) {
+	if len(changes) == 0 {
+		return 0, -1
+	}
+	at = slices.IndexFunc(all, func(b state.Border) bool { return b.ID == changes[len(changes)-1].Prompt })
+	if at < 0 {
+		return 0, -1
+	}
+	return at, len(all) - 1 - at
+}
+
+// askUndo asks whether the changes of a prompt go back though others came after it.
+func askUndo(b state.Border, since int, changed string, force bool) show.Answer {
+	run := []string{"undo", "1"}
+	if force {
+		run = append(run, "--force")
+	}
+	return show.Answer{Question: &show.Question{
+		Title:   "Undo?",
+		Lines:   []string{fmt.Sprintf("%s came after “%s”, which changed files last.", texts.Plural(since, "prompt"), markup.Shorten(b.Words(), 40))},
+		Choices: []show.Deed{{Label: "take back what it changed: " + changed, Run: run}},
+	}}
+}
