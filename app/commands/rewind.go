@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"buddy/agent/event"
 	"buddy/agent/undo"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
+	"buddy/views/markup"
 )
 
 func init() {
@@ -22,75 +26,134 @@ func init() {
 	}, onRewind)
 }
 
+// What goes back, as people name it.
+const (
+	backBoth         = "both"
+	backConversation = "conversation"
+	backFiles        = "files"
+)
+
+// compared asks for the list with what has changed since each prompt, which takes longer.
+const compared = "compared"
+
 // onRewind goes back to before one of the last prompts, or without arguments lists them.
 func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	all := s.now().Prompts
-	if textOf(args) == "" {
-		return listPrompts(s, all)
+	switch word := textOf(args); {
+	case len(all) == 0 && (word == "" || word == compared):
+		return show.Answer{}, errors.New("there is no prompt to go back to yet")
+	case word == "":
+		list := promptList(all, func(int) string { return "…" })
+		list.Rest = []string{"rewind", compared}
+		return show.Answer{List: list}, nil
+	case word == compared:
+		return show.Answer{List: comparedPrompts(s, all)}, nil
 	}
-	back, what, force, err := rewindArgs(args)
-	switch {
-	case err != nil:
-		return show.Answer{}, err
-	case back > len(all):
-		return show.Answer{}, fmt.Errorf("there are %s to go back to", texts.Plural(len(all), "prompt"))
+	to, what, force, err := rewindArgs(all, args)
+	if err == nil {
+		s.Send(event.Rewind{ToSeq: to.Seq, Conversation: what != backFiles, Files: what != backConversation, Force: force})
 	}
-	s.Send(slash.RewindTo(all[len(all)-back], what, force))
-	return show.Answer{}, nil
+	return show.Answer{}, err
 }
 
-// rewindArgs reads how many prompts one goes back, with what, and whether also over what was changed since.
-func rewindArgs(args []string) (back int, what string, force bool, err error) {
-	what = slash.BackBoth
+// rewindArgs reads before which prompt one goes back, with what, and whether also over what was changed since.
+func rewindArgs(all []state.Border, args []string) (to state.Border, what string, force bool, err error) {
+	what = backBoth
 	for _, word := range args {
-		switch word {
-		case "":
-		case "--force":
+		switch seq, isSeq := strings.CutPrefix(word, "@"); {
+		case word == "":
+		case word == "--force":
 			force = true
-		case slash.BackBoth, slash.BackConversation, slash.BackFiles:
+		case word == backBoth || word == backConversation || word == backFiles:
 			what = word
-		default:
-			if back, err = strconv.Atoi(word); err != nil || back < 1 {
-				return 0, "", false, fmt.Errorf("%q is not known (have: how many prompts back, conversation, files, both and --force)", word)
+		case isSeq: // of a list, which may be older than the last prompt
+			i := slices.IndexFunc(all, func(b state.Border) bool { return strconv.FormatUint(b.Seq, 10) == seq })
+			if i < 0 {
+				return to, "", false, errors.New("that prompt is gone; /rewind lists those that there are")
 			}
+			to = all[i]
+		default:
+			back, err := strconv.Atoi(word)
+			switch {
+			case err != nil || back < 1:
+				return to, "", false, fmt.Errorf("%q is not known (have: how many prompts back, conversation, files, both and --force)", word)
+			case back > len(all):
+				return to, "", false, fmt.Errorf("there are %s to go back to", texts.Plural(len(all), "prompt"))
+			}
+			to = all[len(all)-back]
 		}
 	}
-	if back == 0 {
-		return 0, "", false, errors.New("say how many prompts back; /rewind alone lists them")
+	if to.Seq == 0 {
+		return to, "", false, errors.New("say how many prompts back; /rewind alone lists them")
 	}
-	return back, what, force, nil
+	return to, what, force, nil
 }
 
-// maxPrompts limits the prompts that a list shows.
-const maxPrompts = 20
+// uncovered says what does not go back.
+const uncovered = "what commands changed is not put back"
 
-// listPrompts lists the prompts that one can go back to, the newest first, with those that go back with them.
-func listPrompts(s *Session, all []state.Border) (show.Answer, error) {
-	if len(all) == 0 {
-		return show.Say(slash.NoPrompts), nil
+// comparedPrompts lists prompts with what has changed since: "?" where that can't be known.
+func comparedPrompts(s *Session, all []state.Border) *show.List {
+	changes, err := []undo.Change(nil), errNoSession
+	if s.Since != nil {
+		changes, err = s.Since()
 	}
-	if s.Since == nil {
-		return show.Answer{}, errNoSession
+	if err != nil {
+		list := promptList(all, func(int) string { return "?" })
+		list.Note = "files were not compared: " + err.Error()
+		return list
 	}
-	changes, err := s.Since()
-	return show.Answer{List: promptList(all, changes)}, err
+	return promptList(all, func(prompt int) string { return changedText(changes, prompt) })
 }
 
-func promptList(all []state.Border, changes []undo.Change) *show.List {
+// promptList lists the prompts that one can go back to before, the newest first, each with those that go back with it.
+func promptList(all []state.Border, changed func(prompt int) string) *show.List {
 	list := show.List{
-		Title: "Prompts", Columns: []string{"prompt", "asked", "changed since"}, Note: slash.Uncovered,
+		Title: "Go back to before", Columns: []string{"prompt", "asked", "changed since"}, Note: uncovered, Most: 20,
 		Usage: "/rewind N goes back to before a prompt, /rewind N conversation or files to a part of it",
 	}
-	for i := range min(len(all), maxPrompts) {
-		b := all[len(all)-1-i]
-		text := texts.Clip(b.Words(), 100)
-		for _, j := range b.Joined {
-			text += " " + slash.JoinedSign + texts.Clip(j.Words(), 100)
-		}
-		list.Rows = append(list.Rows, show.Row{ID: strconv.Itoa(i + 1), Cells: []string{text, time.UnixMilli(b.Time).Format("15:04"), slash.ChangedText(changes, b.ID)}})
-	}
-	if more := len(all) - maxPrompts; more > 0 {
-		list.Note = fmt.Sprintf("and %d older · %s", more, list.Note)
+	for i, b := range slices.Backward(all) {
+		list.Rows = append(list.Rows, promptRow(b, i, len(all)-i, changed(b.ID)))
 	}
 	return &list
+}
+
+// promptRow is a prompt with its index among those that one can go back to and how many prompts back it is.
+func promptRow(b state.Border, i, back int, changed string) show.Row {
+	text := texts.Clip(b.Words(), 100)
+	r := show.Row{ID: strconv.Itoa(back), Title: "Go back to before “" + markup.Shorten(b.Words(), 40) + "”"}
+	for _, j := range b.Joined {
+		text += " ↳ " + texts.Clip(j.Words(), 100)
+		r.More = append(r.More, "“"+markup.Shorten(j.Words(), 40)+"” was sent while this ran and goes back with it.")
+	}
+	r.More = append(r.More, texts.Capital(uncovered)+".")
+	r.Cells = []string{text, texts.Age(time.Since(time.UnixMilli(b.Time))), changed}
+	do := func(label string, run ...string) {
+		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: run, Closes: run[0] != "diff"})
+	}
+	at := "@" + strconv.FormatUint(b.Seq, 10)
+	do("conversation and files ("+changed+")", "rewind", at, backBoth)
+	do("conversation", "rewind", at, backConversation)
+	do("files ("+changed+")", "rewind", at, backFiles)
+	const fork = "fork: go on before it in a copy, this session keeps all"
+	if i == 0 { // nothing is before it
+		do(fork, "session", "new")
+	} else {
+		do(fork, "session", "fork", strconv.Itoa(i))
+	}
+	do("show all changes of this session", "diff")
+	return r
+}
+
+// changedText returns how many files would go back with a prompt: "2 files +3 −1".
+func changedText(changes []undo.Change, prompt int) string {
+	for _, c := range changes {
+		if c.Prompt >= prompt && c.Files > 0 {
+			return fmt.Sprintf("%s +%d −%d", texts.Plural(c.Files, "file"), c.Added, c.Removed)
+		}
+		if c.Prompt >= prompt {
+			break
+		}
+	}
+	return "no file"
 }

@@ -19,6 +19,8 @@ func TestRewind(t *testing.T) {
 		"2":               fmt.Sprintf("%+v", event.Rewind{ToSeq: 1, Conversation: true, Files: true}),
 		"1 files --force": fmt.Sprintf("%+v", event.Rewind{ToSeq: 5, Files: true, Force: true}),
 		"1  conversation": fmt.Sprintf("%+v", event.Rewind{ToSeq: 5, Conversation: true}),
+		"@1 both":         fmt.Sprintf("%+v", event.Rewind{ToSeq: 1, Conversation: true, Files: true}),
+		"@2":              "that prompt is gone",
 		"3":               "there are 2 prompts to go back to",
 		"0":               `"0" is not known`,
 		"everything":      `"everything" is not known`,
@@ -33,8 +35,8 @@ func TestRewind(t *testing.T) {
 			t.Errorf("%q: %s, want %s", line, got, want)
 		}
 	}
-	text := show.Answer{List: promptList(all, nil)}.String()
-	if !strings.Contains(text, "1  fix it ↳ and the docs") || !strings.Contains(text, "2  first") || !strings.Contains(text, slash.Uncovered) {
+	text := show.Answer{List: promptList(all, func(int) string { return "no file" })}.String()
+	if !strings.Contains(text, "1  fix it ↳ and the docs") || !strings.Contains(text, "2  first") || !strings.Contains(text, uncovered) {
 		t.Error(text)
 	}
 }

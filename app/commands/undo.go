@@ -32,7 +32,7 @@ func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 		all := s.now().Prompts
 		changes, err := s.Since() // where that is not known the session decides
 		if at, since := lastChanged(all, changes); err == nil && since > 0 {
-			return askUndo(all[at], since, slash.ChangedText(changes, all[at].ID), set.Force), nil
+			return askUndo(all[at], since, changedText(changes, all[at].ID), set.Force), nil
 		}
 	}
 	s.Send(set)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/review"
 	"buddy/app/account"
@@ -40,11 +39,4 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 			return review.Locate(ctx, fs.Local, folder, f)
 		},
 	}
-}
-
-// Catalog returns all that there is to choose from, for a line in the same process.
-func (p *Program) Catalog(ctx context.Context) slash.Catalog {
-	all := p.Setup.Catalog(ctx)
-	all.Since = func() ([]agent.Change, error) { return ChangedSince(p) }
-	return all
 }

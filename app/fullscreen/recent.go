@@ -56,7 +56,7 @@ func recent(all []slash.SavedSession, current string, running map[string]string,
 		}
 		title = draw.Shorten(markup.Plain(texts.OneLine(title)), recentTitle)
 		pad := strings.Repeat(" ", max(0, recentTitle-draw.TextWidth(title)))
-		found = append(found, ui.Recent{ID: s.ID, Line: title + pad + "  " + ui.Age(now.Sub(s.Used))})
+		found = append(found, ui.Recent{ID: s.ID, Line: title + pad + "  " + texts.Age(now.Sub(s.Used))})
 	}
 	return found
 }

@@ -252,10 +252,6 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all := w.setup.Catalog(ctx)
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
 	all.Running = runningStates
-	all.Since = func() ([]undo.Change, error) {
-		reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
-		return reply.Changes, err
-	}
 	return all
 }
 

@@ -58,6 +58,7 @@ type List struct {
 	Rows    []Row    `json:"rows"`
 	Empty   string   `json:"empty,omitempty"` // shown while there is no row
 	Note    string   `json:"note,omitempty"`  // a line below the rows
+	Most    int      `json:"most,omitempty"`  // rows that plain text shows; 0 is all
 	Usage   string   `json:"usage,omitempty"` // what to type, where no row can be chosen
 	// Rest is the command whose answer is the same list with what takes longer to find out; nil: the list has
 	// all.

@@ -36,9 +36,13 @@ func (l *List) text() string {
 	if len(l.Rows) == 0 {
 		lines = []string{l.Empty}
 	}
-	rows := make([][]string, len(l.Rows))
+	shown := l.Rows
+	if l.Most > 0 {
+		shown = shown[:min(len(shown), l.Most)]
+	}
+	rows := make([][]string, len(shown))
 	var widths []int
-	for i, r := range l.Rows {
+	for i, r := range shown {
 		if l.named() {
 			rows[i] = []string{markup.Inline(r.ID)}
 		}
@@ -52,7 +56,7 @@ func (l *List) text() string {
 			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
 		}
 	}
-	for i, r := range l.Rows {
+	for i, r := range shown {
 		mark := " "
 		if r.Mark {
 			mark = "*"
@@ -67,6 +71,9 @@ func (l *List) text() string {
 				lines = append(lines, "       "+markup.Plain(more))
 			}
 		}
+	}
+	if more := len(l.Rows) - len(shown); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	for _, more := range []string{l.Note, l.Usage} {
 		if more != "" {

@@ -5,7 +5,6 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/review"
-	"buddy/agent/undo"
 )
 
 // Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
@@ -14,7 +13,6 @@ type Catalog struct {
 	Running func() map[string]string // what the sessions do that run, by id; may take long
 	Access  Access
 	Saved   Saved
-	Since   func() ([]undo.Change, error) // how many files have changed since prompts
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.

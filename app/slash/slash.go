@@ -169,6 +169,14 @@ func Pin(off bool) func(string) (event.Command, error) {
 	}
 }
 
+// redo takes the newest undo or rewind back.
+func redo(args string) (event.Command, error) {
+	if args != "" && args != "--force" {
+		return nil, fmt.Errorf("%q is not known (have: --force)", args)
+	}
+	return event.Redo{Force: args != ""}, nil
+}
+
 // effort takes how much the model is to think; the model says what it takes.
 func effort(args string) (event.Command, error) {
 	if args == "" || strings.ContainsAny(args, " \t") {

@@ -18,6 +18,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 	"buddy/views/transcript"
@@ -137,7 +138,7 @@ func (b *browser) take(entries []slash.SavedSession) {
 			target = ""
 		}
 		b.rows = append(b.rows, show.Row{ID: e.ID, Find: e.Title, Cells: []string{
-			b.title(e), Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, target, b.folder(e.Cwd),
+			b.title(e), texts.Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, target, b.folder(e.Cwd),
 		}})
 	}
 	b.dropSame()
@@ -220,19 +221,6 @@ func (b *browser) folder(dir string) string {
 		return "~" + rest
 	}
 	return dir
-}
-
-// Age writes how long ago something was.
-func Age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
 // sessionOf returns the id of the session that a row is about; hits have the session's id and
@@ -471,7 +459,7 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 	for _, x := range slices.Backward(all) {
 		if x.Outcome != "" {
 			rows = append(rows, show.Row{ID: strconv.Itoa(x.Number), Cells: []string{
-				fmt.Sprintf("%d  %s", x.Number, x.Prompt), Age(now.Sub(x.Time)), x.Outcome,
+				fmt.Sprintf("%d  %s", x.Number, x.Prompt), texts.Age(now.Sub(x.Time)), x.Outcome,
 			}})
 		}
 	}

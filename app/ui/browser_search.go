@@ -84,7 +84,7 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	for i, h := range hits {
 		rows[i] = show.Row{
 			ID: h.Session.ID + "#" + strconv.Itoa(i), Mark: h.Session.ID == b.u.state.Info.Session,
-			Cells: []string{h.Text, Age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
+			Cells: []string{h.Text, texts.Age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
 		}
 	}
 	b.hits = hits

@@ -38,9 +38,6 @@ func run(u *UI, c slash.Command, args string) error {
 	case args == "" && c.Name == "session":
 		browse(u)
 		return nil
-	case args == "" && c.Name == "rewind":
-		chooseRewind(u)
-		return nil
 	}
 	if do := own[c.Name]; do != nil {
 		return do(u, args)

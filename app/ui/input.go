@@ -199,7 +199,7 @@ func toggleHelp(u *UI) {
 
 // lists holds what opens a list over the panes.
 var lists = map[keymap.Action]func(*UI){
-	keymap.Rewind: chooseRewind, keymap.ShowSessions: browse, keymap.Transcript: showTranscript,
+	keymap.Rewind: func(u *UI) { runWords(u, []string{"rewind"}) }, keymap.ShowSessions: browse, keymap.Transcript: showTranscript,
 	keymap.ShowPalette: func(u *UI) { u.overlays.palette() },
 }
 

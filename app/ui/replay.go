@@ -12,7 +12,6 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/undo"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/loop"
@@ -111,7 +110,6 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		}, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
 			Running: func() map[string]string { return nil },
-			Since:   func() ([]undo.Change, error) { return nil, errWatching },
 		},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }

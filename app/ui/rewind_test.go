@@ -56,8 +56,8 @@ func TestEscTwiceGoesBack(t *testing.T) {
 		x.Press("Esc")
 		x.wants("Go back to before", "12 files +1345 −21 ", "no file", "what commands changed is not put back")
 		x.Press("Down", "Enter")
-		x.wants("conversation and files", "fork")
-		x.Press("Enter")
+		x.wants("Go back to before “fix the tests”", "1  conversation and files (12 files +1345 −21)", "4  fork", "5  show all changes")
+		x.decide("1")
 		at := x.seqOf(0)
 		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
 		x.wants("!conversation and files", "a draft")
@@ -91,10 +91,7 @@ func TestRewindChoices(t *testing.T) {
 			x := open(t, 100, 30)
 			x.asked("first", "second")
 			x.Press("F9", "Enter")
-			for range map[string]int{"conversation": 1, "files": 2, "fork": 3}[choice] {
-				x.Press("Down")
-			}
-			x.Press("Enter")
+			x.decide(map[string]string{"conversation": "2", "files": "3", "fork": "4"}[choice])
 			x.took(want(x.seqOf(1))...)
 			if choice == "fork" && x.left != (slash.Next{Again: true, Resume: "copy1"}) {
 				t.Errorf("left for %+v", x.left)
@@ -142,10 +139,11 @@ func TestJoinedPromptsAreInTheList(t *testing.T) {
 			event.TaskFinished{ID: 2, Outcome: event.Completed},
 		)
 		x.Press("Esc", "Esc")
-		x.wants("↳ and the docs", "goes with the prompt below")
+		x.wants("fix the tests ↳ and the docs")
+		x.Type("docs")
 		x.Press("Enter")
 		x.wants("Go back to before “fix the tests”", "“and the docs” was sent while this ran and goes back with it")
-		x.Press("Enter")
+		x.decide("1")
 		at := x.seqOf(1)
 		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
 		x.tell(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests"})
@@ -168,9 +166,14 @@ func TestUnknownChangesAreNotNoChange(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 100, 30)
 				x.asked("fix the tests")
-				x.u.deps.Catalog.Since = func() ([]undo.Change, error) { return nil, c.fails }
+				x.sinceErr = c.fails
 				if c.fails == nil {
-					x.u.deps.Background = func(func() func()) {} // it takes its time
+					works := 0
+					x.u.deps.Background = func(work func() func()) {
+						if works++; works == 1 { // the comparison takes its time
+							work()()
+						}
+					}
 				}
 				x.Press("Esc", "Esc", "Enter")
 				x.wants("Go back to before “fix the tests”", "!no file")

@@ -30,12 +30,13 @@ import (
 
 // testUI is the full screen on a terminal in memory, fed by hand.
 type testUI struct {
-	since []undo.Change
 	*apptest.UI
-	t      *testing.T
-	u      *UI
-	events chan event.Envelope
-	seq    uint64
+	since    []undo.Change
+	sinceErr error // why files were not compared
+	t        *testing.T
+	u        *UI
+	events   chan event.Envelope
+	seq      uint64
 
 	mu     sync.Mutex // guards what follows
 	sent   []event.Command
@@ -97,9 +98,9 @@ func (x *testUI) run(now slash.Now, words []string) (show.Answer, error) {
 		return show.Answer{List: &list}, nil
 	}
 	switch words[0] {
-	case "quit", "detach", "undo":
+	case "quit", "detach", "undo", "rewind":
 		return commands.Run(x.t.Context(), &commands.Session{
-			Now: &now, Since: func() ([]undo.Change, error) { return x.since, nil }, Send: func(c event.Command) { Send(x.u, c) },
+			Now: &now, Since: func() ([]undo.Change, error) { return x.since, x.sinceErr }, Send: func(c event.Command) { Send(x.u, c) },
 		}, words...)
 	}
 	if answer, err, ok := x.runSession(line); ok {
@@ -171,7 +172,6 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Running:    func() map[string]string { return nil },
 			Transcript: func(id string) (string, error) { return "[user]\nin " + id + "\n→ use_tool {\"name\":\"x\"}\n", nil },
 			Saved:      slash.SavedIn(x.store),
-			Since:      func() ([]undo.Change, error) { return x.since, nil },
 			Notice:     func(text string) { x.noticed = text },
 			Locate: func(folder string, f event.Finding) review.Spot {
 				return review.Locate(context.Background(), fs.Local, folder, f)
