@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"buddy/agent/event"
-	"buddy/agent/review"
 	"buddy/app/account"
 	"buddy/app/slash"
-	"buddy/tools/fs"
 )
 
 // Fork copies this session up to the end of an exchange; 0 is the last that has ended.
@@ -35,8 +32,5 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Access:     account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
 		Saved:      slash.SavedIn(s.Store),
 		Transcript: s.transcript,
-		Locate: func(folder string, f event.Finding) review.Spot {
-			return review.Locate(ctx, fs.Local, folder, f)
-		},
 	}
 }

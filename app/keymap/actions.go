@@ -20,7 +20,7 @@ var (
 	editing   = in(Prompt, Reason, Amend, Secret, Naming, Asking)
 	docked    = in(Approval, Question, Confirm, Leaving)
 	scrolling = in(Conversation, Panes, Pager, Changes)
-	paging    = append(append(slices.Clip(scrolling), docked...), Findings)
+	paging    = append(slices.Clip(scrolling), docked...)
 	choosing  = in(Picker, Sessions, Document)
 	filtering = in(Picker, Sessions, Document, Help)
 )
@@ -233,12 +233,6 @@ var table = []row{
 	{EditChanges, in(Changes), "editor", "Look at all changes in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{CloseChanges, in(Changes), "close", "Close the changes", keys("q")},
 
-	{OpenFinding, in(Findings), "open", "Open the file at the line of the finding in your editor ($VISUAL or $EDITOR)", keys("Enter", "o")},
-	{FindingNext, in(Findings), "next", "To the next finding", keys("]", "Down", "j")},
-	{FindingPrevious, in(Findings), "before", "To the finding before", keys("[", "Up", "k")},
-	{CopyFinding, in(Findings), "copy", "Copy the finding", keys("y")},
-	{CloseFindings, in(Findings), "close", "Close the findings", keys("q")},
-
 	{NextPane, in(Global), "next pane", "Next pane. Without room for the column: open the page with panes and tasks, or close it", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "Previous pane", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "Change the permission mode: ask, edits, auto (where the sandbox works), plan", keys("Shift+Tab")},
@@ -251,7 +245,7 @@ var table = []row{
 	{ShowSessions, in(Global), "", "Sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{Transcript, in(Global), "", "Show the whole transcript as the model sees it: prompts, reminders, calls and results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "Find and run a command or an action", keys("F2")},
-	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Stop the agent. First closes what is open: a list, search, selection, dialog (an approval stays open), full screen, pane or subagent. Never denies anything", keys("Esc")},
+	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Stop the agent. First closes what is open: a list, search, selection, dialog (an approval stays open), full screen, pane or subagent. Never denies anything", keys("Esc")},
 	{Interrupt, in(Global), "", "Copy the selection, stop the agent, clear the draft (kept in the history) or, pressed twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the column wider; you can also drag its border", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the conversation wider", keys("Alt+Right")},

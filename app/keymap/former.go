@@ -9,8 +9,9 @@ import (
 // former maps names that actions had in earlier versions to the actions that took their place, "" where none
 // did. Settings with such a name are still read.
 var former = map[string]Action{
-	"close-help":    "", // typing searches in the help; Esc closes it
-	"amend-run":     AmendDone,
+	"close-help":   "", // typing searches in the help; Esc closes it
+	"amend-run":    AmendDone,
+	"finding-next": "", "finding-previous": "", "open-finding": "", "copy-finding": "", "close-findings": "", // a list like all others shows them
 	"leave-running": LeaveDetach,
 	"toggle-output": "",
 	"toggle-panes":  ToggleColumn,

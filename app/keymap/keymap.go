@@ -50,7 +50,6 @@ const (
 	Document     Scope = "document" // the dialog with status, context and settings
 	Naming       Scope = "naming"   // typing a name for what is selected in a list
 	Changes      Scope = "changes"  // the dialog with all that the agent changed
-	Findings     Scope = "findings" // the dialog with what a review found
 )
 
 // scopes lists every scope in the order of the documentation, with its title.
@@ -84,7 +83,6 @@ var scopes = []struct {
 	{Document, "Status, context and settings"},
 	{Naming, "Sessions: while typing a title"},
 	{Changes, "Changes"},
-	{Findings, "Findings of a review"},
 }
 
 // Scopes lists every scope in the order of the documentation.

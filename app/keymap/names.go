@@ -234,10 +234,4 @@ const (
 	CopyChanges  Action = "copy-changes"
 	EditChanges  Action = "edit-changes"
 	CloseChanges Action = "close-changes"
-
-	FindingNext     Action = "finding-next"
-	FindingPrevious Action = "finding-previous"
-	OpenFinding     Action = "open-finding"
-	CopyFinding     Action = "copy-finding"
-	CloseFindings   Action = "close-findings"
 )

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,14 +22,13 @@ var own map[string]func(r *repl, args string) error
 
 func init() { // a line from the editor may be one of them
 	own = map[string]func(r *repl, args string) error{
-		"help":     lineHelp,
-		"bg":       lineBackground,
-		"login":    lineLogin,
-		"find":     lineFind,
-		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
-		"output":   lineOutput,
-		"copy":     lineCopy,
-		"findings": lineFindings,
+		"help":   lineHelp,
+		"bg":     lineBackground,
+		"login":  lineLogin,
+		"find":   lineFind,
+		"edit":   func(r *repl, text string) error { r.edit(wants{}, text); return nil },
+		"output": lineOutput,
+		"copy":   lineCopy,
 	}
 }
 
@@ -115,7 +113,7 @@ func runWords(r *repl, words []string) {
 			}
 			switch text := answer.String(); {
 			case answer.Open != "":
-				openFile(r, answer.Open)
+				openFile(r, answer)
 			case answer.Text != nil && answer.Text.Form == show.Diff:
 				r.say(boundDiff(answer.Text.Body))
 			case text != "":
@@ -134,11 +132,14 @@ func runWords(r *repl, words []string) {
 	})
 }
 
-// openFile opens a file in the person's editor.
-func openFile(r *repl, path string) {
-	err := errors.New("there is no terminal for an editor; buddy config set KEY VALUE changes one setting")
+// openFile opens the file of an answer in the person's editor.
+func openFile(r *repl, a show.Answer) {
+	if text := a.String(); text != "" {
+		r.say(text)
+	}
+	err := fmt.Errorf("there is no terminal for an editor to open %s", a.Open)
 	if r.con.tty {
-		err = input.OpenAt(path, 0, input.Editor())
+		err = input.OpenAt(a.Open, a.Line, input.Editor())
 	}
 	if err != nil {
 		r.say(err.Error())

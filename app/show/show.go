@@ -24,7 +24,9 @@ type Answer struct {
 	Question *Question `json:"question,omitempty"`
 	// Leave asks the screen to leave this session for another one; nil: it stays.
 	Leave *Leave `json:"leave,omitempty"`
-	Open  string `json:"open,omitempty"` // a file of the screen's machine, for the person's editor
+	// Open is a file of the screen's machine for the person's editor, at a line from 1; 0 is the beginning. The text is about it.
+	Open string `json:"open,omitempty"`
+	Line int    `json:"line,omitempty"`
 }
 
 // Leave says where a screen goes from its session: to another one, or to its end.
@@ -56,10 +58,11 @@ type List struct {
 	Title   string   `json:"title"`
 	Columns []string `json:"columns"` // their names; the first takes the room that the others leave
 	Rows    []Row    `json:"rows"`
-	Empty   string   `json:"empty,omitempty"` // shown while there is no row
-	Note    string   `json:"note,omitempty"`  // a line below the rows
-	Most    int      `json:"most,omitempty"`  // rows that plain text shows; 0 is all
-	Usage   string   `json:"usage,omitempty"` // what to type, where no row can be chosen
+	Empty   string   `json:"empty,omitempty"`  // shown while there is no row
+	Note    string   `json:"note,omitempty"`   // a line below the rows
+	Unfold  bool     `json:"unfold,omitempty"` // plain text shows all that is known of each row
+	Most    int      `json:"most,omitempty"`   // rows that plain text shows; 0 is all
+	Usage   string   `json:"usage,omitempty"`  // what to type, where no row can be chosen
 	// Rest is the command whose answer is the same list with what takes longer to find out; nil: the list has
 	// all.
 	Rest []string `json:"rest,omitempty"`

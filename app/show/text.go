@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -66,7 +67,7 @@ func (l *List) text() string {
 			line += fmt.Sprintf("  %-*s", widths[n], cell)
 		}
 		lines = append(lines, strings.TrimRight(line, " "))
-		if r.Whole { // nobody may decide about it without having seen all of it
+		if r.Whole || l.Unfold { // nobody may decide about it without having seen all of it
 			for _, more := range r.More {
 				lines = append(lines, "       "+markup.Plain(more))
 			}
@@ -85,8 +86,8 @@ func (l *List) text() string {
 
 // named reports whether the rows have names that a person types and that no cell shows.
 func (l *List) named() bool {
-	for _, r := range l.Rows {
-		if len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
+	for i, r := range l.Rows {
+		if r.ID == strconv.Itoa(i+1) || len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
 			return false
 		}
 	}

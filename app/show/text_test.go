@@ -20,6 +20,9 @@ func TestPlainText(t *testing.T) {
 			{ID: "r-22", Cells: []string{"a\nb", ""}},
 		}}}, "Memory:\n* 1  r-1   Use tabs.  rule\n       from s1␇\n  2  r-22  a b\none was skipped\nforget takes an ID"},
 		{"rows whose first cell is the name", Answer{List: &List{Title: "Targets", Rows: []Row{{ID: "web", Cells: []string{"web · production", "away"}}}}}, "Targets:\n  1  web · production  away"},
+		{"rows that are called by their number, the first two of them", Answer{List: &List{Title: "Prompts", Most: 2, Unfold: true, Rows: []Row{
+			{ID: "1", Cells: []string{"last"}, More: []string{"all of it"}}, {ID: "2", Cells: []string{"before"}}, {ID: "3", Cells: []string{"first"}},
+		}}}, "Prompts:\n  1  last\n       all of it\n  2  before\nand 1 more"},
 		{"no row", Answer{List: &List{Title: "Memory", Empty: "memory is empty", Usage: "add writes one"}}, "memory is empty\nadd writes one"},
 		{"document", Answer{Document: &Document{Title: "Settings", Sections: []Section{
 			{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}, {Label: "the longest label", BuiltIn: true}}},

@@ -2,9 +2,6 @@ package slash
 
 import (
 	"context"
-
-	"buddy/agent/event"
-	"buddy/agent/review"
 )
 
 // Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
@@ -15,8 +12,6 @@ type Catalog struct {
 	Saved   Saved
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
-	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
-	Locate func(folder string, f event.Finding) review.Spot
 }
 
 // Next says what comes after a session: another one, or nothing.

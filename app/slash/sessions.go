@@ -7,10 +7,11 @@ import (
 
 // Now holds what a screen knows of its session.
 type Now struct {
-	Info    event.SessionCreated `json:"info"`
-	Prompts []state.Border       `json:"-"`              // that one can go back to before, the oldest first
-	Busy    string               `json:"busy,omitempty"` // why the session can't be left; "" if it can
-	Left    []string             `json:"left,omitempty"` // the tasks that have not ended, which the screen can leave running
+	Info    event.SessionCreated  `json:"info"`
+	Prompts []state.Border        `json:"-"`              // that one can go back to before, the oldest first
+	Busy    string                `json:"busy,omitempty"` // why the session can't be left; "" if it can
+	Review  *event.ReviewFinished `json:"-"`              // the last one that found something, if the screen has it
+	Left    []string              `json:"left,omitempty"` // the tasks that have not ended, which the screen can leave running
 }
 
 // Frontend holds what logins and slow work need of where they were asked for: the full screen, or a line of a

@@ -9,6 +9,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
@@ -49,6 +50,11 @@ func runWords(u *UI, words []string) {
 // nowOf returns what commands get to know of the session.
 func nowOf(u *UI) slash.Now {
 	now := slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state)}
+	for b := range state.Newest(u.state.Blocks) {
+		if now.Review = b.Review; b.Review != nil {
+			break
+		}
+	}
 	for _, t := range unfinished(&u.state) {
 		now.Left = append(now.Left, t.Title)
 	}
@@ -58,16 +64,14 @@ func nowOf(u *UI) slash.Now {
 // showAnswer shows the answer of a command that no list has run.
 func showAnswer(u *UI, words []string, a show.Answer) {
 	switch {
+	case a.Open != "":
+		u.hint("", openAt(u, a))
 	case a.Text != nil:
 		showText(u, *a.Text)
 	case a.List != nil:
 		openShown(u, words, *a.List)
 	case a.Document != nil:
 		openDocument(u, words, *a.Document)
-	case a.Open != "":
-		if err := u.deps.OpenAt(a.Open, 0); err != nil {
-			u.hint("", err.Error())
-		}
 	case a.Question != nil:
 		askShown(u, *a.Question, func(d show.Deed) { runWords(u, d.Run) })
 	}
@@ -78,6 +82,17 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 	default:
 		change(&u.state, u.deps.Leave, l.Session, slash.Spot{})
 	}
+}
+
+// openAt opens the file of an answer in the person's editor, and returns what is to be said of that.
+func openAt(u *UI, a show.Answer) string {
+	switch err := u.deps.OpenAt(a.Open, a.Line); {
+	case err != nil:
+		return err.Error()
+	case a.Text != nil:
+		return a.Text.Body
+	}
+	return ""
 }
 
 // showText shows a text in its form.
@@ -251,7 +266,9 @@ func (l *shownList) do(d show.Deed) {
 			case l.closed:
 			case err != nil:
 				l.read(l.words, err.Error())
-			case answer.Text != nil && answer.Text.Form == show.Diff: // it was only looked at
+			case answer.Open != "":
+				l.say(openAt(l.u, answer))
+			case answer.Question != nil, answer.Text != nil && answer.Text.Form == show.Diff: // it was only looked at
 				showAnswer(l.u, words, answer)
 			case answer.Text != nil && answer.Text.Form == show.Notice:
 				l.did = true

@@ -16,17 +16,20 @@ import (
 )
 
 // own are the commands that are something else here than line by line.
-var own = map[string]func(u *UI, args string) error{
-	"help":     func(u *UI, _ string) error { u.overlays.help = true; return nil },
-	"bg":       background,
-	"login":    logInHere,
-	"find":     find,
-	"edit":     func(u *UI, text string) error { u.editFrom(text); return nil },
-	"output":   showOutput,
-	"copy":     copyAnswer,
-	"findings": showFindings,
-	"palette":  func(u *UI, _ string) error { u.overlays.palette(); return nil },
-	"theme":    theme,
+var own map[string]func(u *UI, args string) error
+
+func init() { // an answer may run one of them
+	own = map[string]func(u *UI, args string) error{
+		"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
+		"bg":      background,
+		"login":   logInHere,
+		"find":    find,
+		"edit":    func(u *UI, text string) error { u.editFrom(text); return nil },
+		"output":  showOutput,
+		"copy":    copyAnswer,
+		"palette": func(u *UI, _ string) error { u.overlays.palette(); return nil },
+		"theme":   theme,
+	}
 }
 
 // run runs a command.

@@ -260,12 +260,6 @@ var places = map[keymap.Scope]func(*testUI){
 		x.Press("Down", "Down")
 	},
 	keymap.Changes: func(x *testUI) { x.Type("/diff\n"); x.Press("PgDn") },
-	keymap.Findings: func(x *testUI) {
-		long := strings.Repeat("words of the finding ", 200)
-		x.tell(event.ReviewFinished{Of: "it", Files: 1, Findings: []event.Finding{{Text: long}, {Text: long}, {Text: long}}})
-		x.Type("/findings\n")
-		x.Press("]", "PgDn")
-	},
 }
 
 // choices are the last ones of places that have few.

@@ -30,7 +30,7 @@ var found = event.ReviewFinished{
 	},
 }
 
-// The findings of a review are a block of the conversation and a list with all of the selected one.
+// The findings of a review are a block of the conversation and a list, which shows all of the one that is chosen.
 func TestFindingsOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -42,19 +42,18 @@ func TestFindingsOnScreen(t *testing.T) {
 			x.tell(found)
 			x.golden("review-block")
 			x.Type("/findings\n")
-			x.Want("Findings 5", "▸ unknown")
-			x.Press("]")
-			x.Want("▸ critical", "…")
+			x.Want("Findings in what is not", "▸ the rounding is")
+			x.Press("Down")
 			x.golden("findings")
-			x.Press("[", "[", "]", "]", "j", "Down")
 			x.Press("Enter")
+			x.golden("finding")
+			x.Press("Esc", "End", "Enter")
+			x.decide("1")
 			x.Want("the finding names no file")
-			x.golden("findings-said")
-			x.Press("[")
-			x.Want("▸ medium")
+			x.Press("Up")
 			x.unwanted("names no file")
 			x.Press("Esc")
-			x.unwanted("Findings 5")
+			x.unwanted("Findings in")
 		})
 	}
 }
@@ -103,11 +102,12 @@ func TestFindingsOpenTheirFiles(t *testing.T) {
 		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
 		x.inside(func() { x.u.arranged.setFocus(layout.Conversation) })
 		x.Press("Enter") // on the block of the review
-		x.Want("Findings 7")
-		opens := func(key, said string, want ...string) {
+		x.Want("Findings in it · 7")
+		opens := func(said string, want ...string) {
 			t.Helper()
 			x.opened = nil
-			x.Press(key)
+			x.Press("Enter")
+			x.decide("1")
 			x.Settle()
 			if said != "" {
 				x.Want(said)
@@ -116,35 +116,38 @@ func TestFindingsOpenTheirFiles(t *testing.T) {
 				want[0] = filepath.Join(dir, want[0])
 			}
 			if !slices.Equal(x.opened, want) {
-				t.Errorf("%s opened %q, want %q", key, x.opened, want)
+				t.Errorf("opened %q, want %q", x.opened, want)
 			}
 		}
-		opens("Enter", "", "a.go:3")
-		opens("o", "", "a.go:3")
+		opens("", "a.go:3")
 		x.openErr = errors.New(`editor "none": exit status 127`)
-		opens("o", `editor "none": exit status 127`, "a.go:3")
+		opens(`editor "none": exit status 127`, "a.go:3")
 		x.openErr = nil
-		x.Press("]")
-		opens("Enter", "moved.go has changed since the review: line 3 is line 4 now", "moved.go:4")
-		x.Press("]")
-		opens("Enter", "lost.go has changed since the review, and its line 3 is not there as it was · Enter again")
-		opens("Enter", "", "lost.go:0")
-		opens("Enter", "Enter again")
-		x.Press("]")
-		opens("Enter", "gone.go: there is no such file")
-		opens("Enter", "gone.go: there is no such file")
-		x.Press("]")
-		opens("Enter", "", "-o:3")
-		x.Press("]")
-		opens("Enter", "../a.go is outside of this folder")
-		x.Press("]")
-		opens("Enter", "line 99 of a.go is not certain: the file has 3 lines")
-		x.Press("q")
-		x.unwanted("Findings 7")
-		x.Press("Esc")
+		x.Press("Down")
+		opens("moved.go has changed since the review: line 3 is line 4 now", "moved.go:4")
+		x.Press("Down")
+		opens("lost.go has changed since the review, and its line 3 is not there as it was")
+		x.Want("Open lost.go at its beginning?")
+		x.decide("1")
+		if want := []string{filepath.Join(dir, "lost.go:0")}; !slices.Equal(x.opened, want) {
+			t.Errorf("opened %q, want %q", x.opened, want)
+		}
+		x.Press("Down")
+		opens("gone.go: there is no such file")
+		x.Press("Down")
+		opens("", "-o:3")
+		x.Press("Down")
+		opens("../a.go is outside of this folder")
+		x.Press("Down")
+		opens("line 99 of a.go is not certain: the file has 3 lines")
+		x.Press("Esc", "Esc", "Esc")
+		x.unwanted("Findings in it")
+		x.opened = nil
 		x.Type("/findings 2\n")
-		x.Want("Findings 7", "line 3 is line 4 now")
-		x.Press("Esc")
+		x.Want("line 3 is line 4 now")
+		if want := []string{filepath.Join(dir, "moved.go:4")}; !slices.Equal(x.opened, want) {
+			t.Errorf("opened %q, want %q", x.opened, want)
+		}
 		x.Type("/findings 8\n")
 		x.Want(`"8" is not the number of a finding (have: 1 to 7)`)
 	})
@@ -158,45 +161,9 @@ func TestFindingsOfAnotherMachine(t *testing.T) {
 		x := open(t, 80, 24)
 		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
 		x.Type("/findings 1\n")
-		x.Want("it on web-02", "a.go:3 is on web-02, where your editor is not")
+		x.Want("a.go:3 is on web-02, where your editor is not")
 		if len(x.opened) > 0 {
 			t.Errorf("opened %q", x.opened)
-		}
-	})
-}
-
-// A click selects a finding, another one on it opens its file; a list that is closed while a file is looked for
-// opens none.
-func TestFindingsByMouse(t *testing.T) {
-	dir, done := reviewed(t, map[string]string{"a.go": code}, event.Finding{File: "a.go", Line: 1, Text: "one"}, event.Finding{File: "a.go", Line: 3, Text: "two"})
-	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 80, 24)
-		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
-		x.Type("/findings\n")
-		row := slices.IndexFunc(strings.Split(x.Screen(), "\n"), func(l string) bool { return strings.Contains(l, "a.go:3  two") })
-		x.Click(6, row)
-		x.Want("a.go:3 · ")
-		if len(x.opened) > 0 {
-			t.Errorf("one click opened %q", x.opened)
-		}
-		time.Sleep(time.Second)
-		x.Click(6, row)
-		x.Settle()
-		if want := []string{filepath.Join(dir, "a.go:3")}; !slices.Equal(x.opened, want) {
-			t.Errorf("opened %q, want %q", x.opened, want)
-		}
-		var later []func()
-		x.inside(func() {
-			x.u.deps.Background = func(work func() func()) { later = append(later, work()) }
-		})
-		x.Press("Enter", "Esc")
-		x.inside(func() {
-			for _, f := range later {
-				f()
-			}
-		})
-		if len(later) != 1 || len(x.opened) != 1 {
-			t.Errorf("%d looked for, opened %q", len(later), x.opened)
 		}
 	})
 }
@@ -252,9 +219,10 @@ func TestHostileFindings(t *testing.T) {
 		}})
 		x.Want("␛]2;owned")
 		x.Type("/findings\n")
-		x.Want("Findings 1", "␛]2;owned")
+		x.Want("Findings in ␛]2;owned")
 		x.Press("Enter")
-		x.Want("your editor is not: open it there")
+		x.decide("1")
+		x.Want("is on ␛]2;owned")
 		if x.Title() == "owned" || len(x.Odd()) > 0 || len(x.opened) > 0 || strings.Contains(x.Screen(), "\u202e") {
 			t.Errorf("title %q, odd %q, opened %q\n%s", x.Title(), x.Odd(), x.opened, x.Screen())
 		}

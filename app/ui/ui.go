@@ -12,6 +12,7 @@ package ui
 import (
 	"cmp"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -278,7 +279,7 @@ func newConversation(u *UI) *transcript.Conversation {
 	c.SetAfter(d.After)
 	c.ConversationIntents = transcript.ConversationIntents{
 		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
-		OnFindings: func(r *event.ReviewFinished) { openFindings(u, r) },
+		OnFindings: func(r *event.ReviewFinished) { runWords(u, []string{"findings", "of", strconv.Itoa(r.Task)}) },
 		OnClick:    func() { u.arranged.setFocus(layout.Prompt) },
 		OnFound:    func() { u.arranged.setFocus(layout.Prompt) },
 	}

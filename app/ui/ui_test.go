@@ -13,7 +13,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/review"
 	"buddy/agent/undo"
 	"buddy/app/apptest"
 	"buddy/app/commands"
@@ -23,7 +22,6 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
-	"buddy/tools/fs"
 	"buddy/views/dialog"
 	"buddy/views/draw"
 )
@@ -98,7 +96,7 @@ func (x *testUI) run(now slash.Now, words []string) (show.Answer, error) {
 		return show.Answer{List: &list}, nil
 	}
 	switch words[0] {
-	case "quit", "detach", "undo", "rewind":
+	case "quit", "detach", "undo", "rewind", "findings":
 		return commands.Run(x.t.Context(), &commands.Session{
 			Now: &now, Since: func() ([]undo.Change, error) { return x.since, x.sinceErr }, Send: func(c event.Command) { Send(x.u, c) },
 		}, words...)
@@ -173,9 +171,6 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Transcript: func(id string) (string, error) { return "[user]\nin " + id + "\n→ use_tool {\"name\":\"x\"}\n", nil },
 			Saved:      slash.SavedIn(x.store),
 			Notice:     func(text string) { x.noticed = text },
-			Locate: func(folder string, f event.Finding) review.Spot {
-				return review.Locate(context.Background(), fs.Local, folder, f)
-			},
 		}
 		x.u = New(d)
 		x.u.deps.Background = func(work func() func()) { work()() } // not what colours code

@@ -71,7 +71,7 @@ func (p *Picker) measure() {
 
 // Draw draws the list with the selection in view, and the preview.
 func (p *Picker) Draw(screen tcell.Screen) {
-	title := []draw.Span{draw.Text(themes.Strong, p.o.Title)}
+	title := draw.Untrusted(themes.Strong, p.o.Title)
 	if n := p.counted(); n != nil {
 		title = append(append(title, draw.Text(themes.Muted, " · ")), n...)
 	}

@@ -456,3 +456,16 @@ func (t *Tabbed) lay(w int) {
 		}
 	}
 }
+
+// endOf returns a text, or its end if it is longer than there is room for: there stands the line of a file.
+func endOf(text string, room int, role themes.Role) []draw.Span {
+	if whole := draw.Untrusted(role, text); draw.Width(whole) <= room {
+		return whole
+	}
+	spans := []draw.Span{draw.Text(role, "…")}
+	for _, s := range lastOf(text, room-1) {
+		s.Style.Role = role
+		spans = append(spans, s)
+	}
+	return spans
+}

@@ -27,7 +27,7 @@ func (h Hint) width() int { return TextWidth(h.Name()) + 1 + TextWidth(h.Label) 
 // leads out of it, and what it is for where another key comes first.
 func Essential(a keymap.Action) bool {
 	switch a {
-	case keymap.PickClose, keymap.CloseChanges, keymap.CloseFindings, keymap.PagerClose, keymap.SecretCancel, keymap.AskClose,
+	case keymap.PickClose, keymap.CloseChanges, keymap.PagerClose, keymap.SecretCancel, keymap.AskClose,
 		keymap.ReasonBack, keymap.NamingCancel, keymap.ConfirmNo, keymap.Deny, keymap.PaneTypeEnd:
 		return true
 	}

@@ -1,0 +1,137 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/review"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/tools/fs"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "findings", Args: "[N]", Brief: "what the last review found", Early: true,
+		Help: "what the last review found, as a list that opens their files in your editor; with a number, opens that one's file at its line",
+	}, onFindings)
+}
+
+// onFindings lists what the last review found, or opens the file of a finding at its line. With "of" and a number it is the
+// review of that task. A line that is not known any more is not guessed: with "anyway" the file opens at its beginning.
+func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	task := -1
+	if len(args) > 1 && args[0] == "of" {
+		n, err := strconv.Atoi(args[1])
+		if err != nil {
+			return show.Answer{}, fmt.Errorf("%q is not the number of a task", args[1])
+		}
+		task, args = n, args[2:]
+	}
+	r, err := lastReview(s, task)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	if textOf(args) == "" {
+		return show.Answer{List: findingList(r)}, nil
+	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil || n < 1 || n > len(r.Findings) {
+		return show.Answer{}, fmt.Errorf("%q is not the number of a finding (have: 1 to %d)", args[0], len(r.Findings))
+	}
+	f := r.Findings[n-1]
+	if r.Target != "" {
+		return show.Answer{}, fmt.Errorf("%s is on %s, where your editor is not: open it there", f.Place(), r.Target)
+	}
+	at := review.Locate(ctx, fs.Local, s.now().Info.Cwd, f)
+	switch {
+	case at.Path == "":
+		return show.Answer{}, errors.New(at.Why)
+	case at.Line == 0 && at.Why != "" && len(args) == 1:
+		return show.Answer{Question: &show.Question{
+			Title: "Open " + f.File + " at its beginning?", Lines: []string{at.Why},
+			Choices: []show.Deed{{Label: "open it at its beginning", Run: append(findingsOf(r), args[0], "anyway")}},
+		}}, nil
+	case at.Line == 0:
+		at.Why = ""
+	}
+	return show.Answer{Open: at.Path, Line: at.Line, Text: &show.Text{Body: at.Why}}, nil
+}
+
+// findingsOf is the command that lists the findings of a review.
+func findingsOf(r *event.ReviewFinished) []string {
+	return []string{"findings", "of", strconv.Itoa(r.Task)}
+}
+
+// lastReview returns the review of a task, or for -1 the last one that found something. One that the screen does not know is
+// looked for in the session's file.
+func lastReview(s *Session, task int) (*event.ReviewFinished, error) {
+	r := s.now().Review
+	if r != nil && (task < 0 || r.Task == task) {
+		return r, nil
+	}
+	r = nil
+	err := readSession(s, func(env event.Envelope) bool {
+		if p, ok := env.Payload.(event.ReviewFinished); ok && len(p.Findings) > 0 && (task < 0 || p.Task == task) {
+			r = &p
+		}
+		return true
+	})
+	if err == nil && r == nil {
+		err = errors.New("no review of this session has found anything; /review reviews what is not committed")
+	}
+	return r, err
+}
+
+// readSession passes the events of the session to f until that returns false.
+func readSession(s *Session, f func(event.Envelope) bool) error {
+	switch {
+	case s.Program != nil:
+		return s.Program.Journal.Range(0, f)
+	case s.Setup == nil || s.Setup.Current() == "":
+		return nil
+	}
+	j, err := s.Setup.Store.View(s.Setup.ID)
+	if err == nil {
+		err = errors.Join(j.Range(0, f), j.Close())
+	}
+	return err
+}
+
+func findingList(r *event.ReviewFinished) *show.List {
+	list := show.List{
+		Title: "Findings in " + cmp.Or(r.What(), "the review"), Columns: []string{"finding", "severity", "place"}, Unfold: true,
+		Usage: "/findings N opens the file of one in your editor",
+	}
+	for i, f := range r.Findings {
+		n := strconv.Itoa(i + 1)
+		row := show.Row{
+			ID: n, Cells: []string{f.Text, string(f.Severity), endOf(f.Place())}, Line: f.Note, Title: f.Place() + " · " + f.Grade(),
+			More:  []string{f.Text},
+			Deeds: []show.Deed{{Label: "open it in your editor", Run: append(findingsOf(r), n)}},
+		}
+		if f.Fix != "" {
+			row.More = append(row.More, strings.Split("fix: "+strings.TrimSpace(f.Fix), "\n")...)
+		}
+		if f.Note != "" {
+			row.More = append(row.More, f.Note)
+		}
+		list.Rows = append(list.Rows, row)
+	}
+	return &list
+}
+
+// maxPlace limits a place in the list, in characters: what is left is its end, where the line is.
+const maxPlace = 28
+
+func endOf(place string) string {
+	if r := []rune(place); len(r) > maxPlace {
+		return "…" + string(r[len(r)-maxPlace+1:])
+	}
+	return place
+}
