@@ -65,7 +65,7 @@ func TestPlainCommands(t *testing.T) {
 			d.types("/doctor\r")
 			d.want("✓ settings", "✓ state", "> ")
 			d.types("/login openai sk-in-the-open\r")
-			d.want("the one in the prompt was not kept", "key of openai (not shown): ")
+			d.want("The one in the prompt was not saved.", "key of openai (not shown): ")
 			d.types("sk-unseen-123\r")
 			d.want("openai: the key is kept in", "/model openai changes to it", "> ")
 			d.types("/logout openai\r")

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"strings"
 
-	"buddy/app/slash"
 	"buddy/config"
 	"buddy/config/login"
 )
@@ -52,8 +51,8 @@ func Find(c config.Config, name string) (Account, error) {
 	return Account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, names(c))
 }
 
-// all lists what Find finds.
-func all(c config.Config) []Account {
+// All lists what Find finds.
+func All(c config.Config) []Account {
 	var all []Account
 	for _, p := range c.Models {
 		if p.Login.Issuer != "" {
@@ -69,14 +68,14 @@ func all(c config.Config) []Account {
 // names lists the names that Find takes.
 func names(c config.Config) string {
 	var names []string
-	for _, a := range all(c) {
+	for _, a := range All(c) {
 		names = append(names, a.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// short says in a few words whether there is a login or a key.
-func (a Account) short() string {
+// Short says in a few words whether there is a login or a key.
+func (a Account) Short() string {
 	if a.Login.Issuer != "" {
 		return "log in at " + a.Login.Issuer
 	}
@@ -163,40 +162,4 @@ func OneKey(text string) (string, error) {
 		return "", errors.New("no key was given; nothing was kept")
 	}
 	return line, nil
-}
-
-// loginView returns what the login dialog shows about an account.
-func (a Account) loginView() slash.Account {
-	return slash.Account{
-		Name: a.Name, Title: a.Provider.Title, Issuer: a.Login.Issuer, File: config.Auth().Path(), Keep: a.Keep, Forget: a.Forget,
-		Begin: func(ctx context.Context) (string, func(context.Context) error, error) {
-			flow, err := a.Begin(ctx)
-			if err != nil {
-				return "", nil, err
-			}
-			return HowTo(flow), flow.Wait, nil
-		},
-	}
-}
-
-// Access returns how to log in with the settings c. demo is set where the demo answers because no
-// model can be used.
-func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
-	return slash.Access{
-		Ctx: ctx,
-		Find: func(name string) (slash.Account, error) {
-			a, err := Find(c, name)
-			return a.loginView(), err
-		},
-		All: func() []slash.Account {
-			var views []slash.Account
-			for _, a := range all(c) {
-				v := a.loginView()
-				v.State = a.short()
-				views = append(views, v)
-			}
-			return views
-		},
-		DemoFallback: demo,
-	}
 }

@@ -18,14 +18,13 @@ func TestKeyIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := a.loginView()
-	if _, err := d.Keep(t.Context(), "sk-typed"); err != nil || d.Name != "openai" || d.Title != "OpenAI" || d.Issuer != "" {
-		t.Errorf("%+v, %v", d, err)
+	if _, err := a.Keep(t.Context(), "sk-typed"); err != nil || a.Name != "openai" || a.Provider.Title != "OpenAI" || a.Login.Issuer != "" {
+		t.Errorf("%+v, %v", a, err)
 	}
-	if all, err := config.Auth().Read(); err != nil || all.Keys["openai"] != "sk-typed" || d.File != config.Auth().Path() {
+	if all, err := config.Auth().Read(); err != nil || all.Keys["openai"] != "sk-typed" {
 		t.Error("not stored", err)
 	}
-	text, err := d.Forget(t.Context())
+	text, err := a.Forget(t.Context())
 	if all, _ := config.Auth().Read(); err != nil || len(all.Keys) != 0 || !strings.Contains(text, "logged out") {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -33,6 +33,7 @@ type Session struct {
 	Program *compose.Program    // the session; nil where the command runs before it, or without one
 	Send    func(event.Command) // hands a command to the runtime; nil where none runs
 	Now     *slash.Now          // what the screen knows that asks; nil where none says
+	Say     func(text string)   // tells the person something while the command runs; nil where nobody can be asked
 	// Since counts the files that have changed since prompts; nil where no session can be asked.
 	Since func() ([]undo.Change, error)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"buddy/app/account"
 	"buddy/app/slash"
 )
 
@@ -28,8 +27,6 @@ func (s *Setup) transcript(id string) (string, error) {
 // Catalog returns the choices that need no runtime. Logins end with ctx.
 func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 	return slash.Catalog{
-		// with --model demo, or with it in the settings, there is no problem
-		Access:     account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
 		Saved:      slash.SavedIn(s.Store),
 		Transcript: s.transcript,
 	}

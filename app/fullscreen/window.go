@@ -261,12 +261,20 @@ func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.A
 		return w.link.run(now, words)
 	}
 	return commands.Run(ctx, &commands.Session{
-		Setup: w.setup, Now: &now, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) },
+		Setup: w.setup, Now: &now, Say: w.say, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) },
 		Since: func() ([]undo.Change, error) {
 			reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
 			return reply.Changes, err
 		},
 	}, words...)
+}
+
+// say tells the person something while a command runs. Any goroutine may call it.
+func (w *window) say(text string) {
+	w.loop.Post(func() {
+		w.ui.Tell("")
+		ui.Show(w.ui, event.Notice{Text: text})
+	})
 }
 
 // tell shows a fact that concerns this screen alone. Any goroutine may call it.

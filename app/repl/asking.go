@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/account"
 	"buddy/app/input"
 	"buddy/app/slash"
 	"buddy/views/draw"
@@ -161,7 +162,11 @@ func (r *repl) typedIn(l typedLine) {
 		}
 		r.answer(was.id, l.text)
 	case aKey:
-		r.keep(was.id, l.text)
+		if _, err := account.OneKey(l.text); err != nil {
+			r.failed("/login", err)
+			break
+		}
+		runWith(r, l.text, []string{"login", was.id})
 	default:
 		r.submit(l.text)
 	}

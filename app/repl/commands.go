@@ -24,7 +24,6 @@ func init() { // a line from the editor may be one of them
 	own = map[string]func(r *repl, args string) error{
 		"help":   lineHelp,
 		"bg":     lineBackground,
-		"login":  lineLogin,
 		"find":   lineFind,
 		"edit":   func(r *repl, text string) error { r.edit(wants{}, text); return nil },
 		"output": lineOutput,
@@ -90,15 +89,22 @@ func runCommand(r *repl, c slash.Command, args string) error {
 }
 
 // runWords runs a command of the table elsewhere and prints its answer.
-func runWords(r *repl, words []string) {
-	words = withRowIDs(r, words)
+func runWords(r *repl, words []string) { runWith(r, "", withRowIDs(r, words)) }
+
+// runWith is runWords with what was typed unseen for the command.
+func runWith(r *repl, secret string, words []string) {
 	var sent []event.Command // from here, once the command is done
 	session := commands.In(r.program, func(c event.Command) { sent = append(sent, c) })
-	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state)}
+	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state), Secret: secret}
+	if r.con.tty {
+		session.Say = func(text string) { // lines are read again: what was said may take as long as a person needs
+			r.post(func() { r.wait.held = false; r.say(text) })
+		}
+	}
 	r.beside(func() func() {
-		answer, err := commands.Run(context.Background(), session, words...)
+		answer, err := commands.Run(r.ctx, session, words...)
 		if err == nil && answer.List != nil && answer.List.Rest != nil { // what is printed is not read again
-			answer, err = commands.Run(context.Background(), session, answer.List.Rest...)
+			answer, err = commands.Run(r.ctx, session, answer.List.Rest...)
 		}
 		return func() {
 			if err != nil {
@@ -114,6 +120,9 @@ func runWords(r *repl, words []string) {
 			switch text := answer.String(); {
 			case answer.Open != "":
 				openFile(r, answer)
+			case answer.Question != nil && answer.Question.Choices[0].Secret:
+				r.say(strings.Join(answer.Question.Lines, "\n"))
+				r.wants = wants{aKey, words[1]}
 			case answer.Text != nil && answer.Text.Form == show.Diff:
 				r.say(boundDiff(answer.Text.Body))
 			case text != "":

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/term"
 
-	"buddy/app/account"
 	"buddy/app/input"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -141,49 +140,4 @@ func (r *repl) edit(was wants, text string) {
 		r.say("> " + strings.ReplaceAll(text, "\n", "\n"+continuation))
 		r.typedIn(typedLine{text: text})
 	}
-}
-
-// lineLogin asks for a key that nobody sees, or begins a login in a browser.
-func lineLogin(r *repl, name string) error {
-	in := r.catalog.Access
-	if name == "" {
-		r.say(in.Usage())
-		return nil
-	}
-	name, more, _ := strings.Cut(name, " ")
-	a, err := in.Find(name)
-	switch {
-	case err != nil:
-		return err
-	case !r.con.tty:
-		return fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
-	case a.Issuer != "":
-		r.say("asking " + a.Issuer + " for a code …")
-		r.aside(func() func() { return in.BrowserLogin(r.frontend(), a, r.say) })
-		return nil
-	case more != "":
-		r.say("a key belongs here, where nobody sees it; the one in the prompt was not kept")
-	}
-	r.wants = wants{aKey, a.Name}
-	return nil
-}
-
-// keep stores a key that was typed.
-func (r *repl) keep(name, typed string) {
-	in := r.catalog.Access
-	r.beside(func() func() {
-		text := ""
-		key, err := account.OneKey(typed)
-		a, notFound := in.Find(name)
-		if err = errors.Join(err, notFound); err == nil {
-			text, err = a.Keep(in.Ctx, key)
-		}
-		return func() {
-			if err != nil {
-				r.failed("/login", err)
-				return
-			}
-			in.LoggedIn(r.frontend(), a, text)
-		}
-	})
 }

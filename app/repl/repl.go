@@ -37,8 +37,8 @@ type repl struct {
 	program *compose.Program
 	con     *console
 	print   *plain.Remarks
-	state   state.State // what runs and what is asked
-	catalog slash.Catalog
+	state   state.State     // what runs and what is asked
+	ctx     context.Context // ends with the session
 	lines   *input.History
 	later   chan func()
 	gone    chan struct{} // closed when nobody takes from later any more
@@ -146,7 +146,7 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 		return err
 	}
 	ctx, stop := exit.UntilEnded()
-	r.program, r.catalog = p, p.Catalog(ctx)
+	r.program, r.ctx = p, ctx
 	defer stop()
 	defer func() {
 		r.con.restore()

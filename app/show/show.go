@@ -95,7 +95,9 @@ type Deed struct {
 	Edit   string `json:"edit,omitempty"`
 	Typed  bool   `json:"typed,omitempty"`  // of a document: a line is typed, which begins with Edit; it may be "" and may stay
 	Closes bool   `json:"closes,omitempty"` // the list is closed first
-	Key    string `json:"key,omitempty"`    // of a question with a scope: the action of its keys
+	// Secret means that a text is typed for the command where nobody sees it. It is the only choice of a question then.
+	Secret bool   `json:"secret,omitempty"`
+	Key    string `json:"key,omitempty"` // of a question with a scope: the action of its keys
 }
 
 // Document is sections of values, for a dialog with a tab for each document that belongs to it.

@@ -1,14 +1,9 @@
 package slash
 
-import (
-	"context"
-)
-
 // Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
 type Catalog struct {
 	Notice  func(text string)        // tells the person on this screen; from any goroutine
 	Running func() map[string]string // what the sessions do that run, by id; may take long
-	Access  Access
 	Saved   Saved
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
@@ -41,27 +36,4 @@ type Spot struct {
 	Seq  uint64 // of the event that says it
 	Call string // that the event is about
 	Text string // that was looked for
-}
-
-// Access finds what to log in to.
-type Access struct {
-	Find func(name string) (Account, error)
-	All  func() []Account // with their states
-	Ctx  context.Context  // ends with the screen
-	// DemoFallback says that the demo answers because no model could be used.
-	DemoFallback bool
-}
-
-// Account is something to log in to. Its functions read and write files and ask issuers.
-type Account struct {
-	Name   string // that --model and /model take
-	Title  string // for people
-	Issuer string // where one logs in in the browser; "" where a key is kept
-	File   string // that keeps the key
-	State  string // whether there is a key or a login, if All says so
-	Keep   func(ctx context.Context, key string) (text string, err error)
-	Forget func(context.Context) (text string, err error)
-
-	// Begin says what to do in the browser and how to wait for that.
-	Begin func(context.Context) (howTo string, wait func(context.Context) error, err error)
 }

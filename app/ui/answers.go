@@ -19,7 +19,10 @@ import (
 const maxSaid = 200
 
 // runWords runs a command of the table elsewhere and shows its answer.
-func runWords(u *UI, words []string) {
+func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
+
+// runWith is runWords with what the command gets to know.
+func runWith(u *UI, now slash.Now, words []string) {
 	c, _ := slash.Find(words[0])
 	if !c.Answers { // a deed that this screen does itself
 		if err := run(u, c, strings.Join(words[1:], " ")); err != nil {
@@ -28,7 +31,6 @@ func runWords(u *UI, words []string) {
 		return
 	}
 	u.hint("", "looking …")
-	now := nowOf(u)
 	work := func() func() {
 		answer, err := u.deps.Run(now, words)
 		return func() {
@@ -106,6 +108,15 @@ func showText(u *UI, t show.Text) {
 
 // askShown asks a question. A choice that does nothing is added unless there is one.
 func askShown(u *UI, asked show.Question, do func(show.Deed)) {
+	if len(asked.Choices) > 0 && asked.Choices[0].Secret {
+		deed := asked.Choices[0]
+		u.v.secret.Ask(asked.Title, strings.Join(asked.Lines, " "), func(typed string) {
+			now := nowOf(u)
+			now.Secret = typed
+			runWith(u, now, deed.Run)
+		})
+		return
+	}
 	q := dialog.Question{Title: asked.Title, Lines: asked.Lines, Scope: keymap.Question}
 	deeds := asked.Choices
 	if !slices.ContainsFunc(deeds, func(d show.Deed) bool { return d.Run == nil }) {

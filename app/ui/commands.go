@@ -22,7 +22,6 @@ func init() { // an answer may run one of them
 	own = map[string]func(u *UI, args string) error{
 		"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
 		"bg":      background,
-		"login":   logInHere,
 		"find":    find,
 		"edit":    func(u *UI, text string) error { u.editFrom(text); return nil },
 		"output":  showOutput,
@@ -35,9 +34,6 @@ func init() { // an answer may run one of them
 // run runs a command.
 func run(u *UI, c slash.Command, args string) error {
 	switch {
-	case args == "" && c.Name == "login":
-		chooseLogin(u)
-		return nil
 	case args == "" && c.Name == "session":
 		browse(u)
 		return nil

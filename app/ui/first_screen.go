@@ -65,7 +65,7 @@ func choose(u *UI, n int) {
 	u.v.prompt.SetText("")
 	switch n {
 	case 0:
-		chooseLogin(u)
+		runWords(u, []string{"login"})
 	case 1:
 		runWords(u, []string{"model", "local"})
 	default:

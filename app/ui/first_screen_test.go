@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/apptest"
 	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/views/dialog"
@@ -64,11 +65,9 @@ func TestRecentSessionsOpenWithDigitAndEnter(t *testing.T) {
 
 // A person without a model chooses what to do by a digit; when a model answers, the choices go.
 func TestChoicesWithoutModel(t *testing.T) {
+	apptest.Home(t)
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.u.deps.Catalog.Access.All = func() []slash.Account {
-			return []slash.Account{{Name: "openai", Title: "OpenAI", State: "no key"}}
-		}
 		x.tell(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
 		x.u.deps.Later(func() {
 			SetFirst(x.u, First{Missing: "No API key found.", Local: "Ollama"})

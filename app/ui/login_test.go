@@ -1,45 +1,38 @@
 package ui
 
 import (
-	"context"
-	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/apptest"
+	"buddy/app/compose"
 	"buddy/app/layout"
-	"buddy/app/slash"
+	"buddy/config"
 )
 
 // TestLoginOnScreen: the key that is typed or pasted is on no screen, in no command,
 // in no line of the history and in no draft; it is kept, and the demo gives way.
 func TestLoginOnScreen(t *testing.T) {
+	apptest.Home(t)
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.tell(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
 		var recorded []string
-		kept := ""
-		x.u.deps.Record = func(text string) { recorded = append(recorded, text) }
-		x.u.deps.Catalog.Access = slash.Access{
-			Ctx: t.Context(),
-			Find: func(name string) (slash.Account, error) {
-				if name != "openai" {
-					return slash.Account{}, fmt.Errorf("nothing to log in to is called %q", name)
-				}
-				return slash.Account{
-					Name: name, Title: "OpenAI", File: "auth.json",
-					Keep:   func(_ context.Context, key string) (string, error) { kept = key; return "the key is kept", nil },
-					Forget: func(context.Context) (string, error) { kept = ""; return "logged out", nil },
-				}, nil
-			},
-			All:          func() []slash.Account { return []slash.Account{{Name: "openai", Title: "OpenAI", State: "no key"}} },
-			DemoFallback: true,
+		x.setup = &compose.Setup{Problem: "no model could be used"}
+		kept := func() string {
+			all, err := os.ReadFile(config.Auth().Path())
+			if err != nil {
+				t.Error(err)
+			}
+			return string(all)
 		}
 		x.Type("/login\n")
 		x.Want("Add an API key or log in", "OpenAI", "no key")
-		x.Type("\n")
+		x.Type("openai\n")
 		x.Want("Log in to OpenAI")
 		x.Press("Esc")
 		x.Type("/login nowhere\n")
@@ -64,14 +57,14 @@ func TestLoginOnScreen(t *testing.T) {
 			t.Errorf("the screen shows the key:\n%s", text)
 		}
 		x.Type("\n")
-		if kept != "sk-typed-and-pasted" {
-			t.Errorf("%q is kept", kept)
+		if !strings.Contains(kept(), `"sk-typed-and-pasted"`) {
+			t.Errorf("%q is kept", kept())
 		}
 		if s := strings.Join(recorded, "\n") + x.u.v.prompt.Text() + x.noticed; strings.Contains(s, "sk-") {
 			t.Errorf("the key is in %q", s)
 		}
 		x.took(event.SwitchModel{Profile: "openai"})
-		x.u.deps.Catalog.Access.DemoFallback = false // as with --model demo
+		x.setup.Problem = "" // as with --model demo
 		x.Type("/login openai\n")
 		x.Type("sk-typed-again\n")
 		x.took()

@@ -16,6 +16,7 @@ import (
 	"buddy/agent/undo"
 	"buddy/app/apptest"
 	"buddy/app/commands"
+	"buddy/app/compose"
 	"buddy/app/keymap"
 	"buddy/app/screen"
 	"buddy/app/show"
@@ -44,6 +45,7 @@ type testUI struct {
 	shape   Shape
 	noticed string
 	store   sessions.Store
+	setup   *compose.Setup
 	exports []string
 	edited  string               // the name of what was opened in the editor
 	openErr error                // of the editor
@@ -96,9 +98,9 @@ func (x *testUI) run(now slash.Now, words []string) (show.Answer, error) {
 		return show.Answer{List: &list}, nil
 	}
 	switch words[0] {
-	case "quit", "detach", "undo", "rewind", "findings":
+	case "quit", "detach", "undo", "rewind", "findings", "login":
 		return commands.Run(x.t.Context(), &commands.Session{
-			Now: &now, Since: func() ([]undo.Change, error) { return x.since, x.sinceErr }, Send: func(c event.Command) { Send(x.u, c) },
+			Setup: x.setup, Now: &now, Say: func(text string) { x.noticed = text }, Since: func() ([]undo.Change, error) { return x.since, x.sinceErr }, Send: func(c event.Command) { Send(x.u, c) },
 		}, words...)
 	}
 	if answer, err, ok := x.runSession(line); ok {
@@ -134,7 +136,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &testUI{t: t, store: store, events: make(chan event.Envelope, 1000)}
+	x := &testUI{t: t, store: store, setup: &compose.Setup{}, events: make(chan event.Envelope, 1000)}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		d := Deps{
 			Looks: Looks{Theme: theme, ShowTokens: true},

@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/account"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "login", Means: []string{"key", "auth", "api"}, Args: "[NAME]", Brief: "add a provider's key, or log in", Early: true,
+		Help: "keep the key of a provider, or log in to a profile",
+	}, onLogin)
+	add(slash.Command{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Early: true}, onLogout)
+}
+
+// onLogin lists what one can log in to, or does that: it asks for a key, which comes back unseen, or waits for a login in the
+// browser. A key among the arguments was seen and is not taken.
+func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	if textOf(args) == "" {
+		return show.Answer{List: accountList(s.Setup.Config)}, nil
+	}
+	a, err := account.Find(s.Setup.Config, args[0])
+	switch typed := s.now().Secret; {
+	case err != nil:
+		return show.Answer{}, err
+	case s.Say == nil:
+		return show.Answer{}, fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
+	case a.Login.Issuer != "":
+		return browserLogin(ctx, s, a)
+	case typed == "":
+		return askKey(a, len(args) > 1), nil
+	default:
+		key, err := account.OneKey(typed)
+		if err != nil {
+			return show.Answer{}, err
+		}
+		text, err := a.Keep(ctx, key)
+		if err != nil {
+			return show.Answer{}, err
+		}
+		return loggedIn(s, a, text), nil
+	}
+}
+
+func accountList(c config.Config) *show.List {
+	list := show.List{Title: "Add an API key or log in", Columns: []string{"provider", "name", "now"}, Usage: "/login NAME adds a provider's key, or logs in"}
+	for _, a := range account.All(c) {
+		list.Rows = append(list.Rows, show.Row{
+			ID: a.Name, Cells: []string{cmp.Or(a.Provider.Title, a.Name), a.Name, a.Short()},
+			Deeds: []show.Deed{{Label: "log in", Run: []string{"login", a.Name}, Closes: true}},
+		})
+	}
+	return &list
+}
+
+// askKey asks for the key of an account. seen says that one came with the command.
+func askKey(a account.Account, seen bool) show.Answer {
+	q := show.Question{
+		Title:   "Log in to " + a.Provider.Title,
+		Lines:   []string{fmt.Sprintf("Type or paste the key. buddy saves it in %s, which only you can read.", config.Auth().Path())},
+		Choices: []show.Deed{{Label: "save the key", Run: []string{"login", a.Name}, Secret: true}},
+	}
+	if seen {
+		q.Lines = append([]string{"Type the key here, where nobody sees it. The one in the prompt was not saved."}, q.Lines...)
+	}
+	return show.Answer{Question: &q}
+}
+
+// browserLogin says what to do in the browser and waits for it.
+func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answer, error) {
+	flow, err := a.Begin(ctx)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	s.Say(account.HowTo(flow))
+	if err := flow.Wait(ctx); err != nil {
+		return show.Say(a.Name + ": " + err.Error()), nil
+	}
+	return loggedIn(s, a, fmt.Sprintf("%s: logged in at %s", a.Name, a.Login.Issuer)), nil
+}
+
+// loggedIn says so. A demo that answers because no model could be used gives way to the model that can be used now, one that
+// was asked for stays; a model that was made without the key is made again.
+func loggedIn(s *Session, a account.Account, text string) show.Answer {
+	now := s.now().Info
+	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")
+	switch {
+	case now.API == model.Demo && s.Setup.Config.Active == nil && s.Setup.Problem != "":
+		s.Send(event.SwitchModel{Profile: a.Name})
+	case same && a.Login.Issuer == "":
+		s.Send(event.SwitchModel{Profile: now.Profile})
+	case !same:
+		text += " · /model " + a.Name + " changes to it"
+	}
+	return show.Say(text)
+}
+
+func onLogout(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	a, err := account.Find(s.Setup.Config, name)
+	if err != nil {
+		return show.Answer{}, err
+	}
+	text, err := a.Forget(ctx)
+	return show.Say(text), err
+}

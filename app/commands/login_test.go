@@ -1,0 +1,70 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/apptest"
+	"buddy/app/compose"
+	"buddy/app/live"
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+// A key is asked for where nobody sees it, kept, and nowhere else; one that was seen is not taken. Where nobody can be asked
+// the command line is named.
+func TestLogin(t *testing.T) {
+	apptest.Home(t)
+	t.Setenv("OPENAI_API_KEY", "")
+	sent := ""
+	s := &Session{
+		Setup: &compose.Setup{Problem: "no model could be used"}, Now: &slash.Now{Info: event.SessionCreated{API: model.Demo, Profile: model.Demo}},
+		Send: func(c event.Command) { sent += fmt.Sprintf("%+v", c) }, Say: func(string) {},
+	}
+	run := func(words ...string) string {
+		a, err := Run(t.Context(), s, words...)
+		if err != nil {
+			return err.Error()
+		}
+		if a.Question != nil && a.Question.Choices[0].Secret {
+			return "asks: " + strings.Join(a.Question.Lines, " ")
+		}
+		return a.String()
+	}
+	kept := func() string {
+		data, _ := os.ReadFile(config.Auth().Path())
+		return string(data)
+	}
+	for _, tt := range []struct{ line, secret, want string }{
+		{"login", "", "Add an API key or log in:\n"},
+		{"login nowhere", "", `nothing to log in to is called "nowhere"`},
+		{"login openai", "", "asks: Type or paste the key. buddy saves it in " + config.Auth().Path()},
+		{"login openai sk-seen", "", "asks: Type the key here, where nobody sees it. The one in the prompt was not saved."},
+		{"login openai", "sk-one\nsk-two", "what came is not a key alone on a line"},
+	} {
+		s.Now.Secret = tt.secret
+		if got := run(slash.Words(tt.line)...); !strings.HasPrefix(got, tt.want) || kept() != "" || sent != "" {
+			t.Errorf("%s: %q, want %q; sent %q, kept %q", tt.line, got, tt.want, sent, kept())
+		}
+	}
+	s.Now.Secret = "sk-typed"
+	if wire, err := json.Marshal(live.Run{Words: []string{"login", "openai"}, Now: s.Now}); err != nil || strings.Contains(string(wire), "sk-typed") {
+		t.Errorf("%s, %v", wire, err)
+	}
+	if got := run("login", "openai"); !strings.HasPrefix(got, "openai: the key is kept in ") || !strings.Contains(kept(), `"sk-typed"`) || sent != "{Profile:openai Effort:}" {
+		t.Errorf("%q, kept %q, sent %q", got, kept(), sent)
+	}
+	s.Setup.Problem = "" // the demo was asked for
+	if got := run("login", "openai"); !strings.HasSuffix(got, " · /model openai changes to it") || sent != "{Profile:openai Effort:}" {
+		t.Errorf("%q, sent %q", got, sent)
+	}
+	s.Say = nil
+	if got := run("login", "openai"); got != "there is no terminal to ask on; run: buddy login openai" {
+		t.Errorf("%q", got)
+	}
+}
