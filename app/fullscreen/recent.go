@@ -22,7 +22,7 @@ const maxRecent = 3
 // instructions for it. known says that the first screen is about the demo or a missing model.
 func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	w.loop.Go(func() {
-		all, err := w.setup.Catalog(ctx).Saved.List()
+		all, err := slash.SavedIn(w.setup.Store).List()
 		if err != nil {
 			all = nil // F4 says why
 		}

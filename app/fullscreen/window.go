@@ -216,7 +216,7 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 		Shape:     loadShape(shapeFile(w.folder)),
 		KeepShape: w.keepShape,
 		Run:       func(now slash.Now, words []string) (show.Answer, error) { return w.run(ctx, now, words) },
-		Catalog:   w.catalog(ctx),
+		Saved:     ui.SavedSessions{Saved: slash.SavedIn(w.setup.Store), Running: runningStates},
 		File:      w.sessionFile(ctx),
 	}
 }
@@ -244,15 +244,6 @@ func (w *window) home() string {
 	}
 	home, _ := os.UserHomeDir() // "" is unknown
 	return home
-}
-
-// catalog returns what there is to choose from: what the screen reads by itself, and what it asks
-// the session for.
-func (w *window) catalog(ctx context.Context) slash.Catalog {
-	all := w.setup.Catalog(ctx)
-	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
-	all.Running = runningStates
-	return all
 }
 
 // run runs a command of the table: one that needs no session here, any other in the session.
@@ -400,6 +391,7 @@ func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 		return err
 	}
 	return ui.SessionFile{
+		Transcript: w.setup.Transcript,
 		Newest: func() (seq uint64, err error) {
 			err = view(func(j *sessions.Journal) error { seq = j.Info().LastSeq; return nil })
 			return seq, err

@@ -182,11 +182,6 @@ func withRowIDs(r *repl, words []string) []string {
 	return ids
 }
 
-// frontend returns what commands need of the line.
-func (r *repl) frontend() slash.Frontend {
-	return slash.Frontend{Command: r.command, Say: r.say, Info: r.info, Beside: r.beside, Failed: r.failed}
-}
-
 func lineHelp(r *repl, _ string) error {
 	var b strings.Builder
 	for _, c := range slash.Commands {

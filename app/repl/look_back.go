@@ -18,13 +18,20 @@ import (
 
 // lookBack reads the session and shows what comes of it.
 func (r *repl) lookBack(what string, show func(*record) (string, error)) {
-	slash.Inform(r.frontend(), what, func() (string, error) {
+	r.beside(func() func() {
 		all, err := readRecord(r.program.Journal.Range)
-		if err != nil {
-			return "", err
+		text := ""
+		if err == nil {
+			text, err = show(all)
 		}
-		return show(all)
-	}, r.say)
+		return func() {
+			if err != nil {
+				r.failed(what, err)
+				return
+			}
+			r.say(text)
+		}
+	})
 }
 
 func lineFind(r *repl, text string) error {

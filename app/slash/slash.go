@@ -1,6 +1,6 @@
 // Package slash is what people type after a slash, as far as it is the same on the full
 // screen and line by line: how such a line is read, which command for the runtime it stands
-// for, and what a program offers to choose from, its [Catalog].
+// for, and what a screen says of itself to the commands of package commands.
 //
 //	name, args, ok := slash.Split("/kill #2") // "kill", "#2", true
 //	c, err := slash.Kill(args)                // event.Cancel{Task: 2}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/show"
 	"buddy/app/slash"
@@ -103,7 +104,7 @@ func showText(u *UI, t show.Text) {
 		openChanges(u, t.Title, t.Body)
 		return
 	}
-	u.deps.Catalog.Notice(strings.TrimRight(t.Body, "\n"))
+	Show(u, event.Notice{Text: strings.TrimRight(t.Body, "\n")})
 }
 
 // askShown asks a question. A choice that does nothing is added unless there is one.

@@ -88,10 +88,7 @@ func TestTextOfACommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/remember --scope team Use sqlc.\n")
-		if x.Settle(); !strings.HasPrefix(x.noticed, "remember --scope done") {
-			t.Errorf("it says %q", x.noticed)
-		}
-		x.Settle()
+		x.Want("remember --scope done")
 		if want := []string{"remember --scope team Use sqlc."}; !slices.Equal(x.ran, want) {
 			t.Errorf("ran %q, want %q", x.ran, want)
 		}

@@ -31,12 +31,18 @@ const (
 	hitsPause     = 100 * time.Millisecond // between two looks at what was found so far
 )
 
+// SavedSessions is where the list of saved sessions comes from. Its functions are called on another goroutine.
+type SavedSessions struct {
+	slash.Saved
+	Running func() map[string]string // what the sessions do that run, by id; may take long
+}
+
 // browser is the list of saved sessions. Files are read in the
 // background: keys never wait.
 type browser struct {
 	u       *UI
 	p       *dialog.Picker
-	saved   slash.Saved
+	saved   SavedSessions
 	all     []slash.SavedSession
 	entries map[string]slash.SavedSession
 	running map[string]string // what the sessions do that run, by id
@@ -75,7 +81,7 @@ func (l *latest) do(work func()) func() {
 
 // browse opens the list of sessions.
 func browse(u *UI) {
-	b := &browser{u: u, saved: u.deps.Catalog.Saved, turns: make(map[string]string), look: &latest{}}
+	b := &browser{u: u, saved: u.deps.Saved, turns: make(map[string]string), look: &latest{}}
 	b.shown.Primitive = tview.NewBox()
 	b.p = u.overlays.pick(dialog.PickerOptions{
 		Title: "Sessions", Hint: "filter titles; / searches all text",
@@ -110,7 +116,7 @@ func (b *browser) work(f func() func()) {
 func (b *browser) load() {
 	b.work(func() func() {
 		entries, err := b.saved.List()
-		running := b.u.deps.Catalog.Running()
+		running := b.saved.Running()
 		return func() {
 			b.running = running
 			b.p.SetNote("")

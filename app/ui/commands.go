@@ -51,7 +51,7 @@ func run(u *UI, c slash.Command, args string) error {
 	all, err := c.Events(args)
 	if err == nil {
 		for _, e := range all {
-			u.frontend().Command(e)
+			Send(u, e)
 		}
 	}
 	return err
@@ -157,13 +157,4 @@ func find(u *UI, args string) error {
 // change leaves for a place in another session. What runs in this one goes on.
 func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) {
 	leave(slash.Next{Again: true, Resume: id, Spot: to, Detach: len(unfinished(s)) > 0})
-}
-
-// frontend returns what commands need of the screen.
-func (u *UI) frontend() slash.Frontend {
-	return slash.Frontend{
-		Command: func(c event.Command) { goesBack(u, c); sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
-		Info:   func() event.SessionCreated { return u.state.Info.Event },
-		Failed: func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
-	}
 }

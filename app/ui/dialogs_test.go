@@ -351,9 +351,7 @@ func TestUndoAndDiff(t *testing.T) {
 		x.Want("took back what the last 2 prompts changed: /w/a.go, /w/b.go")
 
 		x.Type("/diff\n")
-		if x.Settle(); x.noticed != "diff done\n--- a diff" {
-			t.Errorf("said %q", x.noticed)
-		}
+		x.Want("diff done", "--- a diff")
 		x.diff = markup.FileMark + "a.txt  +1 -1 lines, 9 bytes\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
 		x.Want("Changes in 1 file", "✎ a.txt   +1 −1   9 bytes", "1 - one", "1 + two", "y copy  e editor  q close")

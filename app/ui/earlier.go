@@ -12,6 +12,8 @@ type SessionFile struct {
 	Newest func() (uint64, error) // the number of its last event
 	// Read passes the events after a number to a function, in order, until that returns false.
 	Read func(after uint64, f func(event.Envelope) bool) error
+	// Transcript returns all that the model was told and said, in its own form.
+	Transcript func() (string, error)
 }
 
 // earlier keeps those parts of the conversation out of memory that are far from what is on the screen.

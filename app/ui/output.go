@@ -54,14 +54,20 @@ func showTranscript(u *UI) {
 		u.v.pager.Close()
 		return
 	}
-	if u.deps.Catalog.Transcript == nil {
+	if u.deps.File.Transcript == nil {
 		u.hint("", "a replay has no transcript; buddy trace --turn shows what a model was sent")
 		return
 	}
-	work := func() (string, error) { return u.deps.Catalog.Transcript(u.state.Info.Session) }
-	slash.Inform(u.frontend(), "the transcript", work, func(text string) {
-		u.v.pager.Show(dialog.Document{Title: "Transcript", Text: strings.NewReader(text), Size: int64(len(text)), Prose: true})
-		u.v.pager.Bottom()
+	inBackground(u, func() func() {
+		text, err := u.deps.File.Transcript()
+		return func() {
+			if err != nil {
+				u.hint("", "the transcript: "+err.Error())
+				return
+			}
+			u.v.pager.Show(dialog.Document{Title: "Transcript", Text: strings.NewReader(text), Size: int64(len(text)), Prose: true})
+			u.v.pager.Bottom()
+		}
 	})
 }
 

@@ -108,9 +108,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			}
 			v.loop.Quit()
 		}, KeepShape: func(Shape) {},
-		Catalog: slash.Catalog{
-			Running: func() map[string]string { return nil },
-		},
+		Saved: SavedSessions{Running: func() map[string]string { return nil }},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }
 	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to

@@ -154,7 +154,10 @@ func sendForMain(u *UI, c event.Command) {
 }
 
 // Send hands a command to the session as if the person had given it here. UI goroutine only.
-func Send(u *UI, c event.Command) { u.frontend().Command(c) }
+func Send(u *UI, c event.Command) {
+	goesBack(u, c)
+	sendForMain(u, c)
+}
 
 // mainOnly keeps commands that begin something in the main conversation from doing that while another
 // one shows: nobody would see it, and what was typed there was not meant for the main agent.

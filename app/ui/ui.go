@@ -94,9 +94,9 @@ type Deps struct {
 	Shape     Shape            // how the panes were arranged
 	KeepShape func(Shape)      // the panes are arranged anew
 	// Run runs a command of the table, its name and then its arguments; from any goroutine, and it may take long.
-	Run     func(now slash.Now, words []string) (show.Answer, error)
-	Catalog slash.Catalog
-	File    SessionFile
+	Run   func(now slash.Now, words []string) (show.Answer, error)
+	Saved SavedSessions
+	File  SessionFile
 }
 
 // Timing holds the clock, and runs functions later or elsewhere.

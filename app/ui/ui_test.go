@@ -168,12 +168,8 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.After = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.Leave, d.Tick = func(n slash.Next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.Run = x.run
-		d.Catalog = slash.Catalog{
-			Running:    func() map[string]string { return nil },
-			Transcript: func(id string) (string, error) { return "[user]\nin " + id + "\n→ use_tool {\"name\":\"x\"}\n", nil },
-			Saved:      slash.SavedIn(x.store),
-			Notice:     func(text string) { x.noticed = text },
-		}
+		d.Saved = SavedSessions{Saved: slash.SavedIn(x.store), Running: func() map[string]string { return nil }}
+		d.File.Transcript = func() (string, error) { return "[user]\nin this session\n→ use_tool {\"name\":\"x\"}\n", nil }
 		x.u = New(d)
 		x.u.deps.Background = func(work func() func()) { work()() } // not what colours code
 		l := x.u.Loop(s, x.events, func() {})

@@ -1,14 +1,5 @@
 package slash
 
-// Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
-type Catalog struct {
-	Notice  func(text string)        // tells the person on this screen; from any goroutine
-	Running func() map[string]string // what the sessions do that run, by id; may take long
-	Saved   Saved
-	// Transcript returns all that the model was told and said in a session, in its own form.
-	Transcript func(id string) (string, error)
-}
-
 // Next says what comes after a session: another one, or nothing.
 type Next struct {
 	Again  bool
