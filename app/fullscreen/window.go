@@ -268,9 +268,6 @@ func (w *window) say(text string) {
 	})
 }
 
-// tell shows a fact that concerns this screen alone. Any goroutine may call it.
-func (w *window) tell(e event.Event) { w.loop.Post(func() { ui.Show(w.ui, e) }) }
-
 // leave ends the session for another one, or for good.
 func (w *window) leave(n slash.Next) {
 	w.next = n

@@ -17,13 +17,12 @@ import (
 	"buddy/views/markup"
 )
 
-// own are the commands that are something else here than on the screen.
+// own are the commands that a line does itself: they are about what it has printed and reads.
 var own map[string]func(r *repl, args string) error
 
 func init() { // a line from the editor may be one of them
 	own = map[string]func(r *repl, args string) error{
 		"help":   lineHelp,
-		"bg":     lineBackground,
 		"find":   lineFind,
 		"edit":   func(r *repl, text string) error { r.edit(wants{}, text); return nil },
 		"output": lineOutput,
@@ -80,12 +79,19 @@ func runCommand(r *repl, c slash.Command, args string) error {
 		return nil
 	}
 	all, err := c.Events(args)
-	if err == nil {
-		for _, e := range all {
-			r.command(e)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range all {
+		if s, ok := e.(event.Submit); ok && s.Background {
+			if s.Images, err = input.Attached(s.Text); err != nil {
+				return err
+			}
+			e = s
+		}
+		r.command(e)
+	}
+	return nil
 }
 
 // runWords runs a command of the table elsewhere and prints its answer.
@@ -114,31 +120,36 @@ func runWith(r *repl, secret string, words []string) {
 			for _, c := range sent {
 				r.command(c)
 			}
-			if answer.List != nil {
-				r.listed[words[0]] = answer.List.Rows
-			}
-			switch text := answer.String(); {
-			case answer.Open != "":
-				openFile(r, answer)
-			case answer.Question != nil && answer.Question.Choices[0].Secret:
-				r.say(strings.Join(answer.Question.Lines, "\n"))
-				r.wants = wants{aKey, words[1]}
-			case answer.Text != nil && answer.Text.Form == show.Diff:
-				r.say(boundDiff(answer.Text.Body))
-			case text != "":
-				r.say(text)
-			}
-			switch {
-			case answer.Leave == nil:
-			case answer.Leave.Quit:
-				r.over = true
-			default:
-				if err := r.change(answer.Leave.Session); err != nil {
-					r.failed("/"+words[0], err)
-				}
-			}
+			printAnswer(r, words, answer)
 		}
 	})
+}
+
+// printAnswer prints what a command has answered, or does what it asks for.
+func printAnswer(r *repl, words []string, answer show.Answer) {
+	if answer.List != nil {
+		r.listed[words[0]] = answer.List.Rows
+	}
+	switch text := answer.String(); {
+	case answer.Open != "":
+		openFile(r, answer)
+	case answer.Question != nil && answer.Question.Choices[0].Secret:
+		r.say(strings.Join(answer.Question.Lines, "\n"))
+		r.wants = wants{aKey, words[1]}
+	case answer.Text != nil && answer.Text.Form == show.Diff:
+		r.say(boundDiff(answer.Text.Body))
+	case text != "":
+		r.say(text)
+	}
+	switch {
+	case answer.Leave == nil:
+	case answer.Leave.Quit:
+		r.over = true
+	default:
+		if err := r.change(answer.Leave.Session); err != nil {
+			r.failed("/"+words[0], err)
+		}
+	}
 }
 
 // openFile opens the file of an answer in the person's editor.
@@ -197,18 +208,6 @@ func lineHelp(r *repl, _ string) error {
 	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
 	r.say(b.String())
 	return nil
-}
-
-func lineBackground(r *repl, args string) error {
-	if args == "" {
-		r.command(event.Background{})
-		return nil
-	}
-	images, err := input.Attached(args)
-	if err == nil {
-		r.command(event.Submit{Text: args, Images: images, Background: true})
-	}
-	return err
 }
 
 // completions say what a word may become besides buddy's own commands.

@@ -33,7 +33,7 @@ func (a Answer) String() string {
 }
 
 func (l *List) text() string {
-	lines := []string{l.Title + ":"}
+	lines := []string{markup.Inline(l.Title) + ":"}
 	if len(l.Rows) == 0 {
 		lines = []string{l.Empty}
 	}
@@ -41,29 +41,14 @@ func (l *List) text() string {
 	if l.Most > 0 {
 		shown = shown[:min(len(shown), l.Most)]
 	}
-	rows := make([][]string, len(shown))
-	var widths []int
-	for i, r := range shown {
-		if l.named() {
-			rows[i] = []string{markup.Inline(r.ID)}
-		}
-		for _, cell := range r.Cells {
-			rows[i] = append(rows[i], markup.Shorten(cell, maxCell))
-		}
-		for n, cell := range rows[i] {
-			if n == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
-		}
-	}
+	cells, widths := l.cells(shown)
 	for i, r := range shown {
 		mark := " "
 		if r.Mark {
 			mark = "*"
 		}
 		line := fmt.Sprintf("%s%2d", mark, i+1)
-		for n, cell := range rows[i] {
+		for n, cell := range cells[i] {
 			line += fmt.Sprintf("  %-*s", widths[n], cell)
 		}
 		lines = append(lines, strings.TrimRight(line, " "))
@@ -82,6 +67,26 @@ func (l *List) text() string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// cells returns what rows say, and how wide the columns are.
+func (l *List) cells(rows []Row) (cells [][]string, widths []int) {
+	cells = make([][]string, len(rows))
+	for i, r := range rows {
+		if l.named() {
+			cells[i] = []string{markup.Inline(r.ID)}
+		}
+		for _, cell := range r.Cells {
+			cells[i] = append(cells[i], markup.Shorten(cell, maxCell))
+		}
+		for n, cell := range cells[i] {
+			if n == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
+		}
+	}
+	return cells, widths
 }
 
 // named reports whether the rows have names that a person types and that no cell shows.

@@ -155,6 +155,14 @@ func plan(prompt string) ([]event.Command, error) {
 	return all, nil
 }
 
+// background sends what the agent waits for to the background, or works on a prompt there.
+func background(prompt string) (event.Command, error) {
+	if prompt == "" {
+		return event.Background{}, nil
+	}
+	return event.Submit{Text: prompt, Background: true}, nil
+}
+
 // Pin takes how far back the exchange is to keep, or with off to keep no longer; 1 is the last.
 func Pin(off bool) func(string) (event.Command, error) {
 	return func(args string) (event.Command, error) {

@@ -15,29 +15,24 @@ import (
 	"buddy/views/markup"
 )
 
-// own are the commands that are something else here than line by line.
+// own are the commands that this screen does itself: they are about what it shows.
 var own map[string]func(u *UI, args string) error
 
 func init() { // an answer may run one of them
 	own = map[string]func(u *UI, args string) error{
 		"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
-		"bg":      background,
 		"find":    find,
 		"edit":    func(u *UI, text string) error { u.editFrom(text); return nil },
 		"output":  showOutput,
 		"copy":    copyAnswer,
 		"palette": func(u *UI, _ string) error { u.overlays.palette(); return nil },
 		"theme":   theme,
+		"session": onSessions,
 	}
 }
 
 // run runs a command.
 func run(u *UI, c slash.Command, args string) error {
-	switch {
-	case args == "" && c.Name == "session":
-		browse(u)
-		return nil
-	}
 	if do := own[c.Name]; do != nil {
 		return do(u, args)
 	}
@@ -51,6 +46,10 @@ func run(u *UI, c slash.Command, args string) error {
 	all, err := c.Events(args)
 	if err == nil {
 		for _, e := range all {
+			if s, ok := e.(event.Submit); ok && s.Background {
+				u.send(s)
+				continue
+			}
 			Send(u, e)
 		}
 	}
@@ -138,12 +137,13 @@ func runCommand(u *UI, line string) bool {
 	return true
 }
 
-func background(u *UI, args string) error {
+// onSessions opens the list of sessions, with a preview and a search, or does what a verb says.
+func onSessions(u *UI, args string) error {
 	if args == "" {
-		u.deps.Send(event.Background{})
+		browse(u)
 		return nil
 	}
-	u.send(event.Submit{Text: args, Background: true})
+	runWords(u, append([]string{"session"}, slash.Words(args)...))
 	return nil
 }
 
