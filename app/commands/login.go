@@ -34,6 +34,8 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 		return show.Answer{}, err
 	case s.Say == nil:
 		return show.Answer{}, fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
+	case a.Login.Issuer != "" && textOf(args[1:]) == arrived:
+		return browserLoggedIn(ctx, s, a)
 	case a.Login.Issuer != "":
 		return browserLogin(ctx, s, a)
 	case typed == "":
@@ -75,6 +77,9 @@ func askKey(a account.Account, seen bool) show.Answer {
 	return show.Answer{Question: &q}
 }
 
+// arrived asks what comes of a login in the browser, which takes minutes: meanwhile another model may answer.
+const arrived = "arrived"
+
 // browserLogin says what to do in the browser and waits for it.
 func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answer, error) {
 	flow, err := a.Begin(ctx)
@@ -85,7 +90,16 @@ func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answ
 	if err := flow.Wait(ctx); err != nil {
 		return show.Say(a.Name + ": " + err.Error()), nil
 	}
-	return loggedIn(s, a, fmt.Sprintf("%s: logged in at %s", a.Name, a.Login.Issuer)), nil
+	return show.Answer{Then: []string{"login", a.Name, arrived}}, nil
+}
+
+// browserLoggedIn says so if that is so.
+func browserLoggedIn(ctx context.Context, s *Session, a account.Account) (show.Answer, error) {
+	text, ok, err := a.State(ctx)
+	if err != nil || !ok {
+		return show.Say(text), err
+	}
+	return loggedIn(s, a, text), nil
 }
 
 // loggedIn says so. A demo that answers because no model could be used gives way to the model that can be used now, one that

@@ -63,6 +63,25 @@ func TestLogin(t *testing.T) {
 	if got := run("login", "openai"); !strings.HasSuffix(got, " · /model openai changes to it") || sent != "{Profile:openai Effort:}" {
 		t.Errorf("%q, sent %q", got, sent)
 	}
+	s.Setup.Problem = "no model could be used"
+	server, said := apptest.NewLoginServer(t), ""
+	s.Setup.Config.Models = []config.Profile{{Name: "work", Login: config.Login{Issuer: server.URL, ClientID: "buddy"}}}
+	s.Say, sent = func(text string) { said = text }, ""
+	if got := run("login", "work", arrived); !strings.HasPrefix(got, "work: not logged in at ") || sent != "" {
+		t.Errorf("before a login: %q, sent %q", got, sent)
+	}
+	a, err := Run(t.Context(), s, "login", "work")
+	if err != nil || !strings.Contains(said, "enter the code ABCD-EFGH") || sent != "" {
+		t.Fatalf("%+v, %v, said %q, sent %q", a, err, said, sent)
+	}
+	s.Now.Info = event.SessionCreated{API: "responses", Profile: "other"} // chosen meanwhile
+	if got := run(a.Then...); got != "work: logged in at "+server.URL+" · /model work changes to it" || sent != "" {
+		t.Errorf("%q, sent %q", got, sent)
+	}
+	s.Now.Info = event.SessionCreated{API: model.Demo, Profile: model.Demo}
+	if got := run(a.Then...); got != "work: logged in at "+server.URL || sent != "{Profile:work Effort:}" {
+		t.Errorf("%q, sent %q", got, sent)
+	}
 	s.Say = nil
 	if got := run("login", "openai"); got != "there is no terminal to ask on; run: buddy login openai" {
 		t.Errorf("%q", got)

@@ -141,6 +141,9 @@ func printAnswer(r *repl, words []string, answer show.Answer) {
 	case text != "":
 		r.say(text)
 	}
+	if answer.Then != nil {
+		runWith(r, "", answer.Then)
+	}
 	switch {
 	case answer.Leave == nil:
 	case answer.Leave.Quit:

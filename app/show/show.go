@@ -24,6 +24,8 @@ type Answer struct {
 	Question *Question `json:"question,omitempty"`
 	// Leave asks the screen to leave this session for another one; nil: it stays.
 	Leave *Leave `json:"leave,omitempty"`
+	// Then is a command to run next, with what the screen knows then.
+	Then []string `json:"then,omitempty"`
 	// Open is a file of the screen's machine for the person's editor, at a line from 1; 0 is the beginning. The text is about it.
 	Open string `json:"open,omitempty"`
 	Line int    `json:"line,omitempty"`

@@ -78,6 +78,9 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 	case a.Question != nil:
 		askShown(u, *a.Question, func(d show.Deed) { runWords(u, d.Run) })
 	}
+	if a.Then != nil {
+		runWords(u, a.Then)
+	}
 	switch l := a.Leave; {
 	case l == nil:
 	case l.Quit:

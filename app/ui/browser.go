@@ -31,7 +31,7 @@ const (
 	hitsPause     = 100 * time.Millisecond // between two looks at what was found so far
 )
 
-// SavedSessions is where the list of saved sessions comes from. Its functions are called on another goroutine.
+// SavedSessions reads and changes the saved sessions, on another goroutine.
 type SavedSessions struct {
 	slash.Saved
 	Running func() map[string]string // what the sessions do that run, by id; may take long
