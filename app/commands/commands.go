@@ -51,11 +51,13 @@ func (s *Session) now() slash.Now {
 	return *s.Now
 }
 
+var errNoScreen = errors.New("only a screen can do that: nobody else knows how far the session is")
+
 // busy says why the session can't be left. It can't where nobody says whether a task runs.
 func (s *Session) busy() error {
 	switch {
 	case s.Now == nil:
-		return errors.New("only a screen can do that: nobody else knows whether a task runs")
+		return errNoScreen
 	case s.Now.Busy != "":
 		return errors.New(s.Now.Busy)
 	}

@@ -13,6 +13,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/tools/fs"
+	"buddy/views/markup"
 )
 
 func init() {
@@ -45,6 +46,9 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 		return show.Answer{}, fmt.Errorf("%q is not the number of a finding (have: 1 to %d)", args[0], len(r.Findings))
 	}
 	f := r.Findings[n-1]
+	if len(args) > 1 && args[1] == fixVerb {
+		return show.Answer{Text: &show.Text{Title: f.Place(), Body: f.Fix, Form: show.Diff}}, nil
+	}
 	if r.Target != "" {
 		return show.Answer{}, fmt.Errorf("%s is on %s, where your editor is not: open it there", f.Place(), r.Target)
 	}
@@ -62,6 +66,9 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 	}
 	return show.Answer{Open: at.Path, Line: at.Line, Text: &show.Text{Body: at.Why}}, nil
 }
+
+// fixVerb asks for the fix of a finding, which is a diff.
+const fixVerb = "fix"
 
 // findingsOf is the command that lists the findings of a review.
 func findingsOf(r *event.ReviewFinished) []string {
@@ -115,7 +122,10 @@ func findingList(r *event.ReviewFinished) *show.List {
 			More:  []string{f.Text},
 			Deeds: []show.Deed{{Label: "open it in your editor", Run: append(findingsOf(r), n)}},
 		}
-		if f.Fix != "" {
+		switch {
+		case markup.IsDiff(f.Fix):
+			row.Deeds = append(row.Deeds, show.Deed{Label: "show the fix", Run: append(findingsOf(r), n, fixVerb)})
+		case f.Fix != "":
 			row.More = append(row.More, strings.Split("fix: "+strings.TrimSpace(f.Fix), "\n")...)
 		}
 		if f.Note != "" {

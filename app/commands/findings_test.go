@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"buddy/agent/event"
+	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/sessions"
 )
@@ -26,7 +27,7 @@ func TestFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := event.ReviewFinished{Of: "it", Task: 3, Findings: []event.Finding{{File: "a.go", Text: "one"}, {File: "../b.go", Text: "two"}}}
+	first := event.ReviewFinished{Of: "it", Task: 3, Findings: []event.Finding{{File: "a.go", Text: "one"}, {File: "../b.go", Text: "two", Fix: "--- a/b.go\n+++ b/b.go\n@@ -1 +1 @@\n-x\n+y\n"}}}
 	last := event.ReviewFinished{Of: "that", Task: 5, Target: "web-02", Findings: []event.Finding{{File: "a.go", Line: 7, Text: "three"}}}
 	for n, e := range []event.Event{event.PromptSubmitted{ID: 1, Text: "review it"}, first, last, event.ReviewFinished{Task: 7}} {
 		if err := j.Append(event.Envelope{Seq: uint64(n + 1), Time: 1, Session: s.Setup.ID, Task: 1, Payload: e}); err != nil {
@@ -38,14 +39,15 @@ func TestFindings(t *testing.T) {
 	}
 	s.Now = &slash.Now{Info: event.SessionCreated{Cwd: cwd}}
 	for line, want := range map[string]string{
-		"findings":        "Findings in that on web-02:\n  1  three    a.go:7\n       three\n/findings N opens",
-		"findings of 3":   "Findings in it:\n  1  one    a.go\n",
-		"findings 1":      "a.go:7 is on web-02, where your editor is not",
-		"findings of 3 1": "opens a.go",
-		"findings of 3 2": "../b.go is outside of this folder",
-		"findings of 3 3": `"3" is not the number of a finding (have: 1 to 2)`,
-		"findings of x":   `"x" is not the number of a task`,
-		"findings of 9 1": "no review of this session",
+		"findings":            "Findings in that on web-02:\n  1  three    a.go:7\n       three\n/findings N opens",
+		"findings of 3":       "Findings in it:\n  1  one    a.go\n",
+		"findings 1":          "a.go:7 is on web-02, where your editor is not",
+		"findings of 3 1":     "opens a.go",
+		"findings of 3 2":     "../b.go is outside of this folder",
+		"findings of 3 2 fix": "diff --- a/b.go",
+		"findings of 3 3":     `"3" is not the number of a finding (have: 1 to 2)`,
+		"findings of x":       `"x" is not the number of a task`,
+		"findings of 9 1":     "no review of this session",
 	} {
 		a, err := Run(t.Context(), s, slash.Words(line)...)
 		got := a.String()
@@ -54,6 +56,8 @@ func TestFindings(t *testing.T) {
 			got = err.Error()
 		case a.Open != "":
 			got = "opens " + filepath.Base(a.Open)
+		case a.Text != nil && a.Text.Form == show.Diff:
+			got = "diff " + got
 		}
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)

@@ -38,7 +38,10 @@ const compared = "compared"
 
 // onRewind goes back to before one of the last prompts, or without arguments lists them.
 func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error) {
-	all := s.now().Prompts
+	if s.Now == nil {
+		return show.Answer{}, errNoScreen
+	}
+	all := s.Now.Prompts
 	switch word := textOf(args); {
 	case len(all) == 0 && (word == "" || word == compared):
 		return show.Answer{}, errors.New("there is no prompt to go back to yet")
@@ -90,7 +93,7 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 }
 
 // uncovered says what does not go back.
-const uncovered = "what commands changed is not put back"
+const uncovered = "Changes made by commands aren't restored."
 
 // comparedPrompts lists prompts with what has changed since: "?" where that can't be known.
 func comparedPrompts(s *Session, all []state.Border) *show.List {
@@ -126,7 +129,7 @@ func promptRow(b state.Border, i, back int, changed string) show.Row {
 		text += " ↳ " + texts.Clip(j.Words(), 100)
 		r.More = append(r.More, "“"+markup.Shorten(j.Words(), 40)+"” was sent while this ran and goes back with it.")
 	}
-	r.More = append(r.More, texts.Capital(uncovered)+".")
+	r.More = append(r.More, uncovered)
 	r.Cells = []string{text, texts.Age(time.Since(time.UnixMilli(b.Time))), changed}
 	do := func(label string, run ...string) {
 		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: run, Closes: run[0] != "diff"})
@@ -135,7 +138,7 @@ func promptRow(b state.Border, i, back int, changed string) show.Row {
 	do("conversation and files ("+changed+")", "rewind", at, backBoth)
 	do("conversation", "rewind", at, backConversation)
 	do("files ("+changed+")", "rewind", at, backFiles)
-	const fork = "fork: go on before it in a copy, this session keeps all"
+	const fork = "fork: continue before it in a copy; this session keeps everything"
 	if i == 0 { // nothing is before it
 		do(fork, "session", "new")
 	} else {

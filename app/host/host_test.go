@@ -253,6 +253,7 @@ func TestRequests(t *testing.T) {
 		{"memory", "Memory:\n  1  r-"},
 		{"mcp", "none: buddy mcp add adds one"},
 		{"nobody trust", "only a screen can do that"},
+		{"nobody rewind 1", "only a screen can do that"},
 		{"trust apply", ""},
 		{"nonsense", `unknown command "nonsense"`},
 	} {
