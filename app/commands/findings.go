@@ -42,13 +42,19 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 		return show.Answer{List: findingList(r)}, nil
 	}
 	n, err := strconv.Atoi(args[0])
-	if err != nil || n < 1 || n > len(r.Findings) {
-		return show.Answer{}, fmt.Errorf("%q is not the number of a finding (have: 1 to %d)", args[0], len(r.Findings))
+	verb := textOf(args[1:])
+	switch {
+	case err != nil || n < 1 || n > len(r.Findings) || verb != "" && verb != anywayVerb && verb != fixVerb:
+		return show.Answer{}, fmt.Errorf("%q is not the number of a finding (have: 1 to %d)", textOf(args), len(r.Findings))
+	case verb == fixVerb:
+		return show.Answer{Text: &show.Text{Title: r.Findings[n-1].Place(), Body: r.Findings[n-1].Fix, Form: show.Diff}}, nil
 	}
+	return openFinding(ctx, s, r, n, verb == anywayVerb)
+}
+
+// openFinding opens the file of a finding; anyway means that its line need not be known.
+func openFinding(ctx context.Context, s *Session, r *event.ReviewFinished, n int, anyway bool) (show.Answer, error) {
 	f := r.Findings[n-1]
-	if len(args) > 1 && args[1] == fixVerb {
-		return show.Answer{Text: &show.Text{Title: f.Place(), Body: f.Fix, Form: show.Diff}}, nil
-	}
 	if r.Target != "" {
 		return show.Answer{}, fmt.Errorf("%s is on %s, where your editor is not: open it there", f.Place(), r.Target)
 	}
@@ -56,10 +62,10 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 	switch {
 	case at.Path == "":
 		return show.Answer{}, errors.New(at.Why)
-	case at.Line == 0 && at.Why != "" && len(args) == 1:
+	case at.Line == 0 && at.Why != "" && !anyway:
 		return show.Answer{Question: &show.Question{
 			Title: "Open " + f.File + " at its beginning?", Lines: []string{at.Why},
-			Choices: []show.Deed{{Label: "open it at its beginning", Run: append(findingsOf(r), args[0], "anyway")}},
+			Choices: []show.Deed{{Label: "open it at its beginning", Run: append(findingsOf(r), strconv.Itoa(n), anywayVerb)}},
 		}}, nil
 	case at.Line == 0:
 		at.Why = ""
@@ -67,8 +73,11 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 	return show.Answer{Open: at.Path, Line: at.Line, Text: &show.Text{Body: at.Why}}, nil
 }
 
-// fixVerb asks for the fix of a finding, which is a diff.
-const fixVerb = "fix"
+// What deeds ask for with a finding.
+const (
+	fixVerb    = "fix"    // its fix, which is a diff
+	anywayVerb = "anyway" // its file, though the line is not known any more
+)
 
 // findingsOf is the command that lists the findings of a review.
 func findingsOf(r *event.ReviewFinished) []string {

@@ -46,6 +46,7 @@ func TestFindings(t *testing.T) {
 		"findings of 3 2":     "../b.go is outside of this folder",
 		"findings of 3 2 fix": "diff --- a/b.go",
 		"findings of 3 3":     `"3" is not the number of a finding (have: 1 to 2)`,
+		"findings 1 2":        `"1 2" is not the number of a finding (have: 1 to 1)`,
 		"findings of x":       `"x" is not the number of a task`,
 		"findings of 9 1":     "no review of this session",
 	} {

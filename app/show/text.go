@@ -92,7 +92,7 @@ func (l *List) cells(rows []Row) (cells [][]string, widths []int) {
 // named reports whether the rows have names that a person types and that no cell shows.
 func (l *List) named() bool {
 	for i, r := range l.Rows {
-		if r.ID == strconv.Itoa(i+1) || len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
+		if r.ID == strconv.Itoa(i+1) || len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || slices.Contains(r.Cells, r.ID) || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
 			return false
 		}
 	}
