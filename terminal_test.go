@@ -301,6 +301,8 @@ func TestTerminalBytes(t *testing.T) {
 	x.want("Enter send") // a key at once after Esc would be taken for an Alt key
 	x.rests()
 	x.say("/ps")
+	x.want("Nothing is running.")
+	x.keys("C-c") // closes the list
 	x.quit()
 	written := x.written()
 	if n := len(written); n < 10_000 {

@@ -614,13 +614,14 @@ func TestSwitchModel(t *testing.T) {
 func TestReports(t *testing.T) { // while a task runs, too
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("thinking"))
-		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); n.Text != "Nothing is running." {
-			t.Errorf("tasks of an idle session: %q", n.Text)
+		if w := WorkOf(s.Runtime); len(w.Running)+len(w.Queued) > 0 {
+			t.Errorf("tasks of an idle session: %+v", w)
 		}
-		s.do(event.Submit{Text: "go on"}, event.Submit{Text: "and this"}, event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); n.Text != "1 task is running · /kill 1 stops it\n  #1  go on  (your prompt, 0s)\n  queued: and this" {
-			t.Errorf("tasks: %q", n.Text)
+		s.Send(event.Submit{Text: "go on"})
+		s.Send(event.Submit{Text: "and this"})
+		Settle(t.Context(), s.Runtime) // what was sent before is seen
+		if w := WorkOf(s.Runtime); len(w.Running) != 1 || w.Running[0].ID != 1 || w.Running[0].Title != "go on" || w.Running[0].Kind != event.MainTask || len(w.Queued) != 1 || w.Queued[0].Text != "and this" {
+			t.Errorf("tasks: %+v", w)
 		}
 		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour})
 		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "scripted") || !strings.Contains(text, "all until") {

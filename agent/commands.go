@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"strings"
 
 	"buddy/agent/approval"
@@ -17,7 +18,31 @@ func (r *Runtime) serve() {
 		if !ok {
 			return
 		}
+		if s, ok := c.(settled); ok {
+			close(s.done)
+			continue
+		}
 		r.handle(c)
+	}
+}
+
+// settled does nothing, once the commands before it are done.
+type settled struct {
+	event.Command
+	done chan struct{}
+}
+
+// Settle waits until the runtime has taken the commands that were sent before, so that what is read of it then shows
+// them.
+func Settle(ctx context.Context, r *Runtime) {
+	s := settled{done: make(chan struct{})}
+	if r.inbox.put(s) != nil {
+		return
+	}
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+	case <-r.life.ctx.Done():
 	}
 }
 

@@ -30,14 +30,6 @@ func (d *deadline) clear() {
 	*d = deadline{}
 }
 
-// left says how much time is left; "" without a deadline.
-func (d *deadline) left(now time.Time) string {
-	if d.timer == nil {
-		return ""
-	}
-	return fmt.Sprintf("time limit in %v", max(0, d.at.Sub(now)).Round(time.Second))
-}
-
 // setTimeout gives a task a deadline; task 0 is the only one that runs. The last deadline counts.
 func setTimeout(r *Runtime, c event.SetTimeout) {
 	if c.Duration <= 0 {

@@ -94,7 +94,7 @@ func TestIdleSessionIsToldAfterAMinute(t *testing.T) {
 		after(time.Hour, 0, "before the first prompt")
 		s.do(event.Submit{Text: "go"})
 		after(59*time.Second, 0, "too early")
-		s.do(event.Report{What: event.ReportTasks})
+		s.do(event.Pin{Back: 1})
 		after(59*time.Second, 0, "a person was there")
 		s.do(event.WatchPanes{}, event.FitPane{})
 		after(2*time.Second, 1, "idle")

@@ -23,8 +23,6 @@ func NamesOfAgents(ctx context.Context, r *Runtime) []string { return r.tasks.ag
 func (r *Runtime) report(what event.ReportKind) {
 	var text string
 	switch what {
-	case event.ReportTasks:
-		text = r.listTasks()
 	case event.ReportSkills:
 		r.skills.Publish(r.selection.KnownWindow())
 		return
@@ -41,7 +39,7 @@ func (r *Runtime) report(what event.ReportKind) {
 		r.life.work.Go(r.tasks.workflows.list) // files are read
 		return
 	default:
-		kinds := []event.ReportKind{event.ReportTasks, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		kinds := []event.ReportKind{event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
 		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}

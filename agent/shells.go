@@ -222,14 +222,6 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 
 const errUnknownEnd = "buddy ended while it ran; its end is not known"
 
-// onTarget names the target of a pane, "" for the first one.
-func onTarget(pane string) string {
-	if target := tools.ParsePane(pane).Target; target != "" {
-		return " on " + target
-	}
-	return ""
-}
-
 // background runs, and lists, the commands and subagents that go on beside the exchanges of a session.
 type background struct{ of *Runtime }
 

@@ -84,9 +84,8 @@ func TestShellTask(t *testing.T) {
 		if begun != (event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%4", Dir: "/out/1"}) || s.results()[0] != "task 2" {
 			t.Errorf("task %+v, results %v", begun, s.results())
 		}
-		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "1 task is running · /kill 2 stops it\n  #2  npm run dev  (background command, 0s)") {
-			t.Errorf("tasks: %s", n.Text)
+		if w := WorkOf(s.Runtime).Running; len(w) != 1 || w[0] != (RunningTask{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%4", Began: time.Now()}) {
+			t.Errorf("tasks: %+v", w)
 		}
 		close(long.done)
 		synctest.Wait()
@@ -306,9 +305,9 @@ func TestPanesAreSlow(t *testing.T) {
 		} {
 			s.Send(c)
 		}
-		s.do(event.Report{What: event.ReportTasks})
-		if _, n := find[event.Notice](s); n != 1 {
-			t.Error("a report waits for a slow pane")
+		began := time.Now()
+		if Settle(t.Context(), s.Runtime); !time.Now().Equal(began) {
+			t.Error("the next command waits for a slow pane")
 		}
 		time.Sleep(time.Minute)
 		s.do()

@@ -97,7 +97,7 @@ func TestCommandOfAnInterruptedAgent(t *testing.T) {
 				t.Fatalf("revived %q, want task 3 in %s", l.was, dir)
 			}
 		}
-		if r := again.shells.list(); len(r) != 1 || r[0] != (listedTask{3, "#3  npm run dev  (background command, 0s)"}) {
+		if r := again.shells.list(); len(r) != 1 || r[0].ID != 3 || r[0].Title != "npm run dev" || r[0].State != "" {
 			t.Errorf("tasks: %v", r)
 		}
 		results := map[string]string{}

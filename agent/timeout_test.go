@@ -67,9 +67,8 @@ func TestTimeoutOfCommand(t *testing.T) {
 				t.Errorf("%d deadlines, the last %+v", n, d)
 			}
 			time.Sleep(50 * time.Second)
-			s.do(event.Report{What: event.ReportTasks})
-			if n, _ := find[event.Notice](s); !strings.HasSuffix(n.Text, "(background command, 50s, time limit in 10s)") {
-				t.Errorf("tasks: %s", n.Text)
+			if w := WorkOf(s.Runtime).Running; len(w) != 1 || time.Since(w[0].Began) != 50*time.Second || time.Until(w[0].Until) != 10*time.Second {
+				t.Errorf("tasks: %+v", w)
 			}
 			time.Sleep(11 * time.Second)
 			synctest.Wait()
@@ -145,9 +144,8 @@ func TestTimeoutWhileCancelling(t *testing.T) {
 		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "task 2 is being cancelled already") {
 			t.Errorf("error %+v", e)
 		}
-		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "npm run dev  (background command, 0s, stopping)") {
-			t.Errorf("tasks: %s", n.Text)
+		if w := WorkOf(s.Runtime).Running; len(w) != 1 || w[0].State != "stopping" || !w[0].Until.IsZero() {
+			t.Errorf("tasks: %+v", w)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -165,9 +163,8 @@ func TestTasksListSaysWhatTheyWaitFor(t *testing.T) {
 		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"x"}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		s.do(event.SetTimeout{Duration: time.Minute})
-		s.do(event.Report{What: event.ReportTasks})
-		if n, _ := find[event.Notice](s); n.Text != "1 task is running · /kill 1 stops it\n  #1  go  (your prompt, 0s, waiting for your approval, time limit in 1m0s)" {
-			t.Errorf("tasks: %s", n.Text)
+		if w := WorkOf(s.Runtime).Running; len(w) != 1 || w[0].State != "waiting for your approval" || time.Until(w[0].Until) != time.Minute {
+			t.Errorf("tasks: %+v", w)
 		}
 		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Deny})
 		s.stop()

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"strings"
 
+	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/undo"
 	"buddy/app/compose"
@@ -86,9 +87,37 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	}
 	run, ok := handlers[words[0]]
 	if !ok {
-		return show.Answer{}, fmt.Errorf("unknown command %q", words[0])
+		return show.Answer{}, send(s, words)
 	}
 	return run(ctx, s, words[1:])
+}
+
+// send hands over what a command stands for that answers with nothing.
+func send(s *Session, words []string) error {
+	c, ok := slash.Find(words[0])
+	switch {
+	case !ok || c.Events == nil:
+		return fmt.Errorf("unknown command %q", words[0])
+	case s.Send == nil:
+		return errNoSession
+	}
+	all, err := c.Events(textOf(words[1:]))
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		s.Send(e)
+	}
+	return nil
+}
+
+// ask returns what the runtime knows, after it has done what it was sent before.
+func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, error) {
+	if s.Program == nil {
+		var none T
+		return none, errNoSession
+	}
+	return compose.Report(ctx, s.Program, of)
 }
 
 // textOf returns arguments as the text that was typed.

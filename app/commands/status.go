@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"buddy/agent"
-	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 )
@@ -28,10 +27,7 @@ var tabs = []show.Deed{
 // report shows what the runtime says of the session.
 func report(title string, of func(*agent.Runtime) []agent.Section) handler {
 	return func(ctx context.Context, s *Session, _ []string) (show.Answer, error) {
-		if s.Program == nil {
-			return show.Answer{}, errNoSession
-		}
-		sections, err := compose.Report(ctx, s.Program, of)
+		sections, err := ask(ctx, s, of)
 		d := show.Document{Title: title, Tabs: tabs}
 		for _, section := range sections {
 			part := show.Section{Title: section.Title}

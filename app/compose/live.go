@@ -251,17 +251,20 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	return rt.Changes(ctx, markup.FileMark)
 }
 
-// Report asks the runtime what a person can know of the session. It waits for a session that is still being read.
-func Report(ctx context.Context, p *Program, of func(*agent.Runtime) []agent.Section) ([]agent.Section, error) {
+// Report asks the runtime what a person can know of the session, after it has done what it was sent before. It waits for
+// a session that is still being read.
+func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (T, error) {
 	started := make(chan *agent.Runtime, 1)
 	p.Live.do(func(rt *agent.Runtime) { started <- rt })
 	ctx, cancel := context.WithTimeout(ctx, sinceTime)
 	defer cancel()
 	select {
 	case rt := <-started:
+		agent.Settle(ctx, rt)
 		return of(rt), nil
 	case <-ctx.Done():
-		return nil, errors.New("the session is still being read")
+		var none T
+		return none, errors.New("the session is still being read")
 	}
 }
 

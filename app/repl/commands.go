@@ -129,6 +129,9 @@ func runWith(r *repl, secret string, words []string) {
 func printAnswer(r *repl, words []string, answer show.Answer) {
 	if answer.List != nil {
 		r.listed[words[0]] = answer.List.Rows
+		if answer.List.Numbered {
+			r.listed[words[0]] = nil // a number is what the cells say
+		}
 	}
 	switch text := answer.String(); {
 	case answer.Open != "":

@@ -73,6 +73,8 @@ type List struct {
 	// Changes means that rows change by themselves: an open list is read again when the session says that
 	// something has changed.
 	Changes bool `json:"changes,omitempty"`
+	// Numbered means that a cell says the number that commands know a row by: plain text gives rows no other.
+	Numbered bool `json:"numbered,omitempty"`
 }
 
 // Row is one thing of a list.
@@ -95,7 +97,7 @@ type Deed struct {
 	// Edit is a text for the person to edit, which becomes the last argument; "" is none. Nothing is done if it
 	// is left as it is.
 	Edit   string `json:"edit,omitempty"`
-	Typed  bool   `json:"typed,omitempty"`  // of a document: a line is typed, which begins with Edit; it may be "" and may stay
+	Typed  bool   `json:"typed,omitempty"`  // a line is typed, which begins with Edit; it may be "" and may stay
 	Closes bool   `json:"closes,omitempty"` // the list is closed first
 	// Secret means that a text is typed for the command where nobody sees it. It is the only choice of a question then.
 	Secret bool   `json:"secret,omitempty"`

@@ -47,7 +47,10 @@ func (l *List) text() string {
 		if r.Mark {
 			mark = "*"
 		}
-		line := fmt.Sprintf("%s%2d", mark, i+1)
+		line := mark
+		if !l.Numbered {
+			line += fmt.Sprintf("%2d", i+1)
+		}
 		for n, cell := range cells[i] {
 			line += fmt.Sprintf("  %-*s", widths[n], cell)
 		}
@@ -91,6 +94,9 @@ func (l *List) cells(rows []Row) (cells [][]string, widths []int) {
 
 // named reports whether the rows have names that a person types and that no cell shows.
 func (l *List) named() bool {
+	if l.Numbered {
+		return false
+	}
 	for i, r := range l.Rows {
 		if r.ID == strconv.Itoa(i+1) || len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || slices.Contains(r.Cells, r.ID) || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
 			return false

@@ -41,7 +41,6 @@ type Command struct {
 // Commands lists what there is, what is used most first. Package commands adds its rows when the program starts.
 var Commands = []Command{
 	{Name: "help", Means: []string{"keys", "shortcuts", "commands"}, Help: "keys and commands"},
-	{Name: "ps", Means: []string{"tasks", "jobs", "running"}, Help: "what runs and what waits", Events: one(Report(event.ReportTasks))},
 	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it continues as a task; with a prompt, work on that beside, on a fork of the conversation", Events: one(background)},
 	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: one(Kill)},
 	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Events: one(SetTimeout)},

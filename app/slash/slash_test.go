@@ -94,7 +94,6 @@ func TestCommands(t *testing.T) {
 		{Pin(false), "", event.Pin{Back: 1}, ""},
 		{Pin(true), "3", event.Pin{Back: 3, Off: true}, ""},
 		{Pin(false), "-1", nil, `"-1" is not how far back`},
-		{Report(event.ReportTasks), "", event.Report{What: event.ReportTasks}, ""},
 		{Compact, "", event.Compact{}, ""},
 		{Compact, "keep the ports", event.Compact{Instructions: "keep the ports"}, ""},
 		{Compact, strings.Repeat("x", 4001), nil, "4001 bytes"},

@@ -255,6 +255,12 @@ func (l *shownList) choose(r show.Row) {
 
 // do does a deed. The list is read again then, unless the deed closes it.
 func (l *shownList) do(d show.Deed) {
+	if d.Typed {
+		l.picker.AskText(strings.Join(d.Run, " ")+":", d.Edit, func(text string) {
+			l.do(show.Deed{Run: append(slices.Clone(d.Run), text), Closes: d.Closes})
+		})
+		return
+	}
 	words := slices.Clone(d.Run)
 	if d.Edit != "" {
 		text, err := l.u.deps.Edit(d.Run[0]+".md", d.Edit)

@@ -71,7 +71,7 @@ func TestStripOpensAsAPage(t *testing.T) {
 		if fits := sentAs[event.FitPane](x); len(fits) == 0 || fits[0].Pane != "%2" || fits[0].W != 78 || fits[len(fits)-1].W != 0 {
 			t.Errorf("the pane of the page had the sizes %v", fits)
 		}
-		x.took(event.Report{What: event.ReportTasks})
+		x.didRun("ps")
 		x.rest() // who types does not go elsewhere
 		x.Resize(50, 12)
 		x.unwanted("Tab opens", "F1 help")

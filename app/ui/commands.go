@@ -99,14 +99,14 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	return all
 }
 
-// offer brings the commands to choose from and the list of servers up to date.
+// offer brings the commands to choose from and the lists that change by themselves up to date.
 func offer(u *UI, ch state.Changed) {
 	if ch&state.Commands != 0 {
 		custom := slices.Concat(u.state.Info.Commands, u.state.Info.Prompts)
 		u.v.help.SetCommands(commandHelp(custom))
 		u.v.prompt.SetCommands(offeredCommands(custom))
 	}
-	if ch&state.Servers != 0 {
+	if ch&(state.Servers|state.Tasks|state.Queue) != 0 {
 		u.overlays.refresh()
 	}
 }

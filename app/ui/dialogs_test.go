@@ -269,7 +269,7 @@ func TestPalette(t *testing.T) {
 		x.Press("F2")
 		x.Want("Commands and actions", "▸ /model")
 		x.Type("what runs what waits\n")
-		x.took(event.Report{What: event.ReportTasks})
+		x.didRun("ps")
 		x.Press("F2")
 		x.Type("/timeout\n") // it needs to be told what
 		x.Want("> /timeout", "DURATION")

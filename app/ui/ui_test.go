@@ -210,6 +210,16 @@ func (x *testUI) took(want ...event.Command) {
 	}
 }
 
+// didRun checks which commands of the table were run since the last time.
+func (x *testUI) didRun(want ...string) {
+	x.t.Helper()
+	x.Settle()
+	if !slices.Equal(x.ran, want) {
+		x.t.Errorf("ran %q, want %q\n%s", x.ran, want, x.Screen())
+	}
+	x.ran = nil
+}
+
 func (x *testUI) unwanted(texts ...string) {
 	x.t.Helper()
 	for _, text := range texts {
@@ -376,7 +386,7 @@ func TestQuestion(t *testing.T) {
 		x.unwanted("warning")
 		x.Paste("/ps")
 		x.Press("Enter")
-		x.took(event.Report{What: event.ReportTasks})
+		x.didRun("ps")
 		x.rest()
 		x.Want("❯ 1  80", "or type your answer")
 		x.Paste("2")
@@ -414,7 +424,7 @@ func TestCommands(t *testing.T) {
 		sent event.Command // nil: none
 		want string        // on the screen
 	}{
-		{"/PS", event.Report{What: event.ReportTasks}, ""},
+		{"/KILL 3", event.Cancel{Task: 3}, ""},
 		{"/bg look around", event.Submit{Text: "look around", Background: true}, ""},
 		{"/bg", event.Background{}, ""},
 		{"/kill", event.Cancel{Only: true}, ""},

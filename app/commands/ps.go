@@ -1,0 +1,67 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"buddy/agent"
+	"buddy/agent/event"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/tools"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "ps", Means: []string{"tasks", "jobs", "running"}, Brief: "what runs and what waits", Help: "what runs and what waits; stops tasks",
+	}, listTasks)
+}
+
+// taskKinds names the kinds of tasks.
+var taskKinds = map[event.TaskKind]string{
+	event.MainTask: "your prompt", event.BackgroundTask: "fork", event.ShellTask: "background command",
+	event.SubagentTask: "subagent", event.CompactionTask: "compaction",
+}
+
+// listTasks lists the tasks that run, and the prompts that wait.
+func listTasks(ctx context.Context, s *Session, _ []string) (show.Answer, error) {
+	work, err := ask(ctx, s, agent.WorkOf)
+	list := show.List{Title: "Running", Columns: []string{"task", "kind", "time", "state"}, Empty: "Nothing is running.", Changes: true, Numbered: true}
+	if len(work.Running) > 0 {
+		list.Usage = "/kill NUMBER stops one"
+	}
+	for _, t := range work.Running {
+		list.Rows = append(list.Rows, taskRow(t, time.Now()))
+	}
+	for _, p := range work.Queued {
+		list.Rows = append(list.Rows, show.Row{ID: fmt.Sprint("prompt ", p.ID), Cells: []string{p.Text, "your prompt", "", "queued"}, Line: "It is sent when the agent has answered."})
+	}
+	return show.Answer{List: &list}, err
+}
+
+// taskRow is a task that runs, with what can be done with it.
+func taskRow(t agent.RunningTask, now time.Time) show.Row {
+	id := strconv.Itoa(t.ID)
+	var state []string
+	if t.State != "" {
+		state = append(state, t.State)
+	}
+	if !t.Until.IsZero() {
+		state = append(state, fmt.Sprintf("time limit in %v", max(0, t.Until.Sub(now)).Round(time.Second)))
+	}
+	r := show.Row{
+		ID: id, Cells: []string{"#" + id + " " + t.Title, taskKinds[t.Kind], now.Sub(t.Began).Round(time.Second).String(), strings.Join(state, ", ")},
+		Title: "Stop this task?", More: []string{t.Title, taskKinds[t.Kind] + ", started at " + t.Began.Format("15:04:05")},
+		Deeds: []show.Deed{{Label: "stop it", Run: []string{"kill", id}}},
+	}
+	if t.Kind == event.SubagentTask {
+		r.Deeds = append(r.Deeds, show.Deed{Label: "show what it does", Run: []string{"output", "#" + id}, Closes: true})
+	}
+	if on := tools.ParsePane(t.Pane).Target; on != "" {
+		r.Cells[1] += " on " + on
+	}
+	return r
+}
