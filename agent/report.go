@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/skills"
 )
 
 // ModeOf returns how approvals are decided now.
@@ -19,13 +20,15 @@ func ModeOf(r *Runtime) action.Mode {
 // reads their definitions first where those may have changed.
 func NamesOfAgents(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
 
+// Skills returns the skills and custom commands, once they are read. Any goroutine may call it.
+func Skills(ctx context.Context, r *Runtime) skills.Listing {
+	return r.skills.List(ctx, r.selection.KnownWindow())
+}
+
 // report answers a question about the session. It works while a task runs.
 func (r *Runtime) report(what event.ReportKind) {
 	var text string
 	switch what {
-	case event.ReportSkills:
-		r.skills.Publish(r.selection.KnownWindow())
-		return
 	case event.ReportAgents:
 		r.tasks.agents.book.Publish()
 		return
@@ -39,7 +42,7 @@ func (r *Runtime) report(what event.ReportKind) {
 		r.life.work.Go(r.tasks.workflows.list) // files are read
 		return
 	default:
-		kinds := []event.ReportKind{event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		kinds := []event.ReportKind{event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
 		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}

@@ -283,6 +283,6 @@ func (b *Book) Switch(name string, on bool) {
 	if !on {
 		text = name + " is off in this session; [skills] off in your settings switches it off in all"
 	}
-	b.stream.Publish(0, 0, event.Notice{Text: text, Code: string(event.ReportSkills)})
+	b.stream.Publish(0, 0, event.Notice{Text: text, Code: "skills"})
 	b.publish()
 }

@@ -98,7 +98,7 @@ func (l *List) named() bool {
 		return false
 	}
 	for i, r := range l.Rows {
-		if r.ID == strconv.Itoa(i+1) || len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || slices.Contains(r.Cells, r.ID) || len(r.Cells) > 0 && strings.HasPrefix(r.Cells[0], r.ID) {
+		if r.ID == strconv.Itoa(i+1) || len(r.ID) > maxName || strings.ContainsAny(r.ID, " /:") || slices.Contains(r.Cells, r.ID) || len(r.Cells) > 0 && strings.HasPrefix(strings.TrimPrefix(r.Cells[0], "/"), r.ID) {
 			return false
 		}
 	}

@@ -55,7 +55,6 @@ var Commands = []Command{
 	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Events: one(Pin(false))},
 	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Events: one(Pin(true))},
 	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "how much the model thinks", Help: "how much the model thinks, from its next request on", Events: one(effort)},
-	{Name: "skills", Means: []string{"plugins"}, Args: "[off NAME|on NAME]", Brief: "skills and custom commands", Help: "skills and custom commands: what each costs, why one was left out; switches one off or on", Events: one(Skills)},
 	{Name: "find", Means: []string{"search", "grep"}, Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},

@@ -1,9 +1,7 @@
 package slash
 
 import (
-	"errors"
 	"slices"
-	"strings"
 
 	"buddy/agent/event"
 	"buddy/views/markup"
@@ -39,17 +37,4 @@ func CustomHelp(c event.CustomCommand) string {
 		text = markup.Shorten(c.Help, maxHelp) + " · " + text
 	}
 	return markup.Inline(text)
-}
-
-// Skills takes nothing, for a list, or the name of a skill to switch off or on in this session.
-func Skills(args string) (event.Command, error) {
-	verb, name, _ := strings.Cut(args, " ")
-	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
-	switch {
-	case args == "" || args == "list":
-		return event.Report{What: event.ReportSkills}, nil
-	case name == "" || verb != "on" && verb != "off":
-		return nil, errors.New("say off NAME or on NAME, or nothing for a list")
-	}
-	return event.SwitchSkill{Name: strings.ToLower(name), On: verb == "on"}, nil
 }

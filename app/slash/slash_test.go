@@ -120,17 +120,8 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestSkillsArguments: a list, or one name to switch.
-func TestSkillsArguments(t *testing.T) {
-	for args, want := range map[string]any{
-		"": event.Report{What: event.ReportSkills}, "off pdf": event.SwitchSkill{Name: "pdf"}, "on /Git:PR": event.SwitchSkill{Name: "git:pr", On: true},
-		"off": nil, "pdf": nil, "drop pdf": nil,
-	} {
-		got, err := Skills(args)
-		if want == nil && err == nil || want != nil && got != want {
-			t.Errorf("/skills %s: %+v, %v", args, got, err)
-		}
-	}
+// TestNamesOfCommands: a name may have a colon, and no slash.
+func TestNamesOfCommands(t *testing.T) {
 	for line, want := range map[string]string{"/git:pr 7": "git:pr", "/a::b": "a::b", "/etc/hosts": "", "/time: now?": "time:"} {
 		if name, _, _ := Split(line); name != want {
 			t.Errorf("%q is %q, want %q", line, name, want)
