@@ -8,6 +8,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/skills"
+	"buddy/agent/subagents"
 )
 
 // ModeOf returns how approvals are decided now.
@@ -25,13 +26,13 @@ func Skills(ctx context.Context, r *Runtime) skills.Listing {
 	return r.skills.List(ctx, r.selection.KnownWindow())
 }
 
+// Subagents returns the types of subagents, once they are read. Any goroutine may call it.
+func Subagents(ctx context.Context, r *Runtime) subagents.Set { return r.tasks.agents.book.Set(ctx) }
+
 // report answers a question about the session. It works while a task runs.
 func (r *Runtime) report(what event.ReportKind) {
 	var text string
 	switch what {
-	case event.ReportAgents:
-		r.tasks.agents.book.Publish()
-		return
 	case event.ReportGoal:
 		text = r.tasks.goals.report()
 	case event.ReportHooks:
@@ -42,7 +43,7 @@ func (r *Runtime) report(what event.ReportKind) {
 		r.life.work.Go(r.tasks.workflows.list) // files are read
 		return
 	default:
-		kinds := []event.ReportKind{event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		kinds := []event.ReportKind{event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
 		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}

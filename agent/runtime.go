@@ -397,7 +397,7 @@ func (r *Runtime) Commands(ctx context.Context) []event.CustomCommand { return r
 
 // LeftOut returns the files of skills, commands and subagents that were left out, or of which something was.
 func LeftOut(ctx context.Context, r *Runtime) []extensions.Problem {
-	return slices.Concat(r.skills.LeftOut(ctx), r.tasks.agents.book.LeftOut(ctx))
+	return slices.Concat(r.skills.LeftOut(ctx), Subagents(ctx, r).Problems)
 }
 
 // Rules returns the rules that apply now: of the settings, then of the session. Any goroutine

@@ -62,12 +62,12 @@ func (b *Book) Stale() {
 // ReadEarly reads the definitions while the person still types, so that what is left out is said at the start.
 func (b *Book) ReadEarly() {
 	if b.read != nil {
-		b.work.Go(func() { b.await(b.whole) })
+		b.work.Go(func() { b.Set(b.whole) })
 	}
 }
 
-// await returns the definitions as they are now, or as they were when ctx ends.
-func (b *Book) await(ctx context.Context) Set {
+// Set returns the definitions as they are now, or as they were when ctx ends.
+func (b *Book) Set(ctx context.Context) Set {
 	b.reading.Lock()
 	defer b.reading.Unlock()
 	b.mu.Lock()
@@ -93,12 +93,9 @@ func (b *Book) await(ctx context.Context) Set {
 	return set
 }
 
-// LeftOut returns the files that were left out.
-func (b *Book) LeftOut(ctx context.Context) []extensions.Problem { return b.await(ctx).Problems }
-
 // Find returns the definition of a name. Its error names those that there are.
 func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, error) {
-	set := b.await(ctx)
+	set := b.Set(ctx)
 	name = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))
 	var names []string
 	for _, def := range set.Agents {
@@ -113,7 +110,7 @@ func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, erro
 // Names returns the names of all that there are.
 func (b *Book) Names(ctx context.Context) []string {
 	var names []string
-	for _, def := range b.await(ctx).Agents {
+	for _, def := range b.Set(ctx).Agents {
 		names = append(names, def.Name)
 	}
 	return names
@@ -145,48 +142,10 @@ const head = "More types for the tool agent. A description of the project's is t
 // Listing returns what a model is told beside the tool: those that do not come with the program.
 func (b *Book) Listing(ctx context.Context) conversation.Listing {
 	list := conversation.Listing{Kind: "agents", Head: head}
-	for _, def := range b.await(ctx).Agents {
+	for _, def := range b.Set(ctx).Agents {
 		if def.Origin != extensions.BuiltIn {
 			list.Items = append(list.Items, conversation.ListingItem{Name: def.Name, Line: "- " + def.Name + ": " + def.Description})
 		}
 	}
 	return list
-}
-
-// Publish says in the stream what Report says, once the definitions are read. It does not wait.
-func (b *Book) Publish() {
-	b.work.Go(func() {
-		b.stream.Publish(0, 0, event.Notice{Text: b.Report(b.whole), Code: string(event.ReportAgents)})
-	})
-}
-
-// Report describes the agents for a person, and what was left out and why.
-func (b *Book) Report(ctx context.Context) string {
-	set := b.await(ctx)
-	out := []string{fmt.Sprintf("agents: %d", len(set.Agents))}
-	for _, def := range set.Agents {
-		out = append(out, line(def))
-	}
-	for i, p := range set.Problems {
-		if i == 0 {
-			out = append(out, "not as you might expect:")
-		}
-		out = append(out, "  "+p.String())
-	}
-	return strings.Join(append(out, "@NAME in a prompt gives the next piece of work to that agent"), "\n")
-}
-
-// line describes one agent.
-func line(def subagent.Definition) string {
-	parts := []string{string(def.Origin)}
-	if def.Model != "" {
-		parts = append(parts, "model "+def.Model)
-	}
-	if def.Mode != "" {
-		parts = append(parts, "mode "+string(def.Mode)+" at most")
-	}
-	if only := def.Only(); only != nil {
-		parts = append(parts, "tools: "+strings.Join(slices.Sorted(slices.Values(only)), ", "))
-	}
-	return fmt.Sprintf("%-24s %s\n    %s\n    %s", def.Name, strings.Join(parts, " · "), def.Description, def.File)
 }

@@ -36,7 +36,11 @@ func (l *fileList) addProblems(s *Session, command string, problems []extensions
 		if p.Used {
 			state = "partly used"
 		}
-		l.addLeftOut(s, command, path.Base(p.File), p.File, p.Kind.One(), state, p.String())
+		name := path.Base(p.File)
+		if strings.EqualFold(name, "skill.md") {
+			name = path.Base(path.Dir(p.File))
+		}
+		l.addLeftOut(s, command, name, p.File, p.Kind.One(), state, p.String())
 	}
 }
 

@@ -1,0 +1,56 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent"
+	"buddy/agent/subagents"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/extensions/subagent"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "agents", Args: "[NAME|open NAME]", Brief: "the types of subagents", Help: "the types of subagents, what each may do, and what was left out",
+	}, overFiles("agents", listAgents))
+}
+
+// listAgents lists the types of subagents.
+func listAgents(ctx context.Context, s *Session) (fileList, error) {
+	found, err := ask(ctx, s, func(r *agent.Runtime) subagents.Set { return agent.Subagents(ctx, r) })
+	list := fileList{List: show.List{
+		Title: "Subagents", Columns: []string{"name", "from", "what it does", "limits"}, Empty: "there are no subagents",
+		Usage: "@NAME in a prompt gives the next piece of work to that agent; /agents NAME shows its definition",
+	}}
+	for _, def := range found.Agents {
+		list.add(s, "agents", agentRow(def), def.File)
+	}
+	list.addProblems(s, "agents", found.Problems)
+	return list, err
+}
+
+// agentRow is a type of subagents in the list.
+func agentRow(def subagent.Definition) show.Row {
+	var limits []string
+	if def.Model != "" {
+		limits = append(limits, "model "+def.Model)
+	}
+	if def.Mode != "" {
+		limits = append(limits, "mode "+string(def.Mode)+" at most")
+	}
+	if only := def.Only(); only != nil {
+		limits = append(limits, "tools: "+strings.Join(slices.Sorted(slices.Values(only)), ", "))
+	}
+	if def.MaxTurns > 0 {
+		limits = append(limits, fmt.Sprintf("%d turns at most", def.MaxTurns))
+	}
+	more := append([]string{def.Description}, limits...)
+	return show.Row{
+		ID: def.Name, Cells: []string{def.Name, string(def.Origin), def.Description, strings.Join(limits, " · ")},
+		More: append(append(more, def.File, ""), strings.Split(def.Prompt, "\n")...),
+	}
+}
