@@ -35,15 +35,13 @@ func (r *Runtime) report(what event.ReportKind) {
 	switch what {
 	case event.ReportGoal:
 		text = r.tasks.goals.report()
-	case event.ReportHooks:
-		text = r.opts.Programs.List()
 	case event.ReportRuns:
 		text = r.tasks.workflows.book.Report()
 	case event.ReportWorkflows:
 		r.life.work.Go(r.tasks.workflows.list) // files are read
 		return
 	default:
-		kinds := []event.ReportKind{event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		kinds := []event.ReportKind{event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
 		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}

@@ -31,7 +31,6 @@ type ReportKind string
 
 // The kinds of reports.
 const (
-	ReportHooks  ReportKind = "hooks"  // which hooks there are, and how they ran
 	ReportRuns   ReportKind = "runs"   // which runs of workflows there were, and how far they are
 
 	ReportWorkflows ReportKind = "workflows" // which workflows can be run, and which runs resumed

@@ -1,68 +1,26 @@
 package hooks
 
-import (
-	"fmt"
-	"strings"
-	"time"
+import "slices"
 
-	"buddy/texts"
-)
+// Listed is a hook that may run, and how it ran.
+type Listed struct {
+	Handler
+	Ran    Run
+	Passes bool // a person lets its failures pass in this session
+}
 
-// List describes the hooks for people: each with its matcher, whose it is, and how it ran last; and
-// what was left out.
-func (r *Runner) List() string {
-	const none = "no hooks; docs/extensions.md says how to write one"
+// List returns the hooks, in their order, and what was left out. Any goroutine may call it.
+func (r *Runner) List() (listed []Listed, left []Problem) {
 	if r == nil {
-		return none
+		return nil, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := r.list.Load()
-	if len(all.Handlers)+len(all.Problems) == 0 {
-		return none
-	}
-	var lines []string
 	for i, h := range all.Handlers {
-		if h.Lost != "" {
-			continue // a problem says it
-		}
-		what := string(h.Event)
-		if h.Matcher != "" {
-			what += " " + texts.Clip(h.Matcher, 60)
-		}
-		if h.If != "" {
-			what += " if " + texts.Clip(h.If, 60)
-		}
-		where := fmt.Sprintf("%s:%d", h.Origin.File, h.Line)
-		if h.Origin.Part != "" {
-			where = h.Origin.File + ", trusted as " + h.Origin.Part
-		}
-		lines = append(lines, fmt.Sprintf("%s  %s  (%s, %s)", what, texts.Clip(texts.OneLine(h.What()), 120), h.Origin.Source, where))
-		if h.Outside {
-			lines = append(lines, "    runs outside the fence in mode auto, too (outside)")
-		}
-		lines = append(lines, "    "+all.ran[i].text())
-		if r.passed[h.Name()] && h.Event.guards() {
-			lines = append(lines, "    its failures pass in this session")
+		if h.Lost == "" { // else a problem says it
+			listed = append(listed, Listed{h, all.ran[i], r.passed[h.Name()] && h.Event.guards()})
 		}
 	}
-	for _, p := range all.Problems {
-		lines = append(lines, "not run: "+p.String())
-	}
-	return strings.Join(lines, "\n")
-}
-
-// text says how a hook ran.
-func (r Run) text() string {
-	if r.Times == 0 {
-		return "has not run"
-	}
-	if r.Outcome == "" {
-		return "runs"
-	}
-	text := fmt.Sprintf("runs: %d, last: %s in %s", r.Times, r.Outcome, r.Took.Round(time.Millisecond))
-	if r.Failure != "" && !strings.Contains(r.Outcome, r.Failure) {
-		text += "; last failure: " + r.Failure
-	}
-	return text
+	return listed, slices.Clone(all.Problems)
 }

@@ -15,6 +15,7 @@ import (
 	"buddy/app/fswatch"
 	"buddy/app/live"
 	"buddy/app/project"
+	"buddy/app/show"
 	"buddy/config"
 )
 
@@ -116,13 +117,10 @@ func TestPluginLivesAndGoes(t *testing.T) {
 	hooked := func(there bool) { // once what changed last is read
 		t.Helper()
 		for late, right := time.Now().Add(time.Minute), false; !right; time.Sleep(10 * time.Millisecond) {
-			v.Send(event.Report{What: event.ReportHooks})
-			v.until("the list of hooks", func(e event.Event) bool {
-				n, ok := e.(event.Notice)
-				ok = ok && n.Code == string(event.ReportHooks)
-				right = ok && strings.Contains(n.Text, "Stop  true guard") == there
-				return ok
-			})
+			list, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: []string{"hooks"}})
+			if right = strings.Contains(list.String(), "true guard  Stop") == there; err != nil {
+				t.Fatal(err)
+			}
 			if time.Now().After(late) {
 				t.Fatalf("its hook is not there or not gone: want %v", there)
 			}

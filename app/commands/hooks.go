@@ -1,0 +1,78 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"buddy/agent/hooks"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/texts"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "hooks", Args: "[NAME|open NAME]", Brief: "the hooks that run here", Help: "the hooks that run here, how each ran last, and what was left out",
+	}, overFiles("hooks", listHooks))
+}
+
+// listHooks lists the hooks.
+func listHooks(_ context.Context, s *Session) (fileList, error) {
+	all, left := s.Program.Options.Programs.List()
+	list := fileList{List: show.List{
+		Title: "Hooks", Columns: []string{"hook", "runs at", "from", "last run"},
+		Empty: "no hooks; docs/extensions.md says how to write one", Usage: "/hooks NAME says all about one",
+	}}
+	for _, h := range all {
+		list.add(s, "hooks", hookRow(h), h.Origin.File)
+	}
+	for _, p := range left {
+		list.addLeftOut(s, "hooks", path.Base(p.File), p.File, "", "left out", p.String())
+	}
+	return list, nil
+}
+
+// hookRow is a hook in the list.
+func hookRow(h hooks.Listed) show.Row {
+	at := string(h.Event)
+	if h.Matcher != "" {
+		at += " " + h.Matcher
+	}
+	if h.If != "" {
+		at += " if " + h.If
+	}
+	where := fmt.Sprintf("%s:%d", h.Origin.File, h.Line)
+	r := show.Row{
+		ID:    idOf(at, h.What(), where, h.Origin.Part),
+		Cells: []string{texts.OneLine(h.What()), at, fmt.Sprintf("%s, %s", h.Origin.Source, path.Base(where)), lastRun(h.Ran)},
+		More:  []string{h.What(), "Runs at " + at + ".", lastRun(h.Ran), where},
+	}
+	if h.Origin.Part != "" {
+		r.Cells[2], r.More[3] = fmt.Sprintf("%s, trusted as %s", h.Origin.Source, h.Origin.Part), h.Origin.File+", trusted as "+h.Origin.Part
+	}
+	if h.Outside {
+		r.More = append(r.More, "It runs outside the sandbox in auto mode, too (outside).")
+	}
+	if h.Passes {
+		r.More = append(r.More, "Its failures pass in this session.")
+	}
+	return r
+}
+
+// lastRun says how a hook ran.
+func lastRun(r hooks.Run) string {
+	switch {
+	case r.Times == 0:
+		return "has not run"
+	case r.Outcome == "":
+		return "running"
+	}
+	text := fmt.Sprintf("%s in %s (%s)", r.Outcome, r.Took.Round(time.Millisecond), texts.Plural(r.Times, "run"))
+	if r.Failure != "" && !strings.Contains(r.Outcome, r.Failure) {
+		text += "; last failure: " + r.Failure
+	}
+	return text
+}
