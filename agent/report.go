@@ -35,13 +35,8 @@ func (r *Runtime) report(what event.ReportKind) {
 	switch what {
 	case event.ReportGoal:
 		text = r.tasks.goals.report()
-	case event.ReportRuns:
-		text = r.tasks.workflows.book.Report()
-	case event.ReportWorkflows:
-		r.life.work.Go(r.tasks.workflows.list) // files are read
-		return
 	default:
-		kinds := []event.ReportKind{event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		kinds := []event.ReportKind{event.ReportGoal}
 		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}

@@ -23,8 +23,6 @@ import (
 type Workflows struct {
 	// Find returns the workflow of a name, checked; nil: there are none.
 	Find func(ctx context.Context, name string) (*format.Workflow, error)
-	// All returns the workflows there are, and in one line each what was left out.
-	All func() (all []format.Workflow, left []string, err error)
 	// Exists reports whether there is a file on a target, "" for the current one.
 	Exists func(ctx context.Context, target, path string) (bool, error)
 	// Draft writes calls as a workflow, and returns where it may be kept.
@@ -100,29 +98,8 @@ func (w *workflowRuns) suggest(c event.Submit) {
 	})
 }
 
-// list says which workflows there are to run, and which runs to go on with.
-func (w *workflowRuns) list() {
-	if w.o.All == nil {
-		w.tasks.stream.Reject("%v", errNoWorkflows)
-		return
-	}
-	all, left, err := w.o.All()
-	if err != nil {
-		w.tasks.stream.Reject("workflows: %v", err)
-		return
-	}
-	text := "workflows, which /workflow NAME INPUT=VALUE... runs:\n" + format.Listing(all)
-	if len(all) == 0 {
-		text = "there are no workflows here\n"
-	}
-	for _, line := range left {
-		text += line + "\n"
-	}
-	if runs := w.book.Resumable(); len(runs) > 0 {
-		text += "runs of this session to go on with:\n  " + strings.Join(runs, "\n  ")
-	}
-	w.tasks.stream.Publish(0, 0, event.Notice{Text: strings.TrimRight(text, "\n"), Code: string(event.ReportWorkflows)})
-}
+// WorkflowRuns returns the runs of workflows, the oldest first. Any goroutine may call it.
+func WorkflowRuns(r *Runtime) []workflow.Summary { return r.tasks.workflows.book.Runs() }
 
 // possible returns why a workflow can't run in this session, or nil: what its steps call must be there before
 // the first one begins. Tools of MCP servers may come later.

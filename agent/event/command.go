@@ -31,10 +31,7 @@ type ReportKind string
 
 // The kinds of reports.
 const (
-	ReportRuns   ReportKind = "runs"   // which runs of workflows there were, and how far they are
-
-	ReportWorkflows ReportKind = "workflows" // which workflows can be run, and which runs resumed
-	ReportGoal      ReportKind = "goal"      // what the goal is, and how far it is
+	ReportGoal ReportKind = "goal" // what the goal is, and how far it is
 )
 
 type (

@@ -3,7 +3,6 @@ package workflow
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -184,37 +183,6 @@ func (b *Book) Running(run int) int {
 	return 0
 }
 
-// Report describes the runs of the session, for people, the newest first.
-func (b *Book) Report() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.runs) == 0 {
-		return "no workflow was run in this session"
-	}
-	var lines []string
-	for _, r := range slices.Backward(b.runs) {
-		lines = append(lines, fmt.Sprintf("%d  %s  %s  %s", r.Run, r.Name, r.status(), time.UnixMilli(r.Began).Format("2006-01-02 15:04")))
-		if !r.State.Ended() {
-			lines = append(lines, r.stepLines()...)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Resumable describes the runs that are paused, the newest first, one line each with what goes on with it.
-func (b *Book) Resumable() (lines []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, r := range slices.Backward(b.runs) {
-		if r.Parent == 0 && r.State == event.WorkflowPaused {
-			lines = append(lines, fmt.Sprintf("/workflow resume %d  %s  %s", r.Run, r.Name, r.status()))
-		}
-	}
-	return lines
-}
-
-func (r *Record) status() string { return status(r.State, r.Why) }
-
 // status says how far a run is, with the reason.
 func status(state event.WorkflowState, why string) string {
 	if why != "" {
@@ -228,7 +196,7 @@ func (r *Record) stepLines() []string {
 	var lines []string
 	for _, def := range r.Steps {
 		s := r.steps[def.ID]
-		line := "   " + s.state.Sign() + " " + def.ID
+		line := s.state.Sign() + " " + def.ID
 		if done, failed, of := s.counts(); s.each {
 			line += fmt.Sprintf(" %d/%d", done, of)
 			if failed > 0 {
@@ -243,13 +211,14 @@ func (r *Record) stepLines() []string {
 	return lines
 }
 
-// Summary describes a run in a few words, for lists.
+// Summary describes a run, for lists.
 type Summary struct {
-	Run   int
-	Name  string
-	Began time.Time
-	State event.WorkflowState
-	Why   string
+	Run, Parent int // Parent is the run with the step that began it, 0 for none
+	Name        string
+	Began       time.Time
+	State       event.WorkflowState
+	Why         string
+	Steps       []string // how far each is, in a line; none of a run that has ended
 }
 
 // Status says how far the run is, with the reason.
@@ -261,7 +230,11 @@ func (b *Book) Runs() []Summary {
 	defer b.mu.Unlock()
 	var all []Summary
 	for _, r := range b.runs {
-		all = append(all, Summary{r.Run, r.Name, time.UnixMilli(r.Began), r.State, r.Why})
+		s := Summary{Run: r.Run, Parent: r.Parent, Name: r.Name, Began: time.UnixMilli(r.Began), State: r.State, Why: r.Why}
+		if !s.State.Ended() {
+			s.Steps = r.stepLines()
+		}
+		all = append(all, s)
 	}
 	return all
 }

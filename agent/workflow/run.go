@@ -388,7 +388,7 @@ const maxWhy = 300
 func (r *Run) Summary() string {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
-	lines := []string{"It is " + r.rec.status() + ". Its steps:"}
+	lines := []string{"It is " + status(r.rec.State, r.rec.Why) + ". Its steps:"}
 	lines = append(lines, r.rec.stepLines()...)
 	for _, name := range slices.Sorted(maps.Keys(r.rec.Outputs)) {
 		lines = append(lines, "Output "+name+":\n"+r.rec.Outputs[name])

@@ -11,9 +11,11 @@ import (
 
 	"buddy/agent/event"
 	running "buddy/agent/workflow"
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/headless"
+	"buddy/app/show"
 	"buddy/extensions/workflow"
 	"buddy/sessions"
 	"buddy/views/markup"
@@ -160,7 +162,7 @@ func (s *workflowCLI) status() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.print("%s", markup.Plain(book.Report()))
+		return s.print("%s", show.Answer{List: commands.RunList(book.Runs())})
 	})
 }
 

@@ -85,23 +85,22 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	if strings.HasPrefix(words[0], serverPromptPrefix) {
 		return serverPrompt(ctx, s, words)
 	}
+	if c, ok := slash.Find(words[0]); ok && c.Sends(textOf(words[1:])) {
+		return show.Answer{}, send(s, c, textOf(words[1:]))
+	}
 	run, ok := handlers[words[0]]
 	if !ok {
-		return show.Answer{}, send(s, words)
+		return show.Answer{}, fmt.Errorf("unknown command %q", words[0])
 	}
 	return run(ctx, s, words[1:])
 }
 
-// send hands over what a command stands for that answers with nothing.
-func send(s *Session, words []string) error {
-	c, ok := slash.Find(words[0])
-	switch {
-	case !ok || c.Events == nil:
-		return fmt.Errorf("unknown command %q", words[0])
-	case s.Send == nil:
-		return errNoSession
+// send hands over the commands for the runtime that a line stands for.
+func send(s *Session, c slash.Command, args string) error {
+	all, err := c.Events(args)
+	if err == nil && s.Send == nil {
+		err = errNoSession
 	}
-	all, err := c.Events(textOf(words[1:]))
 	if err != nil {
 		return err
 	}

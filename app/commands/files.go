@@ -47,7 +47,10 @@ func (l *fileList) addProblems(s *Session, command string, problems []extensions
 // addLeftOut adds the row of a file that is not used as it is. Plain text shows why, too.
 func (l *fileList) addLeftOut(s *Session, command, name, file, kind, state, why string) {
 	cells := make([]string, len(l.Columns))
-	cells[0], cells[1], cells[len(cells)-1] = name, kind, state
+	cells[0], cells[len(cells)-1] = name, state
+	if i := slices.Index(l.Columns, "kind"); i >= 0 {
+		cells[i] = kind
+	}
 	l.add(s, command, show.Row{ID: idOf(why), Cells: cells, More: []string{why}, Whole: true}, file)
 }
 

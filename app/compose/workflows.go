@@ -50,7 +50,7 @@ func workflowsOf(p *Program, headless bool) agent.Workflows {
 	if p.Dest.Name == slash.ThisMachine {
 		w.project = p.Config.Project.Dir
 	}
-	o := agent.Workflows{Find: w.find, All: w.all, Exists: w.exists, Draft: w.draft}
+	o := agent.Workflows{Find: w.find, Exists: w.exists, Draft: w.draft}
 	if all := p.Targets.Names(); len(all) == 1 {
 		o.Single = all[0]
 	}
@@ -91,17 +91,6 @@ func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Work
 	}
 	found, err := all.Find(name)
 	return &found, err
-}
-
-// all returns the workflows there are, and what was left out.
-func (w sessionWorkflows) all() (all []workflow.Workflow, left []string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
-	defer cancel()
-	found, err := readWorkflows(ctx, w.files)
-	for _, p := range found.Problems {
-		left = append(left, p.String())
-	}
-	return found.All, left, err
 }
 
 // draft writes calls as a workflow of the project, where that is on this machine, or of the person.
@@ -163,6 +152,13 @@ func readWorkflows(ctx context.Context, files *project.Extensions) (Workflows, e
 	w.All, w.Broken, left = workflow.All(items, WorkflowTools())
 	w.Problems = append(problems, left...)
 	return w, err
+}
+
+// WorkflowsOf reads the workflows of a session.
+func WorkflowsOf(ctx context.Context, p *Program) (Workflows, error) {
+	ctx, cancel := context.WithTimeout(ctx, styleTime)
+	defer cancel()
+	return readWorkflows(ctx, p.files)
 }
 
 // CompletionsOf returns what arguments of commands are chosen from in a session. What can't be read in time

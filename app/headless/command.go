@@ -69,6 +69,9 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 		if err != nil {
 			return nil, "", exit.Usage("/%s: %v", name, err)
 		}
+		if len(made) == 0 {
+			return nil, "", onlyRuns(args)
+		}
 		return made[0], "", nil
 	}
 	all := from.commands(ctx)

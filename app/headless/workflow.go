@@ -46,7 +46,12 @@ func (o Options) workflow(prompt string) (event.Command, error) {
 	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow:
 		return c, nil
 	}
-	return nil, exit.Usage("/workflow %s: exec runs, resumes and cancels workflows; buddy workflow list and buddy workflow runs list them", texts.Clip(args, 80))
+	return nil, onlyRuns(args)
+}
+
+// onlyRuns says what of /workflow exec does.
+func onlyRuns(args string) error {
+	return exit.Usage("/workflow %s: exec runs, resumes and cancels workflows; buddy workflow list and buddy workflow runs list them", texts.Clip(args, 80))
 }
 
 // workflow prints how a run ended, and takes its outputs for the answer. The outcome is that of giving up

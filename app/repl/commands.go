@@ -74,7 +74,7 @@ func runCommand(r *repl, c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(r, args)
 	}
-	if c.Answers {
+	if c.Answers && !c.Sends(args) {
 		runWords(r, append([]string{c.Name}, slash.Words(args)...))
 		return nil
 	}

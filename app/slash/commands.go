@@ -19,8 +19,8 @@ type Command struct {
 	Help  string
 	// Means are words that people look for it by, and that are no names of it.
 	Means []string
-	// Events returns the commands for the runtime that a line stands for; its error is about the arguments. nil: it is
-	// something else.
+	// Events returns the commands for the runtime that a line stands for, none where it asks for something to look at; its
+	// error is about the arguments. nil: it is something else.
 	Events func(args string) ([]event.Command, error)
 	// Complete returns what may follow some of its arguments. nil: nothing is offered.
 	Complete func(from Offers, said []string) []Choice
@@ -41,25 +41,24 @@ type Command struct {
 // Commands lists what there is, what is used most first. Package commands adds its rows when the program starts.
 var Commands = []Command{
 	{Name: "help", Means: []string{"keys", "shortcuts", "commands"}, Help: "keys and commands"},
-	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it continues as a task; with a prompt, work on that beside, on a fork of the conversation", Events: one(background)},
-	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: one(Kill)},
-	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Events: one(SetTimeout)},
-	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Events: one(Approve)},
+	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it continues as a task; with a prompt, work on that beside, on a fork of the conversation", Events: One(background)},
+	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: One(Kill)},
+	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Events: One(SetTimeout)},
+	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Events: One(Approve)},
 	{Name: "plan", Means: []string{"readonly"}, Use: 6, Args: "[PROMPT]", Brief: "only read until you approve a plan", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Events: plan},
-	{Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Events: one(Goal)},
-	{Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Events: one(reviewChange)},
-	{Name: "workflow", Means: []string{"recipe"}, Args: "[NAME [INPUT=VALUE]...|runs|resume [RUN]|cancel [RUN]|save NAME]", Brief: "run a workflow", Help: "run a workflow, a file of steps and gates; lists the runs of this session, goes on with one that was cut off, gives one up; makes a workflow of the last exchange; alone, which workflows there are", Events: one(Workflow), Complete: workflowWords},
-	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges by a summary", Help: "replace old exchanges by a summary, for the model", Events: one(Compact)},
-	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Events: one(Pin(false))},
-	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Events: one(Pin(true))},
-	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "how much the model thinks", Help: "how much the model thinks, from its next request on", Events: one(effort)},
+	{Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Events: One(Goal)},
+	{Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Events: One(reviewChange)},
+	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges by a summary", Help: "replace old exchanges by a summary, for the model", Events: One(Compact)},
+	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Events: One(Pin(false))},
+	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Events: One(Pin(true))},
+	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "how much the model thinks", Help: "how much the model thinks, from its next request on", Events: One(effort)},
 	{Name: "find", Means: []string{"search", "grep"}, Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},
 	{Name: "copy", Means: []string{"clipboard"}, Args: "[code|all]", Brief: "copy the last answer", Help: "copy the last answer, the last code block in it, or all that was said"},
-	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Events: one(redo)},
+	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Events: One(redo)},
 	{Name: "palette", Means: []string{"commands"}, Brief: "all commands and actions with their keys", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
-	{Name: "init", Means: []string{"agents.md"}, Args: "[WHAT ELSE]", Brief: "let the model write AGENTS.md", Help: "let the model write AGENTS.md, which tells it about this project", Events: one(initProject)},
+	{Name: "init", Means: []string{"agents.md"}, Args: "[WHAT ELSE]", Brief: "let the model write AGENTS.md", Help: "let the model write AGENTS.md, which tells it about this project", Events: One(initProject)},
 	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "choose other colours", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
 }
 
@@ -116,10 +115,22 @@ func Complete(from Offers, line string) []Choice {
 	})
 }
 
-// one makes a row of what is one command for the runtime.
-func one(read func(args string) (event.Command, error)) func(string) ([]event.Command, error) {
+// One makes a row of what is at most one command for the runtime.
+func One(read func(args string) (event.Command, error)) func(string) ([]event.Command, error) {
 	return func(args string) ([]event.Command, error) {
 		c, err := read(args)
+		if c == nil {
+			return nil, err
+		}
 		return []event.Command{c}, err
 	}
+}
+
+// Sends reports whether arguments of the command stand for commands for the runtime, or are wrong ones.
+func (c Command) Sends(args string) bool {
+	if c.Events == nil {
+		return false
+	}
+	all, err := c.Events(args)
+	return err != nil || len(all) > 0
 }

@@ -11,19 +11,19 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// Workflow takes the name of a workflow with its inputs, or a verb about runs.
+// Workflow takes the name of a workflow with its inputs, or a verb about runs; nil is something to look at.
 func Workflow(args string) (event.Command, error) {
 	words, err := workflow.Words(args)
 	if err != nil {
 		return nil, err
 	}
 	if len(words) == 0 {
-		return event.Report{What: event.ReportWorkflows}, nil
+		return nil, nil
 	}
 	verb, rest := strings.ToLower(words[0]), words[1:]
 	switch verb {
-	case "runs", "status":
-		return event.Report{What: event.ReportRuns}, nil
+	case "runs", "status", "show", "open":
+		return nil, nil
 	case "resume":
 		run, err := runNumber(rest)
 		return event.ResumeWorkflow{Run: run}, err
@@ -60,15 +60,16 @@ func runNumber(words []string) (int, error) {
 // workflowVerbs lists what may follow /workflow besides the name of a workflow.
 var workflowVerbs = []Choice{
 	{"runs", "the runs of this session"},
-	{"resume", "go on with a run that was cut off"},
+	{"resume", "continue a run that was cut off"},
 	{"cancel", "give a run up"},
+	{"show", "the inputs, steps and gates of a workflow"},
 	{"save", "make a workflow of the last exchange"},
 	{"run", "run a workflow that is called like one of these words"},
 }
 
-// workflowWords returns what may follow /workflow and some words: names of workflows and verbs, then the
+// WorkflowWords returns what may follow /workflow and some words: names of workflows and verbs, then the
 // inputs that have no value yet.
-func workflowWords(from Offers, said []string) (words []Choice) {
+func WorkflowWords(from Offers, said []string) (words []Choice) {
 	verbs := workflowVerbs
 	if len(said) > 0 && strings.EqualFold(said[0], "run") {
 		said, verbs = said[1:], nil

@@ -8,9 +8,12 @@ import (
 )
 
 func TestWorkflowCommand(t *testing.T) {
+	for _, line := range []string{"", "runs", "status", "show deploy", "open deploy"} { // to look at
+		if got, err := Workflow(line); got != nil || err != nil {
+			t.Errorf("/workflow %s: %#v, %v", line, got, err)
+		}
+	}
 	for line, want := range map[string]event.Command{
-		"":                               event.Report{What: event.ReportWorkflows},
-		"runs":                           event.Report{What: event.ReportRuns},
 		"resume":                         event.ResumeWorkflow{},
 		"resume 2":                       event.ResumeWorkflow{Run: 2},
 		"cancel 3":                       event.CancelWorkflow{Run: 3},

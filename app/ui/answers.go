@@ -25,8 +25,9 @@ func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
 // runWith is runWords with what the command gets to know.
 func runWith(u *UI, now slash.Now, words []string) {
 	c, _ := slash.Find(words[0])
-	if !c.Answers { // a deed that this screen does itself
-		if err := run(u, c, strings.Join(words[1:], " ")); err != nil {
+	args := strings.Join(words[1:], " ")
+	if !c.Answers || c.Sends(args) { // a deed that this screen does itself
+		if err := run(u, c, args); err != nil {
 			u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
 		}
 		return

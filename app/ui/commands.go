@@ -36,7 +36,7 @@ func run(u *UI, c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(u, args)
 	}
-	if c.Answers {
+	if c.Answers && !c.Sends(args) {
 		if u.following.on() && strings.HasPrefix(c.Name, "mcp__") {
 			return errMainOnly
 		}

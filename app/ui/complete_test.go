@@ -92,7 +92,8 @@ func TestArgumentsFlow(t *testing.T) {
 		x.Want("▸runs")
 		x.Type("s")
 		x.Press("Enter")
-		x.took(event.Report{What: event.ReportRuns}) // it is a whole word
+		x.took()
+		x.didRun("workflow runs") // it is a whole word
 		x.Type("/workflow ")
 		x.Want("▸deployment")
 		x.Press("Left")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // Brief describes a workflow in a list for programs.
@@ -99,27 +98,6 @@ func (w *Workflow) Usage() string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// Listing describes workflows in a line each, with the inputs that a run needs.
-func Listing(all []Workflow) string {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, w := range all {
-		var needs []string
-		for _, in := range w.Inputs {
-			if in.Required() {
-				needs = append(needs, in.Name)
-			}
-		}
-		line := "  " + w.Name + "\t" + w.Description
-		if len(needs) > 0 {
-			line += " (needs " + strings.Join(needs, ", ") + ")"
-		}
-		_, _ = fmt.Fprintln(t, line)
-	}
-	_ = t.Flush() // into memory
-	return b.String()
 }
 
 // Describe returns a workflow as text for a person: its inputs and its steps in order, with what

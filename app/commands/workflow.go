@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent"
+	"buddy/agent/event"
+	running "buddy/agent/workflow"
+	"buddy/app/compose"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/extensions/workflow"
+)
+
+func init() {
+	add(slash.Command{
+		Name: "workflow", Means: []string{"recipe"}, Args: "[NAME [INPUT=VALUE]...|show NAME|open NAME|runs|resume [RUN]|cancel [RUN]|save NAME]", Brief: "run a workflow",
+		Help:   "run a workflow, a file of steps and gates; lists the runs of this session, continues one that was cut off, gives one up; makes a workflow of the last exchange; alone, which workflows there are",
+		Events: slash.One(slash.Workflow), Complete: slash.WorkflowWords,
+	}, onWorkflows)
+}
+
+// onWorkflows lists the workflows, or the runs of this session.
+func onWorkflows(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	if len(args) == 0 || args[0] != "runs" && args[0] != "status" {
+		if len(args) > 0 && args[0] == "show" {
+			args = args[1:]
+		}
+		return overFiles("workflow", listWorkflows)(ctx, s, args)
+	}
+	runs, err := ask(ctx, s, agent.WorkflowRuns)
+	return show.Answer{List: RunList(runs)}, err
+}
+
+// listWorkflows lists the workflows, first the runs that are paused.
+func listWorkflows(ctx context.Context, s *Session) (fileList, error) {
+	found, err := compose.WorkflowsOf(ctx, s.Program)
+	if err != nil {
+		return fileList{}, fmt.Errorf("workflows: %w", err)
+	}
+	runs, err := ask(ctx, s, agent.WorkflowRuns)
+	return workflowList(s, found, runs), err
+}
+
+func workflowList(s *Session, found compose.Workflows, runs []running.Summary) fileList {
+	list := fileList{List: show.List{
+		Title: "Workflows", Columns: []string{"name", "needs", "from", "what it does"}, Empty: "there are no workflows here",
+		Usage: "/workflow NAME INPUT=VALUE... runs one, /workflow show NAME says all about one, /workflow runs lists the runs of this session",
+	}}
+	for _, r := range slices.Backward(runs) {
+		if row := runRow(r); r.Parent == 0 && r.State == event.WorkflowPaused {
+			row.Mark, row.Cells = true, []string{r.Name, "", "run " + row.ID, r.Status()}
+			row.ID = "resume " + row.ID // what follows /workflow
+			list.add(s, "workflow", row, "")
+		}
+	}
+	for _, w := range found.All {
+		list.add(s, "workflow", workflowRow(&w), w.File)
+	}
+	list.addProblems(s, "workflow", found.Problems)
+	return list
+}
+
+// workflowRow is a workflow in the list. The person types the inputs for a run.
+func workflowRow(w *workflow.Workflow) show.Row {
+	var needs []string
+	run := show.Deed{Label: "run it", Run: []string{"workflow", "run", w.Name}, Closes: true}
+	for _, in := range w.Inputs {
+		if in.Required() {
+			needs = append(needs, in.Name)
+			run.Edit = strings.TrimPrefix(run.Edit+" "+in.Name+"=", " ")
+		}
+	}
+	run.Typed = len(w.Inputs) > 0
+	return show.Row{
+		ID: w.Name, Cells: []string{w.Name, strings.Join(needs, ", "), string(w.Origin), w.Description}, Line: "/workflow " + w.Usage(),
+		More: strings.Split(strings.TrimSuffix(w.Describe(), "\n"), "\n"), Deeds: []show.Deed{run},
+	}
+}
+
+// RunList lists runs of workflows, the newest first.
+func RunList(runs []running.Summary) *show.List {
+	list := show.List{Title: "Runs of workflows", Columns: []string{"workflow", "run", "state", "started"}, Empty: "no workflow was run in this session", Changes: true, Numbered: true}
+	for _, r := range slices.Backward(runs) {
+		list.Rows = append(list.Rows, runRow(r))
+	}
+	return &list
+}
+
+// runRow is a run in the list. How far its steps are is in plain text, too, until it has ended.
+func runRow(r running.Summary) show.Row {
+	id := strconv.Itoa(r.Run)
+	row := show.Row{
+		ID: id, Cells: []string{r.Name, id, r.Status(), r.Began.Format("2006-01-02 15:04")}, Title: r.Name + ", run " + id, More: r.Steps, Whole: !r.State.Ended(),
+	}
+	if r.Parent > 0 || r.State.Ended() {
+		return row
+	}
+	if r.State == event.WorkflowPaused {
+		row.Deeds = append(row.Deeds, show.Deed{Label: "continue it", Run: []string{"workflow", "resume", id}, Closes: true})
+	}
+	row.Deeds = append(row.Deeds, show.Deed{Label: "give it up", Run: []string{"workflow", "cancel", id}})
+	return row
+}
