@@ -132,8 +132,6 @@ func (r *Runtime) act(c event.Command) {
 		rewindTo(r, c)
 	case event.Redo:
 		redoLast(r, c)
-	case event.Report:
-		r.report(c.What)
 	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:
 		r.tasks.workflows.handle(c)
 	case event.Review:

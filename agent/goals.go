@@ -289,5 +289,14 @@ func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) 
 	return met, why, compact.Clip(end.Result, maxFound)
 }
 
-// report describes the goal for people.
-func (g *goals) report() string { return g.keeper.Report() }
+// Goal is the goal of a session, and how far it is: its State is "" while there was none.
+type Goal struct {
+	Set event.GoalSet
+	Now event.GoalChanged
+}
+
+// GoalOf returns the goal. Any goroutine may call it.
+func GoalOf(r *Runtime) (g Goal) {
+	g.Set, g.Now = r.tasks.goals.keeper.Goal()
+	return g
+}

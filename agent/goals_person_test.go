@@ -371,9 +371,8 @@ func TestGoalOfAClosedSession(t *testing.T) {
 		if got, want := again.states(), []string{"active: goes on", "met"}; !slices.Equal(got, want) {
 			t.Errorf("it went %q, want %q", got, want)
 		}
-		again.do(event.Report{What: event.ReportGoal})
-		if got := again.lastNotice(); !strings.Contains(got, "state    met\n") || !strings.Contains(got, "turns    1 of 10\n") {
-			t.Errorf("/goal says %q", got)
+		if g := GoalOf(again.Runtime); g.Now.State != event.GoalMet || g.Now.Used.Turns != 1 || g.Now.Limit.Turns != 10 {
+			t.Errorf("the goal is %+v", g)
 		}
 		again.stop()
 	})

@@ -2,14 +2,18 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/agent/approval"
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/memory"
 	"buddy/agent/reminder"
+	"buddy/agent/skills"
+	"buddy/agent/subagents"
 	"buddy/texts"
 )
 
@@ -170,3 +174,21 @@ func remembers(m *memory.Store) string {
 	}
 	return m.Report()
 }
+
+// ModeOf returns how approvals are decided now.
+func ModeOf(r *Runtime) action.Mode {
+	mode, _ := r.approvals.Mode()
+	return mode
+}
+
+// NamesOfAgents returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
+// reads their definitions first where those may have changed.
+func NamesOfAgents(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
+
+// Skills returns the skills and custom commands, once they are read. Any goroutine may call it.
+func Skills(ctx context.Context, r *Runtime) skills.Listing {
+	return r.skills.List(ctx, r.selection.KnownWindow())
+}
+
+// Subagents returns the types of subagents, once they are read. Any goroutine may call it.
+func Subagents(ctx context.Context, r *Runtime) subagents.Set { return r.tasks.agents.book.Set(ctx) }

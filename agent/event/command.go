@@ -26,14 +26,6 @@ const (
 // only this time.
 const RememberNothing = "nothing"
 
-// ReportKind names the subject of a report.
-type ReportKind string
-
-// The kinds of reports.
-const (
-	ReportGoal ReportKind = "goal" // what the goal is, and how far it is
-)
-
 type (
 	// Submit sends a prompt. While a task runs it is queued, or with Background it starts a task
 	// of its own on a fork of the conversation. With Shell, Text is a command that a person typed
@@ -166,10 +158,6 @@ type (
 	Redo struct {
 		Force bool `json:"force,omitempty"`
 	}
-	// Report asks for a Notice about the session.
-	Report struct {
-		What ReportKind `json:"what,omitempty"`
-	}
 	// Review lets a subagent that only reads look at what differs from a commit, and list its defects. Base
 	// names the commit; "" is what is not committed, else what the branch adds to the default branch.
 	Review struct {
@@ -252,7 +240,6 @@ func (Rename) command()         {}
 func (Undo) command()           {}
 func (Rewind) command()         {}
 func (Redo) command()           {}
-func (Report) command()         {}
 func (Review) command()         {}
 func (SwitchSkill) command()    {}
 func (RunWorkflow) command()    {}

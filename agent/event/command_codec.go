@@ -34,7 +34,6 @@ var commands = map[string]Command{
 	"undo":            Undo{},
 	"rewind":          Rewind{},
 	"redo":            Redo{},
-	"report":          Report{},
 	"run_workflow":    RunWorkflow{},
 	"resume_workflow": ResumeWorkflow{},
 	"cancel_workflow": CancelWorkflow{},

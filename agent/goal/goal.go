@@ -270,40 +270,9 @@ func (k *Keeper) turnTo(to event.GoalState, why string) {
 // line makes one short line of a reason.
 func line(why string) string { return texts.Clip(texts.OneLine(why), maxReason) }
 
-// Report describes the goal for people, one fact a line.
-func (k *Keeper) Report() string {
+// Goal returns the goal and how far it is; State is "" while there was none.
+func (k *Keeper) Goal() (set event.GoalSet, now event.GoalChanged) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.now.State == "" {
-		return "no goal; /goal TEXT --check COMMAND works until the command exits with 0"
-	}
-	state := string(k.now.State)
-	if k.now.Reason != "" {
-		state += ": " + k.now.Reason
-	}
-	lines := []string{"goal     " + texts.OneLine(k.set.Goal), "state    " + state}
-	if k.set.Check != "" {
-		where := ""
-		if k.set.Outside {
-			where = ", also outside the fence"
-		}
-		lines = append(lines, "check    "+texts.OneLine(k.set.Check)+" exits with 0"+where)
-	}
-	if k.set.Verdict {
-		lines = append(lines, "verdict  of the agent judge")
-	}
-	used, limit := k.now.Used, k.now.Limit
-	lines = append(lines,
-		fmt.Sprintf("turns    %d%s", used.Turns, of(limit.Turns > 0, fmt.Sprint(limit.Turns))),
-		fmt.Sprintf("cost     %s%s", used.Cost, of(limit.Cost > 0, limit.Cost.String())),
-		fmt.Sprintf("time     %s%s", used.Time(), of(limit.TimeMS > 0, limit.Time())))
-	return strings.Join(lines, "\n")
-}
-
-// of returns " of LIMIT" for a limit that there is.
-func of(there bool, limit string) string {
-	if !there {
-		return ""
-	}
-	return " of " + limit
+	return k.set, k.now
 }

@@ -85,29 +85,11 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	if strings.HasPrefix(words[0], serverPromptPrefix) {
 		return serverPrompt(ctx, s, words)
 	}
-	if c, ok := slash.Find(words[0]); ok && c.Sends(textOf(words[1:])) {
-		return show.Answer{}, send(s, c, textOf(words[1:]))
-	}
 	run, ok := handlers[words[0]]
 	if !ok {
 		return show.Answer{}, fmt.Errorf("unknown command %q", words[0])
 	}
 	return run(ctx, s, words[1:])
-}
-
-// send hands over the commands for the runtime that a line stands for.
-func send(s *Session, c slash.Command, args string) error {
-	all, err := c.Events(args)
-	if err == nil && s.Send == nil {
-		err = errNoSession
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		s.Send(e)
-	}
-	return nil
 }
 
 // ask returns what the runtime knows, after it has done what it was sent before.

@@ -38,20 +38,3 @@ func TestTaskRows(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
-
-// TestCommandsOfTheRuntime: what needs no answer is a deed of lists, too; without a session it says so.
-func TestCommandsOfTheRuntime(t *testing.T) {
-	var sent []event.Command
-	s := &Session{Send: func(c event.Command) { sent = append(sent, c) }}
-	if a, err := Run(t.Context(), s, "kill", "3"); err != nil || a.String() != "" || len(sent) != 1 || sent[0] != (event.Cancel{Task: 3}) {
-		t.Errorf("%+v, %v, sent %v", a, err, sent)
-	}
-	for _, words := range [][]string{{"kill", "all"}, {"nothing"}, {"quit"}} {
-		if _, err := Run(t.Context(), s, words...); err == nil || len(sent) != 1 {
-			t.Errorf("%q: %v, sent %v", words, err, sent)
-		}
-	}
-	if _, err := Run(t.Context(), &Session{}, "kill", "3"); err != errNoSession {
-		t.Errorf("without a session: %v", err)
-	}
-}

@@ -13,12 +13,11 @@ import (
 	"buddy/tools"
 )
 
-// Goal takes a goal with its check and its limits, or what becomes of the one that there is; "" asks
-// for a report.
+// Goal takes a goal with its check and its limits, or what becomes of the one that there is; "" is nothing.
 func Goal(args string) (event.Command, error) {
 	switch strings.ToLower(args) {
 	case "":
-		return event.Report{What: event.ReportGoal}, nil
+		return nil, nil
 	case "pause":
 		return event.ChangeGoal{To: event.GoalPaused}, nil
 	case "resume":

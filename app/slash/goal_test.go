@@ -18,7 +18,7 @@ func TestGoal(t *testing.T) {
 		want event.Command
 		err  string
 	}{
-		{"", event.Report{What: event.ReportGoal}, ""},
+		{"", nil, ""},
 		{"pause", event.ChangeGoal{To: event.GoalPaused}, ""},
 		{"Resume", event.ChangeGoal{To: event.GoalActive}, ""},
 		{"off", event.ChangeGoal{To: event.GoalOff}, ""},

@@ -85,11 +85,6 @@ func Private(line string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "/login")
 }
 
-// Report asks for a report; it takes no arguments.
-func Report(what event.ReportKind) func(string) (event.Command, error) {
-	return func(string) (event.Command, error) { return event.Report{What: what}, nil }
-}
-
 // Kill takes the number of a task, "" for the only one.
 func Kill(args string) (event.Command, error) {
 	if args == "" {

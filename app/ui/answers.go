@@ -19,36 +19,56 @@ import (
 // maxSaid limits a line that a list says, in characters.
 const maxSaid = 200
 
-// runWords runs a command of the table elsewhere and shows its answer.
+// runWords runs a command and shows its answer.
 func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
 
 // runWith is runWords with what the command gets to know.
 func runWith(u *UI, now slash.Now, words []string) {
-	c, _ := slash.Find(words[0])
-	args := strings.Join(words[1:], " ")
-	if !c.Answers || c.Sends(args) { // a deed that this screen does itself
+	c, args, here := sentHere(words)
+	if here {
 		if err := run(u, c, args); err != nil {
 			u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
 		}
 		return
 	}
 	u.hint("", "looking …")
-	work := func() func() {
-		answer, err := u.deps.Run(now, words)
-		return func() {
-			u.hint("", "")
-			if err != nil {
-				u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
-				return
-			}
-			showAnswer(u, words, answer)
+	then := func(answer show.Answer, err error) {
+		u.hint("", "")
+		if err != nil {
+			u.hint("", fmt.Sprintf("/%s: %v", words[0], err))
+			return
 		}
+		showAnswer(u, words, answer)
 	}
 	if c.Instant {
-		work()()
+		then(u.deps.Run(now, words))
 		return
 	}
-	inBackground(u, work)
+	ask(u, now, words, then)
+}
+
+// sentHere returns the command of words, and whether this screen does it itself or sends it to the runtime.
+func sentHere(words []string) (c slash.Command, args string, here bool) {
+	args = strings.Join(words[1:], " ")
+	c, ok := slash.Find(words[0])
+	return c, args, ok && (!c.Answers || c.Sends(args))
+}
+
+// runDeed runs a command elsewhere, unless this screen does it itself, and calls then with its answer.
+func runDeed(u *UI, words []string, then func(show.Answer, error)) {
+	if c, args, here := sentHere(words); here {
+		then(show.Answer{}, run(u, c, args))
+		return
+	}
+	ask(u, nowOf(u), words, then)
+}
+
+// ask calls then with the answer of a command, which runs elsewhere.
+func ask(u *UI, now slash.Now, words []string, then func(show.Answer, error)) {
+	inBackground(u, func() func() {
+		answer, err := u.deps.Run(now, words)
+		return func() { then(answer, err) }
+	})
 }
 
 // nowOf returns what commands get to know of the session.
@@ -218,24 +238,20 @@ func (l *shownList) read(words []string, did string) {
 		return
 	}
 	l.busy = true
-	now := nowOf(l.u)
-	inBackground(l.u, func() func() {
-		answer, err := l.u.deps.Run(now, words)
-		return func() {
-			if l.busy = false; l.closed {
-				return
-			}
-			if answer.List != nil {
-				l.fill(*answer.List)
-			}
-			if err != nil {
-				did = err.Error()
-			}
-			l.say(did)
-			if l.again {
-				l.again = false
-				l.read(l.words, did)
-			}
+	ask(l.u, nowOf(l.u), words, func(answer show.Answer, err error) {
+		if l.busy = false; l.closed {
+			return
+		}
+		if answer.List != nil {
+			l.fill(*answer.List)
+		}
+		if err != nil {
+			did = err.Error()
+		}
+		l.say(did)
+		if l.again {
+			l.again = false
+			l.read(l.words, did)
 		}
 	})
 }
@@ -280,26 +296,22 @@ func (l *shownList) do(d show.Deed) {
 		runWords(l.u, words)
 		return
 	}
-	now := nowOf(l.u)
-	inBackground(l.u, func() func() {
-		answer, err := l.u.deps.Run(now, words)
-		return func() {
-			switch {
-			case l.closed:
-			case err != nil:
-				l.read(l.words, err.Error())
-			case answer.Open != "":
-				l.say(openAt(l.u, answer))
-			case answer.Question != nil, answer.Text != nil && answer.Text.Form == show.Diff: // it was only looked at
-				showAnswer(l.u, words, answer)
-			case answer.Text != nil && answer.Text.Form == show.Notice:
-				l.did = true
-				l.read(l.words, answer.Text.Body)
-			default:
-				l.did = true
-				showAnswer(l.u, words, answer)
-				l.read(l.words, "")
-			}
+	runDeed(l.u, words, func(answer show.Answer, err error) {
+		switch {
+		case l.closed:
+		case err != nil:
+			l.read(l.words, err.Error())
+		case answer.Open != "":
+			l.say(openAt(l.u, answer))
+		case answer.Question != nil, answer.Text != nil && answer.Text.Form == show.Diff: // it was only looked at
+			showAnswer(l.u, words, answer)
+		case answer.Text != nil && answer.Text.Form == show.Notice:
+			l.did = true
+			l.read(l.words, answer.Text.Body)
+		default:
+			l.did = true
+			showAnswer(l.u, words, answer)
+			l.read(l.words, "")
 		}
 	})
 }

@@ -44,13 +44,9 @@ func (s *shownDocument) read(words []string, did string) {
 
 // run runs a command, unless the dialog is closed when it has answered.
 func (s *shownDocument) run(words []string, then func(show.Answer, error)) {
-	now := nowOf(s.u)
-	inBackground(s.u, func() func() {
-		answer, err := s.u.deps.Run(now, words)
-		return func() {
-			if s.u.overlays.sheet == s.view {
-				then(answer, err)
-			}
+	runDeed(s.u, words, func(answer show.Answer, err error) {
+		if s.u.overlays.sheet == s.view {
+			then(answer, err)
 		}
 	})
 }

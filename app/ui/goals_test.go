@@ -50,7 +50,8 @@ func TestGoalOnScreen(t *testing.T) {
 
 			x.Type("/goal")
 			x.Press("Enter")
-			x.took(event.Report{What: event.ReportGoal})
+			x.took()
+			x.didRun("goal")
 			x.Type("/goal x --turns none")
 			x.Press("Enter")
 			x.took()

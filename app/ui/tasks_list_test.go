@@ -3,6 +3,7 @@ package ui
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buddy/agent/event"
 	"buddy/app/show"
@@ -24,13 +25,13 @@ func TestListOfTasks(t *testing.T) {
 		x.Want("Stop this task?", "1  stop it", "2  say when")
 		x.didRun()
 		x.decide("1")
-		x.didRun("kill 1")
+		x.took(event.Cancel{Task: 1})
 		x.Press("Enter")
 		x.decide("2")
 		x.Want("timeout:", "5m")
 		x.Press("Backspace")
 		x.Type("0s\n")
-		x.didRun("timeout 50s")
+		x.took(event.SetTimeout{Duration: 50 * time.Second})
 		list.Rows = nil
 		x.lists["ps"] = list
 		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})

@@ -1,6 +1,10 @@
-package slash
+package commands
 
-import "testing"
+import (
+	"testing"
+
+	"buddy/app/slash"
+)
 
 // A hint says what does the same on the command line, and nothing of what only a person in a session can do.
 func TestHintsOnTheCommandLine(t *testing.T) {
@@ -20,7 +24,7 @@ func TestHintsOnTheCommandLine(t *testing.T) {
 		"goal paused: the limit of turns · /goal resume goes on, /goal off ends it":                              "goal paused: the limit of turns",
 		"the variable X is not set":                                                                              "the variable X is not set",
 	} {
-		if got := OnCommandLine(text); got != want {
+		if got := slash.OnCommandLine(text); got != want {
 			t.Errorf("%q becomes\n%q, want\n%q", text, got, want)
 		}
 	}
