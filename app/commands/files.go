@@ -51,7 +51,7 @@ func (l *fileList) addLeftOut(s *Session, command, name, file, kind, state, why 
 	if i := slices.Index(l.Columns, "kind"); i >= 0 {
 		cells[i] = kind
 	}
-	l.add(s, command, show.Row{ID: idOf(why), Cells: cells, More: []string{why}, Whole: true}, file)
+	l.add(s, command, show.Row{ID: idOf(why), Cells: cells, Line: why, More: []string{why}, Whole: true}, file)
 }
 
 // overFiles returns the handler of a command about files: alone it lists them, a name of a row says all about it, and open

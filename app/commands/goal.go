@@ -28,20 +28,21 @@ func showGoal(ctx context.Context, s *Session, _ []string) (show.Answer, error) 
 	return show.Answer{Document: goalDocument(g)}, nil
 }
 
-// goalActions are what can be done with a goal in a state.
-var goalActions = map[event.GoalState][]string{event.GoalActive: {"pause", "off"}, event.GoalPaused: {"resume", "off"}}
+// goalDeeds hold what can be done with a goal, by its state.
+var goalDeeds = map[event.GoalState][]show.Deed{
+	event.GoalActive: {{Label: "pause it", Run: []string{"goal", "pause"}}, {Label: "end it", Run: []string{"goal", "off"}}},
+	event.GoalPaused: {{Label: "continue it", Run: []string{"goal", "resume"}}, {Label: "end it", Run: []string{"goal", "off"}}},
+}
 
 // goalDocument describes a goal.
 func goalDocument(g agent.Goal) *show.Document {
 	d := &show.Document{Title: "Goal"}
-	state := show.Value{Label: "State", Text: string(g.Now.State)}
+	state := show.Value{Label: "State", Text: string(g.Now.State), Deeds: goalDeeds[g.Now.State]}
 	if g.Now.Reason != "" {
 		state.Text += ": " + g.Now.Reason
 	}
-	for _, to := range goalActions[g.Now.State] {
-		label := map[string]string{"pause": "pause it", "resume": "continue it", "off": "end it"}[to]
-		state.Line, d.Usage = "Enter pauses, continues or ends the goal.", "/goal pause, /goal resume and /goal off steer it"
-		state.Deeds = append(state.Deeds, show.Deed{Label: label, Run: []string{"goal", to}})
+	if len(state.Deeds) > 0 {
+		state.Line, d.Usage = "The goal is "+state.Text, "/goal pause, /goal resume and /goal off steer it"
 	}
 	values := []show.Value{{Label: "Goal", Text: texts.OneLine(g.Set.Goal)}, state}
 	if g.Set.Check != "" {

@@ -74,6 +74,9 @@ func skillRow(e skills.Entry, trust string) show.Row {
 	if e.Used > 0 {
 		r.More = append(r.More, "Used "+texts.Plural(e.Used, "time")+" in this session.")
 	}
+	if states[0] == skillOn {
+		states = states[1:]
+	}
 	r.More = append(append(r.More, states...), e.File)
 	deed := show.Deed{Label: "switch it off for this session", Run: []string{"skills", "off", e.Name}}
 	if e.Off {
@@ -83,6 +86,9 @@ func skillRow(e skills.Entry, trust string) show.Row {
 	return r
 }
 
+// skillOn is the state of a skill that the model is told of.
+const skillOn = "on"
+
 // skillStates says who can use a skill, and what it can't do.
 func skillStates(e skills.Entry, trust string) (states []string) {
 	switch {
@@ -91,7 +97,7 @@ func skillStates(e skills.Entry, trust string) (states []string) {
 	case e.Listed && e.Asleep:
 		states = append(states, "on once a file of "+strings.Join(e.Paths, ", ")+" is used")
 	case e.Cost > 0:
-		states = append(states, "on")
+		states = append(states, skillOn)
 	default:
 		states = append(states, "not in the model's list")
 	}

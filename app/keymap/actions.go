@@ -226,8 +226,8 @@ var table = []row{
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
 	{SessionExec, in(Sessions), "of exec", "Show the sessions that buddy exec began, or the others", keys("e")},
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
-	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
-	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
+	{NamingDone, in(Naming), "accept", "Accept the text; an empty title goes back to the first prompt", keys("Enter")},
+	{NamingCancel, in(Naming), "cancel", "Leave it as it is", keys("Esc")},
 
 	{CopyChanges, in(Changes), "copy", "Copy all changes", keys("y")},
 	{EditChanges, in(Changes), "editor", "Look at all changes in your editor ($VISUAL or $EDITOR)", keys("e")},

@@ -52,7 +52,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 		"delete": {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "x") }, []string{
 			"Move", "to the trash?", "y Yes", "n No",
 		}},
-		"title":    {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "r") }, []string{"title:", "takes more than a row", "Enter rename", "Esc cancel"}},
+		"title":    {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "r") }, []string{"title:", "takes more than a row", "Enter accept", "Esc cancel"}},
 		"commands": {func(x *testUI) { x.Press("F2") }, []string{"Commands and actions", "Enter choose", "Esc close"}},
 	} {
 		t.Run(name, func(t *testing.T) {

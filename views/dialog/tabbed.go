@@ -342,8 +342,10 @@ func (t *Tabbed) drawSearch(c draw.Canvas) {
 // the keys.
 func (t *Tabbed) last(w int) [][]draw.Span {
 	hints := draw.HintsOf(t.Keys, t.Scope())
-	if t.line == nil && !t.picks { // there is nothing to choose
-		hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return slices.Contains(t.Keys.Keys(keymap.Pick), h.Key) })
+	if t.line == nil { // not what there is nothing for
+		hints = slices.DeleteFunc(hints, func(h draw.Hint) bool {
+			return !t.picks && slices.Contains(t.Keys.Keys(keymap.Pick), h.Key) || len(t.doc.Tabs) == 0 && slices.Contains(t.Keys.Keys(keymap.TabNext), h.Key)
+		})
 	}
 	keys := draw.HintRow(hints, w)
 	v, _ := t.selected()
