@@ -181,14 +181,11 @@ func ModeOf(r *Runtime) action.Mode {
 	return mode
 }
 
-// NamesOfAgents returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
-// reads their definitions first where those may have changed.
-func NamesOfAgents(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
-
 // Skills returns the skills and custom commands, once they are read. Any goroutine may call it.
 func Skills(ctx context.Context, r *Runtime) skills.Listing {
 	return r.skills.List(ctx, r.selection.KnownWindow())
 }
 
-// Subagents returns the types of subagents, once they are read. Any goroutine may call it.
+// Subagents returns the types of subagents, those of plugins as PLUGIN:NAME. It reads their definitions first where those
+// may have changed. Any goroutine may call it.
 func Subagents(ctx context.Context, r *Runtime) subagents.Set { return r.tasks.agents.book.Set(ctx) }

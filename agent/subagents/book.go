@@ -97,20 +97,16 @@ func (b *Book) Set(ctx context.Context) Set {
 func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, error) {
 	set := b.Set(ctx)
 	name = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))
-	var names []string
-	for _, def := range set.Agents {
-		if def.Name == name {
-			return def, nil
-		}
-		names = append(names, def.Name)
+	if i := slices.IndexFunc(set.Agents, func(def subagent.Definition) bool { return def.Name == name }); i >= 0 {
+		return set.Agents[i], nil
 	}
-	return subagent.Definition{}, fmt.Errorf("there is no agent of type %q (have: %s)", texts.Clip(name, 80), strings.Join(names, ", "))
+	return subagent.Definition{}, fmt.Errorf("there is no agent of type %q (have: %s)", texts.Clip(name, 80), strings.Join(set.Names(), ", "))
 }
 
 // Names returns the names of all that there are.
-func (b *Book) Names(ctx context.Context) []string {
+func (s Set) Names() []string {
 	var names []string
-	for _, def := range b.Set(ctx).Agents {
+	for _, def := range s.Agents {
 		names = append(names, def.Name)
 	}
 	return names
@@ -126,7 +122,7 @@ func (b *Book) Mentioned(ctx context.Context, prompt string) []string {
 			continue
 		}
 		if there == nil {
-			there = b.Names(ctx)
+			there = b.Set(ctx).Names()
 		}
 		name = strings.TrimPrefix(strings.TrimRight(name, ".,;:!?)"), "agent-")
 		if slices.Contains(there, name) && !slices.Contains(named, name) {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -44,9 +43,6 @@ func agentRow(def subagent.Definition) show.Row {
 	}
 	if only := def.Only(); only != nil {
 		limits = append(limits, "tools: "+strings.Join(slices.Sorted(slices.Values(only)), ", "))
-	}
-	if def.MaxTurns > 0 {
-		limits = append(limits, fmt.Sprintf("%d turns at most", def.MaxTurns))
 	}
 	more := append([]string{def.Description}, limits...)
 	return show.Row{

@@ -36,18 +36,17 @@ func (l *fileList) addProblems(s *Session, command string, problems []extensions
 		if p.Used {
 			state = "partly used"
 		}
-		name := path.Base(p.File)
-		if strings.EqualFold(name, "skill.md") {
-			name = path.Base(path.Dir(p.File))
-		}
-		l.addLeftOut(s, command, name, p.File, p.Kind.One(), state, p.String())
+		l.addLeftOut(s, command, p.File, p.Kind.One(), state, p.String())
 	}
 }
 
 // addLeftOut adds the row of a file that is not used as it is. Plain text shows why, too.
-func (l *fileList) addLeftOut(s *Session, command, name, file, kind, state, why string) {
+func (l *fileList) addLeftOut(s *Session, command, file, kind, state, why string) {
 	cells := make([]string, len(l.Columns))
-	cells[0], cells[len(cells)-1] = name, state
+	cells[0], cells[len(cells)-1] = path.Base(file), state
+	if strings.EqualFold(cells[0], "skill.md") {
+		cells[0] = path.Base(path.Dir(file))
+	}
 	if i := slices.Index(l.Columns, "kind"); i >= 0 {
 		cells[i] = kind
 	}

@@ -30,7 +30,7 @@ func listHooks(_ context.Context, s *Session) (fileList, error) {
 		list.add(s, "hooks", hookRow(h), h.Origin.File)
 	}
 	for _, p := range left {
-		list.addLeftOut(s, "hooks", path.Base(p.File), p.File, "", "left out", p.String())
+		list.addLeftOut(s, "hooks", p.File, "", "left out", p.String())
 	}
 	return list, nil
 }

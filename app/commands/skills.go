@@ -56,14 +56,17 @@ func listSkills(ctx context.Context, s *Session) (fileList, error) {
 
 // skillRow is a skill in the list; trust is the command that trusts it.
 func skillRow(e skills.Entry, trust string) show.Row {
-	states := skillStates(e, trust)
-	cost := "–"
+	states, cost, turn := skillStates(e, trust), "–", "off"
 	if e.Cost > 0 {
 		cost = strconv.Itoa(e.Cost)
 	}
+	if e.Off {
+		turn = "on"
+	}
 	r := show.Row{
 		ID: e.Name, Cells: []string{e.Call(), e.Kind.One(), string(e.Origin), cost, strings.Join(states, " · ")},
-		Mark: !e.Off, Find: strings.Join([]string{e.Name, e.Description, string(e.Origin)}, " "),
+		Mark: !e.Off, Find: e.Name + " " + e.Description + " " + string(e.Origin),
+		Deeds: []show.Deed{{Label: "switch it " + turn + " for this session", Run: []string{"skills", turn, e.Name}}},
 	}
 	for _, text := range []string{e.Description, e.When} {
 		if text != "" {
@@ -74,20 +77,9 @@ func skillRow(e skills.Entry, trust string) show.Row {
 	if e.Used > 0 {
 		r.More = append(r.More, "Used "+texts.Plural(e.Used, "time")+" in this session.")
 	}
-	if states[0] == skillOn {
-		states = states[1:]
-	}
 	r.More = append(append(r.More, states...), e.File)
-	deed := show.Deed{Label: "switch it off for this session", Run: []string{"skills", "off", e.Name}}
-	if e.Off {
-		deed = show.Deed{Label: "switch it on for this session", Run: []string{"skills", "on", e.Name}}
-	}
-	r.Deeds = []show.Deed{deed}
 	return r
 }
-
-// skillOn is the state of a skill that the model is told of.
-const skillOn = "on"
 
 // skillStates says who can use a skill, and what it can't do.
 func skillStates(e skills.Entry, trust string) (states []string) {
@@ -95,21 +87,21 @@ func skillStates(e skills.Entry, trust string) (states []string) {
 	case e.Off:
 		states = append(states, "off")
 	case e.Listed && e.Asleep:
-		states = append(states, "on once a file of "+strings.Join(e.Paths, ", ")+" is used")
+		states = append(states, "in the model's list once a file of "+strings.Join(e.Paths, ", ")+" is used")
 	case e.Cost > 0:
-		states = append(states, skillOn)
+		states = append(states, "in the model's list")
 	default:
 		states = append(states, "not in the model's list")
 	}
 	if e.Withheld != "" {
 		states = append(states, "the model doesn't get its description: "+e.Withheld)
 	}
-	switch {
-	case !e.WantsTrust() || e.Acts:
-	case e.Changed:
-		states = append(states, "changed since you trusted it, so its commands and grants are off ("+trust+")")
-	default:
-		states = append(states, "not trusted, so its commands and grants are off ("+trust+")")
+	if e.WantsTrust() && !e.Acts {
+		why := "not trusted"
+		if e.Changed {
+			why = "changed since you trusted it"
+		}
+		states = append(states, why+", so its commands and grants are off ("+trust+")")
 	}
 	return states
 }

@@ -30,10 +30,10 @@ func TestSkillRows(t *testing.T) {
 		want string
 		deed string
 	}{
-		{skills.Entry{Skill: skill.Skill{Item: item("pdf", extensions.Person, ""), Description: "Fills forms"}, Cost: 40, Size: 1200, Used: 2}, "/pdf|skill|person|40|on", "off pdf"},
+		{skills.Entry{Skill: skill.Skill{Item: item("pdf", extensions.Person, ""), Description: "Fills forms"}, Cost: 40, Size: 1200, Used: 2}, "/pdf|skill|person|40|in the model's list", "off pdf"},
 		{skills.Entry{Skill: skill.Skill{Item: item("git:pr", extensions.Plugin, "")}, Off: true}, "/git:pr|skill|plugin|–|off", "on git:pr"},
-		{skills.Entry{Skill: skill.Skill{Item: item("ts", extensions.Project, "/w"), Listed: true, Asleep: true, Paths: []string{"*.ts"}}}, "/ts|skill|project|–|on once a file of *.ts is used", "off ts"},
-		{skills.Entry{Skill: skill.Skill{Item: item("x", extensions.Project, "/w"), Effects: skill.Effects{Model: "m"}}, Cost: 9}, "/x|skill|project|9|on · not trusted, so its commands and grants are off (buddy trust)", "off x"},
+		{skills.Entry{Skill: skill.Skill{Item: item("ts", extensions.Project, "/w"), Listed: true, Asleep: true, Paths: []string{"*.ts"}}}, "/ts|skill|project|–|in the model's list once a file of *.ts is used", "off ts"},
+		{skills.Entry{Skill: skill.Skill{Item: item("x", extensions.Project, "/w"), Effects: skill.Effects{Model: "m"}}, Cost: 9}, "/x|skill|project|9|in the model's list · not trusted, so its commands and grants are off (buddy trust)", "off x"},
 		{skills.Entry{Skill: skill.Skill{Item: item("y", extensions.Project, "/w/sub"), Effects: skill.Effects{Model: "m"}, Changed: true, Withheld: "odd"}}, "/y|skill|project|–|not in the model's list · the model doesn't get its description: odd · changed since you trusted it, so its commands and grants are off (buddy trust sub)", "off y"},
 	} {
 		r := skillRow(tt.e, trustLine("/w", tt.e.Base))

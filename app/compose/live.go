@@ -52,7 +52,7 @@ func (l *live) AgentNames(ctx context.Context) []string {
 	if rt == nil {
 		return nil
 	}
-	return agent.NamesOfAgents(ctx, rt)
+	return agent.Subagents(ctx, rt).Names()
 }
 
 // RefreshSkills lets skills and custom commands be read again.
