@@ -212,6 +212,9 @@ func TestRewindLeavesFiles(t *testing.T) {
 			t.Errorf("the model read %s", told)
 		}
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})
+		if c, err := ChangedSince(t.Context(), s.Runtime); err != nil || c[len(c)-1].Later != 1 {
+			t.Errorf("changed since: %+v, %v", c, err)
+		}
 		s.do(event.Undo{})
 		if w, n := find[event.Warning](s); n != 1 || w.Text != "nothing was taken back: the last change of files was made for “write”, and 1 prompt came after that" || !strings.Contains(w.NextStep, "/undo 1") {
 			t.Errorf("warned %d times: %+v", n, w)
@@ -228,6 +231,29 @@ func TestRewindLeavesFiles(t *testing.T) {
 		}
 		s.do(event.Undo{Steps: 1})
 		wantFiles(t, dir, map[string]string{"a.txt": ""})
+		s.stop()
+	})
+}
+
+// Who takes back the changes of one prompt after the other is not asked each time: the prompts that were just taken back do not
+// count as later ones.
+func TestUndoOfOnePromptAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := undoing(t, t.TempDir(), t.TempDir(), nil,
+			says("", writes("w1", "a.txt", "one\n")), says("done"), says("", writes("w2", "b.txt", "two\n")), says("done"), says("hello"))
+		s.do(event.Submit{Text: "write a"})
+		s.do(event.Submit{Text: "write b"})
+		later := func(want int) {
+			t.Helper()
+			if c, err := ChangedSince(t.Context(), s.Runtime); err != nil || c[len(c)-1].Later != want {
+				t.Errorf("changed since: %+v, %v; want %d later", c, err, want)
+			}
+		}
+		later(0)
+		s.do(event.Undo{})
+		later(0)
+		s.do(event.Submit{Text: "hi"})
+		later(2)
 		s.stop()
 	})
 }

@@ -61,11 +61,20 @@ func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	if len(l.steps) == 0 {
 		return nil, errNothing
 	}
-	last := l.steps[len(l.steps)-1]
-	if n == 0 && l.said.count > l.newestPrompt() {
-		return nil, &LaterError{last.title, last.agents(), l.said.count - last.said.count}
+	if later := l.later(); n == 0 && later > 0 {
+		last := l.steps[len(l.steps)-1]
+		return nil, &LaterError{last.title, last.agents(), later}
 	}
 	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
+}
+
+// later returns how many prompts came after the one that changed files last, 0 also when those were taken back just now.
+// There is a step; the caller holds l.mu.
+func (l *Log) later() int {
+	if l.said.count <= l.newestPrompt() {
+		return 0
+	}
+	return l.said.count - l.steps[len(l.steps)-1].said.count
 }
 
 // newestPrompt returns how many prompts there had been at the newest change, also if that was taken back: who takes

@@ -16,6 +16,9 @@ type Change struct {
 	Files   int `json:"files"`  // that differ now from what they were before it
 	Added   int `json:"added"`  // lines
 	Removed int `json:"removed"`
+	// Later counts the prompts that came after the newest change, 0 also when their changes were taken back just now.
+	// Older changes have none.
+	Later int `json:"later,omitempty"`
 }
 
 // maxSince limits the prompts for which is counted, the newest.
@@ -35,6 +38,13 @@ func (l *Log) Since(ctx context.Context) ([]Change, error) {
 		c := Change{Prompt: prompt, Files: files}
 		c.count(text)
 		all = append(all, c)
+	}
+	if len(all) > 0 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.steps) > 0 {
+			all[len(all)-1].Later = l.later()
+		}
 	}
 	return all, nil
 }

@@ -47,9 +47,10 @@ func TestUndo(t *testing.T) {
 		want   string
 	}{
 		{"undo", undo.Change{Prompt: 2, Files: 1, Added: 1}, nil, "{Steps:0 Force:false}"},
-		{"undo", undo.Change{Prompt: 1, Files: 2, Added: 3, Removed: 1}, nil, asks + "  take back what it changed: 2 files +3 −1"},
-		{"undo --force", undo.Change{Prompt: 1, Files: 1}, nil, asks + " --force  take back what it changed: 1 file +0 −0"},
-		{"undo", undo.Change{Prompt: 1, Files: 1}, errors.New("web is away"), "{Steps:0 Force:false}"},
+		{"undo", undo.Change{Prompt: 1, Files: 2, Added: 3, Removed: 1, Later: 1}, nil, asks + "  take back what it changed: 2 files +3 −1"},
+		{"undo", undo.Change{Prompt: 1, Files: 2}, nil, "{Steps:0 Force:false}"}, // those that came after it were taken back
+		{"undo --force", undo.Change{Prompt: 1, Files: 1, Later: 1}, nil, asks + " --force  take back what it changed: 1 file +0 −0"},
+		{"undo", undo.Change{Prompt: 1, Files: 1, Later: 1}, errors.New("web is away"), "{Steps:0 Force:false}"},
 		{"undo", undo.Change{Prompt: 9, Files: 1}, nil, "{Steps:0 Force:false}"},
 		{"undo 2 --force", undo.Change{Prompt: 1, Files: 1}, nil, "{Steps:2 Force:true}"},
 		{"undo all", undo.Change{}, nil, `"all" is not known (have: how many prompts go back, and --force)`},

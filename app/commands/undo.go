@@ -31,8 +31,8 @@ func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if set.Steps == 0 && s.Since != nil {
 		all := s.now().Prompts
 		changes, err := s.Since() // where that is not known the session decides
-		if at, since := lastChanged(all, changes); err == nil && since > 0 {
-			return askUndo(all[at], since, changedText(changes, all[at].ID), set.Force), nil
+		if b, ok := lastChanged(all, changes); err == nil && ok && changes[len(changes)-1].Later > 0 {
+			return askUndo(b, changes, set.Force), nil
 		}
 	}
 	s.Send(set)
@@ -55,28 +55,24 @@ func undoArgs(args []string) (set event.Undo, err error) {
 	return set, nil
 }
 
-// lastChanged returns which prompt changed files last, and how many came after it; since is -1 when none is
-// known.
-func lastChanged(all []state.Border, changes []undo.Change) (at, since int) {
-	if len(changes) == 0 {
-		return 0, -1
+// lastChanged returns the prompt that changed files last, if that is known.
+func lastChanged(all []state.Border, changes []undo.Change) (b state.Border, ok bool) {
+	i := slices.IndexFunc(all, func(b state.Border) bool { return len(changes) > 0 && b.ID == changes[len(changes)-1].Prompt })
+	if i < 0 {
+		return b, false
 	}
-	at = slices.IndexFunc(all, func(b state.Border) bool { return b.ID == changes[len(changes)-1].Prompt })
-	if at < 0 {
-		return 0, -1
-	}
-	return at, len(all) - 1 - at
+	return all[i], true
 }
 
 // askUndo asks whether the changes of a prompt go back though others came after it.
-func askUndo(b state.Border, since int, changed string, force bool) show.Answer {
+func askUndo(b state.Border, changes []undo.Change, force bool) show.Answer {
 	run := []string{"undo", "1"}
 	if force {
 		run = append(run, "--force")
 	}
 	return show.Answer{Question: &show.Question{
 		Title:   "Undo?",
-		Lines:   []string{fmt.Sprintf("%s came after “%s”, which changed files last.", texts.Plural(since, "prompt"), markup.Shorten(b.Words(), 40))},
-		Choices: []show.Deed{{Label: "take back what it changed: " + changed, Run: run}},
+		Lines:   []string{fmt.Sprintf("%s came after “%s”, which changed files last.", texts.Plural(changes[len(changes)-1].Later, "prompt"), markup.Shorten(b.Words(), 40))},
+		Choices: []show.Deed{{Label: "take back what it changed: " + changedText(changes, b.ID), Run: run}},
 	}}
 }

@@ -109,7 +109,7 @@ func TestUndoAsks(t *testing.T) {
 		x.Type("/undo")
 		x.Press("Esc", "Enter") // the list of commands closes
 		x.took(event.Undo{})
-		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1}}
+		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1, Later: 1}}
 		x.Type("/undo")
 		x.Press("Esc", "Enter")
 		x.took()
