@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -58,30 +57,6 @@ func visible(root string, secrets []string) (rules []pathRule, listed []listing)
 	return rules, listed
 }
 
-// withoutLinked returns rules without those for further names of secrets: the kernel keeps a rule for the file, so that it
-// would make the secret readable by all its names.
-func withoutLinked(rules []pathRule, secrets map[string][]string) []pathRule {
-	var linked []os.FileInfo
-	for _, all := range secrets {
-		for _, path := range all {
-			info, err := os.Lstat(path)
-			if err != nil || !info.Mode().IsRegular() {
-				continue
-			}
-			if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
-				linked = append(linked, info)
-			}
-		}
-	}
-	if len(linked) == 0 {
-		return rules
-	}
-	return slices.DeleteFunc(rules, func(r pathRule) bool {
-		info, err := os.Lstat(r.path)
-		return r.noLink && err == nil && slices.ContainsFunc(linked, func(secret os.FileInfo) bool { return os.SameFile(info, secret) })
-	})
-}
-
 // pathInfo holds what a path named when the box was made.
 type pathInfo struct {
 	path string
@@ -95,10 +70,6 @@ func statPath(path string) pathInfo {
 	}
 	return pathInfo{path, info}
 }
-
-// lookAgain limits how often the folders of the workspace are checked for new secrets: commands that follow each other
-// quickly do not wait for that each time.
-const lookAgain = time.Second
 
 // Stale reports whether, since the box was made, a folder to work in was made or replaced, entries were in a folder that
 // is listed entry by entry, files with secrets appeared or went, or git reads other files of the person: a command in the
@@ -115,9 +86,5 @@ func (b *Box) Stale() bool {
 
 // otherSecrets reports whether the workspace has other secrets than when the box was made.
 func (b *Box) otherSecrets() bool {
-	if time.Since(b.looked) < lookAgain {
-		return false
-	}
-	b.looked = time.Now()
 	return slices.ContainsFunc(b.surveys, func(s *survey) bool { return !slices.Equal(s.look(), b.secrets[s.root]) })
 }

@@ -85,7 +85,7 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 // runInBox returns what a line of shell in a folder prints inside a box.
 func runInBox(t *testing.T, box *Box, dir, line string) string {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", "read -r go; "+line+" 2>&1")
+	cmd := exec.Command("bash", "-c", "read -r go; "+line+" 2>&1")
 	cmd.Dir = dir
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -167,7 +167,6 @@ func TestSecretsWithASecondNameCannotBeRead(t *testing.T) {
 	}
 	secrets := newSurvey(dir, nil).look()
 	rules, _ := visible(dir, secrets)
-	rules = withoutLinked(rules, map[string][]string{dir: secrets})
 	var got []string
 	for _, r := range rules[1:] {
 		name, _ := filepath.Rel(dir, r.path)

@@ -101,7 +101,6 @@ func pathRules(c Config, git []string, secrets map[string][]string) (all []pathR
 	for _, path := range slices.Concat(c.Given, git) {
 		all = append(all, pathRule{path: path, access: toRead, noLink: true})
 	}
-	all = withoutLinked(all, secrets)
 	run, read := personal(get, c.Read)
 	add(toRun, run...)
 	add(toRead, read...)

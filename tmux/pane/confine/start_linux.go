@@ -37,7 +37,6 @@ type Box struct {
 	listed []listing
 
 	surveys []*survey           // of the folders to work in
-	looked  time.Time           // when they looked last
 	secrets map[string][]string // what the rules leave out, by the folder to work in
 	git     []string            // files that the person's git reads
 }
@@ -80,7 +79,7 @@ func withoutRules(c Config) (b *Box, err error) {
 
 // addRules adds the rules for paths as they are now.
 func (b *Box) addRules() (err error) {
-	b.looked, b.secrets = time.Now(), make(map[string][]string)
+	b.secrets = make(map[string][]string)
 	for _, s := range b.surveys {
 		b.secrets[s.root] = s.look()
 		b.roots = append(b.roots, statPath(s.root))
