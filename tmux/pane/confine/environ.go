@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"buddy/texts"
 	"buddy/texts/searchpath"
 )
 
@@ -48,8 +49,10 @@ var gitSettings = [][2]string{
 
 // Environ returns the environment of a confined command: first is that of the first command of
 // all, whose PATH it keeps, now the one that commands have made of it.
+//
+// Variables that hold secrets, by their names or values, are left out: no table of flags keeps a command from printing them.
 func Environ(first, now, withheld []string, temp string) []string {
-	out := Clean(first, now, withheld)
+	out := withoutSecrets(Clean(first, now, withheld))
 	if temp != "" {
 		out = append(out, "TMPDIR="+temp)
 	}
@@ -75,6 +78,39 @@ func Clean(first, now, withheld []string) []string {
 		return name == "PATH" || slices.Contains(withheld, name) || slices.ContainsFunc(dropped, func(d string) bool { return means(d, name) })
 	})
 	return append(out, "PATH="+searchpath.Outside(lookup(first)("PATH")))
+}
+
+// secretWords are parts of the names of variables that hold secrets, and keyStarts those of the keys of services.
+var (
+	secretWords = strings.Fields("token secret passw passphrase pwd credential private auth cookie apikey dsn database_url connection_string webhook _pat _pass _key _sas authorization:")
+	keyStarts   = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
+)
+
+// secretVariable reports whether a variable holds a secret. One of git's numbered settings counts by its value.
+func secretVariable(kv string) bool {
+	name, value, _ := strings.Cut(kv, "=")
+	said := name
+	switch {
+	case name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_AUTHOR_"):
+		return false
+	case strings.HasPrefix(name, "GIT_CONFIG_"):
+		said = value
+	}
+	_, rest, url := strings.Cut(value, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return said == "KEY" || texts.HasAny(said, secretWords...) || url && strings.Contains(host, "@") ||
+		slices.ContainsFunc(keyStarts, func(s string) bool { return strings.HasPrefix(value, s) })
+}
+
+// withoutSecrets removes the variables that hold secrets, and git's numbered settings if one of them does.
+func withoutSecrets(env []string) []string {
+	numbered := func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_CONFIG_KEY_") || strings.HasPrefix(kv, "GIT_CONFIG_VALUE_")
+	}
+	if slices.ContainsFunc(env, func(kv string) bool { return numbered(kv) && secretVariable(kv) }) {
+		env = slices.DeleteFunc(env, func(kv string) bool { return numbered(kv) || strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") })
+	}
+	return slices.DeleteFunc(env, secretVariable)
 }
 
 // means reports whether a name matches an entry of dropped.
