@@ -100,7 +100,7 @@ var rules = []rule{
 
 // belowLeaves may be imported by all packages, or by those below a folder, whatever is below them.
 var belowLeaves = map[string][]string{
-	"":               {"buddy/texts", "buddy/texts/proxies", "buddy/owners"},
+	"":               {"buddy/texts", "buddy/texts/proxies", "buddy/texts/secretvariable", "buddy/owners"},
 	"config":         {"buddy/agent/settings", "buddy/agent/model", "buddy/agent/action"},
 	"agent/settings": {"buddy/agent/model"},
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"buddy/agent/settings"
+
+	"buddy/texts/secretvariable"
 )
 
 // Tools holds the section [tools]. Names of variables may contain * for any text.
@@ -147,7 +149,7 @@ func (c *Config) withholds(name, value string) bool {
 	case matches(c.Tools.EnvAllow, name):
 		return false
 	}
-	return secretVariable(name) != "" || holdsPassword(name, value) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
+	return secretvariable.Find(name) != "" || secretvariable.HoldsPassword(name, value) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
 }
 
 func matches(patterns []string, name string) bool {

@@ -22,6 +22,7 @@ import (
 	"buddy/extensions/mcp"
 	"buddy/texts/proxies"
 	"buddy/texts/searchpath"
+	"buddy/texts/secretvariable"
 	"buddy/tools"
 	"buddy/tools/web"
 )
@@ -89,12 +90,12 @@ func (p *Program) serverSecrets() []string {
 	var all []string
 	for _, c := range p.Config.MCP {
 		for _, v := range c.Env {
-			if name, value, _ := strings.Cut(v, "="); config.SecretVariable(name) {
+			if name, value, _ := strings.Cut(v, "="); secretvariable.Find(name) != "" {
 				all = append(all, value)
 			}
 		}
 		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer, c.OAuth.SecretEnv) {
-			if config.SecretVariable(name) || name == c.Bearer || name == c.OAuth.SecretEnv {
+			if secretvariable.Find(name) != "" || name == c.Bearer || name == c.OAuth.SecretEnv {
 				all = append(all, os.Getenv(name))
 			}
 		}

@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"buddy/texts"
 	"buddy/texts/searchpath"
+
+	"buddy/texts/secretvariable"
 )
 
 // dropped are variables that change the meaning of a command's words, or point to programs
@@ -80,25 +81,17 @@ func Clean(first, now, withheld []string) []string {
 	return append(out, "PATH="+searchpath.Outside(lookup(first)("PATH")))
 }
 
-// secretWords are parts of the names of variables that hold secrets, and keyStarts those of the keys of services.
-var (
-	secretWords = strings.Fields("token secret passw passphrase pwd credential private auth cookie apikey dsn database_url connection_string webhook _pat _pass _key _sas authorization:")
-	keyStarts   = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
-)
+// keyStarts are the beginnings of the keys of services.
+var keyStarts = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
 
 // secretVariable reports whether a variable holds a secret. One of git's numbered settings counts by its value.
 func secretVariable(kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
-	said := name
-	switch {
-	case name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_AUTHOR_"):
-		return false
-	case strings.HasPrefix(name, "GIT_CONFIG_"):
-		said = value
+	numbered := strings.HasPrefix(name, "GIT_CONFIG_")
+	if numbered {
+		name, _, _ = strings.Cut(value, ":") // Authorization: basic …
 	}
-	_, rest, url := strings.Cut(value, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	return said == "KEY" || texts.HasAny(said, secretWords...) || url && strings.Contains(host, "@") ||
+	return secretvariable.Find(name) != "" || secretvariable.HoldsPassword(name, value) ||
 		slices.ContainsFunc(keyStarts, func(s string) bool { return strings.HasPrefix(value, s) })
 }
 

@@ -72,7 +72,7 @@ type folder struct {
 	linked        map[string]fileID // the files in it that have several names, by path; nil: not looked for
 }
 
-// fileID is what a file is, by whatever name.
+// fileID identifies a file, by whatever name.
 type fileID struct{ device, inode uint64 }
 
 func newSurvey(root string, hidden []string) *survey {

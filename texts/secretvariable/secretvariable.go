@@ -1,4 +1,5 @@
-package config
+// Package secretvariable recognizes variables of the environment that hold secrets, by their names.
+package secretvariable
 
 import (
 	"slices"
@@ -93,11 +94,8 @@ var falseNames = map[string]string{
 	"PASSWORD_STORE_GENERATED_LENGTH": "a setting of pass",
 }
 
-// SecretVariable reports whether the value of a variable is a secret, judging by its name.
-func SecretVariable(name string) bool { return secretVariable(name) != "" }
-
-// secretVariable returns why a variable's name suggests that its value is a secret, or "".
-func secretVariable(name string) string {
+// Find returns why a variable's name suggests that its value is a secret, or "".
+func Find(name string) string {
 	name = strings.ToUpper(name)
 	words := wordsOf(name)
 	if len(words) == 0 || falseNames[name] != "" {
@@ -151,9 +149,9 @@ func wordOfSecret(word string, last bool) string {
 	return ""
 }
 
-// holdsPassword reports whether a value is a URL with a password. Commands need those of
+// HoldsPassword reports whether a value is a URL with a password. Commands need those of
 // proxies.
-func holdsPassword(name, value string) bool {
+func HoldsPassword(name, value string) bool {
 	if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 		return false
 	}

@@ -1,4 +1,4 @@
-package config
+package secretvariable
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ RAILS_MASTER_KEY CODECOV_TOKEN HOMEBREW_GITHUB_API_TOKEN ANSIBLE_VAULT_PASSWORD 
 WIFI_PSK ID_RSA KUBECONFIG_B64 ConnectionStrings__Default MACAROON OTP_SEED SUPABASE_SERVICE_ROLE_KEY SYSTEM_ACCESSTOKEN REDISCLI_AUTH TF_VAR_db_password ANSIBLE_BECOME_PASS
 npm_config__auth NPM_CONFIG__AUTHTOKEN ORG_GRADLE_PROJECT_signingPassword CLAUDE_CODE_OAUTH_TOKEN RCLONE_CONFIG_PASS FERNET_KEY COMPOSER_AUTH AUTH_HEADER DD_APP_KEY`)
 	for _, name := range secret {
-		if secretVariable(name) == "" {
+		if Find(name) == "" {
 			t.Errorf("%s reaches commands", name)
 		}
 	}
@@ -37,7 +37,7 @@ SECRETARY SECRET_NAME KUBERNETES_SECRET_NAME SECRETS_DIR COOKIE_DOMAIN COOKIE_NA
 GOOGLE_APPLICATION_CREDENTIALS AWS_PROFILE AWS_REGION AWS_SHARED_CREDENTIALS_FILE SERVICE_ACCOUNT_NAME DATABASE_URL HTTP_PROXY GOPATH GOPROXY KUBECONFIG DSNAME PATTERN COMPAT
 AUTH_SERVER COOKIE_MAX_AGE KEYCLOAK_URL PATIENCE TOKENIZER SENTRY_ORG VAULT_ADDR SSL_CERT_FILE DOCKER_CONFIG DOCKER_HOST GNOME_KEYRING_CONTROL SSH_ASKPASS_REQUIRE NODE_OPTIONS`)
 	for _, name := range free {
-		if why := secretVariable(name); why != "" {
+		if why := Find(name); why != "" {
 			t.Errorf("%s is withheld as %s", name, why)
 		}
 	}
@@ -51,11 +51,11 @@ func TestURLsWithAPasswordAreWithheld(t *testing.T) {
 		"postgres://ann:pw@db/x": true, "a,redis://:pw@cache:6379/0": true, "https://token@host/x": false, "https://host:8080/a@b:c": false,
 		"postgres://db/x": false, "https://a https://u:p@h": true, "http://u:@h": false, "": false, "https://u:p@ss@h/": true,
 	} {
-		if got := holdsPassword("DATABASE_URL", value); got != want {
+		if got := HoldsPassword("DATABASE_URL", value); got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}
-	if holdsPassword("https_proxy", "http://u:p@proxy:3128") {
+	if HoldsPassword("https_proxy", "http://u:p@proxy:3128") {
 		t.Error("commands do not get their proxy")
 	}
 }
