@@ -66,14 +66,10 @@ type Policy struct {
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link to a
 	// secret is recognized; it returns "" when that is not possible. nil follows none.
 	Resolve func(path string) string
-	// Match returns the critical matches of a pattern in a folder of the target: symbolic
-	// links, and names that begin with a dash; ok is false if there is too much to examine. nil
-	// means that folders can't be read.
-	Match func(dir, pattern string) (odd []string, ok bool)
-	// Holds returns the name of a file that may hold secrets among those that a recursive search
-	// of a folder of the target reads, or ""; ok is false if there are too many. nil means that
-	// folders can't be read.
-	Holds func(dir string, s shell.Search) (name string, ok bool)
+	// Match, Holds and GitKeeps are as in [shell.Env], for folders of the target.
+	Match    func(dir, pattern string) (found []string, ok bool)
+	Holds    func(dir string) (name string, ok bool)
+	GitKeeps func(dir string) string
 	// Count counts the files at an absolute path of the target and below it, for people; folder reports whether
 	// the path is one. ok is false if that can't be told soon. nil counts nothing.
 	Count func(path string) (files int, folder, ok bool)
@@ -96,7 +92,7 @@ type Policy struct {
 	// queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns what applies to a target instead of Workspace, Also, Home, Own, Resolve, Match,
-	// Holds, Count, Git, Confined, Boxed and Fence; nil: these apply to all.
+	// Holds, GitKeeps, Count, Git, Confined, Boxed and Fence; nil: these apply to all.
 	At func(target string) Target
 
 	guarded   bool // the target of the judged action is guarded
@@ -111,7 +107,8 @@ type Target struct {
 	Own       Own      // as in [Policy]
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
-	Holds     func(dir string, s shell.Search) (name string, ok bool)
+	Holds     func(dir string) (name string, ok bool)
+	GitKeeps  func(dir string) string
 	Count     func(path string) (files int, folder, ok bool)
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	Confined  bool         // commands that need no approval run in the read-only sandbox
@@ -128,7 +125,7 @@ func (p Policy) on(a action.Action) Policy {
 	}
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
-	p.Own, p.Holds, p.Count = at.Own, at.Holds, at.Count
+	p.Own, p.Holds, p.GitKeeps, p.Count = at.Own, at.Holds, at.GitKeeps, at.Count
 	p.Fence = at.Fence
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	p.elsewhere = at.Elsewhere
@@ -288,7 +285,7 @@ func isCommand(k action.Kind) bool {
 // Analyse returns the analysis of a shell command on this machine, started in cwd ("" is
 // unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: keysOf(p, cwd).secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: keysOf(p, cwd).secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds, GitKeeps: p.GitKeeps})
 	if p.Shell == "zsh" {
 		const why = "it runs in zsh, where it is not known which commands only read"
 		if r.ReadOnly {

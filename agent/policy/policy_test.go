@@ -424,7 +424,7 @@ func TestExplain(t *testing.T) {
 	want := `ask (mode ask): tee writes files
 rule: shell
   free  git log
-        git log only reads: it prints commits
+        git log only reads
   ask   tee x.log
         tee writes files
 note: Read-only commands run in a sandbox without asking. This one isn't known to be read-only.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,13 +47,15 @@ func followLinks(name string) string {
 // maxMatched is the largest number of names that are compared with a pattern.
 const maxMatched = 20_000
 
-// oddMatches returns the symbolic links in dir that a shell's pattern may match, and the
-// matching names that begin with a dash. It may return a few too many; ok is false when there
+// matched returns what a shell's pattern may match in dir, and where links among that lead. It may return a few too many; ok is false when there
 // are too many names to compare.
-func oddMatches(dir, pattern string) (odd []string, ok bool) {
+func matched(dir, pattern string) (found []string, ok bool) {
 	budget := maxMatched
 	dirs := []string{dir}
 	parts := strings.Split(strings.TrimRight(pattern, "/"), "/")
+	if slices.Contains(parts, "**") {
+		return nil, false
+	}
 	for i, part := range parts {
 		var next []string
 		for _, d := range dirs {
@@ -64,19 +67,21 @@ func oddMatches(dir, pattern string) (odd []string, ok bool) {
 				if !mayMatch(part, e.Name()) {
 					continue
 				}
-				full := path.Join(d, e.Name())
-				link := e.Type()&os.ModeSymlink != 0
-				if link || i == 0 && strings.HasPrefix(e.Name(), "-") {
-					odd = append(odd, full)
+				full, link := path.Join(d, e.Name()), e.Type()&os.ModeSymlink != 0
+				if link {
+					found = append(found, followLinks(full))
 				}
-				if (link || e.IsDir()) && i < len(parts)-1 {
+				switch {
+				case i == len(parts)-1:
+					found = append(found, full)
+				case e.IsDir() || link:
 					next = append(next, full)
 				}
 			}
 		}
 		dirs = next
 	}
-	return odd, true
+	return found, true
 }
 
 // mayMatch reports whether a part of a shell's pattern may match a name. A leading dot is

@@ -1,18 +1,13 @@
 package target
 
 import (
-	"context"
 	"errors"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
-
-	"buddy/agent/policy/shell"
-	"buddy/tools/fs"
 )
 
 // Limits of looking for files with secrets before a recursive search runs.
@@ -34,14 +29,8 @@ type finder struct {
 	most   int // files to look at
 
 	mu    sync.Mutex
-	known map[searched]answer
+	known map[string]answer
 	since time.Time // of the oldest entry in known
-}
-
-// searched is a folder and how it is searched.
-type searched struct {
-	dir string
-	how shell.Search
 }
 
 // answer holds what holds returned.
@@ -50,79 +39,71 @@ type answer struct {
 	ok   bool
 }
 
-// holds returns the name, relative to dir, of a file with secrets that s reads below dir, or "".
+// holds returns the name, relative to dir, of a file with secrets below dir, or "".
 // ok is false when there are too many files to tell. Folders .git and node_modules hold no
 // secrets, unless a password is in git's settings.
-func (f *finder) holds(dir string, s shell.Search) (name string, ok bool) {
-	for s.Commits && dir != "/" {
-		if _, err := os.Lstat(dir); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	key := searched{dir, s}
+func (f *finder) holds(dir string) (name string, ok bool) {
 	f.mu.Lock()
 	if time.Since(f.since) > linksKept {
-		f.known, f.since = make(map[searched]answer), time.Now()
+		f.known, f.since = make(map[string]answer), time.Now()
 	}
-	a, cached := f.known[key]
+	a, cached := f.known[dir]
 	f.mu.Unlock()
 	if cached {
 		return a.name, a.ok
 	}
-	name, err := f.find(dir, s)
+	name, err := f.find(dir)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known[key] = answer{name, err == nil}
+	f.known[dir] = answer{name, err == nil}
 	return name, err == nil
 }
 
 // find walks dir. What can't be read holds no secrets for a search either.
-func (f *finder) find(dir string, s shell.Search) (name string, err error) {
+func (f *finder) find(dir string) (name string, err error) {
 	files, end := 0, time.Now().Add(searchTime)
-	visit := func(rel string) error {
+	err = filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
+		switch {
+		case err != nil, e.Name() == "node_modules" && e.IsDir():
+			return skipOf(e)
+		case e.Name() == ".git" && e.IsDir():
+			if !gitKeeps(filepath.Join(path, "config")) {
+				return iofs.SkipDir
+			}
+			name = filepath.Join(path, "config")
+			return errFound
+		case e.IsDir():
+			return nil
+		}
 		if files++; files > f.most || files%256 == 0 && time.Now().After(end) {
 			return errMany
 		}
-		full := filepath.Join(dir, rel)
-		if f.secret(full) != "" || s.Links && f.secret(followLinks(full)) != "" {
-			name = rel
+		if f.secret(path) != "" {
+			name = path
 			return errFound
 		}
 		return nil
-	}
-	if s.Ignored {
-		err = walkAll(dir, s, visit)
-	} else {
-		skip := func(name string) bool { return !s.Hidden && strings.HasPrefix(name, ".") || name == "node_modules" }
-		err = fs.WalkFiles(context.Background(), fs.Local, dir, skip, visit)
-	}
+	})
 	if errors.Is(err, errMany) {
 		return "", err
+	}
+	if rel, err := filepath.Rel(dir, name); err == nil && name != "" {
+		name = rel
 	}
 	return name, nil
 }
 
-// walkAll calls visit for the files and links below dir that a search reads which knows no
-// .gitignore.
-func walkAll(dir string, s shell.Search, visit func(rel string) error) error {
-	return filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(dir, path)
-		switch {
-		case relErr != nil || path == dir:
-			return relErr
-		case err != nil, !s.Hidden && strings.HasPrefix(e.Name(), "."), e.Name() == "node_modules":
-			return skipOf(e)
-		case e.Name() == ".git" && e.IsDir():
-			if gitKeeps(filepath.Join(path, "config")) {
-				return visit(filepath.Join(rel, "config"))
-			}
-			return iofs.SkipDir
-		case e.IsDir():
-			return nil
+// gitKeepsAround returns the settings of the repository around a folder if a password is in them, or "".
+func gitKeepsAround(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, ".git", "config")
+		if gitKeeps(file) {
+			return file
 		}
-		return visit(rel)
-	})
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
 }
 
 // skipOf leaves out one entry.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"buddy/agent/policy"
-	"buddy/agent/policy/shell"
 )
 
 func TestSearchesThatWouldReadSecrets(t *testing.T) {
@@ -36,39 +35,21 @@ func TestSearchesThatWouldReadSecrets(t *testing.T) {
 		}
 		return policy.Secret(strings.TrimPrefix(path, dir))
 	}}
-	all, rg, git := shell.Search{Hidden: true, Ignored: true}, shell.Search{}, shell.Search{Hidden: true}
-	for _, c := range []struct {
-		dir  string
-		s    shell.Search
-		want string
-	}{
-		{"src", all, ""},
-		{"hidden", all, ".env"},
-		{"hidden", rg, ""},
-		{"hidden", shell.Search{Hidden: true}, ".env"},
-		{"plain", rg, "prod.env"},
-		{"plain", git, "prod.env"},
-		{"ignored", rg, ""},
-		{"ignored", git, ""},
-		{"ignored", all, "prod.env"},
-		{"modules", all, ""},
-		{"repo", all, ""},
-		{"leaky", all, ".git/config"},
-		{"leaky", git, ""},
-		{"own", all, "deep/k"},
-		{"own", rg, "deep/k"},
-		{"links", all, ""},
-		{"links", shell.Search{Hidden: true, Ignored: true, Links: true}, "x"},
-		{"src/main.go", all, ""},
-		{"missing", all, ""},
-		{"plain/HEAD", git, ""},
-		{"plain/HEAD", shell.Search{Hidden: true, Commits: true}, "prod.env"},
-		{"src/a/b", shell.Search{Commits: true}, ""},
+	for below, want := range map[string]string{
+		"src": "", "hidden": ".env", "plain": "prod.env", "ignored": "prod.env", "modules": "", "repo": "", "leaky": ".git/config", "own": "deep/k", "links": "", "src/main.go": "", "missing": "",
 	} {
 		for range 2 { // the second answer is the cached one
-			if got, ok := f.holds(filepath.Join(dir, c.dir), c.s); got != c.want || !ok {
-				t.Errorf("%s, %+v: %q, %v; want %q", c.dir, c.s, got, ok, c.want)
+			if got, ok := f.holds(filepath.Join(dir, below)); got != want || !ok {
+				t.Errorf("%s: %q, %v; want %q", below, got, ok, want)
 			}
+		}
+	}
+	for below, want := range map[string]string{"leaky": "leaky/.git/config", "leaky/a/b": "leaky/.git/config", "repo": "", "src": ""} {
+		if want != "" {
+			want = filepath.Join(dir, want)
+		}
+		if got := gitKeepsAround(filepath.Join(dir, below)); got != want {
+			t.Errorf("around %s: %q, want %q", below, got, want)
 		}
 	}
 }
@@ -88,11 +69,11 @@ func TestSearchesOfTooManyFiles(t *testing.T) {
 		}
 	}
 	f := finder{secret: func(string) string { return "" }, most: 100}
-	if name, ok := f.holds(dir, shell.Search{Hidden: true, Ignored: true}); ok {
+	if name, ok := f.holds(dir); ok {
 		t.Errorf("%q", name)
 	}
 	more := finder{secret: f.secret, most: 1000}
-	if name, ok := more.holds(dir, shell.Search{Hidden: true, Ignored: true}); !ok || name != "" {
+	if name, ok := more.holds(dir); !ok || name != "" {
 		t.Errorf("%q, %v", name, ok)
 	}
 }

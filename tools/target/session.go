@@ -125,7 +125,7 @@ func (s *Session) Facts() policy.Target {
 		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
 	}
 	if s.Host == nil {
-		f.Resolve, f.Match, f.Holds, f.Count, f.Own = followLinks, oddMatches, s.finder.holds, countFiles, s.own
+		f.Resolve, f.Match, f.Holds, f.GitKeeps, f.Count, f.Own = followLinks, matched, s.finder.holds, gitKeepsAround, countFiles, s.own
 	}
 	if s.confined {
 		f.Git = func(ctx context.Context, dir string, args ...string) ([]byte, error) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -9,9 +10,9 @@ import (
 )
 
 // command judges one command and those that it runs in turn, and records it.
-func (a *analyser) command(words []arg, via []string, in input) names {
+func (a *analyser) command(words []arg, via []string, in input) {
 	if a.exhausted(via) {
-		return names{}
+		return
 	}
 	for _, w := range words {
 		a.rep.Dynamic = a.rep.Dynamic || w.dynamic()
@@ -20,7 +21,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	if !ok {
 		a.rep.fetchRuns(words[:1])
 		a.record(words, via, RunsCode, "which command runs is computed: "+texts.ClipBytes(words[0].src, 60))
-		return names{}
+		return
 	}
 	name = baseName(name)
 	a.harms(name, words)
@@ -29,39 +30,119 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
-		before := len(a.rep.Commands)
-		switch done := wrap(a, words, via, in); {
-		case done:
-			return names{}
-		case name == "find" && len(a.rep.Commands) > before:
-			return findPrints(words)
+		if wrap(a, words, via, in) {
+			return
 		}
 	}
 	a.folders.started = a.folders.cwds
-	defer a.folders.back(name, a.folders.cwds)
-	words = a.folders.dashless(words)
-	s, rest := a.lookup(name, words)
-	if s == nil {
-		e := effectOf(name, words)
-		a.record(words, via, e.effect, e.reason)
-		return names{}
-	}
-	c, why := s.sort(rest)
-	if why == "" {
-		c.in = in
-		why = a.judge(c)
-	}
+	why := a.reading(name, words, in)
 	if why != "" {
-		e := effectOf(name, words)
-		a.record(words, via, e.effect, why)
-		return names{}
+		a.record(words, via, effectOf(name, words).effect, why)
+		return
 	}
-	a.record(words, via, Reads, s.name+" only reads: "+s.why)
-	a.rep.Commands[len(a.rep.Commands)-1].spec = s.name
-	if s.prints != nil {
-		return s.prints(a, c)
+	row := row(name, words)
+	a.record(words, via, Reads, row+" only reads")
+	a.rep.Commands[len(a.rep.Commands)-1].spec = row
+	a.rep.Beyond = cmp.Or(a.rep.Beyond, a.searches(name, words))
+}
+
+// row returns the name of what a command that only reads does: its program, with the subcommand if that decides.
+func row(name string, words []arg) string {
+	if s, _ := lookup(name, words); talkers[name] != "" && s != nil {
+		return s.name
 	}
-	return names{}
+	if i := slices.IndexFunc(words[1:], func(w arg) bool { s, _ := w.lit(); return slices.Contains(strings.Fields(subcommands[name]), s) }); i >= 0 && subcommands[name] != "" {
+		return name + " " + words[1+i].src
+	}
+	return name
+}
+
+// searches says why a search through whole folders is not in the literal core, because one of them holds a file with
+// secrets, or "". The sandbox would hide that.
+func (a *analyser) searches(name string, words []arg) string {
+	d := &a.folders
+	if name != "grep" || d.env.Holds == nil || !short(words[1:], "rR", "recursive") {
+		return ""
+	}
+	list := fileWords(name, words[1:])
+	if len(list) == 0 {
+		list = []arg{literalArg(".")}
+	}
+	for _, w := range list {
+		for _, full := range d.fulls(w.vals[0].text) {
+			if d.env.Resolve != nil {
+				full = d.env.Resolve(full)
+			}
+			found, ok := d.env.Holds(full)
+			if !ok {
+				return "grep searches more files than can be checked for secrets; narrow it to a folder"
+			}
+			if found != "" {
+				return "grep would read " + texts.ClipBytes(found, 80) + ", which may hold secrets; narrow it to other folders"
+			}
+		}
+	}
+	return ""
+}
+
+// reading says why a command needs approval, or "" if it only looks at things: at services by the table with flags, at the
+// rest by its name.
+func (a *analyser) reading(name string, words []arg, in input) string {
+	if name == "cd" || name == "pushd" {
+		return cdCheck(a, words)
+	}
+	if talkers[name] != "" && !printsVersion(name, words) {
+		return a.service(name, words)
+	}
+	return cmp.Or(a.names(name, words), a.opens(name, words, in))
+}
+
+// cdCheck says why a change of the folder needs approval, and follows it.
+func cdCheck(a *analyser, words []arg) string {
+	list := operandsOf(words)
+	if len(list) == 0 {
+		a.folders.cwds = append(slices.Clone(a.folders.cwds), a.folders.env.Home)
+		return ""
+	}
+	text, ok := list[0].lit()
+	switch {
+	case !ok || len(list) > 1 || text == "-" || text == "" || text[0] == '+':
+		return "cd to a folder that is not known"
+	case slices.ContainsFunc([]string{"/proc", "/dev", "/sys"}, func(dir string) bool { return strings.HasPrefix(text, dir) }):
+		return "cd to a folder of the kernel"
+	case len(a.folders.cwds) > 8:
+		return "more changes of the folder than can be followed"
+	}
+	if why := a.folders.reads(list[0]); why != "" {
+		return why
+	}
+	a.folders.enter(text)
+	return ""
+}
+
+// enter records a folder that the following commands may run in. The shell takes .. for the
+// parent by name, a program for the parent of what links lead to.
+func (d *folders) enter(text string) {
+	d.entered = nil
+	for _, dir := range d.cwds {
+		switch {
+		case strings.HasPrefix(text, "/"), dir == "":
+			d.entered = append(d.entered, text)
+		default:
+			d.entered = append(d.entered, dir+"/"+text)
+			if strings.Contains(text, "..") {
+				d.entered = append(d.entered, path.Join(dir, text))
+			}
+		}
+	}
+	d.cwds = union(d.cwds, d.entered)
+}
+
+// union returns the folders of both lists, each once.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // exhausted counts a command, and reports whether there are more than can be judged.
@@ -72,37 +153,6 @@ func (a *analyser) exhausted(via []string) bool {
 	}
 	a.rep.other("more commands than can be judged")
 	return true
-}
-
-// back removes the folders that git -C added to the possible current folders: they apply to
-// this command only.
-func (d *folders) back(name string, cwds []string) {
-	if name == "git" {
-		d.cwds = cwds
-	}
-}
-
-// dashless marks the patterns that match no name beginning with a dash.
-func (d *folders) dashless(words []arg) []arg {
-	if d.env.Match == nil {
-		return words
-	}
-	words = slices.Clone(words)
-	for i := range words {
-		w := &words[i]
-		w.dashless = true
-		for _, v := range w.vals {
-			if v.kind != pattern || v.text == "" || strings.IndexByte("*?[", v.text[0]) < 0 {
-				continue
-			}
-			for _, dir := range d.cwds {
-				found, ok := d.env.Match(dir, v.text)
-				dash := slices.ContainsFunc(found, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(name, dir+"/"), "-") })
-				w.dashless = w.dashless && ok && !dash && path.IsAbs(dir)
-			}
-		}
-	}
-	return words
 }
 
 // record adds a command to the report; with an effect other than Reads it needs approval.
@@ -131,67 +181,6 @@ func privileged(via []string) string {
 		}
 	}
 	return ""
-}
-
-// lookup returns the table entry of a command and the words after its name. A subcommand may
-// follow flags of the program itself.
-func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
-	table := specs()
-	rest := words[1:]
-	if len(rest) == 1 && slices.Contains(versioned, name) {
-		if s, _ := rest[0].lit(); s == "--version" {
-			return table["--version"], rest
-		}
-	}
-	globals, ok := table[name+" *"]
-	if !ok {
-		return table[name], rest
-	}
-	n := a.leading(globals, rest)
-	if n < 0 {
-		return nil, nil
-	}
-	key := name
-	var found *spec
-	after := n
-	for i := n; i < len(rest) && i < n+3; i++ {
-		word, ok := rest[i].lit()
-		if !ok || strings.HasPrefix(word, "-") {
-			break
-		}
-		key += " " + word
-		if s := table[key]; s != nil {
-			found, after = s, i+1
-		}
-	}
-	if found == nil {
-		if n < len(rest) { // unknown subcommand
-			return nil, nil
-		}
-		return table[name], rest
-	}
-	return found, rest[after:]
-}
-
-// leading counts the flags of the program before its subcommand; -1 if one is unknown.
-func (a *analyser) leading(s *spec, words []arg) int {
-	c, n := &call{spec: s}, len(words)
-	for i := 0; i < len(words); {
-		text, known := words[i].lit()
-		if !known || !strings.HasPrefix(text, "-") || text == "-" {
-			n = i
-			break
-		}
-		used, why := s.flag(c, text, words[i+1:])
-		if why != "" {
-			return -1
-		}
-		i += 1 + used
-	}
-	if s.check != nil && s.check(a, c) != "" {
-		return -1
-	}
-	return n
 }
 
 // effect describes a command that is not in the table, as far as known.

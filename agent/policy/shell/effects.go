@@ -11,7 +11,7 @@ var effects = map[string]effect{
 	"insmod": {Privileged, "loads code into the kernel"}, "modprobe": {Privileged, "loads code into the kernel"},
 
 	"rm": {Deletes, "deletes files"}, "rmdir": {Deletes, "deletes folders"}, "unlink": {Deletes, "deletes files"}, "shred": {Deletes, "destroys files"},
-	"srm": {Deletes, "destroys files"}, "trash": {Deletes, "deletes files"}, "mkfs": {Deletes, "erases a disk"}, "wipefs": {Deletes, "erases a disk"},
+	"srm": {Deletes, "destroys files"}, "trash": {Deletes, "deletes files"}, "find -delete": {Deletes, "deletes files"}, "mkfs": {Deletes, "erases a disk"}, "wipefs": {Deletes, "erases a disk"},
 	"fdisk": {Deletes, "changes partitions"}, "parted": {Deletes, "changes partitions"}, "kill": {Deletes, "ends processes"},
 	"pkill": {Deletes, "ends processes"}, "killall": {Deletes, "ends processes"}, "dropdb": {Deletes, "deletes a database"},
 	"shutdown": {Deletes, "stops the machine"}, "reboot": {Deletes, "stops the machine"}, "poweroff": {Deletes, "stops the machine"},

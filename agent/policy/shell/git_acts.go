@@ -138,7 +138,7 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	switch {
 	case !known:
 		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is known only when it runs", Words: len(words), Unsure: true}
-	case slices.Contains(strings.Fields(gitPlain), name), slices.ContainsFunc(gitTools, func(s spec) bool { return strings.HasPrefix(s.name+" ", "git "+name+" ") }):
+	case slices.Contains(strings.Fields(gitPlain), name), slices.Contains(strings.Fields(subcommands["git"]), name), subcommands["git "+name] != "":
 		return gitOdd(name, at+1, odd)
 	}
 	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}

@@ -131,6 +131,9 @@ func coreWords(words []arg, piped bool) string {
 		return notInCore(name, firstText(rest))
 	}
 	call, why := s.sort(rest)
+	if why == "" {
+		why = call.afterDashes()
+	}
 	switch {
 	case why != "":
 		return why
@@ -141,7 +144,7 @@ func coreWords(words []arg, piped bool) string {
 	case piped && len(call.rest) > s.own:
 		return "a pipe into " + s.name + " with the name of a file"
 	case s.check != nil:
-		return s.check(nil, call)
+		return s.check(call)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 		{name: "cd", check: coreFolder},
 		{name: "readlink", flags: "-fn"},
 		{name: "realpath"},
-		{name: "grep", flags: "-EFivwxnclLqshHor -e: -A: -B: -C: -m:", own: 1},
+		{name: "grep", flags: "-EFivwxnclLqshHor -e: -A: -B: -C: -m:", own: 1, check: grepCheck},
 		{name: "sort", flags: "-nrufhV -k: -t:"},
 		{name: "uniq", flags: "-cdui", max: 1},
 		{name: "cut", flags: "-d: -f: -c: -s"},
@@ -89,7 +89,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --plain --type: --state: --failed --user --lines: --property: --value --quiet"
 
 // coreFolder requires exactly one folder.
-func coreFolder(_ *analyser, c *call) string {
+func coreFolder(c *call) string {
 	if s, ok := literals(c.rest); !ok || len(s) != 1 || s[0] == "-" {
 		return "cd to a folder that is not written out"
 	}
@@ -102,7 +102,7 @@ var coreFindTests = map[string]int{
 	"-print": 0, "-print0": 0, "-prune": 0, "-o": 0, "-a": 0, "-not": 0, "!": 0, "(": 0, ")": 0,
 }
 
-func coreFind(_ *analyser, c *call) string {
+func coreFind(c *call) string {
 	folders := true
 	for i := 0; i < len(c.rest); i++ {
 		text := c.rest[i].src

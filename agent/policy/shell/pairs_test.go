@@ -10,11 +10,13 @@ import (
 // does not.
 func TestOneThingMore(t *testing.T) {
 	for _, lines := range [][2]string{
-		{`test -n "${x:-y}"`, `test -n "${x:=y}"`},
-		{`test -n "${x-y}"`, `test -n "${x=y}"`},
 		{"ls | xargs -0 echo rm", "ls | xargs -0 rm echo"},
 		{"ls | xargs -n 1 echo rm", "ls | xargs -n 1 rm echo"},
-		{"git remote get-url origin", "git remote get-url origin other"},
+		{"git remote -v", "git remote add x y"},
+		{"sed -n p x", "sed -ni p x"},
+		{"go env", "go env -w A=1"},
+		{"tar tf x.tar", "tar xf x.tar"},
+		{"git branch --list x", "git branch x"},
 		{"find . -exec echo {} +", "find . -exec rm {} +"},
 		{"find . -exec echo {} ';'", "find . -exec echo {} ';' -exec rm {} ';'"},
 	} {

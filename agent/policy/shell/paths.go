@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -24,42 +23,16 @@ type folders struct {
 	written   map[string]string // texts that it writes out into files, by their base names
 }
 
-// reads returns why reading the content of the file that w names needs approval, or "".
+// reads returns why reading the content of the file that w names needs approval, or "". What is computed is the kernel's
+// business.
 func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
-		switch v.kind {
-		case dynamic:
-			return "the name of a file that is read is computed: " + texts.ClipBytes(w.src, 60)
-		case output:
-			return "which files are read depends on a command: " + texts.ClipBytes(w.src, 60)
-		}
-		if why := cmp.Or(d.secret(v), d.outside(v)); why != "" {
+		if why := d.opens(v, false); why != "" {
 			return why
 		}
 	}
 	return ""
 }
-
-// lists returns why a file may not even be named to a command that does not show its content,
-// or "": names that are secret in themselves, and paths outside the workspace.
-func (d *folders) lists(w arg) string {
-	for _, v := range w.vals {
-		if v.kind == literal || v.kind == pattern && dotted(v.text) {
-			if why := d.secret(v); why != "" {
-				return why
-			}
-		}
-		if v.kind == literal || v.kind == pattern {
-			if why := d.outside(v); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
-}
-
-// here returns why reading what a command finds in its current folder needs approval, or "".
-func (d *folders) here() string { return d.outside(val{text: "."}) }
 
 // outside returns why a value, as a path in one of the possible current folders, needs
 // approval, or "".
@@ -87,22 +60,15 @@ func (d *folders) outside(v val) string {
 	return ""
 }
 
-// matched judges the links that a pattern matches in a folder, by their destination.
+// matched judges where the links lead that a pattern matches in a folder.
 func (d *folders) matched(dir, pattern string) string {
 	if d.env.Match == nil || d.env.Resolve == nil {
 		return ""
 	}
-	links, ok := d.env.Match(d.env.Resolve(dir), pattern)
-	if !ok {
-		return "a pattern that matches more than can be judged: " + texts.ClipBytes(pattern, 60)
-	}
-	for _, link := range links {
-		real := d.env.Resolve(link) // or a name with a dash, which is no link
-		if s := d.env.Secret(real, false); s != "" {
-			return secretReason(s, false)
-		}
-		if why := d.env.Border(real); why != "" {
-			return texts.ClipBytes(link, 60) + " leads to " + texts.ClipBytes(real, 60) + ", " + why
+	found, _ := d.env.Match(d.env.Resolve(dir), pattern) // of too many the kernel refuses those outside
+	for _, name := range found {
+		if why := d.env.Border(name); why != "" {
+			return texts.ClipBytes(pattern, 60) + " leads to " + texts.ClipBytes(name, 60) + ", " + why
 		}
 	}
 	return ""

@@ -24,16 +24,16 @@ type shape struct {
 var shapes = sync.OnceValue(func() map[string]*shape {
 	m := make(map[string]*shape)
 	for _, s := range []shape{
-		{spec: spec{name: "mkdir", flags: "-pv --parents --verbose", why: "it makes folders"}, option: "-p"},
-		{spec: spec{name: "touch", flags: "-amc --no-create", why: "it makes empty files, or sets their time"}, option: "-c"},
-		{spec: spec{name: "chmod", flags: "-vc --verbose --changes", why: "it changes rights, not those of other users"}, first: regexp.MustCompile(`^(u?[+-][rx]{1,2}|u[+-][rwx]{1,3}|6[04][04]|7[05][05])$`), sample: "+x", option: "-v"},
-		{spec: spec{name: "gofmt", flags: "-l -w -d -s -e", why: "it formats Go files, and runs nothing"}, option: "-w", whole: true},
-		{spec: spec{name: "gofumpt", flags: "-l -w -d -e !extra", why: "it formats Go files, and runs nothing"}, option: "-w", whole: true},
-		{spec: spec{name: "shfmt", flags: "-w -l -d -s -i: !ci !bn !sr", why: "it formats shell scripts, and runs nothing"}, option: "-w", whole: true},
-		{spec: spec{name: "clang-format", flags: "-i --verbose", why: "it formats files; its settings name no program"}, option: "-i"},
-		{spec: spec{name: "black", flags: "-q -v --quiet --verbose --check --diff", why: "it formats Python files, and runs none"}, option: "-q", whole: true},
-		{spec: spec{name: "dos2unix", flags: "-q -v", why: "it changes line ends"}, option: "-q"},
-		{spec: spec{name: "unix2dos", flags: "-q -v", why: "it changes line ends"}, option: "-q"},
+		{spec: spec{name: "mkdir", flags: "-pv --parents --verbose"}, option: "-p"},
+		{spec: spec{name: "touch", flags: "-amc --no-create"}, option: "-c"},
+		{spec: spec{name: "chmod", flags: "-vc --verbose --changes"}, first: regexp.MustCompile(`^(u?[+-][rx]{1,2}|u[+-][rwx]{1,3}|6[04][04]|7[05][05])$`), sample: "+x", option: "-v"},
+		{spec: spec{name: "gofmt", flags: "-l -w -d -s -e"}, option: "-w", whole: true},
+		{spec: spec{name: "gofumpt", flags: "-l -w -d -e !extra"}, option: "-w", whole: true},
+		{spec: spec{name: "shfmt", flags: "-w -l -d -s -i: !ci !bn !sr"}, option: "-w", whole: true},
+		{spec: spec{name: "clang-format", flags: "-i --verbose"}, option: "-i"},
+		{spec: spec{name: "black", flags: "-q -v --quiet --verbose --check --diff"}, option: "-q", whole: true},
+		{spec: spec{name: "dos2unix", flags: "-q -v"}, option: "-q"},
+		{spec: spec{name: "unix2dos", flags: "-q -v"}, option: "-q"},
 	} {
 		s.compile()
 		m[s.name] = &s

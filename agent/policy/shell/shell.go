@@ -6,10 +6,10 @@
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //
-// Nothing is allowed because it looks harmless: a command is read-only when the table in this
-// package lists it with every flag that it has here. Whatever is computed at run time, can't
-// be parsed, or means something else to another shell is not read-only. The analysis opens no
-// file and starts no process.
+// A program is read-only when every program in it is on the list of those that people use to look at things, and neither
+// a redirection nor a flag plainly writes. That makes it harmless in the read-only sandbox only, where the kernel refuses
+// what it would change and hides files with secrets; without, the literal core counts, which has a table of flags. The
+// analysis opens no file and starts no process.
 package shell
 
 import (
@@ -48,14 +48,15 @@ type Env struct {
 	// exist. It gets .. unresolved: it means the parent of what the link before it points to.
 	// nil follows none.
 	Resolve func(path string) string
-	// Match returns the critical matches of a pattern in a folder: symbolic links, and names
-	// that begin with a dash. ok is false if there is too much to examine. nil means that
-	// folders can't be read.
-	Match func(dir, pattern string) (odd []string, ok bool)
-	// Holds returns the name of a file that may hold secrets among those that a recursive search
-	// of a folder reads, or "". ok is false if there is too much to examine. nil means that folders
-	// can't be read.
-	Holds func(dir string, s Search) (name string, ok bool)
+	// Match returns what a pattern matches in a folder now, as absolute paths. ok is false if there is too much to examine.
+	// nil means that folders can't be read.
+	Match func(dir, pattern string) (found []string, ok bool)
+	// Holds returns the name of a file that may hold secrets among those in a folder and below it, or "". ok is false if
+	// there is too much to examine. nil means that folders can't be read.
+	Holds func(dir string) (name string, ok bool)
+	// GitKeeps returns the file in which the settings of the repository around a folder have a password, or "". The sandbox can't
+	// hide it, as git reads it. nil means that folders can't be read.
+	GitKeeps func(dir string) string
 }
 
 // Effect classifies what a command does, judging by its name and arguments.
@@ -174,10 +175,35 @@ func Analyse(text string, env Env) (r Report) {
 	for _, c := range r.Commands {
 		r.Talks = cmp.Or(r.Talks, talks(c))
 	}
-	if r.ReadOnly {
-		r.Beyond = core(text)
+	if !r.ReadOnly {
+		r.Beyond = ""
+		return r
+	}
+	r.Beyond = cmp.Or(core(text), r.Beyond)
+	if why := gitKept(env, r); why != "" {
+		r.ReadOnly, r.Reason, r.Beyond = false, why, ""
+		r.Other = append(r.Other, why)
 	}
 	return r
+}
+
+// gitKept says why a program that only reads needs approval where git's settings have a password, or "": git has to read
+// them, so the sandbox can't keep other programs from it, unless all their words are written out.
+func gitKept(env Env, r Report) string {
+	if env.GitKeeps == nil || env.Cwd == "" {
+		return ""
+	}
+	for _, c := range r.Commands {
+		deep := c.Name() == "grep" && short(arguments(c), "rR", "recursive")
+		if c.Name() == "git" || c.InCore() && !deep {
+			continue
+		}
+		if file := env.GitKeeps(env.Cwd); file != "" {
+			return c.Name() + " may read " + texts.ClipBytes(file, 80) + ", which has a password in it"
+		}
+		break
+	}
+	return ""
 }
 
 // analyser walks one program: it evaluates its words, judges its commands and collects what

@@ -1,20 +1,9 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"buddy/texts"
-)
-
-// operands is the meaning of a command's words that are not flags.
-type operands int
-
-const (
-	noFiles operands = iota // not file names
-	content                 // files whose content is shown
-	listed                  // files whose metadata is shown
-	unseen                  // not file names, and never printed
 )
 
 // spec describes a read-only command.
@@ -25,15 +14,10 @@ type spec struct {
 	// --word, --word: (takes a value), --word? (value only after =), !word (one dash, as in
 	// Go), :: takes two values, < one that names a file.
 	flags string
-	takes operands
 	raw   bool // the command has no flags, or check judges them
-	any   bool // no flag makes it do more than read, so a word may be computed
 	max   int  // largest number of operands; 0 is any number, -1 none
-	own   int  // in the literal core: operands that are not files
-	check func(a *analyser, c *call) string
-	// prints returns what is known about the names that the command prints.
-	prints func(a *analyser, c *call) names
-	why    string // why it is read-only
+	own   int  // operands that are not files
+	check func(c *call) string
 
 	parsed map[string]arity
 	files  map[string]bool // flags whose values are file names
@@ -56,7 +40,6 @@ type call struct {
 	flags []flag
 	rest  []arg // operands
 	from  int   // index of the operand after --, or -1
-	in    input
 }
 
 type flag struct {
@@ -87,6 +70,14 @@ func (c *call) values(names ...string) []arg {
 		}
 	}
 	return out
+}
+
+// given returns the values of all flags.
+func (c *call) given() (all []arg) {
+	for _, f := range c.flags {
+		all = append(all, f.vals...)
+	}
+	return all
 }
 
 // compile parses the list of flags.
@@ -142,9 +133,9 @@ func (s *spec) sort(words []arg) (*call, string) {
 		case s.valued(w):
 			name, value, _ := strings.Cut(w.vals[0].text, "=")
 			c.flags = append(c.flags, flag{name, []arg{literalArg(unescape(value))}})
-		case !s.any && w.several():
+		case w.several():
 			return nil, "a word of " + s.name + " may become several, and flags: " + texts.ClipBytes(w.src, 60)
-		case !w.dash(), text == "-", !known && s.any:
+		case !w.dash(), text == "-":
 			c.rest = append(c.rest, w)
 		case !known:
 			return nil, "a flag of " + s.name + " is known only when it runs: " + texts.ClipBytes(w.src, 60)
@@ -229,7 +220,7 @@ func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
 	for _, w := range next[:n] {
 		text, known := w.lit()
 		number := known && len(text) > 1 && digits(strings.TrimLeft(text[1:], "+"))
-		if w.split || (w.dash() && !number && !s.any && text != "-") {
+		if w.split || (w.dash() && !number && text != "-") {
 			return 0, "the value of " + s.name + " " + name + " may be a flag: " + texts.ClipBytes(w.src, 60)
 		}
 	}
@@ -241,125 +232,15 @@ func (s *spec) refuse(text string) string {
 	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to only read"
 }
 
-// judge returns why the call is not read-only, or "".
-func (a *analyser) judge(c *call) string {
-	s := c.spec
-	if why := c.afterDashes(); why != "" {
-		return why
-	}
-	many := 0
-	for _, w := range c.rest {
-		if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern {
-			many = 1000
-		}
-	}
-	if s.max == -1 && len(c.rest) > 0 || s.max > 0 && len(c.rest)+many > s.max {
-		return s.name + " with more words may do more than read"
-	}
-	if s.check != nil {
-		if why := s.check(a, c); why != "" {
-			return why
-		}
-	}
-	if s.takes == unseen {
-		return ""
-	}
-	return a.folders.judgeFiles(c)
-}
-
 // afterDashes refuses words after -- that begin with a dash: not every program knows --, and
 // files of such names can be written ./-x.
 func (c *call) afterDashes() string {
-	if c.from < 0 || c.spec.any || strings.HasPrefix(c.spec.name, "git ") || slices.Contains([]string{"grep", "egrep", "fgrep", "rg"}, c.spec.name) {
+	if c.from < 0 || c.spec.name == "grep" {
 		return ""
 	}
 	for _, w := range c.rest[c.from:] {
 		if w.dash() {
 			return "a word of " + c.spec.name + " after -- begins with a dash: " + texts.ClipBytes(w.src, 40)
-		}
-	}
-	return ""
-}
-
-// judgeFiles judges every word that may name a file, including values of flags.
-func (d *folders) judgeFiles(c *call) string {
-	for _, w := range c.rest {
-		if strings.HasPrefix(c.spec.name, "git ") && w.commit() {
-			continue
-		}
-		if why := d.judgeFile(c.spec.takes, w); why != "" {
-			return why
-		}
-	}
-	if c.spec.takes != noFiles && len(c.rest) == 0 && !c.in.piped {
-		if why := d.here(); why != "" {
-			return why
-		}
-	}
-	return d.judgeValues(c)
-}
-
-// judgeValues judges the values of flags.
-func (d *folders) judgeValues(c *call) string {
-	for _, f := range c.flags {
-		for _, w := range f.vals {
-			file := c.spec.files["-"+strings.TrimLeft(f.name, "-")]
-			if c.spec.takes == noFiles && !file {
-				continue
-			}
-			if why := d.named(file, w); why != "" {
-				return why
-			}
-			if c.spec.takes == content && w.dynamic() && !c.spec.any {
-				return "a value of " + c.spec.name + " " + f.name + " is known only when it runs"
-			}
-		}
-	}
-	return ""
-}
-
-func (d *folders) judgeFile(takes operands, w arg) string {
-	switch takes {
-	case content:
-		return d.reads(w)
-	case listed:
-		if why := d.lists(w); why != "" {
-			return why
-		}
-	}
-	return shown(w)
-}
-
-// named judges the value of a flag as a possible secret and, with file, as a file.
-func (d *folders) named(file bool, w arg) string {
-	if file {
-		return d.reads(w)
-	}
-	for _, v := range w.vals {
-		if v.kind == literal || v.kind == pattern && dotted(v.text) {
-			if why := d.secret(v); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
-}
-
-// commit reports whether the word is a commit name printed by git.
-func (w arg) commit() bool {
-	for _, v := range w.vals {
-		if v.kind != output || !v.names.commit {
-			return false
-		}
-	}
-	return len(w.vals) > 0
-}
-
-// shown returns why the value of a word may not be printed, or "".
-func shown(w arg) string {
-	for _, v := range w.vals {
-		if v.kind == dynamic && v.open {
-			return "a variable that may hold a secret is printed: " + texts.ClipBytes(w.src, 60)
 		}
 	}
 	return ""

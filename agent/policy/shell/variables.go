@@ -7,6 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"buddy/texts"
+
+	"buddy/texts/secretvariable"
 )
 
 // variable holds what the program assigns to a variable, anywhere in it.
@@ -110,8 +112,7 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	name := as.Name.Value
 	a.folders.adrift = a.folders.adrift || redirectsGit(name)
 	if as.Index != nil {
-		a.rep.other("an assignment to an element, whose index is computed: " + name)
-		a.index(as.Index)
+		a.arithmetic(as.Index)
 	}
 	value := literalArg("")
 	if as.Value != nil {
@@ -120,8 +121,7 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if as.Array != nil {
 		for _, e := range as.Array.Elems {
 			if e.Index != nil {
-				a.rep.other("an array with indices: " + name)
-				a.index(e.Index)
+				a.arithmetic(e.Index)
 			}
 			if e.Value != nil {
 				a.word(e.Value)
@@ -188,16 +188,6 @@ func assignable(name string, value arg, exported bool) string {
 	return ""
 }
 
-// harmlessVars are variables of the environment that may be printed.
-var harmlessVars = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "PWD", "OLDPWD", "SHELL", "LANG", "LC_ALL", "TERM", "COLORTERM", "EDITOR", "VISUAL",
-	"PAGER", "GOPATH", "GOROOT", "GOBIN", "GOOS", "GOARCH", "GOFLAGS", "HOSTNAME", "HOSTTYPE", "OSTYPE", "MACHTYPE", "UID",
-	"EUID", "PPID", "TMPDIR", "VIRTUAL_ENV", "CONDA_DEFAULT_ENV", "NODE_ENV", "JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME",
-	"PYTHONPATH", "NVM_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
-	"XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE", "TMUX", "TMUX_PANE", "BASH_VERSION", "ZSH_VERSION", "SHLVL",
-	"RANDOM", "SECONDS", "LINENO", "COLUMNS", "LINES", "KUBECONFIG", "DOCKER_HOST", "CI", "TZ", "EPOCHSECONDS",
-}
-
 // param appends a parameter expansion.
 func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	b.modifiers(p)
@@ -216,8 +206,10 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	b.arg.split = b.arg.split || !quoted || name == "@" || name == "*"
-	own := b.a.scope.vars[name] != nil && b.a.scope.sure[name] || positional(name)
-	b.computed(val{kind: dynamic, open: !own && !slices.Contains(harmlessVars, name)})
+	if own := v != nil || positional(name); !own && secretvariable.Find(name) != "" {
+		b.a.rep.other("the variable " + texts.ClipBytes(name, 40) + " may hold a secret")
+	}
+	b.computed(val{kind: dynamic})
 }
 
 // isSimple reports whether an expansion is the plain value of a variable.
@@ -266,19 +258,11 @@ func (b *builder) folder(name string) bool {
 	return true
 }
 
-// modifiers visits what is inside ${…} and refuses what evaluates more than it shows.
+// modifiers visits what is inside ${…}.
 func (b *builder) modifiers(p *syntax.ParamExp) {
 	a := b.a
-	switch {
-	case p.Excl || p.Names != 0:
-		a.rep.other("${!…} uses a variable that another one names")
-	case p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0:
-		a.rep.other("an expansion that shells read differently")
-	case p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0:
-		a.rep.other("an expansion that shells read differently")
-	}
 	if p.Index != nil {
-		a.index(p.Index)
+		a.arithmetic(p.Index)
 	}
 	if p.Slice != nil {
 		a.arithmetic(p.Slice.Offset)
@@ -289,105 +273,26 @@ func (b *builder) modifiers(p *syntax.ParamExp) {
 		a.word(p.Repl.With)
 	}
 	if p.Exp != nil {
-		a.expansion(p.Exp)
+		a.word(p.Exp.Word)
 	}
 }
 
-func (a *analyser) expansion(e *syntax.Expansion) {
-	switch e.Op {
-	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		a.rep.other("${…:=…} assigns a variable")
-	case syntax.OtherParamOps:
-		a.rep.other("${…@…} may evaluate the value of a variable")
-	}
-	a.word(e.Word)
-}
-
-// index visits the index of an array: @, * and numbers need no evaluation.
-func (a *analyser) index(x syntax.ArithmExpr) {
-	if w, ok := x.(*syntax.Word); ok {
-		if s := w.Lit(); s == "@" || s == "*" {
-			return
-		}
-	}
-	a.arithmetic(x)
-}
-
-// arithmetic visits an expression. Shells evaluate the values of its variables as expressions,
-// in which a[$(cmd)] runs cmd: only numbers that the program itself assigned are known to be
-// harmless.
+// arithmetic visits the commands in an expression.
 func (a *analyser) arithmetic(x syntax.ArithmExpr) {
 	switch x := x.(type) {
-	case nil:
 	case *syntax.Word:
-		a.operand(x)
+		a.word(x)
 	case *syntax.ParenArithm:
 		a.arithmetic(x.X)
 	case *syntax.UnaryArithm:
-		if x.Op == syntax.Inc || x.Op == syntax.Dec {
-			a.rep.other("arithmetic that assigns")
-		}
 		a.arithmetic(x.X)
 	case *syntax.BinaryArithm:
-		if x.Op >= syntax.AddAssgn && x.Op <= syntax.PowAssgn || x.Op == syntax.Assgn {
-			a.rep.other("arithmetic that assigns")
-		}
 		a.arithmetic(x.X)
 		a.arithmetic(x.Y)
-	default:
-		a.rep.other("arithmetic that is not understood")
 	}
-}
-
-func (a *analyser) operand(w *syntax.Word) {
-	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if !digits(strings.TrimPrefix(p.Value, "-")) && !a.scope.numeric(p.Value) {
-				a.rep.other("arithmetic with the variable " + texts.ClipBytes(p.Value, 40) + ", whose value would be evaluated")
-			}
-		case *syntax.ParamExp:
-			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})
-			if p.Length || p.Param != nil && (p.Param.Value == "#" || p.Param.Value == "?" || a.scope.numeric(p.Param.Value)) {
-				continue
-			}
-			a.rep.other("arithmetic with a value that would be evaluated")
-		case *syntax.ArithmExp:
-			a.arithmetic(p.X)
-		case *syntax.CmdSubst:
-			if v := a.word(&syntax.Word{Parts: []syntax.WordPart{p}}); !v.vals[0].names.number {
-				a.rep.other("arithmetic with the output of a command, which would be evaluated")
-			}
-		default:
-			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})
-			a.rep.other("arithmetic with a text that would be evaluated")
-		}
-	}
-}
-
-func (s *scope) numeric(name string) bool {
-	v := s.vars[name]
-	if v == nil || !s.sure[name] {
-		return false
-	}
-	if v.numbers {
-		return true
-	}
-	if v.times != 1 {
-		return false
-	}
-	for _, x := range v.vals {
-		if (x.kind != literal || !digits(x.text)) && (x.kind != output || !x.names.number) {
-			return false
-		}
-	}
-	return len(v.vals) > 0
 }
 
 func (b *builder) arithmetic(p *syntax.ArithmExp) {
-	if p.Bracket || p.Unsigned {
-		b.a.rep.other("arithmetic that shells read differently")
-	}
 	b.a.arithmetic(p.X)
 	b.text("1")
 }
@@ -395,17 +300,12 @@ func (b *builder) arithmetic(p *syntax.ArithmExp) {
 // substitution appends the output of $(…).
 func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	a := b.a
-	if p.TempFile || p.ReplyVar {
-		a.rep.other("a substitution that shells read differently")
-	}
 	a.visited++
 	b.arg.split = b.arg.split || !quoted
 	before := len(a.rep.Commands)
-	var out names
-	a.folders.within(func() { a.scope.maybe(func() { out = a.stmts(p.Stmts) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmts(p.Stmts) }) })
 	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
-	out.noDash = out.noDash && (quoted || out.word || out.number)
-	b.computed(val{kind: output, names: out})
+	b.computed(val{kind: dynamic})
 }
 
 // process appends the file name that stands for <(…).

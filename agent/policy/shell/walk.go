@@ -2,43 +2,23 @@ package shell
 
 import (
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"buddy/texts"
 )
 
-// names describes the words that a command prints.
-type names struct {
-	commit bool // they are names of commits
-	noDash bool // none begins with -
-	word   bool // none contains blanks
-	number bool // it is one number
-	nul    bool // a NUL ends each, not a newline
-}
-
 // input describes what a command reads from.
 type input struct {
 	piped bool
-	names names
 }
 
-func (a *analyser) stmts(list []*syntax.Stmt) names {
-	var out names
-	for _, s := range list {
-		out = a.stmt(s, input{})
-	}
-	if len(list) != 1 {
-		return names{}
-	}
-	return out
-}
+func (a *analyser) stmts(list []*syntax.Stmt) { a.body(list, input{}) }
 
-// stmt visits one statement and returns what it prints.
-func (a *analyser) stmt(s *syntax.Stmt, in input) names {
+// stmt visits one statement.
+func (a *analyser) stmt(s *syntax.Stmt, in input) {
 	if s == nil {
-		return names{}
+		return
 	}
 	if s.Background || s.Coprocess || s.Disown {
 		a.rep.other("a part of it stays running in the background")
@@ -49,26 +29,22 @@ func (a *analyser) stmt(s *syntax.Stmt, in input) names {
 		w, reads := a.redirect(r)
 		in.piped = reads || in.piped
 		given = append(given, redirected{r.Op, w})
-		if c, ok := s.Cmd.(*syntax.CallExpr); ok && (r.Op == syntax.RdrAll || r.Op == syntax.AppAll) && c.End().After(r.Pos()) {
-			a.rep.other("&> ends the command for a POSIX shell: what follows is another one")
-		}
 	}
 	at := a.folders.at
-	out := a.cmd(s.Cmd, in)
+	a.cmd(s.Cmd, in)
 	redirections(a, given, before)
 	if s.Background {
 		a.folders.at = at
 	}
-	return out
 }
 
-func (a *analyser) cmd(c syntax.Command, in input) names {
+func (a *analyser) cmd(c syntax.Command, in input) {
 	switch c := c.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		return a.call(c, in)
+		a.call(c, in)
 	case *syntax.BinaryCmd:
-		return a.binary(c, in)
+		a.binary(c, in)
 	case *syntax.Block:
 		a.body(c.Stmts, in)
 	case *syntax.Subshell:
@@ -82,18 +58,16 @@ func (a *analyser) cmd(c syntax.Command, in input) names {
 	case *syntax.CaseClause:
 		a.scope.maybe(func() { a.caseClause(c, in) })
 	case *syntax.TimeClause:
-		return a.stmt(c.Stmt, in)
+		a.stmt(c.Stmt, in)
 	case *syntax.TestClause:
 		a.test(c.X)
 	default:
 		a.rare(c, in)
 	}
-	return names{}
 }
 
 // body visits statements that share their input.
 func (a *analyser) body(list []*syntax.Stmt, in input) {
-	in.names = names{}
 	for _, s := range list {
 		a.stmt(s, in)
 	}
@@ -123,9 +97,6 @@ func (a *analyser) whileClause(c *syntax.WhileClause, in input) {
 }
 
 func (a *analyser) forClause(c *syntax.ForClause, in input) {
-	if c.Select || c.Braces {
-		a.rep.other("a loop that shells read differently")
-	}
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		v := a.scope.vars[l.Name.Value]
@@ -141,7 +112,6 @@ func (a *analyser) forClause(c *syntax.ForClause, in input) {
 			a.scope.sure[l.Name.Value] = len(vals) > 0
 		}
 	case *syntax.CStyleLoop:
-		a.rep.other("a loop with arithmetic that assigns")
 		a.arithmetic(l.Init)
 		a.arithmetic(l.Cond)
 		a.arithmetic(l.Post)
@@ -150,9 +120,6 @@ func (a *analyser) forClause(c *syntax.ForClause, in input) {
 }
 
 func (a *analyser) caseClause(c *syntax.CaseClause, in input) {
-	if c.Braces {
-		a.rep.other("a case that shells read differently")
-	}
 	a.word(c.Word)
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
@@ -162,7 +129,7 @@ func (a *analyser) caseClause(c *syntax.CaseClause, in input) {
 	}
 }
 
-// rare visits constructs that are never read-only but contain commands that rules judge.
+// rare visits constructs that are seldom read-only but contain commands that rules judge.
 func (a *analyser) rare(c syntax.Command, in input) {
 	switch c := c.(type) {
 	case *syntax.FuncDecl:
@@ -183,10 +150,8 @@ func (a *analyser) rare(c syntax.Command, in input) {
 	case *syntax.DeclClause:
 		a.declare(c)
 	case *syntax.ArithmCmd:
-		a.rep.other("((…)) is a command in other shells")
 		a.arithmetic(c.X)
 	case *syntax.LetClause:
-		a.rep.other("let evaluates and assigns")
 		for _, x := range c.Exprs {
 			a.arithmetic(x)
 		}
@@ -195,22 +160,18 @@ func (a *analyser) rare(c syntax.Command, in input) {
 	}
 }
 
-// declare visits export, declare, local and the like: only plain assignments of harmless
-// variables are read-only.
+// declare visits export, declare, local and the like. Without an assignment they print all variables, which may hold secrets.
 func (a *analyser) declare(c *syntax.DeclClause) {
-	export := c.Variant.Value == "export"
-	if !export || len(c.Args) == 0 {
+	if !slices.ContainsFunc(c.Args, func(as *syntax.Assign) bool { return as.Name != nil }) {
 		a.rep.other(c.Variant.Value + " changes or prints the variables of the shell")
 	}
 	for _, as := range c.Args {
-		if as.Naked || as.Name == nil {
-			if as.Value != nil {
-				a.word(as.Value)
-			}
-			a.rep.other(c.Variant.Value + " changes or prints the variables of the shell")
-			continue
+		switch {
+		case as.Name != nil && !as.Naked:
+			a.assign(as, c.Variant.Value == "export")
+		case as.Value != nil:
+			a.word(as.Value)
 		}
-		a.assign(as, true)
 	}
 }
 
@@ -233,18 +194,16 @@ func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 	}
 }
 
-func (a *analyser) binary(c *syntax.BinaryCmd, in input) names {
+func (a *analyser) binary(c *syntax.BinaryCmd, in input) {
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
 		a.list(c, in)
-		return names{}
+		return
 	}
 	before := len(a.rep.Commands)
-	var out names
-	a.folders.within(func() { a.scope.maybe(func() { out = a.stmt(c.X, in) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.X, in) }) })
 	middle := len(a.rep.Commands)
-	a.folders.within(func() { a.scope.maybe(func() { out = a.stmt(c.Y, input{piped: true, names: out}) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.Y, input{piped: true}) }) })
 	pipes(a, c.Y, before, middle)
-	return out
 }
 
 // list visits x && y and x || y. In a && b && c, everything before c has run when c does.
@@ -283,7 +242,7 @@ func isCd(s *syntax.Stmt) bool {
 }
 
 // call visits a simple command.
-func (a *analyser) call(c *syntax.CallExpr, in input) names {
+func (a *analyser) call(c *syntax.CallExpr, in input) {
 	a.visited++
 	for _, as := range c.Assigns {
 		if as.Name != nil && as.Name.Value == "IFS" && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
@@ -292,10 +251,9 @@ func (a *analyser) call(c *syntax.CallExpr, in input) names {
 		}
 		a.assign(as, len(c.Args) > 0)
 	}
-	if len(c.Args) == 0 {
-		return names{}
+	if len(c.Args) > 0 {
+		a.command(a.args(c.Args), nil, in)
 	}
-	return a.command(a.args(c.Args), nil, in)
 }
 
 // redirect visits a redirection. It returns the file, or the text of a here-document, and
@@ -311,12 +269,7 @@ func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 	}
 	why := ""
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
-		if s, ok := w.lit(); !ok || !plain(s, "_") {
-			why = "an unusual end of a here-document"
-		}
-	case syntax.WordHdoc:
-		why = shown(w)
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 	case syntax.RdrIn:
 		why = a.folders.reads(w)
 		a.rep.Files = append(a.rep.Files, w.public())
@@ -360,70 +313,11 @@ func (a *analyser) test(x syntax.TestExpr) {
 	case *syntax.ParenTest:
 		a.test(x.X)
 	case *syntax.UnaryTest:
-		switch x.Op {
-		case syntax.TsVarSet, syntax.TsRefVar, syntax.TsOptSet:
-			a.rep.other("[[ -v ]] evaluates the index of a variable")
-		}
 		a.test(x.X)
 	case *syntax.BinaryTest:
-		a.binaryTest(x)
+		a.test(x.X)
+		a.test(x.Y)
 	default:
 		a.rep.other("a test that is not understood")
 	}
-}
-
-// binaryTest visits a test with two operands. To a POSIX shell [[ is an unknown command: what
-// follows || and && is another one, and > creates a file.
-func (a *analyser) binaryTest(x *syntax.BinaryTest) {
-	switch x.Op {
-	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-		a.compared(x.X)
-		a.compared(x.Y)
-		return
-	case syntax.TsBefore, syntax.TsAfter:
-		a.rep.other("[[ … > … ]] writes a file in other shells")
-	case syntax.AndTest, syntax.OrTest:
-		if _, unary := leftmost(x.Y).(*syntax.UnaryTest); !unary {
-			a.rep.other("[[ … || … ]] runs a command in other shells")
-		}
-	case syntax.TsReMatch:
-		if w, ok := x.Y.(*syntax.Word); !ok || hasPipe(w) {
-			a.rep.other("[[ … =~ …|… ]] runs a command in other shells")
-		}
-	}
-	a.test(x.X)
-	a.test(x.Y)
-}
-
-// leftmost returns the test that comes first in the text.
-func leftmost(x syntax.TestExpr) syntax.TestExpr {
-	for {
-		b, ok := x.(*syntax.BinaryTest)
-		if !ok {
-			return x
-		}
-		x = b.X
-	}
-}
-
-func hasPipe(w *syntax.Word) bool {
-	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
-		l, ok := p.(*syntax.Lit)
-		return ok && strings.ContainsAny(l.Value, "|;&<>")
-	})
-}
-
-// compared visits an operand of -eq and the like, which [[ evaluates.
-func (a *analyser) compared(x syntax.TestExpr) {
-	w, ok := x.(*syntax.Word)
-	if !ok {
-		a.rep.other("a test that is not understood")
-		return
-	}
-	if len(w.Parts) == 1 {
-		if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && !q.Dollar && len(q.Parts) > 0 {
-			w = &syntax.Word{Parts: q.Parts}
-		}
-	}
-	a.operand(w)
 }

@@ -16,27 +16,23 @@ type kind int
 const (
 	literal kind = iota // text is the value
 	pattern             // text is a glob; literal characters are escaped by \
-	output              // output of a read-only command; names describes it
 	dynamic             // known only at run time
 )
 
 // val is one value that a word may have.
 type val struct {
-	text  string // for computed values: the known beginning
-	kind  kind
-	names names // output
-	open  bool  // dynamic: it may be a flag or a secret
+	text string // for computed values: the known beginning
+	kind kind
 }
 
 // arg is a word of a command.
 type arg struct {
-	vals     []val  // one, or those of a loop or an assignment
-	src      string // source, for display
-	split    bool   // may become no word or several
-	odd      bool   // other shells read it differently: not allowed where it decides
-	expands  bool   // contains the value of a variable
-	fetches  bool   // contains the output of a download
-	dashless bool   // its patterns match nothing that begins with a dash
+	vals    []val  // one, or those of a loop or an assignment
+	src     string // source, for display
+	split   bool   // may become no word or several
+	odd     bool   // other shells read it differently: not allowed where it decides
+	expands bool   // contains the value of a variable
+	fetches bool   // contains the output of a download
 }
 
 // lit returns the value if it is known and the only one.
@@ -50,7 +46,7 @@ func (w arg) lit() (string, bool) {
 // dynamic reports whether a part of the word is computed.
 func (w arg) dynamic() bool {
 	for _, v := range w.vals {
-		if v.kind == output || v.kind == dynamic {
+		if v.kind == dynamic {
 			return true
 		}
 	}
@@ -61,11 +57,6 @@ func (w arg) dynamic() bool {
 func (w arg) dash() bool {
 	for _, v := range w.vals {
 		switch {
-		case w.dashless && v.kind == pattern && v.text[0] != '-':
-		case v.kind == output && v.text == "":
-			if !v.names.noDash {
-				return true
-			}
 		case v.kind == dynamic && v.text == "":
 			return true
 		case v.text != "" && (v.text[0] == '-' || v.kind == pattern && strings.IndexByte("*?[", v.text[0]) >= 0):
@@ -75,20 +66,8 @@ func (w arg) dash() bool {
 	return false
 }
 
-// several reports whether the word may become several, of which one may be a flag.
-func (w arg) several() bool {
-	return w.split && !w.oneWord() && slices.ContainsFunc(w.vals, func(v val) bool { return v.kind != output || !v.names.noDash })
-}
-
-// oneWord reports whether the unquoted word contains no blanks.
-func (w arg) oneWord() bool {
-	for _, v := range w.vals {
-		if v.kind != literal && (v.kind != output || !v.names.word && !v.names.number) {
-			return false
-		}
-	}
-	return true
-}
+// several reports whether the word may become several.
+func (w arg) several() bool { return w.split }
 
 // public returns w as a report shows it.
 func (w arg) public() Arg {
@@ -233,8 +212,6 @@ func (b *builder) add(s string) {
 		switch v := &b.vals[i]; v.kind {
 		case literal, pattern:
 			v.text += s
-		case output: // more than the command's output
-			*v = val{kind: dynamic, open: true}
 		}
 	}
 }
@@ -339,7 +316,7 @@ func ansi(s string) (string, bool) {
 // unknown marks the word and the program as not read-only.
 func (b *builder) unknown(why string) {
 	b.a.rep.other(why)
-	b.computed(val{kind: dynamic, open: true})
+	b.computed(val{kind: dynamic})
 }
 
 // computed appends a value that is known only at run time. The text before it stays as the
@@ -353,7 +330,7 @@ func (b *builder) computed(add val) {
 		case v.text == "" && v.kind == literal:
 			*v = add
 		default:
-			v.kind, v.open = dynamic, v.open || add.open
+			v.kind = dynamic
 		}
 	}
 }
@@ -361,7 +338,7 @@ func (b *builder) computed(add val) {
 // alternatives appends one of several values.
 func (b *builder) alternatives(values []val) {
 	if len(b.vals)*len(values) > maxValues {
-		b.computed(val{kind: dynamic, open: true})
+		b.computed(val{kind: dynamic})
 		return
 	}
 	var out []val
@@ -375,14 +352,12 @@ func (b *builder) alternatives(values []val) {
 
 func join(v, add val) val {
 	switch {
-	case v.kind == dynamic || v.kind == output:
+	case v.kind == dynamic:
 		v.kind = dynamic
 		return v
-	case add.kind == output && v.text == "" && v.kind == literal:
-		return add
-	case add.kind == output || add.kind == dynamic:
+	case add.kind == dynamic:
 		v.text += escape(add.text)
-		v.kind, v.open = dynamic, v.open || add.open
+		v.kind = dynamic
 		return v
 	case add.kind == pattern:
 		v.text += add.text

@@ -187,7 +187,7 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 func (a *analyser) envAssign(w arg) {
 	name, _, _ := strings.Cut(w.src, "=")
 	a.folders.adrift = a.folders.adrift || redirectsGit(name)
-	value := arg{vals: []val{{kind: dynamic, open: true}}}
+	value := arg{vals: []val{{kind: dynamic}}}
 	if text, known := w.lit(); known {
 		_, text, _ = strings.Cut(text, "=")
 		value = literalArg(text)
@@ -224,17 +224,12 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 		}
 	}
 	via = append(slices.Clone(via), name+" -c")
-	if program, rest, ok := programOf(words[1:]); ok {
+	if program, ok := programOf(words[1:]); ok {
 		if name == "fish" {
 			a.rep.other("fish reads the text differently")
 		}
 		if p := privileged(via); p != "" {
 			a.record(words, via[:len(via)-1], Privileged, p+" runs "+name+" with more rights")
-		}
-		for _, w := range rest { // $0, $1, …
-			if why := shown(w); why != "" {
-				a.rep.other(why)
-			}
 		}
 		a.nested(program, via)
 		return true
@@ -255,8 +250,8 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	return true
 }
 
-// programOf returns the script after -c, and the words that follow it.
-func programOf(words []arg) (program string, rest []arg, ok bool) {
+// programOf returns the script after -c.
+func programOf(words []arg) (program string, ok bool) {
 	for i, w := range words {
 		text, known := w.lit()
 		letters, dash := strings.CutPrefix(text, "-")
@@ -264,11 +259,10 @@ func programOf(words []arg) (program string, rest []arg, ok bool) {
 			break
 		}
 		if strings.Contains(letters, "c") && i+1 < len(words) {
-			program, ok = words[i+1].lit()
-			return program, words[i+2:], ok
+			return words[i+1].lit()
 		}
 	}
-	return "", nil, false
+	return "", false
 }
 
 func wrapEval(a *analyser, words []arg, via []string, _ input) bool {
@@ -344,7 +338,7 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 
 // xargsFlags are the flags of xargs that only affect how the input is split.
 var xargsFlags = func() *spec {
-	s := &spec{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}
+	s := &spec{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}
 	s.compile()
 	return s
 }()
@@ -360,7 +354,7 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 		used, why := xargsFlags.flag(c, text, words[i+1:])
 		if why != "" {
 			a.record(words, via, RunsCode, why)
-			item := arg{vals: []val{{kind: dynamic, open: true}}, src: "…", split: true}
+			item := arg{vals: []val{{kind: dynamic}}, src: "…", split: true}
 			return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), "xargs"), in)
 		}
 		i += 1 + used
@@ -370,17 +364,12 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 	if len(inner) == 0 {
 		inner = []arg{literalArg("echo")}
 	}
-	if !in.piped {
-		a.rep.other("xargs takes words that are not part of the command")
-	}
 	mark, why := xargsMark(c)
 	if why != "" {
 		a.rep.other(why)
 		return true
 	}
-	// A name may contain a blank or a newline, after which another word begins.
-	in.names.noDash = in.names.noDash && c.has("-0", "--null") && in.names.nul
-	item := arg{vals: []val{{kind: output, names: in.names}}, src: "…", split: mark == ""}
+	item := arg{vals: []val{{kind: dynamic}}, src: "…", split: mark == ""}
 	if mark == "" {
 		a.command(append(inner, item), via, input{})
 		return true
@@ -424,7 +413,7 @@ func replace(words []arg, mark string, item arg) []arg {
 			w = item
 		case strings.Contains(w.src, mark) || ok && strings.Contains(text, mark):
 			before, _, _ := strings.Cut(text, mark)
-			w = arg{vals: []val{{kind: dynamic, text: before, open: true}}, src: w.src}
+			w = arg{vals: []val{{kind: dynamic, text: before}}, src: w.src}
 		}
 		out = append(out, w)
 	}

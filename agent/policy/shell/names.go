@@ -1,0 +1,345 @@
+package shell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"buddy/texts"
+)
+
+// looking lists the programs that people use to look at things. Where the read-only sandbox holds, a command of these runs
+// there without approval, whatever its flags are: the kernel refuses what they would change. Interpreters, build tools, tests
+// and what belongs to a project are not on it.
+var looking = sync.OnceValue(func() map[string]bool {
+	m := make(map[string]bool, 300)
+	for name := range strings.FieldsSeq(`
+		cat tac nl head tail rev cut paste column fold fmt pr expand unexpand tr wc uniq sort shuf comm join diff diff3 sdiff cmp colordiff delta difft
+		grep egrep fgrep zgrep zegrep rg ag ack sed awk gawk mawk nawk jq yq gron xmllint htmlq xsv qsv mlr xxd hexdump hexyl hd od strings base64 base32 iconv
+		seq numfmt factor tsort expr bc dc look bat batcat less more most glow zcat bzcat xzcat zstdcat lz4cat zless zdiff zcmp funzip
+		ls dir vdir eza exa tree stat file du ncdu dust df fd fdfind find locate plocate readlink realpath basename dirname pathchk cksum sum
+		md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5 tar unzip zipinfo gzip ar nm objdump readelf size otool getfacl lsattr namei
+		tokei scc cloc pdfinfo pdftotext identify exiftool ffprobe dot2tex
+		cd pushd popd dirs pwd echo printf true false : test [ sleep exit return break continue shift wait times jobs set shopt umask ulimit type command which whereis
+		hash help whatis apropos man info tldr read mapfile readarray let local getopts tty uname arch hostname date cal uptime nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo
+		lsb_release sw_vers system_profiler free vmstat iostat mpstat ps pgrep pidof pstree pmap top lsof fuser id whoami logname groups users who w last lastlog
+		getent locale getconf findmnt mount swapon blkid dmesg sysctl ipcs lslocks lsns sensors ip ss netstat ifconfig route arp
+		gofmt gofumpt shellcheck pkg-config pkgconf dpkg dpkg-query apt-cache rpm pacman`) {
+		m[name] = true
+	}
+	return m
+})
+
+// subcommands lists those that look at things, of programs that do more than that. Of git's, those that change history or
+// lose work with other words are in [gitReads].
+var subcommands = map[string]string{
+	"git": "status log show whatchanged diff diff-tree diff-index diff-files difftool range-diff blame annotate shortlog grep ls-files ls-tree cat-file rev-parse rev-list describe name-rev " +
+		"merge-base merge-tree cherry count-objects for-each-ref show-ref show-branch check-ignore check-attr check-ref-format check-mailmap var version help verify-commit verify-tag fsck " +
+		"stripspace column patch-id hash-object get-tar-commit-id show-index unpack-file diagnose interpret-trailers",
+	"git stash": "list show", "git worktree": "list", "git submodule": "status summary", "git notes": "list show", "git bisect": "log view visualize", "git lfs": "ls-files status env",
+	"git bundle": "verify list-heads", "git remote": "get-url show", "git commit-graph": "verify", "git sparse-checkout": "list",
+	"go": "version env list doc help", "go mod": "verify graph why", "cargo": "version metadata locate-project help tree pkgid", "rustup": "show", "rustup toolchain": "list",
+	"npm": "ls list ll la explain why root prefix bin help outdated view", "npm pkg": "get", "npm config": "get", "pnpm": "ls list why root", "nvm": "ls list current",
+	"pip": "list show freeze check", "pip3": "list show freeze check", "uv pip": "list show freeze tree check", "conda": "list info", "conda env": "list", "gem": "list env", "bundle": "list show info",
+	"apt": "list show search policy", "apt-mark": "showmanual showauto showhold", "apk": "info list search", "brew": "list info deps", "openssl": "version x509 dgst ciphers", "terraform": "version",
+	"composer": "show", "poetry": "show", "dotnet": "--info --list-sdks", "mix": "help", "make": "", "rustc": "--print -vV",
+}
+
+// versioned are programs of which printing the version is known to be harmless. Those that first load settings or
+// programs from the folder are left out: yarn, mvn, pytest, rails.
+var versioned = []string{
+	"bash", "zsh", "sh", "fish", "node", "npm", "bun", "deno", "tsc", "python", "python3", "python2", "pip", "pip3",
+	"uv", "ruff", "black", "mypy", "ruby", "gem", "perl", "php",
+	"java", "javac", "rustc", "rustup", "cargo", "rustfmt", "clippy-driver", "gcc", "g++", "cc",
+	"c++", "clang", "clang++", "cmake", "make", "gmake", "ninja", "meson", "ld", "go", "gopls", "golangci-lint",
+	"protoc", "terraform", "tofu", "helm", "docker", "podman", "nerdctl", "docker-compose", "kubectl",
+	"minikube", "kind", "k9s", "aws", "gcloud", "az", "gh", "glab", "hub", "git", "git-lfs", "svn", "hg", "tmux", "screen",
+	"vim", "nvim", "emacs", "nano", "code", "curl", "wget", "ssh", "rsync", "zip", "openssl", "gpg", "fzf", "systemctl", "nginx", "apache2",
+	"psql", "mysql", "sqlite3", "redis-cli", "redis-server", "mongod", "postgres", "swift", "dotnet", "elixir", "erl", "ghc",
+	"nix", "brew", "apt", "apt-get", "dnf", "yum", "snap", "flatpak", "zig", "lua", "R", "julia", "env", "timeout", "nice", "xargs", "buddy", "sudo",
+}
+
+// versionFlags print a version. Python's -v is none, but in the sandbox it ends at once.
+var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}
+
+// writing lists the flags by which programs of the list plainly write, so that nobody waits for a command that must fail.
+// Flags that the kernel refuses need not be here.
+var writing = map[string]string{
+	"sed": "-i --in-place", "sort": "-o --output", "find": "-delete -fprint -fprint0 -fprintf -fls", "tree": "-o", "yq": "-i --inplace", "gawk": "-i", "awk": "-i", "mlr": "-I",
+	"gofmt": "-w", "gofumpt": "-w", "git": "--output", "shuf": "-o --output", "iconv": "-o --output", "openssl": "-out", "date": "-s --set", "dmesg": "-C -c --clear", "sysctl": "-w -p", "go": "-w",
+}
+
+// needed lists the flags or letters of which one must be given: without, these programs write.
+var needed = map[string]string{
+	"tar": "t list", "unzip": "l Z v t p c", "gzip": "l t c list test stdout", "ar": "t p", "dpkg": "l L s S p list status listfiles search print-architecture get-selections", "rpm": "q query", "pacman": "Q",
+}
+
+// names says why a program with its words is not one that looks at things, or "". It knows nothing of files.
+func (a *analyser) names(name string, words []arg) string {
+	switch {
+	case printsVersion(name, words):
+		return ""
+	case name == "git":
+		if why := a.gitReads(words); why != "" {
+			return why
+		}
+	case looking()[name]:
+	case !subcommand(name, words[1:]):
+		return effectOf(name, words).reason
+	}
+	if name == "set" && len(words) == 1 {
+		return "set prints the variables of the shell, which may hold secrets"
+	}
+	if f := writes(name, words); f != "" {
+		e := effects[name+" "+f]
+		return name + " " + f + " " + cmp.Or(e.reason, "writes files")
+	}
+	return ""
+}
+
+// printsVersion reports whether a command only prints a version.
+func printsVersion(name string, words []arg) bool {
+	if len(words) != 2 || !slices.Contains(versioned, name) {
+		return false
+	}
+	s, _ := words[1].lit()
+	return slices.Contains(versionFlags, s)
+}
+
+// subcommand reports whether a program's first words that are no flags are in the table.
+func subcommand(name string, words []arg) bool {
+	list, ok := subcommands[name]
+	for _, w := range words {
+		s, known := w.lit()
+		if !known {
+			return false
+		}
+		if ok && slices.Contains(strings.Fields(list), s) {
+			return true
+		}
+		if strings.HasPrefix(s, "-") {
+			continue
+		}
+		if _, more := subcommands[name+" "+s]; !more {
+			return false
+		}
+		name += " " + s
+		list, ok = subcommands[name]
+	}
+	return false
+}
+
+// gitReads says why a command of git does more than look at a repository, or "".
+func (a *analyser) gitReads(words []arg) string {
+	g := &gitCall{dash: -1, dir: a.folders.certain(nil)}
+	at, _, ok := g.globals(words)
+	if !ok {
+		return "what git does is computed or not understood"
+	}
+	if at == len(words) {
+		return "" // it prints help
+	}
+	name, ok := words[at].lit()
+	if !ok {
+		return "what git does is known only when it runs"
+	}
+	rest := words[at+1:]
+	first := ""
+	if len(rest) > 0 {
+		first, ok = rest[0].lit()
+	}
+	lists := func(flags ...string) bool {
+		return slices.ContainsFunc(rest, func(w arg) bool { s, _ := w.lit(); s, _, _ = strings.Cut(s, "="); return slices.Contains(flags, s) })
+	}
+	listing := lists("--list", "-l", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--show-current", "--sort", "--format")
+	does := "git " + texts.ClipBytes(name, 40) + " may change more than it reads"
+	switch name {
+	case "branch", "tag":
+		if len(operandsOf(words[at:])) > 0 && !listing || lists("-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--force", "--move", "--copy", "--edit-description", "-u", "--set-upstream-to", "--unset-upstream") {
+			return does
+		}
+	case "remote", "reflog", "symbolic-ref":
+		changes := name == "reflog" && slices.Contains([]string{"expire", "delete", "drop", "write"}, first) || name == "symbolic-ref" && (len(operandsOf(words[at:])) > 1 || lists("-d", "--delete", "-m")) ||
+			name == "remote" && first != "" && first[0] != '-' && !subcommand("git remote", rest)
+		if !ok || changes {
+			return does
+		}
+	case "config":
+		return gitConfig(words[at:])
+	default:
+		if !subcommand("git", words[at:]) {
+			return cmp.Or(effectOf("git", words[at-1:]).reason, does)
+		}
+	}
+	return ""
+}
+
+// gitConfig allows reading one setting that is not a secret.
+func gitConfig(words []arg) string {
+	list := operandsOf(words)
+	if s, ok := literals(list); ok && len(s) == 2 && s[0] == "get" {
+		list = list[1:]
+	}
+	s, ok := literals(list)
+	switch {
+	case given(words, "-l --list --get-regexp"), ok && len(s) == 1 && s[0] == "list":
+		return "git config --list prints all settings, which may hold secrets"
+	case !ok || len(s) != 1 || !strings.Contains(s[0], ".") || given(words, "--unset --unset-all --add --replace-all --edit -e --rename-section --remove-section"):
+		return "git config with these words may change a setting"
+	case texts.HasAny(s[0], "token", "header", "password", "credential", "secret", "key", "proxy", "sendemail"):
+		return "git config " + texts.ClipBytes(s[0], 40) + " may be a secret"
+	}
+	return ""
+}
+
+// writes returns the word by which a command plainly writes, or "".
+func writes(name string, words []arg) string {
+	letters := strings.Fields(needed[name])
+	for i, w := range words[1:] {
+		s, _ := w.lit()
+		if s == "--" {
+			break
+		}
+		flag, _, _ := strings.Cut(s, "=")
+		for f := range strings.FieldsSeq(writing[name]) {
+			if flag == f || len(f) == 2 && leadingLetters(s, f[1:]) {
+				return texts.ClipBytes(s, 40)
+			}
+		}
+		for _, l := range letters {
+			bare := i == 0 && len(l) == 1 && name != "unzip" && !strings.ContainsAny(s, "./") && strings.Contains(s, l) // tar tf
+			if flag == "--"+l || len(l) == 1 && leadingLetters(s, l) || bare {
+				return ""
+			}
+		}
+	}
+	switch {
+	case len(letters) > 0 && len(words) > 1 && !given(words, "--help --version"):
+		return "without -" + letters[0]
+	case name == "uniq" && len(operandsOf(words)) > 1, slices.Contains([]string{"hostname", "mount", "swapon"}, name) && len(operandsOf(words)) > 0:
+		return "with these words"
+	}
+	return ""
+}
+
+// leadingLetters reports whether a letter is in a cluster of flags, before anything that may be a value.
+func leadingLetters(s, letter string) bool {
+	rest := strings.TrimLeft(s, "-")
+	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end < 0 {
+		end = len(rest)
+	}
+	return len(s)-len(rest) == 1 && strings.Contains(rest[:end], letter)
+}
+
+// Programs by what their words are: the first that is no flag is a program or a pattern, all are no files, or only names,
+// sizes and times of files are printed.
+var (
+	textFirst = strings.Fields("grep egrep fgrep zgrep zegrep rg ag ack sed awk gawk mawk nawk jq yq gron htmlq mlr")
+	noFiles   = strings.Fields("df echo printf seq expr tr true false : sleep exit return break continue shift set shopt type command which whereis hash help whatis apropos man info tldr read let local getopts ps pgrep pidof basename dirname numfmt factor cal getent locale pkg-config pkgconf apt-cache go npm pip pip3 apt bc dc ip sysctl printenv id groups uname top pmap kill umask ulimit")
+	metadata  = strings.Fields("ls dir vdir eza exa tree stat du dust ncdu df fd fdfind find locate plocate readlink realpath pathchk test [ getfacl lsattr namei")
+	// textAfter are flags whose next word is no file.
+	textAfter = strings.Fields("-e -S -G -g --grep --author --committer --since --until --after --before --format --pretty --regexp --glob --include --exclude --exclude-dir -name -iname -path -ipath -regex -iregex --date")
+)
+
+// opens returns why a file that a command names needs approval, or "": one whose name, or what it matches now, says that it
+// holds secrets, or that lies outside. Words that are computed are the kernel's business.
+func (a *analyser) opens(name string, words []arg, in input) string {
+	d := &a.folders
+	if slices.Contains(noFiles, name) || printsVersion(name, words) {
+		return ""
+	}
+	list := fileWords(name, words[1:])
+	for _, w := range list {
+		for _, v := range w.vals {
+			if why := d.opens(v, slices.Contains(metadata, name)); why != "" {
+				return why
+			}
+		}
+	}
+	if len(list) == 0 && !in.piped {
+		return d.outside(val{text: "."})
+	}
+	return ""
+}
+
+// fileWords returns the words that may name files.
+func fileWords(name string, words []arg) (list []arg) {
+	if s := coreTools()[name]; s != nil && !s.raw {
+		if c, why := s.sort(words); why == "" {
+			own := s.own
+			if c.has("-e") {
+				own = 0
+			}
+			return c.rest[min(own, len(c.rest)):]
+		}
+	}
+	text := slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
+		s, _ := w.lit()
+		return s == "-e" || s == "-f" || strings.HasPrefix(s, "--regexp") || strings.HasPrefix(s, "--file") || s == "--files" || strings.HasPrefix(s, "--expression")
+	})
+	for i, w := range words {
+		s, _ := w.lit()
+		text = text || name == "git" && s == "grep" && i < 3
+		if name == "git" && s == "grep" {
+			continue
+		}
+		before := ""
+		if i > 0 {
+			before, _ = words[i-1].lit()
+		}
+		if strings.HasPrefix(s, "-") || slices.Contains(textAfter, before) {
+			continue
+		}
+		if text {
+			text = false
+			continue
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// opens judges one value of a word.
+func (d *folders) opens(v val, onlyNames bool) string {
+	switch {
+	case v.kind == dynamic || v.text == "" || v.text[0] == '-':
+		return ""
+	case v.kind == literal && onlyNames:
+		return d.outside(v)
+	case v.kind == literal:
+		return cmp.Or(d.secret(v), d.outside(v))
+	}
+	if why := d.outside(v); why != "" {
+		return why
+	}
+	if onlyNames || d.env.Secret == nil {
+		return ""
+	}
+	return d.matches(v)
+}
+
+// matches judges what a pattern matches now. Where that can't be known what it could match counts.
+func (d *folders) matches(v val) string {
+	source := fixedSource(v.text)
+	for _, full := range d.fulls(cmp.Or(fixed(v.text), ".")) {
+		found, ok := []string(nil), false
+		if d.env.Match != nil && strings.HasPrefix(full, "/") {
+			if d.env.Resolve != nil {
+				full = d.env.Resolve(full)
+			}
+			found, ok = d.env.Match(full, v.text[len(source):])
+		}
+		if !ok {
+			return d.secret(v)
+		}
+		for _, name := range found {
+			if s := d.env.Secret(name, false); s != "" {
+				return texts.ClipBytes(v.text, 60) + " matches " + secretReason(s, false)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,224 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// service says why a query to a service needs approval, or "".
+func (a *analyser) service(name string, words []arg) string {
+	s, rest := lookup(name, words)
+	if s == nil {
+		return effectOf(name, words).reason
+	}
+	c, why := s.sort(rest)
+	switch {
+	case why != "":
+		return why
+	case s.max == -1 && len(c.rest) > 0, s.max > 0 && (len(c.rest) > s.max || slices.ContainsFunc(c.rest, arg.several)):
+		return s.name + " with more words may do more than read"
+	}
+	for _, w := range slices.Concat(c.rest, c.given()) {
+		for _, v := range w.vals {
+			if v.kind == dynamic {
+				return "a word of " + s.name + " is known only when it runs: " + texts.ClipBytes(w.src, 60)
+			}
+			if why := a.folders.secret(v); why != "" && v.kind == literal {
+				return why
+			}
+		}
+	}
+	if s.check != nil {
+		return s.check(c)
+	}
+	return ""
+}
+
+// lookup returns the table entry of a command and the words after its name. A subcommand may
+// follow flags of the program itself.
+func lookup(name string, words []arg) (*spec, []arg) {
+	table := services()
+	rest := words[1:]
+	globals, ok := table[name+" *"]
+	if !ok {
+		return table[name], rest
+	}
+	n := leading(globals, rest)
+	if n < 0 {
+		return nil, nil
+	}
+	key := name
+	var found *spec
+	after := n
+	for i := n; i < len(rest) && i < n+3; i++ {
+		word, ok := rest[i].lit()
+		if !ok || strings.HasPrefix(word, "-") {
+			break
+		}
+		key += " " + word
+		if s := table[key]; s != nil {
+			found, after = s, i+1
+		}
+	}
+	if found == nil {
+		if n < len(rest) { // unknown subcommand
+			return nil, nil
+		}
+		return table[name], rest
+	}
+	return found, rest[after:]
+}
+
+// leading counts the flags of the program before its subcommand; -1 if one is unknown.
+func leading(s *spec, words []arg) int {
+	c, n := &call{spec: s}, len(words)
+	for i := 0; i < len(words); {
+		text, known := words[i].lit()
+		if !known || !strings.HasPrefix(text, "-") || text == "-" {
+			n = i
+			break
+		}
+		used, why := s.flag(c, text, words[i+1:])
+		if why != "" {
+			return -1
+		}
+		i += 1 + used
+	}
+	return n
+}
+
+// needs returns a check that one of the flags is given, without which the command does
+// something else.
+func needs(flags ...string) func(*call) string {
+	return func(c *call) string {
+		switch {
+		case !c.has(flags...):
+			return c.spec.name + " without " + flags[0] + " may do more than read"
+		case !c.words[0].dash():
+			return c.spec.name + " may take its first word for an order, and " + flags[0] + " for a name"
+		}
+		return ""
+	}
+}
+
+// words returns a check that the first operand is a read-only subcommand; "" allows none.
+func words(allowed ...string) func(*call) string {
+	return func(c *call) string {
+		first := ""
+		if len(c.rest) > 0 {
+			var ok bool
+			if first, ok = c.rest[0].lit(); !ok || first == "" {
+				return "what " + c.spec.name + " does is computed"
+			}
+		}
+		if slices.Contains(allowed, first) {
+			return ""
+		}
+		return strings.TrimSpace(c.spec.name+" "+texts.ClipBytes(first, 40)) + " is not known to only read"
+	}
+}
+
+// literals returns the values of the operands if all are known.
+func literals(list []arg) ([]string, bool) {
+	out := make([]string, len(list))
+	for i, w := range list {
+		s, ok := w.lit()
+		if !ok {
+			return nil, false
+		}
+		out[i] = s
+	}
+	return out, true
+}
+
+func serviceStatus(c *call) string {
+	names, ok := literals(c.rest)
+	if ok && (len(names) == 2 && names[1] == "status" && plain(names[0], "-_.@") || len(names) == 1 && names[0] == "--status-all") {
+		return ""
+	}
+	return "service may change services"
+}
+
+func systemctlShow(c *call) string {
+	for _, w := range c.values("-p", "--property") {
+		if s, ok := w.lit(); !ok || texts.HasAny(s, "env", "exec") {
+			return "systemctl show may print secrets of the environment"
+		}
+	}
+	if len(c.values("-p", "--property")) == 0 {
+		return "systemctl show prints the environment of a service, which may hold secrets"
+	}
+	return ""
+}
+
+// tmuxFormat allows variables in formats, but nothing that is expanded again or runs a
+// command. A word that ends in ; begins another command.
+func tmuxFormat(c *call) string {
+	for _, w := range c.words {
+		if s, ok := w.lit(); !ok || strings.HasSuffix(s, ";") {
+			return "tmux may begin another command behind " + texts.ClipBytes(w.src, 40)
+		}
+	}
+	for _, w := range c.values("-F", "-f") {
+		s, _ := w.lit()
+		for before, rest, found := strings.Cut(s, "#"); found; before, rest, found = strings.Cut(rest, "#") {
+			_ = before
+			name, after, closed := strings.Cut(strings.TrimPrefix(rest, "{"), "}")
+			switch {
+			case strings.HasPrefix(rest, "{") && closed && plain(name, "_"):
+				rest = after
+			case rest != "" && plain(rest[:1], ""):
+			default:
+				return "a format of tmux may run a command"
+			}
+		}
+	}
+	return ""
+}
+
+// dockerInspect requires a format that omits the environment.
+func dockerInspect(c *call) string {
+	formats := c.values("-f", "--format")
+	if len(formats) == 0 {
+		return c.spec.name + " prints the environment of a container, which may hold secrets"
+	}
+	for _, w := range formats {
+		s, ok := w.lit()
+		if !ok || texts.HasAny(s, "env", "config}", "config)", "config ", "json .}", "json . ", "{{.}}", "{{ . }}", "$", "range", "index") || s == "json" || strings.HasSuffix(s, "Config") {
+			return c.spec.name + " may print the environment of a container, which may hold secrets"
+		}
+	}
+	return ""
+}
+
+// kubeGet refuses secrets, and formats read from files.
+func kubeGet(c *call) string {
+	names, ok := literals(c.rest)
+	if !ok {
+		return "what kubectl reads is computed"
+	}
+	for _, n := range names {
+		if texts.HasAny(n, "secret") {
+			return c.spec.name + " " + texts.ClipBytes(n, 40) + " may print secrets"
+		}
+	}
+	for _, w := range c.values("-o", "--output") {
+		s, ok := w.lit()
+		if !ok || strings.Contains(s, "-file") || texts.HasAny(s, "env") {
+			return "a format of kubectl that may read a file or print secrets"
+		}
+	}
+	return ""
+}
+
+// ghQuery refuses a query that reads the environment.
+func ghQuery(c *call) string {
+	for _, w := range append(c.values("-q", "--jq"), c.values("-t", "--template")...) {
+		if s, ok := w.lit(); !ok || texts.HasAny(s, "env") {
+			return c.spec.name + " with a query that may print secrets"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"buddy/tmux/pane/canarytest"
+)
+
+// corpora names the variable with more files of lines, separated by colons, that TestNamesNeedNoTable runs.
+const corpora = "CONFINE_TEST_CORPORA"
+
+// The lines that the policy leaves to the kernel (agent/policy/shell/testdata/kernel.txt) change nothing and print no secret
+// of the workspace: nothing but the kernel judges here.
+func TestNamesNeedNoTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if err := Possible(); err != nil {
+		t.Skip(err)
+	}
+	files := append([]string{"../../../agent/policy/shell/testdata/kernel.txt"}, filepath.SplitList(os.Getenv(corpora))...)
+	var lines []string
+	for _, file := range files {
+		lines = append(lines, judged(t, file)...)
+	}
+	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script + `
+echo c4n4ry >.env; mkdir -p keys; echo c4n4ry >keys/id_rsa; echo c4n4ry >credentials.json; ln .env notes; mkdir -p d; echo b >x; echo a >y; echo a >a
+printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
+`, SeesWorkspace: true})
+	box, err := New(Config{Reach: Reach{Read: []string{w.Workspace}}, Env: w.Env, Temp: w.Temp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	everything := os.Getenv(allLines) != ""
+	before := listed(t, w.Workspace)
+	tried := 0
+	for i, l := range lines {
+		if !everything && i%3 != 0 { // for the sake of time
+			continue
+		}
+		tried++
+		text := "timeout -k 1 3 bash -c '" + strings.ReplaceAll(l, "'", `'\''`) + "' </dev/null"
+		got := w.Run(canarytest.Line{Text: text}, 0, append(Environ(w.Env, w.Env, nil, w.Temp), "OUT="+filepath.Dir(w.Workspace)), box.Start, func(cmd *exec.Cmd) {
+			if err := box.Sweep(cmd.Process.Pid); err != nil {
+				t.Errorf("%s: %v", l, err)
+			}
+		})
+		// A text of a program that is only printed is no program that ran.
+		if got = slices.DeleteFunc(got, func(c string) bool { return c == "endless" || c == "ran" }); len(got) > 0 {
+			t.Errorf("%s: changes %q, says %.300q", l, got, w.Said())
+		}
+		if after := listed(t, w.Workspace); !slices.Equal(before, after) {
+			t.Errorf("%s: changes the workspace", l)
+			before = after
+		}
+	}
+	t.Logf("%d lines tried", tried)
+	// The canaries live: the same world sees what the kernel does not keep.
+	if got := w.Plain(canarytest.Line{Text: "cat .env"}, 0); !slices.Contains(got, "secret") {
+		t.Errorf("cat .env without the sandbox: %q", got)
+	}
+}
+
+// forkBomb matches what starts itself without end.
+var forkBomb = regexp.MustCompile(`\(\) *\{[^}]*&|fork`)
+
+// judged returns the lines of a corpus of the policy.
+func judged(t *testing.T, file string) (lines []string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.SplitSeq(string(data), "\n") {
+		if l == "" || strings.HasPrefix(l, "# ") {
+			continue
+		}
+		if fields := strings.Split(l, "\t"); filepath.Base(file) == "mended.txt" {
+			l = fields[0]
+		} else {
+			l = fields[len(fields)-1]
+		}
+		if s, ok := strings.CutSuffix(l, " ## escaped"); ok {
+			if l, err = strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !forkBomb.MatchString(l) { // the sandbox does not bound their number, and says so
+			lines = append(lines, strings.ReplaceAll(l, "\x00", ""))
+		}
+	}
+	return lines
+}
+
+// listed returns the names, rights, sizes and times of all files below a folder.
+func listed(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	out, err := exec.Command("find", dir, "-printf", "%p %m %s %T@\n").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(out), "\n")
+}
