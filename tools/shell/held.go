@@ -3,6 +3,7 @@ package shell
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"buddy/texts"
@@ -19,19 +20,61 @@ const (
 	refusalMax = 160 // bytes of each
 )
 
+// networkless matches the messages of programs about the network that the read-only sandbox does not have.
+const networkless = `(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|failed to connect|dial tcp`
+
+// stops matches the messages of programs in the read-only sandbox when it stopped them.
+var stops = texts.Regexp(refused + "|" + networkless)
+
+// attempts lists what the messages say that a program tried, with the name of it in the last group that matches.
+var attempts = []struct {
+	what    string
+	message func() *regexp.Regexp
+}{
+	{"connect to", texts.Regexp(`(?i)(?:resolve host(?:name)?:? |connect to |lookup |getaddrinfo \w+ |dial tcp )['"]?([\w.:\[\]-]+)`)},
+	{"connect to the network", texts.Regexp(networkless + `|(?i)socket`)},
+	{"write", texts.Regexp(`(?i)(?:touch|create|creat|remove|unlink|rename|move|mkdir|directory|make|write|writing|temporary file|output file|update|lock)[^'"‘:]*['"‘]([^'"’]+)`)},
+	{"write", texts.Regexp(`(?i)(?:creat|touch|remove|writ|temporary file|output file|lock)[^:]*?([^\s:'"]*[./][^\s:'"]*): `)},
+	{"read", texts.Regexp(`(?i)^(?:/bin/)?[\w.+-]+: (?:line \d+: |cannot open |can't open )?['"‘]?([^:'"’]+)['"’]?(?: for reading)?: permission denied`)},
+}
+
+// attempted returns what a message says that a program tried, "" if it does not say it.
+func attempted(message string) string {
+	for _, a := range attempts {
+		if m := a.message().FindStringSubmatch(message); m != nil {
+			return strings.TrimSpace(a.what + " " + strings.Join(m[1:], ""))
+		}
+	}
+	return ""
+}
+
 // explainConfined explains the read-only sandbox after a command in it failed or printed a
 // refusal; else it returns "". The exit code alone proves nothing.
 func explainConfined(output string, code int) string {
-	said := quoted(output, refusal())
+	said := quoted(output, stops())
+	if code == 0 {
+		said = quoted(output, refusal())
+	}
+	var tried []string
+	for l := range strings.Lines(output) {
+		if l = strings.TrimSpace(l); stops().MatchString(l) && len(tried) < refusals {
+			if what := attempted(strings.ToValidUTF8(l[:min(len(l), refusalMax)], "")); what != "" && !slices.Contains(tried, what) {
+				tried = append(tried, what)
+			}
+		}
+	}
 	switch {
+	case len(said) > 0 && len(tried) > 0:
+		return "the read-only sandbox stopped it: it tried to " + strings.Join(tried, ", ") + ": " + strings.Join(said, ", ") + ". " + limits + again
 	case len(said) > 0:
-		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") +
-			". There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder, nor files whose names say that they hold secrets. " + again
+		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") + ". " + limits + again
 	case code != 0:
 		return "it ran in the read-only sandbox: no writing, no network, no services, nothing of the home folder. If that is why it failed: " + again
 	}
 	return ""
 }
+
+const limits = "There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder, nor files whose names say that they hold secrets. "
 
 // fenced matches the messages of programs about what the workspace fence refuses, or has not.
 var fenced = texts.Regexp(refused + `|(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|connection refused|` +
@@ -63,4 +106,4 @@ func quoted(output string, match *regexp.Regexp) (said []string) {
 	return said
 }
 
-const again = `The same call with "outside": true asks the user and runs without it`
+const again = `The same call with "outside": true and why asks the user and runs without it`

@@ -16,9 +16,20 @@ func TestExplainConfined(t *testing.T) {
 		want   []string
 	}{
 		{"fine", 0, nil},
-		{"", 1, []string{"read-only sandbox", `"outside": true asks`}},
+		{"", 1, []string{"read-only sandbox", `"outside": true and why asks`}},
 		{"a\ntouch: cannot touch 'x': Permission denied\nchmod: Operation not permitted", 1, []string{`"touch: cannot touch 'x': Permission denied", "chmod: Operation not permitted"`, "$TMPDIR"}},
 		{"find: Permission denied", 0, []string{"find"}},
+		{"a\ntouch: cannot touch 'x': Permission denied", 1, []string{"the read-only sandbox stopped it: it tried to write x:", `"outside": true and why asks`}},
+		{"bash: line 1: cannot create temp file for here-document: Permission denied", 1, []string{"read-only sandbox"}},
+		{"sed: couldn't open temporary file ./sedzX1: Permission denied", 4, []string{"it tried to write ./sedzX1:"}},
+		{"sort: cannot create temporary file in '/work': Permission denied", 2, []string{"it tried to write /work:"}},
+		{"rm: cannot remove 'a.go': Permission denied\nrm: cannot remove 'b.go': Permission denied", 1, []string{"it tried to write a.go, write b.go:"}},
+		{"error: open(\".git/index.lock\"): Permission denied\nfatal: Unable to create '/w/.git/index.lock': Permission denied", 128, []string{"write /w/.git/index.lock"}},
+		{"cat: .env: Permission denied", 1, []string{"it tried to read .env:"}},
+		{"fatal: unable to access 'https://example.org/x/': Could not resolve host: example.org", 128, []string{"it tried to connect to example.org:"}},
+		{"npm error request to https://r.example.org failed, reason: getaddrinfo EAI_AGAIN r.example.org", 1, []string{"it tried to connect to r.example.org:"}},
+		{"curl: (7) Failed to connect: Network is unreachable", 7, []string{"it tried to connect to the network:"}},
+		{"grep finds: getaddrinfo x", 0, nil},
 	} {
 		got := explainConfined(tt.output, tt.code)
 		if len(tt.want) == 0 && got != "" {
