@@ -276,9 +276,9 @@ func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own st
 	switch {
 	case isCommand(a.Kind):
 		if own = k.touched(a.Command, report); own != "" {
-			return own, !shell.Analyse(a.Command, shell.Env{Cwd: k.cwd, Home: k.home, Resolve: k.resolve, Match: p.Match}).ReadOnly
+			return own, !onlyReads(p, a, shell.Analyse(a.Command, shell.Env{Cwd: k.cwd, Home: k.home, Resolve: k.resolve, Match: p.Match}))
 		}
-		if report.ReadOnly {
+		if onlyReads(p, a, report) {
 			return "", false
 		}
 		return cmp.Or(k.calls(a.Command, report), k.leads(a.Command, report)), true
@@ -291,6 +291,12 @@ func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own st
 		return k.file(a.Path), false
 	}
 	return k.file(a.Path), true
+}
+
+// onlyReads reports whether a command changes nothing where it will run: in the read-only sandbox, or by words that are written
+// out.
+func onlyReads(p Policy, a action.Action, report shell.Report) bool {
+	return report.ReadOnly && (report.Beyond == "" || p.Confined && !a.Outside && a.Kind != action.PaneKeys)
 }
 
 // namedByRule reports whether a rule of the user that allows a names a file of buddy's own.

@@ -181,6 +181,9 @@ func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	var report shell.Report
 	if isCommand(a.Kind) {
 		report = p.Analyse(a.Command, a.Cwd)
+		if !p.Confined || a.Outside || a.Kind == action.PaneKeys {
+			report = report.Outside()
+		}
 	}
 	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report, mode: mode}
 }

@@ -173,7 +173,7 @@ func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	switch {
 	case !isCommand(a.Kind) && at(a.Host):
 		return shell.Yes
-	case !isCommand(a.Kind), report.ReadOnly:
+	case !isCommand(a.Kind), report.ReadOnly && (report.Beyond == "" || !a.Outside):
 		return shell.No
 	}
 	best := max(unread(report), shell.Command{Argv: append([]shell.Arg{{}}, report.Files...)}.Reaches(at))

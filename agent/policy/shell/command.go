@@ -42,8 +42,8 @@ func (a *analyser) command(words []arg, via []string, in input) {
 	}
 	row := row(name, words)
 	a.record(words, via, Reads, row+" only reads")
-	a.rep.Commands[len(a.rep.Commands)-1].spec = row
-	a.rep.Beyond = cmp.Or(a.rep.Beyond, a.searches(name, words))
+	c := &a.rep.Commands[len(a.rep.Commands)-1]
+	c.spec, c.beyond = row, a.searches(name, words)
 }
 
 // row returns the name of what a command that only reads does: its program, with the subcommand if that decides.
@@ -61,7 +61,7 @@ func row(name string, words []arg) string {
 // secrets, or "". The sandbox would hide that.
 func (a *analyser) searches(name string, words []arg) string {
 	d := &a.folders
-	if name != "grep" || d.env.Holds == nil || !short(words[1:], "rR", "recursive") {
+	if name != "grep" || d.env.Holds == nil || !short(words, "rR", "recursive") {
 		return ""
 	}
 	list := fileWords(name, words[1:])

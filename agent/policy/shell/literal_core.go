@@ -158,7 +158,7 @@ func (c Command) InCore() bool {
 		}
 		words = append(words, literalArg(w.Text))
 	}
-	return c.ReadOnly && len(c.Via) == 0 && coreWords(words, false) == ""
+	return c.ReadOnly && c.beyond == "" && len(c.Via) == 0 && coreWords(words, false) == ""
 }
 
 func notInCore(name, second string) string {

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/policy"
+	"buddy/agent/policy/shell"
 )
 
 // judge returns the verdict of mode ask on a line in /w.
@@ -143,5 +144,54 @@ func TestDaily(t *testing.T) {
 	asks("services.txt", 0.33)
 	if n := len(corpus(t, "daily.txt")); n < 300 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// A search through a folder with a secret is not in the literal core, which nothing hides the secret from: not without the
+// sandbox, and not beside a command that a rule allows. In the sandbox it is free.
+func TestSearchesOfFoldersWithSecrets(t *testing.T) {
+	e := plainEnv()
+	e.Holds = func(dir string) (string, bool) {
+		switch {
+		case strings.HasPrefix(dir, "/w/huge"):
+			return "", false
+		case strings.HasPrefix(dir, "/w/src"):
+			return "", true
+		}
+		return ".env", true
+	}
+	for line, core := range map[string]bool{
+		"grep -rn parseConfig .": false, "grep -rn parseConfig": false, "grep -rno parseConfig src .": false, "grep -rn parseConfig huge": false, "ls && grep -rn parseConfig .": false,
+		"grep -rn parseConfig src": true, "grep parseConfig main.go": true, "cat main.go | grep parseConfig": true,
+	} {
+		r := shell.Analyse(line, e)
+		last := r.Commands[len(r.Commands)-1]
+		if !r.ReadOnly || (r.Beyond == "") != core || !strings.Contains(line, "|") && last.InCore() != core {
+			t.Errorf("Analyse(%q): read-only %v, beyond %q, in the core %v", line, r.ReadOnly, r.Beyond, last.InCore())
+		}
+	}
+}
+
+// Where git's settings have a password, which git has to read, a program whose words are not all written out needs approval.
+func TestPasswordsInGitsSettings(t *testing.T) {
+	e := plainEnv()
+	e.GitKeeps = func(string) string { return "/w/.git/config" }
+	for line, free := range map[string]bool{
+		"git status": true, "git log -p | head": true, "ls -la src": true, "cat main.go": true, "git show HEAD:x | grep foo": true,
+		"find . -type f | xargs cat": false, "cat .git/c*": false, "grep -rn url .": false, "awk 1 $f": false, "tar c .git": false, "rg -uu url": false, "for f in *; do cat $f; done": false,
+	} {
+		if r := shell.Analyse(line, e); r.ReadOnly != free {
+			t.Errorf("Analyse(%q).ReadOnly = %v: %s", line, r.ReadOnly, r.Reason)
+		}
+	}
+}
+
+// Outside of the sandbox a name says nothing of a program that may write or run others by its words.
+func TestOutsideTheSandboxNamesAreNotEnough(t *testing.T) {
+	for line, reads := range map[string]bool{"awk '{print > \"x\"}' y": false, "sed 'w x' y": false, "ls | awk 1": false, "tar tf x.tar": false, "git log": true, "cat x": true, "docker ps": true} {
+		in := shell.Analyse(line, env)
+		if out := in.Outside(); !in.ReadOnly || out.ReadOnly != reads || !reads && (out.Reason == "" || out.Reason == in.Reason) {
+			t.Errorf("%q: in the sandbox %v, outside %v (%s)", line, in.ReadOnly, out.ReadOnly, out.Reason)
+		}
 	}
 }

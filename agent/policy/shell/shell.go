@@ -95,7 +95,8 @@ type Command struct {
 	// Dirs are the folders in which it may start; "" is an unknown one.
 	Dirs []string `json:"-"`
 
-	spec string // name of the row by which it only reads
+	spec   string // name of the row by which it only reads
+	beyond string // why it is not in the literal core, whatever its words are
 }
 
 // String returns the command as a person would type it, without quotes.
@@ -176,10 +177,12 @@ func Analyse(text string, env Env) (r Report) {
 		r.Talks = cmp.Or(r.Talks, talks(c))
 	}
 	if !r.ReadOnly {
-		r.Beyond = ""
 		return r
 	}
-	r.Beyond = cmp.Or(core(text), r.Beyond)
+	r.Beyond = core(text)
+	for _, c := range r.Commands {
+		r.Beyond = cmp.Or(r.Beyond, c.beyond)
+	}
 	if why := gitKept(env, r); why != "" {
 		r.ReadOnly, r.Reason, r.Beyond = false, why, ""
 		r.Other = append(r.Other, why)
@@ -194,7 +197,7 @@ func gitKept(env Env, r Report) string {
 		return ""
 	}
 	for _, c := range r.Commands {
-		deep := c.Name() == "grep" && short(arguments(c), "rR", "recursive")
+		deep := c.Name() == "grep" && short(whole(c), "rR", "recursive")
 		if c.Name() == "git" || c.InCore() && !deep {
 			continue
 		}
@@ -334,6 +337,28 @@ func (r *Report) finish() Report {
 		r.Reason = "every command in it only reads"
 	}
 	return *r
+}
+
+// whole returns all words of a command as the analysis has them.
+func whole(c Command) []arg { return append([]arg{literalArg(c.Name())}, arguments(c)...) }
+
+// Outside returns what the program does outside of the read-only sandbox: there a name alone says nothing of a program that
+// may write or run others by its words, such as awk.
+func (r Report) Outside() Report {
+	r.Commands = slices.Clone(r.Commands)
+	for i := range r.Commands {
+		c := &r.Commands[i]
+		if !c.ReadOnly || c.InCore() || talkers[c.Name()] != "" {
+			continue
+		}
+		if e := effectOf(c.Name(), whole(*c)); e.effect != Unknown {
+			c.ReadOnly, c.Effect, c.Reason = false, e.effect, e.reason
+			if r.ReadOnly {
+				r.ReadOnly, r.Reason = false, e.reason
+			}
+		}
+	}
+	return r
 }
 
 // other records a finding besides the commands that is not read-only.
