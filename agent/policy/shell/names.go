@@ -142,38 +142,36 @@ func (a *analyser) gitReads(words []arg) string {
 		return "" // it prints help
 	}
 	name, ok := words[at].lit()
-	if !ok {
+	switch {
+	case !ok:
 		return "what git does is known only when it runs"
+	case name == "config":
+		return gitConfig(words[at:])
+	case gitLists(name, words[at:]), subcommand("git", words[at:]):
+		return ""
 	}
-	rest := words[at+1:]
+	return cmp.Or(effectOf("git", words[at-1:]).reason, "git "+texts.ClipBytes(name, 40)+" may change more than it reads")
+}
+
+// gitLists reports whether a command of git that changes something with other words lists here.
+func gitLists(name string, words []arg) bool {
+	operands := operandsOf(words)
 	first := ""
-	if len(rest) > 0 {
-		first, ok = rest[0].lit()
+	if len(operands) > 0 {
+		first, _ = operands[0].lit()
 	}
-	lists := func(flags ...string) bool {
-		return slices.ContainsFunc(rest, func(w arg) bool { s, _ := w.lit(); s, _, _ = strings.Cut(s, "="); return slices.Contains(flags, s) })
-	}
-	listing := lists("--list", "-l", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--show-current", "--sort", "--format")
-	does := "git " + texts.ClipBytes(name, 40) + " may change more than it reads"
 	switch name {
 	case "branch", "tag":
-		if len(operandsOf(words[at:])) > 0 && !listing || lists("-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--force", "--move", "--copy", "--edit-description", "-u", "--set-upstream-to", "--unset-upstream") {
-			return does
-		}
-	case "remote", "reflog", "symbolic-ref":
-		changes := name == "reflog" && slices.Contains([]string{"expire", "delete", "drop", "write"}, first) || name == "symbolic-ref" && (len(operandsOf(words[at:])) > 1 || lists("-d", "--delete", "-m")) ||
-			name == "remote" && first != "" && first[0] != '-' && !subcommand("git remote", rest)
-		if !ok || changes {
-			return does
-		}
-	case "config":
-		return gitConfig(words[at:])
-	default:
-		if !subcommand("git", words[at:]) {
-			return cmp.Or(effectOf("git", words[at-1:]).reason, does)
-		}
+		return (len(operands) == 0 || given(words, "--list -l -n --contains --no-contains --merged --no-merged --points-at --sort --format")) &&
+			!given(words, "-d -D -m -M -c -C -f -u --delete --force --move --copy --edit-description --set-upstream-to --unset-upstream")
+	case "remote":
+		return len(operands) == 0
+	case "reflog":
+		return !slices.Contains([]string{"expire", "delete", "drop", "write"}, first) && !slices.ContainsFunc(operands, arg.dynamic)
+	case "symbolic-ref":
+		return len(operands) < 2 && !given(words, "-d --delete -m")
 	}
-	return ""
+	return false
 }
 
 // gitConfig allows reading one setting that is not a secret.
@@ -196,32 +194,47 @@ func gitConfig(words []arg) string {
 
 // writes returns the word by which a command plainly writes, or "".
 func writes(name string, words []arg) string {
-	letters := strings.Fields(needed[name])
-	for i, w := range words[1:] {
+	for _, w := range words[1:] {
 		s, _ := w.lit()
 		if s == "--" {
 			break
 		}
-		flag, _, _ := strings.Cut(s, "=")
-		for f := range strings.FieldsSeq(writing[name]) {
-			if flag == f || len(f) == 2 && leadingLetters(s, f[1:]) {
-				return texts.ClipBytes(s, 40)
-			}
-		}
-		for _, l := range letters {
-			bare := i == 0 && len(l) == 1 && name != "unzip" && !strings.ContainsAny(s, "./") && strings.Contains(s, l) // tar tf
-			if flag == "--"+l || len(l) == 1 && leadingLetters(s, l) || bare {
-				return ""
-			}
+		if hasFlag(s, strings.Fields(writing[name])) && (name != "find" || slices.Contains(strings.Fields(writing[name]), s)) {
+			return texts.ClipBytes(s, 40)
 		}
 	}
+	operands := len(operandsOf(words))
 	switch {
-	case len(letters) > 0 && len(words) > 1 && !given(words, "--help --version"):
-		return "without -" + letters[0]
-	case name == "uniq" && len(operandsOf(words)) > 1, slices.Contains([]string{"hostname", "mount", "swapon"}, name) && len(operandsOf(words)) > 0:
+	case needed[name] != "" && len(words) > 1 && !hasNeeded(name, words) && !given(words, "--help --version"):
+		return "without -" + needed[name][:1]
+	case name == "uniq" && operands > 1, slices.Contains([]string{"hostname", "mount", "swapon"}, name) && operands > 0:
 		return "with these words"
 	}
 	return ""
+}
+
+// hasFlag reports whether a word is one of some flags, with a value or not, or a cluster with the letter of one.
+func hasFlag(word string, flags []string) bool {
+	flag, _, _ := strings.Cut(word, "=")
+	return slices.ContainsFunc(flags, func(f string) bool { return flag == f || len(f) == 2 && leadingLetters(word, f[1:]) })
+}
+
+// hasNeeded reports whether a command has one of the flags that it needs. Tar's first word may be letters without a dash.
+func hasNeeded(name string, words []arg) bool {
+	for i, w := range words[1:] {
+		s, _ := w.lit()
+		for l := range strings.FieldsSeq(needed[name]) {
+			long := "--"
+			if len(l) == 1 {
+				long = "-"
+			}
+			bare := i == 0 && len(l) == 1 && (name == "tar" || name == "ar") && !strings.ContainsAny(s, "./") && strings.Contains(s, l)
+			if hasFlag(s, []string{long + l}) || bare {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // leadingLetters reports whether a letter is in a cluster of flags, before anything that may be a value.
@@ -276,30 +289,31 @@ func fileWords(name string, words []arg) (list []arg) {
 			return c.rest[min(own, len(c.rest)):]
 		}
 	}
-	text := slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
+	text := takesText(name, words)
+	before := name
+	for _, w := range words {
 		s, _ := w.lit()
-		return s == "-e" || s == "-f" || strings.HasPrefix(s, "--regexp") || strings.HasPrefix(s, "--file") || s == "--files" || strings.HasPrefix(s, "--expression")
-	})
-	for i, w := range words {
-		s, _ := w.lit()
-		text = text || name == "git" && s == "grep" && i < 3
-		if name == "git" && s == "grep" {
-			continue
-		}
-		before := ""
-		if i > 0 {
-			before, _ = words[i-1].lit()
-		}
-		if strings.HasPrefix(s, "-") || slices.Contains(textAfter, before) {
-			continue
-		}
-		if text {
+		grep := name == "git" && s == "grep" && len(list) == 0
+		switch {
+		case grep:
+			text = true
+		case strings.HasPrefix(s, "-"), slices.Contains(textAfter, before):
+		case text:
 			text = false
-			continue
+		default:
+			list = append(list, w)
 		}
-		list = append(list, w)
+		before = s
 	}
 	return list
+}
+
+// takesText reports whether the first word of a program that is no flag is a pattern or a program, because no flag gives one.
+func takesText(name string, words []arg) bool {
+	return slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
+		s, _ := w.lit()
+		return s == "-e" || s == "-f" || strings.HasPrefix(s, "--regexp") || strings.HasPrefix(s, "--file") || strings.HasPrefix(s, "--expression")
+	})
 }
 
 // opens judges one value of a word.

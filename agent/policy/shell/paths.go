@@ -136,16 +136,6 @@ func fixedSource(pattern string) string {
 	return pattern[:strings.LastIndexByte(pattern[:at], '/')+1]
 }
 
-// dotted reports whether a part of a pattern matches hidden files.
-func dotted(s string) bool {
-	for part := range strings.SplitSeq(s, "/") {
-		if strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") {
-			return true
-		}
-	}
-	return false
-}
-
 // secret judges one value as a path, in every possible current folder.
 func (d *folders) secret(v val) string {
 	glob := v.kind == pattern

@@ -18,8 +18,8 @@ import (
 // corpora names the variable with more files of lines, separated by colons, that TestNamesNeedNoTable runs.
 const corpora = "CONFINE_TEST_CORPORA"
 
-// The lines that the policy leaves to the kernel (agent/policy/shell/testdata/kernel.txt) change nothing and print no secret
-// of the workspace: nothing but the kernel judges here.
+// The lines that the policy leaves to the kernel (agent/policy/shell/testdata/kernel.txt), and an hour of reading (reading.txt),
+// change and send nothing in a hostile repository, and print no secret of the workspace: nothing but the kernel judges here.
 func TestNamesNeedNoTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -27,7 +27,8 @@ func TestNamesNeedNoTable(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)
 	}
-	files := append([]string{"../../../agent/policy/shell/testdata/kernel.txt"}, filepath.SplitList(os.Getenv(corpora))...)
+	const policy = "../../../agent/policy/shell/testdata/"
+	files := append([]string{policy + "kernel.txt", policy + "reading.txt"}, filepath.SplitList(os.Getenv(corpora))...)
 	var lines []string
 	for _, file := range files {
 		lines = append(lines, judged(t, file)...)

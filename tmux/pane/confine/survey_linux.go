@@ -161,6 +161,12 @@ func (s *survey) folder(dir string, known bool, dirty changes) folder {
 	}
 	s.read++
 	f = folder{device: st.Dev, inode: st.Ino, changed: st.Ctim, settled: time.Since(time.Unix(st.Ctim.Unix())) > settled, watched: watched}
+	s.list(dir, &f)
+	return f
+}
+
+// list reads the entries of a folder.
+func (s *survey) list(dir string, f *folder) {
 	entries, _ := os.ReadDir(dir)
 	f.entries = len(entries)
 	for _, e := range entries {
@@ -178,7 +184,6 @@ func (s *survey) folder(dir string, known bool, dirty changes) folder {
 			}
 		}
 	}
-	return f
 }
 
 // at reports whether a path still leads to the folder.
