@@ -351,7 +351,7 @@ func (d *folders) matches(v val) string {
 		}
 		for _, name := range found {
 			if s := d.env.Secret(name, false); s != "" {
-				return texts.ClipBytes(v.text, 60) + " matches " + secretReason(s, false)
+				return texts.ClipBytes(v.text, 60) + " matches " + texts.ClipBytes(s, 60) + ", which may hold secrets"
 			}
 		}
 	}

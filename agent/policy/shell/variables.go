@@ -153,18 +153,11 @@ var harmlessEnv = map[string]string{
 	"MANPAGER": "", "GH_PAGER": "", "AWS_PAGER": "",
 }
 
-// shellNames are lower-case names with a meaning to zsh, libraries or programs.
-var shellNames = []string{
-	"path", "fpath", "cdpath", "manpath", "mailpath", "module_path", "fignore", "prompt", "watch", "histchars",
-	"aliases", "functions", "commands", "options", "argv", "status", "signals", "psvar", "galiases", "saliases",
-	"dis_aliases", "dis_functions", "builtins", "reswords", "precmd_functions", "preexec_functions", "chpwd_functions",
-}
-
-// ownNames are upper-case names that people commonly use for variables of their scripts.
-var ownNames = []string{
-	"FILE", "FILES", "DIR", "DIRS", "NAME", "NAMES", "COUNT", "OUT", "SRC", "DST", "BASE", "PKG", "VER", "VERSION", "TOTAL",
-	"LINE", "RESULT", "ROOT", "BRANCH", "COMMIT", "PATTERN", "START", "END", "SIZE", "PORT", "PID", "TAG",
-}
+// steering are the beginnings and ends of names of variables that change what programs do.
+var (
+	steering     = strings.Fields("PATH LD_ DYLD_ BASH ENV IFS CDPATH GLOBIGNORE GIT_ SHELL PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND HOME TMPDIR XDG_ PYTHON PERL RUBY NODE_ GO CARGO RUST JAVA LESS JQ_ RIPGREP_ GREP_ AWK POSIXLY TAR_ npm_ DOCKER_ KUBE TMUX SSH_ CC CXX CFLAGS MAKE HIST MANPATH FZF_ BAT_ FD_ TERMINFO LOCPATH NLSPATH HOSTALIASES RES_OPTIONS")
+	steeringEnds = strings.Fields("PAGER EDITOR VISUAL BROWSER COMMAND _OPTS _OPTIONS _FLAGS _WRAPPER _proxy _PROXY _CONFIG _CONFIG_PATH _HOME")
+)
 
 // assignable returns why a variable may not be assigned, or "".
 func assignable(name string, value arg, exported bool) string {
@@ -179,10 +172,7 @@ func assignable(name string, value arg, exported bool) string {
 	if exported {
 		return "the variable " + texts.ClipBytes(name, 40) + " may change what the command does"
 	}
-	lower := strings.ToLower(name) == name
-	switch {
-	case slices.Contains(shellNames, name) || strings.HasSuffix(name, "_proxy") || strings.HasPrefix(name, "npm_"),
-		!lower && len(name) > 1 && !slices.Contains(ownNames, name):
+	if slices.ContainsFunc(steering, func(w string) bool { return strings.HasPrefix(name, w) }) || slices.ContainsFunc(steeringEnds, func(w string) bool { return strings.HasSuffix(name, w) }) {
 		return "the variable " + texts.ClipBytes(name, 40) + " may change what commands do"
 	}
 	return ""
