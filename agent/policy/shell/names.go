@@ -89,6 +89,9 @@ func (a *analyser) names(name string, words []arg) string {
 	case !subcommand(name, words[1:]):
 		return effectOf(name, words).reason
 	}
+	if name == "sleep" && !shortTime(words) {
+		return "sleep for a time that is not short"
+	}
 	if name == "set" && len(words) == 1 {
 		return "set prints the variables of the shell, which may hold secrets"
 	}
@@ -97,6 +100,15 @@ func (a *analyser) names(name string, words []arg) string {
 		return name + " " + f + " " + cmp.Or(e.reason, "writes files")
 	}
 	return ""
+}
+
+// shortTime reports whether sleep waits for some seconds, written in three characters: loops that poll wait for somebody.
+func shortTime(words []arg) bool {
+	return !slices.ContainsFunc(words[1:], func(w arg) bool {
+		s, _ := w.lit()
+		n := strings.TrimSuffix(s, "s")
+		return len(n) > 3 || !digits(strings.Replace(n, ".", "", 1))
+	})
 }
 
 // printsVersion reports whether a command only prints a version.
@@ -319,6 +331,8 @@ func takesText(name string, words []arg) bool {
 // opens judges one value of a word.
 func (d *folders) opens(v val, onlyNames bool) string {
 	switch {
+	case v.kind == dynamic && strings.HasPrefix(v.text, "/dev/"): // /dev/tcp/$host
+		return device(unescape(v.text), false)
 	case v.kind == dynamic || v.text == "" || v.text[0] == '-':
 		return ""
 	case v.kind == literal && onlyNames:
