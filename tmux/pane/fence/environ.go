@@ -32,10 +32,19 @@ var downloads = []struct{ variable, folder string }{
 // offline makes tools say at once that something is not in their cache, instead of waiting for the network.
 var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_RETRIES=0"}
 
+// asked is offline where a person may be asked about hosts. npm and pip connect, but not to look for newer versions of
+// themselves. Go and Cargo stay offline, because what they download would need caches of its own, without what the
+// person has downloaded.
+var asked = []string{"GOPROXY=off", "CARGO_NET_OFFLINE=true", "npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1"}
+
 // caches returns the variables that concern caches and downloads.
 func (c Config) caches() []string {
 	var env []string
-	if !c.reaches() {
+	switch {
+	case c.reaches():
+	case c.Asks:
+		env = append(env, asked...)
+	default:
 		env = append(env, offline...)
 	}
 	if c.Cache == "" {

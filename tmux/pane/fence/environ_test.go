@@ -57,6 +57,16 @@ func TestGoDownloadsFromWhereThePersonDoes(t *testing.T) {
 	}
 }
 
+// Where a person may be asked about hosts npm connects, but never for its own sake.
+func TestNpmConnectsWhereAPersonIsAsked(t *testing.T) {
+	for asks, want := range map[bool]string{true: "", false: "true"} {
+		all := lookup(Config{Settings: Settings{Asks: asks}}.caches())
+		if all("npm_config_offline") != want || all("CARGO_NET_OFFLINE") != "true" || asks && all("npm_config_update_notifier") != "false" {
+			t.Errorf("asks %v: offline %q", asks, all("npm_config_offline"))
+		}
+	}
+}
+
 // What Python compiles stays out of the workspace, where it would be a changed file that runs later.
 func TestPythonCompilesIntoTheCaches(t *testing.T) {
 	c := Config{Settings: Settings{Cache: "/cache"}}

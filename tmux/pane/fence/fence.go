@@ -30,6 +30,7 @@ type Settings struct {
 	State   string   `json:"state,omitempty"`   // the folder of our own files: no workspace
 	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
 	Hosts   []string `json:"hosts,omitempty"`   // names that are reached although there is no network
+	Asks    bool     `json:"asks,omitempty"`    // a person may be asked about other names, see [Fence.Ask]
 	Cache   string   `json:"cache,omitempty"`   // the folder for caches of this workspace; "" is none
 	Marks   string   `json:"marks,omitempty"`   // the folder with marks of what was changed without asking, see package unseen; "" is none
 }

@@ -45,6 +45,9 @@ func (*Fence) Start(*exec.Cmd) error { return unsupported() }
 // Sweep does nothing.
 func (*Fence) Sweep(int) error { return nil }
 
+// Ask does nothing.
+func (*Fence) Ask(int, Ask) {}
+
 // Reads reports false.
 func (*Fence) Reads(string) bool { return false }
 

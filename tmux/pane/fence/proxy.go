@@ -11,12 +11,14 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // Limits of the proxy.
 const (
 	proxyMost    = 64               // connections at a time
+	proxyHeld    = 16               // of them that wait for an answer
 	proxyConnect = 20 * time.Second // to look a name up and connect
 	proxyHead    = 30 * time.Second // for the head of a request
 )
@@ -36,16 +38,32 @@ func public(ip netip.Addr) bool {
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && ip.Zone() == "" && !slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
-// proxy passes requests of fenced commands to hosts that the settings name. It runs outside of the fence.
-type proxy struct {
-	hosts  []string // names, or *. and a domain
+// Ask asks a person whether a command may reach a host that the settings do not name, and returns nil for yes, or why
+// not. It returns when ctx ends at the latest.
+type Ask func(ctx context.Context, host, port string) error
+
+// ErrNobody means that nobody was asked about a host.
+var ErrNobody = errors.New("nobody was asked")
+
+// network connects a proxy to the internet.
+type network struct {
 	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
-	open   chan struct{} // a token for each connection
 }
 
-func newProxy(hosts []string) *proxy {
-	return &proxy{hosts, net.DefaultResolver.LookupNetIP, new(net.Dialer).DialContext, make(chan struct{}, proxyMost)}
+var internet = network{net.DefaultResolver.LookupNetIP, new(net.Dialer).DialContext}
+
+// proxy passes requests of one fenced command to hosts that the settings name, or a person. It runs outside of the fence.
+type proxy struct {
+	network
+	hosts []string            // names, or *. and a domain
+	ask   atomic.Pointer[Ask] // nil: nobody is asked
+	open  chan struct{}       // a token for each connection
+	held  chan struct{}       // a token for each that waits for an answer
+}
+
+func newProxy(hosts []string, at network) *proxy {
+	return &proxy{network: at, hosts: hosts, open: make(chan struct{}, proxyMost), held: make(chan struct{}, proxyHeld)}
 }
 
 // serve answers connections until l is closed.
@@ -64,16 +82,61 @@ func (p *proxy) allows(host string) bool {
 	})
 }
 
-// connect connects to a host that is allowed, at an address of the internet: the one that was checked.
-func (p *proxy) connect(ctx context.Context, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
+// permit returns nil if a command may connect to a host, else why not. One that the settings do not name waits here for
+// a person.
+func (p *proxy) permit(ctx context.Context, host, port string) error {
+	listed := p.allows(host)
+	unlisted := fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
 	switch {
-	case err != nil:
-		return nil, err
-	case !p.allows(host):
-		return nil, fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
+	case port != "443" && port != "80" && listed:
+		return fmt.Errorf("port %s: only 443 and 80 are passed on", port)
+	case listed:
+		return nil
 	case port != "443" && port != "80":
-		return nil, fmt.Errorf("port %s: only 443 and 80 are passed on", port)
+		return unlisted
+	}
+	ask, name := p.ask.Load(), strings.ToLower(strings.TrimSuffix(host, "."))
+	if ask == nil || !askable(name) {
+		return unlisted
+	}
+	select {
+	case p.held <- struct{}{}:
+		defer func() { <-p.held }()
+	default:
+		return fmt.Errorf("%w, and %d connections wait for an answer already", unlisted, proxyHeld)
+	}
+	if err := (*ask)(ctx, name, port); err != nil {
+		if errors.Is(err, ErrNobody) {
+			return unlisted
+		}
+		return fmt.Errorf("%w; %w", unlisted, err)
+	}
+	return nil
+}
+
+// askable reports whether a person is asked about a host: a name of the internet in plain letters. Addresses, names of
+// this machine and of the local network are refused. The name is not looked up, because whoever serves it would learn
+// of that, and of what a command has written into it.
+func askable(name string) bool {
+	labels := strings.Split(name, ".")
+	last := labels[len(labels)-1]
+	if len(name) > 253 || len(labels) < 2 || slices.Contains([]string{"localhost", "local", "internal", "lan", "home", "arpa"}, last) || !strings.ContainsAny(last, "abcdefghijklmnopqrstuvwxyz") {
+		return false
+	}
+	return !slices.ContainsFunc(labels, func(l string) bool {
+		return l == "" || len(l) > 63 || l[0] == '-' || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
+	})
+}
+
+// connect connects to a host that is allowed, at an address of the internet: the one that was checked. asking ends when
+// nobody waits for the answer any more.
+func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		err = p.permit(asking, host, port)
+	}
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, proxyConnect)
 	defer stop()
@@ -109,8 +172,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.tunnel(w, r)
 	case r.URL.Scheme == "http" && r.URL.Host != "":
 		pass := &httputil.ReverseProxy{
-			Rewrite:   func(out *httputil.ProxyRequest) { out.Out.Host = out.Out.URL.Host },
-			Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return p.connect(ctx, address) }},
+			Rewrite: func(out *httputil.ProxyRequest) { out.Out.Host = out.Out.URL.Host },
+			Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+				return p.connect(ctx, r.Context(), address)
+			}},
 			ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 				http.Error(w, "buddy: "+err.Error(), http.StatusForbidden)
 			},
@@ -123,7 +188,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // tunnel answers CONNECT.
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
-	there, err := p.connect(r.Context(), r.Host)
+	there, err := p.connect(r.Context(), r.Context(), r.Host)
 	if err != nil {
 		http.Error(w, "buddy: "+err.Error(), http.StatusForbidden)
 		return

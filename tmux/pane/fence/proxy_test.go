@@ -30,7 +30,7 @@ func TestAddressesOfTheInternet(t *testing.T) {
 // testProxy is a proxy whose names are in a table and whose connections all lead to one server.
 func testProxy(t *testing.T, server string, hosts ...string) *httptest.Server {
 	t.Helper()
-	p := newProxy(hosts)
+	p := newProxy(hosts, internet)
 	p.lookup = func(_ context.Context, _, host string) ([]netip.Addr, error) {
 		at, ok := map[string]string{"good.example.com": "8.8.8.8", "inner.example.com": "127.0.0.1", "cloud.example.com": "169.254.169.254"}[strings.ToLower(host)]
 		if !ok {

@@ -40,6 +40,7 @@ type Fence struct {
 	hides  map[string]bool // whether what is to be hidden was there
 	around []*surrounding  // repositories that the workspace is a part of
 	git    gitfiles.Files  // of the person
+	net    network         // of the proxy
 
 	mu   sync.Mutex      // guards the field below
 	runs map[int]process // by the process of bwrap
@@ -72,7 +73,10 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
 	}
-	f := &Fence{bwrap: bwrap, config: c, hides: map[string]bool{}, runs: map[int]process{}}
+	if exe, err := os.Executable(); err != nil || !exists(exe) {
+		c.Asks = false // this program was removed, without which there is no way to the proxy
+	}
+	f := &Fence{bwrap: bwrap, config: c, net: internet, hides: map[string]bool{}, runs: map[int]process{}}
 	if f.around, err = surroundings(c.Settings, home, known); err != nil {
 		return nil, err
 	}
@@ -182,7 +186,9 @@ func (f *Fence) note(p plan) {
 }
 
 // proxied reports whether commands reach hosts through the proxy.
-func (f *Fence) proxied() bool { return len(f.config.Hosts) > 0 && !f.config.Network }
+func (f *Fence) proxied() bool {
+	return (len(f.config.Hosts) > 0 || f.config.Asks) && !f.config.Network
+}
 
 // inMemory returns a file with the text that has no name.
 func inMemory(name string, text []byte) (*os.File, error) {
@@ -219,6 +225,7 @@ type process struct {
 	pidfd int           // of it, -1 for none
 	over  chan struct{} // closed when the thread that started it may end
 	end   func()        // says that it changes nothing more
+	proxy *proxy        // nil: it has none
 }
 
 // Start starts cmd in the fence, in a process group and session of its own. Before that it marks the workspace: what
@@ -261,6 +268,7 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	})
 	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
 	program := append([]string{cmd.Path}, cmd.Args[1:]...)
+	var through *proxy
 	if f.proxied() {
 		ours, theirs, err := pair()
 		if err != nil {
@@ -269,11 +277,12 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 		defer func() { _ = theirs.Close() }()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
 		program = slices.Concat([]string{insideExe, "pane", InsideFlag, strconv.Itoa(next + 2), cmd.Path}, cmd.Args)
-		go f.passOn(ours, over)
+		through = newProxy(f.config.Hosts, f.net)
+		go passOn(through, ours, over)
 	}
 	args = append(args, program...)
 	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
-	r := process{pidfd: -1, over: over, end: end}
+	r := process{pidfd: -1, over: over, end: end, proxy: through}
 	err = f.onThread(cmd, r.over)
 	_ = w.Close()
 	if err != nil {
@@ -297,14 +306,24 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	return nil
 }
 
+// Ask sets who is asked about hosts that the command of a process wants to reach and the settings do not name. Before
+// that nobody is.
+func (f *Fence) Ask(pid int, ask Ask) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.runs[pid].proxy; p != nil && f.config.Asks {
+		p.ask.Store(&ask)
+	}
+}
+
 // passOn serves the port that a command opens on its loopback until it is over.
-func (f *Fence) passOn(socket *os.File, over <-chan struct{}) {
+func passOn(p *proxy, socket *os.File, over <-chan struct{}) {
 	defer func() { _ = socket.Close() }()
 	l, err := receive(socket)
 	if err != nil {
 		return // the command says that the proxy refuses connections
 	}
-	go newProxy(f.config.Hosts).serve(l)
+	go p.serve(l)
 	<-over
 	_ = l.Close()
 }
@@ -424,7 +443,7 @@ func Available(s Settings, env []string) error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	s.Cache, s.Marks = "", "" // nothing is to stay
+	s.Cache, s.Marks, s.Asks = "", "", false // nothing is to stay, and nobody is asked
 	f, err := New(Config{Settings: s, Env: env, Temp: temp})
 	if err != nil {
 		return err
