@@ -118,6 +118,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 		s.own.work.Go(func() { s.retireSoon(key, own) })
 		return nil, err
 	}
+	askAbout(job, spec.Hosts)
 	return s.keep(key, own, dir, job, spec.Output), nil
 }
 

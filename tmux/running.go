@@ -43,6 +43,9 @@ type Spec struct {
 	Command string // shell text, any number of lines
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
+	// Hosts decides whether a fenced command may reach a host that the settings do not name: nil is yes. It may take its time.
+	// Where it is nil, and after a Reattach, the answer is no.
+	Hosts func(pane.Host) error
 	// Free is for a command that runs without approval: nothing that earlier commands left
 	// changes the meaning of its words, and of what it leaves only the directory is carried over.
 	Free bool
@@ -143,7 +146,15 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	askAbout(job, spec.Hosts)
 	return s.follow(s.runner, dir, job, spec.Output), nil
+}
+
+// askAbout sets who decides about the hosts that a command wants to reach.
+func askAbout(job job, decide func(pane.Host) error) {
+	if local, ok := job.(*pane.Job); ok && decide != nil {
+		local.Hosts(decide)
+	}
 }
 
 // launch starts the command in dir on a runner.

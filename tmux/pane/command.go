@@ -31,6 +31,7 @@ type Command struct {
 	heard   atomic.Int64  // when it printed last, or began, in Unix nanoseconds
 	done    chan struct{} // closed at the end, when exit is set
 	exit    Exit
+	hosts   hosts // that it wants to reach
 
 	mu        sync.Mutex // guards the fields below and the streams' records
 	boxes     []*Mailbox
@@ -84,6 +85,7 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	c.present = orphaned.present()
 	c.began = time.Now()
 	c.heard.Store(c.began.UnixNano())
+	c.hosts.of(h)
 	h.tell(tell)
 	for _, l := range c.streams {
 		go l.run()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -137,7 +138,7 @@ func (s *Server) prune() {
 
 // run waits for the slot, starts the command and follows it.
 func (s *Server) run(w *wire, r request) error {
-	cancel, gone := listen(w)
+	cancel, gone, answers := listen(w)
 	select {
 	case s.slot <- struct{}{}:
 	case <-gone:
@@ -168,6 +169,7 @@ func (s *Server) run(w *wire, r request) error {
 		s.mu.Unlock()
 		<-s.slot
 	}()
+	answers(c)
 	s.follow(w, c, cancel, gone)
 	return nil
 }
@@ -206,29 +208,34 @@ func (s *Server) attach(w *wire, dir string) error {
 	s.conns.Add(1)
 	s.mu.Unlock()
 	defer s.conns.Done()
-	cancel, gone := listen(w)
+	cancel, gone, answers := listen(w)
+	answers(c)
 	s.follow(w, c, cancel, gone)
 	return nil
 }
 
 // listen reads the client's side of a command's connection: cancel is closed when it asks to
-// cancel, gone when it leaves.
-func listen(w *wire) (cancel, gone chan struct{}) {
+// cancel, gone when it leaves. answers sets the command whose hosts its answers are about.
+func listen(w *wire) (cancel, gone chan struct{}, answers func(*Command)) {
 	cancel, gone = make(chan struct{}), make(chan struct{})
+	var about atomic.Pointer[Command]
 	go func() {
 		defer close(gone)
 		once := sync.OnceFunc(func() { close(cancel) })
 		for {
-			kind, _, err := w.receive()
+			kind, p, err := w.receive()
 			if err != nil {
 				return
 			}
-			if kind == frameCancel {
+			switch c := about.Load(); {
+			case kind == frameCancel:
 				once()
+			case kind == frameAnswer && c != nil:
+				c.hosts.answer(p)
 			}
 		}
 	}()
-	return cancel, gone
+	return cancel, gone, about.Store
 }
 
 // follow sends the output and the end of c until the client leaves.
@@ -243,7 +250,11 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 		case <-c.Done():
 		}
 	}()
-	if w.send(frameStarted) != nil {
+	err := w.send(frameStarted)
+	leave := c.hosts.join(func(h Host) { _ = w.sendJSON(frameHost, h) }) // who is gone leaves
+	go func() { <-gone; leave() }()
+	defer leave()
+	if err != nil {
 		return
 	}
 	go watchKeys(c, box, gone)

@@ -27,9 +27,11 @@ const frameMax = 8 << 20
 const (
 	frameRequest = 'q' // client: a request, the first frame of a connection
 	frameCancel  = 'c' // client: cancel the command of this connection
+	frameAnswer  = 'a' // client: the answer about a host
 	frameInfo    = 'i' // server: the answer to a greeting
 	frameStarted = 's' // server: the command runs
 	frameOutput  = 'o' // server: a byte for the stream, eight for the total, the bytes
+	frameHost    = 'h' // server: a Host that the command wants to reach, which waits for the answer
 	frameEnd     = 'e' // server: an Exit
 	frameError   = 'x' // server: the request was refused; with the reason
 )
@@ -170,7 +172,10 @@ func askInfo(conn net.Conn, r request) (info Info, err error) {
 }
 
 // Job is a client's view of a running command.
-type Job struct{ w *wire }
+type Job struct {
+	w     *wire
+	hosts func(Host) error // nil: nobody is asked
+}
 
 // Run starts the command in dir/cmd and returns when it runs. It waits for its turn; ending
 // ctx meanwhile withdraws the request, and cancels the command if it started just then. A
@@ -186,7 +191,7 @@ func Attach(conn net.Conn, dir string) (*Job, error) {
 }
 
 func ask(ctx context.Context, conn net.Conn, r request) (*Job, error) {
-	j := &Job{newWire(conn)}
+	j := &Job{w: newWire(conn)}
 	stop := context.AfterFunc(ctx, func() {
 		_ = j.Cancel()
 		_ = conn.Close()
@@ -203,6 +208,26 @@ func ask(ctx context.Context, conn net.Conn, r request) (*Job, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// Hosts sets who decides whether the command may reach a host that the settings do not name: nil is yes, and
+// [fence.ErrNobody] means that nobody was asked. Call it before Wait, which does not wait for it.
+func (j *Job) Hosts(decide func(Host) error) { j.hosts = decide }
+
+// decide answers whether the command may reach a host.
+func (j *Job) decide(payload []byte) {
+	var a hostAnswer
+	if json.Unmarshal(payload, &a.Host) != nil {
+		return
+	}
+	err := fence.ErrNobody
+	if j.hosts != nil {
+		err = j.hosts(a.Host)
+	}
+	if a.Nobody = errors.Is(err, fence.ErrNobody); err != nil && !a.Nobody {
+		a.Refused = err.Error()
+	}
+	_ = j.w.sendJSON(frameAnswer, a) // fails when the command has ended
 }
 
 // Wait passes output to the function, which may be nil, until the command ends. An error means
@@ -222,6 +247,8 @@ func (j *Job) Wait(output func(Chunk)) (Exit, error) {
 			if c, ok := parseOutput(p); ok && output != nil {
 				output(c)
 			}
+		case frameHost:
+			go j.decide(p)
 		case frameEnd:
 			var e Exit
 			return e, json.Unmarshal(p, &e)

@@ -1,0 +1,168 @@
+package pane
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"buddy/tmux/pane/fence"
+)
+
+const (
+	// hostWait limits how long a connection of a command waits until its host is decided about. Clients answer before.
+	hostWait = 6 * time.Minute
+	// hostsMost limits the hosts that a person is asked about for one command.
+	hostsMost = 32
+)
+
+// Host names a host that a fenced command wants to reach and the settings do not name. It is a name of the internet in
+// small letters, digits, - and _.
+type Host struct {
+	Name string `json:"name"`
+	Port string `json:"port"`
+}
+
+// hostAnswer says whether a command may reach a host.
+type hostAnswer struct {
+	Host
+	Refused string `json:"refused,omitempty"` // why not; "" is yes
+	Nobody  bool   `json:"nobody,omitempty"`  // nobody was asked
+}
+
+// err returns nil for yes.
+func (a hostAnswer) err() error {
+	switch {
+	case a.Nobody:
+		return fence.ErrNobody
+	case a.Refused != "":
+		return errors.New(a.Refused)
+	}
+	return nil
+}
+
+// hosts asks the client of a fenced command about hosts. A host is asked about once: the answer holds while the command runs.
+type hosts struct {
+	mu    sync.Mutex // guards the fields below
+	send  func(Host) // to the client; nil: there is none who could answer
+	n     int        // counts the clients
+	known map[string]*hostState
+}
+
+// hostState is a host that was asked about.
+type hostState struct {
+	port     string
+	answered chan struct{} // closed when err is set
+	err      error
+}
+
+// of makes them those of the command that a shell will run, if a fence holds it.
+func (h *hosts) of(shell *waitingShell) {
+	if f, ok := shell.by.(*fence.Fence); ok {
+		f.Ask(shell.proc.Process.Pid, h.ask)
+	}
+}
+
+// join sets who is asked from now on, also about what waits for the first client. What it returns ends that, and answers
+// no to all that still waits.
+func (h *hosts) join(send func(Host)) (leave func()) {
+	h.mu.Lock()
+	if h.n > 0 {
+		h.refuse()
+	}
+	h.n++
+	me := h.n
+	h.send = send
+	var wait []Host
+	for name, s := range h.known {
+		if !s.over() {
+			wait = append(wait, Host{Name: name, Port: s.port})
+		}
+	}
+	h.mu.Unlock()
+	for _, one := range wait {
+		send(one)
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.n == me {
+			h.send = nil
+			h.refuse()
+		}
+	}
+}
+
+// over reports whether it was answered.
+func (s *hostState) over() bool {
+	select {
+	case <-s.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+// refuse answers no to all that waits. The caller holds mu.
+func (h *hosts) refuse() {
+	for name := range h.known {
+		h.settle(name, fence.ErrNobody)
+	}
+}
+
+// settle answers for a host unless that is done already. The caller holds mu.
+func (h *hosts) settle(name string, err error) {
+	if s := h.known[name]; s != nil && !s.over() {
+		s.err = err
+		close(s.answered)
+	}
+}
+
+// answer takes the answer of a client.
+func (h *hosts) answer(payload []byte) {
+	var a hostAnswer
+	if json.Unmarshal(payload, &a) != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.settle(a.Name, a.err())
+}
+
+// ask is a [fence.Ask].
+func (h *hosts) ask(ctx context.Context, name, port string) error {
+	h.mu.Lock()
+	s, send := h.known[name], h.send
+	switch {
+	case s != nil:
+		send = nil
+	case send == nil && h.n > 0:
+		h.mu.Unlock()
+		return fence.ErrNobody
+	case len(h.known) >= hostsMost:
+		h.mu.Unlock()
+		return fmt.Errorf("this command has asked for %d others", hostsMost)
+	default:
+		if h.known == nil {
+			h.known = make(map[string]*hostState)
+		}
+		s = &hostState{port: port, answered: make(chan struct{})}
+		h.known[name] = s
+	}
+	h.mu.Unlock()
+	if send != nil {
+		send(Host{Name: name, Port: port})
+	}
+	limit := time.NewTimer(hostWait)
+	defer limit.Stop()
+	select {
+	case <-s.answered:
+		return s.err
+	case <-limit.C:
+		return fmt.Errorf("nobody answered within %v", hostWait)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
