@@ -7,7 +7,10 @@
 //	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}
 package action
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind names what an Action does.
 type Kind string
@@ -22,6 +25,7 @@ const (
 	PaneKeys   Kind = "pane_keys" // text typed into a pane, whatever runs there
 	Network    Kind = "network"
 	Browser    Kind = "browser"
+	Connect    Kind = "connect"    // lets a command that runs in the fence connect to hosts
 	MCP        Kind = "mcp"        // a tool of an MCP server
 	PlanFile   Kind = "plan_file"  // writes the plan of the session, on this machine whatever the target is
 	EnterPlan  Kind = "enter_plan" // changes the mode to plan
@@ -55,7 +59,8 @@ type Action struct {
 	Paths    []string    `json:"paths,omitempty"`   // all files, Path too, when there are several
 	Links    []string    `json:"links,omitempty"`   // files: absolute names under which symbolic links led to Path or Paths
 	URL      string      `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
-	Host     string      `json:"host,omitempty"`    // Network, Browser: lower case, without the port
+	Host     string      `json:"host,omitempty"`    // Network, Browser, Connect: lower case, without the port
+	Hosts    []string    `json:"hosts,omitempty"`   // Connect: all hosts with their ports, that of Host first
 	Method   string      `json:"method,omitempty"`  // Network: GET, POST, …
 	Local    bool        `json:"local,omitempty"`   // Network: the host is this machine or in the local network
 	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: what is done; FileRead: why Path is another one than the call names
@@ -86,6 +91,16 @@ type MCPTool struct {
 type TargetCwd struct {
 	Target string `json:"target"`
 	Cwd    string `json:"cwd,omitempty"` // starting folder there, if known
+}
+
+// ShortHost limits the bytes of a host that is named within a sentence.
+const ShortHost = 40
+
+// To returns the part of a that connects to one of its hosts, which has its port.
+func (a Action) To(host string) Action {
+	name, _, _ := strings.Cut(host, ":")
+	a.Host, a.Hosts = name, []string{host}
+	return a
 }
 
 // On returns the part of a that runs on one of its targets.

@@ -381,8 +381,8 @@ func (b *Broker) addSimilar(id string) bool {
 		q.Hook.Pass()
 		return true
 	}
-	rule, ok := b.policy.Similar(q.Action, b.mode)
-	if ok {
+	rules, ok := policy.SimilarAll(b.policy, q.Action, b.mode)
+	for _, rule := range rules {
 		b.policy = b.policy.With(rule)
 		b.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
 	}

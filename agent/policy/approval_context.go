@@ -31,6 +31,8 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		p.fileContext(&c, a)
 	case action.Network, action.Browser:
 		networkContext(&c, a)
+	case action.Connect:
+		connectContext(&c)
 	default:
 		otherContext(&c, a)
 	}
@@ -51,12 +53,22 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if n := len(whole.Targets); n > 0 {
 		note(&c, action.Low, "", fmt.Sprintf("it happens on %d machines at once", n))
 	}
-	if r, ok := p.similar(whole, report, j.mode); ok {
-		c.Similar = r.Offer(a.Cwd, p.Workspace)
-		c.Passes, c.Stops = examples(p, r, whole, report)
+	setSimilar(&c, everywhere, whole, j)
+	return c
+}
+
+// setSimilar says which rules "allow similar" would add, and what they would allow. p is the policy for all targets, j
+// the judgement of a.
+func setSimilar(c *action.ApprovalContext, p Policy, a action.Action, j judgement) {
+	if a.Kind == action.Connect {
+		c.Similar = offer(p, a, j.mode)
+		return
+	}
+	if r, ok := j.on.similar(a, j.report, j.mode); ok {
+		c.Similar = r.Offer(j.action.Cwd, j.on.Workspace)
+		c.Passes, c.Stops = examples(j.on, r, a, j.report)
 		c.Exact = isCommand(a.Kind) && r.Shape == action.Exactly
 	}
-	return c
 }
 
 // setLosses says what work would be lost; the first of it is what matters most about the action.

@@ -23,6 +23,8 @@ func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 		return fileEffect(p, a)
 	case action.Network, action.Browser:
 		return networkEffect(a)
+	case action.Connect:
+		return action.Effect{Verb: "lets", Object: "the command send there what it reads in this folder"}
 	case action.EnterPlan:
 		return action.Effect{Verb: "changes", Object: "nothing else until you approve a plan"}
 	case action.PlanFile, action.Internal:

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"buddy/agent/action"
@@ -16,6 +17,9 @@ const (
 	// ChangedUnseen is the rule for a command outside of the fence after the workspace was changed without asking. It
 	// asks, whatever the rules allow, until a person has approved one with the list of changes in view.
 	ChangedUnseen = "changed without asking"
+	// FenceHosts is the rule for hosts that a command in the fence wants to reach. Only rules of the session allow them:
+	// those of the settings were meant for other tools, and allow_hosts of [sandbox] is for these commands.
+	FenceHosts = "hosts of the fence"
 )
 
 // CanFence returns why mode auto can't run commands of a target in the fence, with the next step; nil
@@ -70,6 +74,46 @@ func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 		return v
 	}
 	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the sandbox: " + base.Reason, Rule: OutsideFence}
+}
+
+// SimilarAll returns the rules that "allow similar this session" would add for an action: the one of Similar, or one for
+// each of several hosts.
+func SimilarAll(p Policy, a action.Action, mode action.Mode) (all []action.Rule, ok bool) {
+	parts := []action.Action{a}
+	if len(a.Hosts) > 1 {
+		parts = nil
+		for _, host := range a.Hosts {
+			parts = append(parts, a.To(host))
+		}
+	}
+	for _, one := range parts {
+		r, ok := p.Similar(one, mode)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, r)
+	}
+	return all, true
+}
+
+// offer says what the rules of SimilarAll mean, "" if there are none.
+func offer(p Policy, a action.Action, mode action.Mode) string {
+	all, ok := SimilarAll(p, a, mode)
+	switch {
+	case !ok:
+		return ""
+	case len(all) > 1:
+		return fmt.Sprintf("don't ask again for these %d hosts this session", len(all))
+	case len(all[0].Host) > action.ShortHost:
+		return "don't ask again for this host this session"
+	}
+	return "don't ask again for " + visible(all[0].Host) + " this session"
+}
+
+// connectContext says what it means that a command reaches hosts.
+func connectContext(c *action.ApprovalContext) {
+	note(c, action.Medium, "", "yes is for this command, however often it connects, by http and https")
+	c.Reversible = false
 }
 
 // undoable reports whether mode auto allows the change of a file by a tool: what mode edits allows, and

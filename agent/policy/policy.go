@@ -200,6 +200,13 @@ func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mod
 			v = w
 		}
 	}
+	if len(a.Hosts) > 1 {
+		for _, host := range a.Hosts {
+			if w := p.judge(a.To(host), report, mode); stricter(w.Decision, v.Decision) {
+				v = w
+			}
+		}
+	}
 	return v
 }
 
@@ -322,11 +329,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		return ask("what typed text does depends on what runs in the pane", "pane keys")
 	case action.FileWrite, action.FileDelete:
 		return ask(changeReason(a))
-	case action.Network, action.Browser:
-		if a.Local {
-			return ask(a.Host+" is this machine or in the local network", "local network")
-		}
-		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
+	case action.Network, action.Browser, action.Connect:
+		return ask(reachReason(a))
 	case action.MCP:
 		return baseMCP(a)
 	case action.PlanFile, action.EnterPlan:
@@ -340,6 +344,17 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	default:
 		return ask("not known to be harmless", "unknown action")
 	}
+}
+
+// reachReason returns why it is asked about what uses the network, and the rule for that.
+func reachReason(a action.Action) (reason, rule string) {
+	switch {
+	case a.Kind == action.Connect:
+		return "a command in the sandbox wants to reach a host that is not on its list", FenceHosts
+	case a.Local:
+		return a.Host + " is this machine or in the local network", "local network"
+	}
+	return "uses the network: " + cmp.Or(a.Host, a.URL, "host not known"), "network"
 }
 
 // baseMCP is the verdict on a tool of an MCP server in mode ask without rules.

@@ -63,6 +63,8 @@ func meantFor(r action.Rule, a action.Action) bool {
 	switch {
 	case r.Source == action.FromProject:
 		return false
+	case a.Kind == action.Connect:
+		return r.Source == action.FromSession && r.Host != "" && r.Shape == action.Exactly && r.Tool == a.Tool
 	case strings.ContainsAny(r.Path, "*?[{") && isDelicate(a):
 		return false // a pattern was not meant for secrets or executed files
 	case r.Source == action.FromSession && !offers(a):
@@ -115,7 +117,8 @@ func meant(r action.Rule, c shell.Command) bool {
 
 // applies reports whether the tool and the target of a rule match.
 func (p Policy) applies(r action.Rule, a action.Action) bool {
-	if !r.OfTool(a.Tool) {
+	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != "" // to whichever tool
+	if !r.OfTool(a.Tool) && !closed {
 		return false
 	}
 	if r.Target == "" {

@@ -50,6 +50,8 @@ func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode
 		r.Path, ok = similarFolder(p, a)
 	case action.Network, action.Browser:
 		r.Host, ok = a.Host, a.Host != "" && !a.Local && offers(a)
+	case action.Connect:
+		r.Host, r.Shape, ok = a.Host, action.Exactly, a.Host != ""
 	case action.MCP:
 		ok = offers(a) // the tool's name says what it does
 	}

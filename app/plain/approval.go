@@ -67,7 +67,7 @@ func effect(act action.Action) string {
 	if act.Preview != "" {
 		path = "" // the diff names it
 	}
-	for _, text := range []string{strings.TrimSpace(strings.Join([]string{act.Method, act.URL}, " ")), path, act.Command, act.Preview} {
+	for _, text := range []string{strings.TrimSpace(strings.Join([]string{act.Method, act.URL}, " ")), path, to(act.Hosts), act.Command, act.Preview} {
 		if text = strings.TrimRight(text, "\n"); text != "" {
 			parts = append(parts, text)
 		}
@@ -76,6 +76,14 @@ func effect(act action.Action) string {
 		return "buddy knows nothing about what this does."
 	}
 	return strings.Join(parts, "\n")
+}
+
+// to names hosts, a line each.
+func to(hosts []string) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	return "to " + strings.Join(hosts, "\nto ")
 }
 
 // denial says why a call does not run, in a few words and the reason that was given.

@@ -23,6 +23,9 @@ func (a *Approval) layBody(w, tight int) *body {
 	if len(act.Targets) > 0 {
 		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "on ")}, draw.Untrusted(themes.Warning, act.Target), w)
 	}
+	for _, host := range act.Hosts {
+		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "to ")}, draw.Untrusted(themes.Warning, host), w)
+	}
 	if act.Path != "" && (a.amend.done || act.Preview == "") {
 		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
 	}

@@ -67,6 +67,15 @@ func TestApprovalGolden(t *testing.T) {
 			viewtest.Golden(t, "approval-"+name, d, size[0], size[1])
 		}
 	}
+	hosts := viewtest.Ask("1", action.Action{
+		Kind: action.Connect, Tool: "run_shell", Target: "local", Command: "npm ci && " + viewtest.Hostile, Why: "install what the tests need", Host: "registry.npmjs.org",
+		Hosts: []string{"registry.npmjs.org:443", "xn--80ak6aa92e.com:80", viewtest.Hostile + ".com:443", strings.Repeat("long-", 20) + "name.example.com:443"},
+	})
+	hosts.Context = action.ApprovalContext{Risk: action.Medium, Similar: "don't ask again for these 4 hosts this session", Effect: action.Effect{Verb: "lets", Object: "the command send there what it reads in this folder"}}
+	for _, size := range [][2]int{{80, 18}, {40, 14}} {
+		d, _, _, _ := newTestApproval(t, hosts)
+		viewtest.Golden(t, "approval-hosts", d, size[0], size[1])
+	}
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", viewtest.Restart), viewtest.Ask("2", script))
 	viewtest.Golden(t, "approval-two", d, 120, d.Rows(120))
 }

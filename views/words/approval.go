@@ -31,6 +31,8 @@ func Question(a event.ApprovalAsked) (question, counts string) {
 		return "Read " + pathOf(act) + "?", ""
 	case action.Network, action.Browser:
 		return networkQuestion(act), ""
+	case action.Connect:
+		return connectQuestion(act), ""
 	case action.MCP:
 		return mcpQuestion(act), ""
 	case action.EnterPlan:
@@ -104,6 +106,18 @@ func networkQuestion(act action.Action) string {
 		return "Fetch " + what + "?"
 	}
 	return "Send a " + draw.FirstLine(act.Method) + " request to " + what + "?"
+}
+
+// connectQuestion asks about hosts. One that is long is not named, because its beginning alone would mislead: all of it
+// is below the question.
+func connectQuestion(act action.Action) string {
+	switch n := len(act.Hosts); {
+	case n > 1:
+		return fmt.Sprintf("Let this command connect to %d hosts?", n)
+	case len(act.Host) > action.ShortHost:
+		return "Let this command connect to this host?"
+	}
+	return "Let this command connect to " + draw.FirstLine(act.Host) + "?"
 }
 
 func mcpQuestion(act action.Action) string {
