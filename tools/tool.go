@@ -96,6 +96,10 @@ type Call struct {
 	// Ask puts a question to the person and returns the answer, one of its choices or free text.
 	// It is nil, or returns ErrNobody, where nobody can be asked.
 	Ask func(ctx context.Context, q Question) (answer string, err error)
+	// Reach decides whether a command of the call that runs in the fence may connect to a host that the settings do
+	// not name: nil is yes. It may wait for a person, until ctx ends. The error is ErrNobody where nobody was asked. nil: the
+	// answer is no.
+	Reach func(ctx context.Context, host, port string) error
 	// Begin registers work that goes on after the call as a task of the session and returns its
 	// number. It is nil where there are no tasks.
 	Begin func(Task) (id int)

@@ -131,7 +131,7 @@ var meanings = map[action.Mode]string{
 	action.ModeAsk:    "what only reads runs, the user decides the rest",
 	action.ModeStrict: "the user decides everything",
 	action.ModeEdits:  "what only reads and changes of files of the workspace run, the user decides the rest",
-	action.ModeAuto:   "commands run without a question inside a fence: they write in the workspace only and reach no network, and what needs more asks the user with \"outside\": true and a reason; files of the workspace may be changed",
+	action.ModeAuto:   "commands run without a question inside a fence: they write in the workspace only and reach no network but hosts that the user allows while they run, by http and https; what needs more asks the user with \"outside\": true and a reason; files of the workspace may be changed",
 	action.ModePlan:   "what only reads runs, everything else is denied",
 	action.ModeAll:    "what you call runs unless a rule denies it",
 	action.ModeNone:   "what only reads runs, nobody can approve the rest",

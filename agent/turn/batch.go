@@ -60,6 +60,7 @@ type job struct {
 	begun    func()             // the task of its subagent has its number; nil: nobody waits for that
 	guarded  guarded
 	changed  []tools.Before       // files
+	hosts    *hostAsks            // of a command in the fence
 	rules    []event.DecisionRule // that decided about it
 }
 
@@ -99,6 +100,8 @@ func (b *batch) plan(c model.ToolCall) *job {
 	}, planMode{b, c.ID}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)
+	j.hosts = newHostAsks(b, j)
+	j.call.Reach = j.hosts.ask
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
 		return j
 	}

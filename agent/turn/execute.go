@@ -248,6 +248,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if j.marked != nil {
 		defer j.marked()
 	}
+	defer j.hosts.end()
 	changes := watch(whole, b, j)
 	res := b.loop.runTool(ctx, j.tool, call)
 	changes(&res)
@@ -318,6 +319,9 @@ func (j *job) annotate(res *tools.Result, hint string) {
 	}
 	if hint != "" {
 		res.Tell("[hint: " + hint + "]")
+	}
+	for _, said := range j.hosts.refused() {
+		res.Tell("[" + said + "]")
 	}
 	if j.guarded.changed != "" {
 		res.Tell("[a hook changed the call before it ran; " + j.guarded.changed + "]")

@@ -201,6 +201,7 @@ type Exchange struct {
 	failed   map[string]failed // calls that failed, by name and arguments
 	setbacks setbacks
 	got      results
+	dialogs  int               // in which a person was asked about hosts
 	waits    map[string]func() // by the id of a call that runs: sends it to the background
 }
 

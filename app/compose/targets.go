@@ -104,6 +104,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
 	if t.Host == nil {
 		o.Fence = FenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
+		o.Fence.Asks = !p.options.Headless
 		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
 			if err := tmux.Fences(o.Options); err != nil {
 				o.Boxed = false

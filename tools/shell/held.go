@@ -91,7 +91,7 @@ func explainFenced(output string, code int) string {
 	}
 	return "it ran inside the fence, which may be the reason for " + strings.Join(said, ", ") +
 		". There a command writes only in the workspace, /tmp and caches of its own, finds the home folder empty but for settings and toolchains, and reaches no process outside: " +
-		"no Docker, tmux or ssh agent, and of the network only what [sandbox] in the settings says, by default a loopback of this one command. If it needs more: " + beyond
+		"no Docker, tmux or ssh agent, and of the network only hosts that the settings or the user allow, by default a loopback of this one command. If it needs more: " + beyond
 }
 
 const beyond = `the same call with "outside": true and why asks the user and runs without the fence`

@@ -19,6 +19,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/fence"
 	"buddy/tools"
@@ -269,6 +270,9 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	if t.fences && !call.Free && !args.Outside && !args.interactive() {
 		spec.Fenced = true
 	}
+	if call.Reach != nil {
+		spec.Hosts = func(h pane.Host) error { return reach(ctx, call, h) }
+	}
 	if forever && t.ownPane(args, call) {
 		patience = unattended
 	}
@@ -282,6 +286,15 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 		return t.runBeside(ctx, call, spec, limit)
 	}
 	return t.runShared(ctx, call, spec, limit)
+}
+
+// reach decides whether the command of a call may connect to a host.
+func reach(ctx context.Context, call tools.Call, h pane.Host) error {
+	err := call.Reach(ctx, h.Name, h.Port)
+	if errors.Is(err, tools.ErrNobody) {
+		return fence.ErrNobody
+	}
+	return err
 }
 
 // runShared runs the command in the shared pane to its end, or until a person sends it to the
