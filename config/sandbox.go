@@ -39,7 +39,8 @@ var sandboxSection = section{
 		{
 			name: "allow_hosts", short: "names",
 			doc: "Names that commands reach although the network is off, such as `packages.example.org` or `*.example.org`, through a proxy " +
-				"(HTTP_PROXY, HTTPS_PROXY). A name that leads to this machine or a private network is refused.",
+				"(HTTP_PROXY, HTTPS_PROXY). A name that leads to this machine or a private network is refused. " +
+				"In mode `auto` you are asked about other names.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.AllowHosts },
 			check:   checkHostName,
 		},

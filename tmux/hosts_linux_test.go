@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -78,5 +79,35 @@ func TestHostsOfAFencedCommand(t *testing.T) {
 	}
 	if out := run(nil); strings.Count(out, refused+"\n") != 4 {
 		t.Errorf("without anybody who decides it got %q", out)
+	}
+}
+
+// TestHostsOfACommandThatIsTakenOver: an answer that the earlier process has not given is no.
+func TestHostsOfACommandThatIsTakenOver(t *testing.T) {
+	t.Parallel()
+	r := fencedRig(t, newRig)
+	first := tmux.New(r.opt)
+	t.Cleanup(func() { _, _ = first.Close(context.Background()) })
+	asked, over := make(chan struct{}), make(chan struct{})
+	dir := filepath.Join(r.dir, "c")
+	_, err := first.Start(t.Context(), tmux.Spec{Dir: dir, Command: "curl -s -m 20 http://good.invalid/", Fenced: true, Hosts: func(pane.Host) error {
+		close(asked)
+		<-over
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer close(over)
+	<-asked
+	second := tmux.New(r.opt)
+	t.Cleanup(func() { _, _ = second.Close(context.Background()) })
+	cmd, err := second.Reattach(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := cmd.Wait(t.Context())
+	if out := string(res.Stdout.Head); err != nil || out != "buddy: \"good.invalid\" is not among allow_hosts of [sandbox]\n" {
+		t.Errorf("it got %q, %v", out, err)
 	}
 }
