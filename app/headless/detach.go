@@ -109,6 +109,8 @@ func taken(batches <-chan []event.Envelope, begin event.Command) error {
 				}
 			case event.Error:
 				return errors.New(p.Text)
+			case event.SessionClosed:
+				return errors.New("somebody ended it before it took the prompt")
 			}
 		}
 	}

@@ -16,6 +16,9 @@ import (
 )
 
 const (
+	// takeTime is how long a session without a prompt outlives its last screen: a prompt that the screen sent just before it
+	// went may still have to be taken, which the session would end otherwise.
+	takeTime   = 2 * time.Second
 	notifyTime = 10 * time.Second // for the person's command
 	notifySize = 500              // bytes of the text that it gets
 )
@@ -29,7 +32,7 @@ type alone struct {
 }
 
 // left does what is to be done when the last screen has gone, or something ended without one: a
-// session in which nothing runs ends after a while, at once if there is nothing of it to go on
+// session in which nothing runs ends after a while, soon if there is nothing of it to go on
 // with.
 func (h *Host) left() {
 	h.mu.Lock()
@@ -41,7 +44,7 @@ func (h *Host) left() {
 	if len(h.screens) > 0 || h.ended() || h.open.busy() {
 		return
 	}
-	wait := time.Duration(0)
+	wait := takeTime
 	if h.program != nil && h.program.Stored() {
 		wait = time.Duration(h.program.Config.Sessions.IdleExit) * h.alone.minute
 	}

@@ -236,6 +236,19 @@ func TestIdleExit(t *testing.T) {
 	over(t, h)
 }
 
+// The first prompt of a session is worked on though the screen goes as soon as it has sent it: the session may not have taken
+// it yet, and has no file.
+func TestPromptOfAScreenThatGoesAtOnce(t *testing.T) {
+	for range 10 {
+		h := openHost(t, compose.Options{})
+		h.program.Config.Sessions.IdleExit = 10
+		v := look(t, h)
+		v.Send(event.Submit{Text: "run touch first"})
+		v.leave()
+		eventually(t, "the approval waits", func() bool { return len(h.open.waiting()) > 0 })
+	}
+}
+
 // alive reports whether any process of a group is there.
 func alive(group string) bool {
 	n, err := strconv.Atoi(group)
