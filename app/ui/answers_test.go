@@ -170,6 +170,7 @@ func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 		list.Rows[0].Deeds = []show.Deed{{Label: "let the model read it", Run: []string{"mcp", "read", "docs"}}}
 		x.lists = map[string]show.List{"mcp": list}
 		x.Type("/mcp\n")
+		x.Settle()
 		x.Press("Enter")
 		x.Want("docs is starting", "1  let the model read")
 		x.decide("1")
@@ -197,6 +198,7 @@ func TestListThatTakesEffectWhenItCloses(t *testing.T) {
 		x.lists = map[string]show.List{"trust": list}
 		x.diff = markup.FileMark + "x.sh  +1 -1 lines, 9 bytes\n@@ -1 +1 @@\n-fine\n+evil\n"
 		x.Type("/trust\n")
+		x.Settle()
 		x.Press("Enter")
 		x.Want("runs: sh x.sh", "2  show what changed")
 		x.decide("2")
@@ -208,6 +210,7 @@ func TestListThatTakesEffectWhenItCloses(t *testing.T) {
 			t.Errorf("ran %q", x.ran)
 		}
 		x.Type("/trust\n")
+		x.Settle()
 		x.Press("Enter")
 		x.decide("1")
 		x.Want("What this project runs")

@@ -501,6 +501,7 @@ func TestListsAtAllSizes(t *testing.T) { // 80×24, 120×32, 200×60 and 40×12
 			x.Resize(size[1]*3, max(6, size[0]/4))
 			x.Press("Esc", "F2", "End", "PgUp", "Esc", "Esc")
 			x.Type("/theme\n")
+			x.Settle()
 			x.Press("Down", "Esc")
 			if err := x.Quit(); err != nil { // fails if anything raw reached the terminal
 				t.Error(err)

@@ -94,6 +94,7 @@ func TestValuesAreChanged(t *testing.T) {
 		x := open(t, 80, 24)
 		x.shown = testDocuments()
 		x.Type("/config\n")
+		x.Settle()
 		x.Press("Enter")
 		x.Want("which beats your file: change it there")
 		x.Press("Down", "Enter")

@@ -226,6 +226,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
 		x.Type("/quit\n")
+		x.Settle()
 		x.Press("Enter") // too soon: nothing was chosen
 		x.Want("Quit?")
 		x.Press("Down", "Enter") // the first choice is to leave it running
