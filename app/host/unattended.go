@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// takeTime is how long a session without a prompt outlives its last screen: a prompt that the screen sent just before it
+	// takeTime keeps a session without a prompt after its last screen has gone: a prompt that the screen sent just before it
 	// went may still have to be taken, which the session would end otherwise.
 	takeTime   = 2 * time.Second
 	notifyTime = 10 * time.Second // for the person's command
