@@ -68,4 +68,5 @@ const (
 	fileMax  = 64 << 20 // bytes of a file
 	cpuMax   = 30 * 60  // seconds of processor time
 	spaceMax = 64 << 30 // bytes of address space, most of which programs only reserve
+	moreMax  = 1000     // processes and threads of the user beyond those that run at the start; none for root
 )

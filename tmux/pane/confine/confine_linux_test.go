@@ -4,11 +4,13 @@ package confine
 
 import (
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -258,4 +260,33 @@ func BenchmarkStart(b *testing.B) {
 			box.Close()
 		}
 	})
+}
+
+// A command can't start processes without end, as awk or a script of a repository might: the user may have a thousand more than
+// there are.
+func TestProcessesAreLimited(t *testing.T) {
+	if err := Possible(); err != nil {
+		t.Skip(err)
+	}
+	work, temp := t.TempDir(), t.TempDir()
+	box, err := New(Config{Reach: Reach{Read: []string{work}}, Env: os.Environ(), Temp: temp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	most := func(box *Box) int {
+		t.Helper()
+		n, err := strconv.Atoi(strings.TrimSpace(runWay(t, box, work, temp, "ulimit -u")))
+		if err != nil {
+			return math.MaxInt // unlimited
+		}
+		return n
+	}
+	before := int(tasks())
+	if free := most(nil); free <= before+2*moreMax {
+		t.Skipf("this machine allows %d processes itself", free)
+	}
+	if got := most(box); got < before || got > before+2*moreMax {
+		t.Errorf("a command may have %d processes, %d run", got, before)
+	}
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch is told by the kernel which folders of a survey change. Asking it costs microseconds, however many folders
-// there are, and it knows of a change as soon as that was made.
+// watch knows from the kernel (inotify) which folders of a survey have changed. A look costs microseconds, however many folders
+// there are, and sees each change immediately.
 type watch struct {
 	fd    int // -1: there is none
 	dirs  map[int32]string
