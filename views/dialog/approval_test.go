@@ -68,8 +68,8 @@ func TestApprovalGolden(t *testing.T) {
 		}
 	}
 	hosts := viewtest.Ask("1", action.Action{
-		Kind: action.Connect, Tool: "run_shell", Target: "local", Command: "npm ci && " + viewtest.Hostile, Why: "install what the tests need", Host: "registry.npmjs.org",
-		Hosts: []string{"registry.npmjs.org:443", "xn--80ak6aa92e.com:80", viewtest.Hostile + ".com:443", strings.Repeat("long-", 20) + "name.example.com:443"},
+		Kind: action.Connect, Tool: "run_shell", Target: "local", Command: "npm ci && " + viewtest.Hostile, Why: "install what the tests need", Host: "packages.example.org",
+		Hosts: []string{"packages.example.org:443", "xn--80ak6aa92e.com:80", viewtest.Hostile + ".com:443", strings.Repeat("long-", 20) + "name.example.com:443"},
 	})
 	hosts.Context = action.ApprovalContext{Risk: action.Medium, Similar: "don't ask again for these 4 hosts this session", Effect: action.Effect{Verb: "lets", Object: "the command send there what it reads in this folder"}}
 	for _, size := range [][2]int{{80, 18}, {40, 14}} {
