@@ -14,7 +14,7 @@ type RunningTask struct {
 	ID    int
 	Kind  event.TaskKind
 	Title string
-	State string // what it waits for, or that it stops; "" just runs
+	State string // such as "waiting for your approval" or "stopping"; "" is running
 	Pane  string // of a command in the background
 	Began time.Time
 	Until time.Time // its time limit; zero: it has none

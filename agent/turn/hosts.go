@@ -34,7 +34,7 @@ type hostAsks struct {
 	said    []string // for the model, about what was refused
 }
 
-// hostAsk is a host with its port that waits for an answer.
+// hostAsk is an unanswered request for a host and port.
 type hostAsk struct {
 	host   string
 	answer chan error // buffered: 1
@@ -53,7 +53,7 @@ func (h *hostAsks) end() {
 	}
 }
 
-// refused returns what the model is told about hosts that were refused. h may be nil.
+// refused returns the lines for the model about refused hosts. h may be nil.
 func (h *hostAsks) refused() []string {
 	if h == nil {
 		return nil

@@ -22,8 +22,8 @@ func init() {
 	add(slash.Command{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Early: true}, onLogout)
 }
 
-// onLogin lists what one can log in to, or does that: it asks for a key, which comes back unseen, or waits for a login in the
-// browser. A key among the arguments was seen and is not taken.
+// onLogin lists the accounts, or logs in to the one that is named: it asks for a key, which is typed unseen, or follows a login in
+// the browser. A key among the arguments was visible and is refused.
 func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	if textOf(args) == "" {
 		return show.Answer{List: accountList(s.Setup.Config)}, nil

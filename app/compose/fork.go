@@ -11,7 +11,7 @@ func (s *Setup) Fork(exchange int) (string, error) {
 	return id, TrustFirst(s.ID, err)
 }
 
-// Transcript returns what the model was told and said in this session.
+// Transcript returns all messages to and from the model in this session.
 func (s *Setup) Transcript() (string, error) {
 	if !s.Stored() {
 		return "", errors.New("nothing was said yet: the first prompt begins the transcript")

@@ -251,8 +251,8 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	return rt.Changes(ctx, markup.FileMark)
 }
 
-// Report asks the runtime what a person can know of the session, after it has done what it was sent before. It waits for
-// a session that is still being read.
+// Report returns what of reads from the runtime, once that has handled all commands sent before. It waits while the session is
+// still being read.
 func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (T, error) {
 	started := make(chan *agent.Runtime, 1)
 	p.Live.do(func(rt *agent.Runtime) { started <- rt })

@@ -82,8 +82,7 @@ func unread(err error) string {
 	return err.Error()
 }
 
-// alsoHooks returns the files of the project that the settings name beside its own file of hooks,
-// as Parts takes them.
+// alsoHooks returns the files of hooks in the project that the settings name in addition to its own file. [Parts] reads them.
 func alsoHooks(c config.Config) []string {
 	if !c.Hooks.Enabled {
 		return nil

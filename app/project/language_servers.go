@@ -168,7 +168,7 @@ func (d *languageServer) fits(path string) error {
 		// Without this it would run the TypeScript of the project.
 		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
 		if _, err := os.Stat(own); err != nil {
-			return errors.New("it would run the project's own TypeScript: install typescript (5.9) beside it")
+			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to it")
 		}
 		var init map[string]any
 		if err := json.Unmarshal(d.Init, &init); err != nil {

@@ -51,7 +51,7 @@ func (i Item) Title() string { return i.Kind + " " + i.Name }
 func (i Item) Waits() bool { return i.State == NotTrusted || i.State == Changed }
 
 // TrustFolder remembers the working directory as trusted. It returns what to say when that
-// changes nothing, "" when the session has to begin anew for it.
+// changes nothing, "" when only a new session has the settings.
 func (s *Source) TrustFolder() (string, error) {
 	project := s.Config.Project
 	switch {

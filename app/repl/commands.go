@@ -103,7 +103,7 @@ func runWith(r *repl, secret string, words []string) {
 	session := commands.In(r.program, func(c event.Command) { sent = append(sent, c) })
 	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state), Secret: secret}
 	if r.con.tty {
-		session.Say = func(text string) { // lines are read again: what was said may take as long as a person needs
+		session.Say = func(text string) { // the person may take minutes over it, so lines are read meanwhile
 			r.post(func() { r.wait.held = false; r.say(text) })
 		}
 	}

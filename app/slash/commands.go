@@ -19,8 +19,8 @@ type Command struct {
 	Help  string
 	// Means are words that people look for it by, and that are no names of it.
 	Means []string
-	// Events returns the commands for the runtime that a line stands for, none where it asks for something to look at; its
-	// error is about the arguments. nil: it is something else.
+	// Events returns what a line sends to the runtime; nothing when it only shows something. Its error is about the
+	// arguments. nil: the command sends nothing by itself.
 	Events func(args string) ([]event.Command, error)
 	// Complete returns what may follow some of its arguments. nil: nothing is offered.
 	Complete func(from Offers, said []string) []Choice

@@ -12,7 +12,7 @@ type SessionFile struct {
 	Newest func() (uint64, error) // the number of its last event
 	// Read passes the events after a number to a function, in order, until that returns false.
 	Read func(after uint64, f func(event.Envelope) bool) error
-	// Transcript returns all that the model was told and said, in its own form.
+	// Transcript returns all messages to and from the model, in the form of its protocol.
 	Transcript func() (string, error)
 }
 

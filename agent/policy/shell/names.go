@@ -64,8 +64,8 @@ var versioned = []string{
 // versionFlags print a version. Python's -v is none, but in the sandbox it ends at once.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}
 
-// writing lists the flags by which programs of the list plainly write, so that nobody waits for a command that must fail.
-// Flags that the kernel refuses need not be here.
+// writing lists flags that always write. A command with one asks immediately instead of failing in the sandbox; the list need
+// not be complete, because the kernel refuses the rest.
 var writing = map[string]string{
 	"sed": "-i --in-place", "sort": "-o --output", "find": "-delete -fprint -fprint0 -fprintf -fls", "tree": "-o", "yq": "-i --inplace", "gawk": "-i", "awk": "-i", "mlr": "-I",
 	"gofmt": "-w", "gofumpt": "-w", "git": "--output", "shuf": "-o --output", "iconv": "-o --output", "openssl": "-out", "date": "-s --set", "dmesg": "-C -c --clear", "sysctl": "-w -p", "go": "-w",
@@ -102,7 +102,7 @@ func (a *analyser) names(name string, words []arg) string {
 	return ""
 }
 
-// shortTime reports whether sleep waits for some seconds, written in three characters: loops that poll wait for somebody.
+// shortTime reports whether sleep ends within some seconds (three characters at most). A longer one polls, which is no reading.
 func shortTime(words []arg) bool {
 	return !slices.ContainsFunc(words[1:], func(w arg) bool {
 		s, _ := w.lit()
