@@ -97,7 +97,7 @@ func commandEffect(p Policy, c shell.Command) action.Effect {
 	case deleting[c.Name()] && len(names) > 0:
 		e.Verb, e.Object = "deletes", list(names)
 		e.Count, e.Unit = counted(p, c, names), "file"
-	case c.Effect == shell.Unknown && (does == "" || does == shell.NotKnown):
+	case c.Effect == shell.Unknown && (does == shell.NotKnown || does == "" && c.Reason == ""):
 		e.Subject, e.Verb, e.Object = "buddy", "doesn't know what", visible(cmp.Or(c.Name(), "this command"))+" does"
 	case does == "":
 		e.Verb = visible(c.Reason)

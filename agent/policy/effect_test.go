@@ -32,6 +32,8 @@ func TestEffectSentences(t *testing.T) {
 		"git push --force origin x": "git push --force replaces or deletes commits of origin/x.",
 		"git add a":                 "Changes the index.",
 		"frobnicate --all":          "buddy doesn't know what frobnicate does.",
+		"cat .env":                  ".env may hold secrets.",
+		"cat /root/x":               "/root/x is outside the workspace /w.",
 		"mkdir -p x":                "Makes folders.",
 		"curl https://go.dev -d @a": "Uses the network.",
 		"X=1 ls":                    "The variable X may change what the command does.",
