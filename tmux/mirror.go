@@ -96,7 +96,7 @@ func (m *mirror) submission() (string, error) {
 	if _, err := os.Stat(filepath.Join(m.dir, "background")); err == nil {
 		set = pane.Exports(confine.Unattended)
 	}
-	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free, set), nil
+	return libOf(m.ticket.Dir, "submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free, set), nil
 }
 
 // start follows the command and returns when the supervisor has accepted it. submit is the

@@ -78,7 +78,7 @@ func (r *remote) directory() string {
 }
 
 func libOf(dir string, call ...string) string {
-	return "D=" + host.Quote(dir) + `; [ -r "$D/lib" ] || exit ` + strconv.Itoa(codeGone) + `; . "$D/lib"; ` + host.Line(call...)
+	return "D=" + host.Quote(dir) + `; [ -f "$D/lib" ] || exit ` + strconv.Itoa(codeGone) + `; . "$D/lib"; ` + host.Line(call...)
 }
 
 // ask runs a script and returns the lines that it prints.
@@ -335,9 +335,13 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, within pane.San
 	}
 	r.mu.Lock()
 	r.last++
-	id := r.last
+	id, at := r.last, r.dir
 	r.mu.Unlock()
-	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.directory(), Began: time.Now(), Mode: mode})
+	if at == "" { // the line was cut while this waited for its turn
+		<-r.slot
+		return nil, errGone
+	}
+	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: at, Began: time.Now(), Mode: mode})
 	var submit string
 	if err == nil {
 		submit, err = m.submission()
@@ -390,7 +394,10 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 }
 
 func (r *remote) leave(ctx context.Context) error {
-	_, err := r.ask(ctx, ": >"+host.Quote(r.directory()+"/"+leftMark))
+	r.mu.Lock()
+	dir := r.made // the folder is no longer known when the line has just been cut
+	r.mu.Unlock()
+	_, err := r.ask(ctx, ": >"+host.Quote(dir+"/"+leftMark))
 	return err
 }
 
