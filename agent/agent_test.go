@@ -16,9 +16,9 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/agent/redact"
 	"buddy/agent/settings"
-	"buddy/agent/stream"
 	"buddy/tools"
 )
 
@@ -688,7 +688,7 @@ func TestBrokenJournalAsksNobody(t *testing.T) {
 		if n := len(s.model.requests); n != 1 {
 			t.Errorf("%d requests, want that of the prompt that was stored", n)
 		}
-		if e, n := find[event.Error](s); n != 1 || e.Code != stream.Broken {
+		if e, n := find[event.Error](s); n != 1 || e.Code != record.Broken {
 			t.Errorf("%d errors, %+v", n, e)
 		}
 		if f, n := find[event.TaskFinished](s); n != 2 || f.Outcome != event.Failed || !strings.Contains(f.Error, "no space left") {

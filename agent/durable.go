@@ -20,10 +20,16 @@ var errNothingLeft = errors.New("nothing was interrupted")
 // not Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	r.tasks.mu.Lock()
-	r.tasks.agents.dropAll(r.shells)
-	r.tasks.mu.Unlock()
-	left := r.tasks.takeLeft(r.tasks.main)
+	left := r.tasks.left
 	if left == nil {
+		r.tasks.mu.Unlock()
+		return Result{}, errNothingLeft
+	}
+	r.tasks.agents.dropAll(r.shells)
+	r.tasks.left = nil
+	r.tasks.mu.Unlock()
+	main := left.Branches[0]
+	if main == nil || !main.Open {
 		return Result{}, errNothingLeft
 	}
 	ctx, t, err := r.tasks.begin(ctx, nil)
@@ -31,10 +37,10 @@ func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	return r.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
-		r.tasks.loop.KeepPartial(x, 0, left.said())
-		r.tasks.loop.Settle(ctx, ctx, x, left.calls)
+		r.tasks.loop.KeepPartial(x, 0, main.Said())
+		r.tasks.loop.Settle(ctx, ctx, x, main.Calls)
 		t.on.talk.Steer(t.id)
-		if left.answered {
+		if main.Answered {
 			return event.Completed, nil
 		}
 		return r.tasks.loop.Run(ctx, x)

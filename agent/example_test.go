@@ -263,15 +263,15 @@ func Example_hook() {
 	// I can't say. <nil>
 }
 
-// record is a Durable that keeps in memory what came back; an engine for durable work would store it.
-type record struct {
+// memory is a Durable that keeps in memory what came back; an engine for durable work would store it.
+type memory struct {
 	answers [][]model.Delta
 	results map[string]tools.Result
 	asked   int // answers that were asked for in this run
 }
 
 // LLMCall gives a recorded answer again, or records a new one.
-func (r *record) LLMCall(ctx context.Context, _ model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error] {
+func (r *memory) LLMCall(ctx context.Context, _ model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		n := r.asked
 		r.asked++
@@ -296,7 +296,7 @@ func (r *record) LLMCall(ctx context.Context, _ model.Request, call func(context
 }
 
 // ToolCall gives a recorded result again, or runs the tool.
-func (r *record) ToolCall(ctx context.Context, c tools.Call, run func(context.Context) tools.Result) tools.Result {
+func (r *memory) ToolCall(ctx context.Context, c tools.Call, run func(context.Context) tools.Result) tools.Result {
 	res, known := r.results[c.ID]
 	if !known {
 		fmt.Println("the tool runs")
@@ -308,7 +308,7 @@ func (r *record) ToolCall(ctx context.Context, c tools.Call, run func(context.Co
 
 // A run that ended in the middle is done again; what came back before is not asked for twice.
 func Example_durable() {
-	rec := &record{results: make(map[string]tools.Result)}
+	rec := &memory{results: make(map[string]tools.Result)}
 	run := func(answers ...model.Message) {
 		rec.asked = 0
 		rt := agent.New(agent.Options{

@@ -28,8 +28,8 @@ type border struct {
 	text string
 }
 
-// record holds what the stored events say of the way back.
-type record struct {
+// wayBack holds what the stored events say of the way back.
+type wayBack struct {
 	rewinds event.Rewinds
 	borders []border // the oldest first; those that are gone as well
 	tasks   map[int]*ranTask
@@ -50,9 +50,9 @@ func (t *ranTask) name() string { return fmt.Sprintf("#%d %s", t.ID, cut(t.Title
 // beside reports whether it did not work on the main conversation.
 func (t *ranTask) beside() bool { return t.branch != 0 || t.Kind == event.ShellTask }
 
-// readRecord reads all stored events, which takes as long as a session is.
-func readRecord(r *Runtime) (*record, error) {
-	all := &record{tasks: make(map[int]*ranTask)}
+// readWayBack reads all stored events, which takes as long as a session is.
+func readWayBack(r *Runtime) (*wayBack, error) {
+	all := &wayBack{tasks: make(map[int]*ranTask)}
 	acts := make(map[string]bool)
 	err := r.stream.Stored(func(env event.Envelope) bool {
 		all.take(env, acts)
@@ -67,7 +67,7 @@ func readRecord(r *Runtime) (*record, error) {
 }
 
 // take notes the next event. acts are the calls that undo doesn't cover.
-func (a *record) take(env event.Envelope, acts map[string]bool) {
+func (a *wayBack) take(env event.Envelope, acts map[string]bool) {
 	a.rewinds.Take(env)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
@@ -100,7 +100,7 @@ func covers(k action.Kind) bool {
 
 // find returns the prompt of an event, if one can go back to before it, and how many such there are from
 // it on.
-func (a *record) find(seq uint64) (b border, back int, ok bool) {
+func (a *wayBack) find(seq uint64) (b border, back int, ok bool) {
 	for _, b := range slices.Backward(a.borders) {
 		if a.rewinds.Gone(b.seq) {
 			continue
@@ -114,7 +114,7 @@ func (a *record) find(seq uint64) (b border, back int, ok bool) {
 }
 
 // since counts the prompts after an event that still count.
-func (a *record) since(seq uint64) int {
+func (a *wayBack) since(seq uint64) int {
 	n := 0
 	for _, b := range a.borders {
 		if b.seq > seq && !a.rewinds.Gone(b.seq) {
@@ -126,13 +126,13 @@ func (a *record) since(seq uint64) int {
 
 // way is one step back, or forth again, that a person wants.
 type way struct {
-	c      event.Rewind
-	record *record
-	event  event.HistoryRewound
-	undo   *undo.Undo
-	past   *conversation.Past
-	goal   *goal.Keeper
-	plan   bool // mode plan was on
+	c     event.Rewind
+	all   *wayBack
+	event event.HistoryRewound
+	undo  *undo.Undo
+	past  *conversation.Past
+	goal  *goal.Keeper
+	plan  bool // mode plan was on
 }
 
 // rewindTo goes back to before a prompt.
@@ -141,7 +141,7 @@ func rewindTo(r *Runtime, c event.Rewind) {
 		r.reject("%v", err)
 		return
 	}
-	all, err := readRecord(r)
+	all, err := readWayBack(r)
 	if err != nil {
 		r.reject("one can't go back here: %v", err)
 		return
@@ -151,7 +151,7 @@ func rewindTo(r *Runtime, c event.Rewind) {
 		r.reject("there is no such prompt to go back to; /rewind lists them")
 		return
 	}
-	w := &way{c: c, record: all, event: event.HistoryRewound{ToSeq: b.seq, Prompt: cut(b.text)}}
+	w := &way{c: c, all: all, event: event.HistoryRewound{ToSeq: b.seq, Prompt: cut(b.text)}}
 	again := fmt.Sprintf("/rewind %d %s--force", back, map[bool]string{false: "files "}[c.Conversation])
 	beginWay(r, w, func() error {
 		since := b.id
@@ -183,11 +183,11 @@ func redoLast(r *Runtime, c event.Redo) {
 		r.reject("nothing can be redone, because it can't be recorded: %v", err)
 		return
 	}
-	all, err := readRecord(r)
+	all, err := readWayBack(r)
 	if err != nil {
-		all = &record{} // what was undone is known all the same
+		all = &wayBack{} // what was undone is known all the same
 	}
-	w := &way{c: event.Rewind{Files: true, Force: c.Force}, record: all}
+	w := &way{c: event.Rewind{Files: true, Force: c.Force}, all: all}
 	if seq, last, ok := all.rewinds.Last(); ok && seq > r.changes.LastUndone() {
 		if n := all.since(seq); n > 0 && !c.Force {
 			r.Publish(event.Warning{Text: fmt.Sprintf("nothing was redone: %s came since you went back to before “%s”", promptsOf(n), last.Prompt), Code: "undo", NextStep: "/redo --force leaves them for what was there before"})
@@ -254,7 +254,7 @@ func rests(s *tasks, do func()) *task {
 
 // recallPast makes what the main conversation was of the stored events.
 func recallPast(r *Runtime, w *way) {
-	was := w.record.rewinds
+	was := w.all.rewinds
 	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
 	w.past, w.goal = conversation.NewPast(r.tasks.tree), goal.NewKeeper(nil, settings.Goal{})
 	_ = r.stream.Stored(func(env event.Envelope) bool { // it was read just now
@@ -309,13 +309,13 @@ func rewound(s *tasks, w *way, done bool) bool {
 // tellRewound tells the model what is not as it was at the border. The caller holds s.mu.
 func tellRewound(s *tasks, w *way) {
 	var lines []string
-	if left := s.changes.PathsSince(w.record.borderID(w.event.ToSeq)); len(left) > 0 {
+	if left := s.changes.PathsSince(w.all.borderID(w.event.ToSeq)); len(left) > 0 {
 		lines = append(lines, "These files were changed since and stay so; read one before you change it:\n"+strings.Join(left, "\n"))
 	}
-	if n := w.record.actsSince(w.event.ToSeq); n > 0 {
+	if n := w.all.actsSince(w.event.ToSeq); n > 0 {
 		lines = append(lines, fmt.Sprintf("Commands and the like were run since (%d calls): what they changed, if anything, was not taken back.", n))
 	}
-	runs, ended := w.record.besides(w.event.ToSeq)
+	runs, ended := w.all.besides(w.event.ToSeq)
 	if len(runs) > 0 {
 		lines = append(lines, "These tasks began since and still run beside:\n"+strings.Join(runs, "\n"))
 		s.stream.Publish(0, 0, event.Notice{Text: "begun since and still running: " + strings.Join(runs, ", ") + " · /kill N ends one", Code: "rewind"})
@@ -351,7 +351,7 @@ func tellUndone(s *tasks, did event.FileRestored) {
 }
 
 // borderID returns the number of the first prompt from an event on.
-func (a *record) borderID(seq uint64) int {
+func (a *wayBack) borderID(seq uint64) int {
 	for _, b := range a.borders {
 		if b.seq >= seq {
 			return b.id
@@ -362,7 +362,7 @@ func (a *record) borderID(seq uint64) int {
 
 // actsSince counts the calls that undo doesn't cover and that began after an event, whether their prompts still
 // count or not.
-func (a *record) actsSince(seq uint64) int {
+func (a *wayBack) actsSince(seq uint64) int {
 	at, _ := slices.BinarySearch(a.acts, seq)
 	return len(a.acts) - at
 }
@@ -372,7 +372,7 @@ const maxNamed = 20
 
 // besides returns the tasks beside the main conversation that began since an event and still run, and those
 // that began before it and have ended since.
-func (a *record) besides(seq uint64) (runs, ended []string) {
+func (a *wayBack) besides(seq uint64) (runs, ended []string) {
 	for _, id := range slices.Sorted(maps.Keys(a.tasks)) {
 		switch t := a.tasks[id]; {
 		case !t.beside():
@@ -390,7 +390,7 @@ func (a *record) besides(seq uint64) (runs, ended []string) {
 func ChangedSince(ctx context.Context, r *Runtime) ([]Change, error) { return r.changes.Since(ctx) }
 
 // replayRewound takes the main conversation back as an earlier process did. events are all before that.
-func replayRewound(r *Runtime, was event.Rewinds, events []event.Envelope, e event.HistoryRewound, left *recovery) {
+func replayRewound(r *Runtime, was event.Rewinds, events []event.Envelope, e event.HistoryRewound) {
 	past := conversation.NewPast(r.tasks.tree)
 	for _, env := range events {
 		if env.Seq >= e.ToSeq {
@@ -401,10 +401,4 @@ func replayRewound(r *Runtime, was event.Rewinds, events []event.Envelope, e eve
 		}
 	}
 	r.tasks.tree.Rewind(past, nil)
-	kept := recovery{calls: left.calls, queued: left.queued, shells: left.shells}
-	clear(kept.calls.Asked)
-	clear(kept.calls.Waiting)
-	clear(kept.calls.Started)
-	*left = kept
-	left.answered = r.tasks.main.talk.Answered()
 }

@@ -45,6 +45,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/plan"
 	"buddy/agent/policy"
+	"buddy/agent/record"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
 	"buddy/agent/settings"
@@ -288,6 +289,10 @@ func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <
 	return r.stream.Join(ctx, after, every)
 }
 
+// Look lets a function read what is open of what this process has published. The function must not wait, not use the runtime, and keep nothing
+// of the record. Any goroutine may call it.
+func (r *Runtime) Look(read func(*record.Record)) { r.stream.Look(read) }
+
 // Observe lets a function see each event from now on, in their order, before subscribers do. It must
 // not wait, and not use the runtime.
 func (r *Runtime) Observe(seen func(event.Envelope)) { r.stream.Observe(seen) }
@@ -307,7 +312,7 @@ func (r *Runtime) Start() {
 		r.Publish(event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
 			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Effort: created.Effort,
-			Interrupted: r.tasks.left.open(r.tasks.main),
+			Interrupted: interruptedIn(r.tasks.left),
 		})
 	}
 	r.approvals.Begin()

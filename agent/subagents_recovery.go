@@ -3,10 +3,9 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/agent/turn"
 )
 
@@ -40,10 +39,11 @@ var errAgentInterrupted = errors.New("interrupted: buddy ended while it worked")
 // dropAll ends the subagents that worked when an earlier process ended. The caller holds
 // the lock of tasks.
 func (set *subagentSet) dropAll(shells *shells) {
-	for _, b := range slices.SortedFunc(maps.Keys(set.tasks.left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
-		if b.agent != nil {
-			set.drop(b, set.tasks.left[b], shells)
-			delete(set.tasks.left, b)
+	left := set.tasks.left
+	for _, number := range left.Working() {
+		if b, l := set.tasks.on(number), left.Branches[number]; b.agent != nil && l.Open {
+			set.drop(b, l, shells)
+			delete(left.Branches, number)
 		}
 	}
 }
@@ -51,16 +51,16 @@ func (set *subagentSet) dropAll(shells *shells) {
 // drop ends one of them: it does not go on by itself, because nobody knows what of its work is
 // done. Commands of its that may still run become tasks of the main agent. The caller holds the
 // lock of tasks.
-func (set *subagentSet) drop(b *branch, l *recovery, shells *shells) {
-	id := l.agent.ID
+func (set *subagentSet) drop(b *branch, l *record.Branch, shells *shells) {
+	id := l.Agent.ID
 	set.tasks.stream.Bind(id, b.talk.Branch())
 	for _, c := range b.talk.Open() {
 		gone := event.ToolResult{CallID: c.ID, Name: c.Name, Result: turn.NotStarted, IsError: true}
-		if began, ok := l.calls.Started[c.ID]; ok {
+		if was := l.Calls[c.ID]; was != nil && was.Started != nil {
 			gone.Result = OutcomeUnknown
-			if adopted := shells.adopt(began, l.calls.Asked[c.ID], set.tasks.selection.Tools()); adopted != "" {
+			if adopted := shells.adopt(*was.Started, was.Action(), set.tasks.selection.Tools()); adopted != "" {
 				gone.Result = "interrupted: buddy ended while this ran; it is now " + adopted
-				set.tasks.main.talk.Announce(fmt.Sprintf("A command of the agent %s (task %d), which was interrupted, is now %s; you are told when it ends. The command: %s", l.agent.Agent, id, adopted, cut(l.calls.Asked[c.ID].Command)))
+				set.tasks.main.talk.Announce(fmt.Sprintf("A command of the agent %s (task %d), which was interrupted, is now %s; you are told when it ends. The command: %s", l.Agent.Agent, id, adopted, cut(was.Action().Command)))
 			}
 		}
 		b.talk.StoreResult(id, 0, c.Arguments, gone)
@@ -69,6 +69,6 @@ func (set *subagentSet) drop(b *branch, l *recovery, shells *shells) {
 	end := event.TaskFinished{ID: id, Outcome: event.Failed, Error: errAgentInterrupted.Error()}
 	set.tasks.stream.Publish(id, 0, end)
 	set.tasks.stream.Bind(id, 0)
-	set.noteEnd(l.agent, end)
+	set.noteEnd(l.Agent, end)
 	set.tasks.endBranch(b)
 }

@@ -14,6 +14,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/agent/selection"
 	"buddy/agent/stream"
 	"buddy/agent/turn"
@@ -50,7 +51,7 @@ type tasks struct {
 	mu    sync.Mutex // guards all below
 	main  *branch
 	forks map[int]*branch // that still work
-	left  recoveries      // of an earlier process, until they are taken up
+	left  *record.Record  // what an earlier process left open, until it is taken up; else nil
 
 	agents    *subagentSet
 	workflows *workflowRuns

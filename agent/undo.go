@@ -18,7 +18,7 @@ func (r *Runtime) undo(u event.Undo) {
 		r.reject("%v", err)
 		return
 	}
-	w := &way{c: event.Rewind{Files: true, Force: u.Force}, record: &record{}}
+	w := &way{c: event.Rewind{Files: true, Force: u.Force}, all: &wayBack{}}
 	beginWay(r, w, func() (err error) {
 		w.undo, err = r.changes.Begin(r.life.ctx, u.Steps)
 		if later, ok := errors.AsType[*undo.LaterError](err); ok {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 )
 
 // Fork creates a session as a copy of another one up to the end of an exchange; 0 is the last
@@ -75,64 +76,44 @@ type forking struct {
 	oldOut, newOut string
 	dirs           map[string]bool // folders in oldOut that copied lines refer to
 	file           *Journal
-	open           unfinished
+	open           record.Record // at the point of the fork
+	last           uint64        // number of the newest event before that
 	batch          []byte
 }
 
-// unfinished lists what had not ended at the point of the fork. It is not copied: it continues
-// in the original.
-type unfinished struct {
-	branches map[int]bool
-	prompts  map[int]bool // queued prompts, by id
-}
-
 // look collects what has not ended before an offset.
-func (u *unfinished) look(j *Journal, end int64) error {
-	u.branches, u.prompts = make(map[int]bool), make(map[int]bool)
+func (f *forking) look(j *Journal, end int64) error {
 	return j.walk(end, func(l Line) bool {
 		switch l.Type {
 		case event.BranchStarted{}.Type(), event.TaskFinished{}.Type(), event.PromptSubmitted{}.Type(), event.PromptWithdrawn{}.Type(), "":
-		default:
-			return true
-		}
-		env, err := l.Envelope()
-		if err != nil {
-			return true
-		}
-		switch p := env.Payload.(type) {
-		case event.BranchStarted:
-			u.branches[p.Branch] = true
-		case event.TaskFinished:
-			delete(u.branches, env.Branch)
-		case event.PromptSubmitted:
-			if p.Queued {
-				u.prompts[p.ID] = true
-			} else {
-				delete(u.prompts, p.ID)
+			if env, err := l.Envelope(); err == nil {
+				f.open.Apply(env)
 			}
-		case event.PromptWithdrawn:
-			delete(u.prompts, p.ID)
 		}
 		return true
 	})
 }
 
-// belongs reports whether an event belongs to something unfinished.
-func (u *unfinished) belongs(env event.Envelope) bool {
+// unfinished reports whether an event belongs to something that had not ended. That is not copied: it continues in the
+// original.
+func (f *forking) unfinished(env event.Envelope) bool {
+	on := f.open.Branches[env.Branch]
 	switch p := env.Payload.(type) {
 	case event.BranchStarted:
-		return u.branches[p.Branch]
+		return f.open.Branches[p.Branch] != nil
 	case event.PromptSubmitted:
-		return u.prompts[p.ID]
+		if _, queued := f.open.Queued[p.ID]; queued {
+			return true
+		}
 	}
-	return u.branches[env.Branch]
+	return env.Branch != 0 && on != nil
 }
 
 const forkBatch = 1 << 20
 
 // copy writes the lines up to the end of an exchange, then a SessionForked.
 func (f *forking) copy(j *Journal, last Exchange) error {
-	if err := f.open.look(j, last.end); err != nil {
+	if err := f.look(j, last.end); err != nil {
 		return err
 	}
 	var failed error
@@ -146,17 +127,20 @@ func (f *forking) copy(j *Journal, last Exchange) error {
 	if err := f.flush(); err != nil {
 		return err
 	}
-	f.file.last = last.seq
+	f.file.last = f.last
 	return f.file.Append(event.Envelope{
-		Seq: event.NextSeq(last.seq), Time: time.Now().UnixMilli(), Session: f.to,
-		Payload: event.SessionForked{From: f.from, FromSeq: last.seq, Exchange: last.Number},
+		Seq: event.NextSeq(f.last), Time: time.Now().UnixMilli(), Session: f.to,
+		Payload: event.SessionForked{From: f.from, FromSeq: f.last, Exchange: last.Number},
 	})
 }
 
 // line copies one line, replacing the session's id and folder. A damaged line is skipped.
 func (f *forking) line(l Line) error {
 	env, err := l.Envelope()
-	if err != nil || f.open.belongs(env) {
+	if err != nil {
+		return nil
+	}
+	if f.last = env.Seq; f.unfinished(env) {
 		return nil
 	}
 	var head struct {

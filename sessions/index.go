@@ -25,7 +25,7 @@ func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
 // readIndex returns the records of the index, which caches the facts of the last list. A record counts only while its
 // file has the same size and time.
-func (s Store) readIndex() []record {
+func (s Store) readIndex() []indexed {
 	text, err := readSmall(s.indexPath())
 	if err != nil {
 		return nil
@@ -34,9 +34,9 @@ func (s Store) readIndex() []record {
 	if !ok {
 		return nil
 	}
-	all := make([]record, 0, len(text)/64) // most are longer
-	for rest := (record{text: text}); rest.text != ""; {
-		r := record{text: rest.string()}
+	all := make([]indexed, 0, len(text)/64) // most are longer
+	for rest := (indexed{text: text}); rest.text != ""; {
+		r := indexed{text: rest.string()}
 		if rest.wrong {
 			break // the file was not written whole
 		}
@@ -46,7 +46,7 @@ func (s Store) readIndex() []record {
 }
 
 // parse fills e from a record, and marks it as gone if that is not valid.
-func (e *Entry) parse(r record) {
+func (e *Entry) parse(r indexed) {
 	e.ID = r.string()
 	e.Size, e.Used = r.number(), time.Unix(0, r.number())
 	e.scanned, e.Header.Created = r.number(), r.number()
@@ -88,15 +88,15 @@ func appendText(r []byte, text string) []byte {
 	return append(binary.AppendVarint(r, int64(len(text))), text...)
 }
 
-// record is the unread part of a session's record in the index: numbers in the encoding of [binary.PutVarint], and
+// indexed is the unread part of a session's record in the index: numbers in the encoding of [binary.PutVarint], and
 // texts that follow their lengths.
-type record struct {
+type indexed struct {
 	text  string
 	wrong bool // it ended too early
 }
 
 // number is [binary.Varint] for a string.
-func (r *record) number() int64 {
+func (r *indexed) number() int64 {
 	var n uint64
 	for i := range min(len(r.text), binary.MaxVarintLen64) {
 		b := r.text[i]
@@ -110,7 +110,7 @@ func (r *record) number() int64 {
 	return 0
 }
 
-func (r *record) string() string {
+func (r *indexed) string() string {
 	n := r.number()
 	if n < 0 || n > int64(len(r.text)) {
 		r.text, r.wrong = "", true

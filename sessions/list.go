@@ -291,7 +291,7 @@ func (s Store) openDir() (*os.File, error) {
 
 // stat lists the folder without opening files. Entries of the index that are still up to date
 // are marked fresh; the others have to be described. changed reports whether the index has other files.
-func stat(dir *os.File, index []record) (all []Entry, changed bool, err error) {
+func stat(dir *os.File, index []indexed) (all []Entry, changed bool, err error) {
 	var looked sync.WaitGroup
 	looked.Go(func() { all = statIndex(int(dir.Fd()), index) })
 	names, err := dir.Readdirnames(-1)
@@ -378,7 +378,7 @@ func inParallel(n int, work func(each iter.Seq[int])) {
 }
 
 // statIndex parses the index and stats its files, which is the largest cost of a list.
-func statIndex(dir int, index []record) []Entry {
+func statIndex(dir int, index []indexed) []Entry {
 	all := make([]Entry, len(index))
 	inParallel(len(all), func(each iter.Seq[int]) {
 		var st unix.Stat_t

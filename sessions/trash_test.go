@@ -358,7 +358,7 @@ func TestTypedCommandsAreNoExchanges(t *testing.T) {
 			task(4, event.PromptSubmitted{Text: "second"}, event.Completed)
 			add(5, event.PromptSubmitted{ID: 5, Text: "!make", Kind: kind}, event.TaskStarted{ID: 5, Kind: event.MainTask})
 			all, err := j.Exchanges()
-			if err != nil || len(all) != 2 || all[0].Prompt != "first" || all[0].Outcome != string(event.MaxTurns) || all[1].Prompt != "second" || all[1].Outcome != "" {
+			if err != nil || len(all) != 2 || all[0].Prompt != "first" || all[0].Outcome != event.MaxTurns || all[1].Prompt != "second" || all[1].Outcome != "" {
 				t.Fatalf("exchanges %+v, %v", all, err)
 			}
 			_, _, err = s.Fork(id, 2)

@@ -77,13 +77,11 @@ func (c *Conversation) Enqueue(p event.PromptSubmitted) {
 	c.stream.PublishOn(c.branch, p)
 }
 
-// Requeue lets prompts wait again that waited when an earlier process ended.
-func (c *Conversation) Requeue(prompts map[int]event.PromptSubmitted) {
+// Requeue lets a prompt wait again that waited when an earlier process ended.
+func (c *Conversation) Requeue(p event.PromptSubmitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range prompts {
-		c.queue = append(c.queue, p)
-	}
+	c.queue = append(c.queue, p)
 	slices.SortFunc(c.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
 }
 

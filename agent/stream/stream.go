@@ -25,11 +25,9 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/agent/redact"
 )
-
-// Broken is the code of the error that nothing can be stored any more.
-const Broken = "journal_broken"
 
 // Journal keeps durable events. The stream never waits for anything else.
 type Journal interface {
@@ -55,14 +53,14 @@ type Stream struct {
 	journal Journal // nil when nothing is stored
 	broken  error   // the first error of the journal
 	subs    []*subscriber
-	open    openParts
+	record  record.Record
 	seen    []func(event.Envelope) // those who observe
 	closed  bool
 }
 
 // New returns the stream of a session. A nil journal stores nothing.
 func New(session string, now func() time.Time, journal Journal) *Stream {
-	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), watched: make(map[int]func()), open: newOpenParts()}
+	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), watched: make(map[int]func())}
 }
 
 // Hide keeps keys out of all events from now on, before anything is published. What a person has written
@@ -80,18 +78,18 @@ func (s *Stream) Publish(task, turn int, p event.Event) { _ = s.Record(task, tur
 func (s *Stream) Record(task, turn int, p event.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.record(s.branch[task], task, turn, p)
+	return s.publish(s.branch[task], task, turn, p)
 }
 
 // PublishOn publishes p as an event of a branch and of no task.
 func (s *Stream) PublishOn(branch int, p event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.record(branch, 0, 0, p)
+	_ = s.publish(branch, 0, 0, p)
 }
 
-// record is Record for an event of a branch. The caller holds s.mu.
-func (s *Stream) record(branch, task, turn int, p event.Event) error {
+// publish is Record for an event of a branch. The caller holds s.mu.
+func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	if _, prompt := p.(event.PromptSubmitted); !prompt || branch != 0 {
 		p, _ = s.keys.Hidden(p).(event.Event)
 	}
@@ -103,7 +101,7 @@ func (s *Stream) record(branch, task, turn int, p event.Event) error {
 			s.fan(env)
 			s.seq++
 			env = event.Envelope{Seq: s.seq, Time: env.Time, Session: s.session, Payload: event.Error{
-				Text: s.broken.Error(), Code: Broken,
+				Text: s.broken.Error(), Code: record.Broken,
 				NextStep: "you can look at the session; nothing new is asked or run until the file can be written, in a new start of buddy",
 			}}
 		}
@@ -168,6 +166,14 @@ func (s *Stream) Resume(last uint64) {
 	s.seq = event.NextSeq(last)
 }
 
+// Look lets a function read what is open of what this process has published. The function must not wait, not use the stream, and keep nothing
+// of the record.
+func (s *Stream) Look(read func(*record.Record)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	read(&s.record)
+}
+
 // Observe lets a function see each event from now on, in their order and without a queue. It must
 // not wait, and not use the stream.
 func (s *Stream) Observe(seen func(event.Envelope)) {
@@ -177,10 +183,10 @@ func (s *Stream) Observe(seen func(event.Envelope)) {
 }
 
 func (s *Stream) fan(env event.Envelope) {
+	s.record.Apply(env)
 	for _, seen := range s.seen {
 		seen(env)
 	}
-	s.open.note(env)
 	for _, sub := range s.subs {
 		sub.put(env)
 	}
@@ -268,7 +274,7 @@ func (s *Stream) rejoin(q *subscriber) (newest uint64, parts []event.Envelope) {
 	if q.ended {
 		q.wake() // the end is still to be told
 	}
-	return s.seq, s.open.since(q.after)
+	return s.seq, s.record.Transient(q.after)
 }
 
 // Close ends every subscription after what it still holds. The journal stays open.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 )
 
 func TestSlowReaderLosesNothingDurable(t *testing.T) {
@@ -165,7 +166,7 @@ func TestJoinAfterTheJournalFailed(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("%+v", all)
 	}
-	if e, ok := all[0].Payload.(event.Error); !ok || e.Code != Broken || e.Text != "no space left" {
+	if e, ok := all[0].Payload.(event.Error); !ok || e.Code != record.Broken || e.Text != "no space left" {
 		t.Errorf("%+v", all[0])
 	}
 }

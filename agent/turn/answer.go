@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/agent/redact"
 	"buddy/agent/stream"
 	"buddy/agent/usage"
@@ -135,7 +136,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 		}
 	}()
 	if err := p.read(req); err != nil {
-		kept := Longer(p.earlier, p.said())
+		kept := record.Longer(p.earlier, p.said())
 		x.response += kept.Message.Content
 		l.KeepPartial(x, turn, kept)
 		return answer{}, err
@@ -453,18 +454,10 @@ func (p *partial) said() event.ModelMessage {
 	return event.ModelMessage{Message: model.Message{Content: p.text.String()}, Reasoning: p.reasoning.String()}
 }
 
-// Longer returns the one of two attempts at an answer that has more text.
-func Longer(a, b event.ModelMessage) event.ModelMessage {
-	if len(a.Message.Content) > len(b.Message.Content) {
-		return a
-	}
-	return b
-}
-
 // forget drops what a failed attempt said and started: it is not part of the next one. Its text is only wanted if no
 // attempt gets further.
 func (p *partial) forget() {
-	p.earlier = Longer(p.earlier, p.said())
+	p.earlier = record.Longer(p.earlier, p.said())
 	p.batch.drop()
 	p.batch = p.loop.newBatch(p.ctx, p.x, p.turn)
 	p.first = time.Time{}

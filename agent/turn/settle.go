@@ -1,11 +1,12 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/agent/redact"
 	"buddy/tools"
 )
@@ -22,13 +23,6 @@ const (
 	dropped    = "Not run: it waited for the user's approval when buddy ended, and the user went on with a prompt instead."
 )
 
-// Unsettled holds how far the calls were that an earlier process left without a result.
-type Unsettled struct {
-	Asked   map[string]action.Action     // what they do, once their request is in the stream
-	Waiting map[string]bool              // nobody has answered their approval
-	Started map[string]event.ToolStarted // they had started
-}
-
 // KeepPartial stores what an answer that broke off had said; turn is 0 for one of an earlier process.
 func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
 	if p.Message.Content == "" {
@@ -37,13 +31,13 @@ func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
 	x.talk.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
 }
 
-// Settle gives every open call its result and reports whether a person was asked. Approvals
+// Settle gives every open call its result, by what an earlier process left of it, and reports whether a person was asked. Approvals
 // that were open are asked for again, as long as asking has not ended.
-func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) (asked bool) {
+func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left map[string]*record.Call) (asked bool) {
 	open := x.talk.Open()
-	for id, s := range left.Started {
-		if !x.talk.Called(id) { // of an answer that never was complete
-			gone := discarded(id, s.Name)
+	for id, c := range left {
+		if c.Started != nil && !x.talk.Called(id) { // of an answer that never was complete
+			gone := discarded(id, c.Started.Name)
 			if isOwn(id) {
 				gone.Result = OutcomeUnknown
 			}
@@ -54,20 +48,21 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 	b := l.newBatch(ctx, x, 0)
 	for _, c := range open {
 		j := b.plan(c)
-		if s, ran := left.Started[c.ID]; ran {
+		was := cmp.Or(left[c.ID], &record.Call{})
+		if was.Started != nil {
 			j.ran = true
 			end := x.releasable(j)
-			res := recovered(ctx, j, s.Dir)
+			res := recovered(ctx, j, was.Started.Dir)
 			end()
 			b.finish(j, res)
 			asked = asked || tools.IsPatient(j.tool, j.call) && !tools.IsBeside(j.tool, j.call) // a person answered it
 			continue
 		}
-		if _, asked := left.Asked[c.ID]; !asked { // the crash came between the answer and this call of it
+		if was.Request == nil { // the crash came between the answer and this call of it
 			b.request(j)
 		}
 		switch {
-		case !left.Waiting[c.ID]:
+		case !was.Waits():
 			b.finish(j, failure(NotStarted))
 			continue
 		case redact.Masked(c.Arguments):

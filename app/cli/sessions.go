@@ -269,7 +269,7 @@ func (s *sessionsCLI) show(store sessions.Store, id string, _ []string) error {
 	}
 	lines = append(lines, "")
 	for _, x := range exchanges {
-		lines = append(lines, fmt.Sprintf("%4d  %s  %s  %s", x.Number, time.UnixMilli(x.Time).Format("2006-01-02 15:04"), x.Prompt, cmp.Or(x.Outcome, "has not ended")))
+		lines = append(lines, fmt.Sprintf("%4d  %s  %s  %s", x.Number, time.UnixMilli(x.Time).Format("2006-01-02 15:04"), x.Prompt, cmp.Or(string(x.Outcome), "has not ended")))
 	}
 	return s.print("%s", strings.Join(lines, "\n"))
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/input"
@@ -43,7 +44,7 @@ type Host struct {
 	closed  live.CloseReply // valid when ctx is over
 	ctx     context.Context // of the session
 	cancel  context.CancelFunc
-	open    overview
+	naming  naming
 	files   files
 	tmux    tmuxServer
 	awake   atomic.Pointer[func()] // is told that something happens
@@ -105,7 +106,6 @@ func (h *Host) compose(resume bool) error {
 
 // note takes an event, in their order. It must not wait.
 func (h *Host) note(env event.Envelope) {
-	h.open.note(env)
 	h.touch()
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
@@ -144,7 +144,7 @@ func (h *Host) Over() <-chan struct{} { return h.ctx.Done() }
 func (h *Host) begin() {
 	h.start.Do(func() {
 		go h.program.Tidy()
-		go h.open.named(h.entry) // a long file takes a while, which nobody waits for later
+		go h.named() // a long file takes a while, which nobody waits for later
 		if h.ready.Start() == nil {
 			go h.watchRules()
 			go h.watchExtensions()
@@ -158,7 +158,7 @@ func (h *Host) hello() live.Hello {
 	if p := h.program; p != nil {
 		hello.Session, hello.Target, hello.Journal = p.ID, p.Target, p.Store.File(p.ID)
 		hello.Cwd, hello.Home = p.Env.Dir, p.Env.Home
-		hello.Last, hello.Open = h.open.all()
+		h.look(func(r *record.Record) { hello.Last, hello.Open = r.Last, r.Open() })
 	}
 	return hello
 }
@@ -166,18 +166,23 @@ func (h *Host) hello() live.Hello {
 // describe says what the session is about and what it does.
 func (h *Host) describe() live.Description {
 	d := live.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
-	d.State, d.Cost = h.open.summary()
+	h.look(func(r *record.Record) { d.State, d.Cost = stateOf(r), r.Usage().SessionCost })
 	d.Here, _ = os.Getwd()             // "" can't be entered, which is said there
 	d.Options, _ = texts.JSON(h.flags) // data only
-	d.Title, d.Began = h.open.named(h.entry)
+	d.Title, d.Began = h.named()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.Screens = len(h.screens)
 	return d
 }
 
-// entry returns what the list of sessions has of this one.
-func (h *Host) entry() (sessions.Entry, error) { return h.program.Store.Entry(h.program.ID) }
+// named returns the title of the session and when it began, zeros while it has no prompt.
+func (h *Host) named() (title string, began int64) {
+	var renamed string
+	var ok bool
+	h.look(func(r *record.Record) { renamed, ok = r.Renamed() })
+	return h.naming.of(renamed, ok, func() (sessions.Entry, error) { return h.program.Store.Entry(h.program.ID) })
+}
 
 // leave forgets what a screen alone wanted.
 func (h *Host) leave(s *screen) {
@@ -195,7 +200,7 @@ func (h *Host) leave(s *screen) {
 		h.left()
 		return
 	}
-	for _, id := range h.open.waiting() {
+	for _, id := range h.approvals() {
 		h.limit(id)
 	}
 	h.left()
@@ -241,7 +246,7 @@ func (h *Host) touch() {
 }
 
 // Busy reports whether anything runs or waits for a person.
-func (h *Host) Busy() bool { return h.open.busy() }
+func (h *Host) Busy() bool { return h.busy() }
 
 // End ends the session and returns what is to be said of that. The session ends once: who comes
 // second gets the same reply.

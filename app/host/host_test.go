@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/apptest"
 	"buddy/app/compose"
 	"buddy/app/live"
@@ -293,74 +293,9 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-// TestOverview: it holds what is open and nothing else.
-func TestOverview(t *testing.T) {
-	var o overview
-	seq := uint64(0)
-	note := func(all ...event.Event) {
-		for _, e := range all {
-			seq++
-			o.note(event.Envelope{Seq: seq, Payload: e})
-		}
-	}
-	wants := func(busy bool, want ...string) {
-		t.Helper()
-		last, open := o.all()
-		var got []string
-		for _, env := range open {
-			got = append(got, env.Payload.Type())
-		}
-		if !slices.Equal(got, want) || o.busy() != busy || last != seq {
-			t.Errorf("open %q, want %q; busy %v, last %d of %d", got, want, o.busy(), last, seq)
-		}
-	}
-	note(event.SessionCreated{}, event.ModeChanged{Mode: action.ModeAsk})
-	wants(false, "session.created", "policy.mode_changed")
-	note(event.TaskStarted{ID: 1}, event.TextDelta{Text: "I will"}, event.ToolRequested{CallID: "c"}, event.ApprovalAsked{ID: "a", CallID: "c"}, event.TaskDeadline{ID: 1})
-	wants(true, "session.created", "policy.mode_changed", "task.started", "tool.requested", "approval.asked", "task.deadline")
-	note(event.ApprovalAnswered{ID: "a", CallID: "c"}, event.ToolStarted{CallID: "c"}, event.ModeChanged{Mode: action.ModeAll}, event.PromptSubmitted{ID: 2, Queued: true})
-	wants(true, "session.created", "task.started", "tool.requested", "task.deadline", "tool.started", "policy.mode_changed", "prompt.submitted")
-	note(event.ToolResult{CallID: "c"}, event.PromptSubmitted{ID: 2}, event.TaskFinished{ID: 1})
-	wants(false, "session.created", "policy.mode_changed")
-}
-
-// TestOverviewOfSubagents: a screen that comes learns whose events come next, and of two calls with
-// one id each is open until its own result.
-func TestOverviewOfSubagents(t *testing.T) {
-	var o overview
-	seq := uint64(0)
-	note := func(branch int, e event.Event) {
-		seq++
-		o.note(event.Envelope{Seq: seq, Branch: branch, Payload: e})
-	}
-	wants := func(want ...string) {
-		t.Helper()
-		_, open := o.all()
-		var got []string
-		for _, env := range open {
-			got = append(got, fmt.Sprint(env.Branch, " ", env.Payload.Type()))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("open %q, want %q", got, want)
-		}
-	}
-	note(0, event.TaskStarted{ID: 1, Kind: event.MainTask})
-	note(0, event.ContextUsage{Estimated: 1})
-	note(0, event.ToolRequested{CallID: "call_1", Name: "agent"})
-	note(0, event.BranchStarted{Branch: 1, Why: event.ForSubagent})
-	note(1, event.TaskStarted{ID: 2, Kind: event.SubagentTask, Parent: 1, Call: "call_1"})
-	note(1, event.ContextUsage{Estimated: 2})
-	note(1, event.ToolRequested{CallID: "call_1", Name: "read_file"})
-	wants("0 task.started", "0 context.usage", "0 tool.requested", "0 branch.started", "1 task.started", "1 tool.requested")
-	note(1, event.ToolResult{CallID: "call_1"})
-	wants("0 task.started", "0 context.usage", "0 tool.requested", "0 branch.started", "1 task.started")
-	note(1, event.TaskFinished{ID: 2, Outcome: event.Completed})
-	wants("0 task.started", "0 context.usage", "0 tool.requested")
-}
-
 // A session in which only a server runs does not work; a prompt and an agent do, and what needs a person comes first.
 func TestStateOfASession(t *testing.T) {
-	var o overview
+	var r record.Record
 	for i, step := range []struct {
 		e    event.Event
 		want live.State
@@ -374,8 +309,8 @@ func TestStateOfASession(t *testing.T) {
 		{event.TaskFinished{ID: 3}, live.Background},
 		{event.TaskFinished{ID: 2}, live.Failed},
 	} {
-		o.note(event.Envelope{Seq: uint64(i), Payload: step.e})
-		if got, _ := o.summary(); got != step.want {
+		r.Apply(event.Envelope{Seq: uint64(i), Payload: step.e})
+		if got := stateOf(&r); got != step.want {
 			t.Errorf("after %s %+v: %q, want %q", step.e.Type(), step.e, got, step.want)
 		}
 	}
@@ -383,11 +318,12 @@ func TestStateOfASession(t *testing.T) {
 
 // TestDescribingDoesNotReadTheSessionAgain: each start of a screen asks all sessions for their titles.
 func TestDescribingDoesNotReadTheSessionAgain(t *testing.T) {
-	var o overview
+	var n naming
 	reads := 0
 	entry, err := sessions.Entry{}, error(sessions.ErrNone)
+	renamed := ""
 	named := func() (string, int64) {
-		return o.named(func() (sessions.Entry, error) { reads++; return entry, err })
+		return n.of(renamed, renamed != "", func() (sessions.Entry, error) { reads++; return entry, err })
 	}
 	if title, began := named(); title != "" || began != 0 || reads != 1 {
 		t.Errorf("before the first prompt: %q, %d, %d reads", title, began, reads)
@@ -398,7 +334,7 @@ func TestDescribingDoesNotReadTheSessionAgain(t *testing.T) {
 			t.Errorf("%q, %d, %d reads", title, began, reads)
 		}
 	}
-	o.note(event.Envelope{Seq: 1, Payload: event.SessionRenamed{Title: "another"}})
+	renamed = "another"
 	if title, began := named(); title != "another" || began != 7 || reads != 2 {
 		t.Errorf("renamed: %q, %d, %d reads", title, began, reads)
 	}

@@ -55,7 +55,7 @@ func TestAnswersSayWhere(t *testing.T) {
 	for _, v := range []*viewer{first, second} {
 		v.until("approval", asks)
 	}
-	id := h.open.waiting()[0]
+	id := h.approvals()[0]
 	second.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Screen: "pts/1"})
 	first.until("answer", func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok })
 	first.Send(event.AnswerApproval{ID: id, Decision: event.Once})

@@ -68,11 +68,11 @@ func (s *screen) Send(c event.Command) {
 		c.Screen = s.place
 		h.program.Live.Send(c)
 	case event.AnswerApproval:
-		if c.Screen = s.place; h.open.has("approval " + c.ID) { // else another screen was first, which this one sees
+		if c.Screen = s.place; h.waits(c.ID) { // else another screen was first, which this one sees
 			h.program.Live.Send(c)
 		}
 	case event.Answer:
-		if c.Screen = s.place; h.open.has("question " + c.ID) {
+		if c.Screen = s.place; h.waits(c.ID) {
 			h.program.Live.Send(c)
 		}
 	case event.Submit:
@@ -157,7 +157,7 @@ func (s *screen) quits() bool {
 	h := s.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.screens[s] || len(h.screens) < 2 || h.open.busy() {
+	if !h.screens[s] || len(h.screens) < 2 || h.busy() {
 		return false
 	}
 	delete(h.screens, s)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/live"
 	"buddy/texts"
 	"buddy/views/markup"
@@ -41,7 +42,7 @@ func (h *Host) left() {
 		h.alone.idle.Stop()
 		h.alone.idle = nil
 	}
-	if len(h.screens) > 0 || h.ended() || h.open.busy() {
+	if len(h.screens) > 0 || h.ended() || h.busy() {
 		return
 	}
 	wait := takeTime
@@ -55,7 +56,7 @@ func (h *Host) left() {
 func (h *Host) endIfLeft() {
 	switch {
 	case h.attended():
-	case h.program == nil, !h.open.busy():
+	case h.program == nil, !h.busy():
 		h.End(live.Close{})
 	}
 }
@@ -80,7 +81,9 @@ func (h *Host) unattended(env event.Envelope) {
 	case event.QuestionAsked:
 		h.call("question", p.Text)
 	case event.TaskFinished:
-		if main, _ := h.open.main(); p.ID == main {
+		main := 0
+		h.look(func(r *record.Record) { main = r.Main.ID })
+		if p.ID == main {
 			h.call("finished", string(p.Outcome))
 		}
 	}
@@ -125,7 +128,7 @@ func (h *Host) limit(id string) {
 
 // denyIfLeft denies an approval if nobody is attached, and has been since so many screens had come.
 func (h *Host) denyIfLeft(id string, visits int, wait time.Duration) {
-	if h.visits() == visits && !h.attended() && !h.ended() && h.open.has("approval "+id) {
+	if h.visits() == visits && !h.attended() && !h.ended() && h.waits(id) {
 		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})
 	}
 }

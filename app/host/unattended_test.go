@@ -57,7 +57,7 @@ func TestNotifyCommandWhileSomebodyIsAttached(t *testing.T) {
 	v := look(t, h)
 	v.Send(event.Submit{Text: "run touch first"})
 	v.until("approval", asks)
-	v.Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
+	v.Send(event.AnswerApproval{ID: h.approvals()[0], Decision: event.Deny})
 	v.until("end of the exchange", finished)
 	stays(t, "nobody is told", func() bool { return read() == "" })
 }
@@ -87,12 +87,12 @@ func TestNotifyCommand(t *testing.T) {
 	const hostile = "echo '; touch pwned; $(touch pwned) `touch pwned` \"$(touch pwned)"
 	s.Send(event.Submit{Text: "run " + hostile})
 	told("approval", hostile)
-	last, _ := h.open.all()
+	last := h.hello().Last
 	h.note(event.Envelope{Seq: last + 1, Payload: event.QuestionAsked{ID: "q", Text: "\x1b[31mWhich? $(touch pwned)"}})
 	told("question", "␛[31mWhich? $(touch pwned)")
 	h.note(event.Envelope{Seq: last + 2, Payload: event.TaskFinished{ID: 99, Outcome: event.Completed}}) // no main task
 	stays(t, "it is not told", func() bool { return read() == want })
-	s.Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
+	s.Send(event.AnswerApproval{ID: h.approvals()[0], Decision: event.Deny})
 	told("finished", "completed")
 	if _, err := os.Stat("pwned"); err == nil {
 		t.Error("what the model wanted to say was run")
@@ -148,8 +148,8 @@ func TestApprovalWait(t *testing.T) {
 			v := look(t, h)
 			v.Send(event.Submit{Text: "run touch a"})
 			v.until("approval", asks)
-			id := h.open.waiting()[0]
-			open := func() bool { return h.open.has("approval " + id) }
+			id := h.approvals()[0]
+			open := func() bool { return h.waits(id) }
 			if tt.visit {
 				h.limit(id) // as when it was left before
 			}
@@ -183,8 +183,8 @@ func TestApprovalWaitBeginsAnew(t *testing.T) {
 	v := look(t, h)
 	v.Send(event.Submit{Text: "run touch a"})
 	v.until("approval", asks)
-	id, visits := h.open.waiting()[0], h.visits()
-	open := func() bool { return h.open.has("approval " + id) }
+	id, visits := h.approvals()[0], h.visits()
+	open := func() bool { return h.waits(id) }
 	h.denyIfLeft(id, visits, time.Minute)
 	stays(t, "it waits while somebody is attached", open)
 	again := look(t, h)
@@ -218,7 +218,7 @@ func TestIdleExit(t *testing.T) {
 	}
 	v = look(t, h)
 	v.until("approval", asks)
-	v.Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
+	v.Send(event.AnswerApproval{ID: h.approvals()[0], Decision: event.Deny})
 	v.until("end of the exchange", finished)
 	if ends() {
 		t.Error("it ends while somebody is attached")
@@ -245,7 +245,7 @@ func TestPromptOfAScreenThatGoesAtOnce(t *testing.T) {
 		v := look(t, h)
 		v.Send(event.Submit{Text: "run touch first"})
 		v.leave()
-		eventually(t, "the approval waits", func() bool { return len(h.open.waiting()) > 0 })
+		eventually(t, "the approval waits", func() bool { return len(h.approvals()) > 0 })
 	}
 }
 

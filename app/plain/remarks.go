@@ -14,7 +14,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/policy"
-	"buddy/agent/stream"
+	"buddy/agent/record"
 	"buddy/texts"
 	"buddy/views/markup"
 	"buddy/views/words"
@@ -95,7 +95,7 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning, event.ContextHealed, event.ContextWithheld:
 		m.told(p)
 	case event.Error:
-		m.Unstored, m.blamed = m.Unstored || p.Code == stream.Broken, true
+		m.Unstored, m.blamed = m.Unstored || p.Code == record.Broken, true
 		m.Fail("%s", m.reworded(texts.WithNext(p.Text, p.NextStep)))
 	}
 }

@@ -117,7 +117,7 @@ func (s Saved) Exchanges(id string) ([]Exchange, error) {
 	found, err := j.Exchanges()
 	all := make([]Exchange, len(found))
 	for i, x := range found {
-		all[i] = Exchange{Number: x.Number, Prompt: x.Prompt, Time: time.UnixMilli(x.Time), Outcome: x.Outcome}
+		all[i] = Exchange{Number: x.Number, Prompt: x.Prompt, Time: time.UnixMilli(x.Time), Outcome: string(x.Outcome)}
 	}
 	return all, errors.Join(err, j.Close())
 }

@@ -1,0 +1,265 @@
+// Package record folds the events of a session into what is open in it: conversations and how far their answers are, tasks,
+// calls, approvals, questions, prompts that wait, panes. Of what has ended it keeps the list of exchanges.
+//
+// [Record.Apply] is the only writer. It does no I/O and reads no clock. Every reader of a session folds events with it: the
+// stream for screens that join, the host, recovery, forks, exports and traces.
+//
+//	var r record.Record
+//	about := r.Apply(env)
+//	if c := about.Call; c != nil && c.Result != nil { fmt.Println(c.Result.Name, c.Result.Outcome) }
+package record
+
+import (
+	"fmt"
+
+	"buddy/agent/event"
+)
+
+// Broken is the code of the error that nothing can be stored any more.
+const Broken = "journal_broken"
+
+// Record holds what is open in a session. The zero value is that of an empty session. It is not safe for concurrent use.
+// An event costs the same however long the session is.
+type Record struct {
+	Branches map[int]*Branch           // conversations that have not ended, by number; the main one is 0
+	Tasks    map[int]*Task             // that have not ended, by number
+	Queued   map[int]event.Envelope    // prompts that wait, by number
+	Asked    map[string]event.Envelope // approvals and questions without an answer, by id
+	Main     Main
+	Last     uint64 // number of the newest event
+
+	latest    map[string]event.Envelope // by type: the newest of events that replace each other
+	panes     map[string]event.Envelope // that are there, by id
+	screens   map[string]event.Envelope // the newest picture of each pane
+	progress  map[int]event.Envelope    // the newest of each task
+	broken    []event.Envelope          // the error of the journal, if there is one
+	exchanges exchanges
+}
+
+// Main tells how the newest task of the main conversation is.
+type Main struct {
+	ID     int // 0: there was none
+	Failed bool
+}
+
+// Task is a task that has not ended.
+type Task struct {
+	event.TaskStarted // with its newest deadline
+	Branch            int
+	Lost              bool // the process that ran it has ended, and no other has taken it up yet
+
+	began event.Envelope
+}
+
+// Subject is what an event is about, as it is after that event. Fields that do not apply are zero.
+type Subject struct {
+	Call     *Call
+	Answered event.Envelope // the approval or question that has its answer now
+}
+
+// Apply takes the next event. It panics on a type that it does not know.
+func (r *Record) Apply(env event.Envelope) (about Subject) {
+	r.Last = env.Seq
+	switch p := env.Payload.(type) {
+	case event.SessionResumed:
+		r.resume(env, p)
+	case event.SessionCreated, event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.MetricsUsage, event.CommandsListed:
+		put(&r.latest, env.Payload.Type(), env)
+	case event.ContextUsage:
+		if env.Branch == 0 {
+			put(&r.latest, env.Payload.Type(), env)
+		}
+	case event.BranchStarted:
+		r.branch(p.Branch).began = env
+	case event.PromptSubmitted, event.PromptWithdrawn:
+		r.prompt(env)
+	case event.TaskStarted, event.TaskDeadline, event.TaskProgress, event.TaskFinished, event.Interrupted, event.MaxTurnsReached, event.WorkflowChanged:
+		r.task(env)
+	case event.TurnStarted, event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.ModelRetry, event.ModelFallback, event.ModelMessage, event.TurnFinished:
+		r.branch(env.Branch).answer(env)
+	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolResult:
+		about.Call = r.call(env)
+	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered:
+		about = r.ask(env)
+	case event.PaneOpened, event.PaneScreen, event.PaneLost, event.PaneClosed:
+		r.pane(env)
+	case event.HistoryRewound:
+		if env.Branch == 0 {
+			r.branch(0).rewind()
+		}
+	case event.Error:
+		if p.Code == Broken {
+			r.broken = []event.Envelope{env}
+		}
+	default:
+		passOver(p)
+	}
+	r.exchanges.apply(env)
+	return about
+}
+
+// passOver panics unless an event is known to open nothing and to end nothing.
+func passOver(e event.Event) {
+	switch e.(type) {
+	case event.SessionForked, event.SessionClosed, event.PromptBlocked, event.TaskQueued, event.TaskCancelling,
+		event.RequestStarted, event.CallDelta, event.OpenText, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.FallbackEnded,
+		event.ToolWaits, event.TargetConnecting, event.HookStarted, event.HookRan,
+		event.FileKept, event.FileRestoring, event.FileRestored, event.FileUnchanged, event.ReminderAttached,
+		event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.SkillLoaded, event.PaneHistory,
+		event.ContextCompacting, event.ContextCompacted, event.MicroCompacted, event.ContextWithheld, event.ContextPinned, event.ContextHealed,
+		event.InstructionsRead, event.ResultSpilled, event.BudgetWarning, event.BudgetExceeded, event.PlanEntered, event.PlanExited,
+		event.WorkflowStarted, event.WorkflowStepped, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged,
+		event.RuleAdded, event.RuleRemoved, event.Notice, event.Warning, event.Unknown:
+	default:
+		panic(fmt.Sprintf("record: no case for %T", e))
+	}
+}
+
+// put sets an entry of a map that may not have been made yet.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[key] = value
+}
+
+// resume notes that another process continues the session. What the earlier one ran is lost, until this one settles it or
+// takes it up. Prompts still wait.
+func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
+	for id, t := range r.Tasks {
+		if t.Lost = true; t.Kind != event.ShellTask { // a shell task may still run, in its pane
+			delete(r.Tasks, id)
+		}
+	}
+	for _, b := range r.Branches {
+		for _, c := range b.Calls {
+			c.Lost = true
+		}
+	}
+	clear(r.Asked)
+	clear(r.panes)
+	clear(r.screens)
+	clear(r.progress)
+	clear(r.latest)
+	// A screen that joins later reads it as the beginning: a resumed session would end what that screen has read of this process.
+	env.Payload = event.SessionCreated{
+		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
+	}
+	put(&r.latest, env.Payload.Type(), env)
+}
+
+func (r *Record) prompt(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if p.Queued {
+			put(&r.Queued, p.ID, env)
+			return
+		}
+		delete(r.Queued, p.ID)
+		r.branch(env.Branch).Answered = false
+	case event.PromptWithdrawn:
+		delete(r.Queued, p.ID)
+	}
+}
+
+func (r *Record) task(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TaskStarted:
+		put(&r.Tasks, p.ID, &Task{TaskStarted: p, Branch: env.Branch, began: env})
+		if p.Kind == event.MainTask {
+			r.Main = Main{ID: p.ID}
+		}
+		if p.Kind != event.ShellTask {
+			r.branch(env.Branch).begin(p)
+		}
+	case event.TaskDeadline:
+		if t := r.Tasks[p.ID]; t != nil {
+			t.Deadline = p.Deadline
+		}
+	case event.TaskProgress:
+		put(&r.progress, p.ID, env)
+	case event.TaskFinished:
+		r.finish(env, p)
+	case event.Interrupted:
+		r.branch(env.Branch).CanContinue = p.CanContinue
+	case event.MaxTurnsReached:
+		r.branch(env.Branch).CanContinue = env.Branch == 0
+	case event.WorkflowChanged:
+		r.branch(env.Branch).Paused = p.State == event.WorkflowPaused
+	}
+}
+
+func (r *Record) finish(env event.Envelope, p event.TaskFinished) {
+	t := r.Tasks[p.ID]
+	delete(r.Tasks, p.ID)
+	delete(r.progress, p.ID)
+	if p.ID == r.Main.ID {
+		r.Main.Failed = p.Outcome == event.Failed
+	}
+	switch b := r.Branches[env.Branch]; {
+	case b == nil, t != nil && t.Kind == event.ShellTask:
+	case env.Branch != 0:
+		delete(r.Branches, env.Branch)
+	default:
+		b.Open = b.CanContinue || b.Paused
+		b.said.dropOpen(p.ID)
+	}
+}
+
+func (r *Record) pane(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.PaneOpened:
+		put(&r.panes, p.Pane, env)
+	case event.PaneScreen:
+		put(&r.screens, p.Pane, env)
+	case event.PaneLost:
+		delete(r.panes, p.Pane)
+	case event.PaneClosed:
+		delete(r.panes, p.Pane)
+		delete(r.screens, p.Pane)
+	}
+}
+
+// ask takes an approval or a question, or its answer.
+func (r *Record) ask(env event.Envelope) (about Subject) {
+	switch p := env.Payload.(type) {
+	case event.ApprovalAsked:
+		put(&r.Asked, p.ID, env)
+		about.Call = r.branch(env.Branch).openCall(env, p.CallID)
+		about.Call.Approval, about.Call.Answer = &p, nil
+	case event.ApprovalAnswered:
+		about.Answered = r.Asked[p.ID]
+		delete(r.Asked, p.ID)
+		if about.Call = r.branch(env.Branch).Calls[p.CallID]; about.Call != nil {
+			about.Call.Answer = &p
+		}
+	case event.QuestionAsked:
+		put(&r.Asked, p.ID, env)
+	case event.QuestionAnswered:
+		about.Answered = r.Asked[p.ID]
+		delete(r.Asked, p.ID)
+	}
+	return about
+}
+
+// Busy reports whether a task runs, or waits for a person.
+func (r *Record) Busy() bool {
+	for _, t := range r.Tasks {
+		if !t.Lost {
+			return true
+		}
+	}
+	return false
+}
+
+// Usage returns what the session has used and cost in this process.
+func (r *Record) Usage() event.MetricsUsage {
+	p, _ := r.latest[event.MetricsUsage{}.Type()].Payload.(event.MetricsUsage)
+	return p
+}
+
+// Renamed returns the title that the session got in this process, and whether it got one.
+func (r *Record) Renamed() (title string, ok bool) {
+	p, ok := r.latest[event.SessionRenamed{}.Type()].Payload.(event.SessionRenamed)
+	return p.Title, ok
+}
