@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/texts"
 )
 
@@ -309,8 +310,7 @@ func importEvents(j *Journal, d *json.Decoder) error {
 type transcript struct {
 	paper   transcriptWriter
 	answers map[int]string // the last answer of each branch
-	n       int            // exchanges
-	running bool
+	record  record.Record
 }
 
 // transcriptWriter writes the parts of a transcript in a format. Texts are untrusted.
@@ -334,6 +334,7 @@ func (t *transcript) begin(e Entry) {
 func (t *transcript) end() { t.paper.foot() }
 
 func (t *transcript) print(env event.Envelope) error {
+	t.record.Apply(env)
 	if env.Branch != 0 {
 		t.branch(env)
 		return nil
@@ -341,8 +342,6 @@ func (t *transcript) print(env event.Envelope) error {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		t.prompt(env, p)
-	case event.TaskStarted:
-		t.running = t.running || p.Kind == event.MainTask
 	case event.TaskFinished:
 		t.finished(p)
 	case event.ModelMessage:
@@ -361,7 +360,6 @@ func (t *transcript) print(env event.Envelope) error {
 
 // finished ends a task; how it went is said unless it completed.
 func (t *transcript) finished(p event.TaskFinished) {
-	t.running = false
 	if p.Outcome != event.Completed {
 		t.paper.remark(strings.TrimSpace(string(p.Outcome) + " " + p.Error))
 	}
@@ -390,14 +388,13 @@ func (t *transcript) prompt(env event.Envelope, p event.PromptSubmitted) {
 	for _, i := range p.Images {
 		text += "\n[" + i.MediaType + "]"
 	}
-	switch {
+	all := t.record.Exchanges()
+	switch n := len(all); {
 	case p.Queued:
-	case t.running || p.Command():
-		t.paper.prompt(text)
+	case n > 0 && all[n-1].Seq == env.Seq:
+		t.paper.exchange(n, env.Time, text)
 	default:
-		t.n++
-		t.running = true
-		t.paper.exchange(t.n, env.Time, text)
+		t.paper.prompt(text)
 	}
 }
 

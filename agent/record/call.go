@@ -75,7 +75,9 @@ func (b *Branch) openCall(env event.Envelope, id string) *Call {
 	c := b.Calls[id]
 	if c == nil {
 		c = &Call{ID: id, Branch: env.Branch, Task: env.Task}
-		put(&b.Calls, id, c)
+		if len(b.Calls) < maxOpen {
+			put(&b.Calls, id, c)
+		}
 	}
 	return c
 }

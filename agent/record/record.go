@@ -15,6 +15,10 @@ import (
 	"buddy/agent/event"
 )
 
+// maxOpen limits the open calls of a conversation, and the approvals and questions of a session: somebody else may have
+// written the file.
+const maxOpen = 10_000
+
 // Broken is the code of the error that nothing can be stored any more.
 const Broken = "journal_broken"
 
@@ -224,7 +228,7 @@ func (r *Record) pane(env event.Envelope) {
 func (r *Record) ask(env event.Envelope) (about Subject) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
-		put(&r.Asked, p.ID, env)
+		r.await(p.ID, env)
 		about.Call = r.branch(env.Branch).openCall(env, p.CallID)
 		about.Call.Approval, about.Call.Answer = &p, nil
 	case event.ApprovalAnswered:
@@ -234,12 +238,19 @@ func (r *Record) ask(env event.Envelope) (about Subject) {
 			about.Call.Answer = &p
 		}
 	case event.QuestionAsked:
-		put(&r.Asked, p.ID, env)
+		r.await(p.ID, env)
 	case event.QuestionAnswered:
 		about.Answered = r.Asked[p.ID]
 		delete(r.Asked, p.ID)
 	}
 	return about
+}
+
+// await keeps an approval or a question until it has its answer.
+func (r *Record) await(id string, env event.Envelope) {
+	if len(r.Asked) < maxOpen {
+		put(&r.Asked, id, env)
+	}
 }
 
 // Busy reports whether a task runs, or waits for a person.

@@ -17,9 +17,9 @@ import (
 // These commands of a line are what the full screen shows in panes and dialogs.
 
 // lookBack reads the session and shows what comes of it.
-func (r *repl) lookBack(what string, show func(*record) (string, error)) {
+func (r *repl) lookBack(what string, show func(*past) (string, error)) {
 	r.beside(func() func() {
-		all, err := readRecord(r.program.Journal.Range)
+		all, err := readPast(r.program.Journal.Range)
 		text := ""
 		if err == nil {
 			text, err = show(all)
@@ -38,13 +38,13 @@ func lineFind(r *repl, text string) error {
 	if text == "" {
 		return errors.New("say what for: /find TEXT")
 	}
-	r.lookBack("/find", func(all *record) (string, error) { return all.find(text), nil })
+	r.lookBack("/find", func(all *past) (string, error) { return all.find(text), nil })
 	return nil
 }
 
 // lineOutput shows the end of an output, and where all of it is.
 func lineOutput(r *repl, args string) error {
-	r.lookBack("/output", func(all *record) (string, error) {
+	r.lookBack("/output", func(all *past) (string, error) {
 		c, err := slash.CallBack(state.Newest(all.state.Blocks), args)
 		if err != nil {
 			return "", err
@@ -94,7 +94,7 @@ func boundDiff(diff string) string {
 }
 
 func lineCopy(r *repl, args string) error {
-	r.lookBack("/copy", func(all *record) (string, error) {
+	r.lookBack("/copy", func(all *past) (string, error) {
 		text, err := slash.ToCopy(state.Newest(all.state.Blocks), args)
 		if err != nil {
 			return "", err

@@ -31,7 +31,7 @@ func TestRecordFind(t *testing.T) {
 	add(said("a needle beside"), 7)
 	add(event.ToolRequested{CallID: "c", Name: "run_shell", Action: action.Action{Command: "grep Nadel ."}}, 0)
 	add(event.ToolResult{CallID: "c", Result: `{"json":"never"}`, Tail: strings.Repeat("x", 500) + " pin " + strings.Repeat("y", 500)}, 0)
-	all, err := readRecord(func(_ uint64, f func(event.Envelope) bool) error {
+	all, err := readPast(func(_ uint64, f func(event.Envelope) bool) error {
 		for _, env := range journal {
 			if !f(env) {
 				break

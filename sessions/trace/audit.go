@@ -1,12 +1,12 @@
 package trace
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/record"
 )
 
 // maxAudit limits the calls of an audit, the latest.
@@ -18,7 +18,8 @@ type Audit struct {
 	Count int          `json:"count"` // of all calls
 	Calls []*AuditCall `json:"calls"` // the latest, in the order in which they were requested
 
-	open map[string]*AuditCall // by id: those without a result
+	record record.Record
+	open   map[*record.Call]*AuditCall // those without a result
 }
 
 // AuditCall is one call.
@@ -53,49 +54,39 @@ func Audits(name string) bool {
 
 // Add takes the next event.
 func (a *Audit) Add(env event.Envelope) {
-	switch p := env.Payload.(type) {
-	case event.ToolRequested:
-		a.request(env, p)
-	case event.ApprovalAsked:
-		a.change(p.CallID, func(c *AuditCall) { c.Asked = true })
-	case event.ApprovalAnswered:
-		a.change(p.CallID, func(c *AuditCall) { c.Decision, c.By, c.Screen = p.Decision, begin(p.By), begin(p.Screen) })
-	case event.DecisionExplained:
-		a.change(p.CallID, func(c *AuditCall) { c.Rules = bounded(p).Rules })
-	case event.ToolStarted:
-		a.change(p.CallID, func(c *AuditCall) { c.Started = env.Time })
-	case event.ToolResult:
-		a.change(p.CallID, func(c *AuditCall) {
-			c.Ended, c.ExitCode = env.Time, p.ExitCode
-			c.Failed = p.IsError || p.ExitCode != nil && *p.ExitCode != 0
-		})
-		delete(a.open, p.CallID)
-	case event.SessionResumed:
-		clear(a.open) // what had not ended did so with its process
-	}
-}
-
-// request adds a call, or changes the one whose arguments a person or a hook has changed.
-func (a *Audit) request(env event.Envelope, p event.ToolRequested) {
-	what := begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))
-	if c := a.open[p.CallID]; c != nil {
-		c.What = what
+	c := a.record.Apply(env).Call
+	if c == nil || c.Request == nil || c.Lost { // what had not ended did so with its process
 		return
 	}
-	c := &AuditCall{ID: begin(p.CallID), Seq: env.Seq, Time: env.Time, Task: env.Task, Name: begin(p.Counted()), Target: begin(p.Target), What: what}
-	a.Count++
-	a.Calls = appendNewest(a.Calls, maxAudit, c)
-	if a.open == nil {
-		a.open = make(map[string]*AuditCall)
+	row := a.open[c]
+	if row == nil {
+		row = &AuditCall{ID: begin(c.ID), Seq: c.Requested.Seq, Time: c.Requested.Time, Task: c.Task, Name: begin(c.Request.Counted()), Target: begin(c.Request.Target)}
+		a.Count++
+		a.Calls = appendNewest(a.Calls, maxAudit, row)
+		if a.open == nil {
+			a.open = make(map[*record.Call]*AuditCall)
+		}
+		a.open[c] = row
 	}
-	if len(a.open) < maxOpen {
-		a.open[p.CallID] = c
+	row.fill(c)
+	if c.Result != nil {
+		delete(a.open, c)
 	}
 }
 
-func (a *Audit) change(id string, change func(*AuditCall)) {
-	if c := a.open[id]; c != nil {
-		change(c)
+// fill takes over what is known of a call.
+func (row *AuditCall) fill(c *record.Call) {
+	row.What = what(c.Request)
+	row.Asked = c.Approval != nil
+	if p := c.Answer; p != nil {
+		row.Decision, row.By, row.Screen = p.Decision, begin(p.By), begin(p.Screen)
+	}
+	if c.Decision != nil {
+		row.Rules = bounded(*c.Decision).Rules
+	}
+	row.Started, row.Ended = c.Ran.Time, c.Ended.Time
+	if c.Result != nil {
+		row.ExitCode, row.Failed = c.Result.ExitCode, c.Result.Failed()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 )
 
 // maxDecisions limits the explained calls, the latest.
@@ -17,10 +18,13 @@ type Decision struct {
 	event.DecisionExplained
 }
 
-// explained takes up the explanation of a call.
-func (t *Trace) explained(env event.Envelope, p event.DecisionExplained) {
-	of := t.calls[p.CallID]
-	t.Decisions = appendNewest(t.Decisions, maxDecisions, Decision{Seq: env.Seq, Name: of.name, What: of.what, DecisionExplained: bounded(p)})
+// explained takes up the explanation of a call, nil if that is not known.
+func (t *Trace) explained(env event.Envelope, p event.DecisionExplained, of *record.Call) {
+	d := Decision{Seq: env.Seq, DecisionExplained: bounded(p)}
+	if of != nil && of.Request != nil {
+		d.Name, d.What = begin(of.Request.Counted()), what(of.Request)
+	}
+	t.Decisions = appendNewest(t.Decisions, maxDecisions, d)
 }
 
 // bounded cuts an explanation. It is small, unless somebody else wrote the session file.

@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/texts"
 )
 
@@ -25,7 +26,6 @@ const (
 	maxFailures  = 20  // the latest
 	maxTools     = 100 // by name; the others are counted as one
 	maxUses      = 50  // purposes and models
-	maxOpen      = 1000
 	textMax      = 200 // bytes of a stored text
 )
 
@@ -130,12 +130,8 @@ type Trace struct {
 
 	unpriced int // requests of the session without a known price so far
 
-	asked map[string]int64 // times of open approvals and questions, by id
-	calls map[string]call
+	record record.Record
 }
-
-// call holds what is known of a call that has no result yet.
-type call struct{ name, what string }
 
 // Needs reports whether Add uses events of a type. Callers need not decode others.
 func Needs(name string) bool {
@@ -157,6 +153,7 @@ func (t *Trace) Add(env event.Envelope) {
 		t.First = env.Time
 	}
 	t.Last = max(t.Last, env.Time)
+	about := t.record.Apply(env)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		t.prompt(env, p)
@@ -164,19 +161,16 @@ func (t *Trace) Add(env event.Envelope) {
 		if x := t.exchange(p.ID); x != nil {
 			x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
 		}
-	case event.SessionResumed:
-		t.asked, t.calls = nil, nil // open requests ended with their process
-	case event.ToolRequested, event.DecisionExplained, event.ToolResult:
-		t.call(env)
+	case event.DecisionExplained:
+		t.explained(env, p, about.Call)
+	case event.ToolResult:
+		t.result(env, p, about.Call.Request)
 	case event.ApprovalAsked:
-		t.ask(p.ID, env.Time)
 		t.count(env, Counts{Asked: 1})
-	case event.QuestionAsked:
-		t.ask(p.ID, env.Time)
 	case event.ApprovalAnswered:
-		t.answered(env, p.ID, p.Decision == event.Deny && p.By != "cancel")
+		t.answered(env, about.Answered, p.Decision == event.Deny && p.By != "cancel")
 	case event.QuestionAnswered:
-		t.answered(env, p.ID, false)
+		t.answered(env, about.Answered, false)
 	case event.GoalSet, event.GoalChecked, event.GoalChanged:
 		t.goal(p)
 	default:
@@ -287,59 +281,40 @@ func (c *Counts) add(d Counts) {
 	c.Approvals += d.Approvals
 }
 
-func (t *Trace) ask(id string, at int64) {
-	if t.asked == nil {
-		t.asked = make(map[string]int64)
-	}
-	if len(t.asked) < maxOpen {
-		t.asked[id] = at
-	}
-}
-
-func (t *Trace) answered(env event.Envelope, id string, denied bool) {
+// answered counts how long an approval or a question waited; asked is zero when that is not known.
+func (t *Trace) answered(env, asked event.Envelope, denied bool) {
 	var c Counts
 	if denied {
 		c.Denied = 1
 	}
-	if at, ok := t.asked[id]; ok {
-		c.Approvals = max(0, env.Time-at)
-		delete(t.asked, id)
+	if asked.Payload != nil {
+		c.Approvals = max(0, env.Time-asked.Time)
 	}
 	t.count(env, c)
 }
 
-// call handles events about one call.
-func (t *Trace) call(env event.Envelope) {
-	switch p := env.Payload.(type) {
-	case event.ToolRequested:
-		t.called(p)
-	case event.DecisionExplained:
-		t.explained(env, p)
-	case event.ToolResult:
-		t.result(env, p)
+// what returns the beginning of what a call is about, "" when that is not known.
+func what(p *event.ToolRequested) string {
+	if p == nil {
+		return ""
 	}
+	return begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))
 }
 
-// called stores the subject of a call until its result.
-func (t *Trace) called(p event.ToolRequested) {
-	if t.calls == nil {
-		t.calls = make(map[string]call)
-	}
-	if len(t.calls) < maxOpen {
-		t.calls[p.CallID] = call{begin(p.Counted()), begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))}
-	}
-}
-
-func (t *Trace) result(env event.Envelope, p event.ToolResult) {
+// result takes the result of a call; request is nil when that is not known.
+func (t *Trace) result(env event.Envelope, p event.ToolResult, request *event.ToolRequested) {
 	c := Counts{Calls: 1, Times: Times{Tools: p.DurationMS}}
 	if p.IsError {
 		c.Failed = 1
 		t.failure(env, p.Name+": "+p.Result)
 	}
 	t.count(env, c)
-	t.tool(cmp.Or(t.calls[p.CallID].name, begin(p.Name)), p)
-	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: t.calls[p.CallID].what, Took: p.DurationMS}
-	delete(t.calls, p.CallID)
+	name := p.Name
+	if request != nil {
+		name = cmp.Or(request.Counted(), name)
+	}
+	t.tool(begin(name), p)
+	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: what(request), Took: p.DurationMS}
 	i, _ := slices.BinarySearchFunc(t.Slowest, call, func(a, b Call) int { return cmp.Compare(b.Took, a.Took) })
 	if t.Slowest = slices.Insert(t.Slowest, i, call); len(t.Slowest) > maxSlow {
 		t.Slowest = t.Slowest[:maxSlow]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
@@ -17,33 +18,27 @@ import (
 	"buddy/views/words"
 )
 
-// record is all of a session, to look back on line by line. A prompt line keeps no blocks of
+// past is all of a session, to look back on line by line. A prompt line keeps no blocks of
 // an earlier process: they are read when somebody asks.
-type record struct {
+type past struct {
 	state state.State
 	out   map[string]string // by call id: the end of what it printed
 	of    []int             // the number of the exchange that each block belongs to; 0 is before the first
 }
 
-// readRecord reads a session, which takes a second for a long one.
-func readRecord(journal func(after uint64, f func(event.Envelope) bool) error) (*record, error) {
-	all := record{out: make(map[string]string)}
-	exchange := 0
+// readPast reads a session, which takes a second for a long one.
+func readPast(journal func(after uint64, f func(event.Envelope) bool) error) (*past, error) {
+	all := past{out: make(map[string]string)}
+	var r record.Record
 	err := journal(0, func(env event.Envelope) bool {
-		switch p := env.Payload.(type) {
-		case event.PromptSubmitted:
-			if !p.Queued && !p.Command() && env.Branch == 0 && all.state.Running() == nil {
-				exchange++
-			}
-		case event.ToolResult:
-			if env.Branch == 0 {
-				all.out[p.CallID] = p.Tail
-			}
+		if p, ok := env.Payload.(event.ToolResult); ok && env.Branch == 0 {
+			all.out[p.CallID] = p.Tail
 		}
+		r.Apply(env)
 		all.state.Apply(env)
 		all.of = all.of[:min(len(all.of), len(all.state.Blocks))] // an attempt that failed takes its blocks back
 		for len(all.of) < len(all.state.Blocks) {
-			all.of = append(all.of, exchange)
+			all.of = append(all.of, len(r.Exchanges()))
 		}
 		return true
 	})
@@ -58,7 +53,7 @@ const (
 )
 
 // find shows where a text is, the latest place last.
-func (a *record) find(text string) string {
+func (a *past) find(text string) string {
 	look := pattern.Finder(text)
 	var hits []int
 	for i, b := range a.state.Blocks {
@@ -96,7 +91,7 @@ func heading(b *state.Block) string {
 }
 
 // text returns what there is to find in a block: of a call what came of it.
-func (a *record) text(b *state.Block) string {
+func (a *past) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)
 	}
