@@ -76,16 +76,20 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 			s.agents.replay()
 		}
 	case event.TaskFinished:
-		if t := before.Tasks[p.ID]; b == s.main || t != nil && t.Kind == event.ShellTask {
-			return
+		if t := before.Tasks[p.ID]; b != s.main && (t == nil || t.Kind != event.ShellTask) {
+			s.replayEnd(b, was, p)
 		}
-		if b.agent != nil && was != nil {
-			s.agents.noteEnd(was.Agent, p)
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.endBranch(b)
 	}
+}
+
+// replayEnd ends a conversation beside the main one; was is what was open in it.
+func (s *tasks) replayEnd(b *branch, was *record.Branch, p event.TaskFinished) {
+	if b.agent != nil && was != nil {
+		s.agents.noteEnd(was.Agent, p)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endBranch(b)
 }
 
 // on returns what works on a conversation; nil when that has ended, or its beginning is not stored.

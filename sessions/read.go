@@ -409,17 +409,6 @@ func (j *Journal) seqAt(from, to int64) uint64 {
 	return env.Seq
 }
 
-// parseSeq returns the seq at the start of a line of the usual form, else 0.
-func parseSeq(line []byte) uint64 {
-	text, ok := bytes.CutPrefix(line[:min(len(line), 32)], []byte(`{"seq":`))
-	if i := bytes.IndexByte(text, ','); ok && i > 0 {
-		if seq, err := strconv.ParseUint(string(text[:i]), 10, 64); err == nil {
-			return seq
-		}
-	}
-	return 0
-}
-
 // openFile opens a session's file, which must be a plain file: others could block or lead
 // elsewhere.
 func (s Store) openFile(id string, flag int) (*os.File, error) {

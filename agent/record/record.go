@@ -55,7 +55,7 @@ type Task struct {
 	began event.Envelope
 }
 
-// Subject is what an event is about, as it is after that event. Fields that do not apply are zero.
+// Subject holds what an event is about, as it is after that event. Fields that do not apply are zero.
 type Subject struct {
 	Call     *Call
 	Answered event.Envelope // the approval or question that has its answer now
@@ -65,14 +65,9 @@ type Subject struct {
 func (r *Record) Apply(env event.Envelope) (about Subject) {
 	r.Last = env.Seq
 	switch p := env.Payload.(type) {
-	case event.SessionResumed:
-		r.resume(env, p)
-	case event.SessionCreated, event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.MetricsUsage, event.CommandsListed:
-		put(&r.latest, env.Payload.Type(), env)
-	case event.ContextUsage:
-		if env.Branch == 0 {
-			put(&r.latest, env.Payload.Type(), env)
-		}
+	case event.SessionCreated, event.SessionResumed, event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged,
+		event.MetricsUsage, event.ContextUsage, event.CommandsListed, event.Error:
+		r.session(env)
 	case event.BranchStarted:
 		r.branch(p.Branch).began = env
 	case event.PromptSubmitted, event.PromptWithdrawn:
@@ -90,10 +85,6 @@ func (r *Record) Apply(env event.Envelope) (about Subject) {
 	case event.HistoryRewound:
 		if env.Branch == 0 {
 			r.branch(0).rewind()
-		}
-	case event.Error:
-		if p.Code == Broken {
-			r.broken = []event.Envelope{env}
 		}
 	default:
 		passOver(p)
@@ -116,6 +107,24 @@ func passOver(e event.Event) {
 		event.RuleAdded, event.RuleRemoved, event.Notice, event.Warning, event.Unknown:
 	default:
 		panic(fmt.Sprintf("record: no case for %T", e))
+	}
+}
+
+// session takes an event about the session as a whole.
+func (r *Record) session(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.SessionResumed:
+		r.resume(env, p)
+	case event.Error:
+		if p.Code == Broken {
+			r.broken = []event.Envelope{env}
+		}
+	case event.ContextUsage:
+		if env.Branch == 0 { // a screen shows no other
+			put(&r.latest, env.Payload.Type(), env)
+		}
+	default:
+		put(&r.latest, env.Payload.Type(), env)
 	}
 }
 

@@ -93,10 +93,14 @@ func TestOpenEventsOfSubagents(t *testing.T) {
 func TestOfAProcessThatEnded(t *testing.T) {
 	var r Record
 	for i, e := range []event.Event{
-		event.SessionCreated{}, event.PaneOpened{Pane: "%1"},
-		event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TaskStarted{ID: 2, Kind: event.ShellTask},
-		event.ToolRequested{CallID: "c"}, event.ApprovalAsked{ID: "a", CallID: "c"},
-		event.PromptSubmitted{ID: 3, Queued: true}, event.SessionResumed{Model: "m"},
+		event.SessionCreated{},
+		event.PaneOpened{Pane: "%1"},
+		event.TaskStarted{ID: 1, Kind: event.MainTask},
+		event.TaskStarted{ID: 2, Kind: event.ShellTask},
+		event.ToolRequested{CallID: "c"},
+		event.ApprovalAsked{ID: "a", CallID: "c"},
+		event.PromptSubmitted{ID: 3, Queued: true},
+		event.SessionResumed{Model: "m"},
 	} {
 		r.Apply(event.Envelope{Seq: uint64(i), Payload: e})
 	}
@@ -133,8 +137,12 @@ func TestNothingOfWhatEndedIsKept(t *testing.T) {
 			{Branch: task, Payload: event.ToolOutput{CallID: call, Text: "text"}},
 			{Branch: task, Payload: event.ToolResult{CallID: call}},
 			{Branch: task, Payload: event.TaskFinished{ID: task}},
-			{Payload: event.PaneOpened{Pane: call}}, {Payload: event.PaneScreen{Pane: call}}, {Payload: event.PaneClosed{Pane: call}},
-			{Payload: event.TaskProgress{ID: task}}, {Payload: event.TaskStarted{ID: task, Kind: event.ShellTask}}, {Payload: event.TaskFinished{ID: task}},
+			{Payload: event.PaneOpened{Pane: call}},
+			{Payload: event.PaneScreen{Pane: call}},
+			{Payload: event.PaneClosed{Pane: call}},
+			{Payload: event.TaskProgress{ID: task}},
+			{Payload: event.TaskStarted{ID: task, Kind: event.ShellTask}},
+			{Payload: event.TaskFinished{ID: task}},
 		} {
 			r.Apply(env)
 		}

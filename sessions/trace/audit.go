@@ -75,18 +75,18 @@ func (a *Audit) Add(env event.Envelope) {
 }
 
 // fill takes over what is known of a call.
-func (row *AuditCall) fill(c *record.Call) {
-	row.What = what(c.Request)
-	row.Asked = c.Approval != nil
-	if p := c.Answer; p != nil {
-		row.Decision, row.By, row.Screen = p.Decision, begin(p.By), begin(p.Screen)
+func (c *AuditCall) fill(of *record.Call) {
+	c.What = what(of.Request)
+	c.Asked = of.Approval != nil
+	if p := of.Answer; p != nil {
+		c.Decision, c.By, c.Screen = p.Decision, begin(p.By), begin(p.Screen)
 	}
-	if c.Decision != nil {
-		row.Rules = bounded(*c.Decision).Rules
+	if of.Decision != nil {
+		c.Rules = bounded(*of.Decision).Rules
 	}
-	row.Started, row.Ended = c.Ran.Time, c.Ended.Time
-	if c.Result != nil {
-		row.ExitCode, row.Failed = c.Result.ExitCode, c.Result.Failed()
+	c.Started, c.Ended = of.Ran.Time, of.Ended.Time
+	if of.Result != nil {
+		c.ExitCode, c.Failed = of.Result.ExitCode, of.Result.Failed()
 	}
 }
 
