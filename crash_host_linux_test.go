@@ -546,7 +546,7 @@ func (x *screenCrasher) checkLogs() {
 		last = env.Seq
 	}
 	for _, env := range x.events() {
-		if env.Seq <= last && x.told[x.id][env.Seq] == "" && env.Payload.Type() != "model.checkpoint" {
+		if env.Seq <= last && x.told[x.id][env.Seq] == "" && event.Type(env.Payload) != "model.checkpoint" {
 			x.t.Fatalf("event %d is stored and was not printed", env.Seq)
 		}
 	}

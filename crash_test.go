@@ -189,13 +189,13 @@ func (c *crasher) remember(out io.Reader) {
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		var env event.Envelope
-		if json.Unmarshal(lines.Bytes(), &env) != nil || !env.Payload.Durable() {
+		if json.Unmarshal(lines.Bytes(), &env) != nil || !event.Durable(env.Payload) {
 			continue // cut off, or a delta
 		}
 		if c.told[env.Session] == nil {
 			c.told[env.Session] = make(map[uint64]string)
 		}
-		c.told[env.Session][env.Seq] = env.Payload.Type()
+		c.told[env.Session][env.Seq] = event.Type(env.Payload)
 	}
 }
 

@@ -171,7 +171,7 @@ type heldJournal struct {
 func (m *heldJournal) Append(env event.Envelope) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if env.Payload.Type() == m.full {
+	if event.Type(env.Payload) == m.full {
 		m.err = errDiskFull
 	}
 	if m.err != nil {
@@ -256,7 +256,7 @@ func (s *session) stop() {
 	last := uint64(0)
 	for _, env := range s.seen {
 		if env.Seq <= last {
-			s.t.Errorf("event %s has number %d after %d", env.Payload.Type(), env.Seq, last)
+			s.t.Errorf("event %s has number %d after %d", event.Type(env.Payload), env.Seq, last)
 		}
 		last = env.Seq
 	}
@@ -286,7 +286,7 @@ func (s *session) types(from string) []string {
 	defer s.mu.Unlock()
 	var out []string
 	for _, env := range s.seen {
-		if name := env.Payload.Type(); name == from || len(out) > 0 {
+		if name := event.Type(env.Payload); name == from || len(out) > 0 {
 			out = append(out, name)
 		}
 	}

@@ -17,7 +17,7 @@ func (s *session) branched() []string {
 	var out []string
 	for _, env := range s.seen {
 		if env.Branch != 0 {
-			out = append(out, fmt.Sprint(env.Branch, " ", env.Payload.Type()))
+			out = append(out, fmt.Sprint(env.Branch, " ", event.Type(env.Payload)))
 		}
 	}
 	return out

@@ -156,7 +156,7 @@ func TestRunStream(t *testing.T) { // the events of the exchange, from its promp
 		r, _, _ := embedded(0, says("a b", aCall), says("c"))
 		var got []string
 		for env := range r.RunStream(t.Context(), model.Message{Content: "one"}) {
-			got = append(got, env.Payload.Type())
+			got = append(got, event.Type(env.Payload))
 		}
 		if !slices.Equal(got[:3], []string{"prompt.submitted", "task.queued", "task.started"}) || got[len(got)-1] != "task.finished" || !slices.Contains(got, "tool.result") {
 			t.Errorf("events %q", got)

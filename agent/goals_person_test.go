@@ -333,7 +333,7 @@ func TestGoalAfterACrash(t *testing.T) {
 			again, check := withGoal(t, func(o *Options) { o.Replay = left }, []checkEnd{passes}, nil, says("go on", aCall), says("done"), says("done"))
 			asked := len(again.Runtime.opts.Model.(*byAgent).sent("main"))
 			if asked != 0 || check.times() != 0 {
-				t.Errorf("killed after %d (%s): %d requests and %d checks by themselves", cut, stored[cut].Payload.Type(), asked, check.times())
+				t.Errorf("killed after %d (%s): %d requests and %d checks by themselves", cut, event.Type(stored[cut].Payload), asked, check.times())
 			}
 			if !active {
 				again.stop()
@@ -344,7 +344,7 @@ func TestGoalAfterACrash(t *testing.T) {
 			}
 			again.do(event.Continue{})
 			if e, _ := find[event.GoalChanged](again); e.State != event.GoalMet {
-				t.Errorf("killed after %d (%s): it is %s in the end: %s %s", cut, stored[cut].Payload.Type(), e.State, e.Reason, again.rejected())
+				t.Errorf("killed after %d (%s): it is %s in the end: %s %s", cut, event.Type(stored[cut].Payload), e.State, e.Reason, again.rejected())
 			}
 			live := again.Messages()
 			again.stop()

@@ -49,7 +49,7 @@ type noted struct {
 }
 
 func (n noted) Append(env event.Envelope) error {
-	n.note(env.Payload.Type())
+	n.note(event.Type(env.Payload))
 	return n.heldJournal.Append(env)
 }
 

@@ -58,7 +58,7 @@ func TestTextOfTheStartIsNotStacked(t *testing.T) {
 		}
 		s.mu.Lock()
 		for _, env := range s.events {
-			if env.Payload.Durable() && env.Seq > uint64(len(replay)) {
+			if event.Durable(env.Payload) && env.Seq > uint64(len(replay)) {
 				replay = append(replay, env)
 			}
 		}

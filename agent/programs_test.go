@@ -670,13 +670,13 @@ func TestCompactionTellsItsHooksAndCanBeRefused(t *testing.T) {
 	if begun := all[event.ContextCompacting](s); len(begun) != 1 || begun[0] != (event.ContextCompacting{By: "summary", Focus: "keep the numbers"}) {
 		t.Errorf("began %+v", begun)
 	}
-	want := []string{event.HookRan{}.Type(), event.ContextCompacting{}.Type(), event.ContextCompacted{}.Type(), event.HookRan{}.Type()}
+	want := []string{event.Type(event.HookRan{}), event.Type(event.ContextCompacting{}), event.Type(event.ContextCompacted{}), event.Type(event.HookRan{})}
 	var order []string
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, env := range s.events[slices.IndexFunc(s.events, func(env event.Envelope) bool { return env.Payload.Type() == event.ContextCompacting{}.Type() })-1:] {
-		if slices.Contains(want, env.Payload.Type()) {
-			order = append(order, env.Payload.Type())
+	for _, env := range s.events[slices.IndexFunc(s.events, func(env event.Envelope) bool { return event.Type(env.Payload) == event.Type(event.ContextCompacting{}) })-1:] {
+		if slices.Contains(want, event.Type(env.Payload)) {
+			order = append(order, event.Type(env.Payload))
 		}
 	}
 	if !slices.Equal(order, want) {

@@ -143,7 +143,7 @@ func TestSubagent(t *testing.T) {
 		}
 		for _, env := range s.events() {
 			if env.Task == begun.ID && env.Branch != 1 {
-				t.Errorf("%s of the agent is on branch %d", env.Payload.Type(), env.Branch)
+				t.Errorf("%s of the agent is on branch %d", event.Type(env.Payload), env.Branch)
 			}
 		}
 		s.stop()

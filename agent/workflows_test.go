@@ -330,7 +330,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 		runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Journal: journal}, &effects{}, approves, run)
 		whole = journal.events
 	})
-	first := slices.IndexFunc(whole, func(e event.Envelope) bool { return e.Payload.Type() == "workflow.started" })
+	first := slices.IndexFunc(whole, func(e event.Envelope) bool { return event.Type(e.Payload) == "workflow.started" })
 	last := slices.IndexFunc(whole, func(e event.Envelope) bool {
 		p, ok := e.Payload.(event.WorkflowChanged)
 		return ok && p.Run == 1
@@ -350,7 +350,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 				}
 				return event.GatePass
 			}, event.Continue{})
-			at := fmt.Sprintf("killed after event %d (%s)", cut, whole[cut-1].Payload.Type())
+			at := fmt.Sprintf("killed after event %d (%s)", cut, event.Type(whole[cut-1].Payload))
 			for i, did := range tool.done {
 				if slices.Contains(before, did) || slices.Contains(tool.done[:i], did) {
 					t.Errorf("%s: %q was done twice", at, did)

@@ -54,7 +54,7 @@ func TestTurnWaitsForTheDisk(t *testing.T) {
 		{event.HistoryRewound{}, true, broken},
 	} {
 		s := newStore(t)
-		t.Run(fmt.Sprintf("%s, %v", tt.next.Type(), tt.fault), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, %v", event.Type(tt.next), tt.fault), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				j, err := s.Create(Header{})
 				if err != nil {
@@ -119,7 +119,7 @@ func TestPowerLoss(t *testing.T) {
 		switch e.(type) {
 		case event.ToolStarted, event.TaskFinished, event.ApprovalAsked:
 			if safe := d.safe.Load(); safe < turn {
-				t.Fatalf("event %d, %s: %d bytes on the disk, a turn or approval ends at %d", seq+1, e.Type(), safe, turn)
+				t.Fatalf("event %d, %s: %d bytes on the disk, a turn or approval ends at %d", seq+1, event.Type(e), safe, turn)
 			}
 		}
 	}

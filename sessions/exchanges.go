@@ -28,8 +28,8 @@ func (j *Journal) Exchanges() (all []Exchange, err error) {
 	err = j.Lines(func(l Line) bool {
 		end = l.at.to + 1
 		switch l.Type {
-		case event.PromptSubmitted{}.Type(), event.TaskStarted{}.Type(), event.TaskFinished{}.Type(),
-			event.Interrupted{}.Type(), event.SessionResumed{}.Type(), event.HistoryRewound{}.Type(), "":
+		case event.Type(event.PromptSubmitted{}), event.Type(event.TaskStarted{}), event.Type(event.TaskFinished{}),
+			event.Type(event.Interrupted{}), event.Type(event.SessionResumed{}), event.Type(event.HistoryRewound{}), "":
 		default:
 			return true
 		}

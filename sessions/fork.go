@@ -85,7 +85,7 @@ type forking struct {
 func (f *forking) look(j *Journal, end int64) error {
 	return j.walk(end, func(l Line) bool {
 		switch l.Type {
-		case event.BranchStarted{}.Type(), event.TaskFinished{}.Type(), event.PromptSubmitted{}.Type(), event.PromptWithdrawn{}.Type(), "":
+		case event.Type(event.BranchStarted{}), event.Type(event.TaskFinished{}), event.Type(event.PromptSubmitted{}), event.Type(event.PromptWithdrawn{}), "":
 			if env, err := l.Envelope(); err == nil {
 				f.open.Apply(env)
 			}

@@ -302,8 +302,8 @@ func findType(text, key []byte) int {
 }
 
 var (
-	promptType = []byte(`"type":"` + event.PromptSubmitted{}.Type() + `"`)
-	nameType   = []byte(`"type":"` + event.SessionRenamed{}.Type() + `"`)
+	promptType = []byte(`"type":"` + event.Type(event.PromptSubmitted{}) + `"`)
+	nameType   = []byte(`"type":"` + event.Type(event.SessionRenamed{}) + `"`)
 )
 
 // lastName returns the last title that a person set between two offsets, and the end of the

@@ -109,8 +109,8 @@ func (j *Journal) encode(env event.Envelope) error {
 	switch {
 	case env.Payload == nil:
 		return fmt.Errorf("session file %s: event %d has no payload", j.path, env.Seq)
-	case !env.Payload.Durable():
-		return fmt.Errorf("session file %s: event %d: %s is transient", j.path, env.Seq, env.Payload.Type())
+	case !event.Durable(env.Payload):
+		return fmt.Errorf("session file %s: event %d: %s is transient", j.path, env.Seq, event.Type(env.Payload))
 	case env.Seq > maxSeq:
 		return fmt.Errorf("session file %s: event %d: the largest number is %d", j.path, env.Seq, uint64(maxSeq))
 	case env.Seq <= j.last:
@@ -125,7 +125,7 @@ func (j *Journal) encode(env event.Envelope) error {
 	}
 	j.line = append(line, '\n')
 	if n := len(j.line); n > maxLine {
-		return fmt.Errorf("session file %s: event %d: %s has %d bytes (at most %d)", j.path, env.Seq, env.Payload.Type(), n, maxLine)
+		return fmt.Errorf("session file %s: event %d: %s has %d bytes (at most %d)", j.path, env.Seq, event.Type(env.Payload), n, maxLine)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func writeHeader(path string, f *os.File, line []byte) error {
 func (j *Journal) Rewinds() (event.Rewinds, error) {
 	var all event.Rewinds
 	err := j.Lines(func(l Line) bool {
-		if l.Type == (event.HistoryRewound{}).Type() || l.Type == "" {
+		if l.Type == event.Type(event.HistoryRewound{}) || l.Type == "" {
 			if env, err := l.Envelope(); err == nil {
 				all.Take(env)
 			}

@@ -166,7 +166,7 @@ type leftEvents struct {
 	rewinds event.Rewinds
 }
 
-var rewoundType = []byte(`"type":"` + event.HistoryRewound{}.Type() + `"`)
+var rewoundType = []byte(`"type":"` + event.Type(event.HistoryRewound{}) + `"`)
 
 func (l *leftEvents) has(env event.Envelope) bool {
 	if !l.read {

@@ -38,11 +38,11 @@ func decodeOwn(line []byte) (env Envelope, ok bool) {
 	h.take(`,"type":`)
 	name := h.text()
 	h.take(`,"payload":`)
-	t, known := types[string(name)]
+	zero, known := named[string(name)]
 	if h.failed || !known || !bytes.HasSuffix(h.rest, []byte{'}'}) {
 		return env, false
 	}
-	p := reflect.New(t)
+	p := reflect.New(reflect.TypeOf(zero))
 	if quickjson.Unmarshal(h.rest[:len(h.rest)-1], p.Interface()) != nil {
 		return env, false
 	}

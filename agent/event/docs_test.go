@@ -34,10 +34,10 @@ func reference() string {
 		"This page is generated: `go test ./agent/event -update`.\n\n| type | durable | payload |\n|---|---|---|\n")
 	for _, e := range All {
 		durable := "yes"
-		if !e.Durable() {
+		if !Durable(e) {
 			durable = "no"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", e.Type(), durable, strings.Join(members(reflect.TypeOf(e)), ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", Type(e), durable, strings.Join(members(reflect.TypeOf(e)), ", "))
 	}
 	return b.String()
 }

@@ -20,14 +20,6 @@ import (
 	"buddy/texts"
 )
 
-// Event is a fact about a session. Its JSON form is the payload of an Envelope.
-type Event interface {
-	// Type returns the name on the wire, "family.fact".
-	Type() string
-	// Durable reports whether the event is journaled before anyone sees it.
-	Durable() bool
-}
-
 // Envelope holds an Event with its position in the stream. Seq strictly increases within a
 // session, with gaps.
 type Envelope struct {
@@ -62,13 +54,14 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	if e.Payload == nil {
 		return b, fmt.Errorf("event %d has no payload", e.Seq)
 	}
-	first, err := texts.JSON(envelopeFields{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type()})
+	name := Type(e.Payload)
+	first, err := texts.JSON(envelopeFields{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, name})
 	if err != nil {
 		return b, fmt.Errorf("event %d: %w", e.Seq, err)
 	}
 	payload, err := texts.JSON(e.Payload)
 	if err != nil {
-		return b, fmt.Errorf("event %d %s: %w", e.Seq, e.Payload.Type(), err)
+		return b, fmt.Errorf("event %d %s: %w", e.Seq, name, err)
 	}
 	b = append(append(b, first[:len(first)-1]...), `,"payload":`...)
 	return append(append(b, payload...), '}'), nil
@@ -96,11 +89,11 @@ func decode(name string, raw json.RawMessage) (Event, error) {
 	if name == "" {
 		return nil, errors.New("no type")
 	}
-	t, ok := types[name]
+	zero, ok := named[name]
 	if !ok {
 		return Unknown{Name: name, Raw: raw}, nil
 	}
-	p := reflect.New(t)
+	p := reflect.New(reflect.TypeOf(zero))
 	if err := json.Unmarshal(raw, p.Interface()); err != nil {
 		return nil, err
 	}
@@ -108,25 +101,11 @@ func decode(name string, raw json.RawMessage) (Event, error) {
 	return e, nil
 }
 
-var types = func() map[string]reflect.Type {
-	m := make(map[string]reflect.Type, len(All))
-	for _, e := range All {
-		m[e.Type()] = reflect.TypeOf(e)
-	}
-	return m
-}()
-
 // Unknown holds an event of a later version. It is kept, and shown to nobody.
 type Unknown struct {
 	Name string
 	Raw  json.RawMessage
 }
-
-// Type returns the name it arrived with.
-func (u Unknown) Type() string { return u.Name }
-
-// Durable returns true: only durable events are ever read back.
-func (Unknown) Durable() bool { return true }
 
 // MarshalJSON writes the payload unchanged.
 func (u Unknown) MarshalJSON() ([]byte, error) {

@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
@@ -99,32 +105,20 @@ func reencode(t *testing.T, ev Event) Event {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decode(ev.Type(), data)
+	got, err := decode(Type(ev), data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-// Names are unique and have the form family.fact.
+// Names have the form family.fact.
 func TestNames(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`)
 	alone := map[string]bool{"notice": true, "warning": true, "error": true, "interrupted": true, "max_turns_reached": true}
-	transient := map[string]bool{
-		"model.text_delta": true, "model.reasoning_delta": true, "model.call_delta": true, "model.open_text": true, "model.alive": true, "model.reading": true, "tool.output": true, "tool.waits": true, "pane.screen": true, "pane.history": true, "task.progress": true, "commands.listed": true, "hook.started": true, "target.connecting": true,
-	}
-	seen := map[string]bool{}
-	for _, e := range All {
-		name := e.Type()
-		if seen[name] {
-			t.Errorf("%T: %q is taken", e, name)
-		}
-		seen[name] = true
+	for name := range named {
 		if !form.MatchString(name) && !alone[name] {
-			t.Errorf("%T: %q is not family.fact", e, name)
-		}
-		if e.Durable() == transient[name] {
-			t.Errorf("%T: Durable() = %v, the list of durable events says otherwise", e, e.Durable())
+			t.Errorf("%q is not family.fact", name)
 		}
 	}
 }
@@ -156,21 +150,38 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// All holds each type that has a Type method in this package; else decode would not
-// know it.
+// TestAllIsWhole: it holds every type of event once, each with a name of its own; else decode would not know it.
 func TestAllIsWhole(t *testing.T) {
-	var src []byte
-	for _, name := range []string{"names.go", "names_tools.go"} {
-		text, err := os.ReadFile(name)
+	all := []string{"Unknown"}
+	for _, e := range All {
+		all = append(all, reflect.TypeOf(e).Name())
+	}
+	slices.Sort(all)
+	if d := cmp.Diff(declared(t, "kind"), all); d != "" || len(named) != len(All) {
+		t.Errorf("types with a kind (-) and in All (+), %d names:\n%s", len(named), d)
+	}
+}
+
+// declared returns the types of this package that have a method of that name, in order.
+func declared(t *testing.T, method string) (types []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		src = append(src, text...)
+		for _, d := range f.Decls {
+			if m, ok := d.(*ast.FuncDecl); ok && m.Name.Name == method && m.Recv != nil {
+				types = append(types, m.Recv.List[0].Type.(*ast.Ident).Name)
+			}
+		}
 	}
-	declared := regexp.MustCompile(`\) Type\(\) string`).FindAll(src, -1)
-	if len(declared) != len(All) || len(types) != len(All) {
-		t.Errorf("%d types declared, %d in All, %d names", len(declared), len(All), len(types))
-	}
+	slices.Sort(types)
+	return types
 }
 
 // The form on the wire is a public interface: exec --json prints it, journals hold it.
@@ -231,7 +242,7 @@ func TestUnknown(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &env); err != nil {
 			t.Fatal(err)
 		}
-		if u, ok := env.Payload.(Unknown); !ok || u.Type() != "future.fact" || !u.Durable() || string(u.Raw) != payload {
+		if u, ok := env.Payload.(Unknown); !ok || Type(u) != "future.fact" || !Durable(u) || string(u.Raw) != payload {
 			t.Errorf("payload = %#v", env.Payload)
 		}
 		if got, err := env.MarshalJSON(); err != nil || string(got) != line {
@@ -293,7 +304,7 @@ func TestDecodeIsUnmarshal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, own := decodeOwn(written); own != (types[env.Payload.Type()] != nil) {
+		if _, own := decodeOwn(written); own != (named[Type(env.Payload)] != nil) {
 			t.Errorf("read in one pass is %v: %s", own, written)
 		}
 		same(bytes.Clone(written))

@@ -52,7 +52,7 @@ func (c *Call) open() (all []event.Envelope) {
 // commands, and that nothing can be stored.
 func (r *Record) Transient(after uint64) []event.Envelope {
 	all := slices.Concat(r.broken, slices.Collect(maps.Values(r.progress)), slices.Collect(maps.Values(r.screens)))
-	if env, ok := r.latest[event.CommandsListed{}.Type()]; ok {
+	if env, ok := r.latest[event.Type(event.CommandsListed{})]; ok {
 		all = append(all, env)
 	}
 	for _, b := range r.Branches {

@@ -121,10 +121,10 @@ func (r *Record) session(env event.Envelope) {
 		}
 	case event.ContextUsage:
 		if env.Branch == 0 { // a screen shows no other
-			put(&r.latest, env.Payload.Type(), env)
+			put(&r.latest, event.Type(env.Payload), env)
 		}
 	default:
-		put(&r.latest, env.Payload.Type(), env)
+		put(&r.latest, event.Type(env.Payload), env)
 	}
 }
 
@@ -158,7 +158,7 @@ func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	env.Payload = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
 	}
-	put(&r.latest, env.Payload.Type(), env)
+	put(&r.latest, event.Type(env.Payload), env)
 }
 
 func (r *Record) prompt(env event.Envelope) {
@@ -274,12 +274,12 @@ func (r *Record) Busy() bool {
 
 // Usage returns what the session has used and cost in this process.
 func (r *Record) Usage() event.MetricsUsage {
-	p, _ := r.latest[event.MetricsUsage{}.Type()].Payload.(event.MetricsUsage)
+	p, _ := r.latest[event.Type(event.MetricsUsage{})].Payload.(event.MetricsUsage)
 	return p
 }
 
 // Renamed returns the title that the session got in this process, and whether it got one.
 func (r *Record) Renamed() (title string, ok bool) {
-	p, ok := r.latest[event.SessionRenamed{}.Type()].Payload.(event.SessionRenamed)
+	p, ok := r.latest[event.Type(event.SessionRenamed{})].Payload.(event.SessionRenamed)
 	return p.Title, ok
 }

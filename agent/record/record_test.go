@@ -38,7 +38,7 @@ func TestOpenEvents(t *testing.T) {
 		t.Helper()
 		var got []string
 		for _, env := range r.Open() {
-			got = append(got, env.Payload.Type())
+			got = append(got, event.Type(env.Payload))
 		}
 		if !slices.Equal(got, want) || r.Busy() != busy || r.Last != seq {
 			t.Errorf("open %q, want %q; busy %v, last %d of %d", got, want, r.Busy(), r.Last, seq)
@@ -69,7 +69,7 @@ func TestOpenEventsOfSubagents(t *testing.T) {
 		t.Helper()
 		var got []string
 		for _, env := range r.Open() {
-			got = append(got, fmt.Sprint(env.Branch, " ", env.Payload.Type()))
+			got = append(got, fmt.Sprint(env.Branch, " ", event.Type(env.Payload)))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("open %q, want %q", got, want)
@@ -106,7 +106,7 @@ func TestOfAProcessThatEnded(t *testing.T) {
 	}
 	var open []string
 	for _, env := range r.Open() {
-		open = append(open, env.Payload.Type())
+		open = append(open, event.Type(env.Payload))
 	}
 	if !slices.Equal(open, []string{"prompt.submitted", "session.created"}) || r.Busy() {
 		t.Errorf("open %q, busy %v", open, r.Busy())

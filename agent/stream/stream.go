@@ -95,7 +95,7 @@ func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	}
 	s.seq++
 	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Branch: branch, Task: task, Turn: turn, Payload: p}
-	if p.Durable() && s.journal != nil && s.broken == nil {
+	if event.Durable(p) && s.journal != nil && s.broken == nil {
 		if err := s.journal.Append(env); err != nil {
 			s.broken = err
 			s.fan(env)

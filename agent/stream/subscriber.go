@@ -139,7 +139,7 @@ func (q *subscriber) full() bool {
 func (q *subscriber) count(env event.Envelope, sign int) {
 	bytes := sign * weight(env.Payload)
 	q.waiting.bytes += bytes
-	if env.Payload.Durable() {
+	if event.Durable(env.Payload) {
 		q.waiting.durable += sign
 	} else {
 		q.waiting.transient += bytes
@@ -281,7 +281,7 @@ func (q *subscriber) dropOutput() {
 func (q *subscriber) drop() {
 	var left []event.Envelope
 	for _, env := range q.queue {
-		if q.stream.journal == nil && env.Payload != nil && env.Payload.Durable() {
+		if q.stream.journal == nil && env.Payload != nil && event.Durable(env.Payload) {
 			left = append(left, env)
 		}
 	}

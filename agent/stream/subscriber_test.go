@@ -82,7 +82,7 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 						t.Fatalf("event %d came after %d", env.Seq, last)
 					}
 					last = env.Seq
-					if env.Payload.Durable() {
+					if event.Durable(env.Payload) {
 						durable++
 					}
 					if p, ok := env.Payload.(event.PaneScreen); ok {
@@ -93,7 +93,7 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 				latest := make(map[string]string)
 				for i := range n {
 					e := next(i)
-					if e.Durable() {
+					if event.Durable(e) {
 						want++
 					}
 					if p, ok := e.(event.PaneScreen); ok {
@@ -141,7 +141,7 @@ func TestStoppedReaderWithoutAJournal(t *testing.T) {
 		st.Close()
 		notices := 0
 		for env := range events {
-			if env.Payload.Durable() {
+			if event.Durable(env.Payload) {
 				notices++
 			}
 		}

@@ -233,7 +233,7 @@ type logPrinter struct {
 
 func (p *logPrinter) print(env event.Envelope) error {
 	if p.json {
-		if env.Payload.Durable() {
+		if event.Durable(env.Payload) {
 			return p.encode(env)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"buddy/agent/event"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fuzzy"
@@ -338,7 +339,7 @@ func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 // hit prints one hit, under the title of its session.
 func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) error {
 	if s.json {
-		return s.encode(hitRow{h.Entry.ID, h.Entry.Title, h.Envelope.Seq, h.Envelope.Time, h.Envelope.Payload.Type(), h.Text, store.File(h.Entry.ID)})
+		return s.encode(hitRow{h.Entry.ID, h.Entry.Title, h.Envelope.Seq, h.Envelope.Time, event.Type(h.Envelope.Payload), h.Text, store.File(h.Entry.ID)})
 	}
 	if *last != h.Entry.ID {
 		*last = h.Entry.ID

@@ -133,7 +133,7 @@ func debugging() bool { return slog.Default().Enabled(context.Background(), slog
 func logEvents(events <-chan event.Envelope) {
 	for env := range events {
 		if attrs, ok := factsOf(env.Payload); ok {
-			slog.LogAttrs(context.Background(), slog.LevelDebug, env.Payload.Type(), append(attrs,
+			slog.LogAttrs(context.Background(), slog.LevelDebug, event.Type(env.Payload), append(attrs,
 				slog.Uint64("seq", env.Seq), slog.Int("task", env.Task), slog.Int("turn", env.Turn))...)
 		}
 	}
@@ -170,5 +170,5 @@ func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
 	case event.Error:
 		return []slog.Attr{slog.String("code", p.Code), slog.String("text", p.Text)}, true
 	}
-	return nil, e.Durable()
+	return nil, event.Durable(e)
 }

@@ -45,7 +45,7 @@ func TestDebugLogHasNoTexts(t *testing.T) {
 		attrs, _ := factsOf(e)
 		for _, a := range attrs {
 			if strings.Contains(a.String(), "secret plan") {
-				t.Errorf("%s: %s", e.Type(), a)
+				t.Errorf("%s: %s", event.Type(e), a)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // unneeded are the types of events that a runtime takes nothing from when it goes on with
 // a session, and that are many. What is not named here is decoded.
 var unneeded = map[string]bool{
-	event.ContextUsage{}.Type(): true, event.RequestStarted{}.Type(): true, event.ResponseFinished{}.Type(): true,
-	event.TurnFinished{}.Type(): true,
+	event.Type(event.ContextUsage{}): true, event.Type(event.RequestStarted{}): true, event.Type(event.ResponseFinished{}): true,
+	event.Type(event.TurnFinished{}): true,
 }
 
 // bulky is from which length on, in bytes, a result is read only if the model still
@@ -110,7 +110,7 @@ func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 // shortResult is a bulky result without its text, but with the files that it is of. It reads the beginning of the line
 // only.
 func shortResult(l sessions.Line) (event.Envelope, bool) {
-	if len(l.Raw) < bulky || l.Type != (event.ToolResult{}).Type() {
+	if len(l.Raw) < bulky || l.Type != event.Type(event.ToolResult{}) {
 		return event.Envelope{}, false
 	}
 	env, id, name, rest, ok := beginning(l, "call_id", "name")
@@ -127,7 +127,7 @@ func shortResult(l sessions.Line) (event.Envelope, bool) {
 
 // shortAsked is a request for an approval without what was asked.
 func shortAsked(l sessions.Line) (event.Envelope, bool) {
-	if l.Type != (event.ApprovalAsked{}).Type() {
+	if l.Type != event.Type(event.ApprovalAsked{}) {
 		return event.Envelope{}, false
 	}
 	env, id, call, _, ok := beginning(l, "id", "call_id")

@@ -387,7 +387,7 @@ func (l *line) printJSON(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.ToolOutput:
 	default:
-		if !env.Payload.Durable() {
+		if !event.Durable(env.Payload) {
 			return
 		}
 	}

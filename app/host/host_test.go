@@ -116,7 +116,7 @@ func TestScreens(t *testing.T) {
 	first.leave()
 	late := look(t, h)
 	late.until("end of the exchange", finished)
-	if len(late.seen) < len(second.seen)/2 || late.seen[0].Payload.Type() != (event.SessionCreated{}).Type() {
+	if len(late.seen) < len(second.seen)/2 || event.Type(late.seen[0].Payload) != event.Type(event.SessionCreated{}) {
 		t.Errorf("who came later saw %d events, the others %d", len(late.seen), len(second.seen))
 	}
 	hello, err := late.Hello(t.Context())
@@ -311,7 +311,7 @@ func TestStateOfASession(t *testing.T) {
 	} {
 		r.Apply(event.Envelope{Seq: uint64(i), Payload: step.e})
 		if got := stateOf(&r); got != step.want {
-			t.Errorf("after %s %+v: %q, want %q", step.e.Type(), step.e, got, step.want)
+			t.Errorf("after %s %+v: %q, want %q", event.Type(step.e), step.e, got, step.want)
 		}
 	}
 }

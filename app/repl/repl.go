@@ -325,7 +325,7 @@ func (r *repl) command(c event.Command) {
 			}
 			return true
 		}
-		return e.Durable() && wait(e)
+		return event.Durable(e) && wait(e)
 	})
 	r.program.Live.Send(c)
 }

@@ -112,7 +112,7 @@ func realistic() []event.Envelope {
 }
 
 func durable(envs []event.Envelope) []event.Envelope {
-	return slices.DeleteFunc(slices.Clone(envs), func(e event.Envelope) bool { return !e.Payload.Durable() })
+	return slices.DeleteFunc(slices.Clone(envs), func(e event.Envelope) bool { return !event.Durable(e.Payload) })
 }
 
 func replay(envs []event.Envelope) *State {

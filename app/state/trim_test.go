@@ -27,7 +27,7 @@ func longSession() []event.Envelope {
 func readBack(envs []event.Envelope) func(uint64, func(event.Envelope) bool) error {
 	return func(after uint64, f func(event.Envelope) bool) error {
 		for _, env := range envs {
-			if env.Seq > after && env.Payload.Durable() && !f(env) {
+			if env.Seq > after && event.Durable(env.Payload) && !f(env) {
 				break
 			}
 		}

@@ -190,8 +190,8 @@ func TestFindingsSurviveResume(t *testing.T) {
 // stored returns an event as a journal gives it back.
 func stored(t *testing.T, env event.Envelope) event.Envelope {
 	t.Helper()
-	if !env.Payload.Durable() {
-		t.Fatalf("%s is in no journal", env.Payload.Type())
+	if !event.Durable(env.Payload) {
+		t.Fatalf("%s is in no journal", event.Type(env.Payload))
 	}
 	data, err := env.MarshalJSON()
 	if err == nil {

@@ -294,7 +294,7 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
-		if env.Payload.Durable() {
+		if event.Durable(env.Payload) {
 			u.earlier.durable = env.Seq
 		}
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)

@@ -45,8 +45,8 @@ type AuditCall struct {
 // Audits reports whether Audit.Add uses events of a type. Callers need not decode others.
 func Audits(name string) bool {
 	switch name {
-	case event.ToolRequested{}.Type(), event.ApprovalAsked{}.Type(), event.ApprovalAnswered{}.Type(), event.DecisionExplained{}.Type(),
-		event.ToolStarted{}.Type(), event.ToolResult{}.Type(), event.SessionResumed{}.Type():
+	case event.Type(event.ToolRequested{}), event.Type(event.ApprovalAsked{}), event.Type(event.ApprovalAnswered{}), event.Type(event.DecisionExplained{}),
+		event.Type(event.ToolStarted{}), event.Type(event.ToolResult{}), event.Type(event.SessionResumed{}):
 		return true
 	}
 	return false

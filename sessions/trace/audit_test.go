@@ -39,8 +39,8 @@ func TestAuditOfCalls(t *testing.T) {
 		var a Audit
 		all := append([]event.Event{event.ToolRequested{CallID: "c", Name: "run_shell", Action: action.Action{Command: "make"}, Target: "web"}}, tt.events...)
 		for i, e := range all {
-			if !Audits(e.Type()) {
-				t.Fatalf("%s is not asked for", e.Type())
+			if !Audits(event.Type(e)) {
+				t.Fatalf("%s is not asked for", event.Type(e))
 			}
 			a.Add(event.Envelope{Seq: uint64(i + 1), Time: int64(i + 1), Task: 3, Payload: e})
 		}
@@ -48,7 +48,7 @@ func TestAuditOfCalls(t *testing.T) {
 		if len(a.Calls) != 1 || c.Outcome() != tt.want || c.What != "make" || c.Target != "web" || c.Task != 3 {
 			t.Errorf("%T: %s, want %s: %+v", tt.events[0], c.Outcome(), tt.want, c)
 		}
-		if who := slices.ContainsFunc(tt.events, func(e event.Event) bool { return e.Type() == "approval.answered" }); who != (c.By != "" && c.Screen == "pts/3") {
+		if who := slices.ContainsFunc(tt.events, func(e event.Event) bool { return event.Type(e) == "approval.answered" }); who != (c.By != "" && c.Screen == "pts/3") {
 			t.Errorf("%s: by %q on %q", tt.want, c.By, c.Screen)
 		}
 	}

@@ -136,12 +136,12 @@ type Trace struct {
 // Needs reports whether Add uses events of a type. Callers need not decode others.
 func Needs(name string) bool {
 	switch name {
-	case event.PromptSubmitted{}.Type(), event.TaskStarted{}.Type(), event.TaskFinished{}.Type(), event.TurnStarted{}.Type(),
-		event.RequestStarted{}.Type(), event.ResponseFinished{}.Type(), event.MetricsUsage{}.Type(),
-		event.ModelRetry{}.Type(), event.ModelStalled{}.Type(), event.ModelFallback{}.Type(),
-		event.ToolRequested{}.Type(), event.ToolResult{}.Type(), event.ApprovalAsked{}.Type(), event.ApprovalAnswered{}.Type(),
-		event.QuestionAsked{}.Type(), event.QuestionAnswered{}.Type(), event.Error{}.Type(), event.SessionResumed{}.Type(),
-		event.DecisionExplained{}.Type(), event.GoalSet{}.Type(), event.GoalChecked{}.Type(), event.GoalChanged{}.Type():
+	case event.Type(event.PromptSubmitted{}), event.Type(event.TaskStarted{}), event.Type(event.TaskFinished{}), event.Type(event.TurnStarted{}),
+		event.Type(event.RequestStarted{}), event.Type(event.ResponseFinished{}), event.Type(event.MetricsUsage{}),
+		event.Type(event.ModelRetry{}), event.Type(event.ModelStalled{}), event.Type(event.ModelFallback{}),
+		event.Type(event.ToolRequested{}), event.Type(event.ToolResult{}), event.Type(event.ApprovalAsked{}), event.Type(event.ApprovalAnswered{}),
+		event.Type(event.QuestionAsked{}), event.Type(event.QuestionAnswered{}), event.Type(event.Error{}), event.Type(event.SessionResumed{}),
+		event.Type(event.DecisionExplained{}), event.Type(event.GoalSet{}), event.Type(event.GoalChecked{}), event.Type(event.GoalChanged{}):
 		return true
 	}
 	return name == ""
@@ -364,7 +364,7 @@ func (t *Trace) tool(name string, p event.ToolResult) {
 
 func (t *Trace) failure(env event.Envelope, text string) {
 	t.Failed++
-	t.Failures = appendNewest(t.Failures, maxFailures, Failure{Seq: env.Seq, Time: env.Time, Type: env.Payload.Type(), Text: begin(text)})
+	t.Failures = appendNewest(t.Failures, maxFailures, Failure{Seq: env.Seq, Time: env.Time, Type: event.Type(env.Payload), Text: begin(text)})
 }
 
 // begin returns the beginning of a text on one line, without keeping the rest in memory.

@@ -107,8 +107,8 @@ func TestTraceIsBounded(t *testing.T) {
 			event.ToolResult{CallID: id, Name: "tool" + id, DurationMS: int64(i), IsError: true, Result: long},
 			event.TaskFinished{ID: i, Outcome: event.Completed},
 		} {
-			if !Needs(e.Type()) {
-				t.Fatalf("%s is not asked for", e.Type())
+			if !Needs(event.Type(e)) {
+				t.Fatalf("%s is not asked for", event.Type(e))
 			}
 			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: e})
 		}
