@@ -27,9 +27,8 @@ func (j *Journal) Exchanges() (all []Exchange, err error) {
 	end := j.head
 	err = j.Lines(func(l Line) bool {
 		end = l.at.to + 1
-		switch l.Type {
-		case event.Type(event.PromptSubmitted{}), event.Type(event.TaskStarted{}), event.Type(event.TaskFinished{}),
-			event.Type(event.Interrupted{}), event.Type(event.SessionResumed{}), event.Type(event.HistoryRewound{}), "":
+		switch event.Named(l.Type).(type) {
+		case event.PromptSubmitted, event.TaskStarted, event.TaskFinished, event.Interrupted, event.SessionResumed, event.HistoryRewound, nil:
 		default:
 			return true
 		}

@@ -84,8 +84,8 @@ type forking struct {
 // look collects what has not ended before an offset.
 func (f *forking) look(j *Journal, end int64) error {
 	return j.walk(end, func(l Line) bool {
-		switch l.Type {
-		case event.Type(event.BranchStarted{}), event.Type(event.TaskFinished{}), event.Type(event.PromptSubmitted{}), event.Type(event.PromptWithdrawn{}), "":
+		switch event.Named(l.Type).(type) {
+		case event.BranchStarted, event.TaskFinished, event.PromptSubmitted, event.PromptWithdrawn, nil:
 			if env, err := l.Envelope(); err == nil {
 				f.open.Apply(env)
 			}

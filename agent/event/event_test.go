@@ -254,6 +254,15 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// The name alone tells which event a line holds.
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]Event{"notice": Notice{}, "model.open_text": OpenText{}, "future.fact": Unknown{Name: "future.fact"}, "": nil} {
+		if got := Named(name); !reflect.DeepEqual(got, want) {
+			t.Errorf("Named(%q) = %#v, want %#v", name, got, want)
+		}
+	}
+}
+
 func TestBadEnvelopes(t *testing.T) {
 	if _, err := json.Marshal(Envelope{Seq: 7}); err == nil || !strings.Contains(err.Error(), "event 7 has no payload") {
 		t.Errorf("no payload: %v", err)

@@ -22,6 +22,15 @@ func Type(e Event) string { return e.kind().name }
 // Durable reports whether the journal has an event before anyone sees it.
 func Durable(e Event) bool { return e.kind().durable }
 
+// Named returns the zero value of the events with a name on the wire, an Unknown for a name that is not in All, and
+// nil for "". A type switch on it tells what a line holds before its payload is read.
+func Named(name string) Event {
+	if zero, ok := named[name]; ok || name == "" {
+		return zero
+	}
+	return Unknown{Name: name}
+}
+
 var named = func() map[string]Event {
 	m := make(map[string]Event, len(All))
 	for _, e := range All {

@@ -44,9 +44,9 @@ type AuditCall struct {
 
 // Audits reports whether Audit.Add uses events of a type. Callers need not decode others.
 func Audits(name string) bool {
-	switch name {
-	case event.Type(event.ToolRequested{}), event.Type(event.ApprovalAsked{}), event.Type(event.ApprovalAnswered{}), event.Type(event.DecisionExplained{}),
-		event.Type(event.ToolStarted{}), event.Type(event.ToolResult{}), event.Type(event.SessionResumed{}):
+	switch event.Named(name).(type) {
+	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.DecisionExplained, event.ToolStarted, event.ToolResult,
+		event.SessionResumed:
 		return true
 	}
 	return false

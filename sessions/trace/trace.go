@@ -135,16 +135,14 @@ type Trace struct {
 
 // Needs reports whether Add uses events of a type. Callers need not decode others.
 func Needs(name string) bool {
-	switch name {
-	case event.Type(event.PromptSubmitted{}), event.Type(event.TaskStarted{}), event.Type(event.TaskFinished{}), event.Type(event.TurnStarted{}),
-		event.Type(event.RequestStarted{}), event.Type(event.ResponseFinished{}), event.Type(event.MetricsUsage{}),
-		event.Type(event.ModelRetry{}), event.Type(event.ModelStalled{}), event.Type(event.ModelFallback{}),
-		event.Type(event.ToolRequested{}), event.Type(event.ToolResult{}), event.Type(event.ApprovalAsked{}), event.Type(event.ApprovalAnswered{}),
-		event.Type(event.QuestionAsked{}), event.Type(event.QuestionAnswered{}), event.Type(event.Error{}), event.Type(event.SessionResumed{}),
-		event.Type(event.DecisionExplained{}), event.Type(event.GoalSet{}), event.Type(event.GoalChecked{}), event.Type(event.GoalChanged{}):
+	switch event.Named(name).(type) {
+	case event.PromptSubmitted, event.TaskStarted, event.TaskFinished, event.TurnStarted, event.RequestStarted, event.ResponseFinished,
+		event.MetricsUsage, event.ModelRetry, event.ModelStalled, event.ModelFallback, event.ToolRequested, event.ToolResult,
+		event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.Error, event.SessionResumed,
+		event.DecisionExplained, event.GoalSet, event.GoalChecked, event.GoalChanged, nil:
 		return true
 	}
-	return name == ""
+	return false
 }
 
 // Add takes the next event.
