@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -17,8 +18,13 @@ import (
 	"buddy/tools"
 )
 
-// insideTool is a shell that says where its commands run. A command "write FILE" makes that file.
-type insideTool struct{ dir string }
+// insideTool is a shell that says where its commands run. A command "write FILE" makes that file, and the read-only sandbox
+// stops those of sed.
+type insideTool struct {
+	dir  string
+	runs func() // called as sed is stopped; may be nil
+	ran  []tools.Call
+}
 
 type insideArgs struct {
 	Command string `json:"command"`
@@ -34,6 +40,15 @@ func (i *insideTool) Plan(c tools.Call) (action.Action, error) {
 }
 
 func (i *insideTool) Run(_ context.Context, c tools.Call) tools.Result {
+	i.ran = append(i.ran, c)
+	if c.Confined && strings.HasPrefix(c.Planned.Command, "sed ") {
+		c.Output(tools.Chunk{Stream: tools.Stdout, Text: []byte("partial")})
+		if i.runs != nil {
+			i.runs()
+		}
+		code := 4
+		return tools.Result{Content: "stopped", Stopped: true, ExitCode: &code, Took: time.Second}
+	}
 	if name, ok := strings.CutPrefix(c.Planned.Command, "write "); ok {
 		_ = os.WriteFile(filepath.Join(i.dir, name), []byte("x"), 0o600)
 	}
@@ -46,9 +61,15 @@ func (i *insideTool) Run(_ context.Context, c tools.Call) tools.Result {
 // inside starts a session in mode auto, in a folder of its own.
 func inside(t *testing.T, steps ...step) *session {
 	t.Helper()
-	dir := t.TempDir()
+	return insideWith(t, &insideTool{dir: t.TempDir()}, steps...)
+}
+
+// insideWith is inside with a shell.
+func insideWith(t *testing.T, shell *insideTool, steps ...step) *session {
+	t.Helper()
+	dir := shell.dir
 	return start(t, func(o *Options) {
-		o.Tools = tools.NewRegistry(&insideTool{dir}, &writerTool{dir: dir}, &speaker{})
+		o.Tools = tools.NewRegistry(shell, &writerTool{dir: dir}, &speaker{})
 		o.Policy.Unseen = unseen.Place{Dir: filepath.Join(t.TempDir(), "marks"), Folders: []string{dir}}
 		o.Policy.Workspace, o.Policy.Fence, o.Policy.Confined = dir, func() error { return nil }, true
 		o.Policy.Also = []string{"/w"} // where the speaker reads

@@ -85,6 +85,7 @@ func (a *wayBack) take(env event.Envelope, acts map[string]bool) {
 	case event.ToolStarted:
 		if acts[p.CallID] {
 			a.acts = append(a.acts, env.Seq)
+			delete(acts, p.CallID) // one that starts again, in the fence, is the same
 		}
 	}
 }

@@ -56,6 +56,8 @@ type Spec struct {
 	// Fenced runs the command in the workspace fence, see package fence: as a confined one it gets the
 	// variables of earlier commands and no terminal, and passes on only the folder.
 	Fenced bool
+	// From is the folder in which a command starts that one of the two holds; "" is that of the shell.
+	From string
 	// Own runs the command in a pane of its own, which starts with the folder, variables and
 	// functions of the shared one, passes nothing back to it, and closes after the command.
 	// Beyond [MaxPanes] the error is [ErrPanes].
@@ -215,6 +217,11 @@ func makeCommandDir(spec Spec) (string, error) {
 	}
 	for _, name := range marks {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			return "", err
+		}
+	}
+	if spec.From != "" {
+		if err := os.WriteFile(filepath.Join(dir, pane.FromFile), []byte(spec.From), 0o600); err != nil {
 			return "", err
 		}
 	}

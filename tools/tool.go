@@ -141,6 +141,9 @@ type Call struct {
 	Confined bool
 	// Fenced means that the call is allowed only because it will run in the workspace fence.
 	Fenced bool
+	// Spent is the time for which the call ran in the read-only sandbox until that stopped it; 0: it did not. It starts
+	// where that run did, and waits for so much less.
+	Spent time.Duration
 }
 
 // Lesson holds what a model wants sessions to come to know.
@@ -240,6 +243,7 @@ type Result struct {
 	IsError  bool
 	Retry    bool               // an error after which the model shall call again with other arguments
 	Missing  bool               // the error is that there is no file of a name
+	Stopped  bool               // the read-only sandbox stopped the command, which changed and sent nothing
 	ExitCode *int               // of a command; nil for other tools
 	Exits    map[string]int     // exit codes of a command on several targets, as far as they are known
 	Stdout   *string            // the part of Tail from stdout, if stderr has text, too

@@ -66,7 +66,8 @@ type ApprovalAnswered struct {
 }
 
 // ToolStarted marks that a tool's side effects may begin. Dir holds its output; an interrupted
-// command is found again by it.
+// command is found again by it. A second one of a call says that the read-only sandbox stopped the
+// command, which runs again in the workspace fence.
 type ToolStarted struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`

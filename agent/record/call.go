@@ -55,7 +55,7 @@ func (r *Record) call(env event.Envelope) *Call {
 		return c
 	case event.ToolStarted:
 		c := b.openCall(env, p.CallID)
-		c.Started, c.Ran = &p, place(env)
+		c.Started, c.Ran, c.out = &p, place(env), output{} // what an earlier start printed is no part of the result
 		return c
 	case event.ToolOutput:
 		c := b.openCall(env, p.CallID)

@@ -89,6 +89,29 @@ func TestOpenEventsOfSubagents(t *testing.T) {
 	wants("0 task.started", "0 context.usage", "0 tool.requested")
 }
 
+// A call that starts again, in the fence, has printed only what it prints then.
+func TestSecondStartOfACallBeginsItsOutputAnew(t *testing.T) {
+	var r Record
+	for i, e := range []event.Event{
+		event.ToolRequested{CallID: "c"},
+		event.ToolStarted{CallID: "c"},
+		event.ToolOutput{CallID: "c", Text: "stopped"},
+		event.ToolStarted{CallID: "c", Fenced: true},
+		event.ToolOutput{CallID: "c", Text: "works"},
+	} {
+		r.Apply(event.Envelope{Seq: uint64(i), Payload: e})
+	}
+	var printed string
+	for _, env := range r.Transient(0) {
+		if out, ok := env.Payload.(event.ToolOutput); ok {
+			printed += out.Text
+		}
+	}
+	if printed != "works" {
+		t.Errorf("a screen that comes later sees %q", printed)
+	}
+}
+
 // What a process left open is lost when another one continues: a screen is not shown it, and it stays known until it is settled.
 func TestOfAProcessThatEnded(t *testing.T) {
 	var r Record

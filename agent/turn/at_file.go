@@ -124,7 +124,7 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 	if b.judge(j.call.Planned).Decision != action.Allow || b.waitsForHooks(j) {
 		return nil, "", nil, errors.New("the model has to ask you before it reads that")
 	}
-	res := l.runTool(ctx, j.tool, j.call)
+	res := l.runTool(ctx, j.call, func(ctx context.Context) tools.Result { return j.tool.Run(ctx, j.call) })
 	switch {
 	case res.Missing:
 		return nil, "", nil, errNoFile

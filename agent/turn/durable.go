@@ -43,9 +43,8 @@ func (m durableModel) Stream(ctx context.Context, req model.Request) iter.Seq2[m
 	return m.durable.LLMCall(ctx, req, func(ctx context.Context) iter.Seq2[model.Delta, error] { return m.Model.Stream(ctx, req) })
 }
 
-// runTool runs a tool, durably if that is wanted. A panic is a result.
-func (l *Loop) runTool(ctx context.Context, tool tools.Tool, call tools.Call) tools.Result {
-	run := func(ctx context.Context) tools.Result { return tool.Run(ctx, call) }
+// runTool runs a call with a function, durably if that is wanted. A panic is a result.
+func (l *Loop) runTool(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result {
 	return tools.RunSafely(call.Name, func() tools.Result {
 		if l.o.Durable == nil {
 			return run(ctx)

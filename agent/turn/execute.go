@@ -56,6 +56,16 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		return refusal
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
+	if err := begin(b, j); err != nil {
+		res := tools.Problem("nothing ran, because it could not be recorded: " + err.Error())
+		return &res
+	}
+	j.ran = true
+	return nil
+}
+
+// begin journals that a call starts. After an error nothing may run.
+func begin(b *batch, j *job) error {
 	j.call.Dir = b.loop.outDir()
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
 	if tool, ok := j.tool.(tools.PaneTool); ok {
@@ -66,15 +76,10 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if err == nil {
 		err = b.loop.p.Stream.Record(b.x.task, b.turn, started)
 	}
-	if err != nil {
-		if j.marked != nil {
-			j.marked()
-		}
-		res := tools.Problem("nothing ran, because it could not be recorded: " + err.Error())
-		return &res
+	if err != nil && j.marked != nil {
+		j.marked()
 	}
-	j.ran = true
-	return nil
+	return err
 }
 
 // mark marks the workspace before a call changes it without asking.
@@ -250,7 +255,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	}
 	defer j.hosts.end()
 	changes := watch(whole, b, j)
-	res := b.loop.runTool(ctx, j.tool, call)
+	res := b.loop.runTool(ctx, call, func(ctx context.Context) tools.Result { return runHeld(ctx, b, j) })
 	changes(&res)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
@@ -265,7 +270,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 		}
 	}
 	b.diagnose(whole, j, &res)
-	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
+	b.loop.tell(whole, b.x, PostToolExecution{Call: j.call, Result: res})
 	return res
 }
 

@@ -46,10 +46,15 @@ func (b *batch) guard(ctx context.Context, all ...*job) {
 		return
 	}
 	for i, m := range b.loop.o.Programs.BeforeTools(ctx, b.loop.where(b.x, b.turn), calls...) {
-		if m.Halt {
-			b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
-		}
+		halts(b, m)
 		b.take(jobs[i], m)
+	}
+}
+
+// halts ends the exchange if a hook has said so.
+func halts(b *batch, m hooks.Answer) {
+	if m.Halt {
+		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
 	}
 }
 
@@ -166,9 +171,7 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 		original = res.Content
 		res.Change(b.loop.o.Redact.Text(*m.Output))
 	}
-	if m.Halt {
-		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
-	}
+	halts(b, m)
 	return original
 }
 

@@ -136,6 +136,9 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.changeCall(p.CallID, func(c *Call) { c.Decision = p })
 	case event.ToolStarted:
 		return s.changeCall(p.CallID, func(c *Call) {
+			if c.State == CallRunning { // again, in the fence: what the first run printed is not its result
+				c.Output = Tail{Gen: c.Output.Gen + 1}
+			}
 			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)

@@ -490,6 +490,16 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// A call that starts again, in the fence, shows what it prints then.
+func TestSecondStartOfACallBeginsItsOutputAnew(t *testing.T) {
+	sc := &script{}
+	sc.add(1, event.ToolRequested{CallID: "c"}, event.ToolStarted{CallID: "c", Dir: "1"}, event.ToolOutput{CallID: "c", Text: "stopped"},
+		event.ToolStarted{CallID: "c", Dir: "2", Fenced: true}, event.ToolOutput{CallID: "c", Text: "works"})
+	if c := replay(sc.envs).Blocks[0].Call; string(c.Output.Buf) != "works" || c.Dir != "2" || c.State != CallRunning {
+		t.Errorf("shows %q of %q in state %d", c.Output.Buf, c.Dir, c.State)
+	}
+}
+
 // Output is bounded: 64 KiB of a call, 16 calls that have ended.
 func TestOutputBounds(t *testing.T) {
 	var s State

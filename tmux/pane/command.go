@@ -56,6 +56,8 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	tell := text
 	if within == Unheld {
 		tell, err = c.prepare(text)
+	} else {
+		err = s.goTo(filepath.Join(dir, FromFile))
 	}
 	if err == nil {
 		c.started, err = s.shellFor(manner{mode, within, c.free, c.unseen})

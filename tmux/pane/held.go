@@ -291,6 +291,20 @@ func (s *Shell) moveTo(dir string, apart bool) error {
 	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
 }
 
+// FromFile names the file beside a held command with the folder in which it starts, if that is not the shell's.
+const FromFile = "from"
+
+// goTo sets the folder of the next command to the one that a file names, if there is such a file.
+func (s *Shell) goTo(file string) error {
+	dir, err := os.ReadFile(file)
+	if err != nil {
+		return nil //nolint:nilerr // it starts where the shell is
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moveTo(string(dir), true)
+}
+
 // folderFile names the file with the folder of the next command.
 const folderFile = "folder"
 

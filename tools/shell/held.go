@@ -74,6 +74,18 @@ func explainConfined(output string, code int) string {
 	return ""
 }
 
+// stopped reports whether the read-only sandbox is why a command failed that could work in the fence: a message is of a write or a
+// connection, or of what is not known. The fence lets a command read no more. One that ended with 0 has done what it is
+// for: what it was refused is mostly a folder that it can't list, and a second run would mark the workspace as changed.
+func stopped(output string, code int) bool {
+	for l := range strings.Lines(output) {
+		if l = strings.TrimSpace(l); code != 0 && stops().MatchString(l) && !strings.HasPrefix(attempted(l), "read ") {
+			return true
+		}
+	}
+	return false
+}
+
 const limits = "There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder, nor files whose names say that they hold secrets. "
 
 // fenced matches the messages of programs about what the workspace fence refuses, or has not.

@@ -26,7 +26,9 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 			cwd := job.run.Cwd()
 			t.cwd.Store(&cwd)
 		}
-		return finished(res, err, limit, t.elsewhere())
+		r := finished(res, err, limit, t.elsewhere())
+		r.Stopped = r.Stopped && !released(call) // who wants it in the background waits for no second run
+		return r
 	}
 	job.pane = t.ref(job.run.Pane()).String()
 	if job.shared {

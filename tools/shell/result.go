@@ -42,6 +42,7 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 	r.Tail, r.Stdout = out.tail, out.separate
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
 	r.Full = out.full
+	r.Stopped = why == "" && res.Confined && stopped(out.stderr+"\n"+out.stdout, res.ExitCode)
 	if why != "" {
 		r.Content, r.IsError = strings.TrimSpace(why+"\n"+r.Content), true
 	}

@@ -140,6 +140,9 @@ func riskOf(said string) action.Risk {
 // for them; after it the model may type.
 var unattended = 8 * time.Second
 
+// leastWait is the time to wait for a command at least that runs again and took all its time before.
+const leastWait = time.Second
+
 // interactive reports whether the command reads keys.
 func (a shellArgs) interactive() bool {
 	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
@@ -276,7 +279,10 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	if forever && t.ownPane(args, call) {
 		patience = unattended
 	}
-	if err := t.moved(call); err != nil {
+	if call.Spent > 0 {
+		spec.From = call.Planned.Cwd
+		patience = max(patience-call.Spent, min(patience, leastWait))
+	} else if err := t.moved(call); err != nil {
 		return notStarted("the command was not started", err)
 	}
 	if t.ownPane(args, call) {

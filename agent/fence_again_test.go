@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/hooks"
+	"buddy/tools"
+)
+
+// writesByReading is a command that the policy takes for one that reads, and which writes.
+const writesByReading = "sed -n 'w x' f"
+
+// What the read-only sandbox stopped runs again in the fence, once, and the model reads only of that. The journal has both runs.
+func TestStoppedCommandRunsAgainInTheFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shell := &insideTool{dir: t.TempDir()}
+		s := insideWith(t, shell, says("ok"), says("", runs("c1", writesByReading)), says("ok"), says("ok"))
+		defer s.stop()
+		s.do(event.Submit{Text: "hello"})
+		s.do(event.Submit{Text: "go"})
+		if got := s.reads(); got != "inside "+writesByReading {
+			t.Errorf("the model reads %q", got)
+		}
+		var held []bool
+		var dirs, rules []string
+		for _, env := range s.mem.events {
+			switch p := env.Payload.(type) {
+			case event.ToolStarted:
+				held, dirs = append(held, p.Fenced), append(dirs, p.Dir)
+			case event.DecisionExplained:
+				for _, r := range p.Rules {
+					rules = append(rules, r.Rule)
+				}
+			}
+		}
+		if !slices.Equal(held, []bool{false, true}) || dirs[0] == dirs[1] {
+			t.Errorf("the journal has starts, fenced: %v, in %q", held, dirs)
+		}
+		if got := strings.Join(rules, ", "); got != "read-only commands, read-only commands, the fence" {
+			t.Errorf("the journal has the rules %s", got)
+		}
+		if len(shell.ran) != 2 || shell.ran[1].Spent != time.Second || shell.ran[1].Free || shell.ran[1].Confined {
+			t.Errorf("ran %+v", shell.ran)
+		}
+		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "ran inside the sandbox: 1, approvals asked: 0, denied: 0") {
+			t.Errorf("the status is %q", text)
+		}
+		if _, n := find[event.ApprovalAsked](s); n != 0 {
+			t.Errorf("%d approvals", n)
+		}
+		s.do(event.Rewind{ToSeq: s.opening()[1], Conversation: true})
+		s.do(event.Submit{Text: "again"})
+		if sent := fmt.Sprint(s.model.requests[len(s.model.requests)-1]); !strings.Contains(sent, "were run since (1 calls)") {
+			t.Errorf("after it was taken back, the model is sent %s", sent)
+		}
+	})
+}
+
+// Another mode, also one that comes while it runs, and a cancellation leave it with its first run.
+func TestStoppedCommandStaysStopped(t *testing.T) {
+	for name, during := range map[string]func(*session){
+		"in mode ask":                nil,
+		"after a change to mode ask": func(s *session) { s.Send(event.SetMode{Mode: action.ModeAsk}) },
+		"cancelled":                  func(s *session) { s.Send(event.Cancel{}) },
+		"denied meanwhile":           func(s *session) { s.SetRules([]action.Rule{{Decision: action.Deny, Prefix: []string{"sed"}}}) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			shell := &insideTool{dir: t.TempDir()}
+			s := insideWith(t, shell, says("", runs("c1", writesByReading)), says("ok"))
+			defer s.stop()
+			if shell.runs = func() { during(s); synctest.Wait() }; during == nil {
+				shell.runs = nil
+				s.do(event.SetMode{Mode: action.ModeAsk})
+			}
+			s.do(event.Submit{Text: "go"})
+			if _, n := find[event.ToolStarted](s); n != 1 || len(shell.ran) != 1 {
+				t.Errorf("%s: %d starts, ran %d times", name, n, len(shell.ran))
+			}
+		})
+	}
+}
+
+// A hook sees the second run as it saw the first, with its own verdict, and what it refuses does not run.
+func TestHooksSeeTheRunInTheFence(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ hook, reads string }{
+		{"cat >>seen", "inside " + writesByReading},
+		{`tee -a seen | grep -q '"rule":"the fence"' && { echo "nothing writes" >&2; exit 2; }; exit 0`, "stopped"},
+		{`cat >>seen; grep -q '"rule":"the fence"' seen && echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'; exit 0`, "stopped"},
+		{`cat >>seen; grep -q '"rule":"the fence"' seen && echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm f"}}}'; exit 0`, "stopped"},
+	} {
+		shell := &insideTool{dir: t.TempDir()}
+		o := Options{Mode: action.ModeAuto, Tools: tools.NewRegistry(shell)}
+		o.Policy.Workspace, o.Policy.Fence, o.Policy.Confined = shell.dir, func() error { return nil }, true
+		s := newHookSession(t, o, []hookSpec{{hooks.PreToolUse, "", tt.hook, ""}}, says("", runs("c1", writesByReading)), says("fine"))
+		if _, err := runText(t, s, "go"); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(s.results(), ", "); got != tt.reads {
+			t.Errorf("%s: the model reads %q, want %q", tt.hook, got, tt.reads)
+		}
+		seen := strings.Split(strings.TrimSpace(s.file("seen")), "\n")
+		if len(seen) != 2 || !strings.Contains(seen[0], `"rule":"read-only commands"`) || !strings.Contains(seen[1], `"rule":"the fence"`) {
+			t.Errorf("%s: hooks saw %q", tt.hook, seen)
+		}
+	}
+}

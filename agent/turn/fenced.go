@@ -1,0 +1,61 @@
+package turn
+
+import (
+	"context"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/approval"
+	"buddy/agent/event"
+	"buddy/agent/policy"
+	"buddy/tools"
+)
+
+// runHeld runs a call. In mode auto, one that the read-only sandbox stopped runs once more, in the fence: it has changed
+// and sent nothing. The result is that of the second run.
+func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
+	res := j.tool.Run(ctx, j.call)
+	if !res.Stopped || !toFence(ctx, b, j, res.Took) {
+		return res
+	}
+	defer j.marked()
+	return j.tool.Run(ctx, j.call)
+}
+
+// toFence lets a call run in the fence that the read-only sandbox stopped after the time spent, and reports whether it may. The
+// policy and the hooks are asked once more: the mode or a rule may have changed meanwhile, and a hook may have let it pass only
+// because it could change nothing.
+func toFence(ctx context.Context, b *batch, j *job, spent time.Duration) bool {
+	act, was := j.call.Planned, j.call
+	free := j.call.Confined && len(act.Targets) == 0 && b.judge(act).Rule == policy.ReadOnly && approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
+	v := action.Verdict{Decision: action.Allow, Reason: "mode auto: the read-only sandbox stopped it, so it runs again inside the fence", Rule: policy.InFence}
+	if ctx.Err() != nil || !free || !passes(ctx, b, j, v) {
+		return false
+	}
+	j.live.flush()
+	j.allow(v.Rule)
+	j.call.Spent = spent
+	j.rules = append(j.rules, event.DecisionRule{Rule: v.Rule, Text: string(v.Decision) + ": " + v.Reason})
+	explain(b, j)
+	if begin(b, j) != nil {
+		j.call = was
+		return false
+	}
+	count(b, j, false)
+	return true
+}
+
+// passes reports whether the hooks let a call run with another verdict, as it is.
+func passes(ctx context.Context, b *batch, j *job, v action.Verdict) bool {
+	if !b.waitsForHooks(j) {
+		return true
+	}
+	c := b.told(j)
+	c.Verdict = v
+	m := b.loop.o.Programs.BeforeTools(ctx, b.loop.where(b.x, b.turn), c)[0]
+	halts(b, m)
+	if m.Context != j.guarded.answer.Context {
+		b.tell(m.Context)
+	}
+	return ctx.Err() == nil && !m.Halt && (m.Decision == "" || m.Decision == action.Allow) && (m.Arguments == "" || m.Arguments == j.call.Arguments)
+}
