@@ -170,15 +170,22 @@ func TestFencedOrNotAtAll(t *testing.T) {
 }
 
 func BenchmarkFenced(b *testing.B) {
-	for _, within := range []Sandboxed{Unheld, ReadOnly, Fenced} {
-		b.Run(string(within), func(b *testing.B) {
+	run := func(within Sandboxed, asks bool) func(*testing.B) {
+		return func(b *testing.B) {
 			f := newFenced(b, "bash")
+			settings := *f.hold.fence
+			settings.Asks = asks
+			f.Greet(Greeting{Fence: &settings})
 			for b.Loop() {
 				c, _ := f.start(":", within)
 				if e := c.Exit(); e.Code != 0 || e.Fault != "" {
 					b.Fatal(e)
 				}
 			}
-		})
+		}
 	}
+	for _, within := range []Sandboxed{Unheld, ReadOnly, Fenced} {
+		b.Run(string(within), run(within, false))
+	}
+	b.Run("asking", run(Fenced, true)) // with the way to the proxy
 }

@@ -33,7 +33,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"buddy/texts/searchpath"
-	"buddy/tmux/pane/fence"
 )
 
 // Limits of what is kept of a stream of a command.
@@ -78,10 +77,6 @@ const (
 // made. It serves until the terminal closes or it gets SIGTERM and returns the exit code of
 // the process.
 func Main(args []string) int {
-	if len(args) > 0 && args[0] == fence.InsideFlag {
-		fmt.Fprintf(os.Stderr, "buddy: the fence: %v\n", fence.Inside(args[1:]))
-		return 1
-	}
 	f := flag.NewFlagSet("pane", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	shell := f.String("shell", "", "")

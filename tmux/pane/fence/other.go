@@ -27,12 +27,6 @@ func unsupported() error {
 // Environ returns nil.
 func (*Fence) Environ([]string, []string) []string { return nil }
 
-// InsideFlag is used on Linux only.
-const InsideFlag = "--inside"
-
-// Inside returns [ErrImpossible].
-func Inside([]string) error { return unsupported() }
-
 // Stale reports false.
 func (*Fence) Stale() bool { return false }
 

@@ -25,6 +25,7 @@ import (
 	"buddy/texts/searchpath"
 	"buddy/texts/unseen"
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence/inside"
 	"buddy/tmux/pane/gitfiles"
 )
 
@@ -276,7 +277,7 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 		}
 		defer func() { _ = theirs.Close() }()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
-		program = slices.Concat([]string{insideExe, "pane", InsideFlag, strconv.Itoa(next + 2), cmd.Path}, cmd.Args)
+		program = slices.Concat([]string{insideExe, "pane", inside.Flag, strconv.Itoa(next + 2), cmd.Path}, cmd.Args)
 		through = newProxy(f.config.Hosts, f.net)
 		go passOn(through, ours, over)
 	}

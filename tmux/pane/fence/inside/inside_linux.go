@@ -1,0 +1,82 @@
+// Package inside is what this program does inside the fence before a command: it opens the port of the proxy there and
+// becomes the command. It does so as the package is initialised, before the packages that it does not need: to initialise
+// them takes longer than all of this, for each command. Hence it imports little.
+package inside
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Flag is the argument of `buddy pane` that wants this. The number of a socket, the path of a program and its arguments, from
+// its name on, follow it.
+const Flag = "--inside"
+
+func init() {
+	if len(os.Args) < 3 || os.Args[1] != "pane" || os.Args[2] != Flag {
+		return
+	}
+	_, _ = os.Stderr.WriteString("buddy: the fence: " + become(os.Args[3:]).Error() + "\n")
+	os.Exit(1)
+}
+
+// The variables by which programs find a proxy, and what they reach without it.
+var (
+	through = []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
+	past    = []string{"no_proxy", "NO_PROXY"}
+)
+
+// become opens a port on the fence's loopback, hands it to the proxy outside over the socket with the
+// number args[0], and becomes the program args[1] with the arguments after it. It returns only when
+// that fails.
+func become(args []string) error {
+	if len(args) < 3 {
+		return errors.New("usage: pane " + Flag + " FD PROGRAM NAME [ARG]")
+	}
+	outside, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	syscall.CloseOnExec(outside)
+	port, err := listen(outside)
+	if err != nil {
+		return err
+	}
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { // the first of two counts for a shell
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(through, name) || slices.Contains(past, name)
+	})
+	for _, name := range through {
+		env = append(env, name+"=http://127.0.0.1:"+strconv.Itoa(port))
+	}
+	for _, name := range past {
+		env = append(env, name+"=localhost,127.0.0.1,::1")
+	}
+	return syscall.Exec(args[1], args[2:], env)
+}
+
+// listen opens the port and sends its socket over another one.
+func listen(outside int) (port int, err error) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, os.NewSyscallError("socket", err)
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return 0, os.NewSyscallError("bind", err)
+	}
+	if err := syscall.Listen(fd, syscall.SOMAXCONN); err != nil {
+		return 0, os.NewSyscallError("listen", err)
+	}
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		return 0, os.NewSyscallError("getsockname", err)
+	}
+	if err := syscall.Sendmsg(outside, []byte{1}, syscall.UnixRights(fd), nil, 0); err != nil {
+		return 0, os.NewSyscallError("sendmsg", err)
+	}
+	return at.(*syscall.SockaddrInet4).Port, nil
+}
