@@ -24,7 +24,7 @@ var hostileText string
 // well, for the sake of time.
 const allLines = "CONFINE_TEST_ALL"
 
-// asUser names the variable by which TestHostile starts itself as one user. Its environment
+// asUser names the variable by which a test starts itself as one user. Its environment
 // holds the secret as well, which the parent of a confined command must not give away.
 const asUser = "CONFINE_TEST_USER"
 
@@ -42,18 +42,25 @@ func TestHostile(t *testing.T) {
 		testHostile(t, user)
 		return
 	}
+	asEachUser(t, "lines counted")
+}
+
+// asEachUser runs a test again as a program of its own, as this user and, where that is root, as an ordinary one. What it says has a
+// text in it, or it did not come to its end. env are more variables for it.
+func asEachUser(t *testing.T, says string, env ...string) {
 	users := map[string]*syscall.Credential{"self": nil}
 	if os.Getuid() == 0 {
 		users["nobody"] = &syscall.Credential{Uid: canarytest.Nobody, Gid: canarytest.Nobody}
 	}
+	test := t.Name()
 	for name, who := range users {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(canarytest.CopyProgram(t), "-test.run=^TestHostile$", "-test.v")
+			cmd := exec.Command(canarytest.CopyProgram(t), "-test.run=^"+test+"$", "-test.v")
 			cmd.Dir = "/"
-			cmd.Env = []string{asUser + "=" + name, "SECRET=" + canarytest.SecretWord, "PATH=" + canarytest.Path, allLines + "=" + os.Getenv(allLines)}
+			cmd.Env = append([]string{asUser + "=" + name, "SECRET=" + canarytest.SecretWord, "PATH=" + canarytest.Path, allLines + "=" + os.Getenv(allLines)}, env...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 			out, err := cmd.CombinedOutput()
-			if err != nil || !bytes.Contains(out, []byte("lines counted")) {
+			if err != nil || !bytes.Contains(out, []byte(says)) {
 				t.Errorf("%v\n%s", err, out)
 			}
 			t.Logf("%s", out)

@@ -3,6 +3,7 @@
 package confine
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 const corpora = "CONFINE_TEST_CORPORA"
 
 // The lines that the policy leaves to the kernel (agent/policy/shell/testdata/kernel.txt), and an hour of reading (reading.txt),
-// change and send nothing in a hostile repository, and print no secret of the workspace: nothing but the kernel judges here.
+// change and send nothing in a hostile repository, and print no secret of the workspace, as root and as an ordinary user: nothing but
+// the kernel judges here.
 func TestNamesNeedNoTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -27,12 +29,37 @@ func TestNamesNeedNoTable(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)
 	}
+	if os.Getenv(asUser) != "" {
+		testJudged(t)
+		return
+	}
 	const policy = "../../../agent/policy/shell/testdata/"
 	files := append([]string{policy + "kernel.txt", policy + "reading.txt"}, filepath.SplitList(os.Getenv(corpora))...)
 	var lines []string
 	for _, file := range files {
 		lines = append(lines, judged(t, file)...)
 	}
+	dir, err := os.MkdirTemp("/tmp", "judged") // an ordinary user may read there
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	file := filepath.Join(dir, "lines")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(file, []byte(strings.Join(lines, "\x00")), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	asEachUser(t, "lines tried", judgedLines+"="+file)
+}
+
+// judgedLines names the variable with the file of the lines that testJudged runs.
+const judgedLines = "CONFINE_TEST_LINES"
+
+func testJudged(t *testing.T) {
+	text, err := os.ReadFile(os.Getenv(judgedLines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\x00")
 	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script + `
 echo c4n4ry >.env; mkdir -p keys; echo c4n4ry >keys/id_rsa; echo c4n4ry >credentials.json; ln .env notes; mkdir -p d; echo b >x; echo a >y; echo a >a
 printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
@@ -42,11 +69,14 @@ printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
 		t.Fatal(err)
 	}
 	defer box.Close()
-	everything := os.Getenv(allLines) != ""
+	third, everything := 0, os.Getenv(allLines) != ""
+	if os.Getenv(asUser) == "nobody" {
+		third = 1
+	}
 	before := listed(t, w.Workspace)
 	tried := 0
 	for i, l := range lines {
-		if !everything && i%3 != 0 { // for the sake of time
+		if !everything && i%3 != third { // for the sake of time
 			continue
 		}
 		tried++
@@ -65,10 +95,18 @@ printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
 			before = after
 		}
 	}
-	t.Logf("%d lines tried", tried)
+	if t.Logf("%d lines tried", tried); tried < 200 {
+		t.Error("want 200 at least")
+	}
 	// The canaries live: the same world sees what the kernel does not keep.
-	if got := w.Plain(canarytest.Line{Text: "cat .env"}, 0); !slices.Contains(got, "secret") {
-		t.Errorf("cat .env without the sandbox: %q", got)
+	for text, canary := range map[string]string{"cat .env": "secret", "echo x >$OUT/new": "file"} {
+		if got := w.Plain(canarytest.Line{Text: text}, 0); !slices.Contains(got, canary) {
+			t.Errorf("%s without the sandbox: %q", text, got)
+		}
+	}
+	before = listed(t, w.Workspace)
+	if got := w.Plain(canarytest.Line{Text: "echo x >made"}, 0); !slices.Contains(got, "file") && slices.Equal(before, listed(t, w.Workspace)) {
+		t.Errorf("echo x >made without the sandbox: %q", got)
 	}
 }
 
