@@ -1,9 +1,10 @@
 // Package confine starts a command that can read and answer, but change and send nothing:
 // the read-only sandbox of commands that run without approval.
 //
-// The kernel keeps it, by restrictions that a process can put on itself and never take off:
+// On Linux the kernel keeps it, by restrictions that a process can put on itself and never take off:
 // Landlock (which files) and a seccomp filter (which system calls). They are put on one
-// thread, which starts the command and ends; the process around it stays as it is.
+// thread, which starts the command and ends; the process around it stays as it is. On macOS it is
+// package seatbelt.
 //
 //	box, err := confine.New(confine.Config{Reach: confine.Reach{Read: []string{"/home/ann/shop"}}, Env: os.Environ(), Temp: tmp})
 //	err = box.Start(cmd) // it was not started if this fails; else it waits for its input
@@ -17,6 +18,8 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"buddy/texts"
 )
@@ -70,3 +73,17 @@ const (
 	spaceMax = 64 << 30 // bytes of address space, most of which programs only reserve
 	moreMax  = 1000     // processes and threads of the user beyond those that run at the start; none for root
 )
+
+// empty removes the contents of a folder.
+func empty(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	names, err := f.Readdirnames(-1)
+	_ = f.Close()
+	for _, name := range names {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	return err
+}

@@ -81,7 +81,7 @@ func (b *Box) Stale() bool {
 	}) || slices.ContainsFunc(b.listed, func(l listing) bool {
 		info, err := os.Lstat(l.dir)
 		return err != nil || !info.ModTime().Equal(l.modified)
-	}) || !slices.Equal(b.git, b.gitFiles()) || b.otherSecrets()
+	}) || !slices.Equal(b.git, b.config.gitFiles()) || b.otherSecrets()
 }
 
 // otherSecrets reports whether the workspace has other secrets than when the box was made.

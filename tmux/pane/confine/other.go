@@ -1,4 +1,4 @@
-//go:build !linux || !(amd64 || arm64)
+//go:build !darwin && (!linux || !(amd64 || arm64))
 
 package confine
 
@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Box restricts commands on Linux only.
+// Box restricts commands on Linux and macOS only.
 type Box struct{}
 
 // New returns [ErrImpossible].
@@ -42,9 +42,6 @@ func (*Box) Stale() bool { return false }
 
 // Group returns pid.
 func (*Box) Group(pid int) int { return pid }
-
-// Repository returns nothing.
-func Repository(_, _ string) []string { return nil }
 
 // System returns nothing.
 func System(_, _ []string) (read, secret []string) { return nil, nil }

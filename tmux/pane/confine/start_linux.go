@@ -23,7 +23,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"buddy/texts"
-	"buddy/tmux/pane/gitfiles"
 )
 
 // Box restricts commands; one serves many. Start and Sweep may be called by any goroutine, Stale and Renew by
@@ -88,24 +87,10 @@ func (b *Box) addRules() (err error) {
 	for _, given := range b.config.Given {
 		b.roots = append(b.roots, statPath(given))
 	}
-	b.git = b.gitFiles()
+	b.git = b.config.gitFiles()
 	b.paths, b.listed = pathRules(b.config, b.git, b.secrets)
 	b.rules, err = ruleSet(b.abi, b.paths)
 	return err
-}
-
-// gitFiles finds the files that the person's git reads, real paths. Folders of hooks are not needed: none runs.
-func (b *Box) gitFiles() (all []string) {
-	c := b.config
-	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Read, c.Work), Own: c.Hidden}
-	for _, root := range c.Read {
-		s.Git = append(s.Git, Repository(root, lookup(c.Env)("HOME"))...)
-	}
-	for _, path := range s.Find().Read {
-		_, real := gitfiles.Links(path)
-		all = append(all, real)
-	}
-	return all
 }
 
 // Seal keeps descriptors that this process inherited, such as files that the shell of a person had open, from

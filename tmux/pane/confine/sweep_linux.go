@@ -159,17 +159,3 @@ func processes() map[int]*process {
 	}
 	return all
 }
-
-// empty removes the contents of a folder.
-func empty(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	names, err := f.Readdirnames(-1)
-	_ = f.Close()
-	for _, name := range names {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
-	}
-	return err
-}

@@ -62,15 +62,6 @@ func (w *watch) add(dir string) bool {
 	return false
 }
 
-// changes holds what changed in the folders of a survey.
-type changes struct {
-	all      bool            // anything may have
-	entries  map[string]bool // folders with other entries
-	replaced map[string]bool // what may be another folder now, with all below it
-}
-
-func (c changes) none() bool { return !c.all && len(c.entries) == 0 }
-
 // changes returns what changed since it was called last.
 func (w *watch) changes() changes {
 	c := changes{entries: make(map[string]bool), replaced: make(map[string]bool)}

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64)
+//go:build darwin || (linux && (amd64 || arm64))
 
 package confine
 
@@ -74,6 +74,15 @@ type folder struct {
 
 // fileID identifies a file, by whatever name.
 type fileID struct{ device, inode uint64 }
+
+// changes holds what changed in the folders of a survey.
+type changes struct {
+	all      bool            // anything may have
+	entries  map[string]bool // folders with other entries
+	replaced map[string]bool // what may be another folder now, with all below it
+}
+
+func (c changes) none() bool { return !c.all && len(c.entries) == 0 }
 
 func newSurvey(root string, hidden []string) *survey {
 	part, _ := secretfile.Find(root)
@@ -155,12 +164,12 @@ func (s *survey) folder(dir string, known bool, dirty changes) folder {
 	if unix.Lstat(dir, &st) != nil {
 		return folder{}
 	}
-	if known && f.settled && f.device == st.Dev && f.inode == st.Ino && f.changed == st.Ctim && !dirty.entries[dir] {
+	if known && f.settled && f.device == uint64(st.Dev) && f.inode == st.Ino && f.changed == st.Ctim && !dirty.entries[dir] {
 		f.watched, f.linked = watched, nil
 		return f
 	}
 	s.read++
-	f = folder{device: st.Dev, inode: st.Ino, changed: st.Ctim, settled: time.Since(time.Unix(st.Ctim.Unix())) > settled, watched: watched}
+	f = folder{device: uint64(st.Dev), inode: st.Ino, changed: st.Ctim, settled: time.Since(time.Unix(st.Ctim.Unix())) > settled, watched: watched}
 	s.list(dir, &f)
 	return f
 }
@@ -189,7 +198,7 @@ func (s *survey) list(dir string, f *folder) {
 // at reports whether a path still leads to the folder.
 func (f folder) at(path string) bool {
 	var st unix.Stat_t
-	return unix.Lstat(path, &st) == nil && st.Dev == f.device && st.Ino == f.inode
+	return unix.Lstat(path, &st) == nil && uint64(st.Dev) == f.device && st.Ino == f.inode
 }
 
 // withNames returns secrets with all other names that those files have in the folders that were looked at: the kernel
@@ -231,7 +240,7 @@ func namesOf(path string) (id fileID, names uint64) {
 	if unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return id, 0
 	}
-	return fileID{st.Dev, st.Ino}, uint64(st.Nlink) //nolint:unconvert // it is another type on other machines
+	return fileID{uint64(st.Dev), st.Ino}, uint64(st.Nlink) //nolint:unconvert // it is another type on other machines
 }
 
 // linkedIn returns the files in a folder that have several names.

@@ -1,0 +1,53 @@
+package confine
+
+import (
+	"path/filepath"
+	"slices"
+
+	"buddy/tmux/pane/gitfiles"
+	"buddy/tmux/pane/seatbelt"
+)
+
+// cachesOfMacOS lists folders of tools in a home folder of macOS.
+var cachesOfMacOS = []string{"Library/Caches/go-build", "Library/Caches/Homebrew"}
+
+// SystemOfMacOS returns what commands of macOS need besides their workspace and what each Mac has: toolchains that env names, and
+// settings in the home folder that hold no secrets. secret are parts of the system that do.
+func SystemOfMacOS(env, roots []string) (run, read, secret []string) {
+	get := lookup(env)
+	run, read = personal(get, roots)
+	for _, name := range cachesOfMacOS {
+		if home := get("HOME"); filepath.IsAbs(home) {
+			read = append(read, filepath.Join(home, name))
+		}
+	}
+	for _, name := range slices.Concat(unreadable, []string{"master.passwd", "security"}) {
+		secret = append(secret, filepath.Join("/private/etc", name))
+	}
+	return run, read, secret
+}
+
+// seatbelt returns the rules of macOS for commands of c. git lists files of the person that git reads; secrets are what the
+// folders to work in hide.
+func (c Config) seatbelt(git []string, secrets map[string][]string) seatbelt.Rules {
+	run, read, secret := SystemOfMacOS(c.Env, c.Read)
+	r := seatbelt.Rules{Run: run, Read: slices.Concat(c.Read, read), Hidden: slices.Concat(secret, c.Hidden), Shown: slices.Concat(c.Given, git), Temp: c.Temp}
+	for _, root := range c.Read {
+		r.Read = append(r.Read, repository(root, lookup(c.Env)("HOME"))...)
+		r.Hidden = append(r.Hidden, secrets[root]...)
+	}
+	return r
+}
+
+// gitFiles finds the files that the person's git reads, real paths. Folders of hooks are not needed: none runs.
+func (c Config) gitFiles() (all []string) {
+	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Read, c.Work), Own: c.Hidden}
+	for _, root := range c.Read {
+		s.Git = append(s.Git, Repository(root, lookup(c.Env)("HOME"))...)
+	}
+	for _, path := range s.Find().Read {
+		_, real := gitfiles.Links(path)
+		all = append(all, real)
+	}
+	return all
+}

@@ -1,0 +1,112 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/tmux/pane/seatbelt"
+)
+
+// Box restricts commands; one serves many. Start and Sweep may be called by any goroutine, Stale and Renew by
+// one at a time.
+type Box struct {
+	config  Config
+	surveys []*survey
+	secrets map[string][]string // what the rules hide, by the folder to work in
+	git     []string            // files that the person's git reads
+	held    *seatbelt.Held
+}
+
+// New prepares the restrictions. The error is [ErrImpossible] where the self-test did not pass.
+func New(c Config) (*Box, error) {
+	if err := Possible(); err != nil {
+		return nil, err
+	}
+	return newBox(c)
+}
+
+func newBox(c Config) (*Box, error) {
+	if err := errors.Join(c.Check(c.Temp), Seal()); err != nil {
+		return nil, err
+	}
+	b := &Box{config: c}
+	for _, root := range c.Read {
+		b.surveys = append(b.surveys, newSurvey(root, c.Hidden))
+	}
+	return b.Renew()
+}
+
+// Renew returns a box as New makes it now. It reads only the folders that changed. b is not to be used any more.
+func (b *Box) Renew() (*Box, error) {
+	next := &Box{config: b.config, surveys: b.surveys, secrets: make(map[string][]string), git: b.config.gitFiles()}
+	for _, s := range b.surveys {
+		next.secrets[s.root] = s.look()
+	}
+	var err error
+	if next.held, err = b.config.seatbelt(next.git, next.secrets).Hold(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrImpossible, err)
+	}
+	return next, nil
+}
+
+// Seal keeps descriptors that this process inherited from the programs that it starts.
+var Seal = sync.OnceValue(func() error {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return fmt.Errorf("%w: inherited descriptors stay open: %w", ErrImpossible, err)
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+})
+
+// Possible returns nil when commands of macOS's sandbox could not break out of it, else an error that is [ErrImpossible]. The
+// first call on a version of macOS tries it, which takes some seconds.
+func Possible() error {
+	err := seatbelt.Here().Usable(seatbelt.Trial{Mode: seatbelt.ReadOnly, Path: seatbelt.Path, Hold: func(w *seatbelt.World, _ seatbelt.Mode) (seatbelt.Holder, error) {
+		return newBox(Config{Reach: Reach{Read: []string{w.Work}}, Env: w.Env, Temp: w.Temp})
+	}})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrImpossible, err)
+	}
+	return nil
+}
+
+// Close does nothing.
+func (*Box) Close() {}
+
+// Start starts cmd restricted. cmd should have a process group of its own.
+func (b *Box) Start(cmd *exec.Cmd) error {
+	b.held.Wrap(cmd)
+	return cmd.Start()
+}
+
+// Group returns the process group that signals for a command go to: its own.
+func (*Box) Group(pid int) int { return pid }
+
+// Left names nothing: what a command left is not known here.
+func (*Box) Left() []string { return nil }
+
+// Sweep ends what a command left in its process group, and empties its folder. Call it after the command's Wait.
+func (b *Box) Sweep(pid int) error {
+	seatbelt.End(pid)
+	return empty(b.config.Temp)
+}
+
+// Reads reports whether commands may list a folder, following links.
+func (b *Box) Reads(dir string) bool { return b.held.Reads(dir) }
+
+// Stale reports whether, since the box was made, files with secrets appeared or went, or git reads other files of the person.
+func (b *Box) Stale() bool {
+	return !slices.Equal(b.git, b.config.gitFiles()) || slices.ContainsFunc(b.surveys, func(s *survey) bool { return !slices.Equal(s.look(), b.secrets[s.root]) })
+}

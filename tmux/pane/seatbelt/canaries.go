@@ -1,0 +1,341 @@
+package seatbelt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mode is a way to hold commands.
+type Mode string
+
+// The modes, by the names that people read.
+const (
+	ReadOnly  Mode = "read-only sandbox"
+	Fenced    Mode = "sandbox"
+	Networked Mode = "sandbox with network"
+)
+
+// canary is one thing that commands try. It got through if any of what it says happened.
+type canary struct {
+	text   string // what a command did, or with must, what it could not do
+	script string // for bash
+	modes  []Mode // nil: all
+	needs  string // a program without which nothing is tried
+
+	makes string // the file that it makes, below the folder of the test
+	says  string // what it prints
+	meets bool   // it connects to something
+	kills bool   // it ends the victim
+	must  string // what it prints if all is well: a command that does nothing at all is held by no sandbox
+}
+
+const (
+	secretWord = "c4n4ry"
+	ranWord    = "r4n"
+)
+
+var (
+	readOnly = []Mode{ReadOnly}
+	fenced   = []Mode{Fenced, Networked}
+	offline  = []Mode{ReadOnly, Fenced}
+)
+
+// canaries lists what commands try. Some concern macOS only: they need a program that is nowhere else.
+var canaries = []canary{
+	{text: "read a file of the workspace", script: `cat "$WORK/notes"`, must: "plain"},
+	{text: "list the workspace", script: `ls "$WORK"`, must: "notes"},
+	{text: "write to its temporary folder", script: `echo written >"$TMPDIR/f" && cat "$TMPDIR/f"`, must: "written"},
+	{text: "write to /dev/null", script: `echo x >/dev/null && echo written`, must: "written"},
+	{text: "end a process that it started", script: `sleep 30 & kill $! && wait $!; [ $? -gt 128 ] && echo ended`, must: "ended"},
+	{text: "write to the workspace", script: `echo written >"$WORK/f" && cat "$WORK/f"`, modes: fenced, must: "written"},
+	{text: "run a program of the workspace", script: `printf '#!/bin/sh\necho r4n\n' >"$WORK/p" && chmod 700 "$WORK/p" && "$WORK/p"`, modes: fenced, must: ranWord},
+
+	{text: "wrote to the home folder", script: `echo x >"$HOME/made"`, makes: "home/made"},
+	{text: "wrote to another folder", script: `echo x >"$OUT/made"`, makes: "out/made"},
+	{text: "renamed a file of another folder", script: `mv "$OUT/old" "$OUT/new"`, makes: "out/new"},
+	{text: "linked a file of another folder", script: `ln "$OUT/linked" "$TMPDIR/linked"`, makes: "tmp/linked"},
+	{text: "wrote to the workspace", script: `echo x >"$WORK/made"`, modes: readOnly, makes: "work/made"},
+	{text: "read a secret of the home folder", script: `cat "$HOME/.ssh/id_rsa"`, says: secretWord},
+	{text: "read a secret of the home folder by another name of the disk", script: `cat "/System/Volumes/Data$HOME/.ssh/id_rsa"`, needs: "sw_vers", says: secretWord},
+	{text: "read a file of another folder", script: `cat "$OUT/secret"`, says: secretWord},
+	{text: "read a secret of the workspace", script: `cat "$WORK/.env"`, modes: readOnly, says: secretWord},
+	{text: "read what is hidden", script: `cat "$WORK/a/hidden"`, modes: fenced, says: secretWord},
+	{text: "read what is hidden by another name", script: `mv "$WORK/a" "$WORK/b"; cat "$WORK/b/hidden"; mv "$WORK/b" "$WORK/a"`, modes: fenced, says: secretWord},
+	{text: "linked what is hidden", script: `ln "$WORK/a/hidden" "$WORK/l"; cat "$WORK/l"`, modes: fenced, says: secretWord},
+	{text: "cloned what is hidden", script: `cp -cR "$WORK/a" "$WORK/c"; cat "$WORK/c/hidden"`, modes: fenced, needs: "sw_vers", says: secretWord},
+	{text: "moved the workspace away", script: `mv "$WORK" "$TMPDIR/work"; ls "$TMPDIR/work" && echo r4n; mv "$TMPDIR/work" "$WORK"`, modes: fenced, says: ranWord},
+	{text: "wrote a hook of git", script: `echo x >"$WORK/.git/hooks/made"`, modes: fenced, needs: "sw_vers", makes: "work/.git/hooks/made"},
+	{text: "moved the repository away", script: `mv "$WORK/.git" "$WORK/g" && echo r4n; mv "$WORK/g" "$WORK/.git"`, modes: fenced, needs: "sw_vers", says: ranWord},
+	{text: "connected to a port of this machine", script: `exec 8<>"/dev/tcp/127.0.0.1/$PORT"`, modes: offline, meets: true},
+	{text: "connected to a Unix socket", script: `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un($ENV{SOCK}))'`, needs: "perl", meets: true},
+	{text: "ended a process that it did not start", script: `kill -9 "$VICTIM"`, kills: true},
+	{text: "ran a program with the setuid bit", script: `ps -p $$ && echo r4n`, needs: "sw_vers", says: ranWord},
+	{text: "started a program through launchd", script: `launchctl submit -l "$LABEL" -- /usr/bin/touch "$OUT/launched"`, needs: "launchctl", makes: "out/launched"},
+	{text: "opened an application", script: `open -g -j "$OUT/Open.app"`, needs: "open", makes: "out/Open.app/made"},
+	{text: "sent an event to an application", script: `osascript -e 'tell application (system attribute "OUT") & "/Script.app" to run'`, needs: "osascript", makes: "out/Script.app/made"},
+	{text: "wrote settings through a service", script: `defaults write "$OUT/settings" a b`, needs: "defaults", makes: "out/settings.plist"},
+}
+
+// Holder holds commands, as a box and a fence do.
+type Holder interface {
+	Start(cmd *exec.Cmd) error
+	Sweep(pid int) error
+}
+
+// World is where canaries run. Its folders are real paths, and nothing else of it may be reached.
+type World struct {
+	Work   string   // the workspace
+	Temp   string   // the folder for temporary files
+	Hidden []string // in the workspace, which the fence hides
+	Env    []string
+
+	base      string
+	listeners []net.Listener
+	contacts  atomic.Int64
+	victim    *exec.Cmd
+	died      chan struct{} // closed when the victim has ended
+}
+
+// Trial is a self-test of one mode.
+type Trial struct {
+	Mode Mode
+	Path string // where programs are
+	Hold func(w *World, mode Mode) (Holder, error)
+
+	later time.Duration // instead of laterTime
+}
+
+const (
+	lineTime  = 20 * time.Second // of one canary
+	laterTime = 3 * time.Second  // for what others do for it
+)
+
+// Run runs all canaries and returns what is wrong, in words: what commands did that they must not, and what they could not do.
+// The error says why that was not found out.
+func (t Trial) Run() (wrong []string, err error) {
+	w, err := newWorld(t.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	holder, err := t.Hold(w, t.Mode)
+	if err != nil {
+		return nil, err
+	}
+	var tried []canary
+	for _, c := range canaries {
+		if !c.in(t.Mode) || !has(t.Path, c.needs) {
+			continue
+		}
+		through, err := w.try(c, holder)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.text, err)
+		}
+		switch {
+		case through && c.must != "":
+			wrong = append(wrong, "a command could not "+c.text)
+		case through:
+			wrong = append(wrong, "a command "+c.text)
+		default:
+			tried = append(tried, c)
+		}
+	}
+	for _, c := range w.later(tried, cmp.Or(t.later, laterTime)) {
+		wrong = append(wrong, "a command "+c.text)
+	}
+	return wrong, nil
+}
+
+func (c canary) in(mode Mode) bool {
+	for _, m := range c.modes {
+		if m == mode {
+			return true
+		}
+	}
+	return c.modes == nil
+}
+
+// has reports whether a program is in one of the folders of a PATH.
+func has(path, program string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if _, err := os.Stat(filepath.Join(dir, program)); err == nil {
+			return true
+		}
+	}
+	return program == ""
+}
+
+// newWorld makes the folders, a process and two listeners.
+func newWorld(path string) (w *World, err error) {
+	base, err := os.MkdirTemp("", "buddy-")
+	if err != nil {
+		return nil, err
+	}
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		return nil, err
+	}
+	w = &World{base: base, Work: base + "/work", Temp: base + "/tmp", Hidden: []string{base + "/work/a/hidden"}, died: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	for name, text := range map[string]string{
+		"work/notes": "plain\n", "work/.env": secretWord, "work/a/hidden": secretWord, "work/.git/config": "", "work/.git/hooks/sample": "",
+		"home/.ssh/id_rsa": secretWord, "out/old": "", "out/linked": "", "out/secret": secretWord, "tmp/": "",
+	} {
+		err = errors.Join(err, w.write(name, text, 0o600))
+	}
+	for _, app := range []string{"Open", "Script"} {
+		err = errors.Join(err, w.application(app))
+	}
+	tcp, tcpErr := w.listen("tcp", "127.0.0.1:0")
+	sock, sockErr := w.listen("unix", base+"/s")
+	if err = errors.Join(err, tcpErr, sockErr); err != nil {
+		return w, err
+	}
+	_, port, _ := net.SplitHostPort(tcp)
+	w.victim = &exec.Cmd{Path: "/bin/sleep", Args: []string{"sleep", "600"}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if err = w.victim.Start(); err != nil {
+		w.victim = nil
+		return w, err
+	}
+	go func() {
+		_ = w.victim.Wait()
+		close(w.died)
+	}()
+	w.Env = []string{
+		"PATH=" + path, "HOME=" + base + "/home", "WORK=" + w.Work, "OUT=" + base + "/out", "TMPDIR=" + w.Temp, "PORT=" + port, "SOCK=" + sock,
+		fmt.Sprint("VICTIM=", w.victim.Process.Pid), "LABEL=" + w.label(),
+	}
+	return w, nil
+}
+
+// label names the job that a command submits to launchd.
+func (w *World) label() string { return filepath.Base(w.base) }
+
+// write writes a file, or with a slash at the end makes a folder.
+func (w *World) write(name, text string, mode os.FileMode) error {
+	path := filepath.Join(w.base, name)
+	if strings.HasSuffix(name, "/") {
+		return os.MkdirAll(path, 0o700)
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode))
+}
+
+// application makes an application of macOS without a window, which makes a file.
+func (w *World) application(name string) error {
+	dir := "out/" + name + ".app/"
+	return errors.Join(
+		w.write(dir+"Contents/MacOS/run", "#!/bin/sh\n/usr/bin/touch '"+filepath.Join(w.base, dir, "made")+"'\n", 0o700),
+		w.write(dir+"Contents/Info.plist", `<plist version="1.0"><dict><key>CFBundleExecutable</key><string>run</string><key>CFBundleIdentifier</key><string>`+
+			w.label()+"."+name+`</string><key>CFBundlePackageType</key><string>APPL</string><key>LSBackgroundOnly</key><true/></dict></plist>`, 0o600),
+	)
+}
+
+// listen counts those who connect, and returns the address.
+func (w *World) listen(network, address string) (string, error) {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return "", err
+	}
+	w.listeners = append(w.listeners, l)
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			w.contacts.Add(1)
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String(), nil
+}
+
+// try runs a canary, and reports whether it got through, or if it must, whether it did not.
+func (w *World) try(c canary, holder Holder) (through bool, err error) {
+	contacts := w.contacts.Load()
+	said, err := w.run(c.script, holder)
+	if err != nil {
+		return false, err
+	}
+	if c.must != "" {
+		return !strings.Contains(said, c.must), nil
+	}
+	if c.kills { // the kernel has sent the signal, and the process may need a moment
+		select {
+		case <-w.died:
+			return true, nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	if c.meets { // so does the listener
+		time.Sleep(50 * time.Millisecond)
+	}
+	return c.meets && w.contacts.Load() != contacts || c.says != "" && strings.Contains(said, c.says) || w.made(c), nil
+}
+
+// made reports whether the file of a canary is there.
+func (w *World) made(c canary) bool {
+	_, err := os.Lstat(filepath.Join(w.base, c.makes))
+	return c.makes != "" && err == nil
+}
+
+// run runs a script held, and returns what it prints. Like a session's command it comes when the shell has started.
+func (w *World) run(script string, holder Holder) (said string, err error) {
+	ctx, stop := context.WithTimeout(context.Background(), lineTime)
+	defer stop()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, "/bin/bash")
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = w.Env, w.Work, &out, &out, time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := holder.Start(cmd); err != nil {
+		return "", err
+	}
+	_, _ = in.Write([]byte(script + "\n")) // it may have ended
+	_ = in.Close()
+	_ = cmd.Wait()
+	return out.String(), holder.Sweep(cmd.Process.Pid)
+}
+
+// later returns the canaries whose files appear after a while: others make them for the commands.
+func (w *World) later(tried []canary, limit time.Duration) (through []canary) {
+	for until := time.Now().Add(limit); time.Now().Before(until) && len(through) == 0; time.Sleep(100 * time.Millisecond) {
+		for _, c := range tried {
+			if w.made(c) {
+				through = append(through, c)
+			}
+		}
+	}
+	return through
+}
+
+// close ends and removes everything.
+func (w *World) close() {
+	for _, l := range w.listeners {
+		_ = l.Close()
+	}
+	if w.victim != nil {
+		_ = w.victim.Process.Kill()
+		<-w.died
+	}
+	_ = exec.Command("/bin/launchctl", "remove", w.label()).Run() // there is such a job only if a canary got through
+	_ = os.RemoveAll(w.base)
+}
+
+// End ends the process group of a command, and with it what it left there.
+func End(pid int) { _ = unix.Kill(-pid, unix.SIGKILL) }

@@ -1,0 +1,28 @@
+package seatbelt
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+	"golang.org/x/sys/unix"
+)
+
+// Path is where the programs of macOS are.
+const Path = "/usr/bin:/bin:/usr/sbin:/sbin"
+
+// Here returns the store of this Mac.
+func Here() Store {
+	version, _ := unix.Sysctl("kern.osproductversion") // without one the build tells versions apart
+	build, _ := unix.Sysctl("kern.osversion")
+	kernel, _ := unix.Sysctl("kern.version")
+	host, _ := os.Hostname()
+	return Store{
+		File: filepath.Join(xdg.StateHome, "buddy", "seatbelt.json"), System: "macOS " + version,
+		Machine: fmt.Sprint(build, kernel, host, os.Getuid()),
+	}
+}
+
+// Tested names the sandbox and the system that it was tested on.
+func Tested() string { return "macOS's sandbox, tested on " + Here().System }

@@ -1,0 +1,243 @@
+// Package seatbelt makes the sandbox of macOS hold a command: the read-only sandbox and the workspace fence are made of its
+// rules there, where Linux has Landlock and bubblewrap.
+//
+//	held, err := seatbelt.Rules{Read: []string{"/Users/ann/shop"}, Temp: temp}.Hold()
+//	held.Wrap(cmd)
+//	err = cmd.Start()
+//
+// The rules are a profile in SBPL, the language of sandbox-exec(1), which refuses what no rule allows; of several rules that match
+// the last one counts. Apple documents neither the language nor what the kernel checks, so a profile proves nothing: [Store.Usable]
+// says whether it holds, because commands that try to break out of it could not.
+package seatbelt
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/texts"
+	"buddy/tmux/pane/gitfiles"
+)
+
+// Rules says what a command may do besides running and reading the system's programs. All paths are absolute; they may
+// be missing, and links are followed.
+type Rules struct {
+	Run   []string // folders of programs
+	Read  []string // files and folders
+	Write []string // folders: to read, write and run programs
+	Temp  string   // the folder for temporary files, which may be written to
+
+	// These count within all of the above.
+	Hidden []string // may be neither read nor written; their names can be seen
+	Shown  []string // may be read, also within Hidden
+	Kept   []string // may be read and written, also within Hidden
+	Fixed  []string // may not be written
+
+	Network bool // all networks, but no Unix sockets
+	Proxy   int  // a port of this machine; 0 is none
+}
+
+// program starts a command under a profile.
+const program = "/usr/bin/sandbox-exec"
+
+// argsMax limits the arguments that hold a command, in bytes; macOS takes 1 MiB with the environment.
+const argsMax = 512 << 10
+
+// base allows what each program needs. Stat is allowed everywhere, as on Linux. No service of the system can be asked for anything but names
+// of users: those that start programs, keep settings or hold the clipboard work outside of the sandbox.
+const base = `(version 1)
+(deny default)
+(allow process-fork)
+(allow process-info* (target same-sandbox))
+(allow signal (target same-sandbox))
+(allow sysctl-read
+	(sysctl-name-prefix "hw.") (sysctl-name-prefix "machdep.") (sysctl-name-prefix "vm.") (sysctl-name-prefix "kern.os")
+	(sysctl-name "kern.argmax") (sysctl-name "kern.boottime") (sysctl-name "kern.hostname") (sysctl-name "kern.maxfilesperproc")
+	(sysctl-name "kern.maxproc") (sysctl-name "kern.ngroups") (sysctl-name "kern.secure_kernel") (sysctl-name "kern.usrstack64")
+	(sysctl-name "kern.version") (sysctl-name "sysctl.proc_cputype"))
+(allow mach-lookup
+	(global-name "com.apple.system.opendirectoryd.libinfo") (global-name "com.apple.system.opendirectoryd.membership"))
+(allow file-read-metadata file-test-existence file-map-executable)
+(allow file-read* (literal "/") (literal "/dev/null") (literal "/dev/zero") (literal "/dev/random") (literal "/dev/urandom") (subpath "/dev/fd"))
+(allow file-write-data (literal "/dev/null") (subpath "/dev/fd"))
+(allow file-ioctl (literal "/dev/null"))
+`
+
+// network allows the internet protocols, and the services by which programs find names and check certificates.
+const network = `(allow network-outbound (remote ip "*:*") (literal "/private/var/run/mDNSResponder"))
+(allow network-bind network-inbound (local ip "*:*"))
+(allow system-socket)
+(allow mach-lookup
+	(global-name "com.apple.SystemConfiguration.configd") (global-name "com.apple.SystemConfiguration.DNSConfiguration")
+	(global-name "com.apple.trustd.agent"))
+`
+
+// The system: programs and what they read. None of it belongs to the person.
+var (
+	programs = []string{
+		"/usr", "/bin", "/sbin", "/System", "/opt", "/nix/store", "/Applications", "/private/preboot/Cryptexes",
+		"/Library/Apple", "/Library/Developer", "/Library/Frameworks", "/Library/Java", "/Library/Perl", "/Library/Python", "/Library/Ruby",
+	}
+	readable = []string{
+		"/private/etc", "/private/var/db/dyld", "/private/var/db/timezone", "/private/var/db/xcode_select_link", "/private/var/select", "/private/var/log",
+	}
+	// unreadable lists what is left out of them: everything once more by another name, and the data of services.
+	unreadable = []string{"/System/Volumes/Data", "/usr/local/var", "/opt/homebrew/var", "/opt/local/var"}
+)
+
+// Held holds commands by rules.
+type Held struct {
+	Rules
+	Profile string   // in SBPL
+	params  []string // the paths in it, by number
+}
+
+// limits bounds each process: no core, 64 MB of a file, 30 minutes of processor time.
+const limits = `ulimit -c 0; ulimit -f 131072; ulimit -t 1800; exec "$@"`
+
+// Hold returns what holds commands by the rules. Paths are parameters of the profile, so that no name can add a rule.
+func (r Rules) Hold() (*Held, error) {
+	for _, path := range slices.Concat(r.Run, r.Read, r.Write, []string{r.Temp}, r.Hidden, r.Shown, r.Kept, r.Fixed) {
+		if !filepath.IsAbs(path) || filepath.Clean(path) == "/" {
+			return nil, fmt.Errorf("macOS's sandbox has no rule for the path %q: it must be absolute, and not the whole disk", path)
+		}
+	}
+	h := &Held{Rules: r}
+	real := realPaths()
+	h.Temp = real(r.Temp)
+	for _, list := range []*[]string{&h.Run, &h.Read, &h.Write, &h.Hidden, &h.Shown, &h.Kept, &h.Fixed} {
+		all := *list
+		*list = nil
+		for _, path := range all {
+			*list = append(*list, real(path))
+		}
+	}
+	var p profile
+	p.WriteString(base)
+	const read, run, write = "file-read*", "file-read* process-exec*", "file-read* file-write* process-exec*"
+	p.system("allow", run, programs)
+	p.system("allow", read, readable)
+	p.system("deny", "file-read-data process-exec*", unreadable)
+	p.rule("allow", run, "subpath", h.Run)
+	p.rule("allow", read, "subpath", h.Read)
+	p.rule("allow", write, "subpath", h.Write)
+	p.rule("allow", "file-read* file-write*", "subpath", []string{h.Temp})
+	p.rule("deny", "file-read-data file-read-xattr file-write* process-exec*", "subpath", h.Hidden)
+	p.rule("allow", read, "subpath", h.Shown)
+	p.rule("allow", "file-read* file-write*", "subpath", h.Kept)
+	p.rule("deny", "file-write*", "subpath", h.Fixed)
+	p.rule("deny", "file-write-create file-write-unlink", "literal", h.pins())
+	if r.Network {
+		p.WriteString(network)
+	}
+	if r.Proxy > 0 {
+		fmt.Fprintf(&p, "(allow network-outbound (remote ip \"localhost:%d\"))\n", r.Proxy)
+	}
+	p.WriteString("(deny file-write-setugid)\n")
+	h.Profile, h.params = p.String(), p.params
+	if n := len(h.Profile) + len(strings.Join(h.params, "-DP0000=\x00")); n > argsMax {
+		return nil, fmt.Errorf("%d paths are too many for macOS's sandbox: %d bytes of arguments, at most %d", len(h.params), n, argsMax)
+	}
+	return h, nil
+}
+
+// pins returns the folders that a command must not move away, because rules name them or what lies in them: those that may be
+// written, and the ones in these on the way to what may not.
+func (h *Held) pins() (all []string) {
+	roots := append(slices.Clone(h.Write), h.Temp)
+	all = slices.Clone(roots)
+	for _, path := range slices.Concat(h.Hidden, h.Fixed) {
+		for dir := filepath.Dir(path); slices.ContainsFunc(roots, func(root string) bool { return texts.Below(dir, root) }); dir = filepath.Dir(dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// profile is a text with numbered paths.
+type profile struct {
+	strings.Builder
+	params []string
+}
+
+// rule adds a rule about paths.
+func (p *profile) rule(action, operations, filter string, paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	fmt.Fprintf(p, "(%s %s", action, operations)
+	for _, path := range paths {
+		fmt.Fprintf(p, "\n\t(%s (param \"P%d\"))", filter, len(p.params))
+		p.params = append(p.params, path)
+	}
+	p.WriteString(")\n")
+}
+
+// system adds a rule about folders of the system, whose names are harmless.
+func (p *profile) system(action, operations string, paths []string) {
+	fmt.Fprintf(p, "(%s %s\n\t(subpath \"%s\"))\n", action, operations, strings.Join(paths, "\") (subpath \""))
+}
+
+// Args returns the arguments that run a command held.
+func (h *Held) Args(command ...string) []string {
+	args := []string{"sh", "-c", limits, "sh", program, "-p", h.Profile}
+	for i, path := range h.params {
+		args = append(args, "-D", "P"+strconv.Itoa(i)+"="+path)
+	}
+	return append(append(args, "--"), command...)
+}
+
+// Wrap makes a command that was not started one that is held.
+func (h *Held) Wrap(cmd *exec.Cmd) {
+	cmd.Args = h.Args(append([]string{cmd.Path}, cmd.Args[1:]...)...)
+	cmd.Path = "/bin/sh"
+}
+
+// Reads reports whether commands may list a folder, following links.
+func (h *Held) Reads(dir string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	in := func(all ...[]string) bool {
+		return slices.ContainsFunc(slices.Concat(all...), func(root string) bool { return texts.Below(dir, root) })
+	}
+	return err == nil && (in(h.Shown, h.Kept) || !in(h.Hidden) && (in(h.Run, h.Read, h.Write) || in(programs, readable) && !in(unreadable)))
+}
+
+// realPaths returns a function that names a path as the kernel does: without links, in the letters of the folder's entries. The
+// disks of most Macs take any case of letters, and rules do not.
+func realPaths() func(path string) string {
+	known := make(map[string][]string)
+	list := func(dir string) []string {
+		if names, ok := known[dir]; ok {
+			return names
+		}
+		var names []string
+		if f, err := os.Open(dir); err == nil {
+			names, _ = f.Readdirnames(-1) // what can't be read stays as it is written
+			_ = f.Close()
+		}
+		known[dir] = names
+		return names
+	}
+	return func(path string) string {
+		_, real := gitfiles.Links(path)
+		return spelled(real, list)
+	}
+}
+
+// spelled returns a path in the letters of what list returns of each folder.
+func spelled(path string, list func(dir string) []string) string {
+	at := "/"
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		names := list(at)
+		if i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 && !slices.Contains(names, name) {
+			name = names[i]
+		}
+		at = filepath.Join(at, name)
+	}
+	return at
+}

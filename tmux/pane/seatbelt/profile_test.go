@@ -1,0 +1,174 @@
+package seatbelt
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// rules has every kind of rule.
+var rules = Rules{
+	Run: []string{"/Users/ann/.rustup"}, Read: []string{"/Users/ann/.gitconfig"}, Write: []string{"/Users/ann/shop", "/Users/ann/lib"}, Temp: "/Users/ann/tmp",
+	Hidden: []string{"/Users/ann/shop/deploy/keys/id_rsa", "/Users/ann/.buddyx"}, Shown: []string{"/Users/ann/.buddyx/s/plan.md"}, Kept: []string{"/Users/ann/.buddyx/data"},
+	Fixed: []string{"/Users/ann/shop/.git/config"}, Proxy: 49152,
+}
+
+// The profile of all kinds of rules is the one that was read and approved.
+func TestProfile(t *testing.T) {
+	for name, r := range map[string]Rules{
+		"workspace.sb": rules,
+		"readonly.sb":  {Read: []string{"/Users/ann/shop"}, Hidden: []string{"/Users/ann/shop/.env"}, Temp: "/Users/ann/tmp"},
+		"network.sb":   {Write: []string{"/Users/ann/shop"}, Temp: "/Users/ann/tmp", Network: true},
+	} {
+		h, err := r.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := h.Profile
+		for i, path := range h.params {
+			got += fmt.Sprintf("; P%d = %s\n", i, path)
+		}
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || got != string(want) {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}
+
+// hostile are names of folders that would say something in SBPL, in a shell or to sandbox-exec.
+var hostile = []string{`a"b`, `a\`, "a\nb", "a)(allow default)", `"))(allow default)`, "a b=c", "-D", "$(touch x)", "`touch x`", "a;b", "ä'é", "*", `#"`}
+
+// A name never becomes a part of the profile, and reaches sandbox-exec as it is.
+func TestHostileNamesAddNoRule(t *testing.T) {
+	plain, err := Rules{Read: []string{"/Users/ann/shop"}, Write: []string{"/Users/ann/lib"}, Temp: "/t"}.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range hostile {
+		h, err := Rules{Read: []string{"/Users/ann/" + name}, Write: []string{"/Users/" + name + "/lib"}, Temp: "/t"}.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Profile != plain.Profile {
+			t.Errorf("%q: the profile is\n%s", name, h.Profile)
+		}
+		if !slices.ContainsFunc(h.Args(), func(a string) bool { return strings.HasSuffix(a, "=/Users/ann/"+name) }) {
+			t.Errorf("%q: the arguments are %q", name, h.Args())
+		}
+	}
+}
+
+// Links are resolved, because the kernel compares what they lead to; what is missing stays.
+func TestPathsAreReal(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Rules{Read: []string{dir + "/link/missing/file"}, Temp: dir + "/link"}.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Temp != dir || !slices.Equal(h.Read, []string{dir + "/missing/file"}) {
+		t.Errorf("%q, %q", h.Temp, h.Read)
+	}
+	disk := map[string][]string{"/": {"Users"}, "/Users": {"Ann"}, "/Users/Ann": {"shop", "Shop", "Élan"}}
+	for given, want := range map[string]string{
+		"/users/ann/shop/X": "/Users/Ann/shop/X", "/USERS/ANN/Shop": "/Users/Ann/Shop", "/users/ann/élan": "/Users/Ann/Élan", "/other/Ann": "/other/Ann", "/": "/",
+	} {
+		if got := spelled(given, func(dir string) []string { return disk[dir] }); got != want {
+			t.Errorf("%q is spelled %q, want %q", given, got, want)
+		}
+	}
+}
+
+// What is hidden or fixed can't get another name by moving a folder around it, and no folder that is written to can be replaced.
+func TestFoldersAroundWhatIsHeldStay(t *testing.T) {
+	h, err := rules.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"/Users/ann/lib", "/Users/ann/shop", "/Users/ann/shop/.git", "/Users/ann/shop/deploy", "/Users/ann/shop/deploy/keys", "/Users/ann/tmp"}
+	if got := h.pins(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestReads(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []string{"work/secrets", "other"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := Rules{Read: []string{dir + "/work"}, Hidden: []string{dir + "/work/secrets"}, Temp: "/t"}.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"/work": true, "/work/secrets": false, "/other": false, "/missing": false} {
+		if h.Reads(dir+path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
+	}
+}
+
+// More paths than macOS takes as arguments are an error, not a command that does not start.
+func TestTooManyPaths(t *testing.T) {
+	r := Rules{Temp: "/t"}
+	for range 20_000 {
+		r.Hidden = append(r.Hidden, "/Users/ann/shop/a-folder/with-a-secret/.env")
+	}
+	if _, err := r.Hold(); err == nil || !strings.Contains(err.Error(), "20") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A path that would mean the whole disk is an error, and so is none.
+func TestNoRuleForTheWholeDisk(t *testing.T) {
+	for _, r := range []Rules{{}, {Temp: "/"}, {Temp: "/t", Write: []string{"/x/.."}}, {Temp: "/t", Read: []string{"work"}}, {Temp: "/t", Hidden: []string{""}}} {
+		if h, err := r.Hold(); err == nil {
+			t.Errorf("%+v: %s", r, h.Profile)
+		}
+	}
+	if _, err := (Rules{Temp: "/t"}).Hold(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Wrap starts the program of sandbox-exec with the command behind its own arguments, and with limits.
+func TestWrapPassesTheCommandOn(t *testing.T) {
+	h, err := rules.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: "/bin/bash", Args: []string{"bash", "-c", `echo "$1"`, "bash", "a b\n"}}
+	h.Wrap(cmd)
+	i := slices.Index(cmd.Args, "--")
+	if cmd.Path != "/bin/sh" || !slices.Equal(cmd.Args[i+1:], []string{"/bin/bash", "-c", `echo "$1"`, "bash", "a b\n"}) {
+		t.Errorf("%q %q", cmd.Path, cmd.Args)
+	}
+	// As sh runs it, with another program in place of sandbox-exec.
+	out, err := exec.Command("/bin/sh", append([]string{"-c", limits, "sh", "/bin/sh", "-c", `ulimit -c; ulimit -t; echo "$@"`}, cmd.Args[i:]...)...).CombinedOutput()
+	if err != nil || !bytes.HasPrefix(out, []byte("0\n1800\n/bin/bash -c")) {
+		t.Errorf("%v: %q", err, out)
+	}
+}
