@@ -7,10 +7,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/gitfiles"
 )
 
-// given are set in each command's environment, besides those of what nobody can answer.
-var given = []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=/tmp"}
+// environ returns the environment of a command; now is what earlier commands made of the first one's. Where git would not do
+// the same as outside, a setting names closed, a folder that the command can't read, so that git ends with the reason.
+func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files, closed string) []string {
+	env := slices.Concat(confine.Clean(c.Env, now, withheld), confine.Unattended, []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=" + temp}, c.caches())
+	if git.Refused != "" {
+		env = confine.GitSettings(env, [][2]string{{"include.path", filepath.Join(closed, "git runs outside of the fence only: "+git.Refused)}})
+	}
+	return env
+}
 
 // private lists the variables that move a tool's cache to the caches of the workspace: what a
 // command puts there is used by no command outside.

@@ -1,7 +1,7 @@
 // Package fence starts commands that work in the workspace and reach nothing else: the workspace
 // fence of commands that run without a question although they write.
 //
-// The fence is bubblewrap (bwrap), which puts a command into namespaces of its own: it sees the
+// On macOS it is package seatbelt. On Linux it is bubblewrap (bwrap), which puts a command into namespaces of its own: it sees the
 // system read-only, the workspace, a temporary folder and caches that are its own, no other
 // process, and a network that is nothing but its own loopback. The system call filter comes from
 // package confine, and so does the list of what the system is.
@@ -83,4 +83,21 @@ func (s Settings) check(home string) error {
 		}
 	}
 	return nil
+}
+
+// proxied reports whether commands reach hosts through the proxy.
+func (s Settings) proxied() bool { return (len(s.Hosts) > 0 || s.Asks) && !s.Network }
+
+// mark marks the folders that a command will write to: what it changes there, nobody was asked about. end says that it changes
+// nothing more.
+func (c Config) mark(writes []string) (end func(), err error) {
+	end, err = unseen.Place{Dir: c.Marks, Folders: writes}.Begin(true)
+	if err != nil {
+		return nil, fmt.Errorf("nothing ran: %w", err)
+	}
+	if c.Server {
+		end()
+		return func() {}, nil
+	}
+	return end, nil
 }

@@ -1,4 +1,4 @@
-//go:build !linux || !(amd64 || arm64)
+//go:build !darwin && (!linux || !(amd64 || arm64))
 
 package fence
 
@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Fence holds commands on Linux only.
+// Fence holds commands on Linux and macOS only.
 type Fence struct{}
 
 // New returns [ErrImpossible].

@@ -2,6 +2,8 @@ package fence
 
 import (
 	"context"
+	"crypto/subtle"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -57,6 +59,7 @@ var internet = network{net.DefaultResolver.LookupNetIP, new(net.Dialer).DialCont
 type proxy struct {
 	network
 	hosts []string            // names, or *. and a domain
+	word  string              // the password of the command; "" where no other program can connect
 	ask   atomic.Pointer[Ask] // nil: nobody is asked
 	open  chan struct{}       // a token for each connection
 	held  chan struct{}       // a token for each that waits for an answer
@@ -160,6 +163,11 @@ func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, 
 
 // ServeHTTP passes a request on.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if said := r.Header.Get("Proxy-Authorization"); p.word != "" && subtle.ConstantTimeCompare([]byte(said), []byte(basic(p.word))) == 0 {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="buddy"`)
+		http.Error(w, "buddy: this proxy is for one command, and wants its password", http.StatusProxyAuthRequired)
+		return
+	}
 	select {
 	case p.open <- struct{}{}:
 		defer func() { <-p.open }()
@@ -184,6 +192,14 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Error(w, "buddy: this is a proxy for http and CONNECT", http.StatusBadRequest)
 	}
+}
+
+// proxyUser is the name before the password.
+const proxyUser = "buddy"
+
+// basic returns the header with a password (RFC 7617).
+func basic(word string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(proxyUser+":"+word))
 }
 
 // tunnel answers CONNECT.
@@ -218,3 +234,26 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 }
 
 var errNoProxy = errors.New("the fence's proxy did not start")
+
+// withProxy returns an environment that leads programs to the proxy at an address, with a name and password before it or not.
+func withProxy(env []string, address string) []string {
+	for _, name := range []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"} {
+		env = append(env, name+"=http://"+address)
+	}
+	return unique(append(env, "no_proxy=localhost,127.0.0.1,::1", "NO_PROXY=localhost,127.0.0.1,::1"))
+}
+
+// unique keeps the last of the variables with the same name: the first one counts for a shell.
+func unique(env []string) (out []string) {
+	last := map[string]int{}
+	for i, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		last[name] = i
+	}
+	for i, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); last[name] == i {
+			out = append(out, kv)
+		}
+	}
+	return out
+}

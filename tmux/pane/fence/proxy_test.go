@@ -97,3 +97,32 @@ func TestProxyPassesListedNames(t *testing.T) {
 		_ = c.Close()
 	}
 }
+
+// On macOS the port of the proxy is one of the machine: only who has the password of the command is served, and programs send it
+// as the address in their environment says.
+func TestProxyWithPassword(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "hello"+r.Header.Get("Proxy-Authorization"))
+	}))
+	t.Cleanup(server.Close)
+	at := strings.TrimPrefix(server.URL, "http://")
+	served := testProxy(t, at, "good.example.com")
+	served.Config.Handler.(*proxy).word = "w0rd"
+	for user, want := range map[string]string{"": "407 ", proxyUser + ":wrong@": "407 ", proxyUser + ":w0rd@": "200 hello"} {
+		env := withProxy([]string{"HTTP_PROXY=http://old"}, user+strings.TrimPrefix(served.URL, "http://"))
+		there, err := url.Parse(lookup(env)("HTTP_PROXY"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(there), DisableKeepAlives: true}}
+		r, err := client.Get("http://good.example.com/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if got := r.Status[:4] + string(body); err != nil || !strings.HasPrefix(got, want) || strings.Contains(got, "Basic ") {
+			t.Errorf("%q: %v %q", user, err, got)
+		}
+	}
+}

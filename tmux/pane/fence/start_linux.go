@@ -23,7 +23,6 @@ import (
 
 	"buddy/texts"
 	"buddy/texts/searchpath"
-	"buddy/texts/unseen"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/fence/inside"
 	"buddy/tmux/pane/gitfiles"
@@ -84,7 +83,7 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 	for _, path := range f.hidden() {
 		f.hides[path] = exists(path)
 	}
-	f.git = f.gitFiles()
+	f.git = f.config.gitFiles()
 	if c.Cache != "" {
 		if err := os.MkdirAll(c.Cache, 0o700); err != nil {
 			return nil, fmt.Errorf("%w: the folder for caches: %w", ErrImpossible, err)
@@ -162,7 +161,7 @@ func (f *Fence) mounts(home string) plan {
 	p.git(f.git, slices.Concat(c.Work, c.Write))
 	p.addAll(shown, c.Show)
 	p.addAll(kept, c.Keep)
-	if f.proxied() {
+	if f.config.proxied() {
 		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
 			p.put(mount{insideExe, readable, exe})
 		}
@@ -186,11 +185,6 @@ func (f *Fence) note(p plan) {
 	}
 }
 
-// proxied reports whether commands reach hosts through the proxy.
-func (f *Fence) proxied() bool {
-	return (len(f.config.Hosts) > 0 || f.config.Asks) && !f.config.Network
-}
-
 // inMemory returns a file with the text that has no name.
 func inMemory(name string, text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
@@ -205,12 +199,7 @@ func inMemory(name string, text []byte) (*os.File, error) {
 // Environ returns the environment of a fenced command; now is what earlier commands made of the
 // first one's.
 func (f *Fence) Environ(now, withheld []string) []string {
-	env := confine.Clean(f.config.Env, now, withheld)
-	env = slices.Concat(env, confine.Unattended, given, f.config.caches())
-	if f.git.Refused != "" {
-		env = confine.GitSettings(env, [][2]string{{"include.path", filepath.Join(closedDir, "git runs outside of the fence only: "+f.git.Refused)}})
-	}
-	return env
+	return f.config.environ(now, withheld, "/tmp", f.git, closedDir)
 }
 
 // Close releases the fence. Commands that were started stay in it.
@@ -232,13 +221,9 @@ type process struct {
 // Start starts cmd in the fence, in a process group and session of its own. Before that it marks the workspace: what
 // cmd changes there, nobody was asked about.
 func (f *Fence) Start(cmd *exec.Cmd) error {
-	end, err := unseen.Place{Dir: f.config.Marks, Folders: f.writes}.Begin(true)
+	end, err := f.config.mark(f.writes)
 	if err != nil {
-		return fmt.Errorf("nothing ran: %w", err)
-	}
-	if f.config.Server {
-		end()
-		end = func() {}
+		return err
 	}
 	if err = f.start(cmd, end); err != nil {
 		end()
@@ -270,7 +255,7 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
 	program := append([]string{cmd.Path}, cmd.Args[1:]...)
 	var through *proxy
-	if f.proxied() {
+	if f.config.proxied() {
 		ours, theirs, err := pair()
 		if err != nil {
 			return err
@@ -417,17 +402,11 @@ func (f *Fence) Stale() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(f.around, (*surrounding).changed) || !reflect.DeepEqual(f.git, f.gitFiles())
+	return slices.ContainsFunc(f.around, (*surrounding).changed) || !reflect.DeepEqual(f.git, f.config.gitFiles())
 }
 
 // hidden returns what looks empty.
-func (f *Fence) hidden() []string {
-	all := slices.Clone(f.config.Hide)
-	for _, s := range f.around {
-		all = append(all, s.secrets...)
-	}
-	return all
-}
+func (f *Fence) hidden() []string { return f.config.hidden(f.around) }
 
 // Reads reports whether commands may list a folder, following links.
 func (f *Fence) Reads(dir string) bool {

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64)
+//go:build darwin || (linux && (amd64 || arm64))
 
 package fence
 
@@ -66,4 +66,13 @@ func (s *surrounding) changed() bool {
 	s.looked = time.Now()
 	now, complete := s.Look(lookMax)
 	return !complete || !slices.Equal(now, s.secrets)
+}
+
+// hidden returns what commands can't read, besides secrets of the system.
+func (c Config) hidden(around []*surrounding) []string {
+	all := slices.Clone(c.Hide)
+	for _, s := range around {
+		all = append(all, s.secrets...)
+	}
+	return all
 }

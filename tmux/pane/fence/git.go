@@ -1,5 +1,3 @@
-//go:build linux && (amd64 || arm64)
-
 package fence
 
 import (
@@ -9,12 +7,11 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// closedDir is a folder that no command can read.
+// closedDir is a folder that no command on Linux can read.
 const closedDir = "/run/buddy/closed"
 
 // gitFiles finds the files that the person's git reads. A folder that commands write to opens none.
-func (f *Fence) gitFiles() gitfiles.Files {
-	c := f.config
+func (c Config) gitFiles() gitfiles.Files {
 	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Work, c.Write), Own: c.Hide}
 	if c.Cache != "" {
 		s.Work = append(s.Work, c.Cache)
