@@ -19,8 +19,8 @@ type Sandbox struct {
 var sandboxSection = section{
 	name: "sandbox", access: personal,
 	doc: "The fence: where commands may write and what they reach. Mode `auto` runs commands in it, and so can " +
-		"commands that you approve (`mode`). It is Linux's bubblewrap, for commands on this machine; `buddy doctor` says whether it " +
-		"holds here. Inside, the system is read-only, the home folder but for named settings and toolchains is not there, and /tmp, the " +
+		"commands that you approve (`mode`). It is Linux's bubblewrap, or macOS's sandbox where buddy's self-test has passed, for commands on this machine; " +
+		"`buddy doctor` says whether it holds here. Inside, the system is read-only, the home folder but for named settings and toolchains is not there, and /tmp, the " +
 		"processes and the loopback are the command's own.",
 	fields: []field{
 		{

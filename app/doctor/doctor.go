@@ -29,6 +29,7 @@ import (
 	"buddy/texts/searchpath"
 	"buddy/tmux"
 	"buddy/tmux/pane"
+	"buddy/tmux/pane/seatbelt"
 	"buddy/tools/target"
 	"buddy/views/markup"
 )
@@ -247,11 +248,14 @@ func checkTmux(ctx context.Context) Finding {
 func checkFree(t *target.Target, env target.Environment) Finding {
 	err := t.Confines(env, tmux.Options{Greeting: pane.Greeting{Env: os.Environ()}})
 	one := Finding{"free", Fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
-	if err != nil {
+	switch by := seatbelt.Tested(); {
+	case err != nil:
 		one.Text += " (" + err.Error() + ")"
-	}
-	if err != nil && t.Host == nil {
-		one.State = Weak
+		if t.Host == nil {
+			one.State = Weak
+		}
+	case by != "":
+		one.Text += " (" + by + ")"
 	}
 	return one
 }
@@ -262,7 +266,7 @@ func checkFence(c config.Config, cwd string) Finding {
 	if err != nil {
 		return Finding{"fence", Weak, "mode auto is not offered: " + err.Error(), ""}
 	}
-	return Finding{"fence", Fine, "mode auto: commands write in the workspace only (bubblewrap)", ""}
+	return Finding{"fence", Fine, "mode auto: commands write in the workspace only (" + cmp.Or(seatbelt.Tested(), "bubblewrap") + ")", ""}
 }
 
 func checkClipboard(getenv func(string) string) Finding {

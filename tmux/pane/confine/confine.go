@@ -11,7 +11,7 @@
 //	err = cmd.Wait()
 //	err = box.Sweep(cmd.Process.Pid) // ends what it left behind
 //
-// The data is in tables: calls.txt (system calls), path_rules_linux.go (folders), environ.go
+// The data is in tables: calls.txt (system calls), path_rules_linux.go and paths.go (folders), environ.go
 // (variables).
 package confine
 

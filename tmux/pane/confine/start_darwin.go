@@ -87,8 +87,7 @@ func (*Box) Close() {}
 
 // Start starts cmd restricted. cmd should have a process group of its own.
 func (b *Box) Start(cmd *exec.Cmd) error {
-	b.held.Wrap(cmd)
-	return cmd.Start()
+	return b.held.Start(cmd)
 }
 
 // Group returns the process group that signals for a command go to: its own.

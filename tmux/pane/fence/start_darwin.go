@@ -132,8 +132,7 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 			return err
 		}
 	}
-	held.Wrap(cmd)
-	if err := cmd.Start(); err != nil {
+	if err := held.Start(cmd); err != nil {
 		r.close()
 		return err
 	}

@@ -70,6 +70,7 @@ var canaries = []canary{
 	{text: "wrote to the workspace", script: `echo x >"$WORK/made"`, modes: readOnly, makes: "work/made"},
 	{text: "read a secret of the home folder", script: `cat "$HOME/.ssh/id_rsa"`, says: secretWord},
 	{text: "read a secret of the home folder by another name of the disk", script: `cat "/System/Volumes/Data$HOME/.ssh/id_rsa"`, needs: "sw_vers", says: secretWord},
+	{text: "read a secret of the home folder by its number", script: `set -- $(stat -f "%d %i" "$HOME/.ssh/id_rsa"); cat "/.vol/$1/$2"`, needs: "sw_vers", says: secretWord},
 	{text: "read a file of another folder", script: `cat "$OUT/secret"`, says: secretWord},
 	{text: "read a secret of the workspace", script: `cat "$WORK/.env"`, modes: readOnly, says: secretWord},
 	{text: "read what is hidden", script: `cat "$WORK/a/hidden"`, modes: fenced, says: secretWord},
@@ -85,7 +86,7 @@ var canaries = []canary{
 	{text: "ran a program with the setuid bit", script: `ps -p $$ && echo r4n`, needs: "sw_vers", says: ranWord},
 	{text: "started a program through launchd", script: `launchctl submit -l "$LABEL" -- /usr/bin/touch "$OUT/launched"`, needs: "launchctl", makes: "out/launched"},
 	{text: "opened an application", script: `open -g -j "$OUT/Open.app"`, needs: "open", makes: "out/Open.app/made"},
-	{text: "sent an event to an application", script: `osascript -e 'tell application (system attribute "OUT") & "/Script.app" to run'`, needs: "osascript", makes: "out/Script.app/made"},
+	{text: "sent an event to an application", script: `osascript -e 'tell application ((system attribute "OUT") & "/Script.app") to run'`, needs: "osascript", makes: "out/Script.app/made"},
 	{text: "wrote settings through a service", script: `defaults write "$OUT/settings" a b`, needs: "defaults", makes: "out/settings.plist"},
 }
 

@@ -15,6 +15,9 @@ const path = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // The sandboxes of Linux pass the self-test of macOS's: what it asks for can be had, and what it tries is what they refuse.
 func TestSandboxesOfLinuxPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, tt := range []struct {
 		mode seatbelt.Mode
 		hold func(*seatbelt.World, seatbelt.Mode) (seatbelt.Holder, error)

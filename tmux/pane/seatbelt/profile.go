@@ -2,8 +2,7 @@
 // rules there, where Linux has Landlock and bubblewrap.
 //
 //	held, err := seatbelt.Rules{Read: []string{"/Users/ann/shop"}, Temp: temp}.Hold()
-//	held.Wrap(cmd)
-//	err = cmd.Start()
+//	err = held.Start(cmd)
 //
 // The rules are a profile in SBPL, the language of sandbox-exec(1), which refuses what no rule allows; of several rules that match
 // the last one counts. Apple documents neither the language nor what the kernel checks, so a profile proves nothing: [Store.Usable]
@@ -41,8 +40,8 @@ type Rules struct {
 	Proxy   int  // a port of this machine; 0 is none
 }
 
-// program starts a command under a profile.
-const program = "/usr/bin/sandbox-exec"
+// program starts a command under a profile. Tests have another one.
+var program = "/usr/bin/sandbox-exec"
 
 // argsMax limits the arguments that hold a command, in bytes; macOS takes 1 MiB with the environment.
 const argsMax = 512 << 10
@@ -183,8 +182,8 @@ func (p *profile) system(action, operations string, paths []string) {
 	fmt.Fprintf(p, "(%s %s\n\t(subpath \"%s\"))\n", action, operations, strings.Join(paths, "\") (subpath \""))
 }
 
-// Args returns the arguments that run a command held.
-func (h *Held) Args(command ...string) []string {
+// args returns the arguments of sh that run a command held.
+func (h *Held) args(command ...string) []string {
 	args := []string{"sh", "-c", limits, "sh", program, "-p", h.Profile}
 	for i, path := range h.params {
 		args = append(args, "-D", "P"+strconv.Itoa(i)+"="+path)
@@ -192,10 +191,12 @@ func (h *Held) Args(command ...string) []string {
 	return append(append(args, "--"), command...)
 }
 
-// Wrap makes a command that was not started one that is held.
-func (h *Held) Wrap(cmd *exec.Cmd) {
-	cmd.Args = h.Args(append([]string{cmd.Path}, cmd.Args[1:]...)...)
-	cmd.Path = "/bin/sh"
+// Start starts cmd held. Its description stays as it is, so that it can be compared with others.
+func (h *Held) Start(cmd *exec.Cmd) error {
+	path, args := cmd.Path, cmd.Args
+	defer func() { cmd.Path, cmd.Args = path, args }()
+	cmd.Path, cmd.Args = "/bin/sh", h.args(append([]string{path}, args[1:]...)...)
+	return cmd.Start()
 }
 
 // Reads reports whether commands may list a folder, following links.

@@ -2,6 +2,7 @@ package seatbelt
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -52,7 +53,7 @@ func TestProfile(t *testing.T) {
 // hostile are names of folders that would say something in SBPL, in a shell or to sandbox-exec.
 var hostile = []string{`a"b`, `a\`, "a\nb", "a)(allow default)", `"))(allow default)`, "a b=c", "-D", "$(touch x)", "`touch x`", "a;b", "ä'é", "*", `#"`}
 
-// A name never becomes a part of the profile, and reaches sandbox-exec as it is.
+// A name never becomes a part of the profile.
 func TestHostileNamesAddNoRule(t *testing.T) {
 	plain, err := Rules{Read: []string{"/Users/ann/shop"}, Write: []string{"/Users/ann/lib"}, Temp: "/t"}.Hold()
 	if err != nil {
@@ -66,8 +67,8 @@ func TestHostileNamesAddNoRule(t *testing.T) {
 		if h.Profile != plain.Profile {
 			t.Errorf("%q: the profile is\n%s", name, h.Profile)
 		}
-		if !slices.ContainsFunc(h.Args(), func(a string) bool { return strings.HasSuffix(a, "=/Users/ann/"+name) }) {
-			t.Errorf("%q: the arguments are %q", name, h.Args())
+		if !slices.Contains(h.params, "/Users/ann/"+name) {
+			t.Errorf("%q: the paths are %q", name, h.params)
 		}
 	}
 }
@@ -154,21 +155,31 @@ func TestNoRuleForTheWholeDisk(t *testing.T) {
 	}
 }
 
-// Wrap starts the program of sandbox-exec with the command behind its own arguments, and with limits.
-func TestWrapPassesTheCommandOn(t *testing.T) {
-	h, err := rules.Hold()
-	if err != nil {
+// Start starts sandbox-exec with the profile, the paths and the command as they are, within limits, and leaves the description of the command.
+func TestStartPassesTheCommandOn(t *testing.T) {
+	old := program
+	t.Cleanup(func() { program = old })
+	program = filepath.Join(t.TempDir(), "sandbox-exec")
+	script := "#!/bin/sh\nulimit -c; ulimit -t\nwhile [ \"$1\" != -- ]; do printf '<%s>' \"$1\"; shift; done; shift; exec \"$@\"\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	cmd := &exec.Cmd{Path: "/bin/bash", Args: []string{"bash", "-c", `echo "$1"`, "bash", "a b\n"}}
-	h.Wrap(cmd)
-	i := slices.Index(cmd.Args, "--")
-	if cmd.Path != "/bin/sh" || !slices.Equal(cmd.Args[i+1:], []string{"/bin/bash", "-c", `echo "$1"`, "bash", "a b\n"}) {
-		t.Errorf("%q %q", cmd.Path, cmd.Args)
-	}
-	// As sh runs it, with another program in place of sandbox-exec.
-	out, err := exec.Command("/bin/sh", append([]string{"-c", limits, "sh", "/bin/sh", "-c", `ulimit -c; ulimit -t; echo "$@"`}, cmd.Args[i:]...)...).CombinedOutput()
-	if err != nil || !bytes.HasPrefix(out, []byte("0\n1800\n/bin/bash -c")) {
-		t.Errorf("%v: %q", err, out)
+	for _, name := range hostile {
+		h, err := Rules{Read: []string{"/Users/ann/" + name}, Temp: "/t"}.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		cmd := &exec.Cmd{Path: "/bin/bash", Args: []string{"sh", "-c", `printf '[%s]' "$@"`, "sh", name, "a b\n"}, Stdout: &out}
+		if err := errors.Join(h.Start(cmd), cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		want := "0\n1800\n<-p><" + h.Profile + "><-D><P0=/Users/ann/" + name + "><-D><P1=/t><-D><P2=/t>[" + name + "][a b\n]"
+		if out.String() != want {
+			t.Errorf("%q: %q, want %q", name, out.String(), want)
+		}
+		if cmd.Path != "/bin/bash" || cmd.Args[0] != "sh" || len(cmd.Args) != 6 {
+			t.Errorf("the command became %q %q", cmd.Path, cmd.Args)
+		}
 	}
 }

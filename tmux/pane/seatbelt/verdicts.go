@@ -63,11 +63,11 @@ func (s Store) key() string {
 		Run: []string{"/1"}, Read: []string{"/2"}, Write: []string{"/3"}, Temp: "/4",
 		Hidden: []string{"/5"}, Shown: []string{"/6"}, Kept: []string{"/7"}, Fixed: []string{"/8"}, Network: true, Proxy: 1,
 	}.Hold() // these are few
-	sum := sha256.Sum256(fmt.Append(nil, s.System, s.Machine, h.Args(), canaries))
+	sum := sha256.Sum256(fmt.Append(nil, s.System, s.Machine, h.args(), canaries))
 	return hex.EncodeToString(sum[:])
 }
 
-// read returns all verdicts. A file that others could write counts for nothing.
+// read returns all verdicts. A file that others could write is an error.
 func (s Store) read() (map[Mode]verdict, error) {
 	all := make(map[Mode]verdict)
 	err := owners.CheckOwn(s.File)
