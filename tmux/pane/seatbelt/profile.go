@@ -116,7 +116,7 @@ func (r Rules) Hold() (*Held, error) {
 		}
 	}
 	var p profile
-	p.WriteString(base)
+	p.text.WriteString(base)
 	const read, run, write = "file-read*", "file-read* process-exec*", "file-read* file-write* process-exec*"
 	p.system("allow", run, programs)
 	p.system("allow", read, readable)
@@ -131,13 +131,13 @@ func (r Rules) Hold() (*Held, error) {
 	p.rule("deny", "file-write*", "subpath", h.Fixed)
 	p.rule("deny", "file-write-create file-write-unlink", "literal", h.pins())
 	if r.Network {
-		p.WriteString(network)
+		p.text.WriteString(network)
 	}
 	if r.Proxy > 0 {
-		fmt.Fprintf(&p, "(allow network-outbound (remote ip \"localhost:%d\"))\n", r.Proxy)
+		fmt.Fprintf(&p.text, "(allow network-outbound (remote ip \"localhost:%d\"))\n", r.Proxy)
 	}
-	p.WriteString("(deny file-write-setugid)\n")
-	h.Profile, h.params = p.String(), p.params
+	p.text.WriteString("(deny file-write-setugid)\n")
+	h.Profile, h.params = p.text.String(), p.params
 	if n := len(h.Profile) + len(strings.Join(h.params, "-DP0000=\x00")); n > argsMax {
 		return nil, fmt.Errorf("%d paths are too many for macOS's sandbox: %d bytes of arguments, at most %d", len(h.params), n, argsMax)
 	}
@@ -160,7 +160,7 @@ func (h *Held) pins() (all []string) {
 
 // profile is a text with numbered paths.
 type profile struct {
-	strings.Builder
+	text   strings.Builder
 	params []string
 }
 
@@ -169,17 +169,17 @@ func (p *profile) rule(action, operations, filter string, paths []string) {
 	if len(paths) == 0 {
 		return
 	}
-	fmt.Fprintf(p, "(%s %s", action, operations)
+	fmt.Fprintf(&p.text, "(%s %s", action, operations)
 	for _, path := range paths {
-		fmt.Fprintf(p, "\n\t(%s (param \"P%d\"))", filter, len(p.params))
+		fmt.Fprintf(&p.text, "\n\t(%s (param \"P%d\"))", filter, len(p.params))
 		p.params = append(p.params, path)
 	}
-	p.WriteString(")\n")
+	p.text.WriteString(")\n")
 }
 
 // system adds a rule about folders of the system, whose names are harmless.
 func (p *profile) system(action, operations string, paths []string) {
-	fmt.Fprintf(p, "(%s %s\n\t(subpath \"%s\"))\n", action, operations, strings.Join(paths, "\") (subpath \""))
+	fmt.Fprintf(&p.text, "(%s %s\n\t(subpath \"%s\"))\n", action, operations, strings.Join(paths, "\") (subpath \""))
 }
 
 // args returns the arguments of sh that run a command held.
