@@ -151,6 +151,27 @@ func (x *terminal) until(texts []string, there bool) {
 	}
 }
 
+// says waits until the conversation, whose lines are broken anywhere between words, has all of the texts.
+func (x *terminal) says(texts ...string) {
+	x.t.Helper()
+	for end := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
+		screen := x.screen()
+		var words []string
+		for line := range strings.Lines(screen) {
+			text, _, _ := strings.Cut(line, "│")
+			words = append(words, strings.Fields(text)...)
+		}
+		said := strings.Join(words, " ")
+		i := slices.IndexFunc(texts, func(text string) bool { return !strings.Contains(said, text) })
+		if i < 0 {
+			return
+		}
+		if time.Now().After(end) {
+			x.t.Fatalf("%q is not said\n%s", texts[i], screen)
+		}
+	}
+}
+
 // written returns what the program wrote to the terminal.
 func (x *terminal) written() []byte {
 	x.t.Helper()

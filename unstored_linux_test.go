@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,27 +32,6 @@ func (x *terminal) journal() (id, text string) {
 		x.t.Fatal(err)
 	}
 	return strings.TrimSuffix(filepath.Base(files[0]), ".jsonl"), string(b)
-}
-
-// says waits until the conversation, whose lines are broken anywhere between words, has all of the texts.
-func (x *terminal) says(texts ...string) {
-	x.t.Helper()
-	for end := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
-		screen := x.screen()
-		var words []string
-		for line := range strings.Lines(screen) {
-			text, _, _ := strings.Cut(line, "│")
-			words = append(words, strings.Fields(text)...)
-		}
-		said := strings.Join(words, " ")
-		i := slices.IndexFunc(texts, func(text string) bool { return !strings.Contains(said, text) })
-		if i < 0 {
-			return
-		}
-		if time.Now().After(end) {
-			x.t.Fatalf("%q is not said\n%s", texts[i], screen)
-		}
-	}
 }
 
 // again runs the program anew in the terminal, which the last one gave back.

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -87,39 +85,6 @@ func TestListNamesDamage(t *testing.T) {
 				t.Errorf("mended: %+v", e)
 			}
 		})
-	}
-}
-
-// A file that can't be read is not taken for one that holds nothing, and is read as soon as it can be.
-func TestListNamesUnreadableFiles(t *testing.T) {
-	s := newStore(t)
-	id := stored(t, s, 1)
-	age(t, s, id, time.Hour)
-	path, want := s.file(id), "it can't be read: permission denied"
-	if err := os.Chmod(path, 0); err != nil {
-		t.Fatal(err)
-	}
-	readable := func() error { return os.Chmod(path, 0o600) }
-	if os.Getuid() == 0 { // may read it all the same: a file whose first bytes are an error
-		want = "it can't be read: input/output error"
-		if out, err := exec.Command("mount", "--bind", fmt.Sprintf("/proc/%d/mem", os.Getpid()), path).CombinedOutput(); err != nil {
-			t.Skipf("no mounting here: %v: %s", err, out)
-		}
-		readable = func() error { return syscall.Unmount(path, syscall.MNT_DETACH) }
-	}
-	for range 2 {
-		all, err := s.List()
-		if err != nil || len(all) != 1 {
-			t.Errorf("List = %+v, %v", all, err)
-			break
-		}
-		wantProblem(t, all[0], want)
-	}
-	if err := readable(); err != nil {
-		t.Fatal(err)
-	}
-	if e := entry(t, s, id); e.Problem != "" || e.Title != "prompt 1: list the files" {
-		t.Errorf("readable again: %+v", e)
 	}
 }
 

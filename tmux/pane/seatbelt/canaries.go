@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mode is a way to hold commands.
+// Mode names a way to hold commands.
 type Mode string
 
 // The modes, by the names that people read.
@@ -28,7 +28,7 @@ const (
 	Networked Mode = "sandbox with network"
 )
 
-// canary is one thing that commands try. It got through if any of what it says happened.
+// canary describes one thing that commands try. It got through if any of what it says happened.
 type canary struct {
 	text   string // what a command did, or with must, what it could not do
 	script string // for bash
@@ -96,7 +96,7 @@ type Holder interface {
 	Sweep(pid int) error
 }
 
-// World is where canaries run. Its folders are real paths, and nothing else of it may be reached.
+// World holds the folders that canaries run in, as real paths. Nothing else of it may be reached.
 type World struct {
 	Work   string   // the workspace
 	Temp   string   // the folder for temporary files
@@ -110,7 +110,7 @@ type World struct {
 	died      chan struct{} // closed when the victim has ended
 }
 
-// Trial is a self-test of one mode.
+// Trial describes a self-test of one mode.
 type Trial struct {
 	Mode Mode
 	Path string // where programs are

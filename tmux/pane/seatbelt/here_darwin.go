@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Path is where the programs of macOS are.
+// Path lists the folders with the programs of macOS.
 const Path = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // Here returns the store of this Mac.

@@ -158,7 +158,7 @@ func (h *Held) pins() (all []string) {
 	return slices.Compact(all)
 }
 
-// profile is a text with numbered paths.
+// profile holds a text with numbered paths.
 type profile struct {
 	text   strings.Builder
 	params []string

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// path is where the programs of the self-test are, here with stand-ins for those of macOS.
+// path returns the folders with the programs of the self-test, here with stand-ins for those of macOS.
 func path(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

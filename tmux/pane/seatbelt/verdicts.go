@@ -24,7 +24,7 @@ type Store struct {
 	Machine string // what else makes it this machine and this version of its system
 }
 
-// verdict is what one self-test found out.
+// verdict holds what one self-test found out.
 type verdict struct {
 	Key    string    `json:"key"` // of the machine, the system and the rules
 	System string    `json:"system"`
