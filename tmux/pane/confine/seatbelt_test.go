@@ -63,7 +63,7 @@ func TestRulesOfMacOS(t *testing.T) {
 			t.Errorf("it reads %s", path)
 		}
 	}
-	if !h.Reads(sub) || len(r.Write) > 0 || r.Network || r.Proxy > 0 || r.Temp != "/t" {
+	if !h.Reads(sub) || len(r.Write) > 0 || r.Network || r.Proxy > 0 || r.Temp != "/t" || !r.Limited {
 		t.Errorf("%+v", r)
 	}
 }

@@ -53,7 +53,7 @@ func TestRulesOfMacOS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Reads(home) || !h.Reads(shop) || r.Network || r.Proxy > 0 {
+	if h.Reads(home) || !h.Reads(shop) || r.Network || r.Proxy > 0 || r.Limited {
 		t.Errorf("%+v", r)
 	}
 	if c.Network = true; !c.seatbelt(gitfiles.Files{}, nil).Network {

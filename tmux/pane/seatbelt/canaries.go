@@ -73,6 +73,8 @@ var canaries = []canary{
 	{text: "read a secret of the home folder by its number", script: `set -- $(stat -f "%d %i" "$HOME/.ssh/id_rsa"); cat "/.vol/$1/$2"`, needs: "sw_vers", says: secretWord},
 	{text: "read a file of another folder", script: `cat "$OUT/secret"`, says: secretWord},
 	{text: "read a secret of the workspace", script: `cat "$WORK/.env"`, modes: readOnly, says: secretWord},
+	{text: "read a secret of the workspace in other letters", script: `cat "$WORK/.ENV"`, modes: readOnly, needs: "sw_vers", says: secretWord},
+	{text: "read what is hidden in other letters", script: `cat "$WORK/A/HIDDEN"`, modes: fenced, needs: "sw_vers", says: secretWord},
 	{text: "read what is hidden", script: `cat "$WORK/a/hidden"`, modes: fenced, says: secretWord},
 	{text: "read what is hidden by another name", script: `mv "$WORK/a" "$WORK/b"; cat "$WORK/b/hidden"; mv "$WORK/b" "$WORK/a"`, modes: fenced, says: secretWord},
 	{text: "linked what is hidden", script: `ln "$WORK/a/hidden" "$WORK/l"; cat "$WORK/l"`, modes: fenced, says: secretWord},
@@ -120,7 +122,7 @@ type Trial struct {
 }
 
 const (
-	lineTime  = 20 * time.Second // of one canary
+	lineTime  = 10 * time.Second // of one canary
 	laterTime = 3 * time.Second  // for what others do for it
 )
 

@@ -38,6 +38,7 @@ type Rules struct {
 
 	Network bool // all networks, but no Unix sockets
 	Proxy   int  // a port of this machine; 0 is none
+	Limited bool // each process has limits
 }
 
 // program starts a command under a profile. Tests have another one.
@@ -95,7 +96,7 @@ type Held struct {
 	params  []string // the paths in it, by number
 }
 
-// limits bounds each process: no core, 64 MB of a file, 30 minutes of processor time.
+// limits bounds each process for sh: no core, 64 MB of a file, 30 minutes of processor time.
 const limits = `ulimit -c 0; ulimit -f 131072; ulimit -t 1800; exec "$@"`
 
 // Hold returns what holds commands by the rules. Paths are parameters of the profile, so that no name can add a rule.
@@ -182,9 +183,12 @@ func (p *profile) system(action, operations string, paths []string) {
 	fmt.Fprintf(&p.text, "(%s %s\n\t(subpath \"%s\"))\n", action, operations, strings.Join(paths, "\") (subpath \""))
 }
 
-// args returns the arguments of sh that run a command held.
+// args returns the program, with its arguments, that runs a command held.
 func (h *Held) args(command ...string) []string {
-	args := []string{"sh", "-c", limits, "sh", program, "-p", h.Profile}
+	args := []string{program, "-p", h.Profile}
+	if h.Limited {
+		args = append([]string{"/bin/sh", "-c", limits, "sh"}, args...)
+	}
 	for i, path := range h.params {
 		args = append(args, "-D", "P"+strconv.Itoa(i)+"="+path)
 	}
@@ -195,7 +199,8 @@ func (h *Held) args(command ...string) []string {
 func (h *Held) Start(cmd *exec.Cmd) error {
 	path, args := cmd.Path, cmd.Args
 	defer func() { cmd.Path, cmd.Args = path, args }()
-	cmd.Path, cmd.Args = "/bin/sh", h.args(append([]string{path}, args[1:]...)...)
+	cmd.Args = h.args(append([]string{path}, args[1:]...)...)
+	cmd.Path = cmd.Args[0]
 	return cmd.Start()
 }
 

@@ -165,7 +165,7 @@ func TestStartPassesTheCommandOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range hostile {
-		h, err := Rules{Read: []string{"/Users/ann/" + name}, Temp: "/t"}.Hold()
+		h, err := Rules{Read: []string{"/Users/ann/" + name}, Temp: "/t", Limited: true}.Hold()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,6 +180,11 @@ func TestStartPassesTheCommandOn(t *testing.T) {
 		}
 		if cmd.Path != "/bin/bash" || cmd.Args[0] != "sh" || len(cmd.Args) != 6 {
 			t.Errorf("the command became %q %q", cmd.Path, cmd.Args)
+		}
+		h.Limited = false
+		free := &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "ulimit -t"}, Stdout: &out}
+		if err := errors.Join(h.Start(free), free.Wait()); err != nil || strings.HasSuffix(out.String(), "1800\n") {
+			t.Errorf("without limits: %v, %q", err, out.String())
 		}
 	}
 }
