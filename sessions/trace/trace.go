@@ -64,6 +64,8 @@ type Exchange struct {
 	Took    int64  `json:"took_ms"`
 	Outcome string `json:"outcome"` // "" when it has not ended
 	Counts
+
+	seq uint64 // of its prompt
 }
 
 // Turn sums up one request and the calls in its answer, in any branch.
@@ -139,7 +141,7 @@ func Needs(name string) bool {
 	case event.PromptSubmitted, event.TaskStarted, event.TaskFinished, event.TurnStarted, event.RequestStarted, event.ResponseFinished,
 		event.MetricsUsage, event.ModelRetry, event.ModelStalled, event.ModelFallback, event.ToolRequested, event.ToolResult,
 		event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.Error, event.SessionResumed,
-		event.DecisionExplained, event.GoalSet, event.GoalChecked, event.GoalChanged, nil:
+		event.DecisionExplained, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Interrupted, nil:
 		return true
 	}
 	return false
@@ -155,9 +157,14 @@ func (t *Trace) Add(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		t.prompt(env, p)
+	case event.TaskStarted:
+		t.goesOn(p)
 	case event.TaskFinished:
 		if x := t.exchange(p.ID); x != nil {
 			x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
+			if main, ok := t.newest(); ok && main.Seq == x.seq {
+				x.Outcome = string(main.Outcome) // which may be interrupted
+			}
 		}
 	case event.DecisionExplained:
 		t.explained(env, p, about.Call)
@@ -218,7 +225,29 @@ func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
 		return
 	}
 	t.Count++
-	t.Exchanges = appendNewest(t.Exchanges, maxExchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time})
+	t.Exchanges = appendNewest(t.Exchanges, maxExchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time, seq: env.Seq})
+}
+
+// goesOn counts a task without a prompt of its own as part of the exchange that it continues.
+func (t *Trace) goesOn(p event.TaskStarted) {
+	main, ok := t.newest()
+	if !ok || p.Kind != event.MainTask || t.exchange(p.ID) != nil {
+		return
+	}
+	for i := range t.Exchanges {
+		if x := &t.Exchanges[i]; x.seq == main.Seq {
+			x.Task, x.Outcome = p.ID, ""
+		}
+	}
+}
+
+// newest returns the newest exchange of the main conversation, if there is one.
+func (t *Trace) newest() (record.Exchange, bool) {
+	all := t.record.Exchanges()
+	if len(all) == 0 {
+		return record.Exchange{}, false
+	}
+	return all[len(all)-1], true
 }
 
 // appendNewest appends an item to a list of at most some, from which the oldest goes.

@@ -57,6 +57,30 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// What continues an exchange that was cut off is a part of it: its turns count there, and so does its outcome.
+func TestTraceOfAnExchangeThatIsContinued(t *testing.T) {
+	var tr Trace
+	at := func(task int, e event.Event) {
+		tr.Add(event.Envelope{Seq: uint64(tr.Last + 1), Time: tr.Last + 100, Task: task, Payload: e})
+	}
+	at(1, event.PromptSubmitted{ID: 1, Text: "go"})
+	at(1, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	at(1, event.TurnStarted{Number: 1})
+	at(0, event.SessionResumed{})
+	at(2, event.TaskStarted{ID: 2, Kind: event.MainTask})
+	at(2, event.Interrupted{Task: 2, CanContinue: true})
+	at(2, event.TaskFinished{ID: 2, Outcome: event.Completed})
+	if x := tr.Exchanges[0]; x.Outcome != "interrupted" {
+		t.Errorf("while it waits for Continue: %+v", x)
+	}
+	at(3, event.TaskStarted{ID: 3, Kind: event.MainTask})
+	at(3, event.TurnStarted{Number: 2})
+	at(3, event.TaskFinished{ID: 3, Outcome: event.Completed})
+	if x := tr.Exchanges[0]; len(tr.Exchanges) != 1 || x.Outcome != "completed" || x.Turns != 2 || x.Took != 900 {
+		t.Errorf("%+v", tr.Exchanges)
+	}
+}
+
 // The latest calls are explained by what was said of them and what decided, also when a session goes on that
 // an earlier program began, which explained none.
 func TestTraceOfDecisions(t *testing.T) {
