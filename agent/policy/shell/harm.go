@@ -3,8 +3,9 @@ package shell
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
+
+	"mvdan.cc/sh/v3/expand"
 
 	"buddy/texts"
 )
@@ -230,10 +231,7 @@ var (
 // home, the user's name and the current folder; else "".
 func homeward(d *folders, src string) string {
 	src = ansiRegexp().ReplaceAllStringFunc(src, func(s string) string {
-		text, err := strconv.Unquote(`"` + strings.ReplaceAll(s[2:len(s)-1], `"`, `\"`) + `"`)
-		if err != nil {
-			return s
-		}
+		text, _, _ := expand.Format(nil, s[2:len(s)-1], nil)
 		return text
 	})
 	src = strings.NewReplacer(`"`, "", `'`, "").Replace(src)

@@ -179,7 +179,7 @@ func unwrapped(text string) string {
 		return after
 	}
 	text = strings.NewReplacer("{}", "", "spawn ", "").Replace(text) // parallel, expect
-	if name, after, ok := strings.Cut(text, "="); ok && validName(strings.NewReplacer("-", "_", ".", "_").Replace(name)) {
+	if name, after, ok := strings.Cut(text, "="); ok && syntax.ValidName(strings.NewReplacer("-", "_", ".", "_").Replace(name)) {
 		return after
 	}
 	return text

@@ -13,12 +13,10 @@ import (
 // that look for settings, plugins or a version of themselves in the current folder: git, go,
 // cargo, npm, node, python, rg. A line must also satisfy the main table.
 var coreTools = sync.OnceValue(func() map[string]*spec {
-	m := make(map[string]*spec)
-	for _, s := range []spec{
+	return specs([]spec{
 		{name: "ls", flags: "-aAlhtrSRd1FinksC"},
 		{name: "cat", flags: "-nbsA"},
-		{name: "head", flags: "-n: -c: -q -#"},
-		{name: "tail", flags: "-n: -c: -q -#"},
+		{name: "head|tail", flags: "-n: -c: -q -#"},
 		{name: "wc", flags: "-lwcm"},
 		{name: "stat", flags: "-c: -L"},
 		{name: "du", flags: "-shakmcx -d:"},
@@ -36,54 +34,34 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 		{name: "ps", flags: "-eAfalxuwT -o: -p: -C: -u:", check: psCheck},
 		{name: "uptime", flags: "-p", max: -1},
 		{name: "free", flags: "-bkmgh", max: -1},
-		{name: "nproc", max: -1},
 		{name: "uname", flags: "-asnrvm", max: -1},
 		{name: "hostname", flags: "-s", max: -1},
 		{name: "date", flags: "-uR", check: dateCheck},
 		{name: "id", flags: "-unGgr", max: 1},
-		{name: "whoami", max: -1},
-		{name: "who", max: -1},
+		{name: "nproc|whoami|who", max: -1},
 		{name: "echo", raw: true, check: escapes},
-		{name: "md5sum", flags: "-b"},
-		{name: "sha256sum", flags: "-b"},
+		{name: "md5sum|sha256sum", flags: "-b"},
 		{name: "diff", flags: "-uqwbi", max: 2},
 		{name: "which", flags: "-a"},
 		{name: "ss", flags: "-tulnpaesH4"},
 		// The following talk to a service, which the sandbox cuts off.
-		{name: "docker ps", flags: dockerList},
-		{name: "docker images", flags: dockerList},
+		{name: "docker ps|images", flags: dockerList},
 		{name: "docker logs", flags: "-tn: --timestamps --tail: --since: --until:", max: 1},
 		{name: "docker inspect", flags: "-f: --format: --type:"},
-		{name: "docker top", max: 1},
+		{name: "docker top|diff", max: 1},
 		{name: "docker port", max: 2},
-		{name: "docker diff", max: 1},
 		{name: "docker stats", flags: "-a --no-stream", check: needs("--no-stream")},
-		{name: "docker version", max: -1},
-		{name: "docker info", max: -1},
-		{name: "docker network", max: 1, check: words("ls")},
-		{name: "docker volume", max: 1, check: words("ls")},
+		{name: "docker version|info", max: -1},
+		{name: "docker network|volume", max: 1, check: words("ls")},
 		{name: "systemctl", flags: systemctlCore, max: -1},
-		{name: "systemctl status", flags: systemctlCore},
-		{name: "systemctl is-active", flags: systemctlCore},
-		{name: "systemctl is-enabled", flags: systemctlCore},
-		{name: "systemctl is-failed", flags: systemctlCore},
-		{name: "systemctl list-units", flags: systemctlCore},
-		{name: "systemctl list-unit-files", flags: systemctlCore},
-		{name: "systemctl list-timers", flags: systemctlCore},
-		{name: "systemctl show", flags: systemctlCore},
-		{name: "systemctl cat", flags: systemctlCore},
+		{name: "systemctl status|is-active|is-enabled|is-failed|list-units|list-unit-files|list-timers|show|cat", flags: systemctlCore},
 		{name: "journalctl", flags: "-abekqrx -u: -n: -p: -o: -S: -U: -g: -t: --unit: --user-unit: --since: --until: --no-pager --lines: --priority: --output: --reverse --grep: --identifier: --utc --dmesg --boot --user --system --disk-usage --list-boots", max: -1},
 		{name: "crontab", flags: "-l", max: -1},
 		{name: "timedatectl", flags: "--no-pager", check: words("", "status", "show")},
-		{name: "tmux ls", max: -1},
-		{name: "tmux list-sessions", max: -1},
+		{name: "tmux ls|list-sessions", max: -1},
 		{name: "tmux list-windows", flags: "-a -t:", max: -1},
 		{name: "tmux list-panes", flags: "-as -t:", max: -1},
-	} {
-		s.compile()
-		m[s.name] = &s
-	}
-	return m
+	})
 })
 
 const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --plain --type: --state: --failed --user --lines: --property: --value --quiet"

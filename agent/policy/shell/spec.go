@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"buddy/texts"
@@ -8,11 +9,12 @@ import (
 
 // spec describes a read-only command.
 type spec struct {
-	name string // one word, or more with subcommands: git log
+	// name is one word, or more with subcommands. A row of a table may have alternatives: docker ps|images.
+	name string
 	// flags lists every flag that keeps the command read-only:
 	// -abc (single letters that combine), -n: (takes a value), -U? (value only attached), -abn: (both),
 	// --word, --word: (takes a value), --word? (value only after =), !word (one dash, as in
-	// Go), :: takes two values, < one that names a file.
+	// Go).
 	flags string
 	raw   bool // the command has no flags, or check judges them
 	max   int  // largest number of operands; 0 is any number, -1 none
@@ -20,7 +22,6 @@ type spec struct {
 	check func(c *call) string
 
 	parsed map[string]arity
-	files  map[string]bool // flags whose values are file names
 }
 
 // arity is the number of words that a flag takes.
@@ -30,7 +31,6 @@ const (
 	alone    arity = iota + 1
 	attached       // may have a value after = or in the same word
 	one            // the rest of the word, or the next word
-	two            // the next two words
 )
 
 // call is a command with its words sorted.
@@ -49,24 +49,15 @@ type flag struct {
 
 // has reports whether one of the flags is given.
 func (c *call) has(names ...string) bool {
-	for _, f := range c.flags {
-		for _, n := range names {
-			if f.name == n {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.flags, func(f flag) bool { return slices.Contains(names, f.name) })
 }
 
 // values returns the values given to the flags.
 func (c *call) values(names ...string) []arg {
 	var out []arg
 	for _, f := range c.flags {
-		for _, n := range names {
-			if f.name == n {
-				out = append(out, f.vals...)
-			}
+		if slices.Contains(names, f.name) {
+			out = append(out, f.vals...)
 		}
 	}
 	return out
@@ -80,38 +71,51 @@ func (c *call) given() (all []arg) {
 	return all
 }
 
+// specs returns the rows of a table by their names.
+func specs(rows []spec) map[string]*spec {
+	m := make(map[string]*spec, 2*len(rows))
+	for _, row := range rows {
+		names := []string{""}
+		for words := range strings.FieldsSeq(row.name) {
+			var longer []string
+			for word := range strings.SplitSeq(words, "|") {
+				for _, name := range names {
+					longer = append(longer, strings.TrimSpace(name+" "+word))
+				}
+			}
+			names = longer
+		}
+		row.compile()
+		for _, name := range names {
+			s := row
+			s.name, m[name] = name, &s
+		}
+	}
+	return m
+}
+
 // compile parses the list of flags.
 func (s *spec) compile() {
-	s.parsed, s.files = make(map[string]arity), make(map[string]bool)
+	s.parsed = make(map[string]arity)
 	for f := range strings.FieldsSeq(s.flags) {
-		n := alone
-		f, file := strings.CutSuffix(f, "<")
-		switch {
-		case file:
+		n, name := alone, strings.TrimRight(f, ":?")
+		switch f[len(name):] {
+		case ":":
 			n = one
-		case strings.HasSuffix(f, "::"):
-			f, n = f[:len(f)-2], two
-		case strings.HasSuffix(f, ":"):
-			f, n = f[:len(f)-1], one
-		case strings.HasSuffix(f, "?"):
-			f, n = f[:len(f)-1], attached
+		case "?":
+			n = attached
 		}
 		switch {
-		case strings.HasPrefix(f, "--"):
-			s.parsed[f] = n
-		case strings.HasPrefix(f, "!"): // one dash and a word, as in Go
-			s.parsed["-"+f[1:]], s.parsed["--"+f[1:]] = n, n
+		case strings.HasPrefix(name, "--"):
+			s.parsed[name] = n
+		case strings.HasPrefix(name, "!"):
+			s.parsed["-"+name[1:]], s.parsed["--"+name[1:]] = n, n
 		default:
-			for _, c := range f[1 : len(f)-1] {
+			for _, c := range name[1:] {
 				s.parsed["-"+string(c)] = alone
 			}
-			s.parsed["-"+f[len(f)-1:]] = n
+			s.parsed["-"+name[len(name)-1:]] = n
 		}
-		name := strings.TrimLeft(f, "-!")
-		if !strings.HasPrefix(f, "--") && !strings.HasPrefix(f, "!") {
-			name = f[len(f)-1:]
-		}
-		s.files["-"+name] = file
 	}
 }
 
@@ -130,9 +134,6 @@ func (s *spec) sort(words []arg) (*call, string) {
 			c.from = len(c.rest)
 			c.rest = append(c.rest, words[i+1:]...)
 			return c, ""
-		case s.valued(w):
-			name, value, _ := strings.Cut(w.vals[0].text, "=")
-			c.flags = append(c.flags, flag{name, []arg{literalArg(unescape(value))}})
 		case w.several():
 			return nil, "a word of " + s.name + " may become several, and flags: " + texts.ClipBytes(w.src, 60)
 		case !w.dash(), text == "-":
@@ -150,60 +151,44 @@ func (s *spec) sort(words []arg) (*call, string) {
 	return c, ""
 }
 
-// valued reports whether w is a long flag with a value that a shell may take for a pattern:
-// --include=*.go. All its possible matches begin with the same flag.
-func (s *spec) valued(w arg) bool {
-	if len(w.vals) != 1 || w.vals[0].kind != pattern {
-		return false
-	}
-	name, _, ok := strings.Cut(w.vals[0].text, "=")
-	return ok && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, `*?[\\`) && s.parsed[name] >= attached && !s.files[name[1:]]
-}
-
 // flag parses a word that begins with a dash and returns how many following words belong to
 // it.
 func (s *spec) flag(c *call, text string, next []arg) (int, string) {
-	if !ascii(text) {
-		return 0, s.refuse(text)
-	}
 	name, value, hasValue := strings.Cut(text, "=")
 	n := s.parsed[name]
-	if n == 0 && !strings.HasPrefix(text, "--") {
-		return s.cluster(c, text, next)
-	}
 	switch {
-	case n == 0, hasValue && n == alone, n == two && hasValue:
+	case n == 0 && !strings.HasPrefix(text, "--"):
+		return s.cluster(c, text, next)
+	case n == 0, hasValue && n == alone:
 		return 0, s.refuse(text)
 	case hasValue:
-		c.flags = append(c.flags, flag{name, []arg{literalArg(value)}})
-		return 0, ""
-	case n == alone || n == attached:
-		c.flags = append(c.flags, flag{name: name})
-		return 0, ""
+		c.add(name, literalArg(value))
+	case n == one:
+		return s.take(c, name, next)
+	default:
+		c.add(name)
 	}
-	return s.take(c, name, int(n-attached), next)
+	return 0, ""
 }
+
+func (c *call) add(name string, vals ...arg) { c.flags = append(c.flags, flag{name, vals}) }
 
 // cluster parses -abc: combined letters, the last perhaps with a value.
 func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	if digits(text[1:]) && s.parsed["-#"] != 0 {
-		c.flags = append(c.flags, flag{name: "-#"})
+		c.add("-#")
 		return 0, ""
 	}
 	for i := 1; i < len(text); i++ {
-		name := "-" + text[i:i+1]
-		rest := text[i+1:]
+		name, rest := "-"+text[i:i+1], text[i+1:]
 		switch n := s.parsed[name]; {
 		case n == alone:
-			c.flags = append(c.flags, flag{name: name})
-		case n == attached:
-			c.flags = append(c.flags, flag{name, []arg{literalArg(rest)}})
+			c.add(name)
+		case n == attached, n == one && rest != "":
+			c.add(name, literalArg(rest))
 			return 0, ""
-		case n == one && rest != "":
-			c.flags = append(c.flags, flag{name, []arg{literalArg(rest)}})
-			return 0, ""
-		case n == one || n == two && rest == "":
-			return s.take(c, name, int(n-attached), next)
+		case n == one:
+			return s.take(c, name, next)
 		default:
 			return 0, s.refuse(text)
 		}
@@ -211,21 +196,20 @@ func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	return 0, ""
 }
 
-// take assigns the words that follow a flag. A value that looks like a flag is refused: if the
+// take assigns the word that follows a flag. A value that looks like a flag is refused: if the
 // command does not take a value here, it would be one.
-func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
-	if len(next) < n {
+func (s *spec) take(c *call, name string, next []arg) (int, string) {
+	if len(next) == 0 {
 		return 0, s.name + " " + name + " lacks its value"
 	}
-	for _, w := range next[:n] {
-		text, known := w.lit()
-		number := known && len(text) > 1 && digits(strings.TrimLeft(text[1:], "+"))
-		if w.split || (w.dash() && !number && text != "-") {
-			return 0, "the value of " + s.name + " " + name + " may be a flag: " + texts.ClipBytes(w.src, 60)
-		}
+	w := next[0]
+	text, known := w.lit()
+	number := known && len(text) > 1 && digits(strings.TrimLeft(text[1:], "+"))
+	if w.split || w.dash() && !number && text != "-" {
+		return 0, "the value of " + s.name + " " + name + " may be a flag: " + texts.ClipBytes(w.src, 60)
 	}
-	c.flags = append(c.flags, flag{name, next[:n]})
-	return n, ""
+	c.add(name, w)
+	return 1, ""
 }
 
 func (s *spec) refuse(text string) string {

@@ -68,13 +68,9 @@ func (s *scope) note(name string, number bool) *variable {
 
 // poison records that a variable of this name may get any value.
 func (s *scope) poison(name string) {
-	if name != "" && validName(name) {
+	if syntax.ValidName(name) {
 		s.note(name, false).times++
 	}
-}
-
-func validName(s string) bool {
-	return s != "" && (s[0] < '0' || s[0] > '9') && plain(s, "_")
 }
 
 func (s *scope) assigned(as *syntax.Assign) {
@@ -112,21 +108,14 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	name := as.Name.Value
 	a.folders.adrift = a.folders.adrift || redirectsGit(name)
 	if as.Index != nil {
-		a.arithmetic(as.Index)
+		a.words(as.Index)
 	}
 	value := literalArg("")
 	if as.Value != nil {
 		value = a.word(as.Value)
 	}
 	if as.Array != nil {
-		for _, e := range as.Array.Elems {
-			if e.Index != nil {
-				a.arithmetic(e.Index)
-			}
-			if e.Value != nil {
-				a.word(e.Value)
-			}
-		}
+		a.words(as.Array)
 	}
 	if why := assignable(name, value, exported); why != "" {
 		a.rep.other(why)
@@ -180,7 +169,7 @@ func assignable(name string, value arg, exported bool) string {
 
 // param appends a parameter expansion.
 func (b *builder) param(p *syntax.ParamExp, quoted bool) {
-	b.modifiers(p)
+	b.a.words(p)
 	name := ""
 	if p.Param != nil {
 		name = p.Param.Value
@@ -246,45 +235,6 @@ func (b *builder) folder(name string) bool {
 		return false
 	}
 	return true
-}
-
-// modifiers visits what is inside ${…}.
-func (b *builder) modifiers(p *syntax.ParamExp) {
-	a := b.a
-	if p.Index != nil {
-		a.arithmetic(p.Index)
-	}
-	if p.Slice != nil {
-		a.arithmetic(p.Slice.Offset)
-		a.arithmetic(p.Slice.Length)
-	}
-	if p.Repl != nil {
-		a.word(p.Repl.Orig)
-		a.word(p.Repl.With)
-	}
-	if p.Exp != nil {
-		a.word(p.Exp.Word)
-	}
-}
-
-// arithmetic visits the commands in an expression.
-func (a *analyser) arithmetic(x syntax.ArithmExpr) {
-	switch x := x.(type) {
-	case *syntax.Word:
-		a.word(x)
-	case *syntax.ParenArithm:
-		a.arithmetic(x.X)
-	case *syntax.UnaryArithm:
-		a.arithmetic(x.X)
-	case *syntax.BinaryArithm:
-		a.arithmetic(x.X)
-		a.arithmetic(x.Y)
-	}
-}
-
-func (b *builder) arithmetic(p *syntax.ArithmExp) {
-	b.a.arithmetic(p.X)
-	b.text("1")
 }
 
 // substitution appends the output of $(…).

@@ -59,8 +59,8 @@ func (a *analyser) cmd(c syntax.Command, in input) {
 		a.scope.maybe(func() { a.caseClause(c, in) })
 	case *syntax.TimeClause:
 		a.stmt(c.Stmt, in)
-	case *syntax.TestClause:
-		a.test(c.X)
+	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:
+		a.words(c)
 	default:
 		a.rare(c, in)
 	}
@@ -112,9 +112,7 @@ func (a *analyser) forClause(c *syntax.ForClause, in input) {
 			a.scope.sure[l.Name.Value] = len(vals) > 0
 		}
 	case *syntax.CStyleLoop:
-		a.arithmetic(l.Init)
-		a.arithmetic(l.Cond)
-		a.arithmetic(l.Post)
+		a.words(l)
 	}
 	a.body(c.Do, in)
 }
@@ -149,12 +147,6 @@ func (a *analyser) rare(c syntax.Command, in input) {
 		a.stmt(c.Stmt, in)
 	case *syntax.DeclClause:
 		a.declare(c)
-	case *syntax.ArithmCmd:
-		a.arithmetic(c.X)
-	case *syntax.LetClause:
-		for _, x := range c.Exprs {
-			a.arithmetic(x)
-		}
 	default:
 		a.rep.other("a construct that is not understood")
 	}
@@ -305,19 +297,13 @@ func (r *Report) writes(w arg) {
 	}
 }
 
-// test visits [[ … ]].
-func (a *analyser) test(x syntax.TestExpr) {
-	switch x := x.(type) {
-	case *syntax.Word:
-		a.word(x)
-	case *syntax.ParenTest:
-		a.test(x.X)
-	case *syntax.UnaryTest:
-		a.test(x.X)
-	case *syntax.BinaryTest:
-		a.test(x.X)
-		a.test(x.Y)
-	default:
-		a.rep.other("a test that is not understood")
-	}
+// words visits the words of an expression, of a test or of what is inside ${…}.
+func (a *analyser) words(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		w, ok := n.(*syntax.Word)
+		if ok {
+			a.word(w)
+		}
+		return !ok
+	})
 }

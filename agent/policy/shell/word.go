@@ -196,7 +196,8 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 	case *syntax.CmdSubst:
 		b.substitution(p, quoted)
 	case *syntax.ArithmExp:
-		b.arithmetic(p)
+		b.a.words(p)
+		b.text("1")
 	case *syntax.ProcSubst:
 		b.process(p)
 	default:
@@ -279,38 +280,21 @@ func (b *builder) tilde(s string) string {
 	return s
 }
 
-func (b *builder) single(q *syntax.SglQuoted) {
-	if !q.Dollar {
-		b.text(q.Value)
-		return
-	}
-	s, ok := ansi(q.Value)
-	if !ok {
-		b.unknown("an escape in $'…'")
-		return
-	}
-	b.arg.odd = true
-	b.text(s)
-}
+// sameEscapes matches what stands in $'…' if all shells which have it read it alike. \' is not in it: it ends the string in a
+// POSIX shell.
+var sameEscapes = texts.Regexp(`^([^\\]|\\[nt\\"])*$`)
 
-// ansi decodes those escapes of $'…' that all shells which have it read alike.
-func ansi(s string) (string, bool) {
-	var sb strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			sb.WriteByte(s[i])
-			continue
+func (b *builder) single(q *syntax.SglQuoted) {
+	text := q.Value
+	if q.Dollar {
+		if !sameEscapes().MatchString(text) {
+			b.unknown("an escape in $'…'")
+			return
 		}
-		if i++; i == len(s) {
-			return "", false
-		}
-		c := strings.IndexByte(`nt\"`, s[i]) // not \', which ends the string in a POSIX shell
-		if c < 0 {
-			return "", false
-		}
-		sb.WriteByte("\n\t\\\""[c])
+		b.arg.odd = true
+		text, _, _ = expand.Format(nil, text, nil)
 	}
-	return sb.String(), true
+	b.text(text)
 }
 
 // unknown marks the word and the program as not read-only.
@@ -353,18 +337,13 @@ func (b *builder) alternatives(values []val) {
 func join(v, add val) val {
 	switch {
 	case v.kind == dynamic:
-		v.kind = dynamic
-		return v
-	case add.kind == dynamic:
-		v.text += escape(add.text)
-		v.kind = dynamic
 		return v
 	case add.kind == pattern:
 		v.text += add.text
-		v.kind = pattern
-		return v
+	default:
+		v.text += escape(add.text)
 	}
-	v.text += escape(add.text)
+	v.kind = max(v.kind, add.kind)
 	return v
 }
 

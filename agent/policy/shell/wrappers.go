@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"buddy/texts"
 )
 
@@ -144,7 +146,7 @@ func (a *analyser) guess(words []arg, via []string, in input) bool {
 
 func isAssignment(s string) bool {
 	name, _, ok := strings.Cut(s, "=")
-	return ok && validName(name)
+	return ok && syntax.ValidName(name)
 }
 
 // wrapEnv strips env and its assignments.
