@@ -30,7 +30,7 @@ func (a *analyser) command(words []arg, via []string, in input) {
 		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
-		if wrap(a, words, via, in) {
+		if wrap(a, name, words, via, in) {
 			return
 		}
 	}

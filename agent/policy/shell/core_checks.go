@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp/syntax"
 	"strings"
 
 	"buddy/texts"
@@ -47,9 +48,6 @@ func psCheck(c *call) string {
 // hunts are words typical of a search for secrets.
 var hunts = []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "private", "credential", "auth", "akia", "begin", "bearer", "pwd", "ssh-rsa", "aws_"}
 
-// quietFlags make grep print names or numbers instead of lines.
-var quietFlags = []string{"-l", "-L", "-c", "-q"}
-
 // grepCheck requires a selective pattern of a search through whole folders, which else prints the secrets among the files.
 func grepCheck(c *call) string {
 	patterns := c.values("-e")
@@ -59,95 +57,52 @@ func grepCheck(c *call) string {
 		}
 		patterns = c.rest[:1]
 	}
-	if c.has("-r", "-R") && !c.has(quietFlags...) && !selectiveAll(c, patterns) {
-		return "grep for this pattern prints what secrets there are among the files"
+	prints := c.has("-r", "-R") && !c.has("-l", "-L", "-c", "-q") // lines, not names or numbers
+	for _, w := range patterns {
+		if s, _ := w.lit(); prints && (c.has("-v") || texts.HasAny(s, hunts...) || !selective(s, c.has("-F"))) {
+			return "grep for this pattern prints what secrets there are among the files"
+		}
 	}
 	return ""
 }
 
-// selectiveAll reports whether every pattern is selective.
-func selectiveAll(c *call, patterns []arg) bool {
-	if c.has("-v", "--invert-match", "-f", "--file", "--passthru") || len(patterns) == 0 {
-		return false
-	}
-	fixed := c.has("-F", "--fixed-strings") || c.spec.name == "fgrep"
-	for _, w := range patterns {
-		s, ok := w.lit()
-		if len(w.vals) == 1 && w.vals[0].kind == pattern { // unquoted, but matches no file
-			s, ok = w.vals[0].text, true
-		}
-		if !ok || texts.HasAny(s, hunts...) || !selective(s, fixed) {
-			return false
-		}
-	}
-	return true
-}
+// escapeRegexp matches escapes in a pattern of grep besides those of groups and alternatives.
+var escapeRegexp = texts.Regexp(`\\[^|()]`)
 
 // selective reports whether every line that the pattern matches contains at least three given
-// characters in a row.
+// characters in a row. Groups and alternatives count in every dialect of patterns.
 func selective(s string, fixed bool) bool {
-	if fixed {
+	switch {
+	case fixed:
 		return len(strings.TrimSpace(s)) >= 3 && !strings.Contains(s, "\n")
+	case texts.HasAny(s, `\?`, `\+`, `\{`):
+		return false
 	}
-	var k certain
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '\\' && i+1 < len(s) {
-			i++
-			switch s[i] {
-			case '|', '(', ')':
-				c = s[i] // their meaning without \ in other dialects
-			case '?', '+', '{':
-				return false
-			default:
-				c = '.'
-			}
-		}
-		if c == '[' {
-			i += max(0, strings.IndexByte(s[i:], ']'))
-		}
-		if !k.take(c) {
-			return false
-		}
+	s = strings.NewReplacer(`\`, "", "\n", "|").Replace(escapeRegexp().ReplaceAllLiteralString(s, "."))
+	re, err := syntax.Parse(s, syntax.POSIX)
+	if err != nil { // a parenthesis may stand for itself
+		re, err = syntax.Parse(strings.NewReplacer("(", ".", ")", ".").Replace(s), syntax.POSIX)
 	}
-	return k.best >= 3
+	return err == nil && certain(re) >= 3
 }
 
-// certain counts the consecutive characters that every match of a pattern contains.
-type certain struct {
-	best, run int
-	depth     int // open groups, which may be optional
-}
-
-// take advances by one character; it returns false if an alternative ends that is not
-// selective.
-func (k *certain) take(c byte) bool {
-	switch c {
-	case '|', '\n':
-		if k.depth == 0 && k.best < 3 {
-			return false
+// certain returns how many characters in a row every match contains.
+func certain(re *syntax.Regexp) int {
+	most, least := 0, len(re.Rune)
+	for i, sub := range re.Sub {
+		n := certain(sub)
+		most = max(most, n)
+		if least = min(least, n); i == 0 {
+			least = n
 		}
-		if k.run = 0; k.depth == 0 {
-			k.best = 0
-		}
-	case '(':
-		k.depth, k.run = k.depth+1, 0
-	case ')':
-		k.depth, k.run = k.depth-1, 0
-	case '*', '?', '{':
-		if k.run > 0 && k.best == k.run {
-			k.best-- // the previous character is optional
-		}
-		k.run = 0
-	case '.', '^', '$', '+', '[':
-		k.run = 0
-	default:
-		k.run++
 	}
-	if k.depth == 0 {
-		k.best = max(k.best, k.run)
+	switch re.Op {
+	case syntax.OpLiteral, syntax.OpAlternate:
+		return least
+	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+		return most
 	}
-	return true
+	return 0
 }
 
 // escapes refuses sequences that make a terminal do more than show colours.

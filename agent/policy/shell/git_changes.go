@@ -14,7 +14,7 @@ type gitRow struct {
 }
 
 // gitActs lists what commands of git do to history and to uncommitted work. Of the rows with a
-// name the first that applies counts, the worst come first. Kind "" changes neither.
+// name the first that applies counts, the worst come first. Kind "" changes neither, as what no row fits.
 var gitActs = []gitRow{
 	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
 	{name: "commit", kind: GitRecords, does: "makes a commit"},
@@ -43,13 +43,9 @@ var gitActs = []gitRow{
 	{name: "push", kind: GitPublishes, does: "publishes commits"},
 	{name: "fetch", with: "--upload-pack", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "fetch", with: "+ x:y -f --force --refmap --stdin -P --prune-tags", kind: GitRewrites, does: "moves or deletes branches or tags of this repository"},
-	{name: "fetch"},
 	{name: "clone", with: "-u --upload-pack -c --config --template", kind: GitRuns, does: "may run a program that its options name"},
-	{name: "clone"},
 	{name: "ls-remote", with: "--upload-pack --exec", kind: GitRuns, does: "may run a program that its options name"},
-	{name: "ls-remote"},
 	{name: "archive", with: "--exec", kind: GitRuns, does: "may run a program that its options name"},
-	{name: "archive"},
 	{name: "remote"},
 	{name: "send-pack", with: "--receive-pack --exec", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "send-pack", kind: GitReplaces, does: "may replace what is published"},
@@ -62,7 +58,6 @@ var gitActs = []gitRow{
 	{name: "reset", kind: GitRewrites, does: "moves the branch or takes changes out of the index"},
 	{name: "branch", with: "-D -f --force -M -C", kind: GitLoses, does: "drops the branch or where it was, with commits that may be nowhere else", loss: LosesBranch},
 	{name: "branch", with: "-d --delete", kind: GitRewrites, does: "deletes a branch"},
-	{name: "branch"},
 	{name: "update-ref", kind: GitRewrites, does: "moves or deletes a branch"},
 	{name: "symbolic-ref", kind: GitRewrites, does: "changes which branch is checked out"},
 	{name: "replace", kind: GitRewrites, does: "replaces commits"},
@@ -71,7 +66,6 @@ var gitActs = []gitRow{
 	{name: "fast-import", kind: GitRewrites, does: "writes commits and moves branches"},
 	{name: "reflog", kind: GitRewrites, does: "may forget where branches were"},
 	{name: "gc", with: "--prune", kind: GitRewrites, does: "deletes what no branch reaches"},
-	{name: "gc"},
 	{name: "prune", kind: GitRewrites, does: "deletes what no branch reaches"},
 
 	{name: "checkout", with: "--", kind: GitLoses, does: "discards changes of files", loss: LosesPaths},
@@ -91,17 +85,13 @@ var gitActs = []gitRow{
 	{name: "clean", with: "-X", kind: GitLoses, does: "deletes files that git ignores", loss: LosesOnlyIgnored},
 	{name: "clean", kind: GitLoses, does: "deletes files that are not in git", loss: LosesUntracked},
 	{name: "rm", with: "-f --force", kind: GitLoses, does: "deletes files with their changes", loss: LosesPaths},
-	{name: "rm"},
 	{name: "mv", with: "-f --force", kind: GitLoses, does: "overwrites a file", loss: LosesPaths},
-	{name: "mv"},
 	{name: "read-tree", kind: GitLoses, does: "may discard changes that are not committed", loss: LosesChanges},
 	{name: "checkout-index", kind: GitLoses, does: "may discard changes that are not committed", loss: LosesChanges},
 	{name: "worktree remove", with: "-f --force", kind: GitLoses, does: "deletes a worktree with its changes", loss: LosesWorktree},
-	{name: "worktree"},
 	{name: "submodule foreach", kind: GitRuns, does: "runs a program in each submodule"},
 	{name: "submodule update", with: "-f --force", kind: GitLoses, does: "discards changes in submodules", loss: LosesUnknown},
 	{name: "submodule deinit", kind: GitLoses, does: "deletes the files of submodules", loss: LosesUnknown},
-	{name: "submodule"},
 }
 
 // gitValues are the flags of subcommands whose value may be the next word.

@@ -50,10 +50,10 @@ func (a *analyser) harms(name string, words []arg) {
 // erases records what the table of erasers says about a command.
 func erases(a *analyser, kind, name string, words []arg) {
 	for _, e := range erasers {
-		if e.name != kind || e.with != "" && !given(words, e.with) || given(words, e.safe) || e.disk && !namesDisk(&a.folders, words) {
+		if !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) || e.disk && !namesDisk(&a.folders, words) {
 			continue
 		}
-		if len(words) > 1 || e.with == "" && !e.disk && e.name != "userdel" && e.name != "deluser" {
+		if len(words) > 1 || e.with == "" && !e.disk && !strings.HasPrefix(e.name, "userdel") {
 			a.rep.harm(name+" "+e.does, doItByHand)
 		}
 	}

@@ -19,7 +19,7 @@ var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /u
 
 // eraser is a row of the table of programs that erase disks or partitions.
 type eraser struct {
-	name string
+	name string // one or more
 	with string // words of which one must be given; "" needs none. Single letters count in clusters of flags
 	safe string // words with which it only reads
 	disk bool   // only where it names a disk, or a word that is computed
@@ -28,12 +28,8 @@ type eraser struct {
 
 // erasers lists the programs that erase a disk when they are used as a row says.
 var erasers = []eraser{
-	{name: "mkfs", disk: true, does: "makes a file system, which erases what was there"},
-	{name: "mke2fs", disk: true, does: "makes a file system, which erases what was there"},
+	{name: "mkfs mke2fs newfs mkdosfs mkntfs", disk: true, does: "makes a file system, which erases what was there"},
 	{name: "mkswap", disk: true, does: "makes a swap area, which erases what was there"},
-	{name: "newfs", disk: true, does: "makes a file system, which erases what was there"},
-	{name: "mkdosfs", disk: true, does: "makes a file system, which erases what was there"},
-	{name: "mkntfs", disk: true, does: "makes a file system, which erases what was there"},
 	{name: "wipefs", with: "-a --all -o --offset", safe: "-n --no-act", disk: true, does: "erases signatures, which hides what was there"},
 	{name: "blkdiscard", disk: true, does: "discards all blocks of the disk"},
 	{name: "badblocks", with: "-w", disk: true, does: "overwrites the disk"},
@@ -61,8 +57,7 @@ var erasers = []eraser{
 	{name: "flashrom", with: "-w --write -E --erase", does: "overwrites the firmware"},
 	{name: "efibootmgr", with: "-B --delete-bootnum", does: "deletes what the machine starts from"},
 	{name: "diskutil", with: "eraseDisk eraseVolume eraseall zeroDisk randomDisk secureErase partitionDisk reformat", does: "erases a disk"},
-	{name: "userdel", does: "deletes a user, perhaps with the home", safe: "-h --help"},
-	{name: "deluser", does: "deletes a user, perhaps with the home", safe: "-h --help"},
+	{name: "userdel deluser", does: "deletes a user, perhaps with the home", safe: "-h --help"},
 	{name: "crontab", with: "-r", does: "deletes all jobs of the user, without a copy"},
 	{name: "crontab", with: "/dev/null", does: "replaces all jobs of the user by none"},
 	{name: "killall5", does: "ends all processes", safe: "-h --help"},

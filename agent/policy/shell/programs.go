@@ -86,29 +86,18 @@ func (c Command) Begins(prefix []string) Match {
 // spellings returns the prefixes that mean the same as one.
 func spellings(prefix []string) [][]string {
 	all := [][]string{prefix}
-	p := programOfName(path.Base(prefix[0]))
-	for pair := range strings.SplitSeq(p.same, ", ") {
-		from, to, ok := strings.Cut(pair, "=")
-		if !ok {
-			continue
-		}
-		a, b := strings.Fields(from), strings.Fields(to)
-		for _, one := range all {
-			rest := one[1:]
-			if len(a) <= len(rest) && slices.Equal(rest[:len(a)], a) {
-				all = append(all, slices.Concat(one[:1], b, rest[len(a):]))
+	same := programOfName(path.Base(prefix[0])).same
+	for _, back := range []bool{false, true} {
+		for pair := range strings.SplitSeq(same, ", ") {
+			left, right, ok := strings.Cut(pair, "=")
+			from, to := strings.Fields(left), strings.Fields(right)
+			if back {
+				from, to = to, from
 			}
-		}
-	}
-	for pair := range strings.SplitSeq(p.same, ", ") {
-		from, to, ok := strings.Cut(pair, "=")
-		b := strings.Fields(to)
-		if !ok {
-			continue
-		}
-		for _, one := range all {
-			if rest := one[1:]; len(b) <= len(rest) && slices.Equal(rest[:len(b)], b) {
-				all = append(all, slices.Concat(one[:1], strings.Fields(from), rest[len(b):]))
+			for _, one := range all {
+				if rest := one[1:]; ok && len(from) <= len(rest) && slices.Equal(rest[:len(from)], from) {
+					all = append(all, slices.Concat(one[:1], to, rest[len(from):]))
+				}
 			}
 		}
 	}
@@ -204,7 +193,7 @@ func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
 			rest = slices.Concat([]Arg{{Text: part}}, rest)
 		}
 		return rest, true
-	case strings.HasPrefix(base, want+"-") && p.name == want: // git-push
+	case strings.HasPrefix(base, want+"-") && (p.name == want || p.hosts && p.valued == ""): // git-push, rsync-ssl
 		return slices.Concat([]Arg{{Text: base[len(want)+1:]}}, rest), true
 	}
 	return nil, false

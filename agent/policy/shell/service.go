@@ -45,8 +45,8 @@ func lookup(name string, words []arg) (*spec, []arg) {
 	if !ok {
 		return table[name], rest
 	}
-	n := leading(globals, rest)
-	if n < 0 {
+	_, n, why := globals.leading(rest)
+	if why != "" {
 		return nil, nil
 	}
 	key := name
@@ -69,24 +69,6 @@ func lookup(name string, words []arg) (*spec, []arg) {
 		return table[name], rest
 	}
 	return found, rest[after:]
-}
-
-// leading counts the flags of the program before its subcommand; -1 if one is unknown.
-func leading(s *spec, words []arg) int {
-	c, n := &call{spec: s}, len(words)
-	for i := 0; i < len(words); {
-		text, known := words[i].lit()
-		if !known || !strings.HasPrefix(text, "-") || text == "-" {
-			n = i
-			break
-		}
-		used, why := s.flag(c, text, words[i+1:])
-		if why != "" {
-			return -1
-		}
-		i += 1 + used
-	}
-	return n
 }
 
 // needs returns a check that one of the flags is given, without which the command does

@@ -16,9 +16,10 @@ type spec struct {
 	// --word, --word: (takes a value), --word? (value only after =), !word (one dash, as in
 	// Go).
 	flags string
-	raw   bool // the command has no flags, or check judges them
-	max   int  // largest number of operands; 0 is any number, -1 none
-	own   int  // operands that are not files
+	raw   bool   // the command has no flags, or check judges them
+	max   int    // largest number of operands; 0 is any number, -1 none
+	own   int    // operands that are not files
+	asks  string // of a wrapper: why it needs approval, continuing a sentence
 	check func(c *call) string
 
 	parsed map[string]arity
@@ -194,6 +195,26 @@ func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 		}
 	}
 	return 0, ""
+}
+
+// leading sorts the flags that words begin with and returns their number, or why one is not known.
+func (s *spec) leading(words []arg) (c *call, n int, why string) {
+	c = &call{spec: s}
+	for n < len(words) {
+		text, known := words[n].lit()
+		if !known || !strings.HasPrefix(text, "-") || text == "-" {
+			break
+		}
+		if n++; text == "--" {
+			break
+		}
+		used, why := s.flag(c, text, words[n:])
+		if why != "" {
+			return c, n, why
+		}
+		n += used
+	}
+	return c, n, ""
 }
 
 // take assigns the word that follows a flag. A value that looks like a flag is refused: if the

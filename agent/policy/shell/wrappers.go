@@ -11,12 +11,11 @@ import (
 
 // wrappers are commands that run another one, which is judged instead. Each returns whether it
 // has handled the words.
-var wrappers map[string]func(a *analyser, words []arg, via []string, in input) bool
+var wrappers map[string]func(a *analyser, name string, words []arg, via []string, in input) bool
 
 func init() { // the functions refer to the map
-	wrappers = map[string]func(a *analyser, words []arg, via []string, in input) bool{
-		"env": wrapEnv, "command": wrapCommand, "xargs": wrapXargs, "find": wrapFind, "ssh": wrapSSH,
-		"eval": wrapEval, "su": wrapSu, "busybox": wrapBusybox, "toybox": wrapBusybox,
+	wrappers = map[string]func(a *analyser, name string, words []arg, via []string, in input) bool{
+		"xargs": wrapXargs, "find": wrapFind, "ssh": wrapSSH, "eval": wrapEval, "su": wrapSu,
 	}
 	for name := range prefixes {
 		wrappers[name] = wrapPrefix
@@ -28,94 +27,89 @@ func init() { // the functions refer to the map
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"}
 
-// prefixes are wrappers of the form: name, flags, own operands, command.
-var prefixes = map[string]struct {
-	flags string // as in spec
-	own   int    // operands of its own
-	asks  string // why it needs approval even if the command does not, or ""
-}{
-	"nice":     {flags: "-n: --adjustment: -#"},
-	"timeout":  {flags: "-k: -s: -v --kill-after: --signal: --preserve-status --foreground --verbose", own: 1},
-	"gtimeout": {flags: "-k: -s: -v --kill-after: --signal: --preserve-status --foreground --verbose", own: 1},
-	"time":     {flags: "-p -v"},
-	"stdbuf":   {flags: "-i: -o: -e: --input: --output: --error:"},
-	"ionice":   {flags: "-c: -n: -t --class: --classdata: --ignore"},
-	"builtin":  {},
-	"nohup":    {asks: "nohup lets it run on and writes its output to a file"},
-	"setsid":   {flags: "-c -f -w --ctty --fork --wait", asks: "setsid takes it out of reach of a cancel"},
-	"exec":     {flags: "-c -l -a:", asks: "exec replaces the shell"},
-	"sudo": {flags: "-A -b -E -e -H -i -K -k -l -n -P -S -s -v -g: -h: -p: -u: -C: -D: -R: -r: -t: -T: -U: " +
+// prefixes are wrappers of the form: name, flags, own operands, command. What a row asks with is why it needs approval even if
+// the command does not.
+var prefixes = specs([]spec{
+	{name: "nice", flags: "-n: --adjustment: -#"},
+	{name: "env", flags: "-i -u: -C: --ignore-environment --unset: --chdir:"},
+	{name: "command", flags: "-p"},
+	{name: "timeout|gtimeout", flags: "-k: -s: -v --kill-after: --signal: --preserve-status --foreground --verbose", own: 1},
+	{name: "time", flags: "-p -v"},
+	{name: "stdbuf", flags: "-i: -o: -e: --input: --output: --error:"},
+	{name: "ionice", flags: "-c: -n: -t --class: --classdata: --ignore"},
+	{name: "builtin"},
+	{name: "nohup", asks: "lets it run on and writes its output to a file"},
+	{name: "setsid", flags: "-c -f -w --ctty --fork --wait", asks: "takes it out of reach of a cancel"},
+	{name: "exec", flags: "-c -l -a:", asks: "replaces the shell"},
+	{name: "sudo", flags: "-A -b -E -e -H -i -K -k -l -n -P -S -s -v -g: -h: -p: -u: -C: -D: -R: -r: -t: -T: -U: " +
 		"--user: --group: --login --shell --non-interactive --preserve-env? --stdin --set-home --host: --chdir:"},
-	"doas":        {flags: "-n -s -L -u: -C:"},
-	"pkexec":      {flags: "--user: --disable-internal-agent --keep-cwd"},
-	"run0":        {flags: "-u: --user: -D: --chdir:"},
-	"strace":      {flags: "-f -v -c -o: -e: -p: -s:", asks: "strace changes how it runs"},
-	"watch":       {flags: "-n: -d -t -b -e -g -c -x --interval: --differences --no-title", asks: "watch runs it again and again"},
-	"flock":       {flags: "-n -x -s -w: -e -u", own: 1, asks: "flock makes a lock file"},
-	"chroot":      {own: 1, asks: "chroot changes what the paths mean"},
-	"unshare":     {flags: "-r -n -m -p -f -U", asks: "unshare changes what it sees"},
-	"taskset":     {flags: "-c -p -a", own: 1, asks: "taskset sets where it runs"},
-	"chrt":        {flags: "-f -r -b -i -o", own: 1, asks: "chrt sets its priority"},
-	"systemd-run": {flags: "--user --scope --pty --wait -p: -u: --unit: -t -P", asks: "systemd-run starts it as a service"},
-	"parallel":    {flags: "-j: -k -0", asks: "parallel runs commands that it makes of its input"},
-	"entr":        {flags: "-r -c -d -p -n -s -z", asks: "entr runs it at each change"},
-	"caffeinate":  {flags: "-d -i -m -s", asks: "caffeinate keeps the machine awake"},
-	"proxychains": {asks: "proxychains sends it through the network"},
-	"script":      {flags: "-q -c: -f -a -e", own: 1, asks: "script writes what it prints to a file"},
-	"fakeroot":    {asks: "fakeroot changes what it sees"},
-	"xvfb-run":    {flags: "-a", asks: "xvfb-run starts a server"},
-	"runuser":     {flags: "-u: --user: -g: -G: -l -m"},
-	"setpriv":     {flags: "--reuid: --regid: --clear-groups --init-groups --no-new-privs", asks: "setpriv changes its rights"},
-	"nsenter":     {flags: "-t: --target: -a -m -u -i -n -p -U -F --all --mount --net --pid", asks: "nsenter changes what it sees"},
-	"setarch":     {flags: "-R -3", own: 1, asks: "setarch changes how it runs"},
-	"firejail":    {flags: "--quiet --noprofile", asks: "firejail changes what it sees"},
-	"proot":       {flags: "-0 -r: -b: -w:", asks: "proot changes what it sees"},
-	"torsocks":    {asks: "torsocks sends it through the network"},
-	"torify":      {asks: "torify sends it through the network"},
-	"unbuffer":    {flags: "-p", asks: "unbuffer gives it a terminal"},
-	"sshpass":     {flags: "-p: -f: -e -d:", asks: "sshpass types a password"},
-	"prlimit":     {flags: "--nofile: --nproc: --cpu: --as:", asks: "prlimit sets its limits"},
-	"numactl":     {flags: "-N: -m: -C: -i: -p:", asks: "numactl sets where it runs"},
-	"gosu":        {own: 1, asks: "gosu changes the user"},
-	"su-exec":     {own: 1, asks: "su-exec changes the user"},
-	"valgrind":    {flags: "-q -v", asks: "valgrind changes how it runs"},
-	"ltrace":      {flags: "-f -o: -e: -p:", asks: "ltrace changes how it runs"},
-}
+	{name: "doas", flags: "-n -s -L -u: -C:"},
+	{name: "pkexec", flags: "--user: --disable-internal-agent --keep-cwd"},
+	{name: "run0", flags: "-u: --user: -D: --chdir:"},
+	{name: "strace", flags: "-f -v -c -o: -e: -p: -s:", asks: "changes how it runs"},
+	{name: "watch", flags: "-n: -d -t -b -e -g -c -x --interval: --differences --no-title", asks: "runs it again and again"},
+	{name: "flock", flags: "-n -x -s -w: -e -u", own: 1, asks: "makes a lock file"},
+	{name: "chroot", own: 1, asks: "changes what the paths mean"},
+	{name: "unshare", flags: "-r -n -m -p -f -U", asks: "changes what it sees"},
+	{name: "taskset", flags: "-c -p -a", own: 1, asks: "sets where it runs"},
+	{name: "chrt", flags: "-f -r -b -i -o", own: 1, asks: "sets its priority"},
+	{name: "systemd-run", flags: "--user --scope --pty --wait -p: -u: --unit: -t -P", asks: "starts it as a service"},
+	{name: "parallel", flags: "-j: -k -0", asks: "runs commands that it makes of its input"},
+	{name: "entr", flags: "-r -c -d -p -n -s -z", asks: "runs it at each change"},
+	{name: "caffeinate", flags: "-d -i -m -s", asks: "keeps the machine awake"},
+	{name: "proxychains|torsocks|torify", asks: "sends it through the network"},
+	{name: "script", flags: "-q -c: -f -a -e", own: 1, asks: "writes what it prints to a file"},
+	{name: "fakeroot", asks: "changes what it sees"},
+	{name: "xvfb-run", flags: "-a", asks: "starts a server"},
+	{name: "runuser", flags: "-u: --user: -g: -G: -l -m"},
+	{name: "setpriv", flags: "--reuid: --regid: --clear-groups --init-groups --no-new-privs", asks: "changes its rights"},
+	{name: "nsenter", flags: "-t: --target: -a -m -u -i -n -p -U -F --all --mount --net --pid", asks: "changes what it sees"},
+	{name: "setarch", flags: "-R -3", own: 1, asks: "changes how it runs"},
+	{name: "firejail", flags: "--quiet --noprofile", asks: "changes what it sees"},
+	{name: "proot", flags: "-0 -r: -b: -w:", asks: "changes what it sees"},
+	{name: "unbuffer", flags: "-p", asks: "gives it a terminal"},
+	{name: "sshpass", flags: "-p: -f: -e -d:", asks: "types a password"},
+	{name: "prlimit", flags: "--nofile: --nproc: --cpu: --as:", asks: "sets its limits"},
+	{name: "numactl", flags: "-N: -m: -C: -i: -p:", asks: "sets where it runs"},
+	{name: "gosu|su-exec", own: 1, asks: "changes the user"},
+	{name: "valgrind", flags: "-q -v", asks: "changes how it runs"},
+	{name: "ltrace", flags: "-f -o: -e: -p:", asks: "changes how it runs"},
+	{name: "busybox|toybox", asks: "knows other flags of commands"},
+})
 
 // wrapPrefix strips a wrapper of the table.
-func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
-	name, _ := words[0].lit()
-	name = baseName(name)
-	p := prefixes[name]
-	s := &spec{name: name, flags: p.flags}
-	s.compile()
-	i, c := 1, &call{spec: s}
-	for i < len(words) {
-		text, known := words[i].lit()
-		if text == "--" {
-			i++
-			break
-		}
-		if !known || !strings.HasPrefix(text, "-") {
-			break
-		}
-		used, why := s.flag(c, text, words[i+1:])
-		if why != "" {
-			a.record(words, via, effectOf(name, words).effect, why)
-			return a.guess(words[1:], append(slices.Clone(via), name), in)
-		}
-		i += 1 + used
+func wrapPrefix(a *analyser, name string, words []arg, via []string, in input) bool {
+	if name == "command" && (len(words) < 2 || given(words[:2], "-v -V")) {
+		return false
 	}
-	for _, dir := range c.values("-D", "--chdir") {
+	p, inner, e := prefixes[name], append(slices.Clone(via), name), effectOf(name, words)
+	c, i, why := p.leading(words[1:])
+	if i++; why != "" {
+		if name == "env" { // -S splits a text into a command
+			e.effect = RunsCode
+			a.rep.other(why)
+		}
+		a.record(words, via, e.effect, why)
+		return a.guess(words[1:], inner, in)
+	}
+	dirs := c.values("-D", "--chdir")
+	if name == "env" {
+		dirs = c.values("-C", "--chdir")
+	}
+	for _, dir := range dirs {
+		a.rep.other(name + " starts it in another folder")
+		a.folders.adrift = true // this also affects what follows, which is harmless
 		defer a.folders.moved(dir)()
 	}
-	for ; name == "sudo" && i < len(words) && isAssignment(words[i].src); i++ { // for the command
+	for ; (name == "sudo" || name == "env") && i < len(words) && (isAssignment(words[i].src) || words[i].src == "-"); i++ {
+		if name == "env" && words[i].src != "-" {
+			a.envAssign(words[i])
+		}
 	}
 	if p.asks != "" {
-		a.rep.other(p.asks)
+		a.rep.other(name + " " + p.asks)
 	}
 	if i += p.own; i >= len(words) {
-		e := effectOf(name, words)
 		a.record(words, via, e.effect, e.reason)
 		return true
 	}
@@ -124,7 +118,7 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 			a.rep.other("which command " + name + " runs is computed")
 		}
 	}
-	a.command(words[i:], append(slices.Clone(via), name), in)
+	a.command(words[i:], inner, in)
 	return true
 }
 
@@ -149,42 +143,6 @@ func isAssignment(s string) bool {
 	return ok && syntax.ValidName(name)
 }
 
-// wrapEnv strips env and its assignments.
-func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
-	i := 1
-	for ; i < len(words); i++ {
-		text, _ := words[i].lit()
-		if isAssignment(words[i].src) {
-			a.envAssign(words[i])
-			continue
-		}
-		if text == "" || text[0] != '-' {
-			break
-		}
-		switch text {
-		case "-i", "-", "--ignore-environment":
-		case "-u", "--unset":
-			i++
-		case "-C":
-			if i+1 < len(words) {
-				defer a.folders.moved(words[i+1])()
-			}
-			fallthrough
-		default:
-			why := "env " + texts.ClipBytes(text, 60) + " is not known to only read"
-			a.record(words, via, RunsCode, why)
-			a.rep.other(why) // -S splits a text into a command
-			return a.guess(words[i+1:], append(slices.Clone(via), "env"), in)
-		}
-	}
-	if i >= len(words) {
-		a.record(words, via, Unknown, "env prints the variables of the environment, which may hold secrets")
-		return true
-	}
-	a.command(words[i:], append(slices.Clone(via), "env"), in)
-	return true
-}
-
 // envAssign judges VAR=value before the command of env.
 func (a *analyser) envAssign(w arg) {
 	name, _, _ := strings.Cut(w.src, "=")
@@ -199,27 +157,8 @@ func (a *analyser) envAssign(w arg) {
 	}
 }
 
-// wrapCommand strips command; command -v is in the table.
-func wrapCommand(a *analyser, words []arg, via []string, in input) bool {
-	if len(words) > 1 {
-		switch text, _ := words[1].lit(); text {
-		case "-v", "-V":
-			return false
-		case "-p", "--":
-			words = words[1:]
-		}
-	}
-	if len(words) < 2 {
-		return false
-	}
-	a.command(words[1:], append(slices.Clone(via), "command"), in)
-	return true
-}
-
 // wrapShell judges the script of sh -c.
-func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
-	name, _ := words[0].lit()
-	name = baseName(name)
+func wrapShell(a *analyser, name string, words []arg, via []string, _ input) bool {
 	for _, by := range via {
 		if by, _, _ := strings.Cut(by, " "); by == "xargs" || by == "find" {
 			a.rep.other(name + " runs what " + by + " gives it")
@@ -267,7 +206,7 @@ func programOf(words []arg) (program string, ok bool) {
 	return "", false
 }
 
-func wrapEval(a *analyser, words []arg, via []string, _ input) bool {
+func wrapEval(a *analyser, _ string, words []arg, via []string, _ input) bool {
 	a.rep.fetchRuns(words)
 	var text []string
 	for _, w := range words[1:] {
@@ -284,7 +223,7 @@ func wrapEval(a *analyser, words []arg, via []string, _ input) bool {
 }
 
 // wrapSu judges the script of su -c.
-func wrapSu(a *analyser, words []arg, via []string, _ input) bool {
+func wrapSu(a *analyser, _ string, words []arg, via []string, _ input) bool {
 	a.record(words, via, Privileged, "su changes to another user")
 	for i := 1; i+1 < len(words); i++ {
 		flag, _ := words[i].lit()
@@ -296,17 +235,8 @@ func wrapSu(a *analyser, words []arg, via []string, _ input) bool {
 	return true
 }
 
-func wrapBusybox(a *analyser, words []arg, via []string, in input) bool {
-	if len(words) < 2 {
-		return false
-	}
-	a.rep.other("the commands of busybox know other flags")
-	a.command(words[1:], append(slices.Clone(via), "busybox"), in)
-	return true
-}
-
 // wrapSSH judges what runs on the other machine, where a shell parses the joined words.
-func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
+func wrapSSH(a *analyser, _ string, words []arg, via []string, _ input) bool {
 	a.record(words, via, Remote, "ssh runs a command on another machine")
 	i := 1
 	for ; i < len(words); i++ {
@@ -339,30 +269,18 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 }
 
 // xargsFlags are the flags of xargs that only affect how the input is split.
-var xargsFlags = func() *spec {
-	s := &spec{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}
-	s.compile()
-	return s
-}()
+var xargsFlags = specs([]spec{{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}})["xargs"]
 
 // wrapXargs judges the command with the words that come from the input.
-func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
-	i, c := 1, &call{spec: xargsFlags}
-	for i < len(words) {
-		text, known := words[i].lit()
-		if !known || !strings.HasPrefix(text, "-") {
-			break
-		}
-		used, why := xargsFlags.flag(c, text, words[i+1:])
-		if why != "" {
-			a.record(words, via, RunsCode, why)
-			item := arg{vals: []val{{kind: dynamic}}, src: "…", split: true}
-			return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), "xargs"), in)
-		}
-		i += 1 + used
+func wrapXargs(a *analyser, name string, words []arg, via []string, in input) bool {
+	c, n, why := xargsFlags.leading(words[1:])
+	if why != "" {
+		a.record(words, via, RunsCode, why)
+		item := arg{vals: []val{{kind: dynamic}}, src: "…", split: true}
+		return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), name), in)
 	}
-	via = append(slices.Clone(via), "xargs")
-	inner := slices.Clone(words[i:])
+	via = append(slices.Clone(via), name)
+	inner := slices.Clone(words[1+n:])
 	if len(inner) == 0 {
 		inner = []arg{literalArg("echo")}
 	}
@@ -420,4 +338,36 @@ func replace(words []arg, mark string, item arg) []arg {
 		out = append(out, w)
 	}
 	return out
+}
+
+// wrapFind judges the commands that find runs, and then find itself.
+func wrapFind(a *analyser, _ string, words []arg, via []string, _ input) bool {
+	via = append(slices.Clone(via), "find -exec")
+	for i := 1; i < len(words); i++ {
+		switch s, _ := words[i].lit(); s {
+		case "-ok", "-okdir":
+			a.rep.other("find " + s + " asks the terminal")
+			fallthrough
+		case "-exec", "-execdir":
+			i += a.findExec(words[i+1:], via)
+		}
+	}
+	return false
+}
+
+// findExec judges the command of -exec and returns the number of its words.
+func (a *analyser) findExec(words []arg, via []string) int {
+	for i, w := range words {
+		s, _ := w.lit()
+		if s != ";" && (s != "+" || i == 0 || words[i-1].src != "{}") {
+			continue
+		}
+		if i == 0 {
+			break
+		}
+		a.command(replace(words[:i], "{}", arg{vals: []val{{kind: dynamic}}, src: "{}"}), via, input{})
+		return i
+	}
+	a.rep.other("find -exec without an end")
+	return 0
 }
