@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"buddy/texts"
@@ -19,103 +21,60 @@ func core(text string) string {
 		return "it is not a plain command"
 	}
 	for _, s := range file.Stmts {
-		if why := coreStmt(s, false); why != "" {
+		if why := coreStmt(text, s, false); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// coreStmt judges a statement; piped means that it reads another command's output.
-func coreStmt(s *syntax.Stmt, piped bool) string {
+// coreStmt judges a statement of a text; piped means that it reads another command's output.
+func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 	if s.Background || s.Coprocess || s.Disown || s.Negated {
 		return "it is not a plain command"
 	}
 	for _, r := range s.Redirs {
-		if !coreRedirect(r) {
+		if to, _ := written(text, r.Word); r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil ||
+			(r.Op != syntax.DplOut || to != "1" && to != "2") && (r.Op != syntax.RdrOut || to != "/dev/null") {
 			return "it has a redirection"
 		}
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return coreCall(c, piped)
+		return coreCall(text, c, piped)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.PipeAll {
 			return "|& means something else to some shells"
 		}
-		if why := coreStmt(c.X, piped); why != "" {
-			return why
-		}
-		return coreStmt(c.Y, c.Op == syntax.Pipe)
+		return cmp.Or(coreStmt(text, c.X, piped), coreStmt(text, c.Y, c.Op == syntax.Pipe))
 	}
 	return "it is not a plain command"
 }
 
-// coreRedirect allows 2>&1 and output to /dev/null.
-func coreRedirect(r *syntax.Redirect) bool {
-	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil {
-		return false
-	}
-	text, ok := written(r.Word)
-	return ok && (r.Op == syntax.DplOut && (text == "1" || text == "2") || r.Op == syntax.RdrOut && text == "/dev/null")
-}
+// writtenRegexp matches a word that every shell reads as plain text: a few characters without a special meaning in any of
+// them, and quotes without expansions.
+var writtenRegexp = texts.Regexp("^([\\w./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")([\\w=./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")*$")
 
-// written returns the value of a word that every shell reads as plain text. Unquoted parts
-// must consist of a few characters without a special meaning in any shell.
-func written(w *syntax.Word) (string, bool) {
-	if w == nil || len(w.Parts) == 0 {
+// written returns the value of a word of a text that every shell reads as plain text.
+func written(text string, w *syntax.Word) (value string, ok bool) {
+	if w == nil || !writtenRegexp().MatchString(text[w.Pos().Offset():w.End().Offset()]) {
 		return "", false
 	}
-	var sb strings.Builder
-	for i, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if !plain(p.Value, "_-./:,@%+=") || i == 0 && strings.HasPrefix(p.Value, "=") {
-				return "", false
-			}
-			sb.WriteString(p.Value)
-		case *syntax.SglQuoted:
-			if p.Dollar || strings.Contains(p.Value, "!") {
-				return "", false
-			}
-			sb.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			text, ok := quotedText(p)
-			if !ok {
-				return "", false
-			}
-			sb.WriteString(text)
-		default:
-			return "", false
-		}
-	}
-	return sb.String(), true
+	value, err := expand.Literal(nil, w)
+	return value, err == nil
 }
 
-// quotedText returns the text in double quotes if it contains no expansion.
-func quotedText(q *syntax.DblQuoted) (string, bool) {
-	text := ""
-	for _, p := range q.Parts {
-		l, ok := p.(*syntax.Lit)
-		if !ok || strings.ContainsAny(l.Value, "\\!") {
-			return "", false
-		}
-		text += l.Value
-	}
-	return text, !q.Dollar
-}
-
-func coreCall(c *syntax.CallExpr, piped bool) string {
+func coreCall(text string, c *syntax.CallExpr, piped bool) string {
 	if len(c.Assigns) > 0 || len(c.Args) == 0 {
 		return "it sets a variable"
 	}
 	words := make([]arg, 0, len(c.Args))
 	for _, w := range c.Args {
-		text, ok := written(w)
+		value, ok := written(text, w)
 		if !ok {
 			return "not every word is written out: " + texts.ClipBytes(source(w), 60)
 		}
-		words = append(words, literalArg(text))
+		words = append(words, literalArg(value))
 	}
 	return coreWords(words, piped)
 }
