@@ -34,8 +34,7 @@ func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 		return "it is not a plain command"
 	}
 	for _, r := range s.Redirs {
-		if to, _ := written(text, r.Word); r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil ||
-			(r.Op != syntax.DplOut || to != "1" && to != "2") && (r.Op != syntax.RdrOut || to != "/dev/null") {
+		if !coreRedirect(text, r) {
 			return "it has a redirection"
 		}
 	}
@@ -49,6 +48,15 @@ func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 		return cmp.Or(coreStmt(text, c.X, piped), coreStmt(text, c.Y, c.Op == syntax.Pipe))
 	}
 	return "it is not a plain command"
+}
+
+// coreRedirect allows 2>&1 and output to /dev/null.
+func coreRedirect(text string, r *syntax.Redirect) bool {
+	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil {
+		return false
+	}
+	to, ok := written(text, r.Word)
+	return ok && (r.Op == syntax.DplOut && (to == "1" || to == "2") || r.Op == syntax.RdrOut && to == "/dev/null")
 }
 
 // writtenRegexp matches a word that every shell reads as plain text: a few characters without a special meaning in any of

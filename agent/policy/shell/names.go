@@ -340,17 +340,12 @@ func (d *folders) opens(v val, onlyNames bool) string {
 	case v.kind == literal:
 		return cmp.Or(d.secret(v), d.outside(v))
 	}
-	if why := d.outside(v); why != "" {
-		return why
-	}
-	if onlyNames || d.env.Secret == nil {
-		return ""
-	}
-	return d.matches(v)
+	return cmp.Or(d.outside(v), d.matches(v, onlyNames))
 }
 
-// matches judges what a pattern matches now. Where that can't be known what it could match counts.
-func (d *folders) matches(v val) string {
+// matches judges what a pattern matches now. Where that can't be known the kernel refuses what is outside, and what the pattern
+// could match counts.
+func (d *folders) matches(v val, onlyNames bool) string {
 	source := fixedSource(v.text)
 	for _, full := range d.fulls(cmp.Or(fixed(v.text), ".")) {
 		found, ok := []string(nil), false
@@ -360,13 +355,16 @@ func (d *folders) matches(v val) string {
 			}
 			found, ok = d.env.Match(full, v.text[len(source):])
 		}
-		if !ok {
-			return d.secret(v)
-		}
 		for _, name := range found {
-			if s := d.env.Secret(name, false); s != "" {
-				return texts.ClipBytes(v.text, 60) + " matches " + texts.ClipBytes(s, 60) + ", which may hold secrets"
+			if d.env.Border != nil && d.env.Border(name) != "" {
+				return texts.ClipBytes(v.text, 60) + " leads to " + texts.ClipBytes(name, 60) + ", " + d.env.Border(name)
 			}
+			if d.env.Secret != nil && d.env.Secret(name, false) != "" && !onlyNames {
+				return texts.ClipBytes(v.text, 60) + " matches " + texts.ClipBytes(d.env.Secret(name, false), 60) + ", which may hold secrets"
+			}
+		}
+		if !ok && !onlyNames {
+			return d.secret(v)
 		}
 	}
 	return ""

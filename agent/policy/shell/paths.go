@@ -51,25 +51,6 @@ func (d *folders) outside(v val) string {
 		if why := d.border(full); why != "" {
 			return why
 		}
-		if v.kind == pattern {
-			if why := d.matched(full, v.text[len(fixedSource(v.text)):]); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
-}
-
-// matched judges where the links lead that a pattern matches in a folder.
-func (d *folders) matched(dir, pattern string) string {
-	if d.env.Match == nil || d.env.Resolve == nil {
-		return ""
-	}
-	found, _ := d.env.Match(d.env.Resolve(dir), pattern) // of too many the kernel refuses those outside
-	for _, name := range found {
-		if why := d.env.Border(name); why != "" {
-			return texts.ClipBytes(pattern, 60) + " leads to " + texts.ClipBytes(name, 60) + ", " + why
-		}
 	}
 	return ""
 }
@@ -119,39 +100,23 @@ func fixed(pattern string) string {
 	return unescape(source)
 }
 
-// fixedSource returns the start of a pattern up to the last / before an uncertain part.
-func fixedSource(pattern string) string {
-	at := strings.IndexAny(pattern, "*?[")
-	for at > 0 && pattern[at-1] == '\\' {
-		next := strings.IndexAny(pattern[at+1:], "*?[")
-		if next < 0 {
-			at = len(pattern)
-			break
-		}
-		at += 1 + next
-	}
-	if at < 0 {
-		at = len(pattern)
-	}
-	return pattern[:strings.LastIndexByte(pattern[:at], '/')+1]
-}
+// sourceRegexp matches the start of a pattern up to the last / before an uncertain part.
+var sourceRegexp = texts.Regexp(`^([^*?\[\\]|\\.)*/`)
+
+func fixedSource(pattern string) string { return sourceRegexp().FindString(pattern) }
 
 // secret judges one value as a path, in every possible current folder.
 func (d *folders) secret(v val) string {
 	glob := v.kind == pattern
-	text := v.text
-	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/' || text[1] == '+' || text[1] == '-') && d.env.Home != "" && glob {
-		text = d.env.Home + text[1:]
-	}
-	if why := device(text, glob); why != "" {
+	if why := device(v.text, glob); why != "" {
 		return why
 	}
-	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("=:,@ \"'", r) }) {
+	for _, piece := range strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune("=:,@ \"'", r) }) {
 		if why := d.secretPath(piece, glob); why != "" {
 			return why
 		}
 	}
-	return d.secretPath(text, glob)
+	return d.secretPath(v.text, glob)
 }
 
 func (d *folders) secretPath(text string, glob bool) string {
@@ -193,78 +158,30 @@ var safeDevices = map[string]bool{
 	"/dev/null": true, "/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true,
 }
 
-// procFiles are the files of a process without private content.
-var procFiles = map[string]bool{
-	"status": true, "stat": true, "statm": true, "limits": true, "io": true, "cgroup": true, "comm": true, "mounts": true,
-	"mountinfo": true, "sched": true, "schedstat": true, "oom_score": true, "oom_score_adj": true, "wchan": true,
-	"cpuset": true, "uid_map": true, "gid_map": true, "loginuid": true, "sessionid": true,
-}
-
 // device returns why a path under /dev, /proc or /sys may not be read, or "".
 func device(p string, glob bool) string {
-	for strings.Contains(p, "//") {
-		p = strings.ReplaceAll(p, "//", "/")
-	}
-	if glob && strings.HasPrefix(p, "/") && strings.ContainsAny(firstPart(p), "*?[") {
+	root, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean(p), "/"), "/")
+	switch {
+	case !strings.HasPrefix(p, "/"), safeDevice(p):
+	case glob && strings.ContainsAny(root, "*?["):
 		return "a pattern that may match devices"
-	}
-	root, rest, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")
-	if rest == "" || !strings.HasPrefix(p, "/") {
-		return ""
-	}
-	switch root {
-	case "dev":
-		if safeDevice(p) {
-			return ""
-		}
+	case rest == "":
+	case root == "dev":
 		return "reads the device " + texts.ClipBytes(p, 60)
-	case "proc":
-		return procfs(rest, glob)
-	case "sys":
-		ok := slices.ContainsFunc(safeKernel, func(s string) bool { return strings.HasPrefix(rest, s) })
-		if ok && !strings.Contains(p, "..") {
-			return ""
-		}
-		return "reads the kernel interface " + texts.ClipBytes(p, 60)
+	case root == "sys", root == "proc" && (glob || strings.Contains(rest, "/") || kernelMemory().MatchString(rest)):
+		return "reads " + texts.ClipBytes(p, 60) + ", which may hold secrets"
 	}
 	return ""
 }
+
+// kernelMemory matches the files of /proc with what is in the memory, and those by which reading changes something.
+var kernelMemory = texts.Regexp(`^(kcore|kmsg|kpage.*|sysrq-trigger)$`)
 
 func safeDevice(p string) bool {
 	if n, ok := strings.CutPrefix(p, "/dev/fd/"); ok {
 		return n == "0" || n == "1" || n == "2" || n == "63" // 63 stands for <(…)
 	}
 	return safeDevices[p] || strings.HasPrefix(p, "/dev/shm/") && !strings.Contains(p, "..")
-}
-
-// safeKernel are folders of /sys in which reading has no effect.
-var safeKernel = []string{"class/", "devices/system/", "fs/cgroup/", "block/", "module/", "firmware/efi/"}
-
-func firstPart(p string) string {
-	p = strings.TrimPrefix(p, "/")
-	if i := strings.IndexByte(p, '/'); i >= 0 {
-		p = p[:i]
-	}
-	return p
-}
-
-func procfs(rest string, glob bool) string {
-	parts := strings.Split(rest, "/")
-	ok := false
-	switch {
-	case strings.Contains(rest, ".."):
-	case len(parts) == 2 && procFiles[parts[1]]:
-		ok = true
-	case glob:
-	case len(parts) == 1:
-		ok = !slices.Contains([]string{"kcore", "kmsg", "kpagecount", "kpageflags", "sysrq-trigger"}, rest)
-	default:
-		ok = slices.Contains([]string{"sys", "net", "pressure", "driver"}, parts[0]) || len(parts) == 3 && parts[1] == "net"
-	}
-	if ok {
-		return ""
-	}
-	return "reads the process files /proc/" + texts.ClipBytes(rest, 60) + ", which may hold secrets"
 }
 
 // blockDevice reports whether p is a disk or another device that must not be overwritten.

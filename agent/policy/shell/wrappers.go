@@ -92,19 +92,9 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, in input) b
 		a.record(words, via, e.effect, why)
 		return a.guess(words[1:], inner, in)
 	}
-	dirs := c.values("-D", "--chdir")
-	if name == "env" {
-		dirs = c.values("-C", "--chdir")
-	}
-	for _, dir := range dirs {
-		a.rep.other(name + " starts it in another folder")
-		a.folders.adrift = true // this also affects what follows, which is harmless
-		defer a.folders.moved(dir)()
-	}
-	for ; (name == "sudo" || name == "env") && i < len(words) && (isAssignment(words[i].src) || words[i].src == "-"); i++ {
-		if name == "env" && words[i].src != "-" {
-			a.envAssign(words[i])
-		}
+	defer a.movedBy(name, c)()
+	if name == "env" || name == "sudo" {
+		i += a.givenVariables(name, words[i:])
 	}
 	if p.asks != "" {
 		a.rep.other(name + " " + p.asks)
@@ -120,6 +110,30 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, in input) b
 	}
 	a.command(words[i:], inner, in)
 	return true
+}
+
+// movedBy enters the folder in which a wrapper starts its command, and returns what leaves it.
+func (a *analyser) movedBy(name string, c *call) (back func()) {
+	dirs := c.values("-D", "--chdir")
+	if name == "env" {
+		dirs = c.values("-C", "--chdir")
+	}
+	if len(dirs) == 0 {
+		return func() {}
+	}
+	a.rep.other(name + " starts it in another folder")
+	a.folders.adrift = true // this also affects what follows, which is harmless
+	return a.folders.moved(dirs[len(dirs)-1])
+}
+
+// givenVariables judges VAR=value before the command of env or sudo, and returns the number of their words.
+func (a *analyser) givenVariables(name string, words []arg) (n int) {
+	for ; n < len(words) && (isAssignment(words[n].src) || words[n].src == "-"); n++ {
+		if name == "env" && words[n].src != "-" {
+			a.envAssign(words[n])
+		}
+	}
+	return n
 }
 
 // guess looks for a command after flags that are not understood, so that harm in it is found.
