@@ -84,20 +84,12 @@ func namesDisk(d *folders, words []arg) bool {
 
 // stopsMachine records commands that stop the machine.
 func stopsMachine(r *Report, name string, words []arg) {
-	when, ok := stops[name]
-	if !ok {
-		return
+	c := Command{Argv: public(words)}
+	stops := slices.Contains(stoppers, name) && !given(words, "--help --version --list") && (len(words) != 2 || !given(words, "-c"))
+	for line := range strings.SplitSeq(stopLines, ", ") {
+		stops = stops || strings.HasPrefix(line, name+" ") && c.Begins(strings.Fields(line)) == Yes
 	}
-	second, third := "", ""
-	if n := normal(Command{Argv: public(words)}); len(n) > 1 {
-		second = n[1]
-		if len(n) > 2 {
-			third = n[2]
-		}
-	}
-	starts := name == "systemctl" && slices.Contains([]string{"start", "isolate"}, second) && slices.Contains(stopTargets, third)
-	help := given(words, "--help --version --list") || when == nil && len(words) == 2 && given(words, "-c")
-	if slices.Contains(when, second) || starts || when == nil && !help {
+	if stops {
 		r.harm(name+" stops the machine", doItByHand)
 	}
 }

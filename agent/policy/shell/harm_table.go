@@ -66,14 +66,14 @@ var erasers = []eraser{
 	{name: "rtcwake", with: "off", does: "stops the machine"},
 }
 
-// stops lists the words with which a command stops the machine; none means always.
-var stops = map[string][]string{
-	"shutdown": nil, "reboot": nil, "poweroff": nil, "halt": nil, "init": {"0", "6"}, "telinit": {"0", "6"},
-	"systemctl": {"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency"}, "loginctl": {"poweroff", "reboot", "halt"},
-}
+// stoppers stop the machine whatever their words are.
+var stoppers = strings.Fields("shutdown reboot poweroff halt")
 
-// stopTargets are units of systemd whose start stops the machine.
-var stopTargets = strings.Fields("reboot.target poweroff.target halt.target kexec.target emergency.target shutdown.target")
+// stopLines are the commands of other programs that stop the machine.
+const stopLines = "init 0, init 6, telinit 0, telinit 6, loginctl poweroff, loginctl reboot, loginctl halt, " +
+	"systemctl poweroff, systemctl reboot, systemctl halt, systemctl kexec, systemctl soft-reboot, systemctl emergency, " +
+	"systemctl start reboot.target, systemctl start poweroff.target, systemctl start halt.target, systemctl start kexec.target, systemctl start emergency.target, systemctl start shutdown.target, " +
+	"systemctl isolate reboot.target, systemctl isolate poweroff.target, systemctl isolate halt.target, systemctl isolate kexec.target, systemctl isolate emergency.target, systemctl isolate shutdown.target"
 
 // destroyers are the programs that delete, empty or close the files that xargs and find give
 // them.

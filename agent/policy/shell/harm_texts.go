@@ -12,7 +12,7 @@ import (
 
 // textRunner is a row of the table of programs that pass a text to a shell.
 type textRunner struct {
-	name string
+	name string // one or more
 	flag string // the text is the value of one of these flags; "" every word with a blank is one
 	not  string // subcommands that run nothing: their words are formats
 	// words means that a command may follow as words of their own.
@@ -21,28 +21,13 @@ type textRunner struct {
 
 // textRunners lists programs that run a text which is one of their words.
 var textRunners = []textRunner{
-	{name: "env", flag: "-S --split-string"},
-	{name: "watch"},
-	{name: "trap"},
-	{name: "alias"},
-	{name: "entr"},
-	{name: "hyperfine"},
-	{name: "wsl"},
-	{name: "adb"},
-	{name: "osascript"},
-	{name: "parallel"},
-	{name: "expect"},
-	{name: "xterm", words: true},
-	{name: "screen", words: true},
+	{name: "watch trap alias entr hyperfine wsl adb osascript parallel expect"},
+	{name: "xterm screen", words: true},
 	{name: "tmux", words: true, not: "ls list-sessions list-windows list-panes list-clients list-keys show show-options display display-message has-session capture-pane"},
-	{name: "script", flag: "-c --command"},
-	{name: "flock", flag: "-c --command"},
-	{name: "runuser", flag: "-c --command"},
-	{name: "sg", flag: "-c"},
-	{name: "vagrant", flag: "-c"},
-	{name: "vim", flag: "-c +"},
-	{name: "vi", flag: "-c +"},
-	{name: "nvim", flag: "-c +"},
+	{name: "env", flag: "-S --split-string"},
+	{name: "script flock runuser", flag: "-c --command"},
+	{name: "sg vagrant", flag: "-c"},
+	{name: "vim vi nvim", flag: "-c +"},
 	{name: "gdb", flag: "-ex --eval-command"},
 	{name: "git", flag: "-c -x --exec -O --open-files-in-pager --tree-filter --index-filter --msg-filter --env-filter foreach --upload-pack --receive-pack"},
 	{name: "tar", flag: "--to-command --checkpoint-action --use-compress-program -I"},
@@ -52,8 +37,7 @@ var textRunners = []textRunner{
 	{name: "scp", flag: "-o -S"},
 	{name: "man", flag: "-P --pager"},
 	{name: "nix-shell", flag: "--run --command"},
-	{name: "npm", flag: "-c --call"},
-	{name: "npx", flag: "-c --call"},
+	{name: "npm npx", flag: "-c --call"},
 }
 
 // value returns the text that a flag of the row has as its value in a word; before is the word
@@ -91,16 +75,16 @@ func runsTexts(a *analyser, name string, words []arg) {
 	}
 	carriesHarm(a, name, words)
 	for _, r := range textRunners {
-		if r.name == name && !given(words, r.not) {
-			r.run(a, words)
+		if slices.Contains(strings.Fields(r.name), name) && !given(words, r.not) {
+			r.run(a, name, words)
 		}
 	}
 }
 
 // run analyses the texts, and the command, that a program of the row runs.
-func (r textRunner) run(a *analyser, words []arg) {
+func (r textRunner) run(a *analyser, name string, words []arg) {
 	if r.words && len(words) > 2 {
-		a.guess(words[2:], []string{r.name}, input{})
+		a.guess(words[2:], []string{name}, input{})
 	}
 	for i, w := range words[1:] {
 		text, ok := w.lit()
@@ -109,7 +93,7 @@ func (r textRunner) run(a *analyser, words []arg) {
 		}
 		before, _ := words[i].lit()
 		if text, ok = r.value(text, before); ok {
-			runsText(a, "sh", unwrapped(text), []string{r.name})
+			runsText(a, "sh", unwrapped(text), []string{name})
 		}
 	}
 }

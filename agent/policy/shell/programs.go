@@ -269,81 +269,35 @@ func isOption(word string, names []string) bool {
 	})
 }
 
-// follows reports whether words, without options, begin with those of a prefix.
+// follows reports whether words, without options, begin with those of a prefix. Of an option that is not known both is tried:
+// with a value and without.
 func follows(p *program, words []Arg, prefix []string) Match {
-	return (&walk{p: p, seen: make(map[[2]int]Match)}).follows(words, prefix)
-}
-
-// walk compares words with a prefix. What it found from a place on it keeps: of options that are
-// not known two ways lead on.
-type walk struct {
-	p    *program
-	seen map[[2]int]Match // by the number of words and of words of the prefix that are left
-}
-
-func (w *walk) follows(words []Arg, prefix []string) Match {
-	if len(prefix) == 0 {
+	at, best := map[int]bool{0: true}, No // where the next word of the prefix may stand
+	for _, want := range prefix {
+		next := make(map[int]bool)
+		for i, word := range words {
+			name, _, attached := strings.Cut(word.Text, "=")
+			switch {
+			case !at[i]:
+			case word.Dynamic:
+				best = Maybe
+			case word.Text == want, word.Pattern && matches(word.Text, want), p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text):
+				next[i+1] = true
+			case p.plus && strings.HasPrefix(word.Text, "+"):
+				at[i+1] = true
+			case len(word.Text) > 1 && word.Text[0] == '-':
+				valued := slices.Contains(strings.Fields(p.valued), name)
+				alone := attached || slices.Contains(strings.Fields(p.plain), name)
+				at[i+1] = at[i+1] || alone || !valued
+				at[i+2] = at[i+2] || !alone
+			}
+		}
+		at = next
+	}
+	if len(at) > 0 {
 		return Yes
 	}
-	if len(words) == 0 {
-		return No
-	}
-	key := [2]int{len(words), len(prefix)}
-	found, ok := w.seen[key]
-	if !ok {
-		found = w.step(words, prefix)
-		w.seen[key] = found
-	}
-	return found
-}
-
-// step compares the first word.
-func (w *walk) step(words []Arg, prefix []string) Match {
-	word, want := words[0], prefix[0]
-	switch {
-	case word.Dynamic:
-		return Maybe
-	case word.Text == want, word.Pattern && matches(word.Text, want), w.p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text):
-		return w.follows(words[1:], prefix[1:])
-	case w.p.plus && strings.HasPrefix(word.Text, "+"):
-		return w.follows(words[1:], prefix)
-	case len(word.Text) > 1 && word.Text[0] == '-':
-		return w.skip(words, prefix)
-	}
-	return No
-}
-
-// skip leaves out the option that words begin with, with its value if it takes one. Of one that is
-// not known both is tried.
-func (w *walk) skip(words []Arg, prefix []string) Match {
-	name, _, attached := strings.Cut(words[0].Text, "=")
-	switch {
-	case attached || slices.Contains(strings.Fields(w.p.plain), name) || len(words) < 2:
-		return w.follows(words[1:], prefix)
-	case slices.Contains(strings.Fields(w.p.valued), name):
-		return w.follows(words[2:], prefix)
-	}
-	return max(w.follows(words[1:], prefix), w.follows(words[2:], prefix))
-}
-
-// normal returns the words of a command without the options before its subcommand, as far as
-// they are known.
-func normal(c Command) []string {
-	if len(c.Argv) == 0 {
-		return nil
-	}
-	p := programOfName(c.Name())
-	out := []string{c.Name()}
-	for words := c.Argv[1:]; len(words) > 0; words = words[1:] {
-		name, _, attached := strings.Cut(words[0].Text, "=")
-		switch {
-		case !strings.HasPrefix(name, "-"):
-			out = append(out, words[0].Text)
-		case !attached && slices.Contains(strings.Fields(p.valued), name) && len(words) > 1:
-			words = words[1:]
-		}
-	}
-	return out
+	return best
 }
 
 // Reaches reports whether a command names a host that fits.
