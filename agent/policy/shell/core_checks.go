@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"buddy/texts"
@@ -16,30 +17,19 @@ func dateCheck(c *call) string {
 	return ""
 }
 
-// psCheck allows BSD options without e, which prints environments. A ps that finds no user xe
-// takes -auxe for auxe.
+// psOperand matches numbers and BSD options without e, which prints environments; psFlag matches flags without a letter that
+// takes a value, in which a ps that finds no user xe would read options: -auxe.
+var (
+	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
+	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)
+)
+
 func psCheck(c *call) string {
-	const why = " may print environments, which may hold secrets"
-	for _, w := range append(c.rest, c.values("-o", "-O", "--format")...) {
-		s, ok := w.lit()
-		if !ok {
-			return "what ps prints is computed"
-		}
-		if strings.Contains(s, "env") {
-			return "ps " + texts.ClipBytes(s, 40) + why
-		}
-	}
-	for _, w := range c.rest {
-		if s, _ := w.lit(); !digits(s) && strings.Trim(s, "axufwjlhrvsmT") != "" {
-			return "ps " + texts.ClipBytes(s, 40) + why
-		}
-	}
 	for _, w := range c.words {
 		s, _ := w.lit()
-		if letters, ok := strings.CutPrefix(s, "-"); !ok || strings.HasPrefix(letters, "-") {
-			continue
-		} else if i := strings.IndexAny(letters, "uUgGpqtCsoO"); i >= 0 && strings.Trim(letters[i+1:], "0123456789,xwf") != "" {
-			return "ps " + texts.ClipBytes(s, 40) + why
+		operand := slices.ContainsFunc(c.rest, func(o arg) bool { return o.src == w.src })
+		if strings.Contains(s, "env") || operand && !psOperand().MatchString(s) || strings.HasPrefix(s, "-") && !psFlag().MatchString(s) {
+			return "ps " + texts.ClipBytes(s, 40) + " may print environments, which may hold secrets"
 		}
 	}
 	return ""
@@ -105,19 +95,13 @@ func certain(re *syntax.Regexp) int {
 	return 0
 }
 
-// escapes refuses sequences that make a terminal do more than show colours.
+// obeyed matches how sequences are written that make a terminal do more than show colours.
+var obeyed = texts.Regexp(`(?i)\\(033|e|x1b|u001b|u1b|0033)[]p_^xc\\]`)
+
+// escapes refuses sequences that a terminal obeys.
 func escapes(c *call) string {
-	for _, w := range c.words {
-		for _, v := range w.vals {
-			text := strings.ToLower(v.text)
-			for _, esc := range []string{`\033`, `\e`, `\x1b`, `\u001b`, `\u1b`, `\0033`} {
-				for _, kind := range []string{"]", "p", "_", "^", "x", "c", `\`} {
-					if strings.Contains(text, esc+kind) {
-						return c.spec.name + " with a sequence that the terminal obeys"
-					}
-				}
-			}
-		}
+	if slices.ContainsFunc(c.words, func(w arg) bool { return obeyed().MatchString(w.src) }) {
+		return c.spec.name + " with a sequence that the terminal obeys"
 	}
 	return ""
 }

@@ -33,8 +33,6 @@ func (a *analyser) harms(name string, words []arg) {
 		a.rep.harm(d.owns(name, words), "")
 	case "rsync", "rclone":
 		a.rep.harm(mirrors(d, name, words), "")
-	case "tar", "zip", "7z", "7za":
-		a.rep.harm(archives(d, name, words), "")
 	case "git":
 		a.rep.harm(cleansHome(d, words), "")
 	case "kill", "pkill", "killall", "skill":
@@ -50,7 +48,7 @@ func (a *analyser) harms(name string, words []arg) {
 // erases records what the table of erasers says about a command.
 func erases(a *analyser, kind, name string, words []arg) {
 	for _, e := range erasers {
-		if !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) || e.disk && !namesDisk(&a.folders, words) {
+		if e.vital && !slices.ContainsFunc(operandsOf(words), a.folders.isVital) || !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) || e.disk && !namesDisk(&a.folders, words) {
 			continue
 		}
 		if len(words) > 1 || e.with == "" && !e.disk && !strings.HasPrefix(e.name, "userdel") {
@@ -86,7 +84,7 @@ func namesDisk(d *folders, words []arg) bool {
 func stopsMachine(r *Report, name string, words []arg) {
 	c := Command{Argv: public(words)}
 	stops := slices.Contains(stoppers, name) && !given(words, "--help --version --list") && (len(words) != 2 || !given(words, "-c"))
-	for line := range strings.SplitSeq(stopLines, ", ") {
+	for _, line := range stopLines {
 		stops = stops || strings.HasPrefix(line, name+" ") && c.Begins(strings.Fields(line)) == Yes
 	}
 	if stops {

@@ -215,23 +215,6 @@ func mirrors(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// archives returns what an archiver would delete after packing it, or "".
-func archives(d *folders, name string, words []arg) string {
-	var takes bool
-	switch name {
-	case "tar":
-		takes = given(words, "--remove-files")
-	case "zip":
-		takes = short(words, "m", "--move")
-	default:
-		takes = given(words, "-sdel")
-	}
-	if takes && slices.ContainsFunc(operandsOf(words), d.isVital) {
-		return name + " deletes what it packs, in a folder that the machine needs"
-	}
-	return ""
-}
-
 // cleansHome returns the harm of git clean in a home or at the root, or "".
 func cleansHome(d *folders, words []arg) string {
 	at, rest := d.at, words[1:]

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // vital are folders that nobody deletes, moves or gives other rights as a whole, besides the
 // homes and the folders above them.
@@ -19,11 +22,12 @@ var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /u
 
 // eraser is a row of the table of programs that erase disks or partitions.
 type eraser struct {
-	name string // one or more
-	with string // words of which one must be given; "" needs none. Single letters count in clusters of flags
-	safe string // words with which it only reads
-	disk bool   // only where it names a disk, or a word that is computed
-	does string
+	name  string // one or more
+	with  string // words of which one must be given; "" needs none. Single letters count in clusters of flags
+	safe  string // words with which it only reads
+	disk  bool   // only where it names a disk, or a word that is computed
+	vital bool   // only where an operand is a vital folder
+	does  string
 }
 
 // erasers lists the programs that erase a disk when they are used as a row says.
@@ -63,6 +67,9 @@ var erasers = []eraser{
 	{name: "killall5", does: "ends all processes", safe: "-h --help"},
 	{name: "loginctl", with: "terminate-user kill-user", does: "ends all processes of a user"},
 	{name: "kexec", with: "-e --exec", does: "starts another kernel at once"},
+	{name: "tar", with: "--remove-files", vital: true, does: "deletes what it packs, in a folder that the machine needs"},
+	{name: "zip", with: "-m --move", vital: true, does: "deletes what it packs, in a folder that the machine needs"},
+	{name: "7z 7za", with: "-sdel", vital: true, does: "deletes what it packs, in a folder that the machine needs"},
 	{name: "rtcwake", with: "off", does: "stops the machine"},
 }
 
@@ -70,10 +77,8 @@ var erasers = []eraser{
 var stoppers = strings.Fields("shutdown reboot poweroff halt")
 
 // stopLines are the commands of other programs that stop the machine.
-const stopLines = "init 0, init 6, telinit 0, telinit 6, loginctl poweroff, loginctl reboot, loginctl halt, " +
-	"systemctl poweroff, systemctl reboot, systemctl halt, systemctl kexec, systemctl soft-reboot, systemctl emergency, " +
-	"systemctl start reboot.target, systemctl start poweroff.target, systemctl start halt.target, systemctl start kexec.target, systemctl start emergency.target, systemctl start shutdown.target, " +
-	"systemctl isolate reboot.target, systemctl isolate poweroff.target, systemctl isolate halt.target, systemctl isolate kexec.target, systemctl isolate emergency.target, systemctl isolate shutdown.target"
+var stopLines = slices.Concat(variants("init|telinit 0|6"), variants("systemctl|loginctl poweroff|reboot|halt"), variants("systemctl kexec|soft-reboot|emergency"),
+	variants("systemctl start|isolate reboot.target|poweroff.target|halt.target|kexec.target|emergency.target|shutdown.target"))
 
 // destroyers are the programs that delete, empty or close the files that xargs and find give
 // them.

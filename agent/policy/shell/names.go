@@ -49,17 +49,11 @@ var subcommands = map[string]string{
 
 // versioned are programs of which printing the version is known to be harmless. Those that first load settings or
 // programs from the folder are left out: yarn, mvn, pytest, rails.
-var versioned = []string{
-	"bash", "zsh", "sh", "fish", "node", "npm", "bun", "deno", "tsc", "python", "python3", "python2", "pip", "pip3",
-	"uv", "ruff", "black", "mypy", "ruby", "gem", "perl", "php",
-	"java", "javac", "rustc", "rustup", "cargo", "rustfmt", "clippy-driver", "gcc", "g++", "cc",
-	"c++", "clang", "clang++", "cmake", "make", "gmake", "ninja", "meson", "ld", "go", "gopls", "golangci-lint",
-	"protoc", "terraform", "tofu", "helm", "docker", "podman", "nerdctl", "docker-compose", "kubectl",
-	"minikube", "kind", "k9s", "aws", "gcloud", "az", "gh", "glab", "hub", "git", "git-lfs", "svn", "hg", "tmux", "screen",
-	"vim", "nvim", "emacs", "nano", "code", "curl", "wget", "ssh", "rsync", "zip", "openssl", "gpg", "fzf", "systemctl", "nginx", "apache2",
-	"psql", "mysql", "sqlite3", "redis-cli", "redis-server", "mongod", "postgres", "swift", "dotnet", "elixir", "erl", "ghc",
-	"nix", "brew", "apt", "apt-get", "dnf", "yum", "snap", "flatpak", "zig", "lua", "R", "julia", "env", "timeout", "nice", "xargs", "buddy", "sudo",
-}
+var versioned = strings.Fields(`
+	bash zsh sh fish node npm bun deno tsc python python3 python2 pip pip3 uv ruff black mypy ruby gem perl php java javac rustc rustup cargo rustfmt clippy-driver gcc g++ cc c++ clang
+	clang++ cmake make gmake ninja meson ld go gopls golangci-lint protoc terraform tofu helm docker podman nerdctl docker-compose kubectl minikube kind k9s aws gcloud az gh glab hub
+	git git-lfs svn hg tmux screen vim nvim emacs nano code curl wget ssh rsync zip openssl gpg fzf systemctl nginx apache2 psql mysql sqlite3 redis-cli redis-server mongod postgres
+	swift dotnet elixir erl ghc nix brew apt apt-get dnf yum snap flatpak zig lua R julia env timeout nice xargs buddy sudo`)
 
 // versionFlags print a version. Python's -v is none, but in the sandbox it ends at once.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}

@@ -135,6 +135,9 @@ func systemctlShow(c *call) string {
 	return ""
 }
 
+// plainFormat matches formats of tmux with variables only: #{name} and #S.
+var plainFormat = texts.Regexp(`^([^#]|#\{\w*\}|#[0-9A-Za-z])*$`)
+
 // tmuxFormat allows variables in formats, but nothing that is expanded again or runs a
 // command. A word that ends in ; begins another command.
 func tmuxFormat(c *call) string {
@@ -145,16 +148,8 @@ func tmuxFormat(c *call) string {
 	}
 	for _, w := range c.values("-F", "-f") {
 		s, _ := w.lit()
-		for before, rest, found := strings.Cut(s, "#"); found; before, rest, found = strings.Cut(rest, "#") {
-			_ = before
-			name, after, closed := strings.Cut(strings.TrimPrefix(rest, "{"), "}")
-			switch {
-			case strings.HasPrefix(rest, "{") && closed && plain(name, "_"):
-				rest = after
-			case rest != "" && plain(rest[:1], ""):
-			default:
-				return "a format of tmux may run a command"
-			}
+		if !plainFormat().MatchString(s) {
+			return "a format of tmux may run a command"
 		}
 	}
 	return ""

@@ -76,23 +76,28 @@ func (c *call) given() (all []arg) {
 func specs(rows []spec) map[string]*spec {
 	m := make(map[string]*spec, 2*len(rows))
 	for _, row := range rows {
-		names := []string{""}
-		for words := range strings.FieldsSeq(row.name) {
-			var longer []string
-			for word := range strings.SplitSeq(words, "|") {
-				for _, name := range names {
-					longer = append(longer, strings.TrimSpace(name+" "+word))
-				}
-			}
-			names = longer
-		}
 		row.compile()
-		for _, name := range names {
+		for _, name := range variants(row.name) {
 			s := row
 			s.name, m[name] = name, &s
 		}
 	}
 	return m
+}
+
+// variants returns the names that a name with alternatives stands for: docker ps|images.
+func variants(name string) []string {
+	all := []string{""}
+	for words := range strings.FieldsSeq(name) {
+		var longer []string
+		for word := range strings.SplitSeq(words, "|") {
+			for _, before := range all {
+				longer = append(longer, strings.TrimSpace(before+" "+word))
+			}
+		}
+		all = longer
+	}
+	return all
 }
 
 // compile parses the list of flags.
