@@ -10,7 +10,7 @@ import (
 )
 
 // command judges one command and those that it runs in turn, and records it.
-func (a *analyser) command(words []arg, via []string, in input) {
+func (a *analyser) command(words []arg, via []string, piped bool) {
 	if a.exhausted(via) {
 		return
 	}
@@ -30,12 +30,12 @@ func (a *analyser) command(words []arg, via []string, in input) {
 		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
-		if wrap(a, name, words, via, in) {
+		if wrap(a, name, words, via, piped) {
 			return
 		}
 	}
 	a.folders.started = a.folders.cwds
-	why := a.reading(name, words, in)
+	why := a.reading(name, words, piped)
 	if why != "" {
 		a.record(words, via, effectOf(name, words).effect, why)
 		return
@@ -61,7 +61,7 @@ func row(name string, words []arg) string {
 // secrets, or "". The sandbox would hide that.
 func (a *analyser) searches(name string, words []arg) string {
 	d := &a.folders
-	if name != "grep" || d.env.Holds == nil || !short(words, "rR", "recursive") {
+	if name != "grep" || d.env.Holds == nil || !given(words, "-r -R --recursive") {
 		return ""
 	}
 	list := fileWords(name, words[1:])
@@ -87,14 +87,14 @@ func (a *analyser) searches(name string, words []arg) string {
 
 // reading says why a command needs approval, or "" if it only looks at things: at services by the table with flags, at the
 // rest by its name.
-func (a *analyser) reading(name string, words []arg, in input) string {
+func (a *analyser) reading(name string, words []arg, piped bool) string {
 	if name == "cd" || name == "pushd" {
 		return cdCheck(a, words)
 	}
 	if talkers[name] != "" && !printsVersion(name, words) {
 		return a.service(name, words)
 	}
-	return cmp.Or(a.names(name, words), a.opens(name, words, in))
+	return cmp.Or(a.names(name, words), a.opens(name, words, piped))
 }
 
 // cdCheck says why a change of the folder needs approval, and follows it.

@@ -167,7 +167,7 @@ func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		text, known := w.lit()
-		if !known && (w.dash() || w.several()) {
+		if !known && (w.dash() || w.split) {
 			return 0, odd, false
 		}
 		if !known || !strings.HasPrefix(text, "-") {
@@ -247,7 +247,7 @@ func (g *gitCall) sort(words []arg, values string) {
 		text, known := w.lit()
 		switch {
 		case !known:
-			g.unsure = g.unsure || w.dash() || w.several()
+			g.unsure = g.unsure || w.dash() || w.split
 			g.operands = append(g.operands, w)
 		case text == "--":
 			g.dash = len(g.operands)

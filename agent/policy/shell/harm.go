@@ -58,14 +58,15 @@ func erases(a *analyser, kind, name string, words []arg) {
 }
 
 // given reports whether one of some words follows the name of a command. Single letters count
-// in clusters of flags.
+// in clusters of flags, and * stands for the end of a long flag.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {
 			s, _ := w.lit()
 			letters, dash := strings.CutPrefix(s, "-")
 			cluster := dash && !strings.HasPrefix(letters, "-") && len(want) == 2 && want[0] == '-' && strings.Contains(letters, want[1:])
-			if s == want || cluster || strings.HasPrefix(want, "--") && strings.HasPrefix(s, want+"=") {
+			begin, open := strings.CutSuffix(want, "*")
+			if s == want || cluster || open && strings.HasPrefix(s, begin) || strings.HasPrefix(want, "--") && strings.HasPrefix(s, want+"=") {
 				return true
 			}
 		}
@@ -76,7 +77,7 @@ func given(words []arg, some string) bool {
 // namesDisk reports whether a command names a disk, or may do so.
 func namesDisk(d *folders, words []arg) bool {
 	return slices.ContainsFunc(words[1:], func(w arg) bool {
-		return w.dynamic() || slices.ContainsFunc(d.places(w), blockDevice)
+		return w.dynamic() || slices.ContainsFunc(d.places(w), blockDevice().MatchString)
 	})
 }
 

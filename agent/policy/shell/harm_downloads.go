@@ -314,7 +314,7 @@ func givesNames(a *analyser, left []Command, c Command) {
 // "".
 func listsVital(d *folders, words []arg) string {
 	for _, w := range orHere(operandsOf(words)) {
-		if d.isVital(w) && (short(words, "d", "--directory") || d.at != "" && d.vital(escape(d.at))) {
+		if d.isVital(w) && (given(words, "-d --directory") || d.at != "" && d.vital(escape(d.at))) {
 			return w.src
 		}
 	}

@@ -27,26 +27,12 @@ func operandsOf(words []arg) []arg {
 	return out
 }
 
-// short reports whether a cluster of flags has one of the letters, or a long flag begins so.
-func short(words []arg, letters, long string) bool {
-	return slices.ContainsFunc(words[1:], func(w arg) bool {
-		s, _ := w.lit()
-		switch {
-		case strings.HasPrefix(s, "--"):
-			return long != "" && strings.HasPrefix(s, long)
-		case strings.HasPrefix(s, "-"):
-			return strings.ContainsAny(s, letters)
-		}
-		return false
-	})
-}
-
 // removes returns what rm would erase of vital folders and files, "" for nothing.
 func (d *folders) removes(words []arg) string {
 	if given(words, "--no-preserve-root") {
 		return "rm --no-preserve-root erases everything"
 	}
-	recursive := short(words, "rR", "--rec")
+	recursive := given(words, "-r -R --rec*")
 	for _, w := range operandsOf(words) {
 		if recursive && d.isVital(w) {
 			return "rm erases " + texts.ClipBytes(w.src, 60) + withAllInIt
@@ -65,7 +51,7 @@ func (d *folders) removes(words []arg) string {
 
 // owns returns what chmod -R and the like would change of the vital folders, "" for nothing.
 func (d *folders) owns(name string, words []arg) string {
-	if !short(words, "R", "--rec") {
+	if !given(words, "-R --rec*") {
 		return closes(d, name, words)
 	}
 	for _, w := range words[min(2, len(words)):] {
@@ -174,7 +160,7 @@ func cutPrefix(w arg, prefix string) []arg {
 func overwritten(d *folders, name string, w arg) string {
 	for _, p := range d.places(w) {
 		switch p = unescape(p); {
-		case blockDevice(p):
+		case blockDevice().MatchString(p):
 			return name + " overwrites the device " + texts.ClipBytes(p, 60)
 		case p == "/proc/sysrq-trigger":
 			return name + " gives the kernel an order that stops the machine at once"
@@ -199,7 +185,7 @@ func mirrors(d *folders, name string, words []arg) string {
 		}
 		return ""
 	}
-	if short(words, "", "--remove-source-files") && slices.ContainsFunc(list[:len(list)-1], d.isVital) {
+	if given(words, "--remove-source-files") && slices.ContainsFunc(list[:len(list)-1], d.isVital) {
 		return "rsync --remove-source-files takes away what is in a folder that the machine needs"
 	}
 	if s, ok := last.lit(); ok { // host:/
@@ -209,7 +195,7 @@ func mirrors(d *folders, name string, words []arg) string {
 			}
 		}
 	}
-	if short(words, "", "--del") && !short(words, "n", "--dry-run") && d.isVital(last) {
+	if given(words, "--del*") && !given(words, "-n --dry-run") && d.isVital(last) {
 		return "rsync --delete erases what is in " + texts.ClipBytes(last.src, 60)
 	}
 	return ""
@@ -232,7 +218,7 @@ func cleansHome(d *folders, words []arg) string {
 		return ""
 	}
 	first, _ := rest[0].lit()
-	if first != "clean" || !short(rest, "f", "--force") || short(rest, "n", "--dry-run") || len(operandsOf(rest)) > 0 {
+	if first != "clean" || !given(rest, "-f --force") || given(rest, "-n --dry-run") || len(operandsOf(rest)) > 0 {
 		return ""
 	}
 	if at != "" && d.vital(escape(at)) {

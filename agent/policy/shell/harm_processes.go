@@ -76,7 +76,7 @@ func listsAll(left []Command) bool {
 	words := append([]arg{literalArg(left[0].Name())}, arguments(left[0])...)
 	switch left[0].Name() {
 	case "ps":
-		if short(words, "pCuUtgGs", "--p") {
+		if given(words, "-p -C -u -U -t -g -G -s --p*") {
 			return false
 		}
 	case "pgrep":

@@ -84,7 +84,7 @@ func runsTexts(a *analyser, name string, words []arg) {
 // run analyses the texts, and the command, that a program of the row runs.
 func (r textRunner) run(a *analyser, name string, words []arg) {
 	if r.words && len(words) > 2 {
-		a.guess(words[2:], []string{name}, input{})
+		a.guess(words[2:], []string{name}, false)
 	}
 	for i, w := range words[1:] {
 		text, ok := w.lit()
@@ -108,7 +108,7 @@ func carriesHarm(a *analyser, name string, words []arg) {
 		a.rep.harm(mounted(&a.folders, words), "")
 	case p.name != "kubectl" && given(words, strings.ReplaceAll(p.carries, "*", "")) || p.carries == "*":
 		if b := fork(a); b != nil {
-			b.guess(words[1:], []string{name}, input{})
+			b.guess(words[1:], []string{name}, false)
 			a.rep.harm(b.rep.Harm, b.rep.Safer)
 		}
 	}

@@ -265,7 +265,7 @@ var (
 
 // opens returns why a file that a command names needs approval, or "": one whose name, or what it matches now, says that it
 // holds secrets, or that lies outside. Words that are computed are the kernel's business.
-func (a *analyser) opens(name string, words []arg, in input) string {
+func (a *analyser) opens(name string, words []arg, piped bool) string {
 	d := &a.folders
 	if slices.Contains(noFiles, name) || printsVersion(name, words) {
 		return ""
@@ -278,7 +278,7 @@ func (a *analyser) opens(name string, words []arg, in input) string {
 			}
 		}
 	}
-	if len(list) == 0 && !in.piped {
+	if len(list) == 0 && !piped {
 		return d.outside(val{text: "."})
 	}
 	return ""

@@ -37,7 +37,7 @@ func (d *folders) reads(w arg) string {
 // outside returns why a value, as a path in one of the possible current folders, needs
 // approval, or "".
 func (d *folders) outside(v val) string {
-	if d.env.Border == nil || safeDevice(v.text) {
+	if d.env.Border == nil || safeDevice().MatchString(v.text) {
 		return ""
 	}
 	text := v.text
@@ -153,16 +153,15 @@ func secretReason(s string, glob bool) string {
 	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
-// safeDevices may be read: they are empty, and reading them has no effect and ends.
-var safeDevices = map[string]bool{
-	"/dev/null": true, "/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true,
-}
+// safeDevice matches the devices that may be read: they are empty, and reading them has no effect and ends. 63 stands for <(…).
+var safeDevice = texts.Regexp(`^/dev/(null|stdin|stdout|stderr|fd/(0|1|2|63)|shm/([^.]|\.[^.])*\.?)$`)
 
 // device returns why a path under /dev, /proc or /sys may not be read, or "".
 func device(p string, glob bool) string {
-	root, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean(p), "/"), "/")
+	p = path.Clean(p)
+	root, rest, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")
 	switch {
-	case !strings.HasPrefix(p, "/"), safeDevice(p):
+	case !strings.HasPrefix(p, "/"), safeDevice().MatchString(p):
 	case glob && strings.ContainsAny(root, "*?["):
 		return "a pattern that may match devices"
 	case rest == "":
@@ -177,36 +176,16 @@ func device(p string, glob bool) string {
 // kernelMemory matches the files of /proc with what is in the memory, and those by which reading changes something.
 var kernelMemory = texts.Regexp(`^(kcore|kmsg|kpage.*|sysrq-trigger)$`)
 
-func safeDevice(p string) bool {
-	if n, ok := strings.CutPrefix(p, "/dev/fd/"); ok {
-		return n == "0" || n == "1" || n == "2" || n == "63" // 63 stands for <(…)
-	}
-	return safeDevices[p] || strings.HasPrefix(p, "/dev/shm/") && !strings.Contains(p, "..")
-}
-
-// blockDevice reports whether p is a disk or another device that must not be overwritten.
-func blockDevice(p string) bool {
-	dev, ok := strings.CutPrefix(path.Clean(p), "/dev/")
-	if !ok {
-		return false
-	}
-	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "mem", "kmem", "port", "mtd", "zd", "ram"} {
-		if strings.HasPrefix(dev, d) {
-			return true
-		}
-	}
-	return false
-}
+// blockDevice matches disks and other devices that must not be overwritten.
+var blockDevice = texts.Regexp(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop|mem|kmem|port|mtd|zd|ram)`)
 
 // systemDirs are the folders with the system's programs.
 var systemDirs = []string{"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
 
 // baseName returns the name of a program, without the folder if that is one of systemDirs.
 func baseName(p string) string {
-	for _, d := range systemDirs {
-		if rest, ok := strings.CutPrefix(p, d); ok && !strings.Contains(rest, "/") {
-			return rest
-		}
+	if dir, name := path.Split(p); slices.Contains(systemDirs, dir) {
+		return name
 	}
 	return p
 }

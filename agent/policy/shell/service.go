@@ -17,7 +17,7 @@ func (a *analyser) service(name string, words []arg) string {
 	switch {
 	case why != "":
 		return why
-	case s.max == -1 && len(c.rest) > 0, s.max > 0 && (len(c.rest) > s.max || slices.ContainsFunc(c.rest, arg.several)):
+	case s.max == -1 && len(c.rest) > 0, s.max > 0 && (len(c.rest) > s.max || slices.ContainsFunc(c.rest, func(w arg) bool { return w.split })):
 		return s.name + " with more words may do more than read"
 	}
 	for _, w := range slices.Concat(c.rest, c.given()) {

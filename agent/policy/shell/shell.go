@@ -197,7 +197,7 @@ func gitKept(env Env, r Report) string {
 		return ""
 	}
 	for _, c := range r.Commands {
-		deep := c.Name() == "grep" && short(whole(c), "rR", "recursive")
+		deep := c.Name() == "grep" && given(whole(c), "-r -R --recursive")
 		if c.Name() == "git" || c.InCore() && !deep {
 			continue
 		}
@@ -271,7 +271,7 @@ func (a *analyser) program(text string) {
 	for node := range syntax.Preorder(file) {
 		want += a.scope.survey(node)
 	}
-	a.stmts(file.Stmts)
+	a.body(file.Stmts, false)
 	if a.visited < want { // the walk missed a part of the tree
 		a.rep.unread("a part of the command could not be judged")
 	}

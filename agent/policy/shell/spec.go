@@ -140,7 +140,7 @@ func (s *spec) sort(words []arg) (*call, string) {
 			c.from = len(c.rest)
 			c.rest = append(c.rest, words[i+1:]...)
 			return c, ""
-		case w.several():
+		case w.split:
 			return nil, "a word of " + s.name + " may become several, and flags: " + texts.ClipBytes(w.src, 60)
 		case !w.dash(), text == "-":
 			c.rest = append(c.rest, w)

@@ -243,7 +243,7 @@ func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	a.visited++
 	b.arg.split = b.arg.split || !quoted
 	before := len(a.rep.Commands)
-	a.folders.within(func() { a.scope.maybe(func() { a.stmts(p.Stmts) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.body(p.Stmts, false) }) })
 	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
 	b.computed(val{kind: dynamic})
 }
@@ -253,7 +253,7 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	a := b.a
 	a.visited++
 	before := len(a.rep.Commands)
-	a.folders.within(func() { a.scope.maybe(func() { a.stmts(p.Stmts) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.body(p.Stmts, false) }) })
 	if p.Op != syntax.CmdIn {
 		a.rep.other("a process substitution that is written to")
 	}

@@ -8,15 +8,8 @@ import (
 	"buddy/texts"
 )
 
-// input describes what a command reads from.
-type input struct {
-	piped bool
-}
-
-func (a *analyser) stmts(list []*syntax.Stmt) { a.body(list, input{}) }
-
 // stmt visits one statement.
-func (a *analyser) stmt(s *syntax.Stmt, in input) {
+func (a *analyser) stmt(s *syntax.Stmt, piped bool) {
 	if s == nil {
 		return
 	}
@@ -27,67 +20,67 @@ func (a *analyser) stmt(s *syntax.Stmt, in input) {
 	var given []redirected
 	for _, r := range s.Redirs {
 		w, reads := a.redirect(r)
-		in.piped = reads || in.piped
+		piped = reads || piped
 		given = append(given, redirected{r.Op, w})
 	}
 	at := a.folders.at
-	a.cmd(s.Cmd, in)
+	a.cmd(s.Cmd, piped)
 	redirections(a, given, before)
 	if s.Background {
 		a.folders.at = at
 	}
 }
 
-func (a *analyser) cmd(c syntax.Command, in input) {
+func (a *analyser) cmd(c syntax.Command, piped bool) {
 	switch c := c.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		a.call(c, in)
+		a.call(c, piped)
 	case *syntax.BinaryCmd:
-		a.binary(c, in)
+		a.binary(c, piped)
 	case *syntax.Block:
-		a.body(c.Stmts, in)
+		a.body(c.Stmts, piped)
 	case *syntax.Subshell:
-		a.folders.within(func() { a.scope.maybe(func() { a.body(c.Stmts, in) }) })
+		a.folders.within(func() { a.scope.maybe(func() { a.body(c.Stmts, piped) }) })
 	case *syntax.IfClause:
-		a.scope.maybe(func() { a.ifClause(c, in) })
+		a.scope.maybe(func() { a.ifClause(c, piped) })
 	case *syntax.WhileClause:
-		a.scope.maybe(func() { a.whileClause(c, in) })
+		a.scope.maybe(func() { a.whileClause(c, piped) })
 	case *syntax.ForClause:
-		a.scope.maybe(func() { a.forClause(c, in) })
+		a.scope.maybe(func() { a.forClause(c, piped) })
 	case *syntax.CaseClause:
-		a.scope.maybe(func() { a.caseClause(c, in) })
+		a.scope.maybe(func() { a.caseClause(c, piped) })
 	case *syntax.TimeClause:
-		a.stmt(c.Stmt, in)
+		a.stmt(c.Stmt, piped)
 	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:
 		a.words(c)
 	default:
-		a.rare(c, in)
+		a.rare(c, piped)
 	}
 }
 
 // body visits statements that share their input.
-func (a *analyser) body(list []*syntax.Stmt, in input) {
+func (a *analyser) body(list []*syntax.Stmt, piped bool) {
 	for _, s := range list {
-		a.stmt(s, in)
+		a.stmt(s, piped)
 	}
 }
 
-func (a *analyser) ifClause(c *syntax.IfClause, in input) {
+func (a *analyser) ifClause(c *syntax.IfClause, piped bool) {
 	for ; c != nil; c = c.Else {
-		a.body(c.Cond, in)
-		a.scope.maybe(func() { a.body(c.Then, in) })
+		a.body(c.Cond, piped)
+		a.scope.maybe(func() { a.body(c.Then, piped) })
 	}
 }
 
-func (a *analyser) whileClause(c *syntax.WhileClause, in input) {
-	a.body(c.Cond, in)
+func (a *analyser) whileClause(c *syntax.WhileClause, piped bool) {
+	a.body(c.Cond, piped)
 	condition := ""
 	if n := len(a.rep.Commands); n > 0 {
 		condition = a.rep.Commands[n-1].Name()
 	}
 	before := len(a.rep.Commands)
-	a.body(c.Do, in)
+	a.body(c.Do, piped)
 	ends := slices.ContainsFunc(a.rep.Commands[before:], func(c Command) bool {
 		return slices.Contains([]string{"break", "exit", "return"}, c.Name())
 	})
@@ -96,7 +89,7 @@ func (a *analyser) whileClause(c *syntax.WhileClause, in input) {
 	}
 }
 
-func (a *analyser) forClause(c *syntax.ForClause, in input) {
+func (a *analyser) forClause(c *syntax.ForClause, piped bool) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		v := a.scope.vars[l.Name.Value]
@@ -114,21 +107,21 @@ func (a *analyser) forClause(c *syntax.ForClause, in input) {
 	case *syntax.CStyleLoop:
 		a.words(l)
 	}
-	a.body(c.Do, in)
+	a.body(c.Do, piped)
 }
 
-func (a *analyser) caseClause(c *syntax.CaseClause, in input) {
+func (a *analyser) caseClause(c *syntax.CaseClause, piped bool) {
 	a.word(c.Word)
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
 			a.word(p)
 		}
-		a.scope.maybe(func() { a.body(item.Stmts, in) })
+		a.scope.maybe(func() { a.body(item.Stmts, piped) })
 	}
 }
 
 // rare visits constructs that are seldom read-only but contain commands that rules judge.
-func (a *analyser) rare(c syntax.Command, in input) {
+func (a *analyser) rare(c syntax.Command, piped bool) {
 	switch c := c.(type) {
 	case *syntax.FuncDecl:
 		name := ""
@@ -137,14 +130,14 @@ func (a *analyser) rare(c syntax.Command, in input) {
 		}
 		a.rep.other("it defines the function " + texts.ClipBytes(name, 40))
 		before := len(a.rep.Commands)
-		a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.Body, in) }) })
+		a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.Body, piped) }) })
 		a.rep.forkBomb(name, c.Body, before)
 	case *syntax.CoprocClause:
 		a.rep.other("a coprocess stays running in the background")
 		if c.Name != nil {
 			a.word(c.Name)
 		}
-		a.stmt(c.Stmt, in)
+		a.stmt(c.Stmt, piped)
 	case *syntax.DeclClause:
 		a.declare(c)
 	default:
@@ -186,20 +179,20 @@ func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 	}
 }
 
-func (a *analyser) binary(c *syntax.BinaryCmd, in input) {
+func (a *analyser) binary(c *syntax.BinaryCmd, piped bool) {
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
-		a.list(c, in)
+		a.list(c, piped)
 		return
 	}
 	before := len(a.rep.Commands)
-	a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.X, in) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.X, piped) }) })
 	middle := len(a.rep.Commands)
-	a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.Y, input{piped: true}) }) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.Y, true) }) })
 	pipes(a, c.Y, before, middle)
 }
 
 // list visits x && y and x || y. In a && b && c, everything before c has run when c does.
-func (a *analyser) list(c *syntax.BinaryCmd, in input) {
+func (a *analyser) list(c *syntax.BinaryCmd, piped bool) {
 	chain := []*syntax.Stmt{c.Y}
 	first := c.X
 	for c.Op == syntax.AndStmt {
@@ -211,7 +204,7 @@ func (a *analyser) list(c *syntax.BinaryCmd, in input) {
 		first, c = left.X, left
 	}
 	seen := a.folders.cwds
-	a.stmt(first, in)
+	a.stmt(first, piped)
 	seen = union(seen, a.folders.cwds)
 	before := first
 	a.scope.maybe(func() {
@@ -220,7 +213,7 @@ func (a *analyser) list(c *syntax.BinaryCmd, in input) {
 				a.folders.cwds = a.folders.entered // what follows runs there or not at all
 			}
 			before = chain[i]
-			a.stmt(before, in)
+			a.stmt(before, piped)
 			seen = union(seen, a.folders.cwds)
 		}
 	})
@@ -234,7 +227,7 @@ func isCd(s *syntax.Stmt) bool {
 }
 
 // call visits a simple command.
-func (a *analyser) call(c *syntax.CallExpr, in input) {
+func (a *analyser) call(c *syntax.CallExpr, piped bool) {
 	a.visited++
 	for _, as := range c.Assigns {
 		if as.Name != nil && as.Name.Value == "IFS" && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
@@ -244,7 +237,7 @@ func (a *analyser) call(c *syntax.CallExpr, in input) {
 		a.assign(as, len(c.Args) > 0)
 	}
 	if len(c.Args) > 0 {
-		a.command(a.args(c.Args), nil, in)
+		a.command(a.args(c.Args), nil, piped)
 	}
 }
 

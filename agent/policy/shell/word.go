@@ -45,12 +45,7 @@ func (w arg) lit() (string, bool) {
 
 // dynamic reports whether a part of the word is computed.
 func (w arg) dynamic() bool {
-	for _, v := range w.vals {
-		if v.kind == dynamic {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.vals, func(v val) bool { return v.kind == dynamic })
 }
 
 // dash reports whether the word may turn out to be a flag.
@@ -65,9 +60,6 @@ func (w arg) dash() bool {
 	}
 	return false
 }
-
-// several reports whether the word may become several.
-func (w arg) several() bool { return w.split }
 
 // public returns w as a report shows it.
 func (w arg) public() Arg {
@@ -87,22 +79,9 @@ func literalArg(s string) arg { return arg{vals: []val{{text: s}}, src: s} }
 func (a *analyser) args(words []*syntax.Word) []arg {
 	var out []arg
 	for _, w := range words {
-		if !hasBraces(w) {
-			out = append(out, a.word(w))
-			continue
-		}
 		out = append(out, a.braces(w)...)
 	}
 	return out
-}
-
-func hasBraces(w *syntax.Word) bool {
-	for _, p := range w.Parts {
-		if l, ok := p.(*syntax.Lit); ok && strings.ContainsRune(l.Value, '{') {
-			return true
-		}
-	}
-	return false
 }
 
 // braces expands {a,b} and {1..3}. A POSIX shell keeps the word unchanged, so none of the

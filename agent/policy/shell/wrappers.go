@@ -11,10 +11,10 @@ import (
 
 // wrappers are commands that run another one, which is judged instead. Each returns whether it
 // has handled the words.
-var wrappers map[string]func(a *analyser, name string, words []arg, via []string, in input) bool
+var wrappers map[string]func(a *analyser, name string, words []arg, via []string, piped bool) bool
 
 func init() { // the functions refer to the map
-	wrappers = map[string]func(a *analyser, name string, words []arg, via []string, in input) bool{
+	wrappers = map[string]func(a *analyser, name string, words []arg, via []string, piped bool) bool{
 		"xargs": wrapXargs, "find": wrapFind, "ssh": wrapSSH, "eval": wrapEval, "su": wrapSu,
 	}
 	for name := range prefixes {
@@ -78,7 +78,7 @@ var prefixes = specs([]spec{
 })
 
 // wrapPrefix strips a wrapper of the table.
-func wrapPrefix(a *analyser, name string, words []arg, via []string, in input) bool {
+func wrapPrefix(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	if name == "command" && (len(words) < 2 || given(words[:2], "-v -V")) {
 		return false
 	}
@@ -90,7 +90,7 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, in input) b
 			a.rep.other(why)
 		}
 		a.record(words, via, e.effect, why)
-		return a.guess(words[1:], inner, in)
+		return a.guess(words[1:], inner, piped)
 	}
 	defer a.movedBy(name, c)()
 	if name == "env" || name == "sudo" {
@@ -108,7 +108,7 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, in input) b
 			a.rep.other("which command " + name + " runs is computed")
 		}
 	}
-	a.command(words[i:], inner, in)
+	a.command(words[i:], inner, piped)
 	return true
 }
 
@@ -138,14 +138,14 @@ func (a *analyser) givenVariables(name string, words []arg) (n int) {
 
 // guess looks for a command after flags that are not understood, so that harm in it is found.
 // The program already is not read-only.
-func (a *analyser) guess(words []arg, via []string, in input) bool {
+func (a *analyser) guess(words []arg, via []string, piped bool) bool {
 	before := a.folders.adrift
 	a.folders.adrift = true
 	defer func() { a.folders.adrift = before }()
 	for i, w := range words {
 		name, ok := w.lit()
 		if ok && (baseName(name) == "git" || effects[baseName(name)].effect != "" || wrappers[baseName(name)] != nil) {
-			a.command(words[i:], via, in)
+			a.command(words[i:], via, piped)
 			break
 		}
 	}
@@ -172,7 +172,7 @@ func (a *analyser) envAssign(w arg) {
 }
 
 // wrapShell judges the script of sh -c.
-func wrapShell(a *analyser, name string, words []arg, via []string, _ input) bool {
+func wrapShell(a *analyser, name string, words []arg, via []string, _ bool) bool {
 	for _, by := range via {
 		if by, _, _ := strings.Cut(by, " "); by == "xargs" || by == "find" {
 			a.rep.other(name + " runs what " + by + " gives it")
@@ -220,7 +220,7 @@ func programOf(words []arg) (program string, ok bool) {
 	return "", false
 }
 
-func wrapEval(a *analyser, _ string, words []arg, via []string, _ input) bool {
+func wrapEval(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	a.rep.fetchRuns(words)
 	var text []string
 	for _, w := range words[1:] {
@@ -237,7 +237,7 @@ func wrapEval(a *analyser, _ string, words []arg, via []string, _ input) bool {
 }
 
 // wrapSu judges the script of su -c.
-func wrapSu(a *analyser, _ string, words []arg, via []string, _ input) bool {
+func wrapSu(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	a.record(words, via, Privileged, "su changes to another user")
 	for i := 1; i+1 < len(words); i++ {
 		flag, _ := words[i].lit()
@@ -250,7 +250,7 @@ func wrapSu(a *analyser, _ string, words []arg, via []string, _ input) bool {
 }
 
 // wrapSSH judges what runs on the other machine, where a shell parses the joined words.
-func wrapSSH(a *analyser, _ string, words []arg, via []string, _ input) bool {
+func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	a.record(words, via, Remote, "ssh runs a command on another machine")
 	i := 1
 	for ; i < len(words); i++ {
@@ -286,12 +286,12 @@ func wrapSSH(a *analyser, _ string, words []arg, via []string, _ input) bool {
 var xargsFlags = specs([]spec{{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}})["xargs"]
 
 // wrapXargs judges the command with the words that come from the input.
-func wrapXargs(a *analyser, name string, words []arg, via []string, in input) bool {
+func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	c, n, why := xargsFlags.leading(words[1:])
 	if why != "" {
 		a.record(words, via, RunsCode, why)
 		item := arg{vals: []val{{kind: dynamic}}, src: "…", split: true}
-		return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), name), in)
+		return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), name), piped)
 	}
 	via = append(slices.Clone(via), name)
 	inner := slices.Clone(words[1+n:])
@@ -305,10 +305,10 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, in input) bo
 	}
 	item := arg{vals: []val{{kind: dynamic}}, src: "…", split: mark == ""}
 	if mark == "" {
-		a.command(append(inner, item), via, input{})
+		a.command(append(inner, item), via, false)
 		return true
 	}
-	a.command(replace(inner, mark, item), via, input{})
+	a.command(replace(inner, mark, item), via, false)
 	return true
 }
 
@@ -355,7 +355,7 @@ func replace(words []arg, mark string, item arg) []arg {
 }
 
 // wrapFind judges the commands that find runs, and then find itself.
-func wrapFind(a *analyser, _ string, words []arg, via []string, _ input) bool {
+func wrapFind(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	via = append(slices.Clone(via), "find -exec")
 	for i := 1; i < len(words); i++ {
 		switch s, _ := words[i].lit(); s {
@@ -379,7 +379,7 @@ func (a *analyser) findExec(words []arg, via []string) int {
 		if i == 0 {
 			break
 		}
-		a.command(replace(words[:i], "{}", arg{vals: []val{{kind: dynamic}}, src: "{}"}), via, input{})
+		a.command(replace(words[:i], "{}", arg{vals: []val{{kind: dynamic}}, src: "{}"}), via, false)
 		return i
 	}
 	a.rep.other("find -exec without an end")
