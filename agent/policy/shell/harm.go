@@ -48,7 +48,10 @@ func (a *analyser) harms(name string, words []arg) {
 // erases records what the table of erasers says about a command.
 func erases(a *analyser, kind, name string, words []arg) {
 	for _, e := range erasers {
-		if e.vital && !slices.ContainsFunc(operandsOf(words), a.folders.isVital) || !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) || e.disk && !namesDisk(&a.folders, words) {
+		if !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) {
+			continue
+		}
+		if e.disk && !namesDisk(&a.folders, words) || e.vital && !slices.ContainsFunc(operandsOf(words), a.folders.isVital) {
 			continue
 		}
 		if len(words) > 1 || e.with == "" && !e.disk && !strings.HasPrefix(e.name, "userdel") {

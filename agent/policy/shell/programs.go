@@ -276,7 +276,6 @@ func follows(p *program, words []Arg, prefix []string) Match {
 	for _, want := range prefix {
 		next := make(map[int]bool)
 		for i, word := range words {
-			name, _, attached := strings.Cut(word.Text, "=")
 			switch {
 			case !at[i]:
 			case word.Dynamic:
@@ -286,10 +285,8 @@ func follows(p *program, words []Arg, prefix []string) Match {
 			case p.plus && strings.HasPrefix(word.Text, "+"):
 				at[i+1] = true
 			case len(word.Text) > 1 && word.Text[0] == '-':
-				valued := slices.Contains(strings.Fields(p.valued), name)
-				alone := attached || slices.Contains(strings.Fields(p.plain), name)
-				at[i+1] = at[i+1] || alone || !valued
-				at[i+2] = at[i+2] || !alone
+				alone, valued := p.value(word.Text)
+				at[i+1], at[i+2] = at[i+1] || alone, at[i+2] || valued
 			}
 		}
 		at = next
@@ -298,6 +295,13 @@ func follows(p *program, words []Arg, prefix []string) Match {
 		return Yes
 	}
 	return best
+}
+
+// value reports whether an option may stand alone, and whether the next word may be its value.
+func (p *program) value(option string) (alone, valued bool) {
+	name, _, attached := strings.Cut(option, "=")
+	alone = attached || slices.Contains(strings.Fields(p.plain), name)
+	return alone || !slices.Contains(strings.Fields(p.valued), name), !alone
 }
 
 // Reaches reports whether a command names a host that fits.
