@@ -280,7 +280,7 @@ func follows(p *program, words []Arg, prefix []string) Match {
 			case !at[i]:
 			case word.Dynamic:
 				best = Maybe
-			case word.Text == want, word.Pattern && matches(word.Text, want), p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text):
+			case p.means(word, want):
 				next[i+1] = true
 			case p.plus && strings.HasPrefix(word.Text, "+"):
 				at[i+1] = true
@@ -295,6 +295,11 @@ func follows(p *program, words []Arg, prefix []string) Match {
 		return Yes
 	}
 	return best
+}
+
+// means reports whether a word is one of a prefix, or may be expanded to it by the shell or by the program.
+func (p *program) means(word Arg, want string) bool {
+	return word.Text == want || word.Pattern && matches(word.Text, want) || p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text)
 }
 
 // value reports whether an option may stand alone, and whether the next word may be its value.
