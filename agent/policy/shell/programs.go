@@ -123,8 +123,8 @@ func carried(argv []Arg) [][]Arg {
 	var all [][]Arg
 	for i := from; i < len(argv); i++ {
 		all = append(all, argv[i:])
-		if strings.Contains(argv[i].Text, " ") && !argv[i].Dynamic { // docker run x sh -c 'git push'
-			all = append(all, fieldsOf(argv[i].Text))
+		if words := fieldsOf(argv[i].Text); len(words) > 0 && strings.Contains(argv[i].Text, " ") && !argv[i].Dynamic { // docker run x sh -c 'git push'
+			all = append(all, words)
 		}
 	}
 	return all

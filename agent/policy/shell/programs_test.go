@@ -31,3 +31,12 @@ func TestPrograms(t *testing.T) {
 		t.Error(problem)
 	}
 }
+
+// A word of blanks behind a program that runs another one is no command.
+func TestBlankWordsAreNoCommand(t *testing.T) {
+	for text, want := range map[string]shell.Match{"docker exec c ' '": shell.No, "docker exec c ' ' git push": shell.Yes, "docker exec c ' git push'": shell.Yes} {
+		if got := shell.Analyse(text, env).Commands[0].Begins([]string{"git", "push"}); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
