@@ -147,6 +147,7 @@ func firstText(words []arg) string {
 // as data.
 var filters = []string{"head", "tail", "wc", "sort", "cut", "grep", "uniq", "cat", "tr"}
 
+// dateCheck allows formats only.
 func dateCheck(c *call) string {
 	for _, w := range c.rest {
 		if s, ok := w.lit(); !ok || !strings.HasPrefix(s, "+") {
@@ -163,6 +164,7 @@ var (
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)
 )
 
+// psCheck refuses what may print environments.
 func psCheck(c *call) string {
 	for _, w := range c.words {
 		s, _ := w.lit()
