@@ -84,7 +84,7 @@ func (a *analyser) names(name string, words []arg) string {
 		return effectOf(name, words).reason
 	}
 	if name == "sleep" && !shortTime(words) {
-		return "sleep for a time that is not short"
+		return "sleep waits for a long or unknown time"
 	}
 	if name == "set" && len(words) == 1 {
 		return "set prints the variables of the shell, which may hold secrets"
