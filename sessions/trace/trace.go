@@ -158,14 +158,9 @@ func (t *Trace) Add(env event.Envelope) {
 	case event.PromptSubmitted:
 		t.prompt(env, p)
 	case event.TaskStarted:
-		t.goesOn(p)
+		t.begin(p)
 	case event.TaskFinished:
-		if x := t.exchange(p.ID); x != nil {
-			x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
-			if main, ok := t.newest(); ok && main.Seq == x.seq {
-				x.Outcome = string(main.Outcome) // which may be interrupted
-			}
-		}
+		t.end(env, p)
 	case event.DecisionExplained:
 		t.explained(env, p, about.Call)
 	case event.ToolResult:
@@ -228,8 +223,8 @@ func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
 	t.Exchanges = appendNewest(t.Exchanges, maxExchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time, seq: env.Seq})
 }
 
-// goesOn counts a task without a prompt of its own as part of the exchange that it continues.
-func (t *Trace) goesOn(p event.TaskStarted) {
+// begin counts a task without a prompt of its own as part of the exchange that it continues.
+func (t *Trace) begin(p event.TaskStarted) {
 	main, ok := t.newest()
 	if !ok || p.Kind != event.MainTask || t.exchange(p.ID) != nil {
 		return
@@ -238,6 +233,18 @@ func (t *Trace) goesOn(p event.TaskStarted) {
 		if x := &t.Exchanges[i]; x.seq == main.Seq {
 			x.Task, x.Outcome = p.ID, ""
 		}
+	}
+}
+
+// end sets the outcome of the exchange of a task.
+func (t *Trace) end(env event.Envelope, p event.TaskFinished) {
+	x := t.exchange(p.ID)
+	if x == nil {
+		return
+	}
+	x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
+	if main, ok := t.newest(); ok && main.Seq == x.seq {
+		x.Outcome = string(main.Outcome) // which may be interrupted
 	}
 }
 
