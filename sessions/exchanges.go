@@ -7,8 +7,10 @@ import (
 
 // Exchange holds one prompt of a person up to its outcome, in the main conversation.
 type Exchange struct {
-	record.Exchange
-	Prompt string `json:"prompt"` // first words, on one line
+	Number  int           `json:"number"` // from 1
+	Prompt  string        `json:"prompt"` // first words, on one line
+	Time    int64         `json:"ts_unix_ms"`
+	Outcome event.Outcome `json:"outcome"` // "" when it has not ended
 
 	end int64 // offset after its last line
 }
@@ -48,7 +50,7 @@ func (j *Journal) Exchanges() (all []Exchange, err error) {
 		if i+1 < len(found) {
 			to = prompts[found[i+1].Seq].offset
 		}
-		all = append(all, Exchange{x, prompts[x.Seq].words, to})
+		all = append(all, Exchange{x.Number, prompts[x.Seq].words, x.Time, x.Outcome, to})
 	}
 	return all, err
 }

@@ -8,10 +8,10 @@ import (
 
 // Exchange is a prompt of a person in the main conversation, with what came of it.
 type Exchange struct {
-	Number  int           `json:"number"` // from 1
-	Seq     uint64        `json:"-"`      // of the event with its prompt
-	Time    int64         `json:"ts_unix_ms"`
-	Outcome event.Outcome `json:"outcome"` // "" while it has not ended
+	Number  int           // from 1
+	Seq     uint64        // of the event with its prompt
+	Time    int64         // of the prompt, in Unix milliseconds
+	Outcome event.Outcome // "" while it has not ended
 }
 
 // Interrupted is the outcome of an exchange that was cut off by the end of its process and was settled since.
