@@ -49,10 +49,15 @@ func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 	want := func(what, text string) {
 		t.Helper()
 		var got []byte
-		tmuxtest.Until(t, what, func() bool { got, _ = os.ReadFile(filepath.Join(x.work, what)); return len(got) > 0 })
-		if !strings.Contains(string(got), text) {
-			t.Errorf("%s: %q, want %q", what, got, text)
-		}
+		defer func() {
+			if t.Failed() {
+				t.Logf("%s: %q, want %q", what, got, text)
+			}
+		}()
+		tmuxtest.Until(t, what, func() bool { // it is written piece by piece
+			got, _ = os.ReadFile(filepath.Join(x.work, what))
+			return strings.Contains(string(got), text)
+		})
 	}
 	x.say("go")
 	x.want("Run this command?")
