@@ -82,7 +82,7 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 	}
 }
 
-// replayEnd ends a conversation beside the main one; was is what was open in it.
+// replayEnd ends a conversation beside the main one; was holds what was open in it.
 func (s *tasks) replayEnd(b *branch, was *record.Branch, p event.TaskFinished) {
 	if b.agent != nil && was != nil {
 		s.agents.noteEnd(was.Agent, p)

@@ -15,7 +15,7 @@ import (
 )
 
 // A disk that is really full: the session turns read-only, what it holds stays valid, and
-// once there is room it goes on.
+// once there is room it takes events again.
 func TestRealDiskFull(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount a small file system")

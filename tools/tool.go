@@ -141,8 +141,8 @@ type Call struct {
 	Confined bool
 	// Fenced means that the call is allowed only because it will run in the workspace fence.
 	Fenced bool
-	// Spent is the time for which the call ran in the read-only sandbox until that stopped it; 0: it did not. It starts
-	// where that run did, and waits for so much less.
+	// Spent is the time for which the call ran in the read-only sandbox until that stopped it; 0: it did not. The
+	// second run starts in the same folder, and its time to wait is shorter by this.
 	Spent time.Duration
 }
 

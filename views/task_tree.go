@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/state"
 )
 
@@ -41,7 +42,7 @@ func (r *taskRow) elsewhere() bool {
 	case r.Workflow != nil:
 		return false
 	case r.Agent != nil:
-		return !r.Agent.Background && r.Outcome != state.Interrupted
+		return !r.Agent.Background && r.Outcome != record.Interrupted
 	}
 	return r.Kind == event.MainTask || r.Kind == event.CompactionTask
 }
@@ -72,7 +73,7 @@ func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
 		case t.State != state.TaskDone, a != nil && in[a.Parent]:
 		case seen[t.ID], t.Earlier:
 			continue
-		case a != nil && (a.Background || t.Outcome == state.Interrupted):
+		case a != nil && (a.Background || t.Outcome == record.Interrupted):
 		case t.Kind == event.BackgroundTask, t.Kind == event.ShellTask:
 		default:
 			continue

@@ -14,7 +14,8 @@ type Exchange struct {
 	Outcome event.Outcome // "" while it has not ended
 }
 
-// Interrupted is the outcome of an exchange that was cut off by the end of its process and was settled since.
+// Interrupted is the outcome of an exchange or a task that had not ended when its process did. No event has it: the next process
+// sees it by what is missing.
 const Interrupted event.Outcome = "interrupted"
 
 // Exchanges returns the exchanges of the main conversation, the oldest first, without those that a person went back from.

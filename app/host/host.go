@@ -144,7 +144,7 @@ func (h *Host) Over() <-chan struct{} { return h.ctx.Done() }
 func (h *Host) begin() {
 	h.start.Do(func() {
 		go h.program.Tidy()
-		go h.named() // a long file takes a while, which nobody waits for later
+		go h.named() // reading a long file takes a while; later calls have the result
 		if h.ready.Start() == nil {
 			go h.watchRules()
 			go h.watchExtensions()

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/agent/record"
 	"buddy/texts"
 )
 
@@ -89,7 +90,7 @@ func (s *State) endAll(now int64) Changed {
 		if t.State == TaskDone {
 			t.Earlier = true
 		} else {
-			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
+			t.State, t.Outcome, t.Ended = TaskDone, record.Interrupted, now
 			if t.Agent != nil {
 				abandon(t.Agent.Talk)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 )
 
 const (
@@ -55,7 +56,7 @@ func divide(s *State, seq uint64) {
 	}
 	m := mark{after: seq, first: s.Info.First, session: s.Info.Event, steps: s.Steps}
 	for _, t := range s.Tasks {
-		if t.State == TaskDone && t.Outcome != Interrupted {
+		if t.State == TaskDone && t.Outcome != record.Interrupted {
 			continue
 		}
 		m.tasks = append(m.tasks, Task{ID: t.ID, Kind: t.Kind, Title: t.Title, State: t.State, Outcome: t.Outcome, Answer: t.Answer})

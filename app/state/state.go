@@ -210,10 +210,6 @@ type Wait struct {
 	Since   int64  // when it was asked, in Unix milliseconds
 }
 
-// Interrupted is the Outcome of a task that had not ended when the process that ran it did.
-// No event says so: the next process sees it by what is missing.
-const Interrupted event.Outcome = "interrupted"
-
 // Coming tells how far the answer to a request is. The zero value is no request.
 type Coming struct {
 	Asked int64 // when the request was sent first, in Unix milliseconds

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 )
 
 // told is a session of which a test tells the events.
@@ -118,7 +119,7 @@ func TestSubagentsAreInterrupted(t *testing.T) {
 	}
 	for _, id := range []int{2, 3} {
 		task := x.s.Tasks.Get(id)
-		if task.State != TaskDone || task.Outcome != Interrupted {
+		if task.State != TaskDone || task.Outcome != record.Interrupted {
 			t.Errorf("%s is %v %v", task.Label(), task.State, task.Outcome)
 		}
 		if c := task.Agent.Talk.Blocks[2].Call; c.State != CallCancelled {

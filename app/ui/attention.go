@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/screen"
 	"buddy/app/state"
 )
@@ -70,7 +71,7 @@ func (a *attention) finished(s *state.State, id int) {
 		switch t.Outcome {
 		case event.Completed:
 			a.ended = "✓ done"
-		case event.Cancelled, state.Interrupted:
+		case event.Cancelled, record.Interrupted:
 			return
 		default:
 			a.ended = "✗ failed"

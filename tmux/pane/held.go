@@ -3,6 +3,7 @@ package pane
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -291,14 +292,17 @@ func (s *Shell) moveTo(dir string, apart bool) error {
 	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
 }
 
-// FromFile names the file beside a held command with the folder in which it starts, if that is not the shell's.
+// FromFile names the file in the folder of a held command that holds where the command starts, if not where the shell is.
 const FromFile = "from"
 
 // goTo sets the folder of the next command to the one that a file names, if there is such a file.
 func (s *Shell) goTo(file string) error {
 	dir, err := os.ReadFile(file)
-	if err != nil {
-		return nil //nolint:nilerr // it starts where the shell is
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/app/state"
 	"buddy/texts"
 	"buddy/themes"
@@ -32,7 +33,7 @@ func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 		return "✔", themes.ToolOK, ""
 	case event.Cancelled:
 		return "⊘", themes.Muted, "cancelled"
-	case state.Interrupted:
+	case record.Interrupted:
 		return "⊘", themes.Muted, "interrupted"
 	case event.MaxTurns:
 		return "✗", themes.Warning, "out of turns"

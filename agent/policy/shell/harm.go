@@ -61,7 +61,7 @@ func erases(a *analyser, kind, name string, words []arg) {
 }
 
 // given reports whether one of some words follows the name of a command. Single letters count
-// in clusters of flags, and * stands for the end of a long flag.
+// in clusters of flags, and * is any end of a long flag.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {

@@ -153,7 +153,7 @@ func secretReason(s string, glob bool) string {
 	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
-// safeDevice matches the devices that may be read: they are empty, and reading them has no effect and ends. 63 stands for <(…).
+// safeDevice matches the devices that may be read: they are empty, and reading them has no effect and ends. 63 is that of <(…).
 var safeDevice = texts.Regexp(`^/dev/(null|stdin|stdout|stderr|fd/(0|1|2|63)|shm/([^.]|\.[^.])*\.?)$`)
 
 // device returns why a path under /dev, /proc or /sys may not be read, or "".

@@ -85,7 +85,7 @@ func specs(rows []spec) map[string]*spec {
 	return m
 }
 
-// variants returns the names that a name with alternatives stands for: docker ps|images.
+// variants returns each name of a row with alternatives: docker ps and docker images for docker ps|images.
 func variants(name string) []string {
 	all := []string{""}
 	for words := range strings.FieldsSeq(name) {

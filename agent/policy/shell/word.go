@@ -259,7 +259,7 @@ func (b *builder) tilde(s string) string {
 	return s
 }
 
-// sameEscapes matches what stands in $'…' if all shells which have it read it alike. \' is not in it: it ends the string in a
+// sameEscapes matches a text in $'…' that all shells which know this form read alike. \' is not in it: it ends the string in a
 // POSIX shell.
 var sameEscapes = texts.Regexp(`^([^\\]|\\[nt\\"])*$`)
 

@@ -234,26 +234,3 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 }
 
 var errNoProxy = errors.New("the fence's proxy did not start")
-
-// withProxy returns an environment that leads programs to the proxy at an address, with a name and password before it or not.
-func withProxy(env []string, address string) []string {
-	for _, name := range []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"} {
-		env = append(env, name+"=http://"+address)
-	}
-	return unique(append(env, "no_proxy=localhost,127.0.0.1,::1", "NO_PROXY=localhost,127.0.0.1,::1"))
-}
-
-// unique keeps the last of the variables with the same name: the first one counts for a shell.
-func unique(env []string) (out []string) {
-	last := map[string]int{}
-	for i, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		last[name] = i
-	}
-	for i, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); last[name] == i {
-			out = append(out, kv)
-		}
-	}
-	return out
-}

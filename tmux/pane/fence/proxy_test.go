@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"buddy/tmux/pane/fence/inside"
 )
 
 func TestAddressesOfTheInternet(t *testing.T) {
@@ -109,7 +111,7 @@ func TestProxyWithPassword(t *testing.T) {
 	served := testProxy(t, at, "good.example.com")
 	served.Config.Handler.(*proxy).word = "w0rd"
 	for user, want := range map[string]string{"": "407 ", proxyUser + ":wrong@": "407 ", proxyUser + ":w0rd@": "200 hello"} {
-		env := withProxy([]string{"HTTP_PROXY=http://old"}, user+strings.TrimPrefix(served.URL, "http://"))
+		env := inside.Through([]string{"HTTP_PROXY=http://old"}, user+strings.TrimPrefix(served.URL, "http://"))
 		there, err := url.Parse(lookup(env)("HTTP_PROXY"))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence/inside"
 	"buddy/tmux/pane/gitfiles"
 	"buddy/tmux/pane/seatbelt"
 )
@@ -157,7 +158,7 @@ func (f *Fence) serve(cmd *exec.Cmd, r process) (process, *seatbelt.Held, error)
 	r.listener, r.proxy = l, newProxy(f.config.Hosts, internet)
 	r.proxy.word = rand.Text()
 	go r.proxy.serve(l)
-	cmd.Env = withProxy(cmd.Env, proxyUser+":"+r.proxy.word+"@"+l.Addr().String())
+	cmd.Env = inside.Through(cmd.Env, proxyUser+":"+r.proxy.word+"@"+l.Addr().String())
 	return r, held, nil
 }
 

@@ -145,8 +145,8 @@ func (r Rules) Hold() (*Held, error) {
 	return h, nil
 }
 
-// pins returns the folders that a command must not move away, because rules name them or what lies in them: those that may be
-// written, and the ones in these on the way to what may not.
+// pins returns the folders that a command must not move, because rules name paths: the folders that may be written, and in
+// these each folder above a path that may not.
 func (h *Held) pins() (all []string) {
 	roots := append(slices.Clone(h.Write), h.Temp)
 	all = slices.Clone(roots)

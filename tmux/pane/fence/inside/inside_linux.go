@@ -6,9 +6,7 @@ package inside
 import (
 	"errors"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -23,12 +21,6 @@ func init() {
 	_, _ = os.Stderr.WriteString("buddy: the fence: " + become(os.Args[3:]).Error() + "\n")
 	os.Exit(1)
 }
-
-// The variables by which programs find a proxy, and what they reach without it.
-var (
-	through = []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
-	past    = []string{"no_proxy", "NO_PROXY"}
-)
 
 // become opens a port on the fence's loopback, hands it to the proxy outside over the socket with the
 // number args[0], and becomes the program args[1] with the arguments after it. It returns only when
@@ -46,17 +38,7 @@ func become(args []string) error {
 	if err != nil {
 		return err
 	}
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { // the first of two counts for a shell
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(through, name) || slices.Contains(past, name)
-	})
-	for _, name := range through {
-		env = append(env, name+"=http://127.0.0.1:"+strconv.Itoa(port))
-	}
-	for _, name := range past {
-		env = append(env, name+"=localhost,127.0.0.1,::1")
-	}
-	return syscall.Exec(args[1], args[2:], env)
+	return syscall.Exec(args[1], args[2:], Through(os.Environ(), "127.0.0.1:"+strconv.Itoa(port)))
 }
 
 // listen opens the port and sends its socket over another one.

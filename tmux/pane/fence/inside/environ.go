@@ -1,0 +1,27 @@
+package inside
+
+import (
+	"slices"
+	"strings"
+)
+
+// The variables by which programs find a proxy, and what they reach without it.
+var (
+	through = []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
+	past    = []string{"no_proxy", "NO_PROXY"}
+)
+
+// Through returns an environment that leads programs to the proxy at HOST:PORT, or NAME:PASSWORD@HOST:PORT, and to no other.
+func Through(env []string, address string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { // the first of two counts for a shell
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(through, name) || slices.Contains(past, name)
+	})
+	for _, name := range through {
+		env = append(env, name+"=http://"+address)
+	}
+	for _, name := range past {
+		env = append(env, name+"=localhost,127.0.0.1,::1")
+	}
+	return env
+}
