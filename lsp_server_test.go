@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"buddy/extensions/lsp/lsptest"
+	"buddy/features/lsp/lsptest"
 )
 
 // lspServer is a language server on its standard input and output. With an argument it first makes

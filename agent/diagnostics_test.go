@@ -10,6 +10,8 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
+	"buddy/agent/turn"
+	"buddy/features/lsp"
 	"buddy/tools"
 )
 
@@ -87,5 +89,5 @@ func TestLateDiagnosticsAreUntrusted(t *testing.T) {
 // undoingWith is a session whose files are in dir and checked.
 func undoingWith(t *testing.T, dir string, c *checks, steps ...step) *session {
 	t.Helper()
-	return undoingSession(t, dir, t.TempDir(), nil, func(o *Options) { o.Diagnostics, o.Redact = c, redact.New("hunter2-hunter2") }, steps...)
+	return undoingSession(t, dir, t.TempDir(), nil, func(o *Options) { o.Parts, o.Redact = []turn.Part{lsp.Part(c)}, redact.New("hunter2-hunter2") }, steps...)
 }

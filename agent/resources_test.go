@@ -10,6 +10,8 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/turn"
+	"buddy/features/mcp"
 	"buddy/tools"
 )
 
@@ -21,13 +23,13 @@ type reads struct {
 
 func (r *reads) options(o *Options) {
 	o.System, o.Model = "You are buddy.", windowed{o.Model.(*script), 200_000}
-	o.Resources = func(_ context.Context, prompts []string) ([]tools.Resource, []string) {
+	o.Parts = []turn.Part{mcp.Resources(func(_ context.Context, prompts []string) ([]tools.Resource, []string) {
 		r.asked = append(r.asked, prompts)
 		if !strings.Contains(strings.Join(prompts, " "), "@docs:guide") {
 			return nil, nil
 		}
 		return []tools.Resource{{Name: "docs:guide", Text: r.text, Images: []model.Image{{MediaType: "image/png", Data: []byte("png")}}}}, []string{"@docs:gone was not attached: there is none"}
-	}
+	})}
 }
 
 // What a prompt names is attached before it as data, once; what could not be read is said. A session
@@ -91,10 +93,10 @@ func TestResourcesAfterACrash(t *testing.T) {
 		r := &reads{text: "the guide"}
 		s := start(t, func(o *Options) {
 			r.options(o)
-			o.Resources = func(ctx context.Context, _ []string) ([]tools.Resource, []string) {
+			o.Parts = []turn.Part{mcp.Resources(func(ctx context.Context, _ []string) ([]tools.Resource, []string) {
 				<-ctx.Done()
 				return nil, []string{errors.New("cancelled").Error()}
-			}
+			})}
 		}, says("one"))
 		s.Send(event.Submit{Text: "read @docs:guide"})
 		synctest.Wait()

@@ -307,10 +307,8 @@ func TestWhatNeverFitsDoesNotStay(t *testing.T) {
 // In a small window even the first prompt gives way; reminders sent again after that are no reason to compact for ever.
 func TestASmallWindowTakesEachPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		list := turn.Listing(func() conversation.Listing {
-			return conversation.Listing{Kind: "skills", Head: "Skills:", Items: []conversation.ListingItem{{Name: "a", Line: strings.Repeat("long ", 60)}}}
-		})
-		options := func(o *Options) { withWindow(1000)(o); o.Listings = []turn.Listing{list} }
+		list := conversation.Listing{Kind: "skills", Head: "Skills:", Items: []conversation.ListingItem{{Name: "a", Line: strings.Repeat("long ", 60)}}}
+		options := func(o *Options) { withWindow(1000)(o); o.Parts = []turn.Part{listed{list: list}} }
 		s := start(t, options, answers(6)...)
 		for i := range 5 {
 			s.do(prompt(i, 500))

@@ -16,9 +16,20 @@ import (
 	"buddy/agent/subagents"
 	"buddy/agent/turn"
 	"buddy/extensions"
+	"buddy/features/lsp"
+	"buddy/features/mcp"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
+
+// listed is a part with a list, in the place of that of MCP servers.
+type listed struct {
+	turn.Nothing
+	list conversation.Listing
+}
+
+func (listed) Name() string                               { return "mcp" }
+func (l listed) Brief(_ context.Context, b turn.Briefing) { b.List(l.list) }
 
 // Features tell the model of themselves before a request in one order: what follows changes no byte of what is before it, which
 // providers have cached.
@@ -35,12 +46,12 @@ func TestOrderInWhichFeaturesTellTheModel(t *testing.T) {
 			o.Skills.Read = l.read
 			o.Agents.Read = func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil }
 			o.Instructions = func(context.Context) (instructions.Set, error) { return instructions.Set{}, nil }
-			o.Listings = []turn.Listing{func() conversation.Listing {
-				return conversation.Listing{Kind: reminder.MCP, Head: "Servers:", Items: []conversation.ListingItem{{Name: "docs", Line: "docs"}}}
-			}}
-			o.Diagnostics = &checks{late: []string{"a.txt:1: wrong"}}
-			o.Resources = func(context.Context, []string) ([]tools.Resource, []string) {
-				return []tools.Resource{{Name: "docs:guide", Text: "the guide"}}, nil
+			o.Parts = []turn.Part{
+				mcp.Resources(func(context.Context, []string) ([]tools.Resource, []string) {
+					return []tools.Resource{{Name: "docs:guide", Text: "the guide"}}, nil
+				}),
+				lsp.Part(&checks{late: []string{"a.txt:1: wrong"}}),
+				listed{list: conversation.Listing{Kind: reminder.MCP, Head: "Servers:", Items: []conversation.ListingItem{{Name: "docs", Line: "docs"}}}},
 			}
 		}
 		s := start(t, p.options(t, basic.NewSkill(), basic.NewAgent()), says("ok"))

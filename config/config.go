@@ -76,6 +76,8 @@ type Config struct {
 	// user's.
 	File string
 
+	owned map[string]any // values of the sections of features, by name: pointers
+
 	at int // index of the target or server that is being read
 }
 
@@ -192,7 +194,8 @@ func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 }
 
 func defaults() Config {
-	return Config{
+	c := Config{
+		owned:   make(map[string]any),
 		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10, WarnAt: settings.WarnAt}, Mode: "ask", OnStall: model.RecoverRetry},
 		Context: settings.Context{Instructions: true}.WithDefaults(),
 		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), UnattendedTimeout: 10 * time.Minute, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
@@ -205,6 +208,10 @@ func defaults() Config {
 		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}
+	for _, fill := range owned {
+		fill(c.owned)
+	}
+	return c
 }
 
 // Load reads the files, the environment and o. It writes nothing. Notices are complete lines

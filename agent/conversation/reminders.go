@@ -27,11 +27,11 @@ func Know(c *Conversation, states map[string]string) {
 	c.known.remember(states)
 }
 
-// Reminded reports whether the model of a conversation was told a state of a kind since the last compaction.
-func Reminded(c *Conversation, kind string) bool {
+// State returns the state of a kind that the model of a conversation was told last, "" for none since the last compaction.
+func State(c *Conversation, kind string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.known.states[kind] != ""
+	return c.known.states[kind]
 }
 
 // Holds reports whether the model of a conversation can read the text of a file in one of its messages, which names

@@ -51,21 +51,17 @@ func atNames(p event.PromptSubmitted) []texts.Mention {
 	return names
 }
 
-// attachFiles gives the model the files and folders that new prompts name, as if it had read them. A person who typed the
+// tellFiles gives the model the files and folders that new prompts name, as if it had read them. A person who typed the
 // name wants it to be read, but may have pasted it: only what needs nobody's approval is read.
-func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
-	heard := x.heard
-	x.heard = nil
-	for _, p := range heard {
-		if p.Kind == event.Typed || l.o.Reminders.Off(reminder.AtFile) {
+func tellFiles(ctx context.Context, b Briefing) {
+	for _, p := range b.Prompts() {
+		names := atNames(p)
+		if p.Kind == event.Typed || len(names) == 0 || b.l.o.Reminders.Off(reminder.AtFile) {
 			continue
 		}
-		b := namedFiles{l.newBatch(ctx, x, 0)}
-		if names := atNames(p); len(names) > 0 {
-			b.attach(names)
-		}
-		b.showFolder(p.Text)
-		b.cancel(nil)
+		files := namedFiles{b.l.newBatch(ctx, b.x, 0)}
+		files.attach(names)
+		files.cancel(nil)
 	}
 }
 

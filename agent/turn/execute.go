@@ -254,9 +254,8 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 		defer j.marked()
 	}
 	defer j.hosts.end()
-	changes := watch(whole, b, j)
+	after := b.around(whole, j)
 	res := b.loop.runTool(ctx, call, func(ctx context.Context) tools.Result { return runHeld(ctx, b, j) })
-	changes(&res)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = tools.Problem(fmt.Sprintf("%s was stopped, because it took longer than %s", call.Name, b.loop.o.Calls.Timeout))
@@ -269,9 +268,24 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 			b.x.stop(&ToolError{call.Name, res.Content})
 		}
 	}
-	b.diagnose(whole, j, &res)
+	after(&res)
 	b.loop.tell(whole, b.x, PostToolExecution{Call: j.call, Result: res})
 	return res
+}
+
+// around asks the parts before a call runs. The returned function hands them the result.
+func (b *batch) around(ctx context.Context, j *job) (after func(*tools.Result)) {
+	var all []func(context.Context, *Ran)
+	for _, p := range b.loop.o.Parts {
+		if f := p.Around(ctx, b.loop.model(b.x).Info(), j.call); f != nil {
+			all = append(all, f)
+		}
+	}
+	return func(res *tools.Result) {
+		for _, f := range all {
+			f(ctx, &Ran{res, j.changed})
+		}
+	}
 }
 
 // finish stores a result in the stream and in the history.

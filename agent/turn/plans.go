@@ -15,17 +15,18 @@ import (
 
 // tellPlan tells the model before a request what it has to know of mode plan, and of a plan that a
 // compaction took out.
-func (l *Loop) tellPlan(x *Exchange) {
-	mode, _ := l.p.Approvals.Mode()
-	on, file := mode == action.ModePlan, string(l.p.Plan)
+func tellPlan(b Briefing) {
+	p := b.l.p
+	mode, _ := p.Approvals.Mode()
+	on, file := mode == action.ModePlan, string(p.Plan)
 	attach := func(kind, text string) {
-		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{kind}, Text: text})
+		b.x.talk.Attach(b.x.task, 0, event.ReminderAttached{Kinds: []string{kind}, Text: text})
 	}
-	due, gone := conversation.DuePlan(x.talk, on)
+	due, gone := conversation.DuePlan(b.x.talk, on)
 	switch due {
 	case conversation.PlanFull, conversation.PlanSparse:
 		text := plan.Short
-		if !inShort(l, x) {
+		if !b.Short() {
 			text = plan.Full(file)
 			if due == conversation.PlanSparse {
 				text = plan.Sparse(file)
@@ -33,14 +34,14 @@ func (l *Loop) tellPlan(x *Exchange) {
 		}
 		attach(reminder.Plan, text)
 	case conversation.PlanOver:
-		attach(reminder.PlanExit, plan.Over(l.p.Approvals.ApprovedPlan() != ""))
+		attach(reminder.PlanExit, plan.Over(p.Approvals.ApprovedPlan() != ""))
 	case conversation.PlanNothing:
 	}
 	if !gone {
 		return
 	}
-	approved := l.p.Approvals.ApprovedPlan()
-	switch draft, err := l.p.Plan.Read(); {
+	approved := p.Approvals.ApprovedPlan()
+	switch draft, err := p.Plan.Read(); {
 	case on && err == nil:
 		attach(reminder.PlanText, plan.Draft(file, draft))
 	case !on && approved != "":

@@ -46,7 +46,6 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 		}
 		return nil
 	}
-	x.noteNamed(ctx, l.p.Subagents, said)
 	if programs == nil {
 		x.heard = said
 		return nil

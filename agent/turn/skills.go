@@ -24,6 +24,16 @@ type skillTexts struct {
 	x *Exchange
 }
 
+// tellSkills brings the conversation up to date with the skills before a request, if the model can load one or the person
+// call one.
+func tellSkills(ctx context.Context, b Briefing) {
+	texts := skillTexts{b.l, b.x}
+	texts.preload(ctx)
+	if _, err := b.l.p.Selection.Tools().Lookup("skill"); err == nil || b.l.agent.Type == "" {
+		texts.tell(ctx)
+	}
+}
+
 // tell brings the conversation up to date with the skills before a request: which ones
 // there are, the texts that a compaction took out, and those that the person has called.
 func (l skillTexts) tell(ctx context.Context) {
@@ -31,7 +41,7 @@ func (l skillTexts) tell(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if !inShort(l.Loop, l.x) { // else the person alone can call them
+	if !(Briefing{l.Loop, l.x}).Short() { // else the person alone can call them
 		window := l.p.Selection.KnownWindow() // 0: nobody knows
 		list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
 		for _, line := range l.p.Skills.Lines(window) {

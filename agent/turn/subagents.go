@@ -58,22 +58,24 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	return &other
 }
 
-// noteNamed notes the agents that a person named in prompts.
-func (x *Exchange) noteNamed(ctx context.Context, there Subagents, said []event.PromptSubmitted) {
-	for _, p := range said {
-		if p.Kind != event.Typed {
-			x.named = append(x.named, there.Mentioned(ctx, p.Text)...)
-		}
+// tellAgents tells the model which agents there are, if it can call one.
+func tellAgents(ctx context.Context, b Briefing) {
+	if _, err := b.l.p.Selection.Tools().Lookup(tools.Agent); err == nil {
+		b.List(b.l.p.Subagents.Listing(ctx))
 	}
 }
 
-// tellNamed tells the model which agents a person named in prompts, behind them.
-func (x *Exchange) tellNamed() {
-	if len(x.named) > 0 {
-		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AgentMention}, Text: reminder.Wrap("The user named an agent: call the tool agent with type " +
-			strings.Join(x.named, ", then with ") + " for what the prompt asks of it.")})
+// tellMentions tells the model which agents the person named in prompts, behind them.
+func tellMentions(ctx context.Context, b Briefing) {
+	var named []string
+	for _, p := range b.Prompts() {
+		if p.Kind != event.Typed {
+			named = append(named, b.l.p.Subagents.Mentioned(ctx, p.Text)...)
+		}
 	}
-	x.named = nil
+	if len(named) > 0 {
+		b.Tell(reminder.AgentMention, "The user named an agent: call the tool agent with type "+strings.Join(named, ", then with ")+" for what the prompt asks of it.")
+	}
 }
 
 // runAgent lets a subagent work for a call, and calls begun when its task has its number.

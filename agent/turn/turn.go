@@ -57,19 +57,13 @@ type Options struct {
 
 // Features take part in turns. The zero value has none of them.
 type Features struct {
-	Hooks       []Hook        // told of each turn, in this order
-	Programs    *hooks.Runner // hooks of the person and the project
-	Durable     Durable       // nil: the journal records what was done
-	Reminders   *reminder.Set // what the model is told besides, before each request; nil: nothing, and no kind is switched off
-	Listings    []Listing     // told to the model when they change, in this order
-	Memory      *memory.Store // what the person has taught
-	Diagnostics Diagnostics   // told of the files that tools change; who made it closes it
-	Folder      Folder        // shows models what is in the folder
-	Resources   Resources     // reads what prompts name of other programs
+	Hooks     []Hook        // told of each turn, in this order
+	Programs  *hooks.Runner // hooks of the person and the project
+	Durable   Durable       // nil: the journal records what was done
+	Reminders *reminder.Set // what the model is told besides, before each request; nil: nothing, and no kind is switched off
+	Memory    *memory.Store // what the person has taught
+	Parts     []Part        // around a call in this order; who made a part ends it
 }
-
-// Listing returns what there is of a kind now. It must not wait.
-type Listing func() conversation.Listing
 
 // Background keeps commands that go on after the call that began them.
 type Background interface {
@@ -102,6 +96,7 @@ type Loop struct {
 	o      Options
 	p      Parts
 	n      *numbers
+	briefs []Part     // in the order in which they tell the model something
 	reopen *sync.Once // the folders of skills that an earlier process loaded
 	agent  Agent      // whose turns it runs; the zero value is the session's main one
 }
@@ -149,7 +144,9 @@ func (n *numbers) next(which *int) int {
 }
 
 // New returns a loop.
-func New(o Options, p Parts) *Loop { return &Loop{o: o, p: p, n: &numbers{}, reopen: &sync.Once{}} }
+func New(o Options, p Parts) *Loop {
+	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(append(ownParts(), o.Parts...)), reopen: &sync.Once{}}
+}
 
 // Replay feeds a stored event of an earlier process, so that numbers go on from there.
 func (l *Loop) Replay(env event.Envelope) {
@@ -181,8 +178,7 @@ type Exchange struct {
 
 	said      []event.PromptSubmitted // that no hook has seen yet
 	unsent    []int                   // ids of prompts that no model has answered yet
-	named     []string                // agents that prompts named and the model was not told of yet
-	heard     []event.PromptSubmitted // that name files which were not read yet
+	heard     []event.PromptSubmitted // by the person, since the last request
 	now       []model.Message         // of the next request only
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
@@ -343,27 +339,10 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 
 // brief tells the model what it has to know before its next request.
 func (l *Loop) brief(ctx context.Context, x *Exchange) {
-	x.talk.TellNews(x.task)
-	l.p.Instructions.Await(ctx)
-	l.p.Instructions.Again(ctx, x.talk, x.task, l.Turns(), l.o.Target)
-	texts := skillTexts{l, x}
-	texts.preload(ctx)
-	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil || l.agent.Type == "" {
-		texts.tell(ctx)
+	for _, p := range l.briefs {
+		p.Brief(ctx, Briefing{l, x})
 	}
-	x.attachFiles(ctx, l)
-	if _, err := l.p.Selection.Tools().Lookup(tools.Agent); err == nil {
-		x.talk.Tell(x.task, l.p.Subagents.Listing(ctx))
-	}
-	l.tellPlan(x)
-	if !inShort(l, x) {
-		for _, list := range l.o.Listings {
-			x.talk.Tell(x.task, list())
-		}
-	}
-	x.tellNamed()
-	l.tellDiagnostics(x)
-	l.tellResources(ctx, x)
+	x.heard = nil
 	l.remind(ctx, x)
 }
 

@@ -15,7 +15,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/project"
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/views/markup"
 )
 

@@ -25,6 +25,9 @@ import (
 	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/config"
+	"buddy/features"
+	"buddy/features/feature"
 )
 
 // Session holds what a command works on.
@@ -134,5 +137,35 @@ func verbs(command string, all ...verb) handler {
 			return v.run(ctx, s, args)
 		}
 		return show.Answer{}, fmt.Errorf("%q is not known (have: %s)", wanted, strings.Join(names, ", "))
+	}
+}
+
+// asked returns what the commands of a feature work on.
+func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
+	switch a.Send = s.Send; {
+	case s.Program != nil:
+		a.Config, a.Part = &s.Program.Config, s.Program.Parts[f]
+	case s.Setup != nil:
+		a.Config = &s.Setup.Config
+	default:
+		var c config.Config
+		c, _, _, err = compose.LoadConfig(s.Options)
+		a.Config = &c
+	}
+	return a, err
+}
+
+func init() {
+	for i := range features.All {
+		f := &features.All[i]
+		for _, c := range f.Commands {
+			add(c.Command, func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+				a, err := asked(s, f)
+				if err != nil {
+					return show.Answer{}, err
+				}
+				return c.Run(ctx, a, args)
+			})
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/app/show"
 	"buddy/app/slash"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/texts"
 	"buddy/views/markup"
 )

@@ -32,8 +32,10 @@ import (
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
-	"buddy/extensions/lsp"
-	"buddy/extensions/mcp"
+	"buddy/features"
+	"buddy/features/feature"
+	"buddy/features/lsp"
+	"buddy/features/mcp"
 	"buddy/sessions"
 	"buddy/texts/proxies"
 	"buddy/tools"
@@ -57,16 +59,17 @@ type Program struct {
 	Live     live
 	Options  agent.Options // of the runtime
 	Journal  *journal
-	Dest     *Destination        // where the session begins
-	Env      target.Environment  // of that
-	Targets  *target.Set         // that and the others
-	Servers  *mcp.Servers        // MCP servers
-	Checks   *lsp.Clients        // of language servers
-	Memory   *memory.Store       // nil: there is none
-	inside   inside              // holds what the session starts by itself
-	files    *project.Extensions // of skills, commands and styles
-	plan     *file.Plan          // of the session, which all targets share
-	withheld []string            // names of variables that commands do not get
+	Dest     *Destination                   // where the session begins
+	Env      target.Environment             // of that
+	Targets  *target.Set                    // that and the others
+	Servers  *mcp.Servers                   // MCP servers
+	Checks   *lsp.Clients                   // of language servers
+	Memory   *memory.Store                  // nil: there is none
+	Parts    map[*feature.Feature]turn.Part // of the features in [features.All] that take part in exchanges
+	inside   inside                         // holds what the session starts by itself
+	files    *project.Extensions            // of skills, commands and styles
+	plan     *file.Plan                     // of the session, which all targets share
+	withheld []string                       // names of variables that commands do not get
 
 	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
 
@@ -119,6 +122,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	system, registry := told.to(m.Info())
 	c := p.Config
+	parts := append(mcp.Parts(servers), folder{targets: p.Targets}, lsp.Part(p.Checks))
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
@@ -133,11 +137,27 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		},
 		Secrets: agent.Secrets{Redact: secret, Keys: knownKeys(c), Withheld: p.withheld},
 		Features: turn.Features{
-			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, remindersOfMemory(p.Memory)...), Listings: listings(servers),
-			Memory: p.Memory, Diagnostics: p.Checks, Folder: folder{p.Targets}, Resources: resources(servers),
+			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, remindersOfMemory(p.Memory)...),
+			Memory: p.Memory, Parts: append(parts, p.newParts()...),
 		},
 	}
 	return p, nil
+}
+
+// newParts makes the parts of the features.
+func (p *Program) newParts() (all []turn.Part) {
+	p.Parts = make(map[*feature.Feature]turn.Part)
+	for i := range features.All {
+		f := &features.All[i]
+		if f.Part == nil {
+			continue
+		}
+		if part := f.Part(feature.Session{Config: &p.Config, Publish: p.Live.Publish}); part != nil {
+			p.Parts[f] = part
+			all = append(all, part)
+		}
+	}
+	return all
 }
 
 // withoutMemory returns the tools that a session has only with memory: what proposes what to remember.

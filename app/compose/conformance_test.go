@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/tools"
 )
 

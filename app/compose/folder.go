@@ -7,7 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
+	"buddy/agent/turn"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/file"
 	"buddy/tools/target"
@@ -22,8 +26,47 @@ const (
 	tokenBytes = 4
 )
 
-// folder shows models that are spoken to in blocks what is in the folder.
-type folder struct{ targets *target.Set }
+// folder shows models that are spoken to in blocks what is in the folder. Others look there by themselves.
+type folder struct {
+	turn.Nothing
+	targets *target.Set
+}
+
+func (folder) Name() string { return "folder" }
+
+// Brief gives the model the list of files, once in a conversation, and the files that prompts name without an @.
+func (f folder) Brief(ctx context.Context, b turn.Briefing) {
+	if b.Off(reminder.AtFile) {
+		return
+	}
+	for _, p := range b.Prompts() {
+		if p.Kind == event.Typed {
+			continue
+		}
+		list, named, page := f.look(ctx, b.Model(), p.Text)
+		if list != "" && !b.Told(reminder.Folder) {
+			b.TellState(reminder.Folder, b.Redact(list))
+		}
+		for _, name := range named {
+			b.TellFile(ctx, name, page, func(read string) string { return name + ":\n" + texts.Fenced("", tools.Uncounted(read)) })
+		}
+	}
+}
+
+// Around tells the model what a call has changed in the folder. It does on this machine only: elsewhere it would take too
+// long.
+func (f folder) Around(ctx context.Context, m model.Info, call tools.Call) func(context.Context, *turn.Ran) {
+	w := f.workspace(call.Planned.Target)
+	if m.Blocks == "" || w == nil || f.targets.Target(call.Planned.Target).Host != nil {
+		return nil
+	}
+	before := file.Shoot(ctx, w, nil)
+	return func(ctx context.Context, r *turn.Ran) {
+		if text := before.Changes(file.Shoot(ctx, w, before)); text != "" {
+			r.Result.Tell(text)
+		}
+	}
+}
 
 // workspace returns the files of the target that calls work on; nil while it was not opened.
 func (f folder) workspace(name string) *file.Workspace {
@@ -33,8 +76,8 @@ func (f folder) workspace(name string) *file.Workspace {
 	return nil
 }
 
-// Look returns the list of files, and which of them a prompt names.
-func (f folder) Look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
+// look returns the list of files, and which of them a prompt names, with how many bytes of each are shown.
+func (f folder) look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
 	w := f.workspace(f.targets.Current())
 	if m.Blocks == "" || w == nil {
 		return "", nil, 0
@@ -64,15 +107,4 @@ func (f folder) Look(ctx context.Context, m model.Info, prompt string) (list str
 // mentions reports whether a text has a name as a word of its own.
 func mentions(text, name string) bool {
 	return regexp.MustCompile(`(^|[^\w./-])(\./)?` + regexp.QuoteMeta(name) + `($|[^\w/-])`).MatchString(text)
-}
-
-// Watch looks at the files before a call, and says after it which have changed. It does on this machine only: elsewhere it
-// would take too long.
-func (f folder) Watch(ctx context.Context, m model.Info, call tools.Call) func(context.Context) string {
-	w := f.workspace(call.Planned.Target)
-	if m.Blocks == "" || w == nil || f.targets.Target(call.Planned.Target).Host != nil {
-		return nil
-	}
-	before := file.Shoot(ctx, w, nil)
-	return func(ctx context.Context) string { return before.Changes(file.Shoot(ctx, w, before)) }
 }

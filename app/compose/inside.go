@@ -17,7 +17,7 @@ import (
 	"buddy/agent/hooks"
 	"buddy/app/project"
 	"buddy/app/slash"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/texts"
 	"buddy/tmux/host/child"
 	"buddy/tmux/pane/fence"

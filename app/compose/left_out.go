@@ -8,7 +8,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/app/project"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/views/markup"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/app/slash"
-	"buddy/extensions/lsp"
+	"buddy/features/lsp"
 	"buddy/tmux/host/child"
 	"buddy/tools"
 )

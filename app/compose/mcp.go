@@ -13,13 +13,10 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"buddy/agent/conversation"
 	"buddy/agent/redact"
-	"buddy/agent/reminder"
-	"buddy/agent/turn"
 	"buddy/app/version"
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/texts/proxies"
 	"buddy/texts/searchpath"
 	"buddy/texts/secretvariable"
@@ -51,25 +48,6 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 func serverClient(all []mcp.Server) *http.Client {
 	guarded := web.NewClient(web.Options{Proxy: proxies.FromEnvironment()})
 	return &http.Client{Transport: guarded.Transport(localServers(all)...)}
-}
-
-// listings returns what the model is told of besides skills.
-func listings(servers *mcp.Servers) []turn.Listing {
-	return []turn.Listing{func() conversation.Listing {
-		list := conversation.Listing{Kind: reminder.MCP, Head: mcp.ListingHead}
-		for _, line := range servers.Listing() {
-			list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
-		}
-		return list
-	}}
-}
-
-// resources returns what reads the resources that prompts name, nil without a server.
-func resources(servers *mcp.Servers) turn.Resources {
-	if len(servers.List()) == 0 {
-		return nil
-	}
-	return servers.Attach
 }
 
 // localServers returns the hosts of servers at URLs that the person has configured, or trusted:

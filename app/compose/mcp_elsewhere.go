@@ -7,7 +7,7 @@ import (
 
 	"buddy/app/project"
 	"buddy/app/slash"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"buddy/config"
 	"buddy/config/login"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 // serverLogin returns the login of a server: what `buddy mcp login` stored.

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"buddy/app/apptest"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 // TestServerThatWantsALogin: its state says which command logs in; one with a token in its settings says what the

@@ -6,7 +6,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/version"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 // ServersHere returns the MCP servers that a session in this folder would have.

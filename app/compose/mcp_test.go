@@ -11,7 +11,7 @@ import (
 	"buddy/agent/redact"
 	"buddy/app/project"
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/tools"
 	"buddy/tools/file"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/config"
-	"buddy/extensions/lsp"
-	"buddy/extensions/mcp"
+	"buddy/features/lsp"
+	"buddy/features/mcp"
 	"buddy/texts/searchpath"
 )
 

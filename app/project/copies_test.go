@@ -9,7 +9,7 @@ import (
 
 	"buddy/agent/hooks"
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 // TestProgramsOfAProjectRunAsTheyWereChecked: a hook, an MCP server and a language server start from copies, so that a change

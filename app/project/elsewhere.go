@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"buddy/agent/instructions"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/tools/file"
 )
 

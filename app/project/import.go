@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 // ImportedServer is an entry of another program's file.

@@ -14,7 +14,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/config"
-	"buddy/extensions/lsp"
+	"buddy/features/lsp"
 	"buddy/texts"
 	"buddy/texts/searchpath"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"buddy/config"
-	"buddy/extensions/lsp"
+	"buddy/features/lsp"
 )
 
 // languagePrograms makes a folder with empty programs, and files beside them, and makes it the PATH.

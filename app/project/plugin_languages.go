@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"buddy/config"
-	"buddy/extensions/lsp"
 	"buddy/extensions/plugin"
+	"buddy/features/lsp"
 	"buddy/texts"
 )
 

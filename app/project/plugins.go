@@ -17,8 +17,8 @@ import (
 	"buddy/agent/policy"
 	"buddy/config"
 	"buddy/extensions"
-	"buddy/extensions/mcp"
 	"buddy/extensions/plugin"
+	"buddy/features/mcp"
 	"buddy/owners"
 	"buddy/tools/file"
 )

@@ -14,9 +14,9 @@ import (
 	"buddy/app/apptest"
 	"buddy/config"
 	"buddy/extensions"
-	"buddy/extensions/mcp"
 	"buddy/extensions/skill"
 	"buddy/extensions/subagent"
+	"buddy/features/mcp"
 	"buddy/tools/file"
 )
 

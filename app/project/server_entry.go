@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"buddy/extensions/frontmatter"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 	"buddy/texts"
 )
 

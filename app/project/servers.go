@@ -11,7 +11,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 // Servers returns the servers of the person's settings and of the project, the person's first.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"buddy/config"
-	"buddy/extensions/mcp"
+	"buddy/features/mcp"
 )
 
 func TestVariablesOfServers(t *testing.T) {

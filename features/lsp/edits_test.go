@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"buddy/extensions/lsp/lsptest"
+	"buddy/features/lsp/lsptest"
 	"buddy/tools"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/settings"
-	"buddy/extensions/mcp/form"
+	"buddy/features/mcp/form"
 	"buddy/tools"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"buddy/extensions/lsp/lsptest"
+	"buddy/features/lsp/lsptest"
 )
 
 func TestMain(m *testing.M) {

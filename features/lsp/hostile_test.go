@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"buddy/extensions/lsp/lsptest"
+	"buddy/features/lsp/lsptest"
 	"buddy/tools"
 )
 

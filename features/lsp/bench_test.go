@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/extensions/lsp/lsptest"
+	"buddy/features/lsp/lsptest"
 	"buddy/tools"
 )
 

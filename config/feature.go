@@ -1,0 +1,55 @@
+package config
+
+import "slices"
+
+// Section is a section of the settings that a feature owns; T holds its values. Make one with [Own].
+type Section[T any] struct {
+	name     string
+	defaults T
+}
+
+// Field describes one key of the section of a feature: the only definition of its name, meaning and rules.
+type Field[T any] struct {
+	Name  string
+	Short string // allowed values, for the reference's table
+	Doc   string // Markdown, sentences
+	// At returns where the value is: a *string, *bool, *int, *model.Money or *[]string.
+	At    func(*T) any
+	Most  int  // largest number; 0 = any. The least is 0, or 1 where there is a largest one
+	Limit bool // a number that a project's file may lower, as 0 means no limit; it may set no other field
+}
+
+// owned put the defaults of the sections of features into values, by name.
+var owned []func(values map[string]any)
+
+// Own adds a section that only the person's own files set, but for limits. It is called while a package is initialised:
+//
+//	var settings = config.Own("battery", "When a laptop's battery is told of.", values{Below: 20}, config.Field[values]{
+//		Name: "below", Short: "percent, 1 to 100", Most: 100,
+//		Doc: "The model is told of a battery that has less.",
+//		At:  func(v *values) any { return &v.Below },
+//	})
+func Own[T any](name, doc string, defaults T, fields ...Field[T]) Section[T] {
+	s := Section[T]{name, defaults}
+	added := section{name: name, doc: doc}
+	for _, f := range fields {
+		one := field{name: f.Name, doc: f.Doc, short: f.Short, most: f.Most, pointer: func(c *Config, _ *Profile) any { return f.At(s.In(c)) }}
+		if f.Limit {
+			one.tighter = lower
+		}
+		added.fields = append(added.fields, one)
+	}
+	before := slices.IndexFunc(sections, func(s section) bool { return s.name == hooksSection.name })
+	sections = slices.Insert(sections, before, added)
+	owned = append(owned, func(values map[string]any) { v := defaults; values[name] = &v })
+	return s
+}
+
+// In returns the values of the section in settings. They belong to the settings.
+func (s Section[T]) In(c *Config) *T {
+	if v, ok := c.owned[s.name].(*T); ok {
+		return v
+	}
+	v := s.defaults
+	return &v
+}

@@ -1,0 +1,50 @@
+// Package feature describes a feature of the program, which is one folder below features and one line in its list: its
+// commands, its settings and what it does in a session.
+//
+//	// Package clock tells the model the time.
+//	package clock
+//
+//	var Feature = feature.Feature{
+//		Commands: []feature.Command{{Command: slash.Command{Name: "clock", Brief: "show the time"}, Run: show}},
+//		Part:     func(feature.Session) turn.Part { return clock{} },
+//	}
+//
+// Its settings are a variable of the package, see [config.Own].
+package feature
+
+import (
+	"context"
+
+	"buddy/agent/event"
+	"buddy/agent/turn"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+// Feature is a feature of the program. The zero value of each field leaves it out.
+type Feature struct {
+	Commands []Command
+	// Part makes what takes part in the exchanges of a session. nil, also as its result, is nothing.
+	Part func(Session) turn.Part
+}
+
+// Session holds what there is of a session when its parts are made.
+type Session struct {
+	Config  *config.Config
+	Publish func(event.Event) // puts a fact into the stream, also before the session runs
+}
+
+// Command is a row of the table of what a person can ask for.
+type Command struct {
+	slash.Command
+	// Run answers a line. An error says why the command did nothing.
+	Run func(ctx context.Context, a Asked, args []string) (show.Answer, error)
+}
+
+// Asked holds what a command works on.
+type Asked struct {
+	Config *config.Config
+	Part   turn.Part           // of the session; nil where none runs
+	Send   func(event.Command) // hands a command to the runtime; nil where none runs
+}
