@@ -54,7 +54,7 @@ var rules = []rule{
 	{"owners", nil, []string{"buddy"}, "a leaf"},
 	{"extensions", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation", "buddy/agent/event"}, "reads files that others find and use"},
 	{"features", nil, []string{"buddy/agent$", "buddy/app$", "buddy/app/cli", "buddy/app/commands", "buddy/app/compose", "buddy/app/fullscreen", "buddy/app/headless", "buddy/app/host", "buddy/app/plain", "buddy/app/repl", "buddy/app/ui", "buddy/tmux$"}, "a feature is a part of sessions that others compose"},
-	{"features/mcp", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tmux$"}, "offers tools, and publishes what happens to servers"},
+	{"features/mcp", nil, []string{"buddy/config", "buddy/sessions"}, "gets its servers from who composes it"},
 	{"features/lsp", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tmux$"}, "says what is wrong with files, and publishes what happens to servers"},
 	{"agent", nil, []string{"buddy/features"}, "the runtime knows parts, not which there are"},
 	{"extensions/frontmatter", nil, []string{"buddy"}, "a leaf"},

@@ -1,7 +1,12 @@
 // Package features lists the features that are one folder each, see package feature.
 package features
 
-import "buddy/features/feature"
+import (
+	"buddy/features/feature"
+	"buddy/features/mcp"
+)
 
-// All are the features, in the order in which their parts are asked.
-var All = []feature.Feature{}
+// All are the features, in the order in which calls pass their parts.
+var All = []*feature.Feature{
+	mcp.Feature,
+}

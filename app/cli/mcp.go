@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/project"
 	"buddy/config"
-	"buddy/features/mcp"
 	"buddy/views/markup"
 )
 
@@ -138,24 +135,18 @@ func (s *mcpCLI) check() *cobra.Command {
 		Example: "  buddy mcp check\n  buddy mcp check files",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			all, err := compose.ServersHere(s.options)
+			all, err := compose.TryServers(c.Context(), s.options, strings.Join(args, ""))
 			if err != nil {
 				return exit.Failure(err)
 			}
-			if len(args) > 0 {
-				all = slices.DeleteFunc(all, func(one mcp.Server) bool { return one.Name != args[0] })
-			}
-			if len(all) == 0 {
-				return exit.Failure(errors.New("there is no such MCP server; buddy mcp list lists them"))
-			}
 			bad := 0
-			for _, st := range compose.TryServers(c.Context(), all) {
-				if st.State != mcp.Ready && st.State != mcp.Off || st.Error != "" && st.State == mcp.Off {
+			for _, st := range all {
+				if !st.Usable() {
 					bad++
 				}
-				text := commands.ServerLine(st)
+				text := st.Line()
 				if len(args) > 0 {
-					text = strings.Join(commands.ServerDetails(st), "\n")
+					text = strings.Join(st.Details(), "\n")
 				}
 				if err := s.print("%s", text); err != nil {
 					return err
@@ -212,22 +203,6 @@ func (s *mcpCLI) importFile() *cobra.Command {
 	return c
 }
 
-// server returns the server of a name that a session here would have.
-func (s *mcpCLI) server(name string) (mcp.Server, error) {
-	all, err := compose.ServersHere(s.options)
-	if err != nil {
-		return mcp.Server{}, err
-	}
-	i := slices.IndexFunc(all, func(one mcp.Server) bool { return one.Name == name })
-	if i < 0 {
-		return mcp.Server{}, fmt.Errorf("there is no MCP server %q; buddy mcp list lists them", name)
-	}
-	if all[i].Problem != "" {
-		return mcp.Server{}, fmt.Errorf("%q: %s", name, all[i].Problem)
-	}
-	return all[i], nil
-}
-
 func (s *mcpCLI) login() *cobra.Command {
 	var scopes []string
 	c := &cobra.Command{
@@ -236,15 +211,11 @@ func (s *mcpCLI) login() *cobra.Command {
 		Example: "  buddy mcp login docs\n  buddy mcp login docs --scope write",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			one, err := s.server(args[0])
-			if err == nil {
-				one.Endpoint.Login.Scopes = append(one.Endpoint.Login.Scopes, scopes...)
-				err = compose.LoginAtServer(c.Context(), one, func(line string) { _ = s.print("%s", markup.Plain(line)) })
-			}
+			err := compose.LoginAtServer(c.Context(), s.options, args[0], scopes, func(line string) { _ = s.print("%s", markup.Plain(line)) })
 			if err != nil {
 				return exit.Failure(err)
 			}
-			return s.print("logged in at %s; in a session: /mcp restart %s", one.Name, one.Name)
+			return s.print("logged in at %s; in a session: /mcp restart %s", args[0], args[0])
 		},
 	}
 	c.Flags().StringArrayVar(&scopes, "scope", nil, "a right to ask for besides those that the server names")
@@ -258,18 +229,14 @@ func (s *mcpCLI) logout() *cobra.Command {
 		Example: "  buddy mcp logout docs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			one, err := s.server(args[0])
-			if err != nil {
-				return exit.Failure(err)
-			}
-			found, err := compose.LogoutAtServer(c.Context(), one)
+			found, err := compose.LogoutAtServer(c.Context(), s.options, args[0])
 			switch {
 			case err != nil:
 				return exit.Failure(err)
 			case !found:
-				return s.print("there was no login at %s", one.Name)
+				return s.print("there was no login at %s", args[0])
 			}
-			return s.print("logged out at %s", one.Name)
+			return s.print("logged out at %s", args[0])
 		},
 	}
 }

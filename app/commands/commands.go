@@ -85,8 +85,12 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	if len(words) == 0 {
 		return show.Answer{}, fmt.Errorf("no command was named")
 	}
-	if strings.HasPrefix(words[0], serverPromptPrefix) {
-		return serverPrompt(ctx, s, words)
+	if strings.HasPrefix(words[0], "mcp__") && s.Program != nil {
+		text, err := s.Program.Servers.AsPrompt(ctx, words)
+		if err == nil {
+			s.Send(event.Submit{Text: text})
+		}
+		return show.Answer{}, err
 	}
 	run, ok := handlers[words[0]]
 	if !ok {
@@ -99,7 +103,7 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, error) {
 	if s.Program == nil {
 		var none T
-		return none, errNoSession
+		return none, feature.ErrNoSession
 	}
 	return compose.Report(ctx, s.Program, of)
 }
@@ -156,8 +160,7 @@ func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
 }
 
 func init() {
-	for i := range features.All {
-		f := &features.All[i]
+	for _, f := range features.All {
 		for _, c := range f.Commands {
 			add(c.Command, func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 				a, err := asked(s, f)

@@ -5,6 +5,7 @@ import (
 
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/texts"
 )
 
@@ -14,7 +15,7 @@ func init() {
 		Help: "all that the agent's tools for files changed in this session",
 	}, func(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 		if s.Program == nil {
-			return show.Answer{}, errNoSession
+			return show.Answer{}, feature.ErrNoSession
 		}
 		diff, files, err := s.Program.Changes()
 		if err != nil || files == 0 {

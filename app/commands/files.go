@@ -11,6 +11,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/extensions"
+	"buddy/features/feature"
 )
 
 // fileList is a list whose rows come from files, such as those of skills.
@@ -58,7 +59,7 @@ func (l *fileList) addLeftOut(s *Session, command, file, kind, state, why string
 func overFiles(command string, list func(context.Context, *Session) (fileList, error)) handler {
 	return func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 		if s.Program == nil {
-			return show.Answer{}, errNoSession
+			return show.Answer{}, feature.ErrNoSession
 		}
 		l, err := list(ctx, s)
 		if err != nil || len(args) == 0 || textOf(args) == "list" {

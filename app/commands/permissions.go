@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func init() {
 // listRules lists the rules that apply, deny before ask before allow.
 func listRules(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	if s.Program == nil {
-		return show.Answer{}, errNoSession
+		return show.Answer{}, feature.ErrNoSession
 	}
 	rules, err := s.Program.Rules()
 	list := show.List{
@@ -50,7 +51,7 @@ func listRules(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 // deleteRule ends a rule. One of the settings is deleted from its file first.
 func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if s.Program == nil {
-		return show.Answer{}, errNoSession
+		return show.Answer{}, feature.ErrNoSession
 	}
 	rules, err := s.Program.Rules()
 	if err != nil {

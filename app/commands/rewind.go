@@ -14,6 +14,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/features/feature"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -97,7 +98,7 @@ const uncovered = "Changes made by commands aren't restored."
 
 // comparedPrompts lists prompts with what has changed since: "?" where that can't be known.
 func comparedPrompts(s *Session, all []state.Border) *show.List {
-	changes, err := []undo.Change(nil), errNoSession
+	changes, err := []undo.Change(nil), feature.ErrNoSession
 	if s.Since != nil {
 		changes, err = s.Since()
 	}

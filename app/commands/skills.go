@@ -12,6 +12,7 @@ import (
 	"buddy/agent/skills"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/texts"
 )
 
@@ -30,7 +31,7 @@ func onSkills(ctx context.Context, s *Session, args []string) (show.Answer, erro
 		case name == "":
 			return show.Answer{}, errors.New("say off NAME or on NAME, or nothing for a list")
 		case s.Send == nil:
-			return show.Answer{}, errNoSession
+			return show.Answer{}, feature.ErrNoSession
 		}
 		s.Send(event.SwitchSkill{Name: name, On: args[0] == "on"})
 		return show.Answer{}, nil

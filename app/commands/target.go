@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tools/shell"
@@ -29,7 +30,7 @@ func init() {
 // connected are asked whether they still are.
 func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if s.Program == nil {
-		return show.Answer{}, errNoSession
+		return show.Answer{}, feature.ErrNoSession
 	}
 	set := s.Program.Targets
 	name := textOf(args)

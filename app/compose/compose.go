@@ -122,7 +122,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	system, registry := told.to(m.Info())
 	c := p.Config
-	parts := append(mcp.Parts(servers), folder{targets: p.Targets}, lsp.Part(p.Checks))
+	parts := append(p.newParts(), folder{targets: p.Targets}, lsp.Part(p.Checks))
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
@@ -138,7 +138,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Secrets: agent.Secrets{Redact: secret, Keys: knownKeys(c), Withheld: p.withheld},
 		Features: turn.Features{
 			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, remindersOfMemory(p.Memory)...),
-			Memory: p.Memory, Parts: append(parts, p.newParts()...),
+			Memory: p.Memory, Parts: parts,
 		},
 	}
 	return p, nil
@@ -146,9 +146,9 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 
 // newParts makes the parts of the features.
 func (p *Program) newParts() (all []turn.Part) {
-	p.Parts = make(map[*feature.Feature]turn.Part)
-	for i := range features.All {
-		f := &features.All[i]
+	all = mcp.Parts(p.Servers, p.serversElsewhere)
+	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0]}
+	for _, f := range features.All {
 		if f.Part == nil {
 			continue
 		}

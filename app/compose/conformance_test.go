@@ -86,7 +86,7 @@ func beConformant(address string) error {
 		_, wanted, _ := strings.Cut(refused.Error(), "what the server wants now: ")
 		wanted, _, _ = strings.Cut(wanted, ": buddy mcp login")
 		s.Endpoint.Login.Scopes = append(s.Endpoint.Login.Scopes, strings.Fields(wanted)...)
-		if err := LoginAtServer(ctx, s, visit); err != nil {
+		if err := loginAt(ctx, s, visit); err != nil {
 			return fmt.Errorf("%w (%w)", err, refused)
 		}
 	}

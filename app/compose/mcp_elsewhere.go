@@ -16,12 +16,10 @@ const (
 	maxElsewhere = 100              // servers of a project elsewhere that are listed
 )
 
-// MCPStatuses returns what is known of all MCP servers: those of the session, then those of a
-// project on another target, which do not run. The error says why the latter are not known.
-func (p *Program) MCPStatuses() ([]mcp.Status, error) {
-	all := p.Servers.List()
+// serversElsewhere returns the MCP servers of a project on another target, which do not run.
+func (p *Program) serversElsewhere() ([]mcp.Status, error) {
 	if p.Target == slash.ThisMachine || p.files.There == nil {
-		return all, nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
@@ -29,5 +27,5 @@ func (p *Program) MCPStatuses() ([]mcp.Status, error) {
 	if err != nil {
 		err = fmt.Errorf("the MCP servers of the project on %s are not known: %w", p.Target, err)
 	}
-	return append(all, there...), err
+	return there, err
 }

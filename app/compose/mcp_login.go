@@ -35,8 +35,19 @@ func (h hinting) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 // errNoLogin is a server that can't want a login of this kind.
 var errNoLogin = errors.New("only servers at a URL can be logged in at")
 
-// LoginAtServer logs in at a server. say gets what the person has to know, one line at a time.
-func LoginAtServer(ctx context.Context, s mcp.Server, say func(string)) error {
+// LoginAtServer logs in at a server that a session in this folder would have, with more scopes than those that it names.
+// say gets what the person has to know, one line at a time.
+func LoginAtServer(ctx context.Context, f *Options, name string, scopes []string, say func(string)) error {
+	s, err := serverHere(f, name)
+	if err != nil {
+		return err
+	}
+	s.Endpoint.Login.Scopes = append(s.Endpoint.Login.Scopes, scopes...)
+	return loginAt(ctx, s, say)
+}
+
+// loginAt logs in at a server.
+func loginAt(ctx context.Context, s mcp.Server, say func(string)) error {
 	if s.Transport != mcp.HTTP {
 		return fmt.Errorf("%q: %w", s.Name, errNoLogin)
 	}
@@ -51,6 +62,10 @@ func LoginAtServer(ctx context.Context, s mcp.Server, say func(string)) error {
 }
 
 // LogoutAtServer forgets the login at a server and reports whether there was one.
-func LogoutAtServer(ctx context.Context, s mcp.Server) (found bool, err error) {
+func LogoutAtServer(ctx context.Context, f *Options, name string) (found bool, err error) {
+	s, err := serverHere(f, name)
+	if err != nil {
+		return false, err
+	}
 	return login.New(config.Auth()).LogoutServer(ctx, s.Endpoint.URL)
 }

@@ -30,12 +30,12 @@ func TestServerThatWantsALogin(t *testing.T) {
 		login   bool
 	}{{nil, true}, {[]string{"Authorization: Bearer mine"}, false}} {
 		one := mcp.Server{Name: "docs", Transport: mcp.HTTP, Endpoint: mcp.Endpoint{URL: server.URL, Headers: c.headers}}
-		states := TryServers(t.Context(), []mcp.Server{one})
+		states := tryServers(t.Context(), []mcp.Server{one})
 		if len(states) != 1 || states[0].State == mcp.Ready || strings.Contains(states[0].Error, "buddy mcp login docs") != c.login {
 			t.Errorf("%q: %+v", c.headers, states)
 		}
 	}
-	if err := LoginAtServer(t.Context(), mcp.Server{Name: "files", Transport: mcp.Stdio}, nil); err == nil || !strings.Contains(err.Error(), "only servers at a URL") {
+	if err := loginAt(t.Context(), mcp.Server{Name: "files", Transport: mcp.Stdio}, nil); err == nil || !strings.Contains(err.Error(), "only servers at a URL") {
 		t.Error(err)
 	}
 }

@@ -93,11 +93,15 @@ func TestServersOfAProjectElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := p.MCPStatuses(); err != nil || len(all) != 1 || all[0].Name != "mine" || all[0].Barred {
+	statuses := func() ([]mcp.Status, error) {
+		there, err := p.serversElsewhere()
+		return append(p.Servers.List(), there...), err
+	}
+	if all, err := statuses(); err != nil || len(all) != 1 || all[0].Name != "mine" || all[0].Barred {
 		t.Errorf("without a file: %+v, %v", all, err)
 	}
 	write(`{"mcpServers": {"db": {"command": "touch", "args": ["` + dir + `/ran", "${TOKEN}"]}, "docs": {"url": "https://docs.example"}}}`)
-	all, err := p.MCPStatuses()
+	all, err := statuses()
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -113,7 +117,7 @@ func TestServersOfAProjectElsewhere(t *testing.T) {
 		t.Error("one was switched on")
 	}
 	write(`{"mcpServers": [1]}`)
-	if all, err := p.MCPStatuses(); err == nil || !strings.Contains(err.Error(), "on web-02") || len(all) != 1 {
+	if all, err := statuses(); err == nil || !strings.Contains(err.Error(), "on web-02") || len(all) != 1 {
 		t.Errorf("a damaged file: %+v, %v", all, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {

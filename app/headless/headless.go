@@ -18,7 +18,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/plain"
@@ -82,7 +81,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 	}
 	first, answer, err := meant(ctx, first, extensions{commands: p.Commands, prompt: func(ctx context.Context, words []string) (string, error) {
 		p.Servers.Await(ctx)
-		return commands.ServerPrompt(ctx, &commands.Session{Program: p}, words)
+		return p.Servers.AsPrompt(ctx, words)
 	}})
 	if err != nil || first == nil {
 		p.Close(once.Said(stderr))

@@ -4,7 +4,7 @@
 //	// Package clock tells the model the time.
 //	package clock
 //
-//	var Feature = feature.Feature{
+//	var Feature = &feature.Feature{
 //		Commands: []feature.Command{{Command: slash.Command{Name: "clock", Brief: "show the time"}, Run: show}},
 //		Part:     func(feature.Session) turn.Part { return clock{} },
 //	}
@@ -14,6 +14,7 @@ package feature
 
 import (
 	"context"
+	"errors"
 
 	"buddy/agent/event"
 	"buddy/agent/turn"
@@ -21,6 +22,9 @@ import (
 	"buddy/app/slash"
 	"buddy/config"
 )
+
+// ErrNoSession is the error of a command that works in a session only.
+var ErrNoSession = errors.New("no session runs here")
 
 // Feature is a feature of the program. The zero value of each field leaves it out.
 type Feature struct {

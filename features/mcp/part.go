@@ -13,10 +13,11 @@ import (
 	"buddy/tools"
 )
 
-// Parts returns the servers as parts of exchanges: one tells the model which servers there are, the other what prompts
-// name of their resources.
-func Parts(s *Servers) []turn.Part {
-	parts := []turn.Part{servers{all: s}}
+// Parts returns the servers as parts of exchanges: the first tells the model which servers there are and is that of
+// [Feature], the other tells what prompts name of their resources. elsewhere returns the servers of a project on another
+// machine, which do not run.
+func Parts(s *Servers, elsewhere func() ([]Status, error)) []turn.Part {
+	parts := []turn.Part{servers{all: s, elsewhere: elsewhere}}
 	if len(s.List()) > 0 {
 		parts = append(parts, Resources(s.Attach))
 	}
@@ -26,7 +27,8 @@ func Parts(s *Servers) []turn.Part {
 // servers lists the servers.
 type servers struct {
 	turn.Nothing
-	all *Servers
+	all       *Servers
+	elsewhere func() ([]Status, error)
 }
 
 func (servers) Name() string { return "mcp" }

@@ -42,6 +42,9 @@ type Status struct {
 	Stderr       string     `json:"stderr,omitempty"`   // the end of what it said there
 }
 
+// Usable reports whether the server runs, or only waits to be switched on.
+func (s Status) Usable() bool { return s.State == Ready || s.State == Off && s.Error == "" }
+
 // ToolInfo is a tool, for people.
 type ToolInfo struct {
 	Name        string `json:"name"` // for the model

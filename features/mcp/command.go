@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"context"
@@ -9,60 +9,61 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent/event"
 	"buddy/agent/inject"
 	"buddy/app/show"
 	"buddy/app/slash"
-	"buddy/features/mcp"
+	"buddy/features/feature"
 	"buddy/texts"
 	"buddy/views/markup"
 )
 
-func init() {
-	add(slash.Command{
+// Feature has the command about servers. Who makes servers makes their part, see [Parts].
+var Feature = &feature.Feature{Commands: []feature.Command{{
+	Command: slash.Command{
 		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors"},
 		Help: "the MCP servers of this session: their states, tools and errors; starts and ends them",
-	}, onServers)
-}
-
-var errNoSession = errors.New("no session runs here")
+	},
+	Run: onServers,
+}}}
 
 // onServers lists the MCP servers, says all about one, or starts or ends one.
-func onServers(_ context.Context, s *Session, args []string) (show.Answer, error) {
-	if s.Program == nil {
-		return show.Answer{}, errNoSession
+func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answer, error) {
+	s, ok := asked.Part.(servers)
+	if !ok {
+		return show.Answer{}, feature.ErrNoSession
 	}
 	verb, name := "list", ""
 	if len(args) > 0 {
-		verb, name = args[0], textOf(args[1:])
+		verb, name = args[0], strings.TrimSpace(strings.Join(args[1:], " "))
 	}
 	done := map[string]string{"on": "starting ", "off": "ended ", "restart": "starting again "}[verb]
 	switch {
 	case done != "" && name != "":
-		return show.Say(done + name), s.Program.Servers.Switch(name, verb != "off")
+		return show.Say(done + name), s.all.Switch(name, verb != "off")
 	case verb == "read" && name != "": // what was withheld has been on the screen
-		return show.Say("the model may read all of " + name), s.Program.Servers.MarkRead(name)
+		return show.Say("the model may read all of " + name), s.all.MarkRead(name)
 	case name != "":
 		return show.Answer{}, fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME)", verb)
 	}
-	all, err := s.Program.MCPStatuses()
+	there, err := s.elsewhere()
+	all := append(s.all.List(), there...)
 	if verb == "list" {
 		return show.Answer{List: serverList(all, err)}, nil
 	}
-	i := slices.IndexFunc(all, func(one mcp.Status) bool { return one.Name == verb })
+	i := slices.IndexFunc(all, func(one Status) bool { return one.Name == verb })
 	switch {
 	case i < 0 && err != nil:
 		return show.Answer{}, err
 	case i < 0:
 		return show.Answer{}, errors.New("there is no MCP server " + verb + "; /mcp lists them")
 	case !all[i].Elsewhere:
-		err = s.Program.Servers.MarkRead(verb)
+		err = s.all.MarkRead(verb)
 	}
-	return show.Say(strings.Join(ServerDetails(all[i]), "\n")), err
+	return show.Say(strings.Join(all[i].Details(), "\n")), err
 }
 
 // serverList lists servers; err says why some are not known.
-func serverList(all []mcp.Status, err error) *show.List {
+func serverList(all []Status, err error) *show.List {
 	list := show.List{
 		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,
 		Empty: "none: buddy mcp add adds one, and a project's .mcp.json may name some",
@@ -79,27 +80,27 @@ func serverList(all []mcp.Status, err error) *show.List {
 
 // serverRow is a server in the list, with what can be done with it. The number of tools is known while a server is
 // ready.
-func serverRow(s mcp.Status) show.Row {
+func serverRow(s Status) show.Row {
 	r := show.Row{
-		ID: s.Name, Cells: []string{s.Name, string(s.State), "–", ""}, Mark: s.State != mcp.Off,
-		Title: s.Name + " is " + string(s.State), More: ServerDetails(s),
+		ID: s.Name, Cells: []string{s.Name, string(s.State), "–", ""}, Mark: s.State != Off,
+		Title: s.Name + " is " + string(s.State), More: s.Details(),
 	}
 	if len(s.Tools) > 0 {
 		r.Cells[2] = strconv.Itoa(len(s.Tools))
 	}
-	if s.Error != "" && s.State != mcp.Ready {
+	if s.Error != "" && s.State != Ready {
 		r.Cells[3], r.Line = s.Error, s.Name+": "+s.Error
 	}
 	do := func(label, verb string) {
 		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: []string{"mcp", verb, s.Name}})
 	}
-	if s.Withheld || slices.ContainsFunc(s.Tools, func(t mcp.ToolInfo) bool { return t.Withheld != "" }) {
+	if s.Withheld || slices.ContainsFunc(s.Tools, func(t ToolInfo) bool { return t.Withheld != "" }) {
 		r.Whole = true // a person releases what was on the screen
 		do("let the model read what was withheld", "read")
 	}
 	switch {
 	case s.Barred:
-	case s.State == mcp.Off:
+	case s.State == Off:
 		do("switch it on", "on")
 	default:
 		do("start it again", "restart")
@@ -108,10 +109,10 @@ func serverRow(s mcp.Status) show.Row {
 	return r
 }
 
-// ServerLine describes a server in a line.
-func ServerLine(s mcp.Status) string {
+// Line describes the server in a line.
+func (s Status) Line() string {
 	text := fmt.Sprintf("%s  %s  %s", s.Name, s.State, s.Transport)
-	if s.State == mcp.Ready {
+	if s.State == Ready {
 		text += fmt.Sprintf("  %d tools", len(s.Tools))
 		if len(s.Prompts) > 0 {
 			text += fmt.Sprintf(", %d prompts", len(s.Prompts))
@@ -123,15 +124,15 @@ func ServerLine(s mcp.Status) string {
 	if s.Project {
 		text += "  of the project"
 	}
-	if s.Error != "" && s.State != mcp.Ready {
+	if s.Error != "" && s.State != Ready {
 		text += "  " + markup.Plain(s.Error)
 	}
 	return text
 }
 
-// ServerDetails returns all that is known of a server.
-func ServerDetails(s mcp.Status) []string {
-	lines := []string{ServerLine(s), "  " + markup.Plain(s.Where)}
+// Details returns all that is known of the server.
+func (s Status) Details() []string {
+	lines := []string{s.Line(), "  " + markup.Plain(s.Where)}
 	add := func(what, text string) {
 		if text != "" {
 			lines = append(lines, strings.Split("  "+what+": "+markup.Plain(text), "\n")...)
@@ -162,7 +163,7 @@ func ServerDetails(s mcp.Status) []string {
 }
 
 // toolLines describes a tool of a server.
-func toolLines(t mcp.ToolInfo) []string {
+func toolLines(t ToolInfo) []string {
 	lines := []string{"  " + t.Name}
 	switch {
 	case t.ReadOnly:
@@ -181,29 +182,15 @@ func toolLines(t mcp.ToolInfo) []string {
 	return lines
 }
 
-// serverPromptPrefix begins the commands that are prompts of MCP servers.
-const serverPromptPrefix = "mcp__"
-
 // promptTime limits how long a server may take to return a prompt.
 const promptTime = 30 * time.Second
 
-// serverPrompt gives the model a prompt of an MCP server, filled in with the words that follow its name.
-func serverPrompt(ctx context.Context, s *Session, words []string) (show.Answer, error) {
-	if s.Program == nil {
-		return show.Answer{}, errNoSession
-	}
-	text, err := ServerPrompt(ctx, s, words)
-	if err == nil {
-		s.Send(event.Submit{Text: text})
-	}
-	return show.Answer{}, err
-}
-
-// ServerPrompt returns the text of a prompt of an MCP server, as the person's own prompt that says whose text it is.
-func ServerPrompt(ctx context.Context, s *Session, words []string) (string, error) {
+// AsPrompt returns the text of a prompt of a server, as the person's own prompt that says whose text it is. The first word
+// names the prompt, the others fill it in.
+func (s *Servers) AsPrompt(ctx context.Context, words []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, promptTime)
 	defer cancel()
-	text, err := s.Program.Servers.Prompt(ctx, words[0], words[1:])
+	text, err := s.Prompt(ctx, words[0], words[1:])
 	if err != nil {
 		return "", err
 	}
