@@ -137,6 +137,34 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// A feature is one folder: besides the list of features only who composes it imports it, and one more package.
+func TestFeaturesStayApart(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	known := map[string][]string{} // by feature, who imports it
+	for l := range strings.Lines(string(out)) {
+		words := strings.Fields(l)
+		for _, imported := range words[1:] {
+			name, ok := strings.CutPrefix(imported, "buddy/features/")
+			name, _, _ = strings.Cut(name, "/")
+			apart := words[0] != "buddy/features" && words[0] != "buddy/app/compose" && !below(words[0], "buddy/features/"+name)
+			if ok && name != "feature" && apart && !slices.Contains(known[name], words[0]) {
+				known[name] = append(known[name], words[0])
+			}
+		}
+	}
+	for name, by := range known {
+		if len(by) > 1 {
+			t.Errorf("features/%s is imported by %s: one of them is enough", name, strings.Join(by, " and "))
+		}
+	}
+	if len(known) == 0 {
+		t.Error("no feature was found: the check is not what it was")
+	}
+}
+
 // below reports whether path is folder or inside it.
 func below(path, folder string) bool {
 	if only, ok := strings.CutSuffix(folder, "$"); ok {
