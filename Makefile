@@ -35,7 +35,7 @@ dist: ## static programs for four platforms, built twice and compared
 	@.ci/dist
 
 quick: ## build, vet and the tests that need no container, sshd or killed program
-	@$(GO) build ./... && $(GO) vet ./... ./.ci/bench ./.ci/budget ./.ci/mutate && $(GO) test -p 4 -vet=off -short ./... ./.ci/bench ./.ci/mutate
+	@$(GO) build ./... && $(GO) vet ./... ./.ci/bench ./.ci/budget ./.ci/mutate ./.ci/rules && $(GO) test -p 4 -vet=off -short ./... ./.ci/bench ./.ci/mutate ./.ci/rules
 
 test: setup ## every test, with the race detector where goroutines meet
 	@$(GO) run ./.ci/budget test -- .ci/test

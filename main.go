@@ -13,9 +13,4 @@ import (
 	"buddy/app"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-
-// run runs the program and returns its exit code.
-func run(args []string, stdin, stdout, stderr *os.File) int {
-	return app.Main(args, stdin, stdout, stderr)
-}
+func main() { os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -13,7 +13,7 @@ import (
 	"buddy/config"
 )
 
-const badFolder = "../../testdata/bad"
+const badFolder = "../../e2e/testdata/bad"
 
 // TestBadConfigs: testdata/bad has wrong settings; beside each is what `buddy config check`
 // says of it. A start refuses the same files, with one of these lines.

@@ -1,0 +1,59 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestReadOnlyHome: what a run of buddy wrote there it forks and resumes; later it can be read, and how to continue
+// it is said.
+func TestReadOnlyHome(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to mount")
+	}
+	t.Parallel()
+	x := newTerminal(t, echoes)
+	x.quit()
+	home := filepath.Join(x.srv.Dir, "home")
+	if err := os.RemoveAll(filepath.Join(home, ".local")); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--bind", home, home}, {"-o", "remount,bind,ro", home}} {
+		if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
+			t.Skipf("no mounting here: %v: %s", err, out)
+		}
+		if args[0] == "--bind" {
+			t.Cleanup(func() {
+				if err := syscall.Unmount(home, syscall.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	x.again("")
+	x.says("only this run of buddy can continue the session, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is")
+	x.say("first prompt")
+	x.want("You said: first prompt.")
+	x.rests()
+	first, _ := x.journal()
+	x.say("/session fork")
+	x.want("from here on a fork of the session " + first)
+	x.say("second prompt")
+	x.want("You said: second prompt.")
+	x.rests()
+	x.say("/session resume " + first)
+	x.gone("second prompt")
+	x.say("third prompt")
+	x.want("You said: third prompt.")
+	x.quit()
+
+	x.again("resume " + first)
+	x.says("You said: third prompt.", "read-only: it was not written on this machine; to go on with it: buddy sessions trust "+first)
+	x.keys("C-c", "C-c")
+	x.want("ended 0")
+	x.again("sessions trust " + first)
+	x.says("cannot be trusted, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is", "ended 1")
+}

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReloadWithoutInotify: where no inotify instance is left, that is said once, and settings and commands that changed
+// are read at the next prompt.
+func TestReloadWithoutInotify(t *testing.T) {
+	const without = "echo 0 >/proc/sys/user/max_inotify_instances"
+	if out, err := exec.Command("unshare", "-Ur", "sh", "-c", without).CombinedOutput(); err != nil { // a limit of its own
+		t.Skipf("no user namespaces here: %v: %s", err, out)
+	}
+	t.Parallel()
+	x := newTerminal(t, echoes)
+	x.quit()
+	path, err := exec.LookPath("buddy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(x.srv.Dir, "buddy.toml")
+	x.srv.Tmux("respawn-pane", "-k", "-t", "t", "-c", x.work,
+		"env -u TMUX -u TMUX_PANE unshare -Ur sh -c \""+without+" && exec '"+path+"' --config '"+file+"'\"; echo ended $?; exec sleep 1000")
+	x.want("F1 help")
+	x.say("first prompt")
+	x.says("read at the next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
+	x.rests()
+	conf, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(conf, "[[deny]]\nprefix = [\"rm\"]\n[keys]\nhelp = [\"F10\"]\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(x.work, ".claude", "commands"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(x.work, ".claude", "commands", "greet.md"), []byte("Say hi"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.say("second prompt")
+	x.says("settings taken over: rules", "settings taken over: keys", "You said: second prompt.")
+	x.want("F10 help")
+	x.rests()
+	x.say("/greet")
+	x.says("stands for this", "Say hi")
+	if n := strings.Count(x.screen(), "max_user_instances"); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, x.screen())
+	}
+	x.quit()
+}

@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"buddy/agent/event"
+	"buddy/app/live"
+	"buddy/app/socket"
+)
+
+// sessionPeer is a program that says to each session of its folder that runs that it need not ask any more, and prints
+// what becomes of that. Sessions elsewhere are those of other tests.
+func sessionPeer() {
+	cwd, err := os.Getwd()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, path := range socket.Running(os.Getenv) {
+		c, err := socket.Dial(path, socket.Screen{Version: "1"})
+		if err != nil {
+			continue
+		}
+		hello, err := c.Hello(context.Background())
+		switch {
+		case err != nil:
+			fmt.Println("refused:", err)
+			continue
+		case hello.Cwd != cwd:
+			c.Close()
+			continue
+		case hello.Watches:
+			fmt.Println("watches")
+		default:
+			fmt.Println("speaks")
+		}
+		c.Send(event.SetMode{Mode: "all"})
+		_, err = live.Ask[live.Description](context.Background(), c, live.Describe{}) // which comes after it
+		fmt.Println("said it:", err)
+		c.Close()
+	}
+}
