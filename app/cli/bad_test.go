@@ -13,7 +13,7 @@ import (
 	"buddy/config"
 )
 
-const badFolder = "../../e2e/testdata/bad"
+const badFolder = "testdata/bad"
 
 // TestBadConfigs: testdata/bad has wrong settings; beside each is what `buddy config check`
 // says of it. A start refuses the same files, with one of these lines.
