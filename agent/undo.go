@@ -22,7 +22,7 @@ func (r *Runtime) undo(u event.Undo) {
 	beginWay(r, w, func() (err error) {
 		w.undo, err = r.changes.Begin(r.life.ctx, u.Steps)
 		if later, ok := errors.AsType[*undo.LaterError](err); ok {
-			r.Publish(event.Warning{Text: "nothing was taken back: " + later.Error(), Code: "undo", NextStep: "/undo 1 takes it back all the same"})
+			r.Publish(event.Warning{Text: "nothing was taken back: " + later.Error(), Code: "undo", NextStep: "/undo 1 edits it all the same"})
 			return errTold
 		}
 		return err

@@ -16,7 +16,7 @@ var goalSection = section{
 		},
 		{
 			name: "minutes", short: "0 or more",
-			doc:     "How long a goal may be worked for until that pauses, the time in which an approval waits for you included; 0 means no limit. A project's file may only lower it.",
+			doc:     "How long a goal may be worked for until that pauses, the time in which an approval is waiting for you included; 0 means no limit. A project's file may only lower it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Goal.Minutes }, tighter: lower,
 		},
 		{

@@ -63,7 +63,7 @@ func (q *Queue) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawPrompt draws a prompt; the last one names the key that takes it back.
+// drawPrompt draws a prompt; the last one names the key that edits it.
 func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	text := texts.OneLine(p.Text)
 	if n := len(p.Images); n > 0 {
@@ -90,9 +90,9 @@ func (q *Queue) key() []draw.Span {
 	if len(keys) == 0 || q.locked {
 		return nil
 	}
-	what := " takes it back"
+	what := " edits it"
 	if len(q.prompts) > 1 {
-		what = " takes the last one back"
+		what = " edits the last one"
 	}
 	return draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, what))
 }

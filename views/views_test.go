@@ -292,7 +292,7 @@ func TestStatusLineSaysWhatIsHidden(t *testing.T) {
 	}
 }
 
-// TestQueue: each prompt that waits has a line, at most three; the last names the key that takes it back.
+// TestQueue: each prompt that waits has a line, at most three; the last names the key that edits it.
 func TestQueue(t *testing.T) {
 	prompt := func(id int, text string) event.Event { return event.PromptSubmitted{ID: id, Text: text, Queued: true} }
 	for _, c := range []struct {
@@ -300,10 +300,10 @@ func TestQueue(t *testing.T) {
 		w, h  int
 		want  string
 	}{
-		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding   Up takes it back"},
-		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                 Up takes the last one back"},
-		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more       Up takes the last one back"},
-		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more       Up takes the last one back"},
+		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding        Up edits it"},
+		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                      Up edits the last one"},
+		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more            Up edits the last one"},
+		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more            Up edits the last one"},
 		{[]string{"a long text that has no room here"}, 24, 1, "⏎ queued  a long text t…"},
 	} {
 		q := NewQueue(viewtest.Dark(t), keymap.Default())

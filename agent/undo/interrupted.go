@@ -82,7 +82,7 @@ func (l *Log) WarnInterrupted() {
 	if l.half == nil {
 		return
 	}
-	w := event.Warning{Text: "an undo was interrupted: some files may be put back, others not", Code: "undo", NextStep: "/undo puts the others back, too; /redo takes it back"}
+	w := event.Warning{Text: "an undo was interrupted: some files may be put back, others not", Code: "undo", NextStep: "/undo puts the others back, too; /redo edits it"}
 	if l.half.redo {
 		w.Text, w.NextStep = "a redo was interrupted: some files may be changed again, others not", "/redo goes on with it"
 	}

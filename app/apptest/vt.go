@@ -246,7 +246,7 @@ func (v *vt) scroll(n int) {
 	v.x = 0
 }
 
-// keepTitle puts the title on a stack, or takes it back from there.
+// keepTitle puts the title on a stack, or edits it from there.
 func (v *vt) keepTitle(params string) {
 	switch n := len(v.titles) - 1; {
 	case params == "22;2":

@@ -27,8 +27,8 @@ type beginning struct {
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
-	f.BoolVarP(&b.goOn, "continue", "c", false, "go on with the session of this folder that a person used last")
-	f.StringVarP(&b.resume, "resume", "r", "", "go on with a `session`: the beginning of its id, or words of its title; without one, choose from a list")
+	f.BoolVarP(&b.goOn, "continue", "c", false, "continue the session of this folder that a person used last")
+	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID has the ID among the arguments
 	f.BoolVarP(&b.print, "print", "p", false, "answer the PROMPT and print the answer, as buddy exec, whose flags go with it")
 }

@@ -192,7 +192,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(e.Text))
 	}
 	if e.Help {
-		_, _ = fmt.Fprintf(stderr, "buddy: run %s --help for what there is\n", ran.CommandPath())
+		_, _ = fmt.Fprintf(stderr, "buddy: %s --help lists the commands and options\n", ran.CommandPath())
 	}
 	return e.Code
 }

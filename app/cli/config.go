@@ -36,8 +36,8 @@ func (c *cli) configCommand() *cobra.Command {
 func (s *configCLI) pathCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "path",
-		Short:   "files that settings come from, the strongest first",
-		Long:    "path prints the files that settings may come from, the strongest first, and whether each is there.",
+		Short:   "settings files, highest priority first",
+		Long:    "path prints the files that settings may come from, highest priority first, and whether each exists.",
 		Example: "  buddy config path\n  buddy config path --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -33,7 +33,7 @@ const (
 		"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +
 		"       goal that is not met\n" +
 		"  2    wrong usage, or a mistake in the configuration\n" +
-		"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume goes on with it\n" +
+		"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume continues\n" +
 		"  130  cancelled (Ctrl-C)\n" +
 		"  143  ended by SIGTERM, as 129"
 
@@ -70,13 +70,13 @@ func (s *cli) execCommand() *cobra.Command {
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and leave it at work; buddy attach shows it, and what needs approval waits")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
-	p.BoolVarP(&goOn, "continue", "c", false, "go on with the session that was used last, as --resume last")
-	p.StringVarP(&s.once.Resume, "resume", "r", "", "go on with a session: its `ID`, or last")
+	p.BoolVarP(&goOn, "continue", "c", false, "continue the session that was used last, like --resume last")
+	p.StringVarP(&s.once.Resume, "resume", "r", "", "continue a session: its `ID`, or last")
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
 	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
-	p.BoolVar(&s.once.Outside, "check-outside", false, "the command of --check runs outside the fence in mode auto, too")
+	p.BoolVar(&s.once.Outside, "check-outside", false, "in auto mode, run the command of --check outside the sandbox")
 	p.BoolVar(&s.once.Verdict, "verdict", false, "the PROMPT is a goal: work until a subagent says that it is met")
 	c.MarkFlagsMutuallyExclusive("continue", "resume")
 	c.MarkFlagsMutuallyExclusive("check", "output-schema")

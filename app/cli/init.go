@@ -176,7 +176,7 @@ func (s *setup) list(offers []compose.Offer) (first int) {
 }
 
 // errNotTaken leads back to the list.
-var errNotTaken = errors.New("not taken; choose again")
+var errNotTaken = errors.New("not saved; choose again")
 
 // accept takes a model that works, or that the person takes although it does not; found is what is known of it before
 // it is asked.

@@ -22,7 +22,7 @@ func (s *cli) loginCommand() *cobra.Command {
 	check := false
 	c := &cobra.Command{
 		Use:   "login [NAME]",
-		Short: "keep the key of a provider, or log in to one",
+		Short: "save a provider's key, or log in to a provider",
 		Long: "login asks for the key of a provider, without showing it, and keeps it in auth.json beside your\n" +
 			"settings, which only you can read. Where stdin is no terminal the key is its first line. A profile with\n" +
 			"login_issuer is logged in to with a code that you enter in a browser, on whatever machine.\n\n" +

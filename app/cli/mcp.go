@@ -218,7 +218,7 @@ func (s *mcpCLI) login() *cobra.Command {
 			return s.print("logged in at %s; in a session: /mcp restart %s", args[0], args[0])
 		},
 	}
-	c.Flags().StringArrayVar(&scopes, "scope", nil, "a right to ask for besides those that the server names")
+	c.Flags().StringArrayVar(&scopes, "scope", nil, "another scope to ask for, besides those that the server names")
 	return c
 }
 

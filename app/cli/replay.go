@@ -35,6 +35,6 @@ func (s *cli) replayCommand() *cobra.Command {
 		return fullscreen.Replay(s.options, j, speed, turn)
 	})
 	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
-	c.Flags().IntVar(&turn, "turn", 0, "begin with the turn of this `number`; what was before it is shown at once")
+	c.Flags().IntVar(&turn, "turn", 0, "start at the turn of this `number`; earlier turns show at once")
 	return c
 }

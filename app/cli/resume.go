@@ -15,7 +15,7 @@ func (s *cli) resumeCommand() *cobra.Command {
 	last, fork, at := false, false, 0
 	c := &cobra.Command{
 		Use:   "resume [ID|TITLE]",
-		Short: "go on with a session of this folder",
+		Short: "continue a session of this folder",
 		Long: "resume opens a session where it ended, or without one the list of sessions. An ID may be shortened to\n" +
 			"any beginning that is unique, and the title of a session, or words of it that no other title has,\n" +
 			"stand for its ID.\n" +
@@ -52,7 +52,7 @@ func (s *cli) resumeCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&last, "last", false, "the session that was used last, by a person or by buddy exec")
-	c.Flags().BoolVar(&fork, "fork", false, "go on with a copy")
+	c.Flags().BoolVar(&fork, "fork", false, "continue a copy")
 	c.Flags().IntVar(&at, "at", 0, "copy up to this `exchange` (buddy sessions show lists them); 0 is the last")
 	return c
 }

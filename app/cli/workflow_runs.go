@@ -27,7 +27,7 @@ func (s *workflowCLI) run() *cobra.Command {
 		Short: "run a workflow: its outputs on stdout, how far it is on stderr",
 		Long: "run runs a workflow in a session of its own. Items of a list are separated by commas. Calls need the\n" +
 			"approvals that they always need. Gates are asked on the terminal and denied without one; --approve all\n" +
-			"passes them. A run that is cut off goes on with buddy workflow resume.\n\n" +
+			"passes them. buddy workflow resume continues an interrupted run.\n\n" +
 			"It exits as exec does: 0 when the run has completed, 1 when it failed, 130 when it was cancelled.",
 		Example: "  buddy workflow run code_review base=main\n" +
 			"  buddy workflow run deployment version=v1.4.0 canary=web-1 rest=web-2,web-3",
@@ -115,7 +115,7 @@ func (s *workflowCLI) runs() *cobra.Command {
 			if err := t.Flush(); err != nil || !paused {
 				return err
 			}
-			s.hint("buddy workflow resume SESSION goes on with a run that is paused")
+			s.hint("buddy workflow resume SESSION continues a paused run")
 			return nil
 		},
 	}
@@ -169,7 +169,7 @@ func (s *workflowCLI) status() *cobra.Command {
 func (s *workflowCLI) resume() *cobra.Command {
 	c := ofSession(&cobra.Command{
 		Use:   "resume SESSION",
-		Short: "go on with the run of a workflow that was cut off in a session",
+		Short: "continue a workflow run that was interrupted",
 		Long: "resume repeats only what did not finish. Commands of a shell that still run, or have ended meanwhile,\n" +
 			"are found again; before another call that may have had effects is made again you are asked.",
 		Example: "  buddy workflow resume last",
@@ -183,7 +183,7 @@ func (s *workflowCLI) resume() *cobra.Command {
 func (s *workflowCLI) cancel() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:     "cancel SESSION",
-		Short:   "give up the run of a workflow that was cut off in a session; what it did stays done",
+		Short:   "give up a workflow run that was interrupted; its changes stay",
 		Example: "  buddy workflow cancel last",
 	}, func(_ sessions.Store, id string, _ []string) error {
 		return s.headless(event.CancelWorkflow{}, id)

@@ -53,9 +53,9 @@ func showSettings(_ context.Context, s *Session, _ []string) (show.Answer, error
 	return show.Answer{Document: &d}, nil
 }
 
-// settingsFiles lists the files that settings come from, the strongest first.
+// settingsFiles lists the settings files, highest priority first.
 func settingsFiles(explicit, home string) show.Section {
-	files := show.Section{Title: "Files, the strongest first"}
+	files := show.Section{Title: "Settings files, highest priority first"}
 	listed := make(map[string]bool)
 	for _, f := range config.Sources(explicit, project.TrustStore()) {
 		if !f.Exists && listed[f.Kind] {

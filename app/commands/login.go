@@ -17,7 +17,7 @@ import (
 func init() {
 	add(slash.Command{
 		Name: "login", Means: []string{"key", "auth", "api"}, Args: "[NAME]", Brief: "add a provider's key, or log in", Early: true,
-		Help: "keep the key of a provider, or log in to a profile",
+		Help: "save a provider's key, or log in to a profile",
 	}, onLogin)
 	add(slash.Command{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Early: true}, onLogout)
 }

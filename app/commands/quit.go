@@ -14,7 +14,7 @@ func init() {
 	add(slash.Command{Name: "quit", Means: []string{"leave", "close"}, Help: "leave buddy", Early: true, Instant: true}, onQuit)
 	add(slash.Command{
 		Name: "detach", Means: []string{"leave"}, Brief: "leave; the session keeps running", Early: true, Instant: true,
-		Help:       "leave this session at work and give the terminal back; buddy attach comes back",
+		Help:       "leave this session running and give the terminal back; buddy attach returns",
 		ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work",
 	}, func(context.Context, *Session, []string) (show.Answer, error) {
 		return show.Answer{Leave: &show.Leave{Quit: true, Detach: true}}, nil

@@ -23,7 +23,7 @@ func init() {
 	add(slash.Command{
 		Name: "rewind", Args: "[N [conversation|files|both] [--force]]", Brief: "go back to before a prompt", Early: true,
 		Means: []string{"checkpoint", "back", "restore"},
-		Help:  "go back to before the N-th last prompt: the conversation, the files that tools for files changed since, or both; without N, choose from a list; /redo takes it back",
+		Help:  "go back to before the N-th last prompt: the conversation, the files that the agent edited since, or both; without N, choose from a list; /redo undoes it",
 	}, onRewind)
 }
 
@@ -88,7 +88,7 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 		}
 	}
 	if to.Seq == 0 {
-		return to, "", false, errors.New("say how many prompts back; /rewind alone lists them")
+		return to, "", false, errors.New("/rewind needs how many prompts to go back; /rewind alone lists them")
 	}
 	return to, what, force, nil
 }

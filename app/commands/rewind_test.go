@@ -24,7 +24,7 @@ func TestRewind(t *testing.T) {
 		"3":               "there are 2 prompts to go back to",
 		"0":               `"0" is not known`,
 		"everything":      `"everything" is not known`,
-		"files":           "say how many prompts back",
+		"files":           "/rewind needs how many prompts to go back",
 	} {
 		got := ""
 		s := &Session{Now: &slash.Now{Prompts: all}, Send: func(c event.Command) { got = fmt.Sprintf("%+v", c) }}

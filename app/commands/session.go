@@ -34,11 +34,11 @@ func init() {
 	))
 	add(slash.Command{
 		Name: "clear", Brief: "start a new conversation", Early: true, Use: 3, Means: []string{"reset"},
-		Help: "begin a new conversation; this one stays saved",
+		Help: "start a new conversation; this one stays saved",
 	}, newSession)
 	add(slash.Command{
 		Name: "export", Args: "[md|html|json] [FILE] [--force]", Brief: "write this session into a file", Early: true, Means: []string{"share", "save"},
-		Help: "write this session into a file, for others to read; with --force in place of one that exists",
+		Help: "write this session into a file for others to read; --force replaces an existing file",
 	}, exportThis)
 }
 

@@ -71,7 +71,7 @@ func NewDestination(f *Options) (*Destination, error) {
 // namedTarget returns the target that --target names first.
 func namedTarget(f *Options) (*Destination, error) {
 	if f.SSH != "" || f.Container != "" || f.SSHConfig != "" {
-		return nil, exit.Usage("--target and --ssh or --container exclude each other: a session begins in one place")
+		return nil, exit.Usage("--target can't be combined with --ssh or --container: a session starts on one target")
 	}
 	if f.Targets[0] == slash.ThisMachine {
 		here := *f
@@ -242,7 +242,7 @@ func fits(name string, h sessions.Header, exec bool) error {
 	if exec {
 		again = "buddy " + flagFor(h.Target) + "exec --resume " + h.ID + " PROMPT"
 	}
-	return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(name), again)}
+	return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s works on %s, not on %s; continue it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(name), again)}
 }
 
 // awayWarning says why a target is away, nil if it is not.

@@ -34,7 +34,7 @@ func TestTargetOptions(t *testing.T) {
 		{Options{Place: Place{SSH: "-oProxyCommand=x"}}, "must be a host"},
 		{Options{Place: Place{Container: "a;b"}}, "must be a name or an id"},
 		{Options{Place: Place{Dir: "/none/such"}}, "no such file"},
-		{Options{Place: Place{Targets: []string{"web-01"}, SSH: "a"}}, "exclude each other"},
+		{Options{Place: Place{Targets: []string{"web-01"}, SSH: "a"}}, "can't be combined"},
 		{Options{Place: Place{Targets: []string{"web-01"}}, Config: os.DevNull}, `unknown target "web-01" (have: local)`},
 		{Options{Place: Place{Targets: []string{slash.ThisMachine}}}, ""},
 	} {
@@ -78,10 +78,10 @@ func TestSessionFitsTarget(t *testing.T) {
 		{slash.ThisMachine, slash.ThisMachine, ""},
 		{"", slash.ThisMachine, ""}, // from before there were others
 		{"root@web-02 (ssh)", "root@web-02 (ssh)", ""},
-		{"root@web-02 (ssh)", slash.ThisMachine, "works on root@web-02 (ssh), not on this machine; go on with it there: buddy --ssh root@web-02 resume 7f3a"},
+		{"root@web-02 (ssh)", slash.ThisMachine, "works on root@web-02 (ssh), not on this machine; continue it there: buddy --ssh root@web-02 resume 7f3a"},
 		{"web (container)", "root@web (ssh)", "buddy --container web resume 7f3a"},
-		{"web-01", slash.ThisMachine, "works on web-01, not on this machine; go on with it there: buddy --target web-01 resume 7f3a"},
-		{slash.ThisMachine, "web (container)", "works on this machine, not on web (container); go on with it there: buddy resume 7f3a"},
+		{"web-01", slash.ThisMachine, "works on web-01, not on this machine; continue it there: buddy --target web-01 resume 7f3a"},
+		{slash.ThisMachine, "web (container)", "works on this machine, not on web (container); continue it there: buddy resume 7f3a"},
 		{"x;y (ssh)", slash.ThisMachine, "buddy --ssh 'x;y' resume 7f3a"},
 	} {
 		err := fits(tt.is, sessions.Header{ID: "7f3a", Target: tt.has}, false)

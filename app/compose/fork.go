@@ -14,7 +14,7 @@ func (s *Setup) Fork(exchange int) (string, error) {
 // Transcript returns all messages to and from the model in this session.
 func (s *Setup) Transcript() (string, error) {
 	if !s.Stored() {
-		return "", errors.New("nothing was said yet: the first prompt begins the transcript")
+		return "", errors.New("nothing to export yet: the transcript starts with the first prompt")
 	}
 	return s.Store.Transcript(s.ID)
 }

@@ -64,7 +64,7 @@ func (i *inside) hold(p *Program, server bool, show, keep []string) (child.Holde
 	c.Show, c.Keep = slices.DeleteFunc(show, there), slices.DeleteFunc(keep, there)
 	f, err := i.last.Renew(c)
 	if err != nil {
-		return nil, fmt.Errorf("it has to run inside the fence: %w", err)
+		return nil, fmt.Errorf("it must run inside the sandbox: %w", err)
 	}
 	i.last = f
 	return f, nil

@@ -112,7 +112,7 @@ func (j *journal) close() error {
 // TrustFirst adds the next step to an error about a session that came from elsewhere.
 func TrustFirst(id string, err error) error {
 	if errors.Is(err, sessions.ErrUntrusted) {
-		err = fmt.Errorf("%w; to go on with it: buddy sessions trust %s", err, id)
+		err = fmt.Errorf("%w; to continue it: buddy sessions trust %s", err, id)
 	}
 	return err
 }

@@ -69,6 +69,6 @@ func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (acti
 	case f.Headless && f.Approve != "":
 		return "", exit.Failure(errors.New("--approve auto: " + slash.OnCommandLine(err.Error())))
 	}
-	p.note("mode auto is not available, so the session asks: " + err.Error())
+	p.note("auto mode is not available, so the session uses ask mode: " + err.Error())
 	return action.ModeAsk, nil
 }

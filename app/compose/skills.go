@@ -91,7 +91,7 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 		s := skill.New(it)
 		problems = append(problems, unfollowed(s)...)
 		if s.Withheld != "" {
-			problems = append(problems, extensions.Problem{Kind: s.Kind, File: s.File, Reason: "description withheld: " + s.Withheld, Used: true})
+			problems = append(problems, extensions.Problem{Kind: s.Kind, File: s.File, Reason: "description hidden: " + s.Withheld, Used: true})
 		}
 	}
 	agents, unread, err := files.Unnamed(ctx, extensions.Agent)

@@ -101,5 +101,5 @@ func (s *Setup) SetStyle(name string) (string, error) {
 	if err := config.SetStyle(s.Config.File, name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	return "the style is " + name + " from the next session or /clear on; this conversation goes on as it is", nil
+	return "the style is " + name + " from the next session or /clear; this conversation stays as it is", nil
 }

@@ -264,9 +264,9 @@ func checkFree(t *target.Target, env target.Environment) Finding {
 func checkFence(c config.Config, cwd string) Finding {
 	err := tmux.Fences(tmux.Options{Greeting: pane.Greeting{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)}})
 	if err != nil {
-		return Finding{"fence", Weak, "mode auto is not offered: " + err.Error(), ""}
+		return Finding{"fence", Weak, "auto mode is not available: " + err.Error(), ""}
 	}
-	return Finding{"fence", Fine, "mode auto: commands write in the workspace only (" + cmp.Or(seatbelt.Tested(), "bubblewrap") + ")", ""}
+	return Finding{"fence", Fine, "auto mode: commands write only in the workspace (" + cmp.Or(seatbelt.Tested(), "bubblewrap") + ")", ""}
 }
 
 func checkClipboard(getenv func(string) string) Finding {

@@ -53,7 +53,7 @@ const continueTime = 300 * time.Millisecond
 // goes on.
 func (w *window) suspend() error {
 	return w.aside(func() error {
-		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session goes on · fg comes back, buddy attach %s does elsewhere\n", host.Short(w.setup.ID))
+		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session keeps running · fg returns, buddy attach %s works elsewhere\n", host.Short(w.setup.ID))
 		signal.Reset(syscall.SIGCONT) // else the terminal would be taken twice
 		defer notify(w.signals)
 		continued := make(chan os.Signal, 1)

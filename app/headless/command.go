@@ -16,7 +16,7 @@ import (
 // instead says for commands of a session what exec has in place of them. The others have no counterpart.
 var instead = map[string]string{
 	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "timeout": "buddy exec --timeout",
-	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec begins a session",
+	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec starts a session",
 	"detach": "buddy exec --detach", "ps": "buddy ls", "kill": "buddy stop ID", "review": "buddy review", "findings": "buddy review", "export": "buddy sessions export ID", "permissions": "buddy policy",
 	"login": "buddy login", "logout": "buddy logout", "config": "buddy config", "doctor": "buddy doctor", "skills": "buddy doctor", "agents": "buddy doctor", "hooks": "buddy doctor",
 	"trust": "buddy trust", "mcp": "buddy mcp", "memory": "buddy memory", "remember": "buddy memory add TEXT", "find": "buddy sessions search TEXT", "workflow": "buddy workflow",
@@ -25,7 +25,7 @@ var instead = map[string]string{
 // wordsOnly returns the error of a goal that is a command.
 func (o Options) wordsOnly(prompt string) error {
 	if _, _, ok := slash.Split(prompt); ok && o.goal() {
-		return exit.Usage("a goal is words, and %s is a command (a blank in front of it makes it words)", typed(prompt))
+		return exit.Usage("a goal is plain text, and %s is a command (put a space in front to send it as text)", typed(prompt))
 	}
 	return nil
 }
@@ -82,9 +82,9 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	case there:
 		return nil, "", exit.Usage("%s is a command of a session that a person sees: exec can't run it; what does the same here: %s", typed(submit.Text), other)
 	case known:
-		return nil, "", exit.Usage("%s is a command of a session that a person sees: exec can't run it, and has nothing in place of it", typed(submit.Text))
+		return nil, "", exit.Usage("exec can't run %s: the command needs a session on a screen", typed(submit.Text))
 	}
-	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists them, a blank in front of it makes it words", typed(submit.Text), slash.DidYouMean(all, name))
+	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists the commands, a space in front sends it as text", typed(submit.Text), slash.DidYouMean(all, name))
 }
 
 // helpText lists what exec runs after a slash.

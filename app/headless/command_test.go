@@ -43,9 +43,9 @@ func TestPromptsThatAreCommands(t *testing.T) {
 		{prompt: "/help", answer: "/fix-it  fixes it"},
 		{prompt: "/fix-ti 3", fault: "unknown command /fix-ti (did you mean /fix-it?)"},
 		{prompt: "/tpyo 1\nand more", fault: "unknown command /tpyo"},
-		{prompt: "/Compact", fault: "/Compact is a command of a session that a person sees: exec can't run it, and has nothing"},
+		{prompt: "/Compact", fault: "exec can't run /Compact"},
 		{prompt: "/model x", fault: "buddy exec --model NAME"},
-		{prompt: "/fix-it 3", once: Options{Check: "make"}, fault: "a goal is words"},
+		{prompt: "/fix-it 3", once: Options{Check: "make"}, fault: "a goal is plain text"},
 		{prompt: "fix it", once: Options{Verdict: true}, sent: "fix it"},
 	} {
 		err := tt.once.wordsOnly(tt.prompt)

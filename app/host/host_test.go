@@ -164,7 +164,7 @@ func TestQuitBesideAnotherScreen(t *testing.T) {
 	first.Send(event.Submit{Text: "help"})
 	first.until("end of the exchange", finished)
 	reply, err := live.Ask[live.CloseReply](t.Context(), first, live.Close{})
-	if err != nil || !reply.Stored || len(reply.Lines) != 1 || !strings.Contains(reply.Lines[0], "goes on at another screen · buddy attach "+Short(h.program.ID)) {
+	if err != nil || !reply.Stored || len(reply.Lines) != 1 || !strings.Contains(reply.Lines[0], "keeps running on another screen · buddy attach "+Short(h.program.ID)) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	first.leave()

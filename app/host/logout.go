@@ -31,7 +31,7 @@ func LogoutAdvice() string {
 		return "" // it was said, or could not be remembered and would come every time
 	}
 	_ = f.Close() // it is empty
-	return "this system ends your processes at logout (KillUserProcesses); what is detached goes on after: loginctl enable-linger"
+	return "this system ends your processes at logout (KillUserProcesses); to keep detached sessions running: loginctl enable-linger"
 }
 
 // endsAtLogout reports whether systemd ends all processes of a user at logout: KillUserProcesses

@@ -136,9 +136,9 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 	}
 	switch named := id != "" && id != "last"; {
 	case len(all) == 0 && named:
-		return live.Description{}, fmt.Errorf("session %q does not run, nor does another; buddy resume %s goes on with one that is stored", id, id)
+		return live.Description{}, fmt.Errorf("session %q is not running, and no other is; buddy resume %s continues a saved session", id, id)
 	case len(all) == 0:
-		return live.Description{}, errors.New("no session runs; buddy resume goes on with one that is stored")
+		return live.Description{}, errors.New("no session is running; buddy resume continues a saved session")
 	}
 	fits := slices.DeleteFunc(slices.Clone(all), func(d live.Description) bool {
 		return id != "last" && !strings.HasPrefix(d.ID, id)
@@ -147,7 +147,7 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 	case id == "last" || len(fits) == 1:
 		return fits[0], nil
 	case len(fits) == 0:
-		return live.Description{}, fmt.Errorf("session %q does not run (running: %s); buddy resume %s goes on with one that is stored", id, ids(all), id)
+		return live.Description{}, fmt.Errorf("session %q is not running (running: %s); buddy resume %s continues a saved session", id, ids(all), id)
 	}
 	if id == "" {
 		return live.Description{}, fmt.Errorf("%d sessions run: %s; say which, or last for the one begun last", len(fits), ids(fits))

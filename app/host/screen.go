@@ -126,7 +126,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	case live.Close:
 		if !q.Kill && !q.Abandon && s.quits() {
 			return &live.CloseReply{
-				Lines:  []string{fmt.Sprintf("buddy: the session goes on at another screen · buddy attach %s", Short(h.program.ID))},
+				Lines:  []string{fmt.Sprintf("buddy: the session keeps running on another screen · buddy attach %s", Short(h.program.ID))},
 				Stored: h.program.Stored(),
 			}, nil
 		}

@@ -173,7 +173,7 @@ func keepPicture(img model.Image) (path string, err error) {
 	sum := sha256.Sum256(img.Data)
 	path = filepath.Join(dir, hex.EncodeToString(sum[:6])+"."+strings.TrimPrefix(img.MediaType, "image/"))
 	if strings.ContainsAny(path, " \t") {
-		return "", fmt.Errorf("the folder %q has a blank in its name: name the file after an @", dir)
+		return "", fmt.Errorf("the folder %q has a space in its name: name the file after an @", dir)
 	}
 	if err := os.WriteFile(path, img.Data, 0o600); err != nil {
 		return "", fmt.Errorf("the picture was not kept: %w", err)

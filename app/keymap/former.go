@@ -34,7 +34,7 @@ func Current(bindings map[string][]string) (current map[string][]string, notices
 		_, both := bindings[string(now)]
 		switch {
 		case now == "":
-			notices[old] = "there is no such action any more; the line can go"
+			notices[old] = "this action no longer exists; remove the line"
 		case both:
 			notices[old] = fmt.Sprintf("this action is called %s now, which has keys of its own; the line can go", now)
 		default:

@@ -19,7 +19,7 @@ func TestFormerNamesOfActionsAreRead(t *testing.T) {
 		{"none", map[string][]string{"send": {"F5"}}, map[string][]string{"send": {"F5"}}, nil},
 		{"another name", map[string][]string{"leave-running": {"w"}}, map[string][]string{"leave-detach": {"w"}}, []string{"called leave-detach now; its keys count"}},
 		{"both names", map[string][]string{"leave-running": {"w"}, "leave-detach": {"v"}}, map[string][]string{"leave-detach": {"v"}}, []string{"which has keys of its own"}},
-		{"nothing took its place", map[string][]string{"gone-without-heir": {"F9"}}, map[string][]string{}, []string{"no such action any more"}},
+		{"nothing took its place", map[string][]string{"gone-without-heir": {"F9"}}, map[string][]string{}, []string{"this action no longer exists"}},
 	} {
 		got, notices := Current(c.given)
 		if !maps.EqualFunc(got, c.want, slices.Equal) || len(notices) != len(c.notices) {

@@ -276,11 +276,11 @@ func withoutTerminal(a event.ApprovalAsked) string {
 	case a.Verdict.Rule == policy.ChangedUnseen:
 		return a.Verdict.Reason + "; approve one in a session of buddy that can ask you"
 	case a.Verdict.Rule == policy.Production, a.Verdict.Rule == policy.ChangedTool:
-		return a.Verdict.Reason + ", with --approve all as well"
+		return a.Verdict.Reason + ", also with --approve all"
 	case a.Verdict.Rule == policy.HardLinks, a.Verdict.Rule == policy.ReadOnlyFile:
-		return a.Verdict.Reason + ": that is asked about with --approve all as well"
+		return a.Verdict.Reason + ": buddy asks about that, also with --approve all"
 	case a.Context.AskedBy != "":
-		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
+		return "the hook " + a.Context.AskedBy + " asks about it, also with --approve all"
 	}
 	return "--approve auto lets commands run inside a fence, --approve all allows everything"
 }

@@ -82,7 +82,7 @@ func waits(r *repl, w wants) {
 	}
 }
 
-// turnAway ends the reading of a line when something else is to be read, unless somebody has
+// turnAway ends the reading of a line when another question must be answered first, unless somebody has
 // begun the line.
 func turnAway(r *repl) {
 	if !r.reading || !r.con.tty {

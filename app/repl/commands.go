@@ -209,8 +209,8 @@ func lineHelp(r *repl, _ string) error {
 	for _, c := range slash.Typed(r.program.Commands(context.Background())) {
 		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
 	}
-	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ goes on in the next.\n")
-	b.WriteString("!COMMAND runs a command of yours; the model reads what it gave with your next prompt.\n")
+	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ continues on the next.\n")
+	b.WriteString("!COMMAND runs a shell command; the model sees its output with your next prompt.\n")
 	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
 	r.say(b.String())
 	return nil

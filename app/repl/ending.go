@@ -29,7 +29,7 @@ type ending struct {
 // something was asked: it says nothing then.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
-	case errors.Is(l.err, errAside): // something else is to be read
+	case errors.Is(l.err, errAside): // another question must be answered first
 	case r.con.tty && plain.HungUp(r.con.in):
 		r.ended, r.over = exit.BySignal(syscall.SIGHUP), true
 	case errors.Is(l.err, errInterrupt):

@@ -106,7 +106,7 @@ func (r *repl) changed(env event.Envelope) {
 		}
 	case event.Interrupted:
 		if p.CanContinue {
-			r.say("the last exchange was interrupted; Enter goes on with it")
+			r.say("the last answer was interrupted; press Enter to continue")
 		}
 	default:
 		r.print.Remark(p)
@@ -222,7 +222,7 @@ func (r *repl) finished(p event.TaskFinished) {
 		r.outcome = p.Outcome
 	}
 	if p.Outcome == event.MaxTurns && name == "" {
-		r.say(plain.Ended(p.Outcome) + "; Enter goes on with it")
+		r.say(plain.Ended(p.Outcome) + "; press Enter to continue")
 	} else if p.Outcome != event.Completed {
 		if text := r.print.End(p.Outcome); text != "" || name != "" {
 			r.say(name + cmp.Or(text, "failed"))

@@ -25,8 +25,8 @@ type typedAhead struct {
 	woken *os.File // where they learn of it
 }
 
-// errAside is in the place of a line that nobody has begun, when something else is to be read.
-var errAside = errors.New("something else is to be read")
+// errAside is in the place of a line that nobody has begun, when another question must be answered first.
+var errAside = errors.New("another question must be answered first")
 
 // attend allows the next line to be read; what ended the reading of the last one is over. A
 // quiet one shows no prompt before somebody types or reveal is called.

@@ -41,11 +41,11 @@ type Command struct {
 // Commands lists what there is, what is used most first. Package commands adds its rows when the program starts.
 var Commands = []Command{
 	{Name: "help", Means: []string{"keys", "shortcuts", "commands"}, Help: "keys and commands"},
-	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "send the command that the agent waits for to the background, where it continues as a task; with a prompt, work on that beside, on a fork of the conversation", Events: One(background)},
+	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "move the running command to the background; with a prompt, work on the prompt in a fork of the conversation", Events: One(background)},
 	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: One(Kill)},
 	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Events: One(SetTimeout)},
 	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Events: One(Approve)},
-	{Name: "plan", Means: []string{"readonly"}, Use: 6, Args: "[PROMPT]", Brief: "only read until you approve a plan", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Events: plan},
+	{Name: "plan", Means: []string{"readonly"}, Use: 6, Args: "[PROMPT]", Brief: "only read until you approve a plan", Help: "plan mode: only read until you approve a plan; with a prompt, start with the prompt", Events: plan},
 	{Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Events: One(reviewChange)},
 	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges by a summary", Help: "replace old exchanges by a summary, for the model", Events: One(Compact)},
 	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Events: One(Pin(false))},
@@ -55,7 +55,7 @@ var Commands = []Command{
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},
 	{Name: "copy", Means: []string{"clipboard"}, Args: "[code|all]", Brief: "copy the last answer", Help: "copy the last answer, the last code block in it, or all that was said"},
-	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Events: One(redo)},
+	{Name: "redo", Args: "[--force]", Help: "redo the last undo or rewind", Events: One(redo)},
 	{Name: "palette", Means: []string{"commands"}, Brief: "all commands and actions with their keys", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
 	{Name: "init", Means: []string{"agents.md"}, Args: "[WHAT ELSE]", Brief: "let the model write AGENTS.md", Help: "let the model write AGENTS.md, which tells it about this project", Events: One(initProject)},
 	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "choose other colours", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},

@@ -116,7 +116,7 @@ func goalOption(set *event.SetGoal, name, value string) error {
 		}
 		set.Limit.TimeMS = d.Milliseconds()
 	default:
-		return fmt.Errorf("--%s is not known (have: --check, --check-outside, --verdict, --turns, --cost, --time; what begins with -- and belongs to the goal needs quotes around the goal)", name)
+		return fmt.Errorf("--%s is not known (have: --check, --check-outside, --verdict, --turns, --cost, --time; if the goal itself contains --, put the goal in quotes)", name)
 	}
 	return nil
 }

@@ -206,5 +206,5 @@ func CallBack(newest iter.Seq[*state.Block], args string) (*state.Call, error) {
 			}
 		}
 	}
-	return nil, errors.New("there is no such call")
+	return nil, errors.New("no such call")
 }

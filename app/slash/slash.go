@@ -136,7 +136,7 @@ func Approve(args string) (event.Command, error) {
 		set.Duration = d
 	}
 	if args == "" {
-		return nil, fmt.Errorf("say how: %s, or a duration such as 10m", texts.Names(action.Modes))
+		return nil, fmt.Errorf("/approve needs a mode: %s, or a duration such as 10m", texts.Names(action.Modes))
 	}
 	return set, nil
 }
@@ -183,7 +183,7 @@ func redo(args string) (event.Command, error) {
 // effort takes how much the model is to think; the model says what it takes.
 func effort(args string) (event.Command, error) {
 	if args == "" || strings.ContainsAny(args, " \t") {
-		return nil, errors.New("say how much: none, minimal, low, medium, high, xhigh or max")
+		return nil, errors.New("/effort needs a level: none, minimal, low, medium, high, xhigh or max")
 	}
 	return event.SwitchModel{Effort: strings.ToLower(args)}, nil
 }

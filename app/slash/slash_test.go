@@ -89,7 +89,7 @@ func TestCommands(t *testing.T) {
 		{Approve, "plan", event.SetMode{Mode: action.ModePlan}, ""},
 		{Approve, "edits 1h", event.SetMode{Mode: action.ModeEdits, Duration: time.Hour}, ""},
 		{Approve, "10m", event.SetMode{Mode: action.ModeAll, Duration: 10 * time.Minute}, ""},
-		{Approve, "", nil, "say how: ask, "},
+		{Approve, "", nil, "/approve needs a mode: ask, "},
 		{Approve, "maybe", nil, `"maybe" is not known`},
 		{Pin(false), "", event.Pin{Back: 1}, ""},
 		{Pin(true), "3", event.Pin{Back: 3, Off: true}, ""},

@@ -32,7 +32,7 @@ func Workflow(args string) (event.Command, error) {
 		return event.CancelWorkflow{Run: run}, err
 	case "save":
 		if len(rest) != 1 {
-			return nil, errors.New("say how it is to be called: /workflow save NAME")
+			return nil, errors.New("the workflow needs a name: /workflow save NAME")
 		}
 		return event.SaveWorkflow{Name: rest[0]}, nil
 	case "run":

@@ -407,7 +407,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		if p.Kind == event.TurnBudget {
 			return 0 // max_turns_reached follows and says so
 		}
-		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · Enter a prompt to go on")
+		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · type a prompt to continue")
 	case event.MaxTurnsReached:
 		s.Info.Interrupted = true
 		s.add(env, WarningBlock, p.Text()+" · Enter continues")

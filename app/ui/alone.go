@@ -30,7 +30,7 @@ func Lose(u *UI, why string, sent []string) {
 	u.state.Info.Mode, u.state.Info.Until = mode, until // which the next process says
 	u.update(changed)
 	Show(u, event.Error{Text: why, NextStep: "Enter starts it again"})
-	Show(u, event.Interrupted{Text: "what ran was interrupted; commands go on in their panes", CanContinue: true})
+	Show(u, event.Interrupted{Text: "the answer was interrupted; commands keep running in their panes", CanContinue: true})
 	if len(sent) > 0 {
 		back := strings.Join(sent, "\n\n")
 		if typed := u.v.prompt.Text(); typed != "" {

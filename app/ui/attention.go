@@ -38,13 +38,13 @@ type attention struct {
 func (a *attention) update(s *state.State) {
 	asked, what := "", ""
 	if c := s.Focused; c != nil && c.WaitsForKeys {
-		asked, what = "keys for "+c.ID, "a command waits for your keys"
+		asked, what = "keys for "+c.ID, "a command is waiting for your input"
 	}
 	if n := len(s.Questions); n > 0 {
-		asked, what = s.Questions[n-1].ID, "a question waits for you"
+		asked, what = s.Questions[n-1].ID, "a question is waiting for you"
 	}
 	if n := len(s.Approvals); n > 0 {
-		asked, what = s.Approvals[n-1].ID, "an approval waits for you"
+		asked, what = s.Approvals[n-1].ID, "an approval is waiting for you"
 	}
 	if asked != a.asked {
 		if a.asked = asked; asked != "" {

@@ -57,8 +57,8 @@ func TestCallsOnlyWhoLooksElsewhere(t *testing.T) {
 	evil.ID, evil.Action.Command, evil.Action.Why = "a2", hostile, hostile
 	for how, want := range map[screen.Call][]string{
 		screen.CallBell:   {"bell", "bell"},
-		screen.CallOSC9:   {"9;buddy: an approval waits for you", "9;buddy: done"},
-		screen.CallOSC777: {"777;notify;buddy;buddy: an approval waits for you", "777;notify;buddy;buddy: done"},
+		screen.CallOSC9:   {"9;buddy: an approval is waiting for you", "9;buddy: done"},
+		screen.CallOSC777: {"777;notify;buddy;buddy: an approval is waiting for you", "777;notify;buddy;buddy: done"},
 		screen.CallOff:    nil,
 	} {
 		t.Run(string(how), func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestCallsForKeys(t *testing.T) {
 		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 		x.Focus(false)
 		x.tell(event.ToolWaits{CallID: "c1", Waits: true}, event.Notice{Text: "something"})
-		if got := x.calls(); !slices.Equal(got, []string{"9;buddy: a command waits for your keys"}) {
+		if got := x.calls(); !slices.Equal(got, []string{"9;buddy: a command is waiting for your input"}) {
 			t.Errorf("called %q", got)
 		}
 	})

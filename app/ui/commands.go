@@ -132,7 +132,7 @@ func runCommand(u *UI, line string) bool {
 		u.send(event.Submit{Text: line}) // the session puts its text behind the prompt
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), slash.DidYouMean(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("Unknown command /%s%s · %s lists all · put a space in front to send it as text", markup.Shorten(name, 40), slash.DidYouMean(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }

@@ -371,10 +371,10 @@ func TestUndoAndDiff(t *testing.T) {
 
 func TestUnknownCommandsSuggest(t *testing.T) {
 	for line, want := range map[string]string{
-		"/sesion":   "unknown command /sesion (did you mean /session?)",
-		"/STATS":    "unknown command /stats (did you mean /status?)",
+		"/sesion":   "Unknown command /sesion (did you mean /session?)",
+		"/STATS":    "Unknown command /stats (did you mean /status?)",
 		"/comp":     "/compact?",
-		"/xyzzy123": "unknown command /xyzzy123 · F2 lists them all",
+		"/xyzzy123": "Unknown command /xyzzy123 · F2 lists all",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, 120, 32)
@@ -392,14 +392,14 @@ func TestUnknownCommandIsNotSent(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Paste("/foo")
 		x.Press("Esc", "Enter")
-		x.Want("unknown command /foo")
+		x.Want("Unknown command /foo")
 		x.Type(" and more\n")
 		x.took()
-		x.Want("> /foo and more", "unknown command /foo")
+		x.Want("> /foo and more", "Unknown command /foo")
 		x.Press("Alt+Enter")
 		x.Type("a second line\n")
 		x.took()
-		x.Want("unknown command /foo", "a second line")
+		x.Want("Unknown command /foo", "a second line")
 		x.Press("Ctrl+C")
 		x.Paste("/foo\nbar")
 		x.Press("Enter")

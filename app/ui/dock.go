@@ -329,7 +329,7 @@ func (d *dock) typing(now time.Time) bool {
 // the mode might be one. It returns what there is to tell about that.
 func (d *dock) cycleMode() (told string) {
 	if d.request != "" {
-		return "Answer first: the mode can't change while something waits for you"
+		return "Answer first: the mode can't change while a question is open"
 	}
 	d.deps.Send(event.CycleMode{})
 	return ""

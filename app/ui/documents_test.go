@@ -35,7 +35,7 @@ func testDocuments() map[string]show.Document {
 			{Title: "Parts", Values: []show.Value{{Label: "System prompt", Text: "3.1k · 25 %"}, {Label: "Results", Text: "9.0k · 75 %"}}},
 		}},
 		"config": {Title: "Config", Tabs: tabs, Sections: []show.Section{
-			{Title: "Files, the strongest first", Values: []show.Value{{Label: "user", Text: "~/.config/buddy/buddy.toml · used"}}},
+			{Title: "Settings files, highest priority first", Values: []show.Value{{Label: "user", Text: "~/.config/buddy/buddy.toml · used"}}},
 			{Title: "ui", Values: []show.Value{
 				{Label: "theme", Text: "light", From: "--theme", Line: "ui.theme comes from --theme, which beats your file: change it there"},
 				{Label: "mouse", Text: "true", From: "~/.config/buddy/buddy.toml:3", Line: "ui.mouse: Whether buddy uses the mouse.", Deeds: []show.Deed{{Label: "false", Run: set("ui.mouse", "false")}}},

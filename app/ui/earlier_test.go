@@ -438,7 +438,7 @@ func TestCommandsReadATrimmedSession(t *testing.T) {
 		x.Paste("/output 1801")
 		x.Press("Enter")
 		x.rest()
-		x.Want("there is no such call")
+		x.Want("no such call")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)

@@ -60,7 +60,7 @@ func TestGoalOnScreen(t *testing.T) {
 	}
 }
 
-// TestGoalOfAnotherProcess: one that an earlier process worked for is shown as paused; Enter goes on with it.
+// TestGoalOfAnotherProcess: one that an earlier process worked for is shown as paused; press Enter to continue.
 func TestGoalOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

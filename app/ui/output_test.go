@@ -76,7 +76,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 			return err
 		}
 		x.Type("/output\n")
-		x.Want("there is no such call")
+		x.Want("no such call")
 		code := 0
 		x.tell(running...)
 		x.tell(event.ToolStarted{CallID: "c1", Dir: dir}, event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, Tail: "the end\n"},

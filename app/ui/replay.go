@@ -200,7 +200,7 @@ func (v *viewer) status() {
 	case v.ended != "":
 		text = v.ended
 	case paused:
-		text = "paused · space goes on"
+		text = "paused · space continues"
 	}
 	if v.ended == "" {
 		text += " · + - speed"

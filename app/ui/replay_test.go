@@ -113,7 +113,7 @@ func TestReplay(t *testing.T) {
 		ui.Type(" ")
 		time.Sleep(time.Hour)
 		ui.Settle()
-		ui.Want("paused · space goes on")
+		ui.Want("paused · space continues")
 		unseen(t, ui, "second question")
 		ui.Type(" ")
 		time.Sleep(2 * time.Second)

@@ -114,7 +114,7 @@ func taskWord(t *state.Task) string {
 	case state.TaskQueued:
 		return "queued"
 	case state.TaskWaiting:
-		return "waits for an approval"
+		return "waiting for approval"
 	case state.TaskCancelling:
 		return "cancelling"
 	case state.TaskDone:

@@ -407,14 +407,14 @@ func TestQueueNamesItsKeyOnlyWhereItWorks(t *testing.T) {
 		x := open(t, 80, 24)
 		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
 			event.PromptSubmitted{ID: 2, Text: "and the rest", Queued: true})
-		x.Want("queued  and the rest", "Up takes it back")
+		x.Want("queued  and the rest", "Up edits it")
 		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
-		x.Want("Up takes it back")
+		x.Want("Up edits it")
 		x.Press("F8")
 		x.Want("queued  and the rest", "or type your answer")
 		x.unwanted("takes it back")
 		x.Press("F8")
-		x.Want("Up takes it back")
+		x.Want("Up edits it")
 	})
 }
 
@@ -447,7 +447,7 @@ func TestCommands(t *testing.T) {
 		{"/session burn", nil, `"burn" is not known`},
 		{"/theme nope", nil, `unknown theme "nope"`},
 		{"/help", nil, "Help"},
-		{"/nonsense", nil, "unknown command /nonsense"},
+		{"/nonsense", nil, "Unknown command /nonsense"},
 		{"/etc/hosts is what?", event.Submit{Text: "/etc/hosts is what?"}, ""},
 	}
 	for _, tt := range tests {
