@@ -26,11 +26,11 @@ func TestDocs(t *testing.T) {
 func reference() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\n" +
-		"`buddy exec --json` prints one event a line, and a session file holds the durable ones. Each is an object:\n" +
-		"`{\"seq\", \"ts_unix_ms\", \"session\", \"branch\"?, \"task\"?, \"turn\"?, \"type\", \"payload\"}`. `seq` increases, with gaps.\n" +
-		"Durable events are stored before anyone sees them; transient ones may be merged, and only those of text and\n" +
-		"of tool output are printed. Unknown types are to be skipped. A `?` marks what may be left out.\n" +
-		"Costs are in micro-dollars (1,000,000 is one dollar); one that is left out is not known.\n\n" +
+		"`buddy exec --json` prints one event per line; a session file holds the durable ones. Each is an object:\n" +
+		"`{\"seq\", \"ts_unix_ms\", \"session\", \"branch\"?, \"task\"?, \"turn\"?, \"type\", \"payload\"}`. A `?` marks a field that may be\n" +
+		"missing. Skip types that you don't know.\n\n" +
+		"`seq` increases, with gaps. Durable events are stored before anyone sees them. Transient events may be merged; `exec`\n" +
+		"prints only those with text and tool output. Costs are in micro-dollars (1,000,000 is one dollar); a missing cost is unknown.\n\n" +
 		"This page is generated: `go test ./agent/event -update`.\n\n| type | durable | payload |\n|---|---|---|\n")
 	for _, e := range All {
 		durable := "yes"
