@@ -27,37 +27,56 @@ func TestDocs(t *testing.T) {
 
 func page() string {
 	var b strings.Builder
-	b.WriteString("# What models are told\n\n" +
-		"A model reads the system prompt, your prompts, its own answers and the results of its tools. Your first prompt begins\n" +
-		"with where the model works, the instruction files and the date. Besides, buddy tells the model\n" +
-		"what it could not know otherwise: reminders. They are looked for right before each request, all at once and for a\n" +
-		"second at most; what takes longer is left out of five requests, with a notice. Nothing runs between requests.\n\n" +
-		"Reminders of one request have at most 4 KB together, in the order of the table; what does not fit comes later. Files\n" +
-		"that a prompt names, instruction files, hooks, and lists of skills and servers have limits of their own. Secrets are taken out, and\n" +
-		"text from files, servers and hooks can't pass itself off as a reminder: `<system-reminder>` in it becomes\n" +
-		"`‹system-reminder›`. What goes with a prompt is before its words, in one message; what comes with a result is behind it.\n" +
-		"What is told once stays in the conversation and in the session's file (`reminder.attached`); the\n" +
-		"rest is in one request only, at its end, so that nothing before it changes for the provider's cache.\n\n" +
-		"`[reminders] off` in your settings names kinds that no model is told:\n\n" +
-		"    [reminders]\n    off = [\"todo\", \"task_progress\"]\n\n" +
-		"| kind | what is told, and when | stays | subagents | in blocks | can be switched off |\n|---|---|---|---|---|---|\n")
+	b.WriteString("# What a model is sent\n" +
+		"\n" +
+		"A model gets the system prompt, your prompts, its own answers and the results of its tools. Your first prompt starts\n" +
+		"with the folder and machine, the instruction files and the date. Besides, buddy adds **reminders**: facts that the model\n" +
+		"could not know otherwise.\n" +
+		"\n" +
+		"buddy collects reminders right before each request, all at once and for at most a second. A kind that takes longer is\n" +
+		"left out of five requests, with a notice. Nothing runs between requests.\n" +
+		"\n" +
+		"All reminders of a request have at most 4 KB together, in the order of the table; the rest comes later. Files in\n" +
+		"prompts, instruction files, hooks, and lists of skills and servers have their own limits. buddy removes secrets, and\n" +
+		"text from files, servers and hooks can't pretend to be a reminder: `<system-reminder>` in it becomes\n" +
+		"`‹system-reminder›`. Reminders for a prompt are before its words, in the same message; those for a result are after it.\n" +
+		"\n" +
+		"A reminder that stays is part of the conversation and of the session's file (`reminder.attached`). The others are at the\n" +
+		"end of one request only, so the provider's cache keeps everything before them.\n" +
+		"\n" +
+		"To switch kinds off, list them in your settings:\n" +
+		"\n" +
+		"    [reminders]\n" +
+		"    off = [\"todo\", \"task_progress\"]\n" +
+		"\n" +
+		"The column \"in blocks\" is for [small models](local.md) that work in blocks.\n" +
+		"\n" +
+		"| kind | what it says, and when | stays | subagents | in blocks | can be switched off |\n" +
+		"|---|---|---|---|---|---|\n")
 	for _, k := range Kinds {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, k.What, yes(k.Once), yes(!k.Main), yes(!k.Long), yes(!k.Fixed))
 	}
-	b.WriteString("\nThis page is generated: `go test ./agent/reminder -update`.\n\n" +
-		"## Changed files\n\n" +
-		"Before each request the 200 files that were read or written last, since the session began or was resumed, are compared\n" +
-		"with the disk by size and time (one `lstat` each; on a target only the last four); only those that differ are opened. The\n" +
-		"content of files up to 64 KB is kept for diffs, 1 MB in all. After a diff the model may change the file; without one it has\n" +
-		"to read it again first. After a resume, and in a new session made of an old one, it has to read a file before it changes it.\n\n" +
-		"## Files in prompts\n\n" +
-		"`@src/main.go` in a prompt puts what `read_file` gives into the conversation, up to a page of it (`[tools] page`), and\n" +
-		"`@src` the list of what is in that folder: on the screen, line by line, and in `buddy exec`. A name\n" +
-		"with blanks is in quotes: `@\"release notes.md\"`. Only what the model may read without asking you goes along, and nothing\n" +
-		"that a hook of yours looks at first; else a notice says so, and the model asks when it needs the file. A notice also\n" +
-		"says why a file does not go along that is not text, and that there is none with a name in quotes; other words after\n" +
-		"an `@` may name anything. Pictures (`@shot.png`, up to 50 MB) go with the prompt itself; what is larger than the provider\n" +
-		"takes is made smaller.\n")
+	b.WriteString("\n" +
+		"This page is generated: `go test ./agent/reminder -update`.\n" +
+		"\n" +
+		"## Changed files\n" +
+		"\n" +
+		"Before each request buddy compares the 200 files that were read or written last with the disk, by size and time (one\n" +
+		"`lstat` each; on a target only the last four), and opens only those that differ. It keeps the content of files up to 64\n" +
+		"KB for diffs, 1 MB in all. After a diff the model may change the file; without one it has to read the file again first.\n" +
+		"[Sessions](sessions.md#leaving) says what applies after a resume.\n" +
+		"\n" +
+		"## Files in prompts\n" +
+		"\n" +
+		"`@src/main.go` in a prompt adds the file as `read_file` returns it, up to a page (`[tools] page`), and `@src` the list\n" +
+		"of files in that folder. This works on the screen, in plain mode and in `buddy exec`. Quote a name with spaces:\n" +
+		"`@\"release notes.md\"`.\n" +
+		"\n" +
+		"buddy adds only files that the model may read without approval, and none that one of your hooks checks first. For others\n" +
+		"a notice says so, and the model asks when it needs the file. A notice also names files that are not text, and quoted\n" +
+		"names without a file; other words after an `@` may mean anything.\n" +
+		"\n" +
+		"Pictures (`@shot.png`, up to 50 MB) go with the prompt itself; buddy makes them smaller if the provider needs that.\n")
 	return b.String()
 }
 

@@ -49,46 +49,46 @@ type Kind struct {
 	Fixed bool   // it can't be switched off
 	Long  bool   // models that are spoken to in blocks, which are small, are not told
 	Every int    // requests from one to the next; 0: it may come with each
-	What  string // for people: what is told, and when
+	What  string // for people: what the reminder has, and when it comes
 }
 
 // Kinds are all kinds, in the order in which they are told: what belongs to a prompt, what every
 // agent is told, what only the main one is.
 var Kinds = []Kind{
-	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` gives them, folders as a list: up to 8 a prompt, 64 KiB each. Not told: what the model has been given already and did not change, and what only you may allow it to read"},
-	{Name: Folder, Once: true, What: "the names of the first 60 files of the folder, to a model that is spoken to in blocks"},
-	{Name: Resources, Once: true, What: "what MCP servers have of the resources that a prompt names as `@SERVER:URI`"},
+	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 a prompt, 64 KiB each. Left out: files that the model has already and that did not change, and files that need your approval"},
+	{Name: Folder, Once: true, What: "the names of the first 60 files of the folder, for a model that works in blocks"},
+	{Name: Resources, Once: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Once: true, Main: true, What: "that a prompt names a subagent"},
 
-	{Name: ChangedFiles, Once: true, Long: true, What: "files that the model has read or written and that a command of its own or somebody else changed since, also while the session did not run: a diff of at most 2 KB, else that it has to read them again"},
+	{Name: ChangedFiles, Once: true, Long: true, What: "files that the model has read or written and that its commands or somebody else changed since, also while the session did not run: a diff of at most 2 KB, or that it has to read the file again"},
 	{Name: Instructions, Once: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
-	{Name: Todo, Once: true, Long: true, What: "the open steps of its list, when it did not touch the list for 10 answers, and every 10 after that"},
-	{Name: WorkingMemory, Once: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that it has read and changed, in 1 KB; later again after 20 answers, when 8 prompts or files are new"},
-	{Name: Diagnostics, Once: true, Long: true, What: "what language servers say of its edits, when that comes after the result"},
-	{Name: Hook, Once: true, What: "what your hooks say"},
+	{Name: Todo, Once: true, Long: true, What: "the open steps of its list, if it did not change the list for 10 answers, and again every 10 answers"},
+	{Name: WorkingMemory, Once: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that it has read and changed, in 1 KB; again after 20 answers, if 8 prompts or files are new"},
+	{Name: Diagnostics, Once: true, Long: true, What: "reports of language servers about its edits that come later than the result"},
+	{Name: Hook, Once: true, What: "the output of your hooks"},
 
-	{Name: Memory, Once: true, What: "what was put into memory or forgotten since the session began, and what memory has for a target that a call named"},
-	{Name: Tasks, Once: true, Main: true, What: "that a command which ran on has ended"},
+	{Name: Memory, Once: true, What: "entries that were added to memory or forgotten since the session started, and entries for a target that a call named"},
+	{Name: Tasks, Once: true, Main: true, What: "that a command in the background has ended"},
 	{Name: TaskProgress, Main: true, Every: 3, Long: true, What: "the screens of panes in which commands still run, every third request"},
-	{Name: Plan, Once: true, Main: true, What: "that mode plan is on and what that means, every fifth answer, in full every 25th"},
-	{Name: PlanExit, Once: true, Main: true, What: "that mode plan has ended"},
+	{Name: Plan, Once: true, Main: true, What: "that plan mode is on and what that means, every fifth answer, in full every 25th"},
+	{Name: PlanExit, Once: true, Main: true, What: "that plan mode has ended"},
 	{Name: PlanText, Once: true, Main: true, What: "the plan again, after a compaction"},
 	{Name: Budget, Once: true, Main: true, Long: true, What: "that a prompt has used 70, 80 or 90 % of `max_cost`"},
 	{Name: Context, Once: true, Main: true, Long: true, What: "that the conversation fills 70, 80 or 90 % of the context window"},
-	{Name: DateChange, Once: true, Main: true, What: "the new date, when a day ended since the last one told"},
-	{Name: ModeChange, Once: true, Main: true, Long: true, What: "that you changed how approvals are decided"},
+	{Name: DateChange, Once: true, Main: true, What: "the new date, once a new day has started"},
+	{Name: ModeChange, Once: true, Main: true, Long: true, What: "that you changed the mode"},
 	{Name: ModelSwitch, Once: true, Main: true, Long: true, What: "that another model wrote the answers so far"},
-	{Name: Skills, Once: true, Long: true, What: "the list of skills, and what changes of it"},
-	{Name: MCP, Once: true, Long: true, What: "the list of MCP servers, and what changes of it"},
-	{Name: Agents, Once: true, Long: true, What: "the list of subagents that are not built in, and what changes of it"},
+	{Name: Skills, Once: true, Long: true, What: "the list of skills, and its changes"},
+	{Name: MCP, Once: true, Long: true, What: "the list of MCP servers, and its changes"},
+	{Name: Agents, Once: true, Long: true, What: "the list of subagents that are not built in, and its changes"},
 
 	{Name: Images, Once: true, Fixed: true, What: "the pictures that its tools have read"},
 	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
 	{Name: Workflow, Once: true, Fixed: true, What: "how a workflow that you ran has ended, and its outputs"},
-	{Name: Goal, Once: true, Main: true, Fixed: true, What: "the goal (`/goal`): when it begins or goes on, after a compaction, and with what its check said when an answer has ended"},
+	{Name: Goal, Once: true, Main: true, Fixed: true, What: "the goal (`/goal`): when it starts or continues, after a compaction, and with the result of its check after an answer"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
-	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
+	{Name: HookStop, Once: true, Fixed: true, What: "why a hook did not let it stop"},
 }
 
 // lookup returns a kind, and its place in the order; one that is not known comes last.
