@@ -34,11 +34,26 @@ func TestDocs(t *testing.T) {
 
 func reference(defs []model.ToolDef) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nWhat a model can do, in the words that it reads. What needs approval is in [safety.md](safety.md).\n\n" +
-		"Where `[targets]` lists other machines, the tools for commands, panes and files also take `target`, the name of one, and\n`run_shell` takes `targets`, several on which the command runs side by side.\n\n" +
-		"A relative path of a file tool starts in the first folder, whatever `cd` did in the shell. Results of `run_shell` say where the\nshell is when that is another one, and a change of a file that both folders have asks which one is meant.\nOf a shell on another machine the folder is not known.\n\n" +
-		"A read of a name that does not exist reads the only file whose name looks the same (accents, spaces, quotes, dashes, case, another\nending, a line behind it as in `main.go:12`) and says so. A change never does: its error names the file. Where `edit_file` does not\nfind a text but one that looks the same, the error names the difference and has the exact text.\n\n" +
-		"`glob` and `grep` say in one line what they left out: what git ignores, links, files with possible secrets, binary and large\nones. A pattern that begins with the path of such a folder searches it, and an exact path is always found. What a link outside\nof the folder leads to needs approval as it does by its own name.\n\n" +
+	b.WriteString("# Tools\n" +
+		"\n" +
+		"These are the tools of a model, with the descriptions that the model reads. [safety.md](safety.md) says which calls need\n" +
+		"approval.\n" +
+		"\n" +
+		"If `[targets]` lists other machines, the tools for commands, panes and files also take `target`, the name of one, and\n" +
+		"`run_shell` takes `targets`, several machines on which the command runs at the same time.\n" +
+		"\n" +
+		"**Paths.** A relative path of a file tool starts in the session's folder, whatever `cd` did in the shell. Results of\n" +
+		"`run_shell` name the shell's folder if it is another one. If a change names a file that exists in both folders, the\n" +
+		"model has to give its absolute path. The folder of a shell on another machine is not known.\n" +
+		"\n" +
+		"**Similar names.** If a file to read does not exist, and only one name looks the same (accents, spaces, quotes, dashes,\n" +
+		"case, another ending, a line as in `main.go:12`), buddy reads that file and says so. A change never does that: its error\n" +
+		"names the file. If `edit_file` finds only a text that looks the same, the error shows the difference and the exact text.\n" +
+		"\n" +
+		"**Files left out.** `glob` and `grep` name in one line the files that they skip: files ignored by git, links, files with\n" +
+		"possible secrets, binary and large files. A pattern that starts with the path of such a folder searches it, and an exact\n" +
+		"path is always found. A file behind a link that leads out of the folder needs the same approval as under its own name.\n" +
+		"\n" +
 		"This page is generated: `go test ./tools/toolset -run Docs -update`.\n")
 	for _, d := range defs {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", d.Name, d.Description)
