@@ -110,9 +110,9 @@ func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 	for want, a := range map[string]event.ApprovalAsked{
 		"--approve auto lets commands run inside a fence, --approve all allows everything": {},
 		"files were changed; approve one in a session of buddy that can ask you":           {Verdict: action.Verdict{Rule: policy.ChangedUnseen, Reason: "files were changed"}},
-		"the hook no_rm.sh asks about it, also with --approve all":                      {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
-		"db is marked as production, also with --approve all":                           {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
-		"its server has changed this tool, also with --approve all":                     {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
+		"the hook no_rm.sh asks about it, also with --approve all":                         {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
+		"db is marked as production, also with --approve all":                              {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
+		"its server has changed this tool, also with --approve all":                        {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
 		"also changes 2 other names: buddy asks about that, also with --approve all":       {Verdict: action.Verdict{Rule: policy.HardLinks, Reason: "also changes 2 other names"}},
 		"the file holds a key": {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
 	} {
