@@ -15,7 +15,7 @@ type Field[T any] struct {
 	Doc   string // Markdown, sentences
 	// At returns where the value is: a *string, *bool, *int, *model.Money or *[]string.
 	At    func(*T) any
-	Most  int  // largest number; 0 = any. The least is 0, or 1 where there is a largest one
+	Most  int  // largest number; 0 = any. With a largest one the least is 1, without one 0
 	Limit bool // a number that a project's file may lower, as 0 means no limit; it may set no other field
 }
 

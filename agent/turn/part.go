@@ -2,8 +2,6 @@ package turn
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"path"
 
 	"buddy/agent/conversation"
@@ -21,7 +19,8 @@ import (
 //	func (clock) Name() string { return "clock" }
 //
 //	func (clock) Brief(_ context.Context, b turn.Briefing) {
-//		b.TellState("clock", "The clock says "+time.Now().Format("15:04")+".")
+//		hour := time.Now().Format("15")
+//		b.TellState("clock", hour, "It is after "+hour+" o'clock.")
 //	}
 //
 // order.go has the order in which parts are called. Exchanges overlap, so the methods are called from several
@@ -111,17 +110,19 @@ func (b Briefing) Tell(kind, text string, images ...model.Image) {
 	b.x.talk.Attach(b.x.task, 0, event.ReminderAttached{Kinds: []string{kind}, Text: reminder.Wrap(text), Images: images})
 }
 
-// TellState tells the model a text that describes a state, unless it was told the same text last.
-func (b Briefing) TellState(kind, text string) {
-	sum := sha256.Sum256([]byte(text))
-	state := hex.EncodeToString(sum[:8])
-	if conversation.State(b.x.talk, kind) != state {
+// TellState tells the model a text about a state, a short word or number, unless the last state of that kind that it was
+// told is the same. After a compaction it is told again.
+func (b Briefing) TellState(kind, state, text string) {
+	if b.State(kind) != state {
 		b.x.talk.Attach(b.x.task, 0, event.ReminderAttached{Kinds: []string{kind}, Text: reminder.Wrap(text), States: map[string]string{kind: state}})
 	}
 }
 
-// Told reports whether the model was told a state of a kind since the last compaction.
-func (b Briefing) Told(kind string) bool { return conversation.State(b.x.talk, kind) != "" }
+// State returns the state of a kind that the model was told last, "" for none since the last compaction.
+func (b Briefing) State(kind string) string { return conversation.State(b.x.talk, kind) }
+
+// Subagent reports whether the conversation is that of a subagent, which the person does not see by itself.
+func (b Briefing) Subagent() bool { return b.l.agent.Type != "" }
 
 // Off reports whether the person has switched off what the model is told of a kind.
 func (b Briefing) Off(kind string) bool { return b.l.o.Reminders.Off(kind) }

@@ -44,8 +44,8 @@ func (f folder) Brief(ctx context.Context, b turn.Briefing) {
 			continue
 		}
 		list, named, page := f.look(ctx, b.Model(), p.Text)
-		if list != "" && !b.Told(reminder.Folder) {
-			b.TellState(reminder.Folder, b.Redact(list))
+		if list != "" {
+			b.TellState(reminder.Folder, "told", b.Redact(list))
 		}
 		for _, name := range named {
 			b.TellFile(ctx, name, page, func(read string) string { return name + ":\n" + texts.Fenced("", tools.Uncounted(read)) })

@@ -5,11 +5,14 @@
 //	package clock
 //
 //	var Feature = &feature.Feature{
-//		Commands: []feature.Command{{Command: slash.Command{Name: "clock", Brief: "show the time"}, Run: show}},
-//		Part:     func(feature.Session) turn.Part { return clock{} },
+//		Commands: []feature.Command{{
+//			Command: slash.Command{Name: "clock", Help: "show the time", CLI: "buddy clock"}, // CLI makes buddy clock, too
+//			Run:     show,
+//		}},
+//		Part: func(s feature.Session) turn.Part { return clock{zone: settings.In(s.Config).Zone} },
 //	}
 //
-// Its settings are a variable of the package, see [config.Own].
+//	var settings = config.Own("clock", …) // see there
 package feature
 
 import (
@@ -35,7 +38,7 @@ type Feature struct {
 
 // Session holds what there is of a session when its parts are made.
 type Session struct {
-	Config  *config.Config
+	Config  *config.Config     // as the session was started; it does not change
 	Publish func(event.Event) // puts a fact into the stream, also before the session runs
 }
 
@@ -49,6 +52,6 @@ type Command struct {
 // Asked holds what a command works on.
 type Asked struct {
 	Config *config.Config
-	Part   turn.Part           // of the session; nil where none runs
+	Part   turn.Part           // of the session; nil where none runs, as for an Early command and on the command line
 	Send   func(event.Command) // hands a command to the runtime; nil where none runs
 }
