@@ -13,7 +13,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/plan"
+	"buddy/agent/turn"
+	"buddy/features/plan"
 	"buddy/tools"
 	"buddy/tools/basic"
 	"buddy/tools/file"
@@ -47,6 +48,7 @@ func (p *planner) options(t *testing.T, more ...tools.Tool) func(*Options) {
 	return func(o *Options) {
 		o.Tools = tools.NewRegistry(all...)
 		o.Policy.Workspace, o.Policy.Plan, o.Policy.Confined = p.dir, p.file, true
+		o.Parts = []turn.Part{plan.Part(plan.File(p.file))}
 		o.Model = windowed{o.Model.(*script), 1_000_000}
 		if p.change != nil {
 			p.change(o)

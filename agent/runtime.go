@@ -43,7 +43,6 @@ import (
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
-	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/agent/record"
 	"buddy/agent/redact"
@@ -272,7 +271,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Plan: plan.File(o.Policy.Plan), Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
+		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
 	})
 }
 

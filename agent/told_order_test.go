@@ -46,13 +46,13 @@ func TestOrderInWhichFeaturesTellTheModel(t *testing.T) {
 			o.Skills.Read = l.read
 			o.Agents.Read = func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil }
 			o.Instructions = func(context.Context) (instructions.Set, error) { return instructions.Set{}, nil }
-			o.Parts = []turn.Part{
+			o.Parts = append(o.Parts,
 				mcp.Resources(func(context.Context, []string) ([]tools.Resource, []string) {
 					return []tools.Resource{{Name: "docs:guide", Text: "the guide"}}, nil
 				}),
 				lsp.Part(&checks{late: []string{"a.txt:1: wrong"}}),
 				listed{list: conversation.Listing{Kind: reminder.MCP, Head: "Servers:", Items: []conversation.ListingItem{{Name: "docs", Line: "docs"}}}},
-			}
+			)
 		}
 		s := start(t, p.options(t, basic.NewSkill(), basic.NewAgent()), says("ok"))
 		defer s.stop()

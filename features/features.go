@@ -4,9 +4,11 @@ package features
 import (
 	"buddy/features/feature"
 	"buddy/features/mcp"
+	"buddy/features/plan"
 )
 
 // All are the features, in the order in which calls pass their parts.
 var All = []*feature.Feature{
 	mcp.Feature,
+	plan.Feature,
 }

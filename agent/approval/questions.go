@@ -32,27 +32,9 @@ func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
 	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion)}
 }
 
-// Ask asks the person for a call and waits for the answer, or for ctx to end. The error is
-// [tools.ErrNobody] when nobody could be asked.
-func (q *Questions) Ask(ctx context.Context, task, turn int, callID string, asked tools.Question) (string, error) {
-	got, err := q.wait(ctx, task, turn, event.QuestionAsked{CallID: callID, From: asked.From, Text: asked.Text, Choices: asked.Choices})
-	return got.Text, err
-}
-
-// AskPlan is Ask for a plan that is to be approved. The answer is one of [event.PlanApprove] and its like,
-// the plan as the person has edited it, or a remark.
-func (q *Questions) AskPlan(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
-	return q.wait(ctx, task, turn, e)
-}
-
-// AskGate is Ask for a step of a workflow that waits for its gate, or for what is to become of a call.
-// The answer may be any text.
-func (q *Questions) AskGate(ctx context.Context, task int, e event.QuestionAsked) (event.QuestionAnswered, error) {
-	return q.wait(ctx, task, 0, e)
-}
-
-// wait publishes a question and waits for its answer.
-func (q *Questions) wait(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
+// Ask asks the person and waits for the answer, or for ctx to end. The error is [tools.ErrNobody] when nobody could
+// be asked.
+func (q *Questions) Ask(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
 	e.ID, e.Text = fmt.Sprintf("ask-%d-%s", task, stream.NewID()), q.redact.Text(e.Text)
 	answer := make(chan event.QuestionAnswered, 1)
 	q.mu.Lock()

@@ -217,7 +217,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 		return false
 	}
 	c.recall.said = nil
-	c.known.plan.answers++
+	c.known.plan.Answers++
 	c.known.steps.Quiet++
 	c.known.work.Answers++
 	c.stream.Publish(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})

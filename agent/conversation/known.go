@@ -16,7 +16,7 @@ type known struct {
 	listed map[string]told   // by kind
 	loaded []LoadedSkill     // the newest last
 	calls  []string          // prompts that begin with a slash, until it is known whether they call a skill
-	plan   planTold
+	plan   ToldOfPlan
 	work   work
 	below  below
 	naming []string // prompts that may name resources, until those are attached
@@ -74,7 +74,7 @@ func (k *known) restored(names []string) {
 func (k *known) forget() {
 	k.listed, k.below = nil, below{used: k.below.used, lost: true}
 	k.work.Compactions++
-	k.plan = planTold{gone: true}
+	k.plan = ToldOfPlan{Gone: true}
 	delete(k.states, reminder.Context)
 	delete(k.states, reminder.Folder)
 	for i := range k.loaded {
@@ -109,7 +109,7 @@ func (k *known) replay(e event.Event) {
 		k.load(p)
 	case event.ModelMessage:
 		k.calls, k.naming = nil, nil // the prompts before it are answered
-		k.plan.answers++
+		k.plan.Answers++
 		k.steps.Quiet++
 		k.work.Answers++
 	case event.ContextCompacted:

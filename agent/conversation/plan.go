@@ -6,59 +6,32 @@ import (
 	"buddy/agent/reminder"
 )
 
-// How often a model is reminded of mode plan.
-const (
-	planEvery = 5 // answers between two reminders
-	planWhole = 5 // of so many reminders one is the whole text
-)
-
-// planTold holds what a model was told of mode plan.
-type planTold struct {
-	on      bool // that it is on
-	answers int  // of the model since it was told so
-	told    int  // how often
-	gone    bool // a compaction may have taken the plan out
+// ToldOfPlan holds what a model was told of mode plan since the last compaction.
+type ToldOfPlan struct {
+	On      bool // that it is on
+	Times   int  // how often
+	Answers int  // of the model since it was told so
+	Gone    bool // the compaction may have taken the plan out; it is said once
 }
 
-// PlanDue says what a model has to be told of mode plan now.
-type PlanDue uint8
-
-// What is due.
-const (
-	PlanNothing PlanDue = iota
-	PlanFull            // all there is to know
-	PlanSparse          // that it is still on
-	PlanOver            // that it has ended
-)
-
-// DuePlan returns what the model of a conversation is to be told before its next request, where mode plan
-// is on or not, and, once, whether a compaction took out the plan. Attaching a reminder of such a kind is
-// what counts as told.
-func DuePlan(c *Conversation, on bool) (due PlanDue, gone bool) {
+// TakePlan returns what the model of a conversation was told of mode plan.
+func TakePlan(c *Conversation) ToldOfPlan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := &c.known.plan
-	switch {
-	case p.on && !on:
-		due = PlanOver
-	case on && (!p.on || p.answers >= planEvery && p.told%planWhole == 0):
-		due = PlanFull
-	case on && p.answers >= planEvery:
-		due = PlanSparse
-	}
-	gone, p.gone = p.gone, false
-	return due, gone
+	told := c.known.plan
+	c.known.plan.Gone = false
+	return told
 }
 
 // reminded takes up that a model was told something of these kinds.
-func (p *planTold) reminded(kinds []string) {
+func (p *ToldOfPlan) reminded(kinds []string) {
 	switch {
 	case slices.Contains(kinds, reminder.Plan):
-		p.on, p.answers = true, 0
-		p.told++
+		p.On, p.Answers = true, 0
+		p.Times++
 	case slices.Contains(kinds, reminder.PlanExit):
-		p.on, p.told = false, 0
+		p.On, p.Times = false, 0
 	case slices.Contains(kinds, reminder.PlanText):
-		p.gone = false
+		p.Gone = false
 	}
 }

@@ -1,3 +1,7 @@
+// Package plan reads a plan as the model has written it: its steps, how people read it, and what they can
+// answer to it.
+//
+//	steps, err := plan.Steps(text)
 package plan
 
 import (

@@ -95,9 +95,12 @@ func (b *batch) plan(c model.ToolCall) *job {
 		return b.loadSkill(ctx, j.call, name, args)
 	}
 	j.call.Remember = func(ctx context.Context, l tools.Lesson) (string, error) { return propose(ctx, b, l) }
-	j.call.Agent, j.call.Plan = func(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
+	j.call.Agent = func(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
 		return b.runAgent(ctx, call, s, j.begun)
-	}, planMode{b, c.ID}
+	}
+	for _, p := range b.loop.o.Parts {
+		p.Equip(Asking{b}, &j.call)
+	}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)
 	j.hosts = newHostAsks(b, j)
@@ -318,6 +321,7 @@ func (b *batch) ask(callID string) func(context.Context, tools.Question) (string
 	}
 	return func(ctx context.Context, q tools.Question) (string, error) {
 		b.loop.notify(b.x, b.turn, "elicitation_dialog", "buddy asks a question")
-		return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, callID, q)
+		got, err := b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, event.QuestionAsked{CallID: callID, From: q.From, Text: q.Text, Choices: q.Choices})
+		return got.Text, err
 	}
 }

@@ -45,7 +45,6 @@ func ownParts() []Part {
 		brief{name: "skills", tell: tellSkills},
 		brief{name: "files", tell: tellFiles},
 		brief{name: "agents", tell: tellAgents},
-		brief{name: "plan", tell: func(_ context.Context, b Briefing) { tellPlan(b) }},
 		brief{name: "mentions", tell: tellMentions},
 	}
 }

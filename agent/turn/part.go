@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 
+	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -68,6 +69,36 @@ type Asking struct{ b *batch }
 // Publish publishes an event of the turn in which the call is made.
 func (a Asking) Publish(e event.Event) { a.b.publish(e) }
 
+// Task returns the number of the exchange's task.
+func (a Asking) Task() int { return a.b.x.task }
+
+// Main reports whether the call is made in the main conversation.
+func (a Asking) Main() bool { return a.b.x.talk.Branch() == 0 }
+
+// Redact returns a text without secrets.
+func (a Asking) Redact(text string) string { return a.b.loop.o.Redact.Text(text) }
+
+// Approvals returns who decides about calls.
+func (a Asking) Approvals() *approval.Broker { return a.b.loop.p.Approvals }
+
+// Ask asks the person something and waits for the answer. Hooks are told what waits. The error is [tools.ErrNobody]
+// when nobody could be asked.
+func (a Asking) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
+	b := a.b
+	b.loop.notify(b.x, b.turn, "elicitation_dialog", what)
+	if !b.loop.p.Approvals.Interactive() {
+		return event.QuestionAnswered{}, tools.ErrNobody
+	}
+	return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, q)
+}
+
+// EndWith ends the exchange after this turn, with a text as its answer.
+func (a Asking) EndWith(text string) {
+	a.b.x.mu.Lock()
+	defer a.b.x.mu.Unlock()
+	a.b.x.got.answer = text
+}
+
 // Briefing is an exchange before its next request.
 type Briefing struct {
 	l *Loop
@@ -85,6 +116,12 @@ func (b Briefing) Prompts() []event.PromptSubmitted { return b.x.heard }
 
 // Naming returns, once, the prompts that name something with an @, those of an earlier process included.
 func (b Briefing) Naming() []string { return conversation.TakeNaming(b.x.talk) }
+
+// TakePlan returns what the model was told of mode plan. That a compaction may have taken the plan out is said once.
+func (b Briefing) TakePlan() conversation.ToldOfPlan { return conversation.TakePlan(b.x.talk) }
+
+// Approvals returns who decides about calls.
+func (b Briefing) Approvals() *approval.Broker { return b.l.p.Approvals }
 
 // Redact returns a text without secrets.
 func (b Briefing) Redact(text string) string { return b.l.o.Redact.Text(text) }

@@ -73,7 +73,7 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left map[string]
 		b.aloneUnless(asking, j)
 	}
 	b.cancel(nil)
-	x.endsWithPlan() // there is no turn to be ended
+	x.ended() // there is no turn to be ended
 	l.capResults(x, 0)
 	return asked
 }

@@ -118,7 +118,7 @@ func AskGate(ctx context.Context, l *Loop, x *Exchange, q event.QuestionAsked) (
 		return event.QuestionAnswered{}, tools.ErrNobody
 	}
 	l.notify(x, 0, "elicitation_dialog", "buddy asks a question")
-	return l.p.Questions.AskGate(ctx, x.task, q)
+	return l.p.Questions.Ask(ctx, x.task, 0, q)
 }
 
 // plan plans a call in a batch of its own.

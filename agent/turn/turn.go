@@ -25,7 +25,6 @@ import (
 	"buddy/agent/hooks"
 	"buddy/agent/memory"
 	"buddy/agent/model"
-	"buddy/agent/plan"
 	"buddy/agent/redact"
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
@@ -84,7 +83,6 @@ type Parts struct {
 	Compactor    *compact.Compactor
 	Instructions *conversation.Instructions
 	Skills       *skills.Book
-	Plan         plan.File
 	Changes      *undo.Log
 	Background   Background
 	Subagents    Subagents
@@ -207,7 +205,7 @@ type results struct {
 	images  []model.Image
 	touched []string // files
 	told    []string // by hooks, about results
-	plan    string   // that was shown because nobody could approve it
+	answer  string   // with which the exchange ends
 }
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
@@ -367,7 +365,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 			x.compacted = &event.ContextCompacted{}
 		}
 		answer.batch.execute(answer.calls)
-		done = x.endsWithPlan() || done
+		done = x.ended() || done
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
@@ -419,22 +417,15 @@ func (l *Loop) model(x *Exchange) model.Model {
 	return l.p.Selection.Model()
 }
 
-// showPlan ends the exchange after this turn with a plan that nobody can approve.
-func (x *Exchange) showPlan(text string) {
+// ended reports whether a call of the turn has ended the exchange with an answer.
+func (x *Exchange) ended() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.got.plan = text
-}
-
-// endsWithPlan reports whether the turn has shown a plan as the answer.
-func (x *Exchange) endsWithPlan() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	shown := x.got.plan
-	if shown != "" {
-		x.response, x.got.plan = shown, ""
+	answer := x.got.answer
+	if answer != "" {
+		x.response, x.got.answer = answer, ""
 	}
-	return shown != ""
+	return answer != ""
 }
 
 // takeTouched returns the files that the tools of the turn have used, once.

@@ -162,6 +162,10 @@ func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
 func init() {
 	for _, f := range features.All {
 		for _, c := range f.Commands {
+			if c.Run == nil {
+				slash.Add(c.Command)
+				continue
+			}
 			add(c.Command, func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 				a, err := asked(s, f)
 				if err != nil {

@@ -152,7 +152,7 @@ func (p *Program) newParts() (all []turn.Part) {
 		if f.Part == nil {
 			continue
 		}
-		if part := f.Part(feature.Session{Config: &p.Config, Publish: p.Live.Publish}); part != nil {
+		if part := f.Part(feature.Session{Config: &p.Config, Dir: p.dir(), Publish: p.Live.Publish}); part != nil {
 			p.Parts[f] = part
 			all = append(all, part)
 		}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/config"
 	"buddy/extensions"
+	"buddy/features/plan"
 	"buddy/sessions"
 )
 
@@ -30,11 +30,13 @@ func (p *Program) own() policy.Own {
 		Program:     isThisProgram,
 	}
 	if p.ID != "" { // else there is no session
-		out := p.Store.OutDir(p.ID)
-		o.Given = config.WithTargets([]string{skills, out, string(plan.FileIn(filepath.Dir(out))), filepath.Join(sessions.MemoryDir(p.Store), memoryFile)})
+		o.Given = config.WithTargets([]string{skills, p.Store.OutDir(p.ID), string(plan.FileIn(p.dir())), filepath.Join(sessions.MemoryDir(p.Store), memoryFile)})
 	}
 	return o
 }
+
+// dir returns where the files of the session are.
+func (p *Program) dir() string { return filepath.Dir(p.Store.OutDir(p.ID)) }
 
 // isThisProgram reports whether a word of a command in dir names the running program: its file, a link to it or a
 // copy of it.

@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"buddy/agent"
 	"buddy/agent/event"
-	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/app/exit"
 	"buddy/app/socket"
+	"buddy/features/plan"
 	"buddy/texts/searchpath"
 	"buddy/tmux"
 	"buddy/tools"
@@ -41,11 +40,8 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	if err != nil {
 		return judge, err
 	}
-	planned := ""
-	if p.ID != "" { // else there is no session
-		planned = string(plan.FileIn(filepath.Dir(p.Store.OutDir(p.ID))))
-		p.plan = file.NewPlan(planned)
-	}
+	planned := string(plan.FileIn(p.dir()))
+	p.plan = file.NewPlan(planned)
 	_, p.withheld = p.Config.Environ(os.Environ())
 	first, err := p.open(p.Dest.Target, p.Env, tmux.Options{Session: cmp.Or(f.Tmux, p.ID), Short: f.Tmux == ""}, p.Journal.resumed() || f.Tmux != "")
 	if err != nil {

@@ -141,15 +141,6 @@ func Approve(args string) (event.Command, error) {
 	return set, nil
 }
 
-// plan begins mode plan, and the work on a prompt in it if there is one.
-func plan(prompt string) ([]event.Command, error) {
-	all := []event.Command{event.SetMode{Mode: action.ModePlan}}
-	if prompt != "" {
-		all = append(all, event.Submit{Text: prompt})
-	}
-	return all, nil
-}
-
 // background sends what the agent waits for to the background, or works on a prompt there.
 func background(prompt string) (event.Command, error) {
 	if prompt == "" {

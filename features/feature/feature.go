@@ -39,13 +39,14 @@ type Feature struct {
 // Session holds what there is of a session when its parts are made.
 type Session struct {
 	Config  *config.Config     // as the session was started; it does not change
+	Dir     string             // where its files are, on this machine
 	Publish func(event.Event) // puts a fact into the stream, also before the session runs
 }
 
 // Command is a row of the table of what a person can ask for.
 type Command struct {
 	slash.Command
-	// Run answers a line. An error says why the command did nothing.
+	// Run answers a line. An error says why the command did nothing. nil: the line sends the row's Events.
 	Run func(ctx context.Context, a Asked, args []string) (show.Answer, error)
 }
 

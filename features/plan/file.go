@@ -1,9 +1,3 @@
-// Package plan holds the plan of a session: the file that it is written to, its steps, and what the
-// model is told of it.
-//
-//	file := plan.File("/home/ann/shop/.buddyx/sessions/3f1c/plan.md")
-//	text, err := file.Read()
-//	steps, err := plan.Steps(text)
 package plan
 
 import (

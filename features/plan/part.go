@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/plan"
+	"buddy/agent/reminder"
+	"buddy/agent/turn"
+	"buddy/tools"
+)
+
+// How often a model is reminded of mode plan.
+const (
+	every      = 5 // answers between two reminders
+	wholeEvery = 5 // of so many reminders one is the whole text
+)
+
+// part is mode plan in the exchanges of a session whose plan is in a file.
+type part struct {
+	turn.Nothing
+	file File
+}
+
+// Part returns mode plan as a part of the exchanges of a session whose plan is in a file, "" for none.
+func Part(file File) turn.Part { return part{file: file} }
+
+func (part) Name() string { return "plan" }
+
+// Brief tells the model what it has to know of mode plan, and of a plan that a compaction took out.
+func (p part) Brief(_ context.Context, b turn.Briefing) {
+	mode, _ := b.Approvals().Mode()
+	on, told, approved := mode == action.ModePlan, b.TakePlan(), b.Approvals().ApprovedPlan()
+	switch {
+	case on && (!told.On || told.Answers >= every):
+		b.Tell(reminder.Plan, p.about(told.On && told.Times%wholeEvery != 0, b.Short()))
+	case !on && told.On && approved != "":
+		b.Tell(reminder.PlanExit, overApproved)
+	case !on && told.On:
+		b.Tell(reminder.PlanExit, over)
+	}
+	if !told.Gone {
+		return
+	}
+	switch text, err := p.file.Read(); {
+	case on && err == nil:
+		b.Tell(reminder.PlanText, draft(string(p.file), text))
+	case !on && approved != "":
+		b.Tell(reminder.PlanText, again(string(p.file), approved))
+	}
+}
+
+// about returns what a model is told of mode plan.
+func (p part) about(isSparse, isShort bool) string {
+	switch {
+	case isShort:
+		return short
+	case isSparse:
+		return sparse(string(p.file))
+	}
+	return whole(string(p.file))
+}
+
+// Equip lets a call begin and end mode plan.
+func (p part) Equip(a turn.Asking, call *tools.Call) { call.Plan = planning{p.file, a, call.ID} }
+
+// planning is mode plan for one call.
+type planning struct {
+	file   File
+	by     turn.Asking
+	callID string
+}
+
+// own returns why a call has no part in mode plan, nil if it has: the plan is that of the main
+// conversation, in which the person decides about it.
+func (m planning) own() error {
+	switch {
+	case !m.by.Main():
+		return errors.New("mode plan belongs to the main conversation: work that goes on beside it neither begins nor ends it")
+	case m.file == "":
+		return errors.New("this session has no file for a plan")
+	}
+	return nil
+}
+
+// Enter begins mode plan.
+func (m planning) Enter() (string, error) {
+	if err := m.own(); err != nil {
+		return "", err
+	}
+	if !m.by.Approvals().EnterPlan(m.by.Task()) {
+		return "mode is plan already; nothing has changed", nil
+	}
+	return "mode is plan from now on", nil
+}
+
+// Exit shows the person the plan, as often as they change it, until they have decided.
+func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
+	if err := m.own(); err != nil {
+		return tools.PlanDecision{}, err
+	}
+	if mode, _ := m.by.Approvals().Mode(); mode != action.ModePlan {
+		return tools.PlanDecision{}, fmt.Errorf("mode is %s, not plan: there is no plan to be approved; enter_plan begins one", mode)
+	}
+	text, err := m.file.Read()
+	if err != nil {
+		return tools.PlanDecision{}, err
+	}
+	steps, err := plan.Steps(text)
+	if err != nil {
+		return tools.PlanDecision{}, err
+	}
+	for {
+		before := m.by.Approvals().AfterPlan()
+		answer, err := m.by.Ask(ctx, "buddy shows a plan", event.QuestionAsked{
+			CallID: m.callID, Plan: string(m.file), Before: before, Text: text, Choices: plan.Choices(before),
+		})
+		switch {
+		case errors.Is(err, tools.ErrNobody):
+			m.by.EndWith(plan.Shown(text))
+			return tools.PlanDecision{Decision: "shown", Note: "nobody is there to approve the plan: it was printed, and the work ends here"}, nil
+		case err != nil:
+			return tools.PlanDecision{}, err
+		case answer.Edited:
+			text, steps = m.edited(text, answer.Text, steps)
+		case answer.Text != event.PlanEdit:
+			return m.decided(answer.Text, text, steps, before), nil
+		}
+	}
+}
+
+// edited takes what the person made of a plan into its file, and returns the plan that is asked about
+// next with its steps. What can't be a plan changes nothing; steps that make no sense are left out: both
+// are said.
+func (m planning) edited(before, after string, steps []event.PlanStep) (string, []event.PlanStep) {
+	if err := m.file.Replace(after); err != nil {
+		m.by.Publish(event.Warning{Text: "your change of the plan was not taken: " + err.Error(), Code: "plan"})
+		return before, steps
+	}
+	steps, err := plan.Steps(after)
+	if err != nil {
+		m.by.Publish(event.Warning{Text: err.Error(), Code: "plan", NextStep: "as it is, the plan has no list of steps"})
+	}
+	return after, steps
+}
+
+// decided does what the person said about a plan, who was told the mode from before it.
+func (m planning) decided(said, text string, steps []event.PlanStep, before action.Mode) tools.PlanDecision {
+	approvals, task := m.by.Approvals(), m.by.Task()
+	switch said {
+	case event.PlanApprove, event.PlanEdits:
+		e := event.PlanExited{Approved: true, Edits: said == event.PlanEdits, Plan: m.by.Redact(text), Steps: steps}
+		mode := approvals.EndPlan(task, e, before)
+		d := tools.PlanDecision{Decision: "approved", Plan: text, Todo: plan.Checklist(steps)}
+		d.Note = fmt.Sprintf("the user approved this plan, as it stands here; the mode is now %s. Carry it out now; each call is judged as always", mode)
+		if len(steps) > 0 {
+			d.Note += ". todo is its list: keep it up to date with the tool todo"
+		}
+		return d
+	case event.PlanDiscard:
+		mode := approvals.EndPlan(task, event.PlanExited{}, before)
+		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; mode is %s again. Do nothing of it, ask what they want instead", mode)}
+		if err := m.file.Discard(); err != nil {
+			d.Note += "; " + err.Error()
+		}
+		return d
+	case event.PlanKeep:
+		said = ""
+	}
+	return tools.PlanDecision{
+		Decision: "keep planning", Remark: tools.Head(said, tools.OutputBytes),
+		Note: "mode is still plan: change the plan in " + string(m.file) + ", then call exit_plan again",
+	}
+}
