@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/review"
-	"buddy/extensions/subagent"
+	"buddy/features/review"
 	"buddy/tools/fs"
 )
 
@@ -44,11 +43,11 @@ func changedFolder(t *testing.T, diff string) review.Folder {
 
 // reviewing starts a session whose reviewer answers from a script.
 func reviewing(t *testing.T, folder func(context.Context, string) (review.Folder, error), scripts map[string][]step) (*session, *byAgent) {
-	def, err := subagent.Reviewer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return withAgents(t, scripts, []string{worker}, func(o *Options) { o.Reviews = Reviews{Agent: def, Folder: folder} })
+	r := review.Reviewer{Folder: folder}
+	var s *session
+	r.Publish = func(e event.Event) { s.Publish(e) }
+	s, m := withAgents(t, scripts, []string{worker}, func(o *Options) { o.Agents.Review = r.Review })
+	return s, m
 }
 
 const aFinding = `{"findings":[{"severity":"high","file":"a.txt","line":2,"what":"it breaks"}]}`
@@ -74,6 +73,26 @@ func TestReviewWhileATaskWorks(t *testing.T) {
 		s.do(event.Cancel{})
 		s.stop()
 	})
+}
+
+// A reviewer whose answer can't be read is asked once more, in the same conversation. What it says then counts, and is shown
+// if it can't be read either.
+func TestReviewThatCanNotBeRead(t *testing.T) {
+	for _, then := range []string{aFinding, "still none"} {
+		synctest.Test(t, func(t *testing.T) {
+			in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")
+			s, m := reviewing(t, func(context.Context, string) (review.Folder, error) { return in, nil }, map[string][]step{"Review": {says("none"), says(then)}})
+			s.do(event.Review{Base: "HEAD"})
+			if done, _ := find[event.ReviewFinished](s); (done.Problem == "") != (then == aFinding) || done.Problem == "" && len(done.Findings) != 1 || done.Problem != "" && done.Answer != then {
+				t.Errorf("after %q: %+v", then, done)
+			}
+			all := m.sent("Review")
+			if len(all) != 2 || !strings.Contains(all[1].Messages[len(all[1].Messages)-1].Content, "Your answer can't be read") {
+				t.Errorf("the reviewer was asked %d times, or not told why", len(all))
+			}
+			s.stop()
+		})
+	}
 }
 
 // Of a change that is too long the person is told at once and with the result, and the reviewer with its task.

@@ -94,7 +94,6 @@ type Options struct {
 	Goal            settings.Goal    // limits of goals
 	Skills          skills.Options   // where skills and custom commands come from
 	Agents          Agents           // which subagents there are
-	Reviews         Reviews          // how changes are reviewed
 	Workflows       Workflows        // those that a person may run
 	Policy          policy.Policy    // what needs an approval
 
@@ -258,7 +257,7 @@ func New(o Options) *Runtime {
 func newSubagents(r *Runtime) *subagentSet {
 	o := r.opts
 	return &subagentSet{
-		o: o.Agents, reviews: o.Reviews, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
+		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
 		compactor: r.compactor, redact: o.Redact,
 	}
 }

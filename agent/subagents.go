@@ -34,6 +34,10 @@ type Agents struct {
 	// Model returns the model of a profile, or of subagent.SmallModel; nil: the caller's.
 	Model func(profile string) model.Model
 
+	// Review reviews what differs from a base on a target, and returns when that has ended; nil: there is nothing to
+	// review.
+	Review func(ctx context.Context, target, base string, by turn.Delegate) event.ReviewFinished
+
 	Limits settings.Agents // 0 is the default
 }
 
@@ -43,7 +47,6 @@ type subagentSet struct {
 	o     Agents
 	book  *subagents.Book
 
-	reviews   Reviews
 	reviewing atomic.Bool // a review works
 
 	compactor    *compact.Compactor // of the main agent

@@ -5,10 +5,12 @@ import (
 	"buddy/features/feature"
 	"buddy/features/mcp"
 	"buddy/features/plan"
+	"buddy/features/review"
 )
 
 // All are the features, in the order in which calls pass their parts.
 var All = []*feature.Feature{
 	mcp.Feature,
 	plan.Feature,
+	review.Feature,
 }

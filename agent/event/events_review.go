@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,12 @@ const (
 	SeverityMedium   Severity = "medium"
 	SeverityLow      Severity = "low"
 )
+
+// Severities lists the severities that are understood, the worst first.
+var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow}
+
+// Rank orders severities, the worst first: unknown is -1, critical 0.
+func (s Severity) Rank() int { return slices.Index(Severities, s) }
 
 // Finding is a defect that a review found. All its texts are the model's.
 type Finding struct {

@@ -12,6 +12,7 @@ import (
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/usage"
+	"buddy/extensions/subagent"
 	"buddy/tools"
 )
 
@@ -48,6 +49,27 @@ type Subagents interface {
 	// Mentioned returns the types of agents that a prompt names as @TYPE or @agent-TYPE.
 	Mentioned(ctx context.Context, prompt string) []string
 }
+
+// Errand is a task of the person's on which a subagent works beside all else.
+type Errand struct {
+	Agent         subagent.Definition
+	Title, Prompt string
+	Dir           string // where files for the agent are, on this machine; "" is nowhere
+	// Again returns what the agent is asked after an answer, "" for nothing more.
+	Again func(answer string) string
+}
+
+// Delivered holds what came of an errand.
+type Delivered struct {
+	Task    int
+	Answer  string // the last one, which may be incomplete
+	Problem string // how the agent ended, such as "was cancelled"; "" when it has completed
+	Usage   model.Usage
+	Cost    model.Money // 0 = not known
+}
+
+// Delegate lets a subagent work on an errand and waits for its end. The error says why none works.
+type Delegate func(context.Context, Errand) (Delivered, error)
 
 // For returns a loop that runs the turns of a subagent, which has a model, tools and limits of its
 // own.

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
-	"buddy/agent/review"
 	"buddy/app/exit"
 	"buddy/app/headless"
 	"buddy/texts"
@@ -37,8 +36,8 @@ func reviewCommand(s *cli) *cobra.Command {
 			switch {
 			case failOn == failNever:
 				at = ""
-			case !slices.Contains(review.Severities, at):
-				return exit.Usage("--fail-on: unknown severity %q (have: %s, %s)", failOn, texts.Names(review.Severities), failNever)
+			case !slices.Contains(event.Severities, at):
+				return exit.Usage("--fail-on: unknown severity %q (have: %s, %s)", failOn, texts.Names(event.Severities), failNever)
 			}
 			base := ""
 			if len(args) > 0 {

@@ -144,8 +144,24 @@ func verbs(command string, all ...verb) handler {
 	}
 }
 
+// readSession passes the events of the session to f until that returns false.
+func readSession(s *Session, f func(event.Envelope) bool) error {
+	switch {
+	case s.Program != nil:
+		return s.Program.Journal.Range(0, f)
+	case s.Setup == nil || s.Setup.Current() == "":
+		return nil
+	}
+	j, err := s.Setup.Store.View(s.Setup.ID)
+	if err == nil {
+		err = errors.Join(j.Range(0, f), j.Close())
+	}
+	return err
+}
+
 // asked returns what the commands of a feature work on.
 func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
+	a.Now, a.Events = s.now(), func(f func(event.Envelope) bool) error { return readSession(s, f) }
 	switch a.Send = s.Send; {
 	case s.Program != nil:
 		a.Config, a.Part = &s.Program.Config, s.Program.Parts[f]

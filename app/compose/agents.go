@@ -7,15 +7,17 @@ import (
 	"buddy/agent"
 	"buddy/agent/model"
 	"buddy/agent/prompt"
+	"buddy/agent/redact"
 	"buddy/agent/subagents"
 	"buddy/app/project"
 	"buddy/config"
 	"buddy/extensions"
 	"buddy/extensions/subagent"
+	"buddy/features/review"
 )
 
 // agents returns how the session finds its subagents, and how many may work.
-func (p *Program) agents(facts prompt.Facts) agent.Agents {
+func (p *Program) agents(facts prompt.Facts, secret *redact.Redactor) agent.Agents {
 	own := agentFiles{p.Config, p.files, p.dependable}
 	return agent.Agents{
 		Read: own.read,
@@ -25,6 +27,7 @@ func (p *Program) agents(facts prompt.Facts) agent.Agents {
 			return prompt.System(theirs)
 		},
 		Model: own.model, Limits: p.Config.Agents,
+		Review: review.Reviewer{Folder: review.On(p.Targets), OutDir: p.Store.OutDir(p.ID), Redact: secret, Publish: p.Live.Publish}.Review,
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/review"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/plain"
@@ -79,7 +79,7 @@ func Review(f *compose.Options, once Options, base string, failOn event.Severity
 			text += "\nthe model said: " + done.Answer
 		}
 		return exit.Error{Code: NoReview, Text: text}
-	case failOn != "" && review.Reaches(done.Findings, failOn) > 0:
+	case failOn != "" && slices.ContainsFunc(done.Findings, func(f event.Finding) bool { return f.Severity.Rank() <= failOn.Rank() }):
 		return exit.Error{Code: exit.Failed}
 	}
 	return nil
@@ -132,7 +132,7 @@ func printFindings(out *os.File, done event.ReviewFinished) error {
 // printReview prints the result as one JSON document.
 func printReview(out *os.File, session string, failOn event.Severity, done event.ReviewFinished) error {
 	counts := make(map[event.Severity]int)
-	for _, s := range append([]event.Severity{event.SeverityUnknown}, review.Severities...) {
+	for _, s := range append([]event.Severity{event.SeverityUnknown}, event.Severities...) {
 		counts[s] = 0
 	}
 	for _, f := range done.Findings {

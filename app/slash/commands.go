@@ -45,7 +45,6 @@ var Commands = []Command{
 	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: One(Kill)},
 	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Events: One(SetTimeout)},
 	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Events: One(Approve)},
-	{Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Events: One(reviewChange)},
 	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges by a summary", Help: "replace old exchanges by a summary, for the model", Events: One(Compact)},
 	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Events: One(Pin(false))},
 	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Events: One(Pin(true))},

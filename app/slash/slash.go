@@ -218,6 +218,3 @@ func Busy(s *state.State) string {
 	}
 	return ""
 }
-
-// reviewChange takes what the change is compared with, "" for what is likely meant.
-func reviewChange(base string) (event.Command, error) { return event.Review{Base: base}, nil }

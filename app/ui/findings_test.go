@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/review"
 	"buddy/app/apptest"
 	"buddy/app/layout"
 	"buddy/app/state"
+	"buddy/features/review"
 	"buddy/tools/fs"
 )
 

@@ -55,4 +55,7 @@ type Asked struct {
 	Config *config.Config
 	Part   turn.Part           // of the session; nil where none runs, as for an Early command and on the command line
 	Send   func(event.Command) // hands a command to the runtime; nil where none runs
+	Now    slash.Now           // what the screen knows of the session that runs
+	// Events passes what is stored of the session to a function, in order, until that returns false.
+	Events func(func(event.Envelope) bool) error
 }

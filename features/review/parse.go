@@ -174,7 +174,7 @@ func finish(list []rawFinding) []event.Finding {
 		}
 		all = append(all, f)
 	}
-	slices.SortStableFunc(all, func(a, b event.Finding) int { return rank(a.Severity) - rank(b.Severity) })
+	slices.SortStableFunc(all, func(a, b event.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 	return all
 }
 
@@ -220,20 +220,4 @@ func severity(word string) (event.Severity, string) {
 		return s, ""
 	}
 	return event.SeverityUnknown, texts.ClipBytes(word, 40)
-}
-
-// Severities lists the severities, the worst first.
-var Severities = []event.Severity{event.SeverityCritical, event.SeverityHigh, event.SeverityMedium, event.SeverityLow}
-
-// rank orders severities: unknown is -1, critical 0.
-func rank(s event.Severity) int { return slices.Index(Severities, s) }
-
-// Reaches returns how many findings are at or above a severity. One whose severity is not understood is.
-func Reaches(all []event.Finding, at event.Severity) (n int) {
-	for _, f := range all {
-		if rank(f.Severity) <= rank(at) {
-			n++
-		}
-	}
-	return n
 }

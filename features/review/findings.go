@@ -1,4 +1,4 @@
-package commands
+package review
 
 import (
 	"cmp"
@@ -9,23 +9,15 @@ import (
 	"strings"
 
 	"buddy/agent/event"
-	"buddy/agent/review"
 	"buddy/app/show"
-	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/tools/fs"
 	"buddy/views/markup"
 )
 
-func init() {
-	add(slash.Command{
-		Name: "findings", Args: "[N]", Brief: "what the last review found", Early: true,
-		Help: "what the last review found, as a list that opens their files in your editor; with a number, opens that one's file at its line",
-	}, onFindings)
-}
-
 // onFindings lists what the last review found, or opens the file of a finding at its line. With "of" and a number it is the
 // review of that task. A line that is not known any more is not guessed: with "anyway" the file opens at its beginning.
-func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+func onFindings(ctx context.Context, s feature.Asked, args []string) (show.Answer, error) {
 	task := -1
 	if len(args) > 1 && args[0] == "of" {
 		n, err := strconv.Atoi(args[1])
@@ -38,14 +30,15 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 	if err != nil {
 		return show.Answer{}, err
 	}
-	if textOf(args) == "" {
+	line := strings.TrimSpace(strings.Join(args, " "))
+	if line == "" {
 		return show.Answer{List: findingList(r)}, nil
 	}
 	n, err := strconv.Atoi(args[0])
-	verb := textOf(args[1:])
+	verb := strings.TrimSpace(strings.Join(args[1:], " "))
 	switch {
 	case err != nil || n < 1 || n > len(r.Findings) || verb != "" && verb != anywayVerb && verb != fixVerb:
-		return show.Answer{}, fmt.Errorf("%q is not the number of a finding (have: 1 to %d)", textOf(args), len(r.Findings))
+		return show.Answer{}, fmt.Errorf("%q is not the number of a finding (have: 1 to %d)", line, len(r.Findings))
 	case verb == fixVerb:
 		return show.Answer{Text: &show.Text{Title: r.Findings[n-1].Place(), Body: r.Findings[n-1].Fix, Form: show.Diff}}, nil
 	}
@@ -53,12 +46,12 @@ func onFindings(ctx context.Context, s *Session, args []string) (show.Answer, er
 }
 
 // openFinding opens the file of a finding; anyway means that its line need not be known.
-func openFinding(ctx context.Context, s *Session, r *event.ReviewFinished, n int, anyway bool) (show.Answer, error) {
+func openFinding(ctx context.Context, s feature.Asked, r *event.ReviewFinished, n int, anyway bool) (show.Answer, error) {
 	f := r.Findings[n-1]
 	if r.Target != "" {
 		return show.Answer{}, fmt.Errorf("%s is on %s, where your editor is not: open it there", f.Place(), r.Target)
 	}
-	at := review.Locate(ctx, fs.Local, s.now().Info.Cwd, f)
+	at := Locate(ctx, fs.Local, s.Now.Info.Cwd, f)
 	switch {
 	case at.Path == "":
 		return show.Answer{}, errors.New(at.Why)
@@ -86,13 +79,13 @@ func findingsOf(r *event.ReviewFinished) []string {
 
 // lastReview returns the review of a task, or for -1 the last one that found something. One that the screen does not know is
 // looked for in the session's file.
-func lastReview(s *Session, task int) (*event.ReviewFinished, error) {
-	r := s.now().Review
+func lastReview(s feature.Asked, task int) (*event.ReviewFinished, error) {
+	r := s.Now.Review
 	if r != nil && (task < 0 || r.Task == task) {
 		return r, nil
 	}
 	r = nil
-	err := readSession(s, func(env event.Envelope) bool {
+	err := s.Events(func(env event.Envelope) bool {
 		if p, ok := env.Payload.(event.ReviewFinished); ok && len(p.Findings) > 0 && (task < 0 || p.Task == task) {
 			r = &p
 		}
@@ -102,21 +95,6 @@ func lastReview(s *Session, task int) (*event.ReviewFinished, error) {
 		err = errors.New("no review of this session has found anything; /review reviews what is not committed")
 	}
 	return r, err
-}
-
-// readSession passes the events of the session to f until that returns false.
-func readSession(s *Session, f func(event.Envelope) bool) error {
-	switch {
-	case s.Program != nil:
-		return s.Program.Journal.Range(0, f)
-	case s.Setup == nil || s.Setup.Current() == "":
-		return nil
-	}
-	j, err := s.Setup.Store.View(s.Setup.ID)
-	if err == nil {
-		err = errors.Join(j.Range(0, f), j.Close())
-	}
-	return err
 }
 
 func findingList(r *event.ReviewFinished) *show.List {

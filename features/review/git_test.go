@@ -1,4 +1,4 @@
-package compose
+package review
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"buddy/agent/review"
 	"buddy/tmux"
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
@@ -53,7 +52,7 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	h := host.Local(os.Environ())
 	defer h.Close() //nolint:errcheck // nothing is left to be said
 	for where, run := range map[string]runner{"here": runHere(dir), "there": runThere(h, dir)} {
-		c, err := review.Find(t.Context(), review.Folder{Git: gitIn(run), Dir: dir}, "")
+		c, err := Find(t.Context(), Folder{Git: gitIn(run), Dir: dir}, "")
 		if err != nil || !strings.Contains(c.Diff, "+two") {
 			t.Fatalf("%s: %+v, %v", where, c, err)
 		}
@@ -78,7 +77,7 @@ func TestGitOfAReviewStopsAtTheLimit(t *testing.T) {
 		size         int
 		fails        [2]string // here, there
 	}{
-		{"endless", "exec yes", review.MaxDiff + 1, [2]string{}},
+		{"endless", "exec yes", MaxDiff + 1, [2]string{}},
 		{"short", "echo x", 2, [2]string{}},
 		{"broken", "echo why >&2; exit 3", 0, [2]string{"git: why", "git: why"}},
 		{"missing", "", 0, [2]string{"not found", "has no git; install it there"}},
@@ -170,7 +169,7 @@ func TestGitOfAReviewRunsNoProgramOfASubmodule(t *testing.T) {
 				t.Fatal(err)
 			}
 			tc.arrange(t, outer, inner, sub, "touch "+mark)
-			c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runHere(dir)), Dir: dir}, "")
+			c, err := Find(t.Context(), Folder{Git: gitIn(runHere(dir)), Dir: dir}, "")
 			if said := c.Diff + fmt.Sprint(err); !strings.Contains(said, tc.says) {
 				t.Errorf("%s, want %q", said, tc.says)
 			}
@@ -202,11 +201,11 @@ func TestGitOfAReviewFetchesNothing(t *testing.T) {
 	h := host.Local(os.Environ())
 	defer h.Close() //nolint:errcheck // nothing is left to be said
 	for where, run := range map[string]runner{"here": runHere(dir), "there": runThere(h, dir)} {
-		in := review.Folder{Git: gitIn(run), Dir: dir}
-		if c, err := review.Find(t.Context(), in, "HEAD~1"); err != nil || !strings.Contains(c.Diff, "+three") {
+		in := Folder{Git: gitIn(run), Dir: dir}
+		if c, err := Find(t.Context(), in, "HEAD~1"); err != nil || !strings.Contains(c.Diff, "+three") {
 			t.Errorf("%s: what is there: %+v, %v", where, c, err)
 		}
-		if _, err := review.Find(t.Context(), in, "HEAD~2"); err == nil {
+		if _, err := Find(t.Context(), in, "HEAD~2"); err == nil {
 			t.Errorf("%s: the missing object was read", where)
 		}
 		if _, err := os.Stat(mark); err == nil {
@@ -255,7 +254,7 @@ func TestReviewReadsOnlyTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := func(run runner) string {
-		c, err := review.Find(t.Context(), review.Folder{Git: gitIn(run), Dir: dir}, "")
+		c, err := Find(t.Context(), Folder{Git: gitIn(run), Dir: dir}, "")
 		return fmt.Sprint(c.Diff, err)
 	}
 	if got := found(runConfined(confinedIn(t, dir), dir)); strings.Contains(got, "diary") || !strings.Contains(got, "is in no git repository") {
@@ -297,14 +296,14 @@ func TestReviewInTheSandboxLacksOnlySecrets(t *testing.T) {
 	if got, err := s.Ask(t.Context(), "cat", filepath.Join(dir, ".env")); err != nil || got.ExitCode == 0 {
 		t.Errorf("positive control: the sandbox lets .env be read: %q, %v", got.Stdout, err)
 	}
-	c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runConfined(s, dir)), Dir: dir}, "")
+	c, err := Find(t.Context(), Folder{Git: gitIn(runConfined(s, dir)), Dir: dir}, "")
 	if err != nil || len(c.Files) != 3 || !c.Files[0].Secret || strings.Contains(c.Diff, ".env") || !strings.Contains(c.Diff, "+a.txt two") || !strings.Contains(c.Diff, "+z.txt two") || c.Cut {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "z.txt"), []byte(strings.Repeat("a line\n", review.MaxDiff/7)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "z.txt"), []byte(strings.Repeat("a line\n", MaxDiff/7)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runConfined(s, dir)), Dir: dir}, ""); err != nil || !c.Cut || len(c.Diff) > review.MaxDiff {
+	if c, err := Find(t.Context(), Folder{Git: gitIn(runConfined(s, dir)), Dir: dir}, ""); err != nil || !c.Cut || len(c.Diff) > MaxDiff {
 		t.Errorf("of a long diff %d bytes, cut %v, %v", len(c.Diff), c.Cut, err)
 	}
 }

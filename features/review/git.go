@@ -1,4 +1,4 @@
-package compose
+package review
 
 import (
 	"bytes"
@@ -10,9 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent"
-	"buddy/agent/review"
-	"buddy/extensions/subagent"
 	"buddy/texts"
 	"buddy/texts/searchpath"
 	"buddy/tmux/host"
@@ -20,46 +17,39 @@ import (
 	"buddy/tools/target"
 )
 
-// newReviews returns how changes are reviewed.
-func newReviews(p *Program) agent.Reviews {
-	def, err := subagent.Reviewer()
-	if err != nil {
-		return agent.Reviews{}
-	}
-	return agent.Reviews{Agent: def, OutDir: p.Store.OutDir(p.ID), Folder: func(ctx context.Context, name string) (review.Folder, error) { return reviewed(ctx, p.Targets, name) }}
-}
-
-// reviewed returns the folder in which the session works on a target, "" for the first one. One on another
+// On returns what finds the folder in which a session works on a target, "" for the first one. One on another
 // machine is reached for.
-func reviewed(ctx context.Context, targets *target.Set, name string) (review.Folder, error) {
-	one := targets.First()
-	if name != "" {
-		var err error
-		if one, err = targets.Open(ctx, name); err != nil {
-			return review.Folder{}, err
+func On(targets *target.Set) func(ctx context.Context, name string) (Folder, error) {
+	return func(ctx context.Context, name string) (Folder, error) {
+		one := targets.First()
+		if name != "" {
+			var err error
+			if one, err = targets.Open(ctx, name); err != nil {
+				return Folder{}, err
+			}
 		}
-	}
-	dir := one.Env.Dir
-	if one.Host == nil {
-		run := runHere(dir)
-		if one.Confined() {
-			run = runConfined(one, dir)
+		dir := one.Env.Dir
+		if one.Host == nil {
+			run := runHere(dir)
+			if one.Confined() {
+				run = runConfined(one, dir)
+			}
+			return Folder{Git: gitIn(run), Files: fs.Local, Dir: dir}, nil
 		}
-		return review.Folder{Git: gitIn(run), Files: fs.Local, Dir: dir}, nil
-	}
-	if dir == "" { // it could not be reached when the session began, which works in the home folder there
-		var err error
-		if dir, err = one.Host.Home(ctx); err != nil {
-			return review.Folder{}, err
+		if dir == "" { // it could not be reached when the session began, which works in the home folder there
+			var err error
+			if dir, err = one.Host.Home(ctx); err != nil {
+				return Folder{}, err
+			}
 		}
+		return Folder{Git: gitIn(runThere(one.Host, dir)), Files: fs.On(one.Host, one.Name), Dir: dir, Target: one.Name}, nil
 	}
-	return review.Folder{Git: gitIn(runThere(one.Host, dir)), Files: fs.On(one.Host, one.Name), Dir: dir, Target: one.Name}, nil
 }
 
 // gitIn returns what runs git so that no program runs which the repository names: no hooks, filters, diff
 // drivers or watchers, and none that fetches what a partial clone lacks. It does not hold in submodules, which have
 // settings of their own: args must not lead into them.
-func gitIn(run runner) review.Git {
+func gitIn(run runner) Git {
 	var filters []string
 	known := false
 	return func(ctx context.Context, args ...string) ([]byte, error) {
@@ -138,7 +128,7 @@ func runThere(h *host.Host, dir string) runner {
 }
 
 // runGit runs git with some settings emptied, and returns at most one byte more of its output than
-// [review.MaxDiff].
+// [MaxDiff].
 func runGit(ctx context.Context, run runner, emptied []string, args ...string) ([]byte, error) {
 	argv := append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="}, args...)
 	env := []string{
@@ -153,13 +143,13 @@ func runGit(ctx context.Context, run runner, emptied []string, args ...string) (
 		}
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
 	}
-	out, said := limited{max: review.MaxDiff + 1, full: errFull}, limited{max: 4096}
+	out, said := limited{max: MaxDiff + 1, full: errFull}, limited{max: 4096}
 	err := run(ctx, env, argv, &out, &said)
 	switch {
 	case err == nil || out.kept.Len() == out.max: // what comes behind that is not wanted
 		return out.kept.Bytes(), nil
 	case errors.Is(err, errEnded):
-		return nil, review.GitError(texts.Clip(texts.OneLine(said.kept.String()), 300))
+		return nil, GitError(texts.Clip(texts.OneLine(said.kept.String()), 300))
 	}
 	return nil, err
 }

