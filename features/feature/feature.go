@@ -38,8 +38,8 @@ type Feature struct {
 
 // Session holds what there is of a session when its parts are made.
 type Session struct {
-	Config  *config.Config     // as the session was started; it does not change
-	Dir     string             // where its files are, on this machine
+	Config  *config.Config    // as the session was started; it does not change
+	Dir     string            // where its files are, on this machine
 	Publish func(event.Event) // puts a fact into the stream, also before the session runs
 }
 

@@ -1,4 +1,4 @@
-// Package plan is mode plan: the model only reads and writes a plan, a file of the session, until the person has approved
+// Package plan has plan mode, in which the model only reads and writes a plan, a file of the session, until the person has approved
 // it. [buddy/agent/plan] reads what is in a plan, package approval begins and ends the mode.
 package plan
 
@@ -10,16 +10,16 @@ import (
 	"buddy/features/feature"
 )
 
-// Feature is mode plan.
+// Feature has plan mode.
 var Feature = &feature.Feature{
 	Commands: []feature.Command{{Command: slash.Command{
 		Name: "plan", Means: []string{"readonly"}, Use: 6, Args: "[PROMPT]", Brief: "only read until you approve a plan",
-		Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Events: begin,
+		Help: "plan mode: only read until you approve a plan; with a prompt, start with the prompt", Events: begin,
 	}}},
 	Part: func(s feature.Session) turn.Part { return Part(FileIn(s.Dir)) },
 }
 
-// begin begins mode plan, and the work on a prompt in it if there is one.
+// begin starts plan mode, and the work on a prompt if there is one.
 func begin(prompt string) ([]event.Command, error) {
 	all := []event.Command{event.SetMode{Mode: action.ModePlan}}
 	if prompt != "" {
