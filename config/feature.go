@@ -14,8 +14,10 @@ type Field[T any] struct {
 	Short string // allowed values, for the reference's table
 	Doc   string // Markdown, sentences
 	// At returns where the value is: a *string, *bool, *int, *model.Money or *[]string.
-	At    func(*T) any
-	Most  int  // largest number; 0 = any. With a largest one the least is 1, without one 0
+	At   func(*T) any
+	Most int // largest number; 0 = any. With a largest one the least is 1, without one 0
+	// Check says what is wrong with a text, or with one of a list; nil accepts all.
+	Check func(string) error
 	Limit bool // a number that a project's file may lower, as 0 means no limit; it may set no other field
 }
 
@@ -34,6 +36,9 @@ func Own[T any](name, doc string, defaults T, fields ...Field[T]) Section[T] {
 	added := section{name: name, doc: doc}
 	for _, f := range fields {
 		one := field{name: f.Name, doc: f.Doc, short: f.Short, most: f.Most, pointer: func(c *Config, _ *Profile) any { return f.At(s.In(c)) }}
+		if f.Check != nil {
+			one.check = func(text string, _ *file) (string, error) { return text, f.Check(text) }
+		}
 		if f.Limit {
 			one.tighter = lower
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +19,12 @@ func TestSectionOfAFeature(t *testing.T) {
 	before, fills := slices.Clone(sections), owned
 	t.Cleanup(func() { sections, owned = before, fills })
 	section := Own("clock", "A clock.", clock{Face: "round", Hands: 2, Strikes: 10},
-		Field[clock]{Name: "face", Short: "text", Doc: "Its form.", At: func(c *clock) any { return &c.Face }},
+		Field[clock]{Name: "face", Short: "text", Doc: "Its form.", At: func(c *clock) any { return &c.Face }, Check: func(v string) error {
+			if v == "none" {
+				return errors.New("a clock has a face")
+			}
+			return nil
+		}},
 		Field[clock]{Name: "hands", Short: "1 to 3", Doc: "How many it has.", Most: 3, At: func(c *clock) any { return &c.Hands }},
 		Field[clock]{Name: "strikes", Short: "0 or more", Doc: "How often it strikes; 0 means no limit.", Limit: true, At: func(c *clock) any { return &c.Strikes }},
 	)
@@ -43,6 +49,10 @@ func TestSectionOfAFeature(t *testing.T) {
 	section.In(&other).Hands = 1
 	if keys := Changed(&c, &other); !slices.Equal(keys, []string{"clock.hands"}) {
 		t.Errorf("changed: %q", keys)
+	}
+	write(t, h.user, "[clock]\nface = \"none\"\n")
+	if _, _, _, err := Load(Options{}); err == nil || !strings.Contains(err.Error(), "clock.face: a clock has a face") {
+		t.Errorf("%v", err)
 	}
 	write(t, h.user, "[clock]\nhands = 4\n")
 	if _, _, _, err := Load(Options{}); err == nil || !strings.Contains(err.Error(), "clock.hands: 4 is out of range (allowed: 1 to 3)") {
