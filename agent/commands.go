@@ -107,8 +107,6 @@ func (r *Runtime) adjust(c event.Command) {
 		r.switchTarget(c.Name)
 	case event.Rename:
 		r.titles.rename(c.Title)
-	case event.SwitchSkill:
-		r.skills.Switch(c.Name, c.On)
 	default:
 		r.act(c)
 	}

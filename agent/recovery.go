@@ -24,7 +24,9 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.changes.Replay(env)
 		r.ledger.Replay(env.Payload)
 		r.instructions.Replay(env.Payload)
-		r.skills.Replay(env.Payload)
+		for _, p := range r.opts.Parts {
+			p.Replay(env)
+		}
 		r.compactor.Replay(env.Payload)
 		r.selection.Replay(env.Payload)
 		r.approvals.Replay(env.Payload)

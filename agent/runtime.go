@@ -48,14 +48,12 @@ import (
 	"buddy/agent/redact"
 	"buddy/agent/selection"
 	"buddy/agent/settings"
-	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/agent/subagents"
 	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
 	"buddy/agent/workflow"
-	"buddy/extensions"
 	"buddy/tools"
 )
 
@@ -92,7 +90,6 @@ type Options struct {
 	Calls           settings.Calls   // limits of calls of tools
 	Context         settings.Context // how the conversation is kept within the model's window
 	Goal            settings.Goal    // limits of goals
-	Skills          skills.Options   // where skills and custom commands come from
 	Agents          Agents           // which subagents there are
 	Workflows       Workflows        // those that a person may run
 	Policy          policy.Policy    // what needs an approval
@@ -179,7 +176,6 @@ type Runtime struct {
 	ledger       *usage.Ledger
 	selection    *selection.Selection
 	instructions *conversation.Instructions
-	skills       *skills.Book
 	compactor    *compact.Compactor
 	tasks        *tasks
 	shells       *shells
@@ -233,8 +229,6 @@ func New(o Options) *Runtime {
 	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.Here, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
 	})
-	o.Skills.Workspace, o.Skills.Target = o.Policy.Workspace, o.Target
-	r.skills = skills.NewBook(r.life.ctx, &r.life.work, events, o.Skills)
 	r.compactor = compact.New(o.Context, compact.Parts{
 		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Timeout,
 	})
@@ -248,6 +242,11 @@ func New(o Options) *Runtime {
 	r.tasks.agents.tasks = r.tasks
 	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
 	r.tasks.goals = &goals{tasks: r.tasks, o: o.Goal, keeper: goal.NewKeeper(events, o.Goal)}
+	for _, p := range o.Parts {
+		p.Begin(turn.Session{
+			Context: r.life.ctx, Work: &r.life.work, Stream: events, Selection: r.selection, Workspace: o.Policy.Workspace, Target: o.Target,
+		})
+	}
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r
@@ -270,7 +269,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
+		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
 	})
 }
 
@@ -316,7 +315,6 @@ func (r *Runtime) Start() {
 	r.approvals.Begin()
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 	r.instructions.ReadEarly()
-	r.skills.ReadEarly()
 	r.tasks.agents.book.ReadEarly()
 	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
@@ -387,21 +385,8 @@ func (r *Runtime) Close(ctx context.Context) error {
 // becomes allowed by itself, because the question was asked under the old rules.
 func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
 
-// RefreshSkills lets skills, custom commands and subagents be read again, because their files have changed.
-// Any goroutine may call it.
-func (r *Runtime) RefreshSkills() {
-	r.skills.Refresh()
-	r.tasks.agents.book.Stale()
-}
-
-// Commands returns the skills and custom commands that a person may call, once they are read or
-// ctx ends. Any goroutine may call it.
-func (r *Runtime) Commands(ctx context.Context) []event.CustomCommand { return r.skills.Commands(ctx) }
-
-// LeftOut returns the files of skills, commands and subagents that were left out, or of which something was.
-func LeftOut(ctx context.Context, r *Runtime) []extensions.Problem {
-	return slices.Concat(r.skills.LeftOut(ctx), Subagents(ctx, r).Problems)
-}
+// RefreshAgents lets the types of subagents be read again, because their files have changed. Any goroutine may call it.
+func (r *Runtime) RefreshAgents() { r.tasks.agents.book.Stale() }
 
 // Rules returns the rules that apply now: of the settings, then of the session. Any goroutine
 // may call it.

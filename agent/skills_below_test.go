@@ -44,13 +44,11 @@ func (fileReader) Run(_ context.Context, c tools.Call) tools.Result {
 // lookingBelow is withSkills with a tool that reads files, and folders below the workspace in which
 // skills are found.
 func lookingBelow(l *library, searched *[]string, found func(dirs []string) bool) func(*Options) {
-	return withSkills(l, &printer{}, func(o *Options) {
-		o.Tools = tools.NewRegistry(fileReader{}, &printer{})
-		o.Skills.Below = func(_ context.Context, dirs []string) (bool, error) {
-			*searched = append(*searched, dirs...)
-			return found(dirs), nil
-		}
-	})
+	l.Below = func(_ context.Context, dirs []string) (bool, error) {
+		*searched = append(*searched, dirs...)
+		return found(dirs), nil
+	}
+	return withSkills(l, &printer{}, func(o *Options) { o.Tools = tools.NewRegistry(fileReader{}, &printer{}) })
 }
 
 func readsFiles(file string) step { return untold("", "c read_file {\"path\":\""+file+"\"}") }
@@ -108,7 +106,7 @@ func TestSkillsForSomeFiles(t *testing.T) {
 				t.Errorf("request %d tells %d times of it", i, told)
 			}
 		}
-		s.RefreshSkills()
+		l.book.Refresh()
 		s.do(event.Submit{Text: "after its file was read again"})
 		if got := contents(s.request()); count(got, "- types: Types") != 1 || count(got, "No longer there") != 0 {
 			t.Errorf("%q", got)
@@ -141,13 +139,13 @@ func TestFilesInTexts(t *testing.T) {
 		l.add(t, extensions.Person, extensions.Command, "many", many)
 		l.add(t, extensions.Person, extensions.Command, "missing", missing)
 		var asked []string
+		l.IsFile = func(_ context.Context, name string) bool {
+			asked = append(asked, name)
+			return name != "none.txt"
+		}
 		s := start(t, withSkills(l, &printer{}, func(o *Options) {
 			o.Tools = tools.NewRegistry(fileReader{}, &printer{})
 			o.Policy.Rules = []action.Rule{{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"./printed"}, Source: action.FromUser}}
-			o.Skills.IsFile = func(_ context.Context, name string) bool {
-				asked = append(asked, name)
-				return name != "none.txt"
-			}
 		}), answers(4)...)
 		defer s.stop()
 		s.do(event.Submit{Text: "/cmp b.txt"})

@@ -14,16 +14,20 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/settings"
-	"buddy/agent/skills"
 	"buddy/extensions"
 	"buddy/extensions/frontmatter"
 	"buddy/extensions/skill"
+	"buddy/features/skills"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
 
 // library is the skills of a test, which it may change; the test's lock is synctest.Wait.
-type library struct{ all []skill.Skill }
+type library struct {
+	skills.Options
+	all  []skill.Skill
+	book *skills.Book // of the session that was begun last
+}
 
 func (l *library) add(t *testing.T, o extensions.Origin, k extensions.Kind, name, text string) {
 	t.Helper()
@@ -66,11 +70,20 @@ func withSkills(l *library, shell *printer, change func(*Options)) func(*Options
 		o.System = "You are buddy."
 		o.Model = windowed{o.Model.(*script), 200_000}
 		o.Tools = tools.NewRegistry(shell, &fakeTool{}, tools.NewToolSearch(tools.NewDeferred()), tools.NewUseTool(tools.NewDeferred(basic.NewSkill())))
-		o.Skills.Read = l.read
 		if change != nil {
 			change(o)
 		}
+		l.begin(o)
 	}
+}
+
+// begin gives the skills to a session.
+func (l *library) begin(o *Options) {
+	if l.Read == nil {
+		l.Read = l.read
+	}
+	l.book = skills.New(l.Options)
+	o.Parts = append(o.Parts, l.book)
 }
 
 // texts are the contents of messages.
@@ -105,7 +118,7 @@ func TestSkillsKeepThePrefix(t *testing.T) {
 		}
 		l.all = l.all[:1]
 		l.add(t, extensions.Project, extensions.Skill, "test", "---\ndescription: Test it\n---\nText")
-		s.RefreshSkills()
+		l.book.Refresh()
 		s.do(event.Submit{Text: "three"})
 		s.do(event.Submit{Text: "/test now"})
 		s.do(event.Submit{Text: "five"})
@@ -133,7 +146,7 @@ func TestNoSkillsNoList(t *testing.T) {
 		l.add(t, extensions.BuiltIn, extensions.Skill, "review", "---\ndescription: Review\n---\nText")
 		with := start(t, withSkills(l, &printer{}, nil), says("ok"), says("", `c use_tool {"name":"skill","args":{"name":"review"}}`), says("ok"))
 		defer with.stop()
-		without := start(t, withSkills(l, &printer{}, func(o *Options) { o.Skills = skills.Options{} }), says("ok"))
+		without := start(t, func(o *Options) { withSkills(&library{}, &printer{}, nil)(o); o.Parts = nil }, says("ok"))
 		defer without.stop()
 		with.do(event.Submit{Text: "one"})
 		without.do(event.Submit{Text: "one"})
@@ -153,7 +166,8 @@ func TestCalledByName(t *testing.T) {
 		l := &library{}
 		l.add(t, extensions.Person, extensions.Command, "git:pr", "Review $1, not $2.")
 		l.add(t, extensions.Person, extensions.Skill, "hidden", "---\nuser-invocable: false\n---\nText")
-		s := start(t, withSkills(l, &printer{}, func(o *Options) { o.Skills.Off = []string{"off-*"} }), answers(6)...)
+		l.Off = []string{"off-*"}
+		s := start(t, withSkills(l, &printer{}, nil), answers(6)...)
 		defer s.stop()
 		s.do(event.Submit{Text: "/git:pr 42 'a b'"})
 		got := contents(s.request())
@@ -169,7 +183,10 @@ func TestCalledByName(t *testing.T) {
 				t.Errorf("%q became %q", line, got[len(got)-1])
 			}
 		}
-		s.do(event.SwitchSkill{Name: "git:pr"}, event.Submit{Text: "/git:pr 7"})
+		if err := l.book.Switch("git:pr", false); err != nil {
+			t.Error(err)
+		}
+		s.do(event.Submit{Text: "/git:pr 7"})
 		if got := contents(s.request()); got[len(got)-1] != "/git:pr 7" {
 			t.Errorf("what is off was called: %q", got[len(got)-1])
 		}
@@ -244,9 +261,9 @@ func TestCallsInTextsSurvive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}
 		l.add(t, extensions.Person, extensions.Skill, "mine", "---\nallowed-tools: Bash(./state:*)\n---\nState: !`./state a`, see @a.txt")
+		l.IsFile = func(context.Context, string) bool { return true }
 		options := withSkills(l, &printer{}, func(o *Options) {
 			o.Tools = tools.NewRegistry(fileReader{}, &printer{})
-			o.Skills.IsFile = func(context.Context, string) bool { return true }
 		})
 		s := start(t, options, untold("ok"), untold("ok"))
 		s.do(event.Submit{Text: "/mine"}, event.Submit{Text: "more"})
@@ -331,10 +348,10 @@ func TestSkillsSurvive(t *testing.T) {
 		}
 		s.stop()
 		var read int
+		l.Read = func(ctx context.Context) (skills.Set, error) { read++; return l.read(ctx) }
 		again := start(t, func(o *Options) {
 			options(o)
 			o.Replay = s.mem.events
-			o.Skills.Read = func(ctx context.Context) (skills.Set, error) { read++; return l.read(ctx) }
 			o.Model.(windowed).steps = []step{untold("six")}
 		})
 		defer again.stop()

@@ -12,7 +12,6 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/memory"
 	"buddy/agent/reminder"
-	"buddy/agent/skills"
 	"buddy/agent/subagents"
 	"buddy/texts"
 )
@@ -179,11 +178,6 @@ func remembers(m *memory.Store) string {
 func ModeOf(r *Runtime) action.Mode {
 	mode, _ := r.approvals.Mode()
 	return mode
-}
-
-// Skills returns the skills and custom commands, once they are read. Any goroutine may call it.
-func Skills(ctx context.Context, r *Runtime) skills.Listing {
-	return r.skills.List(ctx, r.selection.KnownWindow())
 }
 
 // Subagents returns the types of subagents, those of plugins as PLUGIN:NAME. It reads their definitions first where those

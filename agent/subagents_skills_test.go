@@ -43,7 +43,7 @@ func TestSkillsOfAgents(t *testing.T) {
 			"one":    {says("", `c1 use_tool {"name":"skill","args":{"name":"grants"}}`), says("", `c2 run_shell {"command":"./echo"}`), says("end")},
 			"<skill": {says("audited")},
 		}, []string{worker, strings.NewReplacer("worker", "styled", "description", "skills: style, missing\ndescription").Replace(worker)}, func(o *Options) {
-			o.Skills.Read = l.read
+			l.begin(o)
 			o.Tools = tools.NewRegistry(shell, basic.NewAgent(), tools.NewUseTool(tools.NewDeferred(basic.NewSkill())))
 		})
 		s.do(event.Submit{Text: "go"})

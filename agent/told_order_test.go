@@ -43,7 +43,6 @@ func TestOrderInWhichFeaturesTellTheModel(t *testing.T) {
 		defs := definitions(t, "---\nname: worker\ndescription: Works\n---\nText")
 		p.change = func(o *Options) {
 			o.Mode = action.ModePlan
-			o.Skills.Read = l.read
 			o.Agents.Read = func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil }
 			o.Instructions = func(context.Context) (instructions.Set, error) { return instructions.Set{}, nil }
 			o.Parts = append(o.Parts,
@@ -53,6 +52,7 @@ func TestOrderInWhichFeaturesTellTheModel(t *testing.T) {
 				lsp.Part(&checks{late: []string{"a.txt:1: wrong"}}),
 				listed{list: conversation.Listing{Kind: reminder.MCP, Head: "Servers:", Items: []conversation.ListingItem{{Name: "docs", Line: "docs"}}}},
 			)
+			l.begin(o)
 		}
 		s := start(t, p.options(t, basic.NewSkill(), basic.NewAgent()), says("ok"))
 		defer s.stop()

@@ -53,7 +53,6 @@ type Config struct {
 	Plugins  Plugins
 	Sessions Sessions
 	Host     Host
-	Skills   Skills
 	Memory   Memory
 
 	Reminders Reminders
@@ -92,11 +91,6 @@ type Agent struct {
 	SmallModel    string // a profile's name; empty: none
 	OnStall       model.Recovery
 	Style         string // name of an output style; "" is the default one
-}
-
-// Skills holds the section [skills].
-type Skills struct {
-	Off []string // globs of names of skills and custom commands
 }
 
 // Sessions holds the section [sessions], in minutes.

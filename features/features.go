@@ -6,6 +6,7 @@ import (
 	"buddy/features/mcp"
 	"buddy/features/plan"
 	"buddy/features/review"
+	"buddy/features/skills"
 )
 
 // All are the features, in the order in which calls pass their parts.
@@ -13,4 +14,5 @@ var All = []*feature.Feature{
 	mcp.Feature,
 	plan.Feature,
 	review.Feature,
+	skills.Feature,
 }

@@ -163,11 +163,6 @@ type (
 	Review struct {
 		Base string `json:"base,omitempty"`
 	}
-	// SwitchSkill switches a skill or a custom command on or off for this session.
-	SwitchSkill struct {
-		Name string `json:"name,omitempty"`
-		On   bool   `json:"on,omitempty"`
-	}
 	// RunWorkflow runs a workflow, with its inputs as text, in an exchange of its own.
 	RunWorkflow struct {
 		Name   string            `json:"name,omitempty"`
@@ -241,7 +236,6 @@ func (Undo) command()           {}
 func (Rewind) command()         {}
 func (Redo) command()           {}
 func (Review) command()         {}
-func (SwitchSkill) command()    {}
 func (RunWorkflow) command()    {}
 func (ResumeWorkflow) command() {}
 func (CancelWorkflow) command() {}

@@ -12,7 +12,6 @@ import (
 var commands = map[string]Command{
 	"submit":          Submit{},
 	"review":          Review{},
-	"switch_skill":    SwitchSkill{},
 	"unqueue":         Unqueue{},
 	"continue":        Continue{},
 	"answer_approval": AnswerApproval{},

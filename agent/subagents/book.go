@@ -15,7 +15,7 @@ import (
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/skills"
+	"buddy/agent/lostlimit"
 	"buddy/agent/stream"
 	"buddy/extensions"
 	"buddy/extensions/subagent"
@@ -42,8 +42,8 @@ type Book struct {
 
 	mu    sync.Mutex // guards all below
 	set   Set
-	lost  skills.Lost // what the person knows of Problems
-	fresh bool        // it is as the files were when they were read last
+	lost  lostlimit.Said // what the person knows of Problems
+	fresh bool           // it is as the files were when they were read last
 }
 
 // NewBook returns a book of which nothing was read. read returns the definitions; nil: there are
@@ -89,7 +89,7 @@ func (b *Book) Set(ctx context.Context) Set {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.set = set
-	b.lost.Say(b.stream, set.Problems)
+	b.lost.Tell(b.stream, set.Problems)
 	return set
 }
 

@@ -91,15 +91,12 @@ func (b *batch) plan(c model.ToolCall) *job {
 		j.changed = append(j.changed, files...)
 		return p.Changes.Keep(b.x.task, b.turn, j.call, files)
 	}
-	j.call.Skill = func(ctx context.Context, name, args string) (string, error) {
-		return b.loadSkill(ctx, j.call, name, args)
-	}
 	j.call.Remember = func(ctx context.Context, l tools.Lesson) (string, error) { return propose(ctx, b, l) }
 	j.call.Agent = func(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
 		return b.runAgent(ctx, call, s, j.begun)
 	}
 	for _, p := range b.loop.o.Parts {
-		p.Equip(Asking{b}, &j.call)
+		p.Equip(Asking{Access{b.loop, b.x, b.turn}}, &j.call)
 	}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)

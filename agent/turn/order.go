@@ -42,7 +42,6 @@ func ownParts() []Part {
 			b.l.p.Instructions.Await(ctx)
 			b.l.p.Instructions.Again(ctx, b.x.talk, b.x.task, b.l.Turns(), b.l.o.Target)
 		}},
-		brief{name: "skills", tell: tellSkills},
 		brief{name: "files", tell: tellFiles},
 		brief{name: "agents", tell: tellAgents},
 		brief{name: "mentions", tell: tellMentions},

@@ -2,13 +2,17 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"path"
+	"sync"
 
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/agent/selection"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
@@ -25,10 +29,12 @@ import (
 //	}
 //
 // order.go has the order in which parts are called. Exchanges overlap, so the methods are called from several
-// goroutines; only Replay is called before all others.
+// goroutines; only Begin and Replay are called before all others.
 type Part interface {
 	// Name names the feature. No two parts of a session have one name.
 	Name() string
+	// Begin gets what the session has, before anything happens in it.
+	Begin(s Session)
 	// Replay gets each event that an earlier process stored of the session, in order.
 	Replay(env event.Envelope)
 	// Brief tells the model what the feature has to say before a request, which waits for Brief.
@@ -42,6 +48,9 @@ type Part interface {
 
 // Nothing is the part of a feature that does nothing.
 type Nothing struct{}
+
+// Begin keeps nothing.
+func (Nothing) Begin(Session) {}
 
 // Replay forgets the event.
 func (Nothing) Replay(event.Envelope) {}
@@ -63,53 +72,128 @@ type Ran struct {
 	Changed []tools.Before // files, as they were before the call
 }
 
-// Asking is an exchange whose model makes a call.
-type Asking struct{ b *batch }
+// Session holds what parts have of a session.
+type Session struct {
+	Context   context.Context // ends with the session
+	Work      *sync.WaitGroup // of what works in the background, for which the end of the session waits
+	Stream    *stream.Stream
+	Selection *selection.Selection // of the main agent
+	Workspace string               // of the first target; absolute, without symbolic links
+	Target    string               // the first one
+}
 
-// Publish publishes an event of the turn in which the call is made.
-func (a Asking) Publish(e event.Event) { a.b.publish(e) }
+// Access is an exchange as parts may use it.
+type Access struct {
+	l    *Loop
+	x    *Exchange
+	turn int
+}
 
 // Task returns the number of the exchange's task.
-func (a Asking) Task() int { return a.b.x.task }
+func (a Access) Task() int { return a.x.task }
 
-// Main reports whether the call is made in the main conversation.
-func (a Asking) Main() bool { return a.b.x.talk.Branch() == 0 }
+// Turn returns the turn that goes on, 0 between turns.
+func (a Access) Turn() int { return a.turn }
 
-// Redact returns a text without secrets.
-func (a Asking) Redact(text string) string { return a.b.loop.o.Redact.Text(text) }
+// Conversation returns what the exchange works on.
+func (a Access) Conversation() *conversation.Conversation { return a.x.talk }
+
+// Subagent reports whether the conversation is that of a subagent, which the person does not see by itself.
+func (a Access) Subagent() bool { return a.l.agent.Type != "" }
+
+// Agent describes whose exchange it is.
+func (a Access) Agent() Agent { return a.l.agent }
+
+// Model describes the model that answers.
+func (a Access) Model() model.Info { return a.l.model(a.x).Info() }
+
+// Window returns how many tokens the agent's model takes, 0 when nobody knows.
+func (a Access) Window() int { return a.l.p.Selection.KnownWindow() }
+
+// Has reports whether the model can call a tool.
+func (a Access) Has(tool string) bool {
+	_, err := a.l.p.Selection.Tools().Lookup(tool)
+	return err == nil
+}
 
 // Approvals returns who decides about calls.
-func (a Asking) Approvals() *approval.Broker { return a.b.loop.p.Approvals }
+func (a Access) Approvals() *approval.Broker { return a.l.p.Approvals }
+
+// Publish publishes an event of the exchange.
+func (a Access) Publish(e event.Event) { a.l.p.Stream.Publish(a.x.task, a.turn, e) }
+
+// Redact returns a text without secrets.
+func (a Access) Redact(text string) string { return a.l.o.Redact.Text(text) }
+
+// Foreign returns a text from elsewhere as the model may read it: without secrets, and with what reads like a
+// prompt injection marked. The person is warned of a sure one, and the conversation is trusted less until the next
+// prompt. where names the text.
+func (a Access) Foreign(where, text string) string {
+	return marked(a.l.p, a.x, a.turn, where, a.Redact(text))
+}
+
+// Call makes a call as if the model had asked for it, and waits for its result, which is not in the conversation.
+func (a Access) Call(ctx context.Context, tool string, args map[string]string) (event.ToolResult, error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return event.ToolResult{}, err
+	}
+	b := a.l.newBatch(ctx, a.x, 0)
+	defer b.cancel(nil)
+	j := b.plan(model.ToolCall{ID: "part_" + stream.NewID(), Name: tool, Arguments: string(text)})
+	if j.err != nil {
+		return event.ToolResult{}, j.err
+	}
+	b.request(j)
+	b.alone(j)
+	return j.result, nil
+}
+
+// AnswerWith lets the model of a profile answer the rest of the exchange. It reports whether another one does than before.
+func (a Access) AnswerWith(profile string) (bool, error) {
+	if profile == a.Model().Profile || a.l.o.Models == nil {
+		return false, nil
+	}
+	m, err := a.l.o.Models(profile, "")
+	if err != nil {
+		return false, err
+	}
+	a.x.EndFallback(a.l.p.Stream, a.turn)
+	a.x.answerWith(WithDurable(m, a.l.o.Durable))
+	return true, nil
+}
+
+// Asking is an exchange whose model makes a call.
+type Asking struct{ Access }
+
+// Main reports whether the call is made in the main conversation.
+func (a Asking) Main() bool { return a.x.talk.Branch() == 0 }
 
 // Ask asks the person something and waits for the answer. Hooks are told what waits. The error is [tools.ErrNobody]
 // when nobody could be asked.
 func (a Asking) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
-	b := a.b
-	b.loop.notify(b.x, b.turn, "elicitation_dialog", what)
-	if !b.loop.p.Approvals.Interactive() {
+	a.l.notify(a.x, a.turn, "elicitation_dialog", what)
+	if !a.l.p.Approvals.Interactive() {
 		return event.QuestionAnswered{}, tools.ErrNobody
 	}
-	return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, q)
+	return a.l.p.Questions.Ask(ctx, a.x.task, a.turn, q)
 }
 
 // EndWith ends the exchange after this turn, with a text as its answer.
 func (a Asking) EndWith(text string) {
-	a.b.x.mu.Lock()
-	defer a.b.x.mu.Unlock()
-	a.b.x.got.answer = text
+	a.x.mu.Lock()
+	defer a.x.mu.Unlock()
+	a.x.got.answer = text
 }
 
 // Briefing is an exchange before its next request.
-type Briefing struct {
-	l *Loop
-	x *Exchange
-}
-
-// Model describes the model that answers.
-func (b Briefing) Model() model.Info { return b.l.model(b.x).Info() }
+type Briefing struct{ Access }
 
 // Short reports whether the model gets short texts only, because it makes its calls in blocks.
 func (b Briefing) Short() bool { return b.Model().Blocks != "" }
+
+// First reports whether the exchange has had no turn yet.
+func (b Briefing) First() bool { return b.x.turns == 0 }
 
 // Prompts returns what the person has said since the last request.
 func (b Briefing) Prompts() []event.PromptSubmitted { return b.x.heard }
@@ -119,22 +203,6 @@ func (b Briefing) Naming() []string { return conversation.TakeNaming(b.x.talk) }
 
 // TakePlan returns what the model was told of mode plan. That a compaction may have taken the plan out is said once.
 func (b Briefing) TakePlan() conversation.ToldOfPlan { return conversation.TakePlan(b.x.talk) }
-
-// Approvals returns who decides about calls.
-func (b Briefing) Approvals() *approval.Broker { return b.l.p.Approvals }
-
-// Redact returns a text without secrets.
-func (b Briefing) Redact(text string) string { return b.l.o.Redact.Text(text) }
-
-// Foreign returns a text from elsewhere as the model may read it: without secrets, and with what reads like a
-// prompt injection marked. The person is warned of a sure one, and the conversation is trusted less until the next
-// prompt. where names the text.
-func (b Briefing) Foreign(where, text string) string {
-	return marked(b.l.p, b.x, 0, where, b.Redact(text))
-}
-
-// Warn tells the person of a problem.
-func (b Briefing) Warn(w event.Warning) { b.l.p.Stream.Publish(b.x.task, 0, w) }
 
 // List tells the model a list of things there are, or what has changed of it.
 func (b Briefing) List(l conversation.Listing) { b.x.talk.Tell(b.x.task, l) }
@@ -157,9 +225,6 @@ func (b Briefing) TellState(kind, state, text string) {
 
 // State returns the state of a kind that the model was told last, "" for none since the last compaction.
 func (b Briefing) State(kind string) string { return conversation.State(b.x.talk, kind) }
-
-// Subagent reports whether the conversation is that of a subagent, which the person does not see by itself.
-func (b Briefing) Subagent() bool { return b.l.agent.Type != "" }
 
 // Off reports whether the person has switched off what the model is told of a kind.
 func (b Briefing) Off(kind string) bool { return b.l.o.Reminders.Off(kind) }

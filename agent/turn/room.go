@@ -34,7 +34,6 @@ func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompact
 	if l.agent.Type == "" { // a subagent's own prompt stays, and that of others is none of its business
 		l.p.Instructions.Stale()
 	}
-	l.p.Skills.Stale()
 	if did.By != conversation.ByDigest {
 		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
 	}

@@ -82,7 +82,7 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 
 // tellAgents tells the model which agents there are, if it can call one.
 func tellAgents(ctx context.Context, b Briefing) {
-	if _, err := b.l.p.Selection.Tools().Lookup(tools.Agent); err == nil {
+	if b.Has(tools.Agent) {
 		b.List(b.l.p.Subagents.Listing(ctx))
 	}
 }

@@ -29,7 +29,6 @@ import (
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/settings"
-	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
@@ -40,7 +39,7 @@ import (
 type Options struct {
 	Features
 	Calls settings.Calls
-	// Models returns the model of a profile, for skills that name one; nil: there are no others.
+	// Models returns the model of a profile, see [Access.AnswerWith]; nil: there are no others.
 	Models      func(profile, effort string) (model.Model, error)
 	Learnt      func(model.Needs) // gets what a server refused of a model; nil: nothing does
 	Dates       *time.Location    // of the date that the model is told; nil: none
@@ -82,7 +81,6 @@ type Parts struct {
 	Selection    *selection.Selection
 	Compactor    *compact.Compactor
 	Instructions *conversation.Instructions
-	Skills       *skills.Book
 	Changes      *undo.Log
 	Background   Background
 	Subagents    Subagents
@@ -94,9 +92,8 @@ type Loop struct {
 	o      Options
 	p      Parts
 	n      *numbers
-	briefs []Part     // in the order in which they tell the model something
-	reopen *sync.Once // the folders of skills that an earlier process loaded
-	agent  Agent      // whose turns it runs; the zero value is the session's main one
+	briefs []Part // in the order in which they tell the model something
+	agent  Agent  // whose turns it runs; the zero value is the session's main one
 }
 
 // numbers counts what the loops of a session make. It is safe for concurrent use.
@@ -143,7 +140,7 @@ func (n *numbers) next(which *int) int {
 
 // New returns a loop.
 func New(o Options, p Parts) *Loop {
-	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(append(ownParts(), o.Parts...)), reopen: &sync.Once{}}
+	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(append(ownParts(), o.Parts...))}
 }
 
 // Replay feeds a stored event of an earlier process, so that numbers go on from there.
@@ -189,7 +186,7 @@ type Exchange struct {
 	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
 
 	mu       sync.Mutex        // guards all below
-	model    model.Model       // that answers instead of the session's, because a skill says so; nil: none
+	model    model.Model       // that answers instead of the session's, see [Access.AnswerWith]; nil: none
 	fallback *fallback         // nil: no other one answers in its place
 	ids      map[string]bool   // of calls
 	failed   map[string]failed // calls that failed, by name and arguments
@@ -338,7 +335,7 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 // brief tells the model what it has to know before its next request.
 func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	for _, p := range l.briefs {
-		p.Brief(ctx, Briefing{l, x})
+		p.Brief(ctx, Briefing{Access{l, x, 0}})
 	}
 	x.heard = nil
 	l.remind(ctx, x)
@@ -369,9 +366,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
-		touched := x.takeTouched()
-		l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
-		l.p.Skills.Touched(ctx, touched)
+		l.p.Instructions.Below(ctx, x.talk, x.task, number, x.takeTouched())
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before
 	l.p.Stream.Publish(x.task, number, finished)

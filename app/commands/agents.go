@@ -10,25 +10,26 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/extensions/subagent"
+	"buddy/features/feature"
 )
 
 func init() {
 	add(slash.Command{
 		Name: "agents", Args: "[NAME|open NAME]", Brief: "the types of subagents", Help: "the types of subagents, what each may do, and what was left out",
-	}, overFiles("agents", listAgents))
+	}, overFiles(listAgents))
 }
 
 // listAgents lists the types of subagents.
-func listAgents(ctx context.Context, s *Session) (fileList, error) {
+func listAgents(ctx context.Context, s *Session) (*feature.FileList, error) {
 	found, err := ask(ctx, s, func(r *agent.Runtime) subagents.Set { return agent.Subagents(ctx, r) })
-	list := fileList{List: show.List{
+	list := s.files("agents", show.List{
 		Title: "Subagents", Columns: []string{"name", "from", "what it does", "limits"}, Empty: "there are no subagents",
 		Usage: "@NAME in a prompt gives the next piece of work to that agent; /agents NAME shows its definition",
-	}}
+	})
 	for _, def := range found.Agents {
-		list.add(s, "agents", agentRow(def), def.File)
+		list.Add(agentRow(def), def.File)
 	}
-	list.addProblems(s, "agents", found.Problems)
+	list.AddProblems(found.Problems)
 	return list, err
 }
 

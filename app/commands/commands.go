@@ -108,6 +108,25 @@ func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, 
 	return compose.Report(ctx, s.Program, of)
 }
 
+// files returns a list of a command whose rows come from files.
+func (s *Session) files(command string, l show.List) *feature.FileList {
+	return &feature.FileList{List: l, Command: command, Away: s.Program.Target != slash.ThisMachine}
+}
+
+// overFiles returns the handler of a command that lists files.
+func overFiles(list func(context.Context, *Session) (*feature.FileList, error)) handler {
+	return func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+		if s.Program == nil {
+			return show.Answer{}, feature.ErrNoSession
+		}
+		l, err := list(ctx, s)
+		if err != nil {
+			return show.Answer{}, err
+		}
+		return l.Answer(args)
+	}
+}
+
 // textOf returns arguments as the text that was typed.
 func textOf(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }
 

@@ -10,27 +10,28 @@ import (
 	"buddy/agent/hooks"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/texts"
 )
 
 func init() {
 	add(slash.Command{
 		Name: "hooks", Args: "[NAME|open NAME]", Brief: "the hooks that run here", Help: "the hooks that run here, how each ran last, and what was left out",
-	}, overFiles("hooks", listHooks))
+	}, overFiles(listHooks))
 }
 
 // listHooks lists the hooks.
-func listHooks(_ context.Context, s *Session) (fileList, error) {
+func listHooks(_ context.Context, s *Session) (*feature.FileList, error) {
 	all, left := s.Program.Options.Programs.List()
-	list := fileList{List: show.List{
+	list := s.files("hooks", show.List{
 		Title: "Hooks", Columns: []string{"hook", "runs at", "from", "last run"},
 		Empty: "no hooks; docs/extensions.md says how to write one", Usage: "/hooks NAME says all about one",
-	}}
+	})
 	for _, h := range all {
-		list.add(s, "hooks", hookRow(h), h.Origin.File)
+		list.Add(hookRow(h), h.Origin.File)
 	}
 	for _, p := range left {
-		list.addLeftOut(s, "hooks", p.File, "", "left out", p.String())
+		list.AddLeftOut(p.File, "", "left out", p.String())
 	}
 	return list, nil
 }
@@ -46,7 +47,7 @@ func hookRow(h hooks.Listed) show.Row {
 	}
 	where := fmt.Sprintf("%s:%d", h.Origin.File, h.Line)
 	r := show.Row{
-		ID:    idOf(at, h.What(), where, h.Origin.Part),
+		ID:    show.IDOf(at, h.What(), where, h.Origin.Part),
 		Cells: []string{texts.OneLine(h.What()), at, fmt.Sprintf("%s, %s", h.Origin.Source, path.Base(where)), lastRun(h.Ran)},
 		More:  []string{h.What(), "Runs at " + at + ".", lastRun(h.Ran), where},
 	}

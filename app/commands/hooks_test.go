@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"buddy/agent/hooks"
+	"buddy/app/compose"
+	"buddy/app/slash"
 )
 
 // TestHookRows: a row says when a hook runs, whose it is and how it ran last.
@@ -33,4 +35,9 @@ func TestHookRows(t *testing.T) {
 	if a, err := Run(t.Context(), here(), "hooks"); err != nil || !strings.Contains(a.String(), "no hooks") {
 		t.Errorf("without hooks: %s, %v", a, err)
 	}
+}
+
+// here is a session on this machine.
+func here() *Session {
+	return &Session{Program: &compose.Program{Setup: compose.Setup{Target: slash.ThisMachine}}}
 }

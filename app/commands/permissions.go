@@ -2,11 +2,8 @@ package commands
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -75,13 +72,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 }
 
 // ruleID returns a name of a rule that stays the same while others come and go.
-func ruleID(r action.Rule) string { return idOf(r.String(), string(r.Source)) }
-
-// idOf returns a short name of what texts say together.
-func idOf(all ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
-	return hex.EncodeToString(sum[:4])
-}
+func ruleID(r action.Rule) string { return show.IDOf(r.String(), string(r.Source)) }
 
 // ruleText returns a rule without its source.
 func ruleText(r action.Rule) string {

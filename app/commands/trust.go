@@ -98,7 +98,7 @@ func settingsAlone(all []project.Item) bool {
 }
 
 // trustID names an item in the form in which it is shown: another form of it is another id.
-func trustID(i project.Item) string { return idOf(i.Dir, i.Kind, i.Name, i.Print) }
+func trustID(i project.Item) string { return show.IDOf(i.Dir, i.Kind, i.Name, i.Print) }
 
 // chosenItems returns the items that ids mean.
 func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {

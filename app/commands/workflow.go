@@ -14,6 +14,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/extensions/workflow"
+	"buddy/features/feature"
 )
 
 func init() {
@@ -30,38 +31,38 @@ func onWorkflows(ctx context.Context, s *Session, args []string) (show.Answer, e
 		if len(args) > 0 && args[0] == "show" {
 			args = args[1:]
 		}
-		return overFiles("workflow", listWorkflows)(ctx, s, args)
+		return overFiles(listWorkflows)(ctx, s, args)
 	}
 	runs, err := ask(ctx, s, agent.WorkflowRuns)
 	return show.Answer{List: RunList(runs)}, err
 }
 
 // listWorkflows lists the workflows, first the runs that are paused.
-func listWorkflows(ctx context.Context, s *Session) (fileList, error) {
+func listWorkflows(ctx context.Context, s *Session) (*feature.FileList, error) {
 	found, err := compose.WorkflowsOf(ctx, s.Program)
 	if err != nil {
-		return fileList{}, fmt.Errorf("workflows: %w", err)
+		return nil, fmt.Errorf("workflows: %w", err)
 	}
 	runs, err := ask(ctx, s, agent.WorkflowRuns)
 	return workflowList(s, found, runs), err
 }
 
-func workflowList(s *Session, found compose.Workflows, runs []running.Summary) fileList {
-	list := fileList{List: show.List{
+func workflowList(s *Session, found compose.Workflows, runs []running.Summary) *feature.FileList {
+	list := s.files("workflow", show.List{
 		Title: "Workflows", Columns: []string{"name", "needs", "from", "what it does"}, Empty: "there are no workflows here",
 		Usage: "/workflow NAME INPUT=VALUE... runs one, /workflow show NAME says all about one, /workflow runs lists the runs of this session",
-	}}
+	})
 	for _, r := range slices.Backward(runs) {
 		if row := runRow(r); r.Parent == 0 && r.State == event.WorkflowPaused {
 			row.Mark, row.Cells = true, []string{r.Name, "", "run " + row.ID, r.Status()}
 			row.ID = "resume " + row.ID // what follows /workflow
-			list.add(s, "workflow", row, "")
+			list.Add(row, "")
 		}
 	}
 	for _, w := range found.All {
-		list.add(s, "workflow", workflowRow(&w), w.File)
+		list.Add(workflowRow(&w), w.File)
 	}
-	list.addProblems(s, "workflow", found.Problems)
+	list.AddProblems(found.Problems)
 	return list
 }
 

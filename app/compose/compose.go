@@ -32,10 +32,12 @@ import (
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
+	"buddy/extensions/skill"
 	"buddy/features"
 	"buddy/features/feature"
 	"buddy/features/lsp"
 	"buddy/features/mcp"
+	"buddy/features/skills"
 	"buddy/sessions"
 	"buddy/texts/proxies"
 	"buddy/tools"
@@ -64,6 +66,7 @@ type Program struct {
 	Targets  *target.Set                    // that and the others
 	Servers  *mcp.Servers                   // MCP servers
 	Checks   *lsp.Clients                   // of language servers
+	Skills   *skills.Book                   // and custom commands
 	Memory   *memory.Store                  // nil: there is none
 	Parts    map[*feature.Feature]turn.Part // of the features in [features.All] that take part in exchanges
 	inside   inside                         // holds what the session starts by itself
@@ -111,6 +114,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Memory = newMemory(p, first.Files, secret, !f.Headless)
 	p.files = project.NewExtensions(first.Files, p.Dest.Name == slash.ThisMachine)
 	p.files.Plugins = p.Project().PluginTexts
+	p.Skills = skills.Of(&p.Config, p.files, skill.Facts{Project: p.Env.Dir, Session: p.ID})
 	chosen := p.chooseStyle()
 	told := telling{
 		facts: prompt.Facts{
@@ -127,7 +131,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
 		Limits: c.Agent.Limits, Calls: c.Tools.Calls, Context: c.Context, Goal: c.Goal,
-		Skills: p.skillOptions(), Agents: p.agents(told.facts, secret), Workflows: workflowsOf(p, f.Headless),
+		Agents: p.agents(told.facts, secret), Workflows: workflowsOf(p, f.Headless),
 		Places: agent.Places{
 			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),
 		},
@@ -147,7 +151,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 // newParts makes the parts of the features.
 func (p *Program) newParts() (all []turn.Part) {
 	all = mcp.Parts(p.Servers, p.serversElsewhere)
-	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0]}
+	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0], skills.Feature: p.Skills}
+	all = append(all, p.Skills)
 	for _, f := range features.All {
 		if f.Part == nil {
 			continue

@@ -17,7 +17,7 @@ import (
 // because of a limit.
 func LeftOut(ctx context.Context, p *Program) (all []event.Event) {
 	if rt := p.Live.runtime(); rt != nil {
-		for _, one := range agent.LeftOut(ctx, rt) {
+		for _, one := range append(p.Skills.LeftOut(ctx), agent.Subagents(ctx, rt).Problems...) {
 			if !one.Used && !one.Limits {
 				all = append(all, event.Notice{Text: markup.Plain(one.Kind.One() + " " + one.String())})
 			}

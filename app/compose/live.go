@@ -55,9 +55,6 @@ func (l *live) AgentNames(ctx context.Context) []string {
 	return agent.Subagents(ctx, rt).Names()
 }
 
-// RefreshSkills lets skills and custom commands be read again.
-func (l *live) RefreshSkills() { l.do((*agent.Runtime).RefreshSkills) }
-
 func (l *live) do(f func(*agent.Runtime)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -71,7 +71,7 @@ func (w *programs) reload() {
 	} else {
 		fail("MCP servers", err)
 	}
-	p.Live.RefreshSkills()
+	p.refreshExtensions()
 	said := p.ofProject
 	p.ofProject = p.Project().Notices()
 	for _, e := range p.ofProject {
@@ -93,7 +93,7 @@ func (w *programs) watch(watcher *fswatch.Watcher, watched map[string]bool) {
 func (p *Program) RereadExtensions() func() {
 	programs := newPrograms(p)
 	return func() {
-		p.Live.RefreshSkills()
+		p.refreshExtensions()
 		if changedSince(programs.places(), programs.began) {
 			programs.reload()
 		}
@@ -122,7 +122,7 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 			var began time.Time
 			dirs, began = p.files.WatchedDirs()
 			if added := watchNew(watcher, watched, dirs); len(added) > 0 && !first || changedSince(added, began) {
-				p.Live.RefreshSkills() // something may have come before it was watched
+				p.refreshExtensions() // something may have come before it was watched
 			}
 		case <-programs.quiet.C:
 			programs.reload()
@@ -132,11 +132,11 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 				delete(watched, e.Name)
 			}
 			if concernsExtensions(e, dirs) {
-				p.Live.RefreshSkills()
+				p.refreshExtensions()
 			}
 			programs.concern(e)
 		case <-watcher.Lost:
-			p.Live.RefreshSkills()
+			p.refreshExtensions()
 			programs.quiet.Reset(settle)
 		}
 	}

@@ -15,6 +15,12 @@
 // All texts may come from a file, a server or a model: who draws them makes them harmless.
 package show
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
 // Answer holds what a command answers with: at most one of the shapes. The zero Answer has nothing to
 // show.
 type Answer struct {
@@ -88,6 +94,12 @@ type Row struct {
 	More  []string `json:"preview,omitempty"` // all that is known of it, shown before a deed is chosen
 	Whole bool     `json:"whole,omitempty"`   // the first deed needs the end of More to have been on the screen
 	Deeds []Deed   `json:"deeds,omitempty"`
+}
+
+// IDOf returns a short id for a row that is what texts say together.
+func IDOf(all ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
+	return hex.EncodeToString(sum[:4])
 }
 
 // Deed is something that can be done with a row, or a choice of a question: another command.

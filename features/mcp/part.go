@@ -76,7 +76,7 @@ func (p resources) Brief(ctx context.Context, b turn.Briefing) {
 	}
 	for _, problem := range problems {
 		problem = b.Redact(problem)
-		b.Warn(event.Warning{Text: problem, Code: "mcp", NextStep: "/mcp shows the servers"})
+		b.Publish(event.Warning{Text: problem, Code: "mcp", NextStep: "/mcp shows the servers"})
 		text.WriteString("\n[" + inert(problem) + "]")
 	}
 	b.Tell(reminder.Resources, text.String(), images...)

@@ -1,20 +1,19 @@
-// Package skills holds the skills and custom commands of a session: which ones there are now, who
-// may be told of them, and what a person sees of that.
-//
-//	book := skills.NewBook(ctx, &work, events, skills.Options{Read: read})
-//	book.Await(ctx)
-//	s, ok := book.Find("review")
+// Package skills gives a session skills and custom commands: it reads them, tells the model which there are, loads the
+// texts of those that a person or the model calls, and lists them. Their files are those of package skill.
 package skills
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/stream"
+	"buddy/agent/lostlimit"
+	"buddy/agent/turn"
 	"buddy/extensions"
 	"buddy/extensions/skill"
 )
@@ -33,134 +32,124 @@ type Options struct {
 	// Read finds the skills; nil: there are none. It is called before the first request, after
 	// each compaction and each Refresh, and takes a few seconds at most.
 	Read func(context.Context) (Set, error)
-	// Below looks for skills in folders of Workspace, which Read finds from then on, and reports
+	// Below looks for skills in folders of the workspace, which Read finds from then on, and reports
 	// whether it knows more than before; nil: there are none.
-	Below     func(ctx context.Context, dirs []string) (found bool, err error)
-	Workspace string // of the first target, which the runtime fills in; absolute, without symbolic links
-	Target    string // the first one, which the runtime fills in
-	// IsFile reports whether a path in the text of a skill, absolute, from ~ or from Workspace on,
+	Below func(ctx context.Context, dirs []string) (found bool, err error)
+	// IsFile reports whether a path in the text of a skill, absolute, from ~ or from the workspace on,
 	// leads to something there; nil: no text attaches files.
 	IsFile func(ctx context.Context, name string) bool
 	Off    []string    // globs of names that are switched off
 	Fill   skill.Facts // what is filled into their texts
-	// NoCommands says why commands in the texts of a project do not run; "" if they may.
-	NoCommands string
+	Away   bool        // the project is not on this machine: commands in its texts do not run
 }
 
-// Book is safe for concurrent use; use NewBook.
+// Book holds the skills of a session, and is a part of its exchanges. It is safe for concurrent use; use New.
 type Book struct {
+	turn.Nothing
 	o      Options
-	stream *stream.Stream
-	whole  context.Context // of the session
-	work   *sync.WaitGroup
+	s      turn.Session // that it is a part of
 	once   sync.Once
 	first  chan struct{} // closed when they were read for the first time
+	reopen sync.Once     // the folders of skills that an earlier process loaded
+	below  below
+	stale  atomic.Bool // a reading is due
 
-	reading sync.Mutex // held while they are read, one reading after the other
+	reading sync.Mutex // held while files are read, one reading after the other
 
 	mu       sync.Mutex // guards all below
 	set      Set
-	lost     Lost            // what the person knows of Problems
-	stale    bool            // a reading is due
+	lost     lostlimit.Said  // what the person knows of Problems
 	switched map[string]bool // on or off in this session, by name
 	used     map[string]int  // how often, by name
 	listed   []event.CustomCommand
-	below    below
 }
 
-// NewBook returns a book of which nothing was read. What is read in the background ends with ctx
-// and is counted by work.
-func NewBook(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, o Options) *Book {
+// New returns a book of which nothing was read.
+func New(o Options) *Book {
 	return &Book{
-		o: o, stream: s, whole: ctx, work: work, first: make(chan struct{}), switched: make(map[string]bool), used: make(map[string]int),
+		o: o, first: make(chan struct{}), switched: make(map[string]bool), used: make(map[string]int),
 		below: below{folders: make(map[string]bool), asked: make(map[string]string)},
 	}
 }
 
-// Replay feeds a stored event of an earlier process.
-func (b *Book) Replay(e event.Event) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if p, ok := e.(event.SkillLoaded); ok {
-		b.used[p.Name]++
+// Name returns "skills".
+func (*Book) Name() string { return "skills" }
+
+// Begin lets the skills be read when the session starts.
+func (b *Book) Begin(s turn.Session) {
+	b.s = s
+	s.Stream.Observe(b.see)
+}
+
+// see takes up an event as it happens.
+func (b *Book) see(env event.Envelope) {
+	switch env.Payload.(type) {
+	case event.SessionCreated, event.SessionResumed:
+		b.readEarly()
+	case event.ContextCompacted:
+		b.stale.Store(true)
+	default:
+		b.below.see(env.Payload, b.s.Target)
 	}
-	b.replayFile(e)
 }
 
-// Fill returns what is filled into the texts of skills.
-func (b *Book) Fill() skill.Facts { return b.o.Fill }
-
-// NoCommands returns why commands in the texts of a project do not run, "" if they may.
-func (b *Book) NoCommands() string { return b.o.NoCommands }
-
-// IsFile reports whether a path in the text of a skill leads to something.
-func (b *Book) IsFile(ctx context.Context, name string) bool {
-	return b.o.IsFile != nil && b.o.IsFile(ctx, name)
+// Replay feeds a stored event of an earlier process.
+func (b *Book) Replay(env event.Envelope) {
+	if p, ok := env.Payload.(event.SkillLoaded); ok {
+		b.countUse(p.Name)
+	}
+	b.below.see(env.Payload, b.s.Target)
 }
 
-// Used counts a use of a skill.
-func (b *Book) Used(name string) {
+// countUse counts a use of a skill.
+func (b *Book) countUse(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used[name]++
 }
 
-// ReadEarly begins to read the skills, once, while the person still types.
-func (b *Book) ReadEarly() {
+// readEarly begins to read the skills, once, while the person still types.
+func (b *Book) readEarly() {
 	if b.o.Read == nil {
 		return
 	}
 	b.once.Do(func() {
-		b.work.Go(func() {
-			b.searchAgain()
-			b.read(b.whole)
+		b.s.Work.Go(func() {
+			b.lookBelow(b.s.Context, maxRecent)
+			b.read(b.s.Context)
 			close(b.first)
-			if b.isStale() { // a Refresh came meanwhile: perhaps for what had been read already
-				b.read(b.whole)
+			if b.stale.Load() { // a Refresh came meanwhile: perhaps for what had been read already
+				b.read(b.s.Context)
 			}
 		})
 	})
 }
 
-// Await waits until the skills are read as they are now, or ctx ends.
-func (b *Book) Await(ctx context.Context) {
+// await waits until the skills are read as they are now, or ctx ends.
+func (b *Book) await(ctx context.Context) {
 	if b.o.Read == nil {
 		return
 	}
-	b.ReadEarly()
+	b.readEarly()
 	select {
 	case <-b.first:
 	case <-ctx.Done():
 		return
 	}
-	if b.isStale() {
+	b.lookBelow(ctx, maxFiles)
+	if b.stale.Load() {
 		b.read(ctx)
 	}
 }
 
-// isStale reports whether a reading is due.
-func (b *Book) isStale() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.stale
-}
-
-// Stale lets the skills be read again before the next request.
-func (b *Book) Stale() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stale = true
-}
-
 // Refresh reads the skills again, in the background, because files have changed.
 func (b *Book) Refresh() {
-	if b.whole.Err() != nil {
-		return
-	}
-	b.Stale()
+	b.stale.Store(true)
 	select {
 	case <-b.first:
-		b.work.Go(func() { b.read(b.whole) })
+		if b.s.Context.Err() == nil {
+			b.s.Work.Go(func() { b.read(b.s.Context) })
+		}
 	default: // after the first reading it is seen that another one is due
 	}
 }
@@ -170,8 +159,7 @@ func (b *Book) read(ctx context.Context) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
 	b.mu.Lock()
-	fresh := !b.stale && b.set.Skills != nil
-	b.stale = false
+	fresh := !b.stale.Swap(false) && b.set.Skills != nil
 	b.mu.Unlock()
 	if fresh {
 		return
@@ -179,8 +167,8 @@ func (b *Book) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	set, err := b.o.Read(ctx)
-	if err != nil && b.whole.Err() == nil {
-		b.stream.Publish(0, 0, event.Warning{Text: "skills and commands were not all read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
+	if err != nil && b.s.Context.Err() == nil {
+		b.s.Stream.Publish(0, 0, event.Warning{Text: "skills and commands were not all read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,8 +176,8 @@ func (b *Book) read(ctx context.Context) {
 		return // what is known is better than nothing
 	}
 	b.set = set
-	b.lost.Say(b.stream, set.Problems)
-	b.wake(b.below.files)
+	b.lost.Tell(b.s.Stream, set.Problems)
+	b.wake(b.below.used())
 	b.publish()
 }
 
@@ -203,7 +191,7 @@ func (b *Book) publish() {
 	}
 	if !slices.Equal(now, b.listed) {
 		b.listed = now
-		b.stream.Publish(0, 0, event.CommandsListed{Commands: now})
+		b.s.Stream.Publish(0, 0, event.CommandsListed{Commands: now})
 	}
 }
 
@@ -223,8 +211,8 @@ func (b *Book) on() []skill.Skill {
 	return slices.DeleteFunc(slices.Clone(b.set.Skills), func(s skill.Skill) bool { return b.off(s.Name) })
 }
 
-// Find returns the skill of a name, unless it is switched off.
-func (b *Book) Find(name string) (skill.Skill, bool) {
+// find returns the skill of a name, unless it is switched off.
+func (b *Book) find(name string) (skill.Skill, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := b.on()
@@ -236,7 +224,7 @@ func (b *Book) Find(name string) (skill.Skill, bool) {
 
 // Commands returns the skills and custom commands that a person may call, once they are read.
 func (b *Book) Commands(ctx context.Context) []event.CustomCommand {
-	b.Await(ctx)
+	b.await(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.listed)
@@ -244,14 +232,14 @@ func (b *Book) Commands(ctx context.Context) []event.CustomCommand {
 
 // LeftOut returns the files that were left out, or of which something was, once they are read.
 func (b *Book) LeftOut(ctx context.Context) []extensions.Problem {
-	b.Await(ctx)
+	b.await(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.set.Problems)
 }
 
-// Names returns the names of the skills that a model may load.
-func (b *Book) Names() []string {
+// names returns the names of the skills that a model may load.
+func (b *Book) names() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var names []string
@@ -263,26 +251,26 @@ func (b *Book) Names() []string {
 	return names
 }
 
-// Lines returns what a model is told of the skills, for a window of so many tokens.
-func (b *Book) Lines(window int) []skill.Line {
+// lines returns what a model is told of the skills, for a window of so many tokens.
+func (b *Book) lines(window int) []skill.Line {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return skill.Lines(b.on(), window, b.used)
 }
 
 // Switch switches a skill on or off for this session, and says so.
-func (b *Book) Switch(name string, on bool) {
+func (b *Book) Switch(name string, on bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !slices.ContainsFunc(b.set.Skills, func(s skill.Skill) bool { return s.Name == name }) {
-		b.stream.Reject("there is no skill %q (/skills lists them all)", name)
-		return
+		return fmt.Errorf("there is no skill %q (/skills lists them all)", name)
 	}
 	b.switched[name] = on
 	text := name + " is on in this session"
 	if !on {
 		text = name + " is off in this session; [skills] off in your settings switches it off in all"
 	}
-	b.stream.Publish(0, 0, event.Notice{Text: text, Code: "skills"})
+	b.s.Stream.Publish(0, 0, event.Notice{Text: text, Code: "skills"})
 	b.publish()
+	return nil
 }

@@ -1,4 +1,4 @@
-package turn
+package skills
 
 import (
 	"context"
@@ -12,66 +12,54 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/inject"
 	"buddy/agent/reminder"
+	"buddy/agent/turn"
 	"buddy/extensions"
 	"buddy/extensions/skill"
 	"buddy/texts"
 	"buddy/tools"
 )
 
-// skillTexts tells an exchange of skills.
-type skillTexts struct {
-	*Loop
-	x *Exchange
-}
-
-// tellSkills brings the conversation up to date with the skills before a request, if the model can load one or the person
-// call one.
-func tellSkills(ctx context.Context, b Briefing) {
-	texts := skillTexts{b.l, b.x}
-	texts.preload(ctx)
-	if _, err := b.l.p.Selection.Tools().Lookup("skill"); err == nil || b.l.agent.Type == "" {
-		texts.tell(ctx)
+// Brief brings the conversation up to date with the skills before a request, if the model can load one or the person
+// call one: which ones there are, the texts that a compaction took out, and those that the person has called.
+func (b *Book) Brief(ctx context.Context, to turn.Briefing) {
+	b.preload(ctx, to)
+	if !to.Has("skill") && to.Subagent() {
+		return
 	}
-}
-
-// tell brings the conversation up to date with the skills before a request: which ones
-// there are, the texts that a compaction took out, and those that the person has called.
-func (l skillTexts) tell(ctx context.Context) {
-	l.p.Skills.Await(ctx)
+	b.await(ctx)
 	if ctx.Err() != nil {
 		return
 	}
-	if !(Briefing{l.Loop, l.x}).Short() { // else the person alone can call them
-		window := l.p.Selection.KnownWindow() // 0: nobody knows
+	if !to.Short() { // else the person alone can call them
 		list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
-		for _, line := range l.p.Skills.Lines(window) {
+		for _, line := range b.lines(to.Window()) {
 			list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
 		}
-		l.x.talk.Tell(l.x.task, list)
+		to.List(list)
 	}
-	l.reopen.Do(func() { l.reopenFolders() })
-	l.restore()
-	for _, line := range l.x.talk.TakeCalls() {
-		l.call(ctx, line)
+	b.reopen.Do(func() { b.reopenFolders(to) })
+	b.restore(to)
+	for _, line := range to.Conversation().TakeCalls() {
+		b.call(ctx, to, line)
 	}
 }
 
 // call tells the model the text of a skill that a person called, if the line calls one.
-func (l skillTexts) call(ctx context.Context, line string) {
+func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	name, args, ok := skill.Call(line)
 	if !ok {
 		return
 	}
-	s, ok := l.p.Skills.Find(name)
+	s, ok := b.find(name)
 	if !ok || !s.Typed {
 		return
 	}
-	text := loading{l.Loop, l.x, s, args}.text(ctx)
+	text := loading{b, to.Access, s, args}.text(ctx)
 	if ctx.Err() != nil {
 		return // the prompt was taken back; nothing was promised of it
 	}
-	l.p.Skills.Used(s.Name)
-	l.x.talk.LoadSkill(l.x.task, 0, event.SkillLoaded{
+	b.countUse(s.Name)
+	to.Conversation().LoadSkill(to.Task(), 0, event.SkillLoaded{
 		Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Line: line,
 		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + text,
 	})
@@ -86,23 +74,24 @@ func toAgent(s skill.Skill) string {
 }
 
 // preload gives a subagent the texts of skills before its first request.
-func (l skillTexts) preload(ctx context.Context) {
-	if len(l.agent.Skills) == 0 || l.x.turns > 0 {
+func (b *Book) preload(ctx context.Context, to turn.Briefing) {
+	agent := to.Agent()
+	if len(agent.Skills) == 0 || !to.First() {
 		return
 	}
-	l.p.Skills.Await(ctx)
-	for _, name := range l.agent.Skills {
-		s, ok := l.p.Skills.Find(name)
+	b.await(ctx)
+	for _, name := range agent.Skills {
+		s, ok := b.find(name)
 		if !ok {
-			l.p.Stream.Publish(l.x.task, 0, event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, l.agent.Type), Code: "agents"})
+			to.Publish(event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, agent.Type), Code: "agents"})
 			continue
 		}
-		text := loading{l.Loop, l.x, s, ""}.text(ctx)
+		text := loading{b, to.Access, s, ""}.text(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		l.p.Skills.Used(s.Name)
-		l.x.talk.LoadSkill(l.x.task, 0, event.SkillLoaded{
+		b.countUse(s.Name)
+		to.Conversation().LoadSkill(to.Task(), 0, event.SkillLoaded{
 			Name: s.Name, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Text: "For your work:\n" + text,
 		})
 	}
@@ -123,24 +112,28 @@ func readingRules(s skill.Skill) []action.Rule {
 }
 
 // reopenFolders allows to read the files of the skills that an earlier process loaded.
-func (l skillTexts) reopenFolders() {
-	for _, was := range l.x.talk.LoadedSkills() {
-		if s, ok := l.p.Skills.Find(was.Name); ok {
-			l.p.Approvals.Permit(readingRules(s)...)
+func (b *Book) reopenFolders(to turn.Briefing) {
+	for _, was := range to.Conversation().LoadedSkills() {
+		if s, ok := b.find(was.Name); ok {
+			to.Approvals().Permit(readingRules(s)...)
 		}
 	}
 }
 
-// loadSkill returns the text of a skill for the model that asked for it.
-func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args string) (string, error) {
-	book := b.loop.p.Skills
-	book.Await(ctx)
-	s, ok := book.Find(strings.ToLower(strings.TrimPrefix(name, "/")))
+// Equip lets a call load a skill.
+func (b *Book) Equip(a turn.Asking, call *tools.Call) {
+	call.Skill = func(ctx context.Context, name, args string) (string, error) { return b.load(ctx, a, call, name, args) }
+}
+
+// load returns the text of a skill for the model that asked for it with a call.
+func (b *Book) load(ctx context.Context, a turn.Asking, call *tools.Call, name, args string) (string, error) {
+	b.await(ctx)
+	s, ok := b.find(strings.ToLower(strings.TrimPrefix(name, "/")))
 	if !ok || !s.Listed && s.Origin != extensions.BuiltIn {
-		return "", fmt.Errorf("there is no skill %q to load (have: %s)", texts.ClipBytes(name, 100), strings.Join(book.Names(), ", "))
+		return "", fmt.Errorf("there is no skill %q to load (have: %s)", texts.ClipBytes(name, 100), strings.Join(b.names(), ", "))
 	}
-	now := loading{b.loop, b.x, s, args}
-	if slices.Contains(b.x.talk.LoadedSkills(), conversation.LoadedSkill{Name: s.Name, Args: args, Sum: s.Sum}) {
+	now, talk := loading{b, a.Access, s, args}, a.Conversation()
+	if slices.Contains(talk.LoadedSkills(), conversation.LoadedSkill{Name: s.Name, Args: args, Sum: s.Sum}) {
 		now.lend()
 		now.restrict()
 		return "You have the text of " + s.Name + " already; it has not changed.", nil
@@ -149,15 +142,15 @@ func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args strin
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	book.Used(s.Name)
+	b.countUse(s.Name)
 	if s.Agent != "" {
-		res := b.runAgent(ctx, call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: text, Background: new(bool)}, nil)
+		res := call.Agent(ctx, *call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: text, Background: new(bool)})
 		if res.IsError {
 			return "", errors.New(res.Content)
 		}
 		return res.Content, nil
 	}
-	b.x.talk.LoadSkill(b.x.task, b.turn, event.SkillLoaded{Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByModel})
+	talk.LoadSkill(a.Task(), a.Turn(), event.SkillLoaded{Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByModel})
 	return text, nil
 }
 
@@ -167,15 +160,15 @@ const maxRestored = 5 * skill.MaxBody
 
 // restore tells the model again the texts that a compaction took out, those loaded last
 // first, without running their commands again.
-func (l skillTexts) restore() {
+func (b *Book) restore(to turn.Briefing) {
 	var names, texts []string
 	size := 0
-	for _, was := range slices.Backward(l.x.talk.LoadedSkills()) {
-		s, ok := l.p.Skills.Find(was.Name)
+	for _, was := range slices.Backward(to.Conversation().LoadedSkills()) {
+		s, ok := b.find(was.Name)
 		if !was.Gone || !ok {
 			continue
 		}
-		text := s.Wrap(l.o.Redact.Text(s.Expand(was.Args, l.p.Skills.Fill(), func(string) string { return "[what a command gave stood here]" })))
+		text := s.Wrap(to.Redact(s.Expand(was.Args, b.o.Fill, func(string) string { return "[what a command gave stood here]" })))
 		if s.Origin == extensions.Project || s.Origin == extensions.Plugin {
 			text = inject.Defuse(text, inject.Scan(text))
 		}
@@ -185,7 +178,7 @@ func (l skillTexts) restore() {
 		names, texts = append(names, was.Name), append(texts, text)
 	}
 	if len(names) > 0 {
-		l.x.talk.Attach(l.x.task, 0, event.ReminderAttached{
+		to.Conversation().Attach(to.Task(), 0, event.ReminderAttached{
 			Kinds: []string{reminder.SkillTexts}, Names: names,
 			Text: reminder.Wrap("Skills that were loaded before the conversation was shortened:\n" + strings.Join(texts, "\n")),
 		})

@@ -1,4 +1,4 @@
-package compose
+package skills
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/agent/policy"
-	"buddy/agent/skills"
 	"buddy/app/apptest"
 	"buddy/app/project"
 	"buddy/app/slash"
@@ -54,12 +53,10 @@ func writeAll(t *testing.T, dir, home string, files map[string]string) {
 	}
 }
 
-// found reads the skills of a session in dir.
-func found(t *testing.T, dir string, there *file.Workspace, local bool) (skills.Set, map[string]skill.Skill) {
+// found reads the skills of a session.
+func found(t *testing.T, there *file.Workspace, local bool) (Set, map[string]skill.Skill) {
 	t.Helper()
-	p := &Program{files: project.NewExtensions(there, local)}
-	p.Config.Project.Dir = dir
-	set, err := p.readSkills(t.Context())
+	set, err := Find(t.Context(), project.NewExtensions(there, local))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +106,7 @@ func TestWhoseSkillItIs(t *testing.T) {
 		".claude/skills/only-theirs/SKILL.md":  "only theirs",
 		"~/.agents/skills/from-other/SKILL.md": "from another agent",
 	})
-	set, all := found(t, dir, here(t, dir), true)
+	set, all := found(t, here(t, dir), true)
 	for name, want := range map[string]string{
 		"commit": "mine", "project:commit": "theirs", "fix": "my fix", "project:fix": "their fix", "project:help": "their help",
 		"project:exit": "their exit, which is another name of quit", "only-theirs": "only theirs", "from-other": "from another agent",
@@ -152,7 +149,7 @@ func TestTrustOfSkills(t *testing.T) {
 	}
 	dir := projectOf(t, files)
 	acts := func() string {
-		_, all := found(t, dir, here(t, dir), true)
+		_, all := found(t, here(t, dir), true)
 		var names []string
 		for _, name := range []string{"own", "theirs", "grants", "harmless"} {
 			if all[name].Acts {
@@ -191,52 +188,26 @@ func TestSkillsOfATarget(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	writeAll(t, s.Dir, "", map[string]string{"shop/.git/HEAD": "", "shop/.claude/skills/theirs/SKILL.md": "!`hostname`", "shop/.claude/commands/git/pr.md": "pr", "shop/web/.buddy/skills/below/SKILL.md": "below", "shop/api/x": ""})
 	there := file.NewTargetWorkspace(s.Host(t), "web", filepath.Join(s.Dir, "shop"), policy.Secret)
-	_, all := found(t, "", there, false)
+	_, all := found(t, there, false)
 	if all["own"].Body != "mine" || all["theirs"].Body != "!`hostname`" || all["git:pr"].Body != "pr" || all["not-there"].Body != "" {
 		t.Errorf("%d skills: %+v", len(all), all)
 	}
 	if all["theirs"].Acts {
 		t.Error("a project on a target may act")
 	}
-	p := &Program{files: project.NewExtensions(there, false)}
-	if found, err := p.files.LookBelow(t.Context(), []string{there.Root() + "/api", there.Root() + "/web"}); !found || err != nil {
+	files := project.NewExtensions(there, false)
+	if found, err := files.LookBelow(t.Context(), []string{there.Root() + "/api", there.Root() + "/web"}); !found || err != nil {
 		t.Errorf("%v, %v", found, err)
 	}
-	if again, err := p.files.LookBelow(t.Context(), []string{there.Root() + "/web"}); again || err != nil {
+	if again, err := files.LookBelow(t.Context(), []string{there.Root() + "/web"}); again || err != nil {
 		t.Errorf("found again: %v, %v", again, err)
 	}
-	set, err := p.readSkills(t.Context())
+	set, err := Find(t.Context(), files)
 	if err != nil || !slices.ContainsFunc(set.Skills, func(s skill.Skill) bool { return s.Name == "below" }) {
 		t.Errorf("a skill of a folder below: %+v, %v", set, err)
 	}
-	if !p.files.IsFile(t.Context(), ".git/HEAD") || p.files.IsFile(t.Context(), "none") {
+	if !files.IsFile(t.Context(), ".git/HEAD") || files.IsFile(t.Context(), "none") {
 		t.Error("files are looked for elsewhere")
-	}
-}
-
-// TestStyleOfAProject: it is offered, and used only while it is as the person trusted it. What
-// can't be used is said, and the default one taken.
-func TestStyleOfAProject(t *testing.T) {
-	dir := projectOf(t, map[string]string{".claude/output-styles/theirs.md": "Answer in verse."})
-	choose := func() (string, string) {
-		s := &Setup{Target: slash.ThisMachine}
-		s.Config.Project.Dir, s.Config.Agent.Style = dir, "theirs"
-		chosen := s.chooseStyle()
-		return chosen.Text, strings.Join(s.Notices, " ")
-	}
-	if text, said := choose(); text != "" || !strings.Contains(said, "you have not trusted it") {
-		t.Errorf("%q, %q", text, said)
-	}
-	parts := partsOf(t, dir, 1)
-	if err := project.TrustStore().TrustParts(dir, parts...); err != nil {
-		t.Fatal(err)
-	}
-	if text, said := choose(); text != "Answer in verse." || said != "" {
-		t.Errorf("%q, %q", text, said)
-	}
-	writeAll(t, dir, "", map[string]string{".claude/output-styles/theirs.md": "Answer in prose."})
-	if text, said := choose(); text != "" || !strings.Contains(said, "changed since you trusted it") {
-		t.Errorf("%q, %q", text, said)
 	}
 }
 
@@ -246,11 +217,10 @@ func TestNoExtensionsReadOnce(t *testing.T) {
 	dir := projectOf(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := &Program{files: project.NewExtensions(here(t, dir), true)}
-	if _, err := p.readSkills(ctx); err == nil {
+	if _, err := Find(ctx, project.NewExtensions(here(t, dir), true)); err == nil {
 		t.Error("a reading that was cancelled did not fail")
 	}
-	set, all := found(t, dir, here(t, dir), true)
+	set, all := found(t, here(t, dir), true)
 	if len(all) != 4 || len(set.Problems) != 0 {
 		t.Errorf("%d skills, %v", len(all), set.Problems)
 	}

@@ -1,4 +1,4 @@
-package skills
+package lostlimit
 
 import (
 	"testing"
@@ -18,12 +18,12 @@ func TestLostLimitsAreSaidOnce(t *testing.T) {
 			said = append(said, w.Text)
 		}
 	})
-	var l Lost
+	var l Said
 	lost := extensions.Problem{Kind: extensions.Agent, File: "a.md", Reason: "r", Limits: true}
-	l.Say(s, []extensions.Problem{lost, {Kind: extensions.Agent, File: "b.md", Reason: "no text"}})
-	l.Say(s, []extensions.Problem{lost})
+	l.Tell(s, []extensions.Problem{lost, {Kind: extensions.Agent, File: "b.md", Reason: "no text"}})
+	l.Tell(s, []extensions.Problem{lost})
 	lost.Line = 3
-	l.Say(s, []extensions.Problem{lost})
+	l.Tell(s, []extensions.Problem{lost})
 	if len(said) != 2 || said[0] != "agent a.md: left out: r" || said[1] != "agent a.md:3: left out: r" {
 		t.Errorf("%q", said)
 	}
