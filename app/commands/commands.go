@@ -71,6 +71,8 @@ func (s *Session) busy() error {
 // handler runs a command. An error says why the command did nothing.
 type handler func(ctx context.Context, s *Session, args []string) (show.Answer, error)
 
+type verb = feature.Verb[*Session]
+
 var handlers = make(map[string]handler)
 
 // add adds a row to the table.
@@ -129,39 +131,6 @@ func overFiles(list func(context.Context, *Session) (*feature.FileList, error)) 
 
 // textOf returns arguments as the text that was typed.
 func textOf(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }
-
-// verb is something that the first argument of a command can ask for.
-type verb struct {
-	name, args string // args says what it takes, "" nothing
-	run        handler
-}
-
-// verbs returns the handler of a command that does what its first argument says, the first of all without one.
-func verbs(command string, all ...verb) handler {
-	return func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
-		wanted := all[0].name
-		if len(args) > 0 {
-			wanted, args = strings.ToLower(args[0]), args[1:]
-		}
-		for len(args) > 0 && args[0] == "" { // several blanks were typed
-			args = args[1:]
-		}
-		var names []string
-		for _, v := range all {
-			if names = append(names, v.name); v.name != wanted {
-				continue
-			}
-			switch {
-			case len(args) == 0 && v.args != "" && v.args[0] != '[':
-				return show.Answer{}, fmt.Errorf("%s %s needs %s", command, v.name, v.args)
-			case len(args) > 0 && v.args == "":
-				return show.Answer{}, fmt.Errorf("%s %s takes nothing more, such as %q", command, v.name, strings.Join(args, " "))
-			}
-			return v.run(ctx, s, args)
-		}
-		return show.Answer{}, fmt.Errorf("%q is not known (have: %s)", wanted, strings.Join(names, ", "))
-	}
-}
 
 // readSession passes the events of the session to f until that returns false.
 func readSession(s *Session, f func(event.Envelope) bool) error {

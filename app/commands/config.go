@@ -13,6 +13,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/features/feature"
 	"buddy/texts"
 )
 
@@ -20,7 +21,7 @@ func init() {
 	add(slash.Command{
 		Name: "config", Means: []string{"settings", "preferences", "options"}, Args: "[edit|set KEY [VALUE]]", Brief: "settings, and where they come from", Early: true,
 		Help: "the settings and where each comes from, to look at and to change; changes one in your file, or takes it out; opens your file in your editor",
-	}, verbs("config", verb{"show", "", showSettings}, verb{"edit", "", editSettings}, verb{"set", "KEY [VALUE]", changeSetting}))
+	}, feature.Verbs("config", verb{Name: "show", Run: showSettings}, verb{Name: "edit", Run: editSettings}, verb{Name: "set", Args: "KEY [VALUE]", Run: changeSetting}))
 }
 
 // showSettings shows the files that settings come from, and all settings. They are read again: a file may have changed

@@ -13,6 +13,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -21,19 +22,19 @@ func init() {
 	add(slash.Command{
 		Name: "memory", Args: "[why ID|edit ID TEXT|keep ID|share ID|forget ID|accept ID|reject ID|undo|off]", Brief: "what you taught buddy",
 		Help: "what you taught: rules, corrections and facts with their sources; proposals to accept; takes back what was learned last; off for this session",
-	}, verbs(
+	}, feature.Verbs(
 		"memory",
-		verb{"list", "", onMemory(listMemory)},
-		verb{"why", "ID", onMemory(whyRemembered)},
-		verb{"add", "[--scope folder|person|team] [--kind rule|correction|fact] [--paths GLOBS] [--target NAME] TEXT", onMemory(addMemory)},
-		verb{"edit", "ID TEXT", onEntry((*memory.Store).Edit, "now: ")},
-		verb{"keep", "ID", onEntry(withoutText((*memory.Store).Confirm), "confirmed today: ")},
-		verb{"share", "ID", onEntry(withoutText((*memory.Store).Share), "shared with the team: ")},
-		verb{"forget", "ID", onEntry(withoutText((*memory.Store).Forget), "")},
-		verb{"accept", "ID [TEXT]", onEntry((*memory.Store).Accept, "remembered: ")},
-		verb{"reject", "ID", onMemory(rejectMemory)},
-		verb{"undo", "", onMemory(undoMemory)},
-		verb{"off", "", onMemory(memoryOff)},
+		verb{Name: "list", Run: onMemory(listMemory)},
+		verb{Name: "why", Args: "ID", Run: onMemory(whyRemembered)},
+		verb{Name: "add", Args: "[--scope folder|person|team] [--kind rule|correction|fact] [--paths GLOBS] [--target NAME] TEXT", Run: onMemory(addMemory)},
+		verb{Name: "edit", Args: "ID TEXT", Run: onEntry((*memory.Store).Edit, "now: ")},
+		verb{Name: "keep", Args: "ID", Run: onEntry(withoutText((*memory.Store).Confirm), "confirmed today: ")},
+		verb{Name: "share", Args: "ID", Run: onEntry(withoutText((*memory.Store).Share), "shared with the team: ")},
+		verb{Name: "forget", Args: "ID", Run: onEntry(withoutText((*memory.Store).Forget), "")},
+		verb{Name: "accept", Args: "ID [TEXT]", Run: onEntry((*memory.Store).Accept, "remembered: ")},
+		verb{Name: "reject", Args: "ID", Run: onMemory(rejectMemory)},
+		verb{Name: "undo", Run: onMemory(undoMemory)},
+		verb{Name: "off", Run: onMemory(memoryOff)},
 	))
 	add(slash.Command{
 		Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Brief: "keep a rule for later sessions",

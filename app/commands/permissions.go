@@ -16,7 +16,7 @@ func init() {
 	add(slash.Command{
 		Name: "permissions", Args: "[list|delete ID]", Brief: "the rules that allow, ask or deny", Means: []string{"allow", "deny", "allowed-tools"},
 		Help: "the rules that apply, of this session and of your settings; deletes them",
-	}, verbs("permissions", verb{"list", "", listRules}, verb{"delete", "ID", deleteRule}))
+	}, feature.Verbs("permissions", verb{Name: "list", Run: listRules}, verb{Name: "delete", Args: "ID", Run: deleteRule}))
 }
 
 // listRules lists the rules that apply, deny before ask before allow.

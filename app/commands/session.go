@@ -13,6 +13,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/features/feature"
 	"buddy/sessions"
 	"buddy/views/markup"
 )
@@ -22,15 +23,15 @@ func init() {
 		Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Brief: "resume, fork, rename or search sessions", Early: true, Use: 2,
 		Means: []string{"fork", "branch", "history", "continue", "sessions"},
 		Help:  "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list",
-	}, verbs(
+	}, feature.Verbs(
 		"session",
-		verb{"list", "", listSessions},
-		verb{"new", "", newSession},
-		verb{"resume", "ID", resumeSession},
-		verb{"rename", "[TITLE]", renameSession},
-		verb{"search", "TEXT", searchSessions},
-		verb{"fork", "[N]", forkSession},
-		verb{"export", "ID", exportSession},
+		verb{Name: "list", Run: listSessions},
+		verb{Name: "new", Run: newSession},
+		verb{Name: "resume", Args: "ID", Run: resumeSession},
+		verb{Name: "rename", Args: "[TITLE]", Run: renameSession},
+		verb{Name: "search", Args: "TEXT", Run: searchSessions},
+		verb{Name: "fork", Args: "[N]", Run: forkSession},
+		verb{Name: "export", Args: "ID", Run: exportSession},
 	))
 	add(slash.Command{
 		Name: "clear", Brief: "start a new conversation", Early: true, Use: 3, Means: []string{"reset"},

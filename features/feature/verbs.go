@@ -1,0 +1,42 @@
+package feature
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"buddy/app/show"
+)
+
+// Verb is something that the first argument of a command can ask for. S is what the command works on.
+type Verb[S any] struct {
+	Name, Args string // Args says what it takes, "" nothing
+	Run        func(ctx context.Context, s S, args []string) (show.Answer, error)
+}
+
+// Verbs returns what runs a command that does what its first argument says, the first of all without one.
+func Verbs[S any](command string, all ...Verb[S]) func(context.Context, S, []string) (show.Answer, error) {
+	return func(ctx context.Context, s S, args []string) (show.Answer, error) {
+		wanted := all[0].Name
+		if len(args) > 0 {
+			wanted, args = strings.ToLower(args[0]), args[1:]
+		}
+		for len(args) > 0 && args[0] == "" { // several blanks were typed
+			args = args[1:]
+		}
+		var names []string
+		for _, v := range all {
+			if names = append(names, v.Name); v.Name != wanted {
+				continue
+			}
+			switch {
+			case len(args) == 0 && v.Args != "" && v.Args[0] != '[':
+				return show.Answer{}, fmt.Errorf("%s %s needs %s", command, v.Name, v.Args)
+			case len(args) > 0 && v.Args == "":
+				return show.Answer{}, fmt.Errorf("%s %s takes nothing more, such as %q", command, v.Name, strings.Join(args, " "))
+			}
+			return v.Run(ctx, s, args)
+		}
+		return show.Answer{}, fmt.Errorf("%q is not known (have: %s)", wanted, strings.Join(names, ", "))
+	}
+}
