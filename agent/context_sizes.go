@@ -34,8 +34,8 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest 
 	}
 	chars = min(chars, parts[0].chars) // it is a part of the system prompt
 	parts[0].chars -= chars
-	if r.opts.Memory != nil { // told with the files
-		parts[2].chars = min(r.opts.Memory.Told(), chars)
+	if told := r.opts.Memory.Told; told != nil { // with the files
+		parts[2].chars = min(told(), chars)
 	}
 	parts[1].chars = chars - parts[2].chars
 	for _, f := range files {

@@ -147,12 +147,19 @@ type Prompts struct {
 	// InstructionsOf reads those of folders below Policy.Workspace in which the model has used a file;
 	// nil: they are not read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
+	Memory         Memory
 	// Breakpoints end the prefixes of a request that a provider caches, if it is told what to cache: indexes of system
 	// messages, of which the first is the prompt with the instruction files and the second the summary; nil is the last one.
 	Breakpoints []int
 	// Dates is the time zone of the date that the first prompt of a conversation carries for
 	// the model, and later ones when it changed; nil: the model is told none.
 	Dates *time.Location
+}
+
+// Memory says, for people, what is remembered of earlier sessions. The zero value says nothing.
+type Memory struct {
+	Report func() string // in one line
+	Told   func() int    // bytes that the instructions have of it
 }
 
 // Secrets say what is hidden.

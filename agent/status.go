@@ -10,7 +10,6 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
-	"buddy/agent/memory"
 	"buddy/agent/reminder"
 	"buddy/agent/subagents"
 	"buddy/texts"
@@ -56,8 +55,8 @@ func Status(r *Runtime) []Section {
 		{"Session", r.ledger.Session()},
 		{"Turns", texts.Count(r.tasks.loop.Turns())},
 		{"This prompt", r.ledger.LastTask()},
-		{"Memory", remembers(r.opts.Memory)},
 	}}
+	remembered(r, &spent)
 	all := []Section{session, who, permissions(r), spent}
 	if agents := r.tasks.agents.report(); len(agents.Facts) > 0 {
 		all = append(all, agents)
@@ -105,8 +104,9 @@ func ContextUse(r *Runtime) []Section {
 		big.add(texts.Count(p.tokens), p.name)
 	}
 	used := Section{Title: "Used", Facts: []Fact{
-		{"Last request", r.ledger.LastRequest()}, {"This prompt", r.ledger.LastTask()}, {"Session", r.ledger.Session()}, {"Memory", remembers(r.opts.Memory)},
+		{"Last request", r.ledger.LastRequest()}, {"This prompt", r.ledger.LastTask()}, {"Session", r.ledger.Session()},
 	}}
+	remembered(r, &used)
 	tools := Section{Title: "Results of tools"}
 	top, more := r.ledger.Tools()
 	for _, u := range top {
@@ -166,12 +166,11 @@ func windowText(tokens int) string {
 	return texts.Count(tokens) + " tokens"
 }
 
-// remembers says what memory has, and how much of it the model was told.
-func remembers(m *memory.Store) string {
-	if m == nil {
-		return "off ([memory] enabled)"
+// remembered adds what is remembered of earlier sessions.
+func remembered(r *Runtime, to *Section) {
+	if report := r.opts.Memory.Report; report != nil {
+		to.add("Memory", report())
 	}
-	return m.Report()
 }
 
 // ModeOf returns how approvals are decided now.

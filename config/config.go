@@ -53,7 +53,6 @@ type Config struct {
 	Plugins  Plugins
 	Sessions Sessions
 	Host     Host
-	Memory   Memory
 
 	Reminders Reminders
 	Rules     []Rule   // in the files' order
@@ -199,7 +198,6 @@ func defaults() Config {
 		Goal:    settings.Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
 		Sessions: Sessions{Location: "auto", IdleExit: 30, Outputs: 2048},
-		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}
 	for _, fill := range owned {

@@ -142,7 +142,6 @@ var sections = append([]section{
 	toolsSection,
 	sandboxSection,
 	remindersSection,
-	memorySection,
 	hooksSection,
 	pluginsSection,
 	sessionsSection,

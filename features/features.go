@@ -4,6 +4,7 @@ package features
 import (
 	"buddy/features/feature"
 	"buddy/features/mcp"
+	"buddy/features/memory"
 	"buddy/features/plan"
 	"buddy/features/review"
 	"buddy/features/skills"
@@ -12,6 +13,7 @@ import (
 // All are the features, in the order in which calls pass their parts.
 var All = []*feature.Feature{
 	mcp.Feature,
+	memory.Feature,
 	plan.Feature,
 	review.Feature,
 	skills.Feature,

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/approval"
 	"buddy/agent/decision"
 	"buddy/agent/event"
@@ -62,6 +63,10 @@ type job struct {
 	changed  []tools.Before       // files
 	hosts    *hostAsks            // of a command in the fence
 	rules    []event.DecisionRule // that decided about it
+
+	// See [Asking.Teaches].
+	known  func(action.Action) action.Memory
+	denied func(context.Context, tools.Call, event.ApprovalAnswered)
 }
 
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
@@ -91,12 +96,13 @@ func (b *batch) plan(c model.ToolCall) *job {
 		j.changed = append(j.changed, files...)
 		return p.Changes.Keep(b.x.task, b.turn, j.call, files)
 	}
-	j.call.Remember = func(ctx context.Context, l tools.Lesson) (string, error) { return propose(ctx, b, l) }
 	j.call.Agent = func(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
 		return b.runAgent(ctx, call, s, j.begun)
 	}
+	asking := Asking{Access{b.loop, b.x, b.turn}, j}
+	asking.Teaches(func(action.Action) (none action.Memory) { return none }, func(context.Context, tools.Call, event.ApprovalAnswered) {})
 	for _, p := range b.loop.o.Parts {
-		p.Equip(Asking{Access{b.loop, b.x, b.turn}}, &j.call)
+		p.Equip(asking, &j.call)
 	}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)

@@ -158,7 +158,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	remember(ctx, b, j, answer)
+	j.denied(ctx, j.call, answer)
 	return refuse(refused(act, v, m, answer))
 }
 

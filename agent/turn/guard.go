@@ -179,13 +179,10 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request {
 	asked := approval.Request{
 		Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: j.call.Planned, Verdict: v, Failed: b.x.setback(j.call.Name),
-		Changed: j.guarded.changed, Hook: b.hookOf(v, m), Agent: b.loop.agent.Label, Most: b.loop.agent.Most,
+		Changed: j.guarded.changed, Hook: b.hookOf(v, m), Agent: b.loop.agent.Label, Most: b.loop.agent.Most, Memory: j.known(j.call.Planned),
 	}
 	if m.Decision == action.Ask {
 		asked.AskedBy = m.By
-	}
-	if b.loop.o.Memory != nil {
-		asked.Memory = b.loop.o.Memory.Asked(j.call.Planned)
 	}
 	return asked
 }

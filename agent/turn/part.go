@@ -6,6 +6,7 @@ import (
 	"path"
 	"sync"
 
+	"buddy/agent/action"
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
@@ -164,7 +165,10 @@ func (a Access) AnswerWith(profile string) (bool, error) {
 }
 
 // Asking is an exchange whose model makes a call.
-type Asking struct{ Access }
+type Asking struct {
+	Access
+	j *job
+}
 
 // Main reports whether the call is made in the main conversation.
 func (a Asking) Main() bool { return a.x.talk.Branch() == 0 }
@@ -184,6 +188,12 @@ func (a Asking) EndWith(text string) {
 	a.x.mu.Lock()
 	defer a.x.mu.Unlock()
 	a.x.got.answer = text
+}
+
+// Teaches lets the person who is asked about the call read what is known of it, and a denial teach. denied is called with what the
+// person has answered, after which nothing ran.
+func (a Asking) Teaches(known func(action.Action) action.Memory, denied func(context.Context, tools.Call, event.ApprovalAnswered)) {
+	a.j.known, a.j.denied = known, denied
 }
 
 // Briefing is an exchange before its next request.

@@ -23,7 +23,6 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
-	"buddy/agent/memory"
 	"buddy/agent/model"
 	"buddy/agent/redact"
 	"buddy/agent/reminder"
@@ -59,7 +58,6 @@ type Features struct {
 	Programs  *hooks.Runner // hooks of the person and the project
 	Durable   Durable       // nil: the journal records what was done
 	Reminders *reminder.Set // what the model is told besides, before each request; nil: nothing, and no kind is switched off
-	Memory    *memory.Store // what the person has taught
 	Parts     []Part        // around a call in this order; who made a part ends it
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"buddy/agent/memory"
 	"buddy/app/commands"
 	"buddy/texts"
 )
@@ -65,8 +64,8 @@ func (s *memoryCLI) add() *cobra.Command {
 			return runCommand(c.Context(), s.cli, append(words, args...)...)
 		},
 	}
-	c.Flags().StringVar(&scope, "scope", string(memory.Folder), "for whom it holds: "+texts.Names(memory.Scopes))
-	c.Flags().StringVar(&kind, "kind", string(memory.Rule), "rule, correction or fact")
+	c.Flags().StringVar(&scope, "scope", "folder", "for whom it holds: person, team, folder")
+	c.Flags().StringVar(&kind, "kind", "rule", "rule, correction or fact")
 	c.Flags().StringSliceVar(&paths, "paths", nil, "only for files that fit these `GLOBS`, such as 'db/**,*.sql'")
 	c.Flags().StringVar(&target, "target", "", "only on this target, such as web-*")
 	return c

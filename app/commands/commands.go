@@ -160,6 +160,9 @@ func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
 		c, _, _, err = compose.LoadConfig(s.Options)
 		a.Config = &c
 	}
+	if s.Program == nil {
+		a.Here = func() (feature.Session, error) { return compose.Here(a.Config) }
+	}
 	return a, err
 }
 

@@ -3,14 +3,37 @@ package commands
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/adrg/xdg"
 
 	"buddy/agent/event"
 	"buddy/app/compose"
 	"buddy/app/slash"
 	"buddy/sessions"
 )
+
+// folderHere makes a new folder with a home of its own the working directory.
+func folderHere(t *testing.T) (dir string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(xdg.Reload) // after the variables are what they were
+	t.Setenv("HOME", filepath.Join(dir, "home"))
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "home", "config"))
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "home", "data"))
+	xdg.Reload()
+	dir = filepath.Join(dir, "work")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	return dir
+}
 
 // withSessions returns commands in a new folder that has a saved session.
 func withSessions(t *testing.T, id, prompt string) (s *Session, sent *[]string) {

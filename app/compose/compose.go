@@ -19,7 +19,6 @@ import (
 
 	"buddy/agent"
 	"buddy/agent/event"
-	"buddy/agent/memory"
 	"buddy/agent/model"
 	"buddy/agent/model/blocks"
 	"buddy/agent/model/demo"
@@ -37,6 +36,7 @@ import (
 	"buddy/features/feature"
 	"buddy/features/lsp"
 	"buddy/features/mcp"
+	"buddy/features/memory"
 	"buddy/features/skills"
 	"buddy/sessions"
 	"buddy/texts/proxies"
@@ -67,7 +67,6 @@ type Program struct {
 	Servers  *mcp.Servers                   // MCP servers
 	Checks   *lsp.Clients                   // of language servers
 	Skills   *skills.Book                   // and custom commands
-	Memory   *memory.Store                  // nil: there is none
 	Parts    map[*feature.Feature]turn.Part // of the features in [features.All] that take part in exchanges
 	inside   inside                         // holds what the session starts by itself
 	files    *project.Extensions            // of skills, commands and styles
@@ -76,6 +75,7 @@ type Program struct {
 
 	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
 
+	memory    memory.Part   // what the person has taught
 	ofProject []event.Event // what was said last of parts of the project
 }
 
@@ -111,10 +111,14 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Servers = servers
 	p.Checks = p.newChecks(deferred)
-	p.Memory = newMemory(p, first.Files, secret, !f.Headless)
 	p.files = project.NewExtensions(first.Files, p.Dest.Name == slash.ThisMachine)
 	p.files.Plugins = p.Project().PluginTexts
 	p.Skills = skills.Of(&p.Config, p.files, skill.Facts{Project: p.Env.Dir, Session: p.ID})
+	parts := append(p.newParts(feature.Session{
+		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
+		Target: d.Name, Files: first.Files, Store: p.Store, Redact: secret,
+	}), folder{targets: p.Targets}, lsp.Part(p.Checks))
+	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
 	chosen := p.chooseStyle()
 	told := telling{
 		facts: prompt.Facts{
@@ -122,11 +126,10 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: proxies.FromEnvironment()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: proxies.FromEnvironment()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", p.memory.Unoffered()...),
 	}
 	system, registry := told.to(m.Info())
 	c := p.Config
-	parts := append(p.newParts(), folder{targets: p.Targets}, lsp.Part(p.Checks))
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
@@ -137,19 +140,20 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		},
 		Prompts: agent.Prompts{
 			Here: prompt.Here(told.facts), Told: told.to, Dates: time.Local,
-			Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)),
+			Instructions: p.memory.After(p.instructions(first.Files)), InstructionsOf: p.instructionsOf(first.Files),
+			Memory: agent.Memory{Report: p.memory.Report, Told: p.memory.Told},
 		},
 		Secrets: agent.Secrets{Redact: secret, Keys: knownKeys(c), Withheld: p.withheld},
 		Features: turn.Features{
-			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, remindersOfMemory(p.Memory)...),
-			Memory: p.Memory, Parts: parts,
+			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, p.memory.Generator()),
+			Parts: parts,
 		},
 	}
 	return p, nil
 }
 
-// newParts makes the parts of the features.
-func (p *Program) newParts() (all []turn.Part) {
+// newParts makes the parts of the features in a session.
+func (p *Program) newParts(s feature.Session) (all []turn.Part) {
 	all = mcp.Parts(p.Servers, p.serversElsewhere)
 	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0], skills.Feature: p.Skills}
 	all = append(all, p.Skills)
@@ -157,20 +161,12 @@ func (p *Program) newParts() (all []turn.Part) {
 		if f.Part == nil {
 			continue
 		}
-		if part := f.Part(feature.Session{Config: &p.Config, Dir: p.dir(), Publish: p.Live.Publish}); part != nil {
+		if part := f.Part(s); part != nil {
 			p.Parts[f] = part
 			all = append(all, part)
 		}
 	}
 	return all
-}
-
-// withoutMemory returns the tools that a session has only with memory: what proposes what to remember.
-func withoutMemory(p *Program) []string {
-	if p.Memory == nil || !p.Config.Memory.Observe {
-		return []string{"remember"}
-	}
-	return nil
 }
 
 // chooseModel returns the model that the configuration means, and all keys that there are:
@@ -313,9 +309,7 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	if rt := p.Live.end(); rt != nil {
 		say(rt.Close(ctx))
 	}
-	if p.Memory != nil {
-		p.Memory.Flush(ctx)
-	}
+	p.memory.Flush(ctx)
 	p.Servers.Close()
 	p.Checks.Close()
 	say(p.inside.close())

@@ -14,12 +14,13 @@ import (
 )
 
 // instructions returns what reads the instruction files: the person's on this machine, the
-// project's where the session works. It is nil when they are not wanted.
+// project's where the session works. When they are not wanted it reads none.
 func (p *Program) instructions(there *file.Workspace) func(context.Context) (instructions.Set, error) {
-	if !p.Config.Context.Instructions {
-		return nil
-	}
+	wanted := p.Config.Context.Instructions
 	return func(ctx context.Context) (instructions.Set, error) {
+		if !wanted {
+			return instructions.Set{}, nil
+		}
 		var sources []instructions.Source
 		if mine, ok := personSource(); ok {
 			sources = append(sources, mine)
@@ -38,12 +39,14 @@ func (p *Program) instructions(there *file.Workspace) func(context.Context) (ins
 	}
 }
 
-// instructionsOf returns what reads the instruction files of folders of the project.
+// instructionsOf returns what reads the instruction files of folders of the project. When they are not wanted it reads
+// none, but what memory has for some paths is told by the same way.
 func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []string) (instructions.Set, error) {
-	if !p.Config.Context.Instructions {
-		return nil
-	}
+	wanted := p.Config.Context.Instructions
 	return func(ctx context.Context, dirs []string) (instructions.Set, error) {
+		if !wanted {
+			return instructions.Set{}, nil
+		}
 		return instructions.Read(ctx, instructions.Source{From: instructions.Project, Files: there, Dirs: dirs, Inside: there.Root()})
 	}
 }

@@ -133,9 +133,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 	}
 	ready.Runtime = agent.New(o)
 	p.inside.follow(p, ready.Runtime)
-	if p.Memory != nil {
-		ready.Observe(p.Memory.Observe)
-	}
+	ready.Observe(p.memory.Observe)
 	ready.Observe((&outputLimit{program: p}).see)
 	return ready, nil
 }

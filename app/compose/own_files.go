@@ -14,6 +14,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/config"
 	"buddy/extensions"
+	"buddy/features/memory"
 	"buddy/features/plan"
 	"buddy/sessions"
 )
@@ -30,7 +31,7 @@ func (p *Program) own() policy.Own {
 		Program:     isThisProgram,
 	}
 	if p.ID != "" { // else there is no session
-		o.Given = config.WithTargets([]string{skills, p.Store.OutDir(p.ID), string(plan.FileIn(p.dir())), filepath.Join(sessions.MemoryDir(p.Store), memoryFile)})
+		o.Given = config.WithTargets([]string{skills, p.Store.OutDir(p.ID), string(plan.FileIn(p.dir())), memory.FileIn(p.Store)})
 	}
 	return o
 }

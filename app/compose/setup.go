@@ -13,13 +13,17 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
+	"buddy/agent/policy"
+	"buddy/agent/redact"
 	"buddy/app/exit"
 	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
+	"buddy/features/feature"
 	"buddy/sessions"
 	"buddy/texts"
+	"buddy/tools/file"
 )
 
 // Setup holds what a session is made from, and what a screen knows without the process that runs the
@@ -131,6 +135,19 @@ func Sessions() (sessions.Store, error) {
 	c, _, _, _ := LoadConfig(new(Options))
 	store, _, err := openStore(cwd, c)
 	return store, err
+}
+
+// Here returns what features find in the working directory, for commands that run no session.
+func Here(c *config.Config) (s feature.Session, err error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return s, err
+	}
+	s = feature.Session{Config: c, Target: slash.ThisMachine, Redact: redact.New(c.Secrets()...)}
+	if s.Store, _, err = openStore(cwd, *c); err == nil {
+		s.Files, err = file.NewWorkspace(cwd, policy.Secret)
+	}
+	return s, err
 }
 
 func (s *Setup) note(text string) {

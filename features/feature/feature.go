@@ -20,10 +20,13 @@ import (
 	"errors"
 
 	"buddy/agent/event"
+	"buddy/agent/redact"
 	"buddy/agent/turn"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/sessions"
+	"buddy/tools/file"
 )
 
 // ErrNoSession is the error of a command that works in a session only.
@@ -36,11 +39,17 @@ type Feature struct {
 	Part func(Session) turn.Part
 }
 
-// Session holds what there is of a session when its parts are made.
+// Session holds what there is of a session when its parts are made, or of the working directory where none runs.
 type Session struct {
-	Config  *config.Config    // as the session was started; it does not change
-	Dir     string            // where its files are, on this machine
-	Publish func(event.Event) // puts a fact into the stream, also before the session runs
+	Config   *config.Config    // as the session was started; it does not change
+	ID       string            // "" where none runs
+	Dir      string            // where its files are, on this machine; "" where none runs
+	Attended bool              // somebody is there who reads and answers
+	Publish  func(event.Event) // puts a fact into the stream, also before the session runs; nil where none runs
+	Target   string            // where it begins, as actions name it
+	Files    *file.Workspace   // of the target
+	Store    sessions.Store    // the sessions of the project
+	Redact   *redact.Redactor  // takes out secrets
 }
 
 // Command is a row of the table of what a person can ask for.
@@ -53,9 +62,10 @@ type Command struct {
 // Asked holds what a command works on.
 type Asked struct {
 	Config *config.Config
-	Part   turn.Part           // of the session; nil where none runs, as for an Early command and on the command line
-	Send   func(event.Command) // hands a command to the runtime; nil where none runs
-	Now    slash.Now           // what the screen knows of the session that runs
+	Part   turn.Part               // of the session; nil where none runs, as for an Early command and on the command line
+	Here   func() (Session, error) // what there is of the working directory; nil where Part is not
+	Send   func(event.Command)     // hands a command to the runtime; nil where none runs
+	Now    slash.Now               // what the screen knows of the session that runs
 	// Events passes what is stored of the session to a function, in order, until that returns false.
 	Events func(func(event.Envelope) bool) error
 }

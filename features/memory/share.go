@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -24,7 +25,7 @@ const (
 // marked as such, because they may be a stranger's. Entries for some files come as rules for these. It
 // never has more than the limit; which part it is stands in it.
 func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, error) {
-	if s.isOff() {
+	if s.ended() != nil {
 		return instructions.Set{}, Listing{}, nil
 	}
 	l, files, err := s.read(ctx)
@@ -69,7 +70,7 @@ type share struct {
 func (s *Store) Told() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.off {
+	if s.off != nil {
 		return 0
 	}
 	return s.told.bytes
@@ -80,7 +81,10 @@ func (s *Store) Told() int {
 func (s *Store) Report() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.off {
+	switch {
+	case errors.Is(s.off, errDisabled):
+		return "off ([memory] enabled)"
+	case s.off != nil:
 		return "off in this session"
 	}
 	count := make(map[Kind]int)
@@ -205,7 +209,7 @@ func ruleOf(e Entry, files []file) instructions.Rule {
 func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.off || len(s.news) == 0 && len(s.gone) == 0 && len(s.touched) == 0 {
+	if s.off != nil || len(s.news) == 0 && len(s.gone) == 0 && len(s.touched) == 0 {
 		return reminder.Said{}
 	}
 	told := strings.Fields(now.Told[reminder.Memory])

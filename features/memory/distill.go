@@ -112,7 +112,7 @@ type candidate struct {
 // the person said or did holds at once; what output claims is proposed. The same records make the same
 // rules, each record once.
 func (s *Store) Distill(ctx context.Context) (Learned, error) {
-	if s.o.Dir == "" || s.isOff() || s.mayWrite() != nil {
+	if s.o.Dir == "" || s.ended() != nil || s.mayWrite() != nil {
 		return Learned{}, nil
 	}
 	o := observed{s.o.Dir}

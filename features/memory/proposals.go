@@ -104,11 +104,8 @@ func find(all []Proposal, id string) (Proposal, bool) {
 
 // Proposals returns what waits for the person, the oldest first.
 func (s *Store) Proposals(context.Context) ([]Proposal, error) {
-	switch {
-	case s.isOff():
-		return nil, errOff
-	case !(observed{s.o.Dir}).exists():
-		return nil, nil
+	if err := s.ended(); err != nil || !(observed{s.o.Dir}).exists() {
+		return nil, err
 	}
 	all, _, err := observed{s.o.Dir}.read(teaches)
 	return open(all), err
@@ -174,7 +171,7 @@ func (s *Store) Records(ids []string) (map[string]Record, error) {
 		wanted[id] = true
 	}
 	found := make(map[string]Record)
-	if s.isOff() || len(wanted) == 0 || !(observed{s.o.Dir}).exists() {
+	if s.ended() != nil || len(wanted) == 0 || !(observed{s.o.Dir}).exists() {
 		return found, nil
 	}
 	all, _, err := observed{s.o.Dir}.read(func(line []byte) bool {

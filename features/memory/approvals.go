@@ -22,7 +22,7 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.off || s.mode == action.ModePlan || len(s.writable) == 0 {
+	if s.off != nil || s.mode == action.ModePlan || len(s.writable) == 0 {
 		return m
 	}
 	for _, scope := range s.writable {

@@ -358,7 +358,7 @@ func TestObservingDoesNotWaitForTheLock(t *testing.T) {
 
 func BenchmarkObserve(b *testing.B) {
 	s := Open(Options{Dir: b.TempDir(), Session: "s1"})
-	act, result := shell("go test ./..."), strings.Repeat("ok  \tbuddy/agent/memory\t0.012s\n", 40)
+	act, result := shell("go test ./..."), strings.Repeat("ok  \tbuddy/features/memory\t0.012s\n", 40)
 	for i := 0; b.Loop(); i++ {
 		id := fmt.Sprint(i)
 		s.Observe(event.Envelope{Payload: event.ToolRequested{CallID: id, Name: "run_shell", Action: act}})

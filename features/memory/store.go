@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/agent/redact"
 	"buddy/texts"
 )
@@ -53,13 +54,14 @@ type Source struct {
 type Options struct {
 	// Sources returns where the files are, the widest scope first.
 	Sources func(context.Context) ([]Source, error)
-	Dir     string           // holds what was observed, on this machine; "" observes nothing
-	Session string           // its id
-	Target  string           // where the session begins, as actions name it
-	Limit   int              // bytes that a model is told at a session's start; 0 is MaxShare
-	Person  bool             // somebody is there whose prompts may teach
-	Redact  *redact.Redactor // takes out secrets of this session
-	Now     func() time.Time // nil is time.Now
+	Dir     string            // holds what was observed, on this machine; "" observes nothing
+	Session string            // its id
+	Target  string            // where the session begins, as actions name it
+	Limit   int               // bytes that a model is told at a session's start; 0 is MaxShare
+	Person  bool              // somebody is there whose prompts may teach
+	Redact  *redact.Redactor  // takes out secrets of this session
+	Publish func(event.Event) // puts a fact into the stream; nil where no session runs
+	Now     func() time.Time  // nil is time.Now
 }
 
 // Store is the memory of a session. It is safe for concurrent use; use Open.
@@ -68,8 +70,8 @@ type Store struct {
 	clean    cleaner
 	recorder *recorder
 
-	mu      sync.Mutex // guards all below
-	off     bool
+	mu      sync.Mutex      // guards all below
+	off     error           // why nothing is read or written
 	mode    action.Mode     // in which nothing is written if it is plan
 	told    share           // what the system prompt has
 	active  []Entry         // that hold now, as they were read last
@@ -98,13 +100,17 @@ func Open(o Options) *Store {
 func (s *Store) Off() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.off = true
+	s.off = errOff
 }
 
-// errOff says why nothing is read or written after Off.
-var errOff = errors.New("memory is off in this session (/memory off); the next one has it again")
+// Why nothing is read or written: after Off, and by the settings.
+var (
+	errOff      = errors.New("memory is off in this session (/memory off); the next one has it again")
+	errDisabled = errors.New("memory is off: [memory] enabled is false (buddy memory on, for the sessions to come)")
+)
 
-func (s *Store) isOff() bool {
+// ended returns why nothing is read or written, nil while the memory works.
+func (s *Store) ended() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.off
@@ -148,8 +154,8 @@ func (l Listing) Stale() string {
 // Entries reads all files. An error means that a target could not be read; the others are in the
 // listing.
 func (s *Store) Entries(ctx context.Context) (Listing, error) {
-	if s.isOff() {
-		return Listing{}, errOff
+	if err := s.ended(); err != nil {
+		return Listing{}, err
 	}
 	l, _, err := s.read(ctx)
 	return l, err
@@ -250,8 +256,8 @@ func (s *Store) mayWrite() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.off:
-		return errOff
+	case s.off != nil:
+		return s.off
 	case s.mode == action.ModePlan:
 		return errors.New("mode plan changes nothing, memory neither: do it when the plan has ended")
 	}

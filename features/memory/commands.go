@@ -1,4 +1,4 @@
-package commands
+package memory
 
 import (
 	"cmp"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent/memory"
-	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/features/feature"
@@ -18,83 +16,88 @@ import (
 	"buddy/views/markup"
 )
 
-func init() {
-	add(slash.Command{
+var memoryCommand = feature.Command{
+	Command: slash.Command{
 		Name: "memory", Args: "[why ID|edit ID TEXT|keep ID|share ID|forget ID|accept ID|reject ID|undo|off]", Brief: "what you taught buddy",
 		Help: "what you taught: rules, corrections and facts with their sources; proposals to accept; takes back what was learned last; off for this session",
-	}, feature.Verbs(
+	},
+	Run: feature.Verbs(
 		"memory",
-		verb{Name: "list", Run: onMemory(listMemory)},
-		verb{Name: "why", Args: "ID", Run: onMemory(whyRemembered)},
-		verb{Name: "add", Args: "[--scope folder|person|team] [--kind rule|correction|fact] [--paths GLOBS] [--target NAME] TEXT", Run: onMemory(addMemory)},
-		verb{Name: "edit", Args: "ID TEXT", Run: onEntry((*memory.Store).Edit, "now: ")},
-		verb{Name: "keep", Args: "ID", Run: onEntry(withoutText((*memory.Store).Confirm), "confirmed today: ")},
-		verb{Name: "share", Args: "ID", Run: onEntry(withoutText((*memory.Store).Share), "shared with the team: ")},
-		verb{Name: "forget", Args: "ID", Run: onEntry(withoutText((*memory.Store).Forget), "")},
-		verb{Name: "accept", Args: "ID [TEXT]", Run: onEntry((*memory.Store).Accept, "remembered: ")},
-		verb{Name: "reject", Args: "ID", Run: onMemory(rejectMemory)},
-		verb{Name: "undo", Run: onMemory(undoMemory)},
-		verb{Name: "off", Run: onMemory(memoryOff)},
-	))
-	add(slash.Command{
-		Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Brief: "keep a rule for later sessions",
-		Help: "keep a rule for the sessions to come: in this folder, for you everywhere, or for the team; for some files or a target only",
-	}, func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
-		return Run(ctx, s, append([]string{"memory", "add"}, args...)...)
-	})
+		verb{Name: "list", Run: onMemory(listEntries)},
+		verb{Name: "why", Args: "ID", Run: onMemory(whyEntry)},
+		verb{Name: "add", Args: "[--scope folder|person|team] [--kind rule|correction|fact] [--paths GLOBS] [--target NAME] TEXT", Run: onMemory(addEntry)},
+		verb{Name: "edit", Args: "ID TEXT", Run: onEntry((*Store).Edit, "now: ")},
+		verb{Name: "keep", Args: "ID", Run: onEntry(withoutText((*Store).Confirm), "confirmed today: ")},
+		verb{Name: "share", Args: "ID", Run: onEntry(withoutText((*Store).Share), "shared with the team: ")},
+		verb{Name: "forget", Args: "ID", Run: onEntry(withoutText((*Store).Forget), "")},
+		verb{Name: "accept", Args: "ID [TEXT]", Run: onEntry((*Store).Accept, "remembered: ")},
+		verb{Name: "reject", Args: "ID", Run: onMemory(rejectProposal)},
+		verb{Name: "undo", Run: onMemory(undoLast)},
+		verb{Name: "off", Run: onMemory(switchOff)},
+	),
 }
 
-// errNoMemory says why there is no memory.
-var errNoMemory = errors.New("memory is off: [memory] enabled is false (buddy memory on, for the sessions to come)")
+var rememberCommand = feature.Command{
+	Command: slash.Command{
+		Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Brief: "keep a rule for later sessions",
+		Help: "keep a rule for the sessions to come: in this folder, for you everywhere, or for the team; for some files or a target only",
+	},
+	Run: func(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
+		return memoryCommand.Run(ctx, a, append([]string{"add"}, args...))
+	},
+}
 
-// memoryTime limits how long a verb takes: files of a target may be far away.
-const memoryTime = 15 * time.Second
+type verb = feature.Verb[feature.Asked]
+
+// answerTime limits how long a verb takes: files of a target may be far away.
+const answerTime = 15 * time.Second
 
 // onMemory opens the memory of the session, or of this folder where none runs.
-func onMemory(do func(context.Context, *memory.Store, []string) (show.Answer, error)) handler {
-	return func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
-		var store *memory.Store
-		var err error
-		if s.Program != nil {
-			store = s.Program.Memory
-		} else {
-			store, err = compose.OpenMemory(s.Options)
+func onMemory(do func(context.Context, *Store, []string) (show.Answer, error)) func(context.Context, feature.Asked, []string) (show.Answer, error) {
+	return func(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
+		p, ok := a.Part.(Part)
+		if !ok {
+			here, err := a.Here()
+			if err != nil {
+				return show.Answer{}, err
+			}
+			p.Store = memoryOf(here)
 		}
-		if store == nil {
-			return show.Answer{}, cmp.Or(err, errNoMemory)
+		if err := p.ended(); errors.Is(err, errDisabled) {
+			return show.Answer{}, err
 		}
-		ctx, cancel := context.WithTimeout(ctx, memoryTime)
+		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
-		return do(ctx, store, args)
+		return do(ctx, p.Store, args)
 	}
 }
 
 // onEntry makes a verb of a change of one entry, with the text that may follow its id.
-func onEntry(change func(*memory.Store, context.Context, string, string) (memory.Change, error), says string) handler {
-	return onMemory(func(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
-		c, err := change(store, ctx, args[0], textOf(args[1:]))
+func onEntry(change func(*Store, context.Context, string, string) (Change, error), says string) func(context.Context, feature.Asked, []string) (show.Answer, error) {
+	return onMemory(func(ctx context.Context, store *Store, args []string) (show.Answer, error) {
+		c, err := change(store, ctx, args[0], joined(args[1:]))
 		return changed(says, c), err
 	})
 }
 
 // withoutText is a change of an entry that takes no text.
-func withoutText(change func(*memory.Store, context.Context, string) (memory.Change, error)) func(*memory.Store, context.Context, string, string) (memory.Change, error) {
-	return func(store *memory.Store, ctx context.Context, id, text string) (memory.Change, error) {
+func withoutText(change func(*Store, context.Context, string) (Change, error)) func(*Store, context.Context, string, string) (Change, error) {
+	return func(store *Store, ctx context.Context, id, text string) (Change, error) {
 		if text != "" {
-			return memory.Change{}, fmt.Errorf("nothing can follow the ID, such as %q", text)
+			return Change{}, fmt.Errorf("nothing can follow the ID, such as %q", text)
 		}
 		return change(store, ctx, id)
 	}
 }
 
 // changed says what a change did, with the difference that it made in files.
-func changed(says string, c memory.Change) show.Answer {
+func changed(says string, c Change) show.Answer {
 	var lines []string
 	for _, e := range c.Entries {
 		lines = append(lines, says+markup.Inline(e.Text)+" ("+e.ID+", "+e.Scope.Where()+")")
 	}
 	for _, e := range c.Gone {
-		if !slices.ContainsFunc(c.Entries, func(now memory.Entry) bool { return now.ID == e.ID }) {
+		if !slices.ContainsFunc(c.Entries, func(now Entry) bool { return now.ID == e.ID }) {
 			lines = append(lines, "forgotten: "+markup.Inline(e.Text)+" ("+e.ID+")")
 		}
 	}
@@ -109,7 +112,7 @@ func changed(says string, c memory.Change) show.Answer {
 // remembered is an entry of memory, or a proposal of one.
 type remembered struct {
 	id, kind, text string
-	scope          memory.Scope
+	scope          Scope
 	state          string // why it does not hold, or what is to be decided; "" where it just holds
 	limits         string // the files or the target for which it holds
 	source         string // who proposes it
@@ -119,7 +122,7 @@ type remembered struct {
 }
 
 // rememberedIn returns what memory has, proposals first, and in a line what was skipped.
-func rememberedIn(ctx context.Context, store *memory.Store) (all []remembered, skipped string, err error) {
+func rememberedIn(ctx context.Context, store *Store) (all []remembered, skipped string, err error) {
 	proposals, err := store.Proposals(ctx)
 	if err != nil {
 		return nil, "", err
@@ -141,7 +144,7 @@ func rememberedIn(ctx context.Context, store *memory.Store) (all []remembered, s
 }
 
 // whyNot says why an entry does not just hold, "" where it does.
-func whyNot(e memory.Entry) string {
+func whyNot(e Entry) string {
 	switch {
 	case e.Overridden != "":
 		return "does not hold: " + e.Overridden + " says the opposite"
@@ -166,8 +169,8 @@ func limitsOf(paths []string, target string) string {
 	return strings.Join(all, ", ")
 }
 
-// listMemory lists what memory has, what is to be decided first.
-func listMemory(ctx context.Context, store *memory.Store, _ []string) (show.Answer, error) {
+// listEntries lists what memory has, what is to be decided first.
+func listEntries(ctx context.Context, store *Store, _ []string) (show.Answer, error) {
 	all, skipped, err := rememberedIn(ctx, store)
 	if err != nil && len(all) == 0 {
 		return show.Answer{}, err
@@ -198,10 +201,10 @@ const (
 )
 
 // scopeWords are the scopes in the list.
-var scopeWords = map[memory.Scope]string{memory.Folder: "this folder", memory.Person: "you", memory.Team: "the team"}
+var scopeWords = map[Scope]string{Folder: "this folder", Person: "you", Team: "the team"}
 
 // row is the entry in a list, with what can be done with it.
-func (e remembered) row(records map[string]memory.Record) show.Row {
+func (e remembered) row(records map[string]Record) show.Row {
 	r := show.Row{
 		ID: e.id, Cells: []string{e.text, e.kind, scopeWords[e.scope], cmp.Or(e.state, e.limits)},
 		Mark: e.proposed, More: e.why(records), Whole: e.proposed,
@@ -219,7 +222,7 @@ func (e remembered) row(records map[string]memory.Record) show.Row {
 	switch {
 	case e.proposed:
 		r.Deeds = []show.Deed{do("accept it: it holds from now on", "accept"), edit(do("accept it with another text", "accept")), do("reject it for good", "reject")}
-	case e.scope == memory.Team:
+	case e.scope == Team:
 		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is right", "keep"), do("forget it", "forget")}
 	default:
 		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is right", "keep"), do("share it with the team, in .buddy/memory.md", "share"), do("forget it", "forget")}
@@ -227,8 +230,8 @@ func (e remembered) row(records map[string]memory.Record) show.Row {
 	return r
 }
 
-// why says in lines where the entry comes from.
-func (e remembered) why(records map[string]memory.Record) []string {
+// whyEntry says in lines where the entry comes from.
+func (e remembered) why(records map[string]Record) []string {
 	lines := []string{e.id + "  " + e.kind + "  " + e.scope.Where()}
 	for _, more := range []string{e.text, e.limits, e.state, e.source, e.place, e.note} {
 		if more != "" {
@@ -252,9 +255,9 @@ func (e remembered) why(records map[string]memory.Record) []string {
 	return lines
 }
 
-// whyRemembered says where an entry or a proposal comes from.
-func whyRemembered(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
-	id := textOf(args)
+// whyEntry says where an entry or a proposal comes from.
+func whyEntry(ctx context.Context, store *Store, args []string) (show.Answer, error) {
+	id := joined(args)
 	all, _, err := rememberedIn(ctx, store)
 	i := slices.IndexFunc(all, func(e remembered) bool { return e.id == id })
 	if i < 0 {
@@ -265,7 +268,7 @@ func whyRemembered(ctx context.Context, store *memory.Store, args []string) (sho
 }
 
 // recordLine describes what an entry was learned from, with the session and the call.
-func recordLine(r memory.Record) string {
+func recordLine(r Record) string {
 	text := r.Time.Local().Format("2006-01-02 15:04") + "  " + r.Source
 	switch c := r.Corrected; {
 	case c != nil && c.Corrected == "":
@@ -282,8 +285,8 @@ func recordLine(r memory.Record) string {
 	return text
 }
 
-// addMemory writes an entry of the person's.
-func addMemory(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
+// addEntry writes an entry of the person's.
+func addEntry(ctx context.Context, store *Store, args []string) (show.Answer, error) {
 	d, err := readDraft(args)
 	if err != nil {
 		return show.Answer{}, err
@@ -294,7 +297,7 @@ func addMemory(ctx context.Context, store *memory.Store, args []string) (show.An
 }
 
 // readDraft reads the options before the text of an entry.
-func readDraft(args []string) (d memory.Draft, err error) {
+func readDraft(args []string) (d Draft, err error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "--") {
 		name, value, ok := strings.Cut(args[0], "=")
 		if args = args[1:]; !ok && len(args) > 0 {
@@ -305,9 +308,9 @@ func readDraft(args []string) (d memory.Draft, err error) {
 		}
 		switch name {
 		case "--scope":
-			d.Scope = memory.Scope(value)
+			d.Scope = Scope(value)
 		case "--kind":
-			d.Kind = memory.Kind(value)
+			d.Kind = Kind(value)
 		case "--paths":
 			d.Paths = strings.Split(value, ",")
 		case "--target":
@@ -316,21 +319,24 @@ func readDraft(args []string) (d memory.Draft, err error) {
 			return d, fmt.Errorf("%s is not known (have: --scope, --kind, --paths, --target)", name)
 		}
 	}
-	d.Text = textOf(args)
+	d.Text = joined(args)
 	return d, nil
 }
 
-func rejectMemory(ctx context.Context, store *memory.Store, args []string) (show.Answer, error) {
-	id := textOf(args)
+func rejectProposal(ctx context.Context, store *Store, args []string) (show.Answer, error) {
+	id := joined(args)
 	return show.Say("rejected for good: " + id), store.Reject(ctx, id)
 }
 
-func undoMemory(ctx context.Context, store *memory.Store, _ []string) (show.Answer, error) {
+func undoLast(ctx context.Context, store *Store, _ []string) (show.Answer, error) {
 	c, err := store.Undo(ctx)
 	return changed("again: ", c), err
 }
 
-func memoryOff(_ context.Context, store *memory.Store, _ []string) (show.Answer, error) {
+func switchOff(_ context.Context, store *Store, _ []string) (show.Answer, error) {
 	store.Off()
 	return show.Say("memory is off in this session: nothing more of it is noted, learned or told; [memory] enabled = false (buddy memory off) ends it for good"), nil
 }
+
+// joined returns arguments as the text that was typed.
+func joined(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }

@@ -71,7 +71,7 @@ func (s *Store) Observe(env event.Envelope) {
 	default:
 		return // most, when an answer streams
 	}
-	if s.isOff() {
+	if s.ended() != nil {
 		return
 	}
 	r := s.recorder

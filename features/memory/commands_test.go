@@ -1,6 +1,8 @@
-package commands
+package memory
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,48 +10,64 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"buddy/app/compose"
+	"buddy/agent/instructions"
+	"buddy/agent/policy"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/features/feature"
 	"buddy/sessions"
+	files "buddy/tools/file"
 )
 
-// folderHere makes a new folder with a home of its own the working directory.
-func folderHere(t *testing.T) (dir string) {
+// folder is a new folder, in which commands run without a session.
+type folder struct {
+	t      *testing.T
+	asked  feature.Asked
+	memory string // its file
+}
+
+// newFolder returns a folder where the person has settings.
+func newFolder(t *testing.T, settings string) *folder {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(xdg.Reload) // after the variables are what they were
-	t.Setenv("HOME", filepath.Join(dir, "home"))
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "home", "config"))
-	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "home", "data"))
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	xdg.Reload()
-	dir = filepath.Join(dir, "work")
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	t.Chdir(dir)
+	path := filepath.Join(dir, "config", "buddy", "buddy.toml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(settings), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(dir)
-	return dir
-}
-
-// withMemory returns a session with the memory of a new folder, and the folder's file of memory.
-func withMemory(t *testing.T) (s *Session, path string) {
-	t.Helper()
-	dir := folderHere(t)
+	c, _, _, err := config.Load(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	store, _, err := sessions.Dir(dir, sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := compose.OpenMemory(&compose.Options{})
-	if err != nil || m == nil {
-		t.Fatal(m, err)
+	files, err := files.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &Session{Program: &compose.Program{Memory: m}}, filepath.Join(sessions.MemoryDir(store), "memory.md")
+	here := feature.Session{Config: &c, Target: slash.ThisMachine, Files: files, Store: store}
+	return &folder{t, feature.Asked{Config: here.Config, Part: Part{Store: memoryOf(here)}, Here: func() (feature.Session, error) { return here, nil }}, FileIn(store)}
+}
+
+// run runs a line that begins with memory.
+func (f *folder) run(words ...string) (show.Answer, error) {
+	return memoryCommand.Run(f.t.Context(), f.asked, words[1:])
 }
 
 // What can follow /memory says what it did, or what is missing.
 func TestMemoryVerbs(t *testing.T) {
-	s, path := withMemory(t)
+	f := newFolder(t, "")
+	path := f.memory
 	for _, c := range []struct{ args, want, err string }{
 		{"", "memory is empty: /remember TEXT", ""},
 		{"list all", "", `memory list takes nothing more, such as "all"`},
@@ -71,7 +89,7 @@ func TestMemoryVerbs(t *testing.T) {
 		{"off", "memory is off in this session", ""},
 		{"list", "", "memory is off in this session"},
 	} {
-		got, err := Run(t.Context(), s, append([]string{"memory"}, strings.Fields(c.args)...)...)
+		got, err := f.run(append([]string{"memory"}, strings.Fields(c.args)...)...)
 		switch {
 		case c.err == "" && (err != nil || !strings.HasPrefix(got.String(), c.want)):
 			t.Errorf("%q: %q, %v, want %q", c.args, got, err, c.want)
@@ -85,14 +103,52 @@ func TestMemoryVerbs(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), "- Use z. <!-- r-") || strings.Contains(string(data), "sqlc") {
 		t.Errorf("%s, %v", data, err)
 	}
-	if _, err := Run(t.Context(), &Session{Program: &compose.Program{}}, "memory", "list"); err == nil || !strings.Contains(err.Error(), "[memory] enabled is false") {
-		t.Error(err)
+	f.asked.Part = nil // no session runs
+	if got, err := f.run("memory"); err != nil || len(got.List.Rows) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// With the settings that switch memory off, nothing is read, written, told or offered, in a session and without one.
+func TestMemoryIsOffByTheSettings(t *testing.T) {
+	for text, c := range map[string]struct {
+		report    string
+		unoffered int
+		err       error
+	}{
+		"[memory]\nenabled = false\n": {"off ([memory] enabled)", 1, errDisabled},
+		"[memory]\nobserve = false\n": {"rules 1, corrections 0, facts 0; ", 1, nil}, // the controls
+		"":                            {"rules 1, corrections 0, facts 0; ", 0, nil},
+	} {
+		f := newFolder(t, text)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f.memory), 0o700), os.WriteFile(f.memory, []byte("## Rules\n- Use tabs.\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		p, _ := f.asked.Part.(Part)
+		set, err := p.After(func(context.Context) (instructions.Set, error) {
+			return instructions.Set{Files: []instructions.File{{Path: "AGENTS.md", Text: "Be brief."}}}, nil
+		})(t.Context())
+		if told := set.Text(); err != nil || !strings.Contains(told, "Be brief.") || strings.Contains(told, "Use tabs.") != (c.err == nil) {
+			t.Errorf("%q: told %q, %v", text, told, err)
+		}
+		if got := p.Report(); !strings.HasPrefix(got, c.report) || len(p.Unoffered()) != c.unoffered {
+			t.Errorf("%q: %s, without %s", text, got, p.Unoffered())
+		}
+		for range 2 {
+			for _, verb := range []string{"list", "off"} {
+				if _, err := f.run("memory", verb); verb == "list" && !errors.Is(err, c.err) || c.err != nil && err == nil {
+					t.Errorf("%q: %s: %v", text, verb, err)
+				}
+			}
+			f.asked.Part = nil // no session runs
+		}
 	}
 }
 
 // The list says what does not hold and why, and what the file and its line are; each deed names its entry.
 func TestMemoryList(t *testing.T) {
-	s, path := withMemory(t)
+	f := newFolder(t, "")
+	path := f.memory
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +156,7 @@ func TestMemoryList(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Run(t.Context(), s, "memory")
+	a, err := f.run("memory")
 	if err != nil || a.List == nil || a.List.Note != "" || len(a.List.Rows) != 2 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -116,14 +172,14 @@ func TestMemoryList(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	why, err := Run(t.Context(), s, "memory", "why", "r-bbbb")
+	why, err := f.run("memory", "why", "r-bbbb")
 	if err != nil || !strings.HasPrefix(why.String(), "r-bbbb  rule  in this folder\n  Never use tabs.\n  on web-*\n") || strings.Contains(why.String(), "by hand") {
 		t.Errorf("%q, %v", why, err)
 	}
-	if _, err := Run(t.Context(), s, r.Deeds[len(r.Deeds)-1].Run...); err != nil { // forget it
+	if _, err := f.run(r.Deeds[len(r.Deeds)-1].Run...); err != nil { // forget it
 		t.Error(err)
 	}
-	if a, err = Run(t.Context(), s, "memory"); err != nil || len(a.List.Rows) != 1 || a.List.Rows[0].ID != "r-bbbb" {
+	if a, err = f.run("memory"); err != nil || len(a.List.Rows) != 1 || a.List.Rows[0].ID != "r-bbbb" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -146,7 +146,7 @@ const maxAbout = 3
 func (s *Store) About(act action.Action) (found []Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.off {
+	if s.off != nil {
 		return nil
 	}
 	for _, e := range s.active {

@@ -1,0 +1,30 @@
+package memory
+
+import "buddy/config"
+
+// values are the settings.
+type values struct {
+	Enabled bool // whether any of it is read, written or told
+	Observe bool // whether results and corrections are kept, and rules are learned from them
+	Limit   int  // bytes that a model is told at a session's start
+}
+
+var settings = config.Own(
+	"memory", "What buddy remembers from one session to the next (docs/memory.md).", values{Enabled: true, Observe: true, Limit: MaxShare},
+	config.Field[values]{
+		Name: "enabled", Short: "`true` or `false`",
+		Doc: "Whether there is a memory. `false` reads and writes none of its files.",
+		At:  func(v *values) any { return &v.Enabled },
+	},
+	config.Field[values]{
+		Name: "observe", Short: "`true` or `false`",
+		Doc: "Whether buddy keeps, with the sessions of the project, what tools said and what you denied, changed or took back, and learns rules " +
+			"from it. Without it memory has what you write, and nothing else.",
+		At: func(v *values) any { return &v.Observe },
+	},
+	config.Field[values]{
+		Name: "limit", Short: "bytes, 1 to 4096", Most: MaxShare,
+		Doc: "How much of its memory a model is told at the start of a session. What does not fit is left out, the least supported first.",
+		At:  func(v *values) any { return &v.Limit },
+	},
+)
