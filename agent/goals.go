@@ -12,10 +12,12 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/event"
 	"buddy/agent/goal"
+	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
 	"buddy/agent/settings"
 	"buddy/agent/turn"
+	"buddy/tools"
 )
 
 // goals keep the main task going for the goal of the session. The lock of tasks is taken before that of
@@ -34,16 +36,16 @@ const maxFound = 4 << 10
 
 // set begins a goal: its text is a prompt, too.
 func (g *goals) set(c event.SetGoal) {
-	s, checks := g.tasks, turn.Checks{Loop: g.tasks.loop}
+	s := g.tasks
 	err := goal.Check(c)
 	if mode, _ := s.approvals.Mode(); err == nil && mode == action.ModePlan {
 		err = errors.New("in mode plan nothing runs that could check it (/approve ask ends that mode)")
 	}
 	if err == nil && c.Check != "" {
-		err = checks.Denied(checks.Command(c.Check, c.Outside))
+		err = s.loop.Denied(command(c.Check, c.Outside))
 	}
 	if err == nil && (c.Verdict || c.Check == "") {
-		err = checks.Denied(checks.Judge(goal.Judge, c.Goal))
+		err = s.loop.Denied(verdictOf(c.Goal))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,13 +260,23 @@ func (g *goals) hindrance() string {
 	return ""
 }
 
+// command returns the call that runs the command of a goal in the shared pane.
+func command(text string, outside bool) turn.StepCall {
+	return turn.Check("run_shell", map[string]any{"command": text, "why": "checks the goal", "outside": outside})
+}
+
+// verdictOf returns the call of the built-in subagent that says whether a goal is met.
+func verdictOf(prompt string) turn.StepCall {
+	return turn.Check(tools.Agent, map[string]any{"type": goal.Judge, "title": "is the goal met?", "prompt": prompt, "background": false})
+}
+
 // check finds out whether a goal is met: why is for people, found is what the model reads.
 func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (met bool, why, found string) {
-	checks := turn.Checks{Loop: g.tasks.loop}
+	checks := turn.NewSteps(g.tasks.loop, x)
 	if set.Check != "" {
-		call := checks.Command(set.Check, set.Outside)
+		call := command(set.Check, set.Outside)
 		call.Timeout = time.Duration(g.o.CheckMinutes) * time.Minute
-		end := checks.Run(ctx, x, call)
+		end := checks.Run(ctx, call)
 		found = compact.Clip(end.Result, maxFound)
 		switch {
 		case end.Late:
@@ -281,11 +293,11 @@ func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) 
 			return true, "its command ended with exit code 0", found
 		}
 	}
-	end := checks.Run(ctx, x, checks.Judge(goal.Judge, goal.Question(set, found)))
+	end := checks.Run(ctx, verdictOf(goal.Question(set, found)))
 	if end.IsError {
 		return false, "there is no verdict: " + end.Result, ""
 	}
-	met, why = goal.Verdict(end.Tail)
+	met, why = goal.Verdict(inject.Defuse(end.Tail, inject.Scan(end.Tail))) // it can be told to the model, too
 	return met, why, compact.Clip(end.Result, maxFound)
 }
 

@@ -12,6 +12,7 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
@@ -49,8 +50,47 @@ type StepEnd struct {
 // errStepTimeout says why a step was stopped.
 var errStepTimeout = errors.New("the time of the step is over")
 
+const (
+	checkID = "check_"
+	typedID = "user_" // of a command that a person typed
+)
+
+// isOwn reports whether a call that is in no answer was made by a person or checks work.
+func isOwn(id string) bool { return strings.HasPrefix(id, checkID) || strings.HasPrefix(id, typedID) }
+
+// Check returns a call of a tool that finds out whether work is done, which needs no approval of its own. A command
+// runs inside the fence in mode auto, because it executes what commands there have changed; unless it is to run outside.
+// A subagent only reads.
+func Check(tool string, args map[string]any) StepCall {
+	text, _ := json.Marshal(args) // strings and booleans can be encoded
+	return StepCall{ID: checkID + stream.NewID(), Name: tool, Arguments: string(text), Approved: true}
+}
+
+// Denied returns why a call may not be made, nil if it may: there is no such tool, or the policy denies
+// it in every mode.
+func (l *Loop) Denied(c StepCall) error {
+	tool, resolved, err := l.p.Selection.Tools().Resolve(tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Reader: 0})
+	if err != nil {
+		return err
+	}
+	act, err := tools.PlanSafely(tool, resolved)
+	if err != nil {
+		return err
+	}
+	if why := l.p.Approvals.Denied(act); why != "" {
+		return fmt.Errorf("denied by the policy: %s", why)
+	}
+	return nil
+}
+
 // Run runs a call to its end, or to that of ctx.
 func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
+	isCheck := strings.HasPrefix(c.ID, checkID)
+	if isCheck {
+		reads := *s.loop
+		reads.agent.Most = action.ModePlan // for agents; who typed the command has approved it
+		s = NewSteps(&reads, s.x)
+	}
 	b, j := s.plan(ctx, c)
 	defer b.cancel(nil)
 	b.request(j)
@@ -59,7 +99,7 @@ func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	if res == nil {
 		res = b.admit(ctx, j)
 	}
-	if strings.HasPrefix(c.ID, checkID) && approval.Fences(s.loop.p.Approvals, j.call.Planned, action.ModeAll) {
+	if isCheck && approval.Fences(s.loop.p.Approvals, j.call.Planned, action.ModeAll) {
 		j.call.Fenced = true
 	}
 	late := false
