@@ -115,11 +115,6 @@ func (r *Runtime) adjust(c event.Command) {
 // act does what is neither about one prompt or task nor a setting.
 func (r *Runtime) act(c event.Command) {
 	switch c := c.(type) {
-	case event.SetGoal:
-		r.approvals.Prompted()
-		r.tasks.goals.set(c)
-	case event.ChangeGoal:
-		r.tasks.goals.change(c)
 	case event.Compact:
 		r.tasks.compact(c.Instructions)
 	case event.Pin:
@@ -137,7 +132,9 @@ func (r *Runtime) act(c event.Command) {
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.panes.tell(c)
 	default:
-		r.reject("unknown command %T", c)
+		if !r.tasks.driver.Take(c) {
+			r.reject("unknown command %T", c)
+		}
 	}
 }
 

@@ -12,10 +12,11 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/goal"
 	"buddy/agent/model"
 	"buddy/agent/redact"
 	"buddy/agent/reminder"
+	"buddy/agent/turn"
+	"buddy/features/goal"
 )
 
 // goalTold returns what the model was told of goals.
@@ -242,7 +243,7 @@ func TestGoalIsTold(t *testing.T) {
 			t.Fatalf("told %d times: %q", len(told), told)
 		}
 		for i, text := range told {
-			if strings.Count(text, "</system-reminder>") != 1 || strings.Contains(text, "a1B2a1B2") || len(text) > maxFound+3<<10 {
+			if strings.Count(text, "</system-reminder>") != 1 || strings.Contains(text, "a1B2a1B2") || len(text) > 7<<10 {
 				t.Errorf("%d: told %d bytes: %.700q", i, len(text), text)
 			}
 		}
@@ -262,7 +263,7 @@ func TestCompactionKeepsTheGoal(t *testing.T) {
 		}
 		long := untold("<summary>so far</summary>" + strings.Repeat("word ", 600)) // for those who ask for a summary, too
 		s, _ := withGoal(t, func(o *Options) {
-			o.Goal.Turns = 0
+			o.Parts = []turn.Part{goal.New(&goal.Limits{})}
 			o.Model.(*byAgent).info.Window = 4000
 		}, append(ends, passes), nil, slices.Repeat([]step{long}, 20)...)
 		s.do(makes)
@@ -339,8 +340,8 @@ func TestGoalAfterACrash(t *testing.T) {
 				again.stop()
 				continue
 			}
-			if why, paused := again.tasks.goals.keeper.Paused(); !paused || why != goal.Ended {
-				t.Fatalf("killed after %d: the goal is paused %v: %q", cut, paused, why)
+			if g, _ := find[event.GoalChanged](again); g.State != event.GoalPaused || g.Reason != goal.Ended {
+				t.Fatalf("killed after %d: the goal is %+v", cut, g)
 			}
 			again.do(event.Continue{})
 			if e, _ := find[event.GoalChanged](again); e.State != event.GoalMet {
@@ -364,14 +365,14 @@ func TestGoalOfAClosedSession(t *testing.T) {
 		s.do(makes)
 		s.stop()
 		again, check := withGoal(t, func(o *Options) { o.Replay = s.mem.events }, []checkEnd{passes}, nil)
-		if p, _ := find[event.Interrupted](again); !p.CanContinue || p.Text != goalWaits || check.times() != 0 {
+		if p, _ := find[event.Interrupted](again); !p.CanContinue || p.Text != "the goal is paused · Enter goes on with it" || check.times() != 0 {
 			t.Errorf("it says %+v, %d checks", p, check.times())
 		}
 		again.do(event.Continue{})
 		if got, want := again.states(), []string{"active: goes on", "met"}; !slices.Equal(got, want) {
 			t.Errorf("it went %q, want %q", got, want)
 		}
-		if g := GoalOf(again.Runtime); g.Now.State != event.GoalMet || g.Now.Used.Turns != 1 || g.Now.Limit.Turns != 10 {
+		if g, _ := find[event.GoalChanged](again); g.State != event.GoalMet || g.Used.Turns != 1 || g.Limit.Turns != 10 {
 			t.Errorf("the goal is %+v", g)
 		}
 		again.stop()
@@ -384,7 +385,7 @@ func TestJudgeOnlyReads(t *testing.T) {
 		writes := says("let me mend it", `j1 do {"kind":"file_write","do":"echo"}`)
 		check := &checker{}
 		s, m := withAgents(t, map[string][]step{"main": {says("done"), says("done", `m1 do {"kind":"file_write","do":"echo"}`), says("done")}, "Is": {writes, says("NOT MET\nno"), says("MET\nyes")}},
-			[]string{"---\nname: judge\ndescription: of the project, with all tools\npermissionMode: bypassPermissions\n---\nYou judge."}, func(o *Options) { o.Mode = action.ModeAll })
+			[]string{"---\nname: judge\ndescription: of the project, with all tools\npermissionMode: bypassPermissions\n---\nYou judge."}, func(o *Options) { o.Mode, o.Parts = action.ModeAll, []turn.Part{goal.New(&goal.Limits{})} })
 		s.do(event.SetGoal{Goal: "g"})
 		if got := cmp.Or(strings.Join(m.results("Is"), ""), "nothing"); !strings.Contains(strings.ToLower(got), "denied") && got != "nothing" {
 			t.Errorf("the judge's write gave %q", got)

@@ -14,9 +14,9 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/goal"
 	"buddy/agent/model"
-	"buddy/agent/settings"
+	"buddy/agent/turn"
+	"buddy/features/goal"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
@@ -80,7 +80,7 @@ func withGoal(t *testing.T, change func(*Options), ends []checkEnd, verdicts []s
 	check := &checker{ends: ends}
 	s, _ := withAgents(t, map[string][]step{"main": steps, "Is": verdicts}, []string{judge}, func(o *Options) {
 		o.Tools = tools.NewRegistry(&fakeTool{}, basic.NewAgent(), check)
-		o.Goal = settings.Goal{Turns: 10, CheckMinutes: 1}
+		o.Parts = []turn.Part{goal.New(&goal.Limits{Turns: 10, CheckMinutes: 1})}
 		if change != nil {
 			change(o)
 		}

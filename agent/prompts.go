@@ -44,10 +44,10 @@ func (s *tasks) submit(c event.Submit) {
 	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
 }
 
-// workOn returns the work of a task on a conversation: only the main one has goals.
+// workOn returns the work of a task on a conversation: only the main one is driven.
 func (s *tasks) workOn(b *branch) work {
 	if b == s.main {
-		return s.goals.run
+		return driven(s.driver, false)
 	}
 	return s.loop.Run
 }

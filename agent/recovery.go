@@ -6,7 +6,6 @@ import (
 	"maps"
 
 	"buddy/agent/event"
-	"buddy/agent/goal"
 	"buddy/agent/record"
 	"buddy/agent/turn"
 )
@@ -31,7 +30,6 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.selection.Replay(env.Payload)
 		r.approvals.Replay(env.Payload)
 		r.titles.replay(env.Payload)
-		r.tasks.goals.keeper.Replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
 		r.tasks.workflows.book.Replay(env)
 		if p, ok := env.Payload.(event.HistoryRewound); ok {
@@ -139,10 +137,10 @@ func (s *tasks) resume(shells *shells) {
 	s.agents.dropAll(shells)
 	left := s.left
 	s.left = nil
-	s.goals.keeper.Pause(goal.Ended)
-	if l := left.Branches[0]; s.goals.keeper.TakesUp() && (l == nil || !l.Open) {
+	s.driver.Ended("", nil)
+	if l, text := left.Branches[0], s.driver.Waits(); text != "" && (l == nil || !l.Open) {
 		s.main.pending = true
-		s.stream.Publish(0, 0, event.Interrupted{Text: goalWaits, CanContinue: true})
+		s.stream.Publish(0, 0, event.Interrupted{Text: text, CanContinue: true})
 	}
 	shells.revive(leftShells(left), s.selection.Tools())
 	for _, number := range left.Working() {
@@ -174,9 +172,6 @@ func leftShells(left *record.Record) map[int]event.TaskStarted {
 	return all
 }
 
-// goalWaits tells a person of a goal that an earlier process worked for.
-const goalWaits = "the goal is paused · Enter goes on with it"
-
 // takeUp settles an interrupted exchange and goes on with it if a person has a say.
 // Approvals are asked for until asking ends.
 func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange, l *record.Branch) (event.Outcome, error) {
@@ -185,7 +180,11 @@ func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange,
 	s.mu.Lock()
 	b.drop = nil
 	goOn := asked || len(b.talk.Queue()) > 0
-	waits := b == s.main && (!l.Answered || s.goals.keeper.TakesUp())
+	text := interrupted
+	if l.Answered {
+		text = s.driver.Waits()
+	}
+	waits := b == s.main && text != ""
 	b.pending = ctx.Err() == nil && !goOn && waits
 	id := b.task.id
 	s.mu.Unlock()
@@ -199,10 +198,6 @@ func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange,
 		return s.workOn(b)(ctx, x)
 	case b != s.main:
 		return event.Failed, errLost
-	}
-	text := interrupted
-	if l.Answered {
-		text = goalWaits
 	}
 	s.stream.Publish(id, 0, event.Interrupted{Task: id, Text: text, CanContinue: true})
 	return event.Completed, nil

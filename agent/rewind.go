@@ -11,9 +11,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/goal"
 	"buddy/agent/reminder"
-	"buddy/agent/settings"
 	"buddy/agent/undo"
 )
 
@@ -132,8 +130,10 @@ type way struct {
 	event event.HistoryRewound
 	undo  *undo.Undo
 	past  *conversation.Past
-	goal  *goal.Keeper
 	plan  bool // mode plan was on
+
+	seen   func(event.Event) // gets for the driver what was before the border
+	goBack func()            // lets the driver go back there
 }
 
 // rewindTo goes back to before a prompt.
@@ -257,7 +257,8 @@ func rests(s *tasks, do func()) *task {
 func recallPast(r *Runtime, w *way) {
 	was := w.all.rewinds
 	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
-	w.past, w.goal = conversation.NewPast(r.tasks.tree), goal.NewKeeper(nil, settings.Goal{})
+	w.past = conversation.NewPast(r.tasks.tree)
+	w.seen, w.goBack = r.tasks.driver.Past()
 	_ = r.stream.Stored(func(env event.Envelope) bool { // it was read just now
 		if env.Seq >= w.event.ToSeq {
 			return false
@@ -272,7 +273,7 @@ func recallPast(r *Runtime, w *way) {
 // take feeds an event before the border.
 func (w *way) take(env event.Envelope) {
 	w.past.Take(env)
-	w.goal.Replay(env.Payload)
+	w.seen(env.Payload)
 	switch p := env.Payload.(type) {
 	case event.PlanEntered:
 		w.plan = true
@@ -294,7 +295,7 @@ func rewound(s *tasks, w *way, done bool) bool {
 		w.event.Files = did.Paths
 		s.tree.Rewind(w.past, func() { s.stream.Publish(0, 0, w.event) })
 		s.main.pending, s.workflows.next = false, 0
-		s.goals.keeper.Rewind(w.goal)
+		w.goBack()
 		if mode, _ := s.approvals.Mode(); w.plan && mode != action.ModePlan {
 			s.approvals.SetMode(action.ModePlan, 0, "")
 		}

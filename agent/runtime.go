@@ -39,7 +39,6 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/goal"
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
@@ -89,7 +88,6 @@ type Options struct {
 	settings.Limits                  // of an exchange
 	Calls           settings.Calls   // limits of calls of tools
 	Context         settings.Context // how the conversation is kept within the model's window
-	Goal            settings.Goal    // limits of goals
 	Agents          Agents           // which subagents there are
 	Workflows       Workflows        // those that a person may run
 	Policy          policy.Policy    // what needs an approval
@@ -248,13 +246,13 @@ func New(o Options) *Runtime {
 	}
 	r.tasks.agents.tasks = r.tasks
 	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
-	r.tasks.goals = &goals{tasks: r.tasks, o: o.Goal, keeper: goal.NewKeeper(events, o.Goal)}
 	for _, p := range o.Parts {
 		p.Begin(turn.Session{
 			Context: r.life.ctx, Work: &r.life.work, Stream: events, Selection: r.selection, Workspace: o.Policy.Workspace, Target: o.Target,
 		})
 	}
 	r.tasks.loop = r.newLoop()
+	r.tasks.driver = driverOf(r.tasks, o.Parts)
 	r.replay(o.Replay)
 	return r
 }

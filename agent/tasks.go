@@ -55,7 +55,7 @@ type tasks struct {
 
 	agents    *subagentSet
 	workflows *workflowRuns
-	goals     *goals
+	driver    turn.Driver
 }
 
 // clock returns the time, and the zone of the dates that a model is told.
@@ -236,11 +236,9 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	b.task = nil
 	switch {
 	case b == s.main:
-		if outcome != event.Completed { // a panic, or what else had no part in the goal
-			s.goals.keeper.Pause(s.goals.stopped(outcome, err))
-		}
+		again := s.driver.Ended(outcome, err)
 		b.pending = b.pending || waits
-		s.goOnAfter(t, outcome, res.Response)
+		s.goOnAfter(t, outcome, res.Response, again)
 	case b.agent != nil:
 		s.agents.unwatch(t)
 		s.endBranch(b)
@@ -260,8 +258,8 @@ func outage(err error) bool {
 	return ok && e.Passes()
 }
 
-// goOnAfter begins what follows a task of the main conversation. The caller holds s.mu.
-func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
+// goOnAfter begins what follows a task of the main conversation; again means that the driver goes on. The caller holds s.mu.
+func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string, again bool) {
 	b := s.main
 	if s.life.ended() {
 		return
@@ -273,8 +271,8 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 		s.start(b, event.CompactionTask, nil, s.loop.Compact)
 	}
 	s.startNext(b)
-	if _, active := s.goals.keeper.Active(); active && b.task == nil { // the prompt that came first was withdrawn
-		s.start(b, event.MainTask, nil, s.goals.goOn)
+	if again && b.task == nil { // the prompt that came first was withdrawn
+		s.start(b, event.MainTask, nil, driven(s.driver, true))
 	}
 	if b.task == nil {
 		if s.loop.TellsIdle() {
@@ -346,10 +344,8 @@ func (s *tasks) goOn() {
 		s.stream.Reject("nothing was interrupted")
 		return
 	}
-	if s.goals.keeper.TakesUp() {
-		_ = s.goals.keeper.Resume() // it is paused
-	}
-	s.start(s.main, event.MainTask, nil, s.goals.goOn)
+	s.driver.Take(event.Continue{})
+	s.start(s.main, event.MainTask, nil, driven(s.driver, true))
 }
 
 // retryNow sends the request of the main task again that waits to be.

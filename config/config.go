@@ -44,7 +44,6 @@ type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
 	Agents   settings.Agents
-	Goal     settings.Goal
 	Context  settings.Context
 	Tools    Tools
 	UI       UI
@@ -195,7 +194,6 @@ func defaults() Config {
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  settings.Agents{}.WithDefaults(),
-		Goal:    settings.Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
 		Sessions: Sessions{Location: "auto", IdleExit: 30, Outputs: 2048},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},

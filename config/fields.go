@@ -138,7 +138,6 @@ var sections = append([]section{
 	},
 	contextSection,
 	agentsSection,
-	goalSection,
 	toolsSection,
 	sandboxSection,
 	remindersSection,

@@ -3,6 +3,7 @@ package features
 
 import (
 	"buddy/features/feature"
+	"buddy/features/goal"
 	"buddy/features/mcp"
 	"buddy/features/memory"
 	"buddy/features/plan"
@@ -12,6 +13,7 @@ import (
 
 // All are the features, in the order in which calls pass their parts.
 var All = []*feature.Feature{
+	goal.Feature,
 	mcp.Feature,
 	memory.Feature,
 	plan.Feature,

@@ -67,14 +67,6 @@ func (c Context) WithDefaults() Context {
 	return c
 }
 
-// Goal holds the section [goal]: what a goal may use that does not say it itself. 0 is no limit.
-type Goal struct {
-	Turns        int
-	Cost         model.Money
-	Minutes      int
-	CheckMinutes int // how long its command may run each time
-}
-
 // Agents holds the section [agents]: the limits of subagents.
 type Agents struct {
 	AtOnce  int  // how many work at the same time; more wait

@@ -141,7 +141,7 @@ func New(o Options, p Parts) *Loop {
 	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(append(ownParts(), o.Parts...))}
 }
 
-// Replay feeds a stored event of an earlier process, so that numbers go on from there.
+// Replay feeds a stored event of an earlier process, so that numbers continue from there.
 func (l *Loop) Replay(env event.Envelope) {
 	l.n.mu.Lock()
 	defer l.n.mu.Unlock()
@@ -224,6 +224,9 @@ func (x *Exchange) Made(call string) bool {
 
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
+
+// Talk returns the conversation that the exchange is on.
+func (x *Exchange) Talk() *conversation.Conversation { return x.talk }
 
 // Turns returns how many turns are complete: answered, and their calls done.
 func (x *Exchange) Turns() int { return x.turns }

@@ -150,7 +150,12 @@ func readSession(s *Session, f func(event.Envelope) bool) error {
 // asked returns what the commands of a feature work on.
 func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
 	a.Now, a.Events = s.now(), func(f func(event.Envelope) bool) error { return readSession(s, f) }
-	switch a.Send = s.Send; {
+	a.Send = s.Send
+	a.Settle = func(ctx context.Context) error {
+		_, err := ask(ctx, s, func(*agent.Runtime) bool { return true })
+		return err
+	}
+	switch {
 	case s.Program != nil:
 		a.Config, a.Part = &s.Program.Config, s.Program.Parts[f]
 	case s.Setup != nil:

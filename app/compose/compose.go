@@ -133,7 +133,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
-		Limits: c.Agent.Limits, Calls: c.Tools.Calls, Context: c.Context, Goal: c.Goal,
+		Limits: c.Agent.Limits, Calls: c.Tools.Calls, Context: c.Context,
 		Agents: p.agents(told.facts, secret), Workflows: workflowsOf(p, f.Headless),
 		Places: agent.Places{
 			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),

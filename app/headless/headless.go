@@ -127,7 +127,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 	if err != nil {
 		return nil, err
 	}
-	once.limit(&p.Options)
+	once.limit(p)
 	if schema != nil {
 		p.Options.System += schema.told() // not in the prompt, which gives the session its title
 	}

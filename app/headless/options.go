@@ -4,10 +4,11 @@ import (
 	"io"
 	"time"
 
-	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/compose"
 	"buddy/app/exit"
+	"buddy/features/goal"
 )
 
 // Options holds what the command line says of one prompt.
@@ -51,11 +52,12 @@ func (o Options) Said(stderr io.Writer) io.Writer {
 }
 
 // limit puts the limits of the command line in place of those of the configuration.
-func (o Options) limit(to *agent.Options) {
+func (o Options) limit(p *compose.Program) {
+	to, goals := &p.Options, goal.Settings.In(&p.Config)
 	if o.MaxTurns != nil {
-		to.MaxIterations, to.Goal.Turns = *o.MaxTurns, *o.MaxTurns
+		to.MaxIterations, goals.Turns = *o.MaxTurns, *o.MaxTurns
 	}
 	if o.MaxCost != nil {
-		to.MaxCost, to.Goal.Cost = *o.MaxCost, *o.MaxCost
+		to.MaxCost, goals.Cost = *o.MaxCost, *o.MaxCost
 	}
 }

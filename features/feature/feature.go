@@ -68,4 +68,6 @@ type Asked struct {
 	Now    slash.Now               // what the screen knows of the session that runs
 	// Events passes what is stored of the session to a function, in order, until that returns false.
 	Events func(func(event.Envelope) bool) error
+	// Settle waits until the session has begun, and has done what it was sent before. Without one it fails.
+	Settle func(context.Context) error
 }

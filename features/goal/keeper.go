@@ -1,13 +1,3 @@
-// Package goal keeps the goal of a session: what it is, what it has used of its limits, and whether the
-// main task is kept going for it. It asks no model and runs no command.
-//
-// Its invariant: the events in the stream and the [Keeper] agree, so that [Keeper.Replay] of stored
-// events makes the same one.
-//
-//	k := goal.NewKeeper(events, settings.Goal{Turns: 100})
-//	k.Set(event.SetGoal{Goal: "make the tests pass", Check: "make test"})
-//	k.Spend(id, event.GoalUse{Turns: 1})
-//	if why := k.Exhausted(); why != "" { k.Pause(why) }
 package goal
 
 import (
@@ -19,7 +9,6 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/settings"
 	"buddy/agent/stream"
 	"buddy/texts"
 )
@@ -39,10 +28,12 @@ const maxReason = 300
 // ErrNone says why nothing can be done with a goal.
 var ErrNone = errors.New("there is no goal (/goal TEXT sets one)")
 
-// Keeper holds the goal of a session. It is safe for concurrent use; use NewKeeper.
-type Keeper struct {
-	stream   *stream.Stream
-	defaults settings.Goal // limits of a goal that says nothing of them
+// keeper holds the goal of a session: what it is, what it has used of its limits, and whether it is worked for. It asks no
+// model and runs no command. Its events in the stream and the keeper agree: Replay of stored events makes the same one.
+// It is safe for concurrent use.
+type keeper struct {
+	stream *stream.Stream
+	limits *Limits // of a goal that says nothing of them
 
 	mu    sync.Mutex // guards all below, and so the order of its events
 	ids   int
@@ -52,13 +43,8 @@ type Keeper struct {
 	told  bool // the model knows the goal
 }
 
-// NewKeeper returns a keeper without a goal, which reports in a stream.
-func NewKeeper(s *stream.Stream, defaults settings.Goal) *Keeper {
-	return &Keeper{stream: s, defaults: defaults}
-}
-
 // Replay feeds a stored event of an earlier process.
-func (k *Keeper) Replay(e event.Event) {
+func (k *keeper) Replay(e event.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch p := e.(type) {
@@ -72,7 +58,7 @@ func (k *Keeper) Replay(e event.Event) {
 
 // Rewind makes the goal that of an earlier moment, which was fed to another keeper with Replay. One that was
 // active then had just been set for a prompt that is taken back: it is off.
-func (k *Keeper) Rewind(then *Keeper) {
+func (k *keeper) Rewind(then *keeper) {
 	then.mu.Lock()
 	set, now := then.set, then.now
 	then.mu.Unlock()
@@ -88,8 +74,8 @@ func (k *Keeper) Rewind(then *Keeper) {
 	}
 }
 
-// Check returns why a goal can't be set, nil if it can.
-func Check(c event.SetGoal) error {
+// valid returns why a goal can't be set, nil if it can.
+func valid(c event.SetGoal) error {
 	switch {
 	case strings.TrimSpace(c.Goal) == "":
 		return errors.New("it has no text")
@@ -103,15 +89,15 @@ func Check(c event.SetGoal) error {
 	return nil
 }
 
-// Set begins a goal that Check has passed. One that there was ends.
-func (k *Keeper) Set(c event.SetGoal) {
+// Set begins a valid goal. One that there was ends.
+func (k *keeper) Set(c event.SetGoal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.State == event.GoalActive || k.now.State == event.GoalPaused {
 		k.turnTo(event.GoalOff, "another one takes its place")
 	}
-	ms := (time.Duration(k.defaults.Minutes) * time.Minute).Milliseconds()
-	limit := event.GoalUse{Turns: cmp.Or(c.Limit.Turns, k.defaults.Turns), Cost: cmp.Or(c.Limit.Cost, k.defaults.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, ms)}
+	ms := (time.Duration(k.limits.Minutes) * time.Minute).Milliseconds()
+	limit := event.GoalUse{Turns: cmp.Or(c.Limit.Turns, k.limits.Turns), Cost: cmp.Or(c.Limit.Cost, k.limits.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, ms)}
 	k.ids++
 	k.set = event.GoalSet{ID: k.ids, Goal: c.Goal, Check: c.Check, Outside: c.Outside, Verdict: c.Verdict || c.Check == "", Limit: limit}
 	k.now = event.GoalChanged{ID: k.ids, State: event.GoalActive, Limit: limit}
@@ -121,7 +107,7 @@ func (k *Keeper) Set(c event.SetGoal) {
 }
 
 // Active returns the goal for which the main task is kept going; ok is false when there is none.
-func (k *Keeper) Active() (set event.GoalSet, ok bool) {
+func (k *keeper) Active() (set event.GoalSet, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.set, k.now.State == event.GoalActive
@@ -129,7 +115,7 @@ func (k *Keeper) Active() (set event.GoalSet, ok bool) {
 
 // Due returns the active goal, once, when its model has to be told of it: it is new or goes on, or the
 // model may have forgotten it.
-func (k *Keeper) Due() (set event.GoalSet, due bool) {
+func (k *keeper) Due() (set event.GoalSet, due bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	due = k.now.State == event.GoalActive && !k.told
@@ -138,37 +124,15 @@ func (k *Keeper) Due() (set event.GoalSet, due bool) {
 }
 
 // Forgotten lets the model be told again.
-func (k *Keeper) Forgotten() {
+func (k *keeper) Forgotten() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.told = false
 }
 
-// Paused returns why the goal is paused; ok is false when it is not.
-func (k *Keeper) Paused() (why string, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.now.Reason, k.now.State == event.GoalPaused
-}
-
-// TakesUp reports whether the goal is paused only because its task stopped, so that who takes that up
-// wants the goal as well.
-func (k *Keeper) TakesUp() bool {
-	why, paused := k.Paused()
-	return paused && (why == Ended || why == MaxTurns)
-}
-
-// Left returns how long a task may still work for the goal; ok is false without a limit of time.
-func (k *Keeper) Left() (left time.Duration, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	ms := k.now.Limit.TimeMS
-	return time.Duration(max(0, ms-k.now.Used.TimeMS)) * time.Millisecond, ms > 0
-}
-
 // Spend counts what was used for the goal with an id, and tells it. Nothing counts for one that is not
 // active any more.
-func (k *Keeper) Spend(id int, used event.GoalUse) {
+func (k *keeper) Spend(id int, used event.GoalUse) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.ID != id || k.now.State != event.GoalActive || used == (event.GoalUse{}) {
@@ -182,14 +146,10 @@ func (k *Keeper) Spend(id int, used event.GoalUse) {
 }
 
 // Exhausted returns which limit is reached, "" while none is.
-func (k *Keeper) Exhausted() string {
+func (k *keeper) Exhausted() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return exhausted(k.now.Used, k.now.Limit)
-}
-
-func exhausted(used, limit event.GoalUse) string {
-	switch {
+	switch used, limit := k.now.Used, k.now.Limit; {
 	case limit.Turns > 0 && used.Turns >= limit.Turns:
 		return fmt.Sprintf("it has had as many turns as it may (%d)", limit.Turns)
 	case limit.Cost > 0 && used.Cost >= limit.Cost:
@@ -202,7 +162,7 @@ func exhausted(used, limit event.GoalUse) string {
 
 // Checked tells what was found about the goal with an id, which ends if it is met. It reports whether
 // the goal is still active; if another one has taken its place, nothing is told.
-func (k *Keeper) Checked(id int, met bool, why string) (active bool) {
+func (k *keeper) Checked(id int, met bool, why string) (active bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.ID != id || k.now.State == event.GoalMet || k.now.State == event.GoalOff {
@@ -216,7 +176,7 @@ func (k *Keeper) Checked(id int, met bool, why string) (active bool) {
 }
 
 // Pause pauses the goal, if it is active.
-func (k *Keeper) Pause(why string) {
+func (k *keeper) Pause(why string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.State == event.GoalActive {
@@ -225,7 +185,7 @@ func (k *Keeper) Pause(why string) {
 }
 
 // Resume makes a paused goal active again. A limit that is reached grants as much again.
-func (k *Keeper) Resume() error {
+func (k *keeper) Resume() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch k.now.State {
@@ -251,7 +211,7 @@ func (k *Keeper) Resume() error {
 }
 
 // End ends the goal, met or not.
-func (k *Keeper) End(why string) error {
+func (k *keeper) End(why string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.State != event.GoalActive && k.now.State != event.GoalPaused {
@@ -262,7 +222,7 @@ func (k *Keeper) End(why string) error {
 }
 
 // turnTo changes the state and tells it. The caller holds k.mu.
-func (k *Keeper) turnTo(to event.GoalState, why string) {
+func (k *keeper) turnTo(to event.GoalState, why string) {
 	k.now.State, k.now.Reason = to, line(why)
 	k.stream.Publish(0, 0, k.now)
 }
@@ -271,7 +231,7 @@ func (k *Keeper) turnTo(to event.GoalState, why string) {
 func line(why string) string { return texts.Clip(texts.OneLine(why), maxReason) }
 
 // Goal returns the goal and how far it is; State is "" while there was none.
-func (k *Keeper) Goal() (set event.GoalSet, now event.GoalChanged) {
+func (k *keeper) Goal() (set event.GoalSet, now event.GoalChanged) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.set, k.now

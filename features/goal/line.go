@@ -1,4 +1,4 @@
-package slash
+package goal
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"buddy/tools"
 )
 
-// Goal takes a goal with its check and its limits, or what becomes of the one that there is; "" is nothing.
-func Goal(args string) (event.Command, error) {
+// parse takes a goal with its check and its limits, or what becomes of the one that there is; "" is nothing.
+func parse(args string) (event.Command, error) {
 	switch strings.ToLower(args) {
 	case "":
 		return nil, nil
@@ -25,12 +25,12 @@ func Goal(args string) (event.Command, error) {
 	case "off":
 		return event.ChangeGoal{To: event.GoalOff}, nil
 	}
-	text, rest := goalText(args)
+	text, rest := textOf(args)
 	set := event.SetGoal{Goal: text}
 	for rest != "" {
 		var name, value string
 		name, value, rest = nextOption(rest)
-		if err := goalOption(&set, name, value); err != nil {
+		if err := setOption(&set, name, value); err != nil {
 			return nil, err
 		}
 	}
@@ -40,15 +40,15 @@ func Goal(args string) (event.Command, error) {
 	return set, nil
 }
 
-// goalOptions begin what is not the goal's text.
-var goalOptions = regexp.MustCompile(`(?:^|\s)--(check|check-outside|verdict|turns|cost|time)(?:[\s=]|$)`)
+// optionStart matches the beginning of an option, which is not the goal's text.
+var optionStart = regexp.MustCompile(`(?:^|\s)--(check|check-outside|verdict|turns|cost|time)(?:[\s=]|$)`)
 
-// goalText splits the text of a goal from its options. In quotes it may hold what looks like one.
-func goalText(args string) (text, options string) {
+// textOf splits the text of a goal from its options. In quotes it may hold what looks like one.
+func textOf(args string) (text, options string) {
 	if text, rest, ok := unquote(args); ok && (rest == "" || strings.HasPrefix(rest, "--")) {
 		return text, rest
 	}
-	at := goalOptions.FindStringIndex(args)
+	at := optionStart.FindStringIndex(args)
 	if at == nil {
 		return args, ""
 	}
@@ -67,7 +67,7 @@ func nextOption(options string) (name, value, rest string) {
 	if value, after, ok := unquote(rest); ok && (after == "" || strings.HasPrefix(after, "--")) {
 		return name, value, after
 	}
-	at := goalOptions.FindStringIndex(rest)
+	at := optionStart.FindStringIndex(rest)
 	if at == nil {
 		return name, rest, ""
 	}
@@ -84,8 +84,8 @@ func unquote(s string) (inside, rest string, ok bool) {
 	return strings.TrimSpace(inside), strings.TrimSpace(rest), ok
 }
 
-// goalOption takes one option.
-func goalOption(set *event.SetGoal, name, value string) error {
+// setOption takes one option.
+func setOption(set *event.SetGoal, name, value string) error {
 	switch name {
 	case "check":
 		if set.Check = value; value == "" {
@@ -124,11 +124,11 @@ func goalOption(set *event.SetGoal, name, value string) error {
 // parseCost reads an amount in dollars.
 func parseCost(value string) (model.Money, error) {
 	dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
-	if err != nil || !(dollars >= 0.000001 && dollars <= maxGoalCost) { // also false for NaN
+	if err != nil || !(dollars >= 0.000001 && dollars <= maxCost) { // also false for NaN
 		return 0, fmt.Errorf("--cost %s: must be an amount in dollars, such as 0.50", value)
 	}
 	return model.Money(math.Round(dollars * float64(model.Dollar))), nil
 }
 
-// maxGoalCost is more dollars than anyone means.
-const maxGoalCost = 1_000_000
+// maxCost is more dollars than anyone means.
+const maxCost = 1_000_000

@@ -1,4 +1,4 @@
-package slash
+package goal
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 	"buddy/agent/model"
 )
 
-func TestGoal(t *testing.T) {
+func TestLine(t *testing.T) {
 	limit := func(u event.GoalUse) event.SetGoal {
 		return event.SetGoal{Goal: "make it good", Check: "make test", Limit: u}
 	}
@@ -49,7 +49,7 @@ func TestGoal(t *testing.T) {
 		{"--check make test", nil, "say what the goal is"},
 	}
 	for _, tt := range tests {
-		got, err := Goal(tt.args)
+		got, err := parse(tt.args)
 		if tt.err != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.err) {
 				t.Errorf("/goal %s: %v, want %s", tt.args, err, tt.err)
@@ -62,13 +62,13 @@ func TestGoal(t *testing.T) {
 	}
 }
 
-// FuzzGoal: whatever is typed is read, and nothing of a goal comes from nowhere.
-func FuzzGoal(f *testing.F) {
+// FuzzLine: whatever is typed is read, and nothing of a goal comes from nowhere.
+func FuzzLine(f *testing.F) {
 	for _, s := range []string{"", "off", "g --check x --turns 2", `"a --check b" --verdict --`, "g --check '", "--", "g --time"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		c, err := Goal(args)
+		c, err := parse(args)
 		if set, ok := c.(event.SetGoal); ok && err == nil && (set.Goal == "" || !strings.Contains(args, set.Goal) || !strings.Contains(args, set.Check)) {
 			t.Errorf("/goal %q: %+v", args, set)
 		}

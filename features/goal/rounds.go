@@ -7,8 +7,8 @@ import (
 	"buddy/agent/model"
 )
 
-// MaxSame is after how many rounds in a row that did the same a goal is paused.
-const MaxSame = 3
+// maxSame is after how many rounds in a row that did the same a goal is paused.
+const maxSame = 3
 
 // rounds counts rounds, from one check to the next, that did nothing new.
 type rounds struct {
@@ -20,11 +20,15 @@ type rounds struct {
 // maxCalls limits what is kept of the calls of a round, in bytes: a round with more does something.
 const maxCalls = 64 << 10
 
-// Called notes the calls that a turn made.
-func (k *Keeper) Called(calls []model.ToolCall) {
+// Called notes the calls that a turn made, in the last answer of a conversation.
+func (k *keeper) Called(messages []model.Message) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, c := range calls {
+	last := len(messages) - 1
+	for last > 0 && messages[last].Role != model.Assistant {
+		last--
+	}
+	for _, c := range messages[last].ToolCalls {
 		if k.round.calls.Len() < maxCalls {
 			k.round.calls.WriteString(c.Name + "\x00" + c.Arguments + "\x00")
 		}
@@ -34,9 +38,9 @@ func (k *Keeper) Called(calls []model.ToolCall) {
 // numbers differ from one run of a command to the next, such as times.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// Stuck ends a round with what its check said, and reports whether MaxSame rounds in a row made the same
+// Stuck ends a round with what its check said, and reports whether maxSame rounds in a row made the same
 // calls, or none, and found the same. What the model says does not count.
-func (k *Keeper) Stuck(found string) bool {
+func (k *keeper) Stuck(found string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := &k.round
@@ -47,5 +51,5 @@ func (k *Keeper) Stuck(found string) bool {
 		r.last, r.same = did, 0
 	}
 	r.same++
-	return r.same >= MaxSame
+	return r.same >= maxSame
 }

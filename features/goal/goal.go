@@ -1,0 +1,115 @@
+// Package goal keeps the main task of a session going for a goal until a check says that it is met: a command that exits with
+// 0, or the verdict of a subagent.
+package goal
+
+import (
+	"context"
+	"fmt"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/turn"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/features/feature"
+	"buddy/texts"
+)
+
+// Feature is the goal of a session.
+var Feature = &feature.Feature{
+	Commands: []feature.Command{{
+		Command: slash.Command{
+			Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done",
+			Help:   "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is",
+			Events: slash.One(parse),
+		},
+		Run: showGoal,
+	}},
+	Part: func(s feature.Session) turn.Part { return New(Settings.In(s.Config)) },
+}
+
+// Limits hold what a goal may use that does not say it itself. 0 is no limit.
+type Limits struct {
+	Turns        int
+	Cost         model.Money
+	Minutes      int
+	CheckMinutes int // how long its command may run each time
+}
+
+// Settings are the section [goal].
+var Settings = config.Own("goal", "Goals, for which the agent works until a check says that they are met (`/goal`). These are the limits of one that says nothing of them.",
+	Limits{Turns: 100, Cost: 5 * model.Dollar, Minutes: 120, CheckMinutes: 10},
+	config.Field[Limits]{
+		Name: "turns", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Turns },
+		Doc: "After how many turns the work for a goal pauses; `/goal resume` grants as many again. 0 means no limit. A project's file may only lower it.",
+	},
+	config.Field[Limits]{
+		Name: "cost", Short: "dollars, 0 or more", Limit: true, At: func(l *Limits) any { return &l.Cost },
+		Doc: "What the work for a goal may cost until it pauses, the agents that it calls included; 0 means no limit. Only requests whose price is known count. A project's file may only lower it.",
+	},
+	config.Field[Limits]{
+		Name: "minutes", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Minutes },
+		Doc: "How long a goal may be worked for until that pauses, the time in which an approval is waiting for you included; 0 means no limit. A project's file may only lower it.",
+	},
+	config.Field[Limits]{
+		Name: "check_minutes", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.CheckMinutes },
+		Doc: "How long the command of a goal may run each time until it is stopped, which counts as not met; 0 means no limit. A project's file may only lower it.",
+	},
+)
+
+// showGoal shows the goal and how far it is.
+func showGoal(ctx context.Context, a feature.Asked, _ []string) (show.Answer, error) {
+	if err := a.Settle(ctx); err != nil {
+		return show.Answer{}, err
+	}
+	set, now := a.Part.(*Part).keeper.Goal()
+	if now.State == "" {
+		return show.Say("No goal. /goal TEXT --check COMMAND works until the command exits with 0."), nil
+	}
+	return show.Answer{Document: document(set, now)}, nil
+}
+
+// deeds hold what can be done with a goal, by its state.
+var deeds = map[event.GoalState][]show.Deed{
+	event.GoalActive: {{Label: "pause it", Run: []string{"goal", "pause"}}, {Label: "end it", Run: []string{"goal", "off"}}},
+	event.GoalPaused: {{Label: "continue it", Run: []string{"goal", "resume"}}, {Label: "end it", Run: []string{"goal", "off"}}},
+}
+
+// document describes a goal.
+func document(set event.GoalSet, now event.GoalChanged) *show.Document {
+	d := &show.Document{Title: "Goal"}
+	state := show.Value{Label: "State", Text: string(now.State), Deeds: deeds[now.State]}
+	if now.Reason != "" {
+		state.Text += ": " + now.Reason
+	}
+	if len(state.Deeds) > 0 {
+		state.Line, d.Usage = "The goal is "+state.Text, "/goal pause, /goal resume and /goal off steer it"
+	}
+	values := []show.Value{{Label: "Goal", Text: texts.OneLine(set.Goal)}, state}
+	if set.Check != "" {
+		where := ""
+		if set.Outside {
+			where = ", also outside the sandbox"
+		}
+		values = append(values, show.Value{Label: "Check", Text: texts.OneLine(set.Check) + " exits with 0" + where})
+	}
+	if set.Verdict {
+		values = append(values, show.Value{Label: "Verdict", Text: "of the agent judge"})
+	}
+	used, limit := now.Used, now.Limit
+	d.Sections = []show.Section{{Values: append(values,
+		show.Value{Label: "Turns", Text: fmt.Sprint(used.Turns) + of(limit.Turns > 0, fmt.Sprint(limit.Turns))},
+		show.Value{Label: "Cost", Text: used.Cost.String() + of(limit.Cost > 0, limit.Cost.String())},
+		show.Value{Label: "Time", Text: used.Time() + of(limit.TimeMS > 0, limit.Time())},
+	)}}
+	return d
+}
+
+// of returns " of LIMIT" for a limit that there is.
+func of(there bool, limit string) string {
+	if !there {
+		return ""
+	}
+	return " of " + limit
+}
