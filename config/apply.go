@@ -43,11 +43,7 @@ func place(f *file, line int) string { return f.name + ":" + strconv.Itoa(line) 
 func find(e entry) (*field, error) {
 	i := slices.IndexFunc(sections, func(s section) bool { return s.name == e.path[0] })
 	if i < 0 {
-		names := make([]string, len(sections))
-		for i, s := range sections {
-			names[i] = s.name
-		}
-		return nil, errors.New("unknown key " + list(names, e.path[0]))
+		return nil, errors.New("unknown key " + list(sectionNames(), e.path[0]))
 	}
 	s := sections[i]
 	depth := 1 // parts before the field's name
@@ -82,6 +78,20 @@ func find(e entry) (*field, error) {
 		return nil, fmt.Errorf("%s is not a table", s.fields[j].name)
 	}
 	return &s.fields[j], nil
+}
+
+// sectionNames returns the names of all sections, those of features last: what an error shows of a long list stays the same
+// when there is another feature.
+func sectionNames() (all []string) {
+	var owned []string
+	for _, s := range sections {
+		if s.owned {
+			owned = append(owned, s.name)
+		} else {
+			all = append(all, s.name)
+		}
+	}
+	return append(all, owned...)
 }
 
 // checkName rejects a key that does not name a table of the section.

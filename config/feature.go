@@ -33,7 +33,7 @@ var owned []func(values map[string]any)
 //	})
 func Own[T any](name, doc string, defaults T, fields ...Field[T]) Section[T] {
 	s := Section[T]{name, defaults}
-	added := section{name: name, doc: doc}
+	added := section{name: name, doc: doc, owned: true}
 	for _, f := range fields {
 		one := field{name: f.Name, doc: f.Doc, short: f.Short, most: f.Most, pointer: func(c *Config, _ *Profile) any { return f.At(s.In(c)) }}
 		if f.Check != nil {

@@ -21,6 +21,7 @@ type section struct {
 	access access // default for its fields
 	fields []field
 	rules  bool // an array of tables, each a rule
+	owned  bool // by a feature
 
 	free    *field // any key is allowed and is handled by this field
 	example string // example line of a section with free keys
