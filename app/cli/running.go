@@ -178,9 +178,10 @@ func (s *cli) stop(d live.Description, kill bool) error {
 func (s *cli) logsCommand() *cobra.Command {
 	follow := false
 	c := ofRunning(&cobra.Command{
-		Use:     "logs [ID]",
-		Short:   "what happened in a session that runs, as lines",
-		Long:    "logs prints the session from its beginning. With -f it keeps printing until the session ends or you press Ctrl+C.",
+		Use:   "logs [ID]",
+		Short: "what happened in a session that runs, as lines",
+		Long: "logs prints the session from its beginning. With -f it keeps printing\n" +
+			"until the session ends or you press Ctrl+C.",
 		Example: "  buddy logs 7f3a -f\n  buddy logs 7f3a --json | jq -r .type",
 	}, func(d live.Description) error { return s.logs(d, follow) })
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing what happens")
