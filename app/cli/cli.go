@@ -23,6 +23,7 @@ import (
 	"buddy/agent/action"
 	"buddy/app/commands"
 	"buddy/app/compose"
+	"buddy/app/debuglog"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
@@ -228,7 +229,7 @@ func (s *cli) root() *cobra.Command {
 				}
 			}
 			if s.debug {
-				f.Log, err = compose.OpenDebug()
+				f.Log, err = debuglog.Open()
 			}
 			return exit.Failure(err)
 		},

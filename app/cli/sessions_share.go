@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/sessions"
@@ -74,7 +75,7 @@ func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 	if output == "" {
 		err = write(s.out)
 	} else {
-		err = compose.WriteExport(output, force, write)
+		err = commands.WriteExport(output, force, write)
 	}
 	for _, w := range warnings {
 		s.hint("%s", w)

@@ -2,13 +2,17 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/show"
 	"buddy/app/slash"
+	"buddy/config"
 	"buddy/features/feature"
 )
 
@@ -31,7 +35,7 @@ func listRules(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 		Usage: "/permissions delete N deletes one, also from its file",
 	}
 	for _, r := range rules {
-		place := s.Program.PlaceOf(r)
+		place := placeOf(&s.Program.Config, r)
 		label := "delete it"
 		if place != "" {
 			label = "delete it, also from " + place
@@ -63,7 +67,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 		s.Send(event.RemoveRule{Rule: rules[i]})
 		return show.Answer{}, nil
 	}
-	file, err := s.Program.RemoveRule(rules[i])
+	file, err := removeRule(&s.Program.Config, rules[i])
 	if err != nil {
 		return show.Answer{}, err
 	}
@@ -91,4 +95,36 @@ func ruleFrom(r action.Rule, place string) string {
 		return "settings of the project"
 	}
 	return "settings"
+}
+
+// placeOf returns where a rule was when the settings were read, file:line, or "".
+func placeOf(c *config.Config, r action.Rule) string {
+	i := slices.IndexFunc(c.Rules, func(one config.Rule) bool { return reflect.DeepEqual(one.Rule, r) })
+	if i < 0 {
+		return ""
+	}
+	return c.Rules[i].Place
+}
+
+// removeRule deletes a rule from its settings file and returns the file. The rule still applies to the session.
+func removeRule(c *config.Config, r action.Rule) (string, error) {
+	var files []string
+	if place := placeOf(c, r); place != "" {
+		files = append(files, place[:strings.LastIndexByte(place, ':')])
+	} else { // it came later
+		for _, source := range config.Sources("", nil) {
+			if source.Read && (source.Kind == "project") == (r.Source == action.FromProject) {
+				files = append(files, source.Path)
+			}
+		}
+	}
+	for _, file := range files {
+		switch err := config.RemoveRule(file, r); {
+		case err == nil:
+			return file, nil
+		case !errors.Is(err, config.ErrNoRule):
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s: no settings file has this rule any more; the next session starts without it", r)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/features/feature"
@@ -97,8 +98,11 @@ func forkSession(_ context.Context, s *Session, args []string) (show.Answer, err
 			return show.Answer{}, fmt.Errorf("%q is not the number of an exchange (the first is 1; buddy sessions show lists them)", textOf(args))
 		}
 	}
-	id, err := s.Setup.Fork(n)
-	return show.Answer{Leave: &show.Leave{Session: id}}, err
+	if s.Setup.Current() == "" {
+		return show.Answer{}, errors.New("nothing of this session is saved yet; the first prompt does that")
+	}
+	id, _, err := s.Setup.Store.Fork(s.Setup.ID, n)
+	return show.Answer{Leave: &show.Leave{Session: id}}, compose.TrustFirst(s.Setup.ID, err)
 }
 
 // searchSessions finds text in the sessions of this folder.
@@ -176,6 +180,6 @@ func exportSession(_ context.Context, s *Session, args []string) (show.Answer, e
 }
 
 func exported(s *Session, id string, as sessions.ExportFormat, file string, force bool) (show.Answer, error) {
-	path, err := s.Setup.Export(id, as, file, force)
+	path, err := export(s.Setup, id, as, file, force)
 	return show.Say("written: " + path + " (keys and what looks like one are taken out; read it before you share it)"), err
 }

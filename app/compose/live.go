@@ -11,6 +11,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/debuglog"
 	"buddy/app/project"
 	"buddy/tools"
 	"buddy/tools/target"
@@ -28,7 +29,7 @@ type live struct {
 
 // Send hands a command to the runtime and reports whether it is there already.
 func (l *live) Send(c event.Command) bool {
-	if debugging() {
+	if debuglog.Enabled() {
 		slog.Debug("command", "type", fmt.Sprintf("%T", c))
 	}
 	return l.do(func(rt *agent.Runtime) { rt.Send(c) })
@@ -142,8 +143,8 @@ func (p *Program) Prepare() (*Prepared, error) {
 // waited for it. It is called once.
 func (r *Prepared) Start() error {
 	p := r.program
-	if debugging() {
-		go logEvents(r.Subscribe(context.Background())) // ends with the runtime
+	if debuglog.Enabled() {
+		go debuglog.Follow(r.Subscribe(context.Background())) // ends with the runtime
 	}
 	r.Runtime.Start()
 	if r.damage != "" {
@@ -279,4 +280,13 @@ func (l *live) runtime() *agent.Runtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rt
+}
+
+// Rules returns the rules that apply now.
+func (p *Program) Rules() ([]action.Rule, error) {
+	rt := p.Live.runtime()
+	if rt == nil {
+		return nil, errors.New("the session is still being read")
+	}
+	return rt.Rules(), nil
 }

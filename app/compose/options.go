@@ -6,6 +6,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/policy"
+	"buddy/app/debuglog"
 	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/config"
@@ -23,7 +24,7 @@ type Options struct {
 	Place
 	Session string // the id of a new session; "" makes one
 
-	Log *DebugLog `json:"-"` // nil without --debug
+	Log *debuglog.Log `json:"-"` // nil without --debug
 
 	Line []string `json:"-"` // what stands behind the program's name, for a hint that repeats it
 

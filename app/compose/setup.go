@@ -79,7 +79,7 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 		}
 	}
 	if f.Log != nil {
-		f.Log.secrets(s.Config)
+		f.Log.Hide(redact.New(s.Config.Secrets()...), knownKeys(s.Config))
 	}
 	return s, nil
 }
@@ -266,4 +266,12 @@ func (s *Setup) Current() string {
 		return s.ID
 	}
 	return ""
+}
+
+// Transcript returns all messages to and from the model in this session.
+func (s *Setup) Transcript() (string, error) {
+	if !s.Stored() {
+		return "", errors.New("nothing to export yet: the transcript starts with the first prompt")
+	}
+	return s.Store.Transcript(s.ID)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"buddy/app/compose"
+	"buddy/app/debuglog"
 	"buddy/app/gc"
 	"buddy/app/live"
 	"buddy/app/socket"
@@ -65,7 +66,7 @@ func run() error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	if o.Log != "" {
-		if o.Options.Log, err = compose.JoinDebug(o.Log); err != nil {
+		if o.Options.Log, err = debuglog.Join(o.Log); err != nil {
 			return err
 		}
 	}

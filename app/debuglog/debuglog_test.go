@@ -1,4 +1,4 @@
-package compose
+package debuglog
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
-	"buddy/config"
 )
 
 type closer struct{ bytes.Buffer }
@@ -15,9 +14,9 @@ type closer struct{ bytes.Buffer }
 func (*closer) Close() error { return nil }
 
 // A debug log ends at its limit, says so, and holds no key.
-func TestDebugLog(t *testing.T) {
+func TestLog(t *testing.T) {
 	var file closer
-	d := &DebugLog{path: "x.log", file: &file, left: 200}
+	d := &Log{path: "x.log", file: &file, left: 200}
 	d.hide.Store(redact.New("hunter2-hunter2"))
 	for range 20 {
 		if _, err := d.Write([]byte("level=DEBUG key=hunter2-hunter2 word=aB3dE5gH7jK9mN1pQ3sT5\n")); err != nil {
@@ -34,7 +33,7 @@ func TestDebugLog(t *testing.T) {
 }
 
 // No event puts its texts into the log.
-func TestDebugLogHasNoTexts(t *testing.T) {
+func TestLogHasNoTexts(t *testing.T) {
 	for _, e := range []event.Event{
 		event.PromptSubmitted{Text: "secret plan"},
 		event.ModelMessage{Reasoning: "secret plan"},
@@ -53,10 +52,10 @@ func TestDebugLogHasNoTexts(t *testing.T) {
 
 // Without --debug nothing listens.
 func TestNoDebugging(t *testing.T) {
-	if debugging() {
+	if Enabled() {
 		t.Error("a log is written without being asked for")
 	}
-	var none *DebugLog
-	none.secrets(config.Config{})
+	var none *Log
+	none.Hide(nil, nil)
 	none.Close(nil)
 }

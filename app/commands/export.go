@@ -1,4 +1,4 @@
-package compose
+package commands
 
 import (
 	"errors"
@@ -10,15 +10,14 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"buddy/agent/redact"
-	"buddy/config"
+	"buddy/app/compose"
 	"buddy/sessions"
 )
 
-// Export writes a session for others to read into a file, "" for one named after the
+// export writes a session for others to read into a file, "" for one named after the
 // session in the working directory, and returns its name. Keys and what looks like one are
 // taken out.
-func (s *Setup) Export(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
+func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 	if path == "" {
 		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // an earlier export of the same session
 	}
@@ -30,36 +29,13 @@ func (s *Setup) Export(id string, as sessions.ExportFormat, path string, force b
 	}
 	var warnings []string
 	err := WriteExport(path, force, func(w io.Writer) (err error) {
-		warnings, err = s.Store.Export(w, id, as, Redactor(s.Config))
+		warnings, err = s.Store.Export(w, id, as, compose.Redactor(s.Config))
 		return err
 	})
 	if err == nil && len(warnings) > 0 {
 		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
 	}
 	return path, err
-}
-
-// knownKeys returns what hides the keys of a person in what a model says.
-func knownKeys(c config.Config) *redact.Keys {
-	var all []redact.Key
-	for _, k := range c.KnownKeys(os.Environ()) {
-		all = append(all, redact.Key(k))
-	}
-	return redact.NewKeys(all...)
-}
-
-// Redactor returns what takes secrets out: the keys of all profiles, and what looks like
-// one, too, since it leaves this machine.
-func Redactor(c config.Config) func(string) string {
-	var keys []string
-	for _, m := range c.Models {
-		if key, _, err := m.Key(); err == nil { // else there is none that could be in a session
-			keys = append(keys, key)
-		}
-	}
-	known := redact.New(keys...)
-	hidden := knownKeys(c)
-	return func(s string) string { return redact.Entropy(known.Text(hidden.Text(s))) }
 }
 
 // WriteExport writes a file that is there whole or not at all. One that exists is replaced only with force.

@@ -1,4 +1,8 @@
-package compose
+// Package folder shows models that are spoken to in blocks of text what is in the folder, and what a call has changed there:
+// small models do not look by themselves.
+//
+//	parts = append(parts, folder.Part(targets))
+package folder
 
 import (
 	"context"
@@ -26,7 +30,9 @@ const (
 	tokenBytes = 4
 )
 
-// folder shows models that are spoken to in blocks what is in the folder. Others look there by themselves.
+// Part returns what shows the folder of the current target.
+func Part(targets *target.Set) turn.Part { return folder{targets: targets} }
+
 type folder struct {
 	turn.Nothing
 	targets *target.Set

@@ -1,4 +1,10 @@
-package compose
+// Package debuglog writes the file of --debug: times of requests, what went wrong on the way, commands to tmux, one line
+// each.
+//
+//	log, err := debuglog.Open()
+//	defer log.Close(os.Stderr)
+//	slog.Debug("dial", "host", "web-02") // any package
+package debuglog
 
 import (
 	"context"
@@ -18,7 +24,6 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/redact"
 	"buddy/app/version"
-	"buddy/config"
 	"buddy/views/markup"
 )
 
@@ -27,12 +32,9 @@ const (
 	debugKept = 10       // logs that stay
 )
 
-// DebugLog is the file that --debug writes: times of requests, what went wrong on the
-// way, commands to tmux, one line each. Nobody's text is in it, and what looks like a secret
-// is taken out. Packages log with slog.Debug; without --debug nothing listens.
-//
-// Any goroutine may use it. The nil debugLog does nothing.
-type DebugLog struct {
+// Log is the destination of slog.Debug. It has no text of the person, of the model or of tools, and what looks like a secret
+// is removed. Any goroutine may use it; a nil Log does nothing.
+type Log struct {
 	path string
 	hide atomic.Pointer[redact.Redactor]
 	keys atomic.Pointer[redact.Keys]
@@ -42,8 +44,8 @@ type DebugLog struct {
 	left int // bytes that it may still grow
 }
 
-// OpenDebug makes a log and the destination of slog.
-func OpenDebug() (*DebugLog, error) {
+// Open makes a log and the destination of slog.
+func Open() (*Log, error) {
 	dir := filepath.Join(xdg.StateHome, "buddy", "debug")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("debug log: %w", err)
@@ -58,22 +60,22 @@ func OpenDebug() (*DebugLog, error) {
 	return d, nil
 }
 
-// JoinDebug makes a log that another process has opened the destination of slog here, too.
-func JoinDebug(path string) (*DebugLog, error) { return openLog(path, 0) }
+// Join makes a log that another process has opened the destination of slog here, too.
+func Join(path string) (*Log, error) { return openLog(path, 0) }
 
 // openLog opens a log, to whose end each process writes line by line.
-func openLog(path string, flag int) (*DebugLog, error) {
+func openLog(path string, flag int) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|flag, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("debug log: %w", err)
 	}
-	d := &DebugLog{path: path, file: file, left: debugMax}
+	d := &Log{path: path, file: file, left: debugMax}
 	slog.SetDefault(slog.New(slog.NewTextHandler(d, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	return d, nil
 }
 
 // Path returns where the log is, "" if there is none.
-func (d *DebugLog) Path() string {
+func (d *Log) Path() string {
 	if d == nil {
 		return ""
 	}
@@ -90,7 +92,7 @@ func forgetDebug(dir string) {
 }
 
 // Write takes one line of slog's.
-func (d *DebugLog) Write(p []byte) (int, error) {
+func (d *Log) Write(p []byte) (int, error) {
 	text := redact.Entropy(d.hide.Load().Text(d.keys.Load().Text(string(p))))
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,16 +108,16 @@ func (d *DebugLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// secrets are taken out from now on.
-func (d *DebugLog) secrets(c config.Config) {
+// Hide removes secrets and keys from now on.
+func (d *Log) Hide(secrets *redact.Redactor, keys *redact.Keys) {
 	if d != nil {
-		d.hide.Store(redact.New(c.Secrets()...))
-		d.keys.Store(knownKeys(c))
+		d.hide.Store(secrets)
+		d.keys.Store(keys)
 	}
 }
 
 // Close ends the log and says where it is.
-func (d *DebugLog) Close(say io.Writer) {
+func (d *Log) Close(say io.Writer) {
 	if d == nil {
 		return
 	}
@@ -127,10 +129,11 @@ func (d *DebugLog) Close(say io.Writer) {
 	_, _ = fmt.Fprintln(say, "buddy: the debug log is "+markup.Plain(d.path))
 }
 
-func debugging() bool { return slog.Default().Enabled(context.Background(), slog.LevelDebug) }
+// Enabled reports whether there is a log.
+func Enabled() bool { return slog.Default().Enabled(context.Background(), slog.LevelDebug) }
 
-// logEvents logs facts as they come, until there are no more.
-func logEvents(events <-chan event.Envelope) {
+// Follow logs facts as they come, until there are no more.
+func Follow(events <-chan event.Envelope) {
 	for env := range events {
 		if attrs, ok := factsOf(env.Payload); ok {
 			slog.LogAttrs(context.Background(), slog.LevelDebug, event.Type(env.Payload), append(attrs,

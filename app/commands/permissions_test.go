@@ -1,4 +1,4 @@
-package compose
+package commands
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/app/apptest"
+	"buddy/app/compose"
 )
 
 // A rule of the settings is deleted from the file in which it stands; one that came while the
@@ -18,26 +19,22 @@ func TestRemoveRuleFromItsFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[[deny]]\nprefix = [\"git\", \"push\"]\n\n[[ask]]\nprefix = [\"make\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, index, _, err := LoadConfig(&Options{Config: file})
+	c, _, _, err := compose.LoadConfig(&compose.Options{Config: file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Program{Setup: Setup{Config: c, Index: index}}
 	push := action.Rule{Decision: action.Deny, Prefix: []string{"git", "push"}, Source: action.FromUser}
-	place := p.PlaceOf(push)
+	place := placeOf(&c, push)
 	if place != file+":1" {
 		t.Fatalf("place %q", place)
 	}
-	if got, err := p.RemoveRule(push); got != file || err != nil {
+	if got, err := removeRule(&c, push); got != file || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if left, _ := os.ReadFile(file); string(left) != "[[ask]]\nprefix = [\"make\"]\n" {
 		t.Errorf("left: %s", left)
 	}
-	if _, err := p.RemoveRule(push); err == nil || !strings.Contains(err.Error(), "no settings file has it") {
+	if _, err := removeRule(&c, push); err == nil || !strings.Contains(err.Error(), "no settings file has this rule") {
 		t.Errorf("a second time: %v", err)
-	}
-	if _, err := p.Rules(); err == nil {
-		t.Error("rules without a session")
 	}
 }
