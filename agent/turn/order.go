@@ -9,8 +9,8 @@ import (
 // Features take part in sessions in three orders:
 //   - before a request they tell the model something in the order of briefOrder;
 //   - calls pass them in the order of [Features.Parts], inside the checks of execute.go: repeats, budgets, hooks, approval;
-//   - stored events reach them in the order of [Features.Parts], after the instruction files and before compactions, so that
-//     what they told lies before the conversation that has it (agent/recovery.go).
+//   - stored events reach them in the order of [Features.Parts], after the instruction files and before compactions
+//     (agent/recovery.go).
 
 // briefOrder names what tells the model something before a request, in the order of the texts. Providers cache the beginning
 // of a conversation, so what changes seldom comes first. Parts that are not named follow in the order of
