@@ -50,7 +50,7 @@ func (r *Runtime) handle(c event.Command) {
 	switch c.(type) {
 	case event.WatchPanes, event.FitPane, event.ReadPane: // a screen says that by itself
 	default:
-		r.tasks.idleness.stir()
+		r.tasks.idleness.reset()
 	}
 	if r.waitsForUndo(c) {
 		return

@@ -29,8 +29,8 @@ func (i *idleness) begin(tell func()) {
 	})
 }
 
-// stir begins the wait anew, if there is one: a person is there.
-func (i *idleness) stir() {
+// reset starts the wait again, if there is one: a person is there.
+func (i *idleness) reset() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.timer != nil && i.timer.Stop() {

@@ -91,7 +91,7 @@ func (s *tasks) takes(m model.Message) error {
 			return fmt.Errorf("image %d: %w", i+1, err)
 		}
 	}
-	if err := s.stream.ReadOnly(); err != nil {
+	if err := s.stream.StoreError(); err != nil {
 		return fmt.Errorf("nothing can be recorded: %w", err)
 	}
 	return nil
@@ -110,7 +110,7 @@ func (s *tasks) typed(c event.Submit) {
 		s.stream.Reject("the command was not run, because task #%d runs", t.id)
 		return
 	}
-	if err := s.stream.ReadOnly(); err != nil {
+	if err := s.stream.StoreError(); err != nil {
 		s.stream.Reject("the command was not run, because it can't be recorded: %v", err)
 		return
 	}

@@ -15,8 +15,8 @@ func (set *subagentSet) review(c event.Review) {
 	case set.o.Review == nil:
 		set.tasks.stream.Reject("there is nothing to review here")
 		return
-	case set.tasks.stream.ReadOnly() != nil:
-		set.tasks.stream.Reject("nothing was reviewed, because it can't be recorded: %v", set.tasks.stream.ReadOnly())
+	case set.tasks.stream.StoreError() != nil:
+		set.tasks.stream.Reject("nothing was reviewed, because it can't be recorded: %v", set.tasks.stream.StoreError())
 		return
 	case !set.reviewing.CompareAndSwap(false, true):
 		set.tasks.stream.Reject("a review works already; /kill ends it")

@@ -172,7 +172,7 @@ func mayRewind(r *Runtime, c event.Rewind) error {
 	case c.Files:
 		return r.changes.Able()
 	}
-	if err := r.stream.ReadOnly(); err != nil {
+	if err := r.stream.StoreError(); err != nil {
 		return fmt.Errorf("one can't go back, because it can't be recorded: %w", err)
 	}
 	return nil
@@ -180,7 +180,7 @@ func mayRewind(r *Runtime, c event.Rewind) error {
 
 // redoLast takes the newest undo or rewind back.
 func redoLast(r *Runtime, c event.Redo) {
-	if err := r.stream.ReadOnly(); err != nil {
+	if err := r.stream.StoreError(); err != nil {
 		r.reject("nothing can be redone, because it can't be recorded: %v", err)
 		return
 	}

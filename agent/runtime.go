@@ -321,7 +321,7 @@ func (r *Runtime) Start() {
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 	r.instructions.ReadEarly()
 	r.tasks.agents.book.ReadEarly()
-	if r.stream.ReadOnly() == nil {
+	if r.stream.StoreError() == nil {
 		r.restoreTarget()
 		r.changes.WarnInterrupted()
 		r.tasks.resume(r.shells)

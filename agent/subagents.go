@@ -192,7 +192,7 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 	if turns == 0 {
 		turns = set.o.Limits.Turns
 	}
-	t.x.Below(by.Used, turns)
+	t.x.CountUnder(by.Used, turns)
 	set.watch(by.Task, t, run)
 	set.used = append(set.used, agentUse{t.id, label, t.x.Used()})
 	return working, t, nil

@@ -287,7 +287,7 @@ func (s *tasks) sayFailure(t *task, err error) {
 	if full, ok := errors.AsType[*turn.ContextLimitError](err); ok && full.Err == nil {
 		return
 	}
-	if !errors.Is(err, s.stream.ReadOnly()) {
+	if !errors.Is(err, s.stream.StoreError()) {
 		cause, next, raw := model.Tell(err)
 		s.stream.Publish(t.id, 0, event.Error{Text: cause, Code: "task_failed", Task: t.id, NextStep: next, Raw: raw})
 	}
@@ -303,7 +303,7 @@ func (s *tasks) endBranch(b *branch) {
 // compact does what a person asked for, at once or before the next request of what runs. wanted says
 // what they want of the summary, "" nothing.
 func (s *tasks) compact(wanted string) {
-	if err := s.stream.ReadOnly(); err != nil {
+	if err := s.stream.StoreError(); err != nil {
 		s.stream.Reject("nothing was compacted, because it can't be recorded: %v", err)
 		return
 	}
@@ -320,7 +320,7 @@ func (s *tasks) compact(wanted string) {
 
 // pin keeps an exchange as it is.
 func (s *tasks) pin(p event.Pin) {
-	if err := s.stream.ReadOnly(); err != nil {
+	if err := s.stream.StoreError(); err != nil {
 		s.stream.Reject("nothing was pinned, because it can't be recorded: %v", err)
 		return
 	}

@@ -60,7 +60,7 @@ func (t *titles) replay(e event.Event) {
 
 // rename gives the session the title that a person wants.
 func (t *titles) rename(title string) {
-	if err := t.stream.ReadOnly(); err != nil {
+	if err := t.stream.StoreError(); err != nil {
 		t.stream.Reject("the session was not renamed, because it can't be recorded: %v", err)
 		return
 	}
@@ -75,7 +75,7 @@ func (t *titles) rename(title string) {
 func (t *titles) generate(msgs []model.Message, answer string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.small == nil || t.given > 0 || t.stream.ReadOnly() != nil {
+	if t.small == nil || t.given > 0 || t.stream.StoreError() != nil {
 		return
 	}
 	t.given++

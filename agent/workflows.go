@@ -155,7 +155,7 @@ func (w *workflowRuns) exchange(text string, do work) {
 		s.stream.Reject("%s: not done, because task #%d runs", text, t.id)
 		return
 	}
-	if err := s.stream.ReadOnly(); err != nil {
+	if err := s.stream.StoreError(); err != nil {
 		s.stream.Reject("%s: not done, because it can't be recorded: %v", text, err)
 		return
 	}

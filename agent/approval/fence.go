@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/executed"
+	"buddy/agent/autorun"
 	"buddy/agent/policy"
 	"buddy/texts/unseen"
 )
@@ -122,7 +122,7 @@ const maxPaths = 100
 
 // rank sorts files that another program executes before all others.
 func rank(path string) int {
-	if executed.Reason(path) != "" {
+	if autorun.Reason(path) != "" {
 		return 0
 	}
 	return 1

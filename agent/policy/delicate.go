@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"buddy/agent/action"
-	"buddy/agent/executed"
+	"buddy/agent/autorun"
 )
 
 // executedRule is the rule for changes of files that another program executes.
@@ -16,7 +16,7 @@ func delicate(name string) (why, rule string) {
 	if s := Secret(name); s != "" {
 		return s + " may hold secrets", "delicate files"
 	}
-	if s := executed.Reason(name); s != "" {
+	if s := autorun.Reason(name); s != "" {
 		return s, executedRule
 	}
 	return "", ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"buddy/agent/action"
-	"buddy/agent/executed"
+	"buddy/agent/autorun"
 )
 
 // executedPaths are paths below the workspace with the beginning of the reason for approval.
@@ -64,8 +64,8 @@ func TestModeEditsAsksAboutExecutedFiles(t *testing.T) {
 		switch {
 		case by == "" && got.Decision != action.Allow:
 			t.Errorf("%s: %+v, want it allowed", path, got)
-		case by != "" && (got.Decision != action.Ask || !strings.HasPrefix(executed.Reason("/w/"+path), by)):
-			t.Errorf("%s: %+v, %q, want approval because %s …", path, got, executed.Reason("/w/"+path), by)
+		case by != "" && (got.Decision != action.Ask || !strings.HasPrefix(autorun.Reason("/w/"+path), by)):
+			t.Errorf("%s: %+v, %q, want approval because %s …", path, got, autorun.Reason("/w/"+path), by)
 		case by != "" && Secret("/w/"+path) == "" && (got.Rule != executedRule || !strings.HasPrefix(got.Reason, by)):
 			t.Errorf("%s: %+v does not say that %s runs it", path, got, by)
 		}

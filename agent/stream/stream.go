@@ -192,8 +192,8 @@ func (s *Stream) fan(env event.Envelope) {
 	}
 }
 
-// ReadOnly returns why durable events can't be stored, or nil.
-func (s *Stream) ReadOnly() error {
+// StoreError returns why durable events can't be stored, or nil.
+func (s *Stream) StoreError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.broken

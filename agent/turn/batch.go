@@ -55,7 +55,7 @@ type job struct {
 	result   event.ToolResult // as it was stored
 	began    time.Time
 	ran      bool               // what its result says is what the tool said
-	live     *live              // where its output goes
+	live     *runningCall       // where its output goes
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
 	begun    func()             // the task of its subagent has its number; nil: nobody waits for that

@@ -29,9 +29,9 @@ func (l *Loop) attach(x *Exchange, turn int, text string) {
 	}
 }
 
-// hear takes up the prompts that wait, and shows the hooks what the person has said since they were
+// runPromptHooks takes up the prompts that wait, and shows the hooks what the person has said since they were
 // asked last. The error is why the exchange ends: its only prompt was refused.
-func (l *Loop) hear(ctx context.Context, x *Exchange) error {
+func (l *Loop) runPromptHooks(ctx context.Context, x *Exchange) error {
 	if x.turns > 0 {
 		x.Say(x.talk.Steer(x.task))
 	}
@@ -92,17 +92,17 @@ func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
 	if !l.o.Programs.Has(stop) {
 		return false
 	}
-	if x.goneOn == maxGoneOn {
+	if x.hookContinuations == maxGoneOn {
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("hooks kept the answer from ending %d times in a row: it ends now", maxGoneOn), Code: "hook"})
 		return false
 	}
 	m := l.o.Programs.Tell(ctx, l.where(x, 0), stop, l.agent.Type, map[string]any{
-		"stop_hook_active": x.goneOn > 0, "last_assistant_message": x.response, "background_tasks": l.p.Background.Running(x.task),
+		"stop_hook_active": x.hookContinuations > 0, "last_assistant_message": x.response, "background_tasks": l.p.Background.Running(x.task),
 	})
 	if m.BlockedBy == "" || m.Halt || ctx.Err() != nil {
 		return false
 	}
-	x.goneOn++
+	x.hookContinuations++
 	if why := m.Told(); why != "" { // not one of the kind that can be switched off: the model would go on without a reason
 		x.tellOnce(0, reminder.HookStop, why)
 	}

@@ -169,19 +169,19 @@ type Exchange struct {
 	room *compact.Room
 	stop context.CancelCauseFunc
 
-	said      []event.PromptSubmitted // that no hook has seen yet
-	unsent    []int                   // ids of prompts that no model has answered yet
-	heard     []event.PromptSubmitted // by the person, since the last request
-	now       []model.Message         // of the next request only
-	goneOn    int                     // how often hooks kept the exchange from ending
-	used      usage.Task              // its ledger's lock guards it
-	turns     int                     // that are complete
-	begun     int                     // the turn that hooks were told of, from 1
-	response  string                  // the text of the last answer
-	compacted *event.ContextCompacted // by the last step
-	moves     int                     // compactions since the last answer
-	overflows int                     // requests that the provider found too long
-	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
+	said              []event.PromptSubmitted // that no hook has seen yet
+	unsent            []int                   // ids of prompts that no model has answered yet
+	heard             []event.PromptSubmitted // by the person, since the last request
+	now               []model.Message         // of the next request only
+	hookContinuations int                     // how often hooks kept the exchange from ending
+	used              usage.Task              // its ledger's lock guards it
+	turns             int                     // that are complete
+	begun             int                     // the turn that hooks were told of, from 1
+	response          string                  // the text of the last answer
+	compacted         *event.ContextCompacted // by the last step
+	moves             int                     // compactions since the last answer
+	overflows         int                     // requests that the provider found too long
+	retry             atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
 
 	mu       sync.Mutex        // guards all below
 	model    model.Model       // that answers instead of the session's, see [Access.AnswerWith]; nil: none
@@ -234,9 +234,9 @@ func (x *Exchange) Turns() int { return x.turns }
 // Used returns what the exchange used, for its ledger.
 func (x *Exchange) Used() *usage.Task { return &x.used }
 
-// Below makes the exchange a part of what calls it: what it uses counts there, too. maxTurns limits
+// CountUnder makes the exchange a part of what calls it: what it uses counts there, too. maxTurns limits
 // its turns, 0 for no limit of its own.
-func (x *Exchange) Below(above *usage.Task, maxTurns int) { x.used.Below(above, maxTurns) }
+func (x *Exchange) CountUnder(above *usage.Task, maxTurns int) { x.used.CountUnder(above, maxTurns) }
 
 // TakeCompacted returns the compaction of the last step, once; nil if there was none.
 func (x *Exchange) TakeCompacted() *event.ContextCompacted {
@@ -278,10 +278,10 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	if outcome := l.p.Ledger.Exhausted(x.task, &x.used, x.turns); outcome != "" {
 		return outcome, nil
 	}
-	if err := l.hear(ctx, x); err != nil {
+	if err := l.runPromptHooks(ctx, x); err != nil {
 		return event.Failed, err
 	}
-	l.brief(ctx, x)
+	l.addContext(ctx, x)
 	if x.begun == x.turns { // a step that only compacted is none
 		x.begun++
 		l.tell(ctx, x, LoopIteration{Turn: x.begun})
@@ -333,8 +333,8 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 	return "", nil
 }
 
-// brief tells the model what it has to know before its next request.
-func (l *Loop) brief(ctx context.Context, x *Exchange) {
+// addContext tells the model what it has to know before its next request.
+func (l *Loop) addContext(ctx context.Context, x *Exchange) {
 	for _, p := range l.briefs {
 		p.Brief(ctx, Briefing{Access{l, x, 0}})
 	}

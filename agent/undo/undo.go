@@ -218,7 +218,7 @@ func (l *Log) Able() error {
 	if l.files == nil {
 		return errors.New("changes of files can't be taken back here")
 	}
-	if err := l.stream.ReadOnly(); err != nil {
+	if err := l.stream.StoreError(); err != nil {
 		return fmt.Errorf("nothing was taken back, because it can't be recorded: %w", err)
 	}
 	return nil

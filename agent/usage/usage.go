@@ -55,9 +55,9 @@ type Task struct {
 	warned   map[event.BudgetKind]bool
 }
 
-// Below makes what a task uses a part of what another one uses, and gives it a limit of turns of its
+// CountUnder makes what a task uses a part of what another one uses, and gives it a limit of turns of its
 // own, 0 for that of the ledger. Call it before the task uses anything.
-func (t *Task) Below(above *Task, maxTurns int) { t.above, t.maxTurns = above, maxTurns }
+func (t *Task) CountUnder(above *Task, maxTurns int) { t.above, t.maxTurns = above, maxTurns }
 
 // New returns a ledger with nothing in it, which reports in a stream.
 func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }

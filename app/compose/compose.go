@@ -59,7 +59,7 @@ const (
 // Program is everything that runs behind a screen or a line, put together.
 type Program struct {
 	Setup
-	Live     live
+	Live     deferredRuntime
 	Options  agent.Options // of the runtime
 	Journal  *journal
 	Dest     *Destination                   // where the session begins

@@ -54,7 +54,7 @@ type Host struct {
 
 	mu      sync.Mutex // guards what follows, and what each screen wants
 	screens map[*screen]bool
-	alone   alone
+	alone   unattended
 }
 
 // Open puts a session together: a new one with the id options.Session, or the stored one of that id.
@@ -64,7 +64,7 @@ func Open(options *compose.Options, resume bool) *Host { return open(options, re
 
 // open is Open for a host that listens for screens of other processes; nil: it does not.
 func open(options *compose.Options, resume bool, l *net.UnixListener) *Host {
-	h := &Host{flags: options, screens: make(map[*screen]bool), alone: alone{minute: time.Minute, notify: notifyTime}}
+	h := &Host{flags: options, screens: make(map[*screen]bool), alone: unattended{minute: time.Minute, notify: notifyTime}}
 	if l != nil {
 		h.door = openDoor(h, l)
 	}

@@ -24,8 +24,8 @@ const (
 	notifySize = 500              // bytes of the text that it gets
 )
 
-// alone holds what a session needs while nobody is attached to it.
-type alone struct {
+// unattended holds what a session needs while nobody is attached to it.
+type unattended struct {
 	idle   *time.Timer   // ends the session; nil: it does not run
 	visits int           // how many screens have come so far
 	minute time.Duration // of the settings

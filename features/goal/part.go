@@ -112,7 +112,7 @@ func (p *Part) change(to event.GoalState) error {
 
 // resume goes on with a paused goal: what runs is kept going again, else a task begins.
 func (p *Part) resume() error {
-	if err := p.Stream.ReadOnly(); err != nil {
+	if err := p.Stream.StoreError(); err != nil {
 		return fmt.Errorf("the goal does not go on, because nothing can be recorded: %w", err)
 	}
 	if _, active := p.keeper.Active(); !active {

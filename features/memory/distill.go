@@ -116,13 +116,13 @@ func (s *Store) Distill(ctx context.Context) (Learned, error) {
 		return Learned{}, nil
 	}
 	o := observed{s.o.Dir}
-	if all, _, err := o.read(teaches); err != nil || len(fresh(all)) < leastNew {
+	if all, _, err := o.read(neededForDistilling); err != nil || len(fresh(all)) < leastNew {
 		return Learned{}, err
 	}
 	var learned Learned
 	var undone []Record // that become used
 	c, err := s.change(ctx, func(w *writing) error {
-		all, _, err := o.read(teaches) // again, under the lock
+		all, _, err := o.read(neededForDistilling) // again, under the lock
 		if err != nil {
 			return err
 		}

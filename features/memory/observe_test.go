@@ -80,7 +80,7 @@ func (x *script) undoes(all ...action.Action) (ids []string) {
 
 func (x *script) records(kind string) (some []Record) {
 	x.t.Helper()
-	all, _, err := observed{x.s.o.Dir}.read(every)
+	all, _, err := observed{x.s.o.Dir}.read(keepAll)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestObservingDoesNotWaitForTheLock(t *testing.T) {
 	}
 	unlock()
 	s.Flush(t.Context())
-	all, _, err := observed{s.o.Dir}.read(every)
+	all, _, err := observed{s.o.Dir}.read(keepAll)
 	if err != nil || len(all) < maxQueued || len(all) > 2*maxQueued {
 		t.Errorf("%d records: %v", len(all), err)
 	}

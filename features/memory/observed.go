@@ -227,17 +227,17 @@ func (o observed) exists() bool {
 	return err == nil
 }
 
-// every keeps all lines.
-func every([]byte) bool { return true }
+// keepAll keeps all lines.
+func keepAll([]byte) bool { return true }
 
-// teaches keeps the lines that distilling needs: few of those with observations.
-func teaches(line []byte) bool {
+// neededForDistilling keeps the lines that distilling needs: few of those with observations.
+func neededForDistilling(line []byte) bool {
 	return !bytes.HasPrefix(line, []byte(`{"kind":"observation"`)) || bytes.Contains(line, []byte(`"`+claims+`"`))
 }
 
 // compact rewrites the file with what is within the limits, the newest. The caller holds the lock.
 func (o observed) compact() error {
-	all, _, err := o.read(every)
+	all, _, err := o.read(keepAll)
 	if err != nil {
 		return err
 	}

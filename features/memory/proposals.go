@@ -56,7 +56,7 @@ func (s *Store) Propose(ctx context.Context, d Draft, source string) (Proposal, 
 		return Proposal{}, err
 	}
 	defer unlock()
-	all, _, err := o.read(teaches)
+	all, _, err := o.read(neededForDistilling)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -107,7 +107,7 @@ func (s *Store) Proposals(context.Context) ([]Proposal, error) {
 	if err := s.ended(); err != nil || !(observed{s.o.Dir}).exists() {
 		return nil, err
 	}
-	all, _, err := observed{s.o.Dir}.read(teaches)
+	all, _, err := observed{s.o.Dir}.read(neededForDistilling)
 	return open(all), err
 }
 

@@ -10,9 +10,9 @@ import (
 	"buddy/tools"
 )
 
-// live publishes the live output of a call, without secrets: also those that come in
+// runningCall publishes the live output of a call, without secrets: also those that come in
 // two pieces.
-type live struct {
+type runningCall struct {
 	stream     *stream.Stream
 	redact     *redact.Redactor // may be nil
 	task, turn int
@@ -29,13 +29,13 @@ type liveStream struct {
 	total  int64
 }
 
-func newLive(s *stream.Stream, secrets *redact.Redactor, task, turn int, callID string) *live {
-	return &live{stream: s, redact: secrets, task: task, turn: turn, callID: callID, streams: make(map[tools.Stream]*liveStream)}
+func newLive(s *stream.Stream, secrets *redact.Redactor, task, turn int, callID string) *runningCall {
+	return &runningCall{stream: s, redact: secrets, task: task, turn: turn, callID: callID, streams: make(map[tools.Stream]*liveStream)}
 }
 
 // write takes the next chunk. An incomplete character at its end is held back
 // until its rest arrives, and so is text that may be the beginning of a secret.
-func (l *live) write(c tools.Chunk) {
+func (l *runningCall) write(c tools.Chunk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.Stream == tools.Keys {
@@ -55,7 +55,7 @@ func (l *live) write(c tools.Chunk) {
 }
 
 // flush shows what was held back, when nothing more comes.
-func (l *live) flush() {
+func (l *runningCall) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, name := range []tools.Stream{tools.Stdout, tools.Stderr} {
@@ -65,7 +65,7 @@ func (l *live) flush() {
 	}
 }
 
-func (l *live) show(name tools.Stream, s *liveStream, text string) {
+func (l *runningCall) show(name tools.Stream, s *liveStream, text string) {
 	if text != "" {
 		l.stream.Publish(l.task, l.turn, event.ToolOutput{CallID: l.callID, Stream: string(name), Text: text, BytesTotal: s.total})
 	}

@@ -18,9 +18,9 @@ import (
 	"buddy/views/markup"
 )
 
-// live is the runtime of a program, which a long session has some time after the first
+// deferredRuntime is the runtime of a program, which a long session has some time after the first
 // frame. Commands and facts wait for it until then. Any goroutine may use it.
-type live struct {
+type deferredRuntime struct {
 	mu    sync.Mutex // guards all below
 	rt    *agent.Runtime
 	held  []func(*agent.Runtime)
@@ -28,7 +28,7 @@ type live struct {
 }
 
 // Send hands a command to the runtime and reports whether it is there already.
-func (l *live) Send(c event.Command) bool {
+func (l *deferredRuntime) Send(c event.Command) bool {
 	if debuglog.Enabled() {
 		slog.Debug("command", "type", fmt.Sprintf("%T", c))
 	}
@@ -36,17 +36,17 @@ func (l *live) Send(c event.Command) bool {
 }
 
 // Publish puts a fact of something beside the runtime into its stream.
-func (l *live) Publish(e event.Event) {
+func (l *deferredRuntime) Publish(e event.Event) {
 	l.do(func(rt *agent.Runtime) { rt.Publish(e) })
 }
 
 // SetRules replaces the rules of the configuration.
-func (l *live) SetRules(rules []action.Rule) {
+func (l *deferredRuntime) SetRules(rules []action.Rule) {
 	l.do(func(rt *agent.Runtime) { rt.SetRules(rules) })
 }
 
 // AgentNames returns the types of subagents that a prompt may name, none before the runtime has started.
-func (l *live) AgentNames(ctx context.Context) []string {
+func (l *deferredRuntime) AgentNames(ctx context.Context) []string {
 	l.mu.Lock()
 	rt := l.rt
 	l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *live) AgentNames(ctx context.Context) []string {
 	return agent.Subagents(ctx, rt).Names()
 }
 
-func (l *live) do(f func(*agent.Runtime)) bool {
+func (l *deferredRuntime) do(f func(*agent.Runtime)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rt == nil {
@@ -68,7 +68,7 @@ func (l *live) do(f func(*agent.Runtime)) bool {
 }
 
 // begin takes a runtime that has started, unless the program ends already.
-func (l *live) begin(rt *agent.Runtime) bool {
+func (l *deferredRuntime) begin(rt *agent.Runtime) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
@@ -83,7 +83,7 @@ func (l *live) begin(rt *agent.Runtime) bool {
 }
 
 // end returns the runtime, nil if there is none and there will be none.
-func (l *live) end() *agent.Runtime {
+func (l *deferredRuntime) end() *agent.Runtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
@@ -92,7 +92,7 @@ func (l *live) end() *agent.Runtime {
 
 // abandon lets go of the runtime, which goes on by itself. What is sent and published from here on
 // is kept for nobody.
-func (l *live) abandon() {
+func (l *deferredRuntime) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rt, l.ended = nil, true
@@ -276,7 +276,7 @@ func ChangedSince(p *Program) ([]agent.Change, error) {
 }
 
 // runtime returns the runtime, nil before there is one.
-func (l *live) runtime() *agent.Runtime {
+func (l *deferredRuntime) runtime() *agent.Runtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rt

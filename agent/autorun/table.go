@@ -1,8 +1,8 @@
-// Package executed knows the files of a folder that other programs execute or take commands from:
+// Package autorun knows the files of a folder that other programs execute or take commands from:
 // the table of their names. Mode edits asks about them.
 //
-//	by, what, matched, ok := executed.Find("web/package.json") // "npm", "scripts and packages", "package.json", true
-package executed
+//	by, what, matched, ok := autorun.Find("web/package.json") // "npm", "scripts and packages", "package.json", true
+package autorun
 
 import (
 	"path"

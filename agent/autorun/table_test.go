@@ -1,4 +1,4 @@
-package executed
+package autorun
 
 import (
 	"strings"
