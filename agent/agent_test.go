@@ -377,7 +377,7 @@ func TestDenial(t *testing.T) {
 		{"with a reason", func(id string) event.Command {
 			return event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "use make"}
 		}, "Command execution denied by user. Reason: use make"},
-		{"by mode none", func(string) event.Command { return event.SetMode{Mode: action.ModeNone} }, "Denied by the policy, nothing ran: mode none denies what needs approval: runs the program ./echo"},
+		{"by mode none", func(string) event.Command { return event.SetMode{Mode: action.ModeNone} }, "Denied by the policy, nothing ran: none mode denies everything that needs approval: runs the program ./echo"},
 		{"mode all runs it", func(string) event.Command { return event.SetMode{Mode: action.ModeAll} }, "done c1"},
 	}
 	for _, tt := range tests {

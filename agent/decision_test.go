@@ -36,13 +36,13 @@ func TestCallsAreExplained(t *testing.T) {
 			"The log names it.\nConfidence: 0.9", read, action.ModeAsk,
 			event.AnswerApproval{},
 			event.DecisionExplained{Reasoning: "The log names it.", From: event.FromText, Confidence: "0.9", Rules: []event.DecisionRule{
-				{Rule: "workspace", Text: "allow: reads a file of the workspace"},
+				{Rule: "workspace", Text: "allow: reads a file in the workspace"},
 			}},
 		},
 		"the model says nothing": {
 			"", read, action.ModeAsk,
 			event.AnswerApproval{},
-			event.DecisionExplained{Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}}},
+			event.DecisionExplained{Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}},
 		},
 		"a person approves it": {
 			"Now.", run, action.ModeAsk,
@@ -62,7 +62,7 @@ func TestCallsAreExplained(t *testing.T) {
 			"Now.", run, action.ModeNone,
 			event.AnswerApproval{},
 			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
-				{Rule: "mode none", Text: "deny: mode none denies what needs approval: runs the program ./echo"},
+				{Rule: "mode none", Text: "deny: none mode denies everything that needs approval: runs the program ./echo"},
 			}},
 		},
 	} {

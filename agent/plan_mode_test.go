@@ -285,7 +285,7 @@ func TestPlanToolsInTheWrongMode(t *testing.T) {
 		}
 		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "again"})
 		_, asked := find[event.ApprovalAsked](s)
-		if _, n := find[event.PlanEntered](s); n != 1 || asked != 1 || !strings.Contains(s.results()[2], "mode is plan already") {
+		if _, n := find[event.PlanEntered](s); n != 1 || asked != 1 || !strings.Contains(s.results()[2], "plan mode is already on") {
 			t.Errorf("%d times entered, %d approvals, the model read %q", n, asked, s.results())
 		}
 		s.stop()

@@ -45,7 +45,7 @@ var rules = []rule{
 	{"tools/file", nil, []string{"buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic", "buddy/tmux$", "buddy/tmux/pane"}, "works on the files of one target"},
 	{"tools/shell", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic"}, "works in the panes of one target"},
 	{"tools/web", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tmux"}, "knows no target"},
-	{"tools/basic", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tmux"}, "touches nothing outside buddy"},
+	{"tools/basic", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tmux"}, "affects nothing outside buddy"},
 	{"tools/plan", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic", "buddy/tmux", "buddy/agent/plan"}, "asks the runtime"},
 	{"agent/plan", nil, []string{"buddy/agent$", "buddy/agent/approval", "buddy/agent/conversation", "buddy/agent/turn", "buddy/agent/history", "buddy/agent/policy", "buddy/tools", "buddy/tmux"}, "reads texts"},
 	{"tools/target", nil, []string{"buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic"}, "routes to the tools of a target"},

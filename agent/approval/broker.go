@@ -402,7 +402,7 @@ func (b *Broker) reviewMode(set action.Mode) {
 		v := b.Judge(q.Action, q.Most)
 		switch {
 		case q.raised() && set == action.ModeNone:
-			answer.Decision, answer.Reason = event.Deny, "mode none denies what needs approval"
+			answer.Decision, answer.Reason = event.Deny, "none mode denies everything that needs approval"
 		case q.raised() && v.Decision == action.Allow && set != action.ModeAll:
 			continue
 		case v.Decision == action.Allow:

@@ -83,8 +83,8 @@ func TestNothingIsExplainedWithoutWordsAndRules(t *testing.T) {
 	if e, ok := Explain("c1", " \n", Said{Text: "```\ncode\n```", Reasoning: "\t"}, nil, same); ok {
 		t.Errorf("made up: %+v", e)
 	}
-	e, ok := Explain("c1", "", Said{}, []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}}, same)
-	if !ok || e.Reasoning+e.Confidence != "" || len(e.Alternatives) > 0 || len(e.Rules) != 1 || e.Rules[0].Said() != "allow: reads a file of the workspace (workspace)" {
+	e, ok := Explain("c1", "", Said{}, []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, same)
+	if !ok || e.Reasoning+e.Confidence != "" || len(e.Alternatives) > 0 || len(e.Rules) != 1 || e.Rules[0].Said() != "allow: reads a file in the workspace (workspace)" {
 		t.Errorf("rules only: %+v", e)
 	}
 }

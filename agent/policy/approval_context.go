@@ -24,7 +24,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	case action.Shell, action.Git, action.PaneKeys:
 		commandContext(&c, report)
 		if a.Kind == action.PaneKeys {
-			note(&c, action.Medium, "", "the program in the pane gets the text, whatever it is")
+			note(&c, action.Medium, "", "whatever program runs in the pane gets the text")
 			c.Reversible = false
 		}
 	case action.FileRead, action.FileWrite, action.FileDelete:
@@ -43,7 +43,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
 	}
 	if a.Privesc {
-		note(&c, action.High, "", "it runs with more rights than yours")
+		note(&c, action.High, "", "it runs with elevated privileges")
 	}
 	c.Risk = higher(c.Risk, a.Risk)
 	advise(&c, a, report)
@@ -51,7 +51,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		c.Alternatives = append(c.Alternatives, report.Safer)
 	}
 	if n := len(whole.Targets); n > 0 {
-		note(&c, action.Low, "", fmt.Sprintf("it happens on %d machines at once", n))
+		note(&c, action.Low, "", fmt.Sprintf("it runs on %d machines at once", n))
 	}
 	setSimilar(&c, everywhere, whole, j)
 	return c
@@ -83,7 +83,7 @@ func setLosses(c *action.ApprovalContext, lost []action.Effect) {
 
 // networkContext says what a request to another machine does.
 func networkContext(c *action.ApprovalContext, a action.Action) {
-	note(c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and what is in it")
+	note(c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and its contents")
 	if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
 		note(c, action.High, "", "the request may change something there")
 	}
@@ -107,7 +107,7 @@ func (p Policy) kept(a action.Action) []string {
 	}
 	this := "Once approved, it runs" + in + " with your full permissions."
 	if p.Boxed && !a.Outside {
-		this = "Once approved, it runs" + in + ", in the sandbox: it writes to this folder only, and reaches what [sandbox] in the settings says."
+		this = "Once approved, it runs" + in + ", in the sandbox: it can write only to this folder and reach only the hosts in [sandbox] of the settings."
 	}
 	if !p.Confined {
 		return []string{"Only a few read-only commands run without asking: there is no read-only sandbox here.", this}
@@ -118,11 +118,11 @@ func (p Policy) kept(a action.Action) []string {
 func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 	switch a.Kind {
 	case action.FileRead:
-		note(c, action.Low, "", "the model sees what is in the file")
+		note(c, action.Low, "", "the model sees the contents of the file")
 		if keysOf(p, "").secret(a.Path) != "" {
-			note(c, action.High, "", "a secret that the model has seen goes to its provider")
+			note(c, action.High, "", "a secret that the model sees is sent to its provider")
 			c.Reversible = false
-			c.Alternatives = append(c.Alternatives, "tell the model only the value that it needs, or a made-up one")
+			c.Alternatives = append(c.Alternatives, "give the model only the value that it needs, or a made-up one")
 		}
 	case action.FileWrite:
 		note(c, action.Medium, "/undo restores the old content, unless the file is too large to copy")
@@ -143,9 +143,9 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 func otherContext(c *action.ApprovalContext, a action.Action) {
 	switch a.Kind {
 	case action.PlanFile:
-		note(c, action.Low, "", "the plan of the session gets the content that is shown")
+		note(c, action.Low, "", "the content shown becomes the session's plan")
 	case action.EnterPlan:
-		note(c, action.Low, "/approve changes the mode again", "until you approve a plan, nothing else is changed")
+		note(c, action.Low, "/approve changes the mode again", "nothing else changes until you approve a plan")
 	default:
 		note(c, action.Medium, "", "buddy can't check what happens")
 		c.Reversible = false
@@ -184,7 +184,7 @@ var outcomes = map[shell.Effect]struct {
 	shell.RunsCode:   {action.Medium, false, "it runs code that buddy can't check"},
 	shell.Deletes:    {action.High, false, "what it deletes or ends is gone for good unless you have a copy"},
 	shell.Remote:     {action.High, false, "it changes another machine or a shared service"},
-	shell.Privileged: {action.High, false, "it runs with more rights than yours"},
+	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
 // undos describes how to undo what some commands do.
@@ -193,15 +193,15 @@ var undos = map[string]string{
 	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
 	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
 	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod the old rights", "go build": "rm the program", "npm install": "git restore the package files and install again",
-	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to where git reflog says it was",
+	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to the commit that git reflog shows",
 }
 
 // gentler suggests a less harmful alternative to some commands.
 var gentler = map[string]string{
 	"rm": "move the files somewhere else instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
-	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get shows what there is", "kubectl apply": "kubectl diff shows what would change",
-	"sed": "sed without -i shows the result", "apt": "apt -s shows what it would do", "npm install": "npm ls shows what is there", "make": "read the makefile's rule first", "curl": "the tool fetch_url asks for one address only", "systemctl restart": "systemctl reload keeps connections if the service can",
-	"find": "the same find without the action lists what it would hit", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
+	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get lists the objects", "kubectl apply": "kubectl diff shows what would change",
+	"sed": "sed without -i shows the result", "apt": "apt -s shows what it would do", "npm install": "npm ls lists the installed packages", "make": "read the makefile's rule first", "curl": "the fetch_url tool requests one address only", "systemctl restart": "systemctl reload keeps connections if the service can",
+	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
 // undoGit describes how to undo a command of git; most is the answer for most uses of its

@@ -91,7 +91,7 @@ func TestExecutedFilesByEveryName(t *testing.T) {
 		want action.Decision
 		why  string
 	}{
-		{"ordinary files of a patch", patch("/w/a.go", "/w/b.go"), action.ModeEdits, action.Allow, "mode edits"},
+		{"ordinary files of a patch", patch("/w/a.go", "/w/b.go"), action.ModeEdits, action.Allow, "edits mode"},
 		{"one file of a patch", patch("/w/a.go", "/w/go.mod", "/w/b.go"), action.ModeEdits, action.Ask, "go runs go.mod"},
 		{"renamed to", patch("/w/notes.txt", "/w/Makefile"), action.ModeEdits, action.Ask, "make runs Makefile"},
 		{"renamed from", patch("/w/Makefile", "/w/notes.txt"), action.ModeEdits, action.Ask, "make runs Makefile"},
@@ -99,8 +99,8 @@ func TestExecutedFilesByEveryName(t *testing.T) {
 		{"a link", linked, action.ModeEdits, action.Ask, "make runs Makefile"},
 		{"a linked folder", away, action.ModeEdits, action.Ask, "git runs .husky/pre-commit"},
 		{"deleted", deleted, action.ModeEdits, action.Ask, "a test runner runs conftest.py"},
-		{"mode all", linked, action.ModeAll, action.Allow, "mode all"},
-		{"mode plan", linked, action.ModePlan, action.Deny, "mode plan"},
+		{"mode all", linked, action.ModeAll, action.Allow, "all mode"},
+		{"mode plan", linked, action.ModePlan, action.Deny, "plan mode"},
 	}
 	for _, tt := range tests {
 		if got := p.Judge(tt.act, tt.mode); got.Decision != tt.want || !strings.HasPrefix(got.Reason, tt.why) {

@@ -64,7 +64,7 @@ func commandsEffect(p Policy, report shell.Report) action.Effect {
 		e.Subject = worst.Name()
 	}
 	if worst.Effect == shell.Privileged {
-		e.Object = strings.TrimSpace(e.Object + " with more rights than yours")
+		e.Object = strings.TrimSpace(e.Object + " with elevated privileges")
 	}
 	return e
 }

@@ -23,7 +23,7 @@ func TestEffectSentences(t *testing.T) {
 		"rm a b":                    "Deletes a, b. Can't be undone.",
 		"rm -r gone":                "Deletes gone. Can't be undone.",
 		"rm *.log":                  "Deletes *.log. Can't be undone.",
-		"sudo rm -rf dist/old":      "Deletes dist/old with more rights than yours (41 files). Can't be undone.",
+		"sudo rm -rf dist/old":      "Deletes dist/old with elevated privileges (41 files). Can't be undone.",
 		"go test ./... && rm a":     "rm deletes a. Can't be undone.",
 		"go test ./...":             "Runs code from this folder.",
 		"systemctl restart nginx":   "Restarts a service. Can't be undone.",
@@ -34,7 +34,7 @@ func TestEffectSentences(t *testing.T) {
 		"frobnicate --all":          "buddy doesn't know what frobnicate does.",
 		"cat .env":                  ".env may hold secrets.",
 		"cat /root/x":               "/root/x is outside the workspace /w.",
-		"mkdir -p x":                "Makes folders.",
+		"mkdir -p x":                "Creates folders.",
 		"curl https://go.dev -d @a": "Uses the network.",
 		"X=1 ls":                    "The variable X may change what the command does.",
 	} {

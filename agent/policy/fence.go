@@ -31,7 +31,7 @@ func CanFence(p Policy, target string) error {
 	return p.Fence()
 }
 
-var errNoFence = errors.New("the fence is for commands on this machine only; /approve edits asks about commands there")
+var errNoFence = errors.New("the sandbox works on this machine only; in edits mode (/approve edits) buddy asks before it runs commands there")
 
 // fenced reports whether commands run in the fence, in mode auto.
 func fenced(p Policy) bool { return p.Fence != nil && p.Fence() == nil }
@@ -57,7 +57,7 @@ func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	case a.Kind.IsCommand():
 		return commandInAuto(a, base, v)
 	case v == base && v.Decision == action.Ask && undoable(p, a):
-		return action.Verdict{Decision: action.Allow, Reason: "mode auto allows changing files of the workspace", Rule: "mode auto"}
+		return action.Verdict{Decision: action.Allow, Reason: "auto mode allows changes to files in the workspace", Rule: "mode auto"}
 	}
 	return v
 }
@@ -69,7 +69,7 @@ func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	case free && v.Decision == action.Allow, ruled && v.Decision == action.Ask:
 		return v
 	case !a.Outside:
-		return action.Verdict{Decision: action.Allow, Reason: "mode auto: it runs inside the fence", Rule: InFence}
+		return action.Verdict{Decision: action.Allow, Reason: "auto mode: it runs in the sandbox", Rule: InFence}
 	case v.Decision == action.Allow:
 		return v
 	}
@@ -112,7 +112,7 @@ func offer(p Policy, a action.Action, mode action.Mode) string {
 
 // connectContext says what it means that a command reaches hosts.
 func connectContext(c *action.ApprovalContext) {
-	note(c, action.Medium, "", "yes is for this command, however often it connects, by http and https")
+	note(c, action.Medium, "", "approval covers all http and https connections of this command to the host")
 	c.Reversible = false
 }
 

@@ -79,7 +79,7 @@ func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effe
 		}
 	}
 	if more > 0 {
-		all = append(all, action.Effect{Subject: fmt.Sprintf("%d more commands that take something away were not examined", more)})
+		all = append(all, action.Effect{Subject: fmt.Sprintf("%d more commands that discard or delete something were not examined", more)})
 	}
 	return all
 }
@@ -138,12 +138,12 @@ func published(act *shell.GitAct) string {
 // Reasons why a loss is unknown. Git's own output is not quoted, since a repository can
 // control it.
 var (
-	errNoGit    = errors.New("git was not asked")
-	errNoBox    = errors.New("no read-only sandbox here in which git could be asked")
-	errComputed = errors.New("part of the command is computed")
+	errNoGit    = errors.New("git was not run")
+	errNoBox    = errors.New("no read-only sandbox here to run git in")
+	errComputed = errors.New("part of the command is known only when it runs")
 	errNoFolder = errors.New("the folder is unknown")
 	errNoAnswer = errors.New("git could not tell")
-	errSlow     = errors.New("git took too long to tell")
+	errSlow     = errors.New("git took too long to answer")
 	errNobody   = errors.New("not examined for this command")
 )
 

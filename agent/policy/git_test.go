@@ -118,7 +118,7 @@ func TestLosses(t *testing.T) {
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
 		{"git branch -D a b", "", "git branch -D deletes commits that are only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed (unknown what would be lost: part of the command is computed)"},
+		{"git reset $x", "", "git reset discards changes that are not committed (unknown what would be lost: part of the command is known only when it runs)"},
 		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed (unknown what would be lost: the folder is unknown)"},
 		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules (unknown what would be lost: not examined for this command)"},
 		{"git commit -m x", "", ""},
@@ -151,7 +151,7 @@ func TestLosses(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 	p.Git = nil
-	unknown(p, "git was not asked")
+	unknown(p, "git was not run")
 	if got := p.Explain(action.ModeAsk, "local", "git reset --hard", "/w").String(); !strings.Contains(got, "rule: "+GitActs) || !strings.Contains(got, "lost: git reset --hard") {
 		t.Error(got)
 	}

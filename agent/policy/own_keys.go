@@ -251,7 +251,7 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	keys := keysOf(p, a.Cwd)
 	credential := func(path string) bool { return texts.Below(a.Path, path) }
 	if a.Kind == action.FileRead && slices.ContainsFunc(p.Own.Credentials, credential) {
-		return action.Verdict{Decision: action.Deny, Reason: ownName(a.Path) + " holds keys: no tool reads it", Rule: action.OwnKeys}
+		return action.Verdict{Decision: action.Deny, Reason: ownName(a.Path) + " holds keys: no tool may read it", Rule: action.OwnKeys}
 	}
 	if v.Decision != action.Allow || v.Rule == InFence { // the fence has none of these files
 		return v
@@ -260,9 +260,9 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	if touched == "" || !writes && namedByRule(p, keys, a, report) {
 		return v
 	}
-	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects its keys: only a rule that names the file allows this", Rule: action.OwnKeys}
+	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects keys: only a rule that names the file can allow this", Rule: action.OwnKeys}
 	if writes {
-		v.Reason = touched + " decides what may run: a change needs approval in every mode, and no rule allows it"
+		v.Reason = touched + " decides what may run: changes need approval in every mode, and no rule can allow them"
 	}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny

@@ -272,17 +272,17 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	rule := "mode " + string(mode)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
-		return action.Verdict{Decision: action.Ask, Reason: "in mode strict everything needs approval", Rule: rule}
+		return action.Verdict{Decision: action.Ask, Reason: "strict mode: everything needs approval", Rule: rule}
 	case mode == action.ModePlan:
 		return inPlan(a, base, v)
 	case v.Decision != action.Ask:
 		return v
 	case mode == action.ModeAll:
-		return action.Verdict{Decision: action.Allow, Reason: "mode all allows everything", Rule: rule}
+		return action.Verdict{Decision: action.Allow, Reason: "all mode allows everything", Rule: rule}
 	case mode == action.ModeNone:
-		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what needs approval: " + v.Reason, Rule: rule}
+		return action.Verdict{Decision: action.Deny, Reason: "none mode denies everything that needs approval: " + v.Reason, Rule: rule}
 	case mode == action.ModeEdits && v == base && p.editable(a):
-		return action.Verdict{Decision: action.Allow, Reason: "mode edits allows writing files of the workspace", Rule: rule}
+		return action.Verdict{Decision: action.Allow, Reason: "edits mode allows changes to files in the workspace", Rule: rule}
 	}
 	return v
 }
@@ -297,7 +297,7 @@ func isCommand(k action.Kind) bool {
 func (p Policy) Analyse(command, cwd string) shell.Report {
 	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: keysOf(p, cwd).secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds, GitKeeps: p.GitKeeps})
 	if p.Shell == "zsh" {
-		const why = "it runs in zsh, where it is not known which commands only read"
+		const why = "it runs in zsh, where buddy can't tell which commands are read-only"
 		if r.ReadOnly {
 			r.ReadOnly, r.Reason = false, why
 		}
@@ -319,14 +319,14 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		if why := p.border(a.Path); why != "" {
 			return ask(why, "workspace")
 		}
-		return action.Verdict{Decision: action.Allow, Reason: "reads a file of the workspace", Rule: "workspace"}
+		return action.Verdict{Decision: action.Allow, Reason: "reads a file in the workspace", Rule: "workspace"}
 	case action.Shell, action.Git:
 		if a.Privesc {
-			return ask("it runs with more rights", "shell")
+			return ask("it runs with elevated privileges", "shell")
 		}
 		return p.free(a, report)
 	case action.PaneKeys:
-		return ask("what typed text does depends on what runs in the pane", "pane keys")
+		return ask("the effect of typed text depends on the program in the pane", "pane keys")
 	case action.FileWrite, action.FileDelete:
 		return ask(changeReason(a))
 	case action.Network, action.Browser, action.Connect:
@@ -336,9 +336,9 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	case action.PlanFile, action.EnterPlan:
 		return basePlan(p, a)
 	case action.Internal:
-		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
+		v := action.Verdict{Decision: action.Allow, Reason: "affects nothing outside buddy", Rule: "internal"}
 		if a.Mutation {
-			v.Reason = "opens or ends only what buddy itself runs"
+			v.Reason = "opens or ends only things that buddy itself runs"
 		}
 		return v
 	default:
@@ -360,9 +360,9 @@ func reachReason(a action.Action) (reason, rule string) {
 // baseMCP is the verdict on a tool of an MCP server in mode ask without rules.
 func baseMCP(a action.Action) action.Verdict {
 	if a.Hinted && !a.Mutation {
-		return action.Verdict{Decision: action.Allow, Reason: "its server says that it only reads, and you trust what that says", Rule: "trust_hints"}
+		return action.Verdict{Decision: action.Allow, Reason: "its server says that it is read-only, and you trust that server's hints", Rule: "trust_hints"}
 	}
-	return action.Verdict{Decision: action.Ask, Reason: "another program does it: " + cmp.Or(a.Op, a.Tool), Rule: "mcp"}
+	return action.Verdict{Decision: action.Ask, Reason: "it runs in another program: " + cmp.Or(a.Op, a.Tool), Rule: "mcp"}
 }
 
 // free returns the verdict on a command from its analysis. A command that talks to a service
@@ -375,13 +375,13 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 		v.Reason = acts(report)[0].Name + " " + acts(report)[0].Does
 	case !report.ReadOnly:
 	case a.Outside && p.Confined && report.Talks == "":
-		v.Reason = "it would run outside of the read-only sandbox"
+		v.Reason = "it would run outside the read-only sandbox"
 	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
 		v.Decision, v.Rule = action.Allow, LiteralCore
 	case !p.Confined:
-		v.Reason = "it seems to only read, but there is no read-only sandbox here to enforce that: " + report.Beyond
+		v.Reason = "it seems to be read-only, but there is no read-only sandbox here to enforce that: " + report.Beyond
 	case report.Talks != "":
-		v.Reason = "it asks " + report.Talks + ", which the read-only sandbox cuts off, and " + report.Beyond
+		v.Reason = "it contacts " + report.Talks + ", which the read-only sandbox blocks, and " + report.Beyond
 	default:
 		v.Decision, v.Rule = action.Allow, ReadOnly
 	}
@@ -401,7 +401,7 @@ func (p Policy) border(path string) string {
 		return ""
 	}
 	if !filepath.IsAbs(path) {
-		return "in a folder that is not known"
+		return "in an unknown folder"
 	}
 	return "outside the workspace " + strings.Join(append([]string{p.Workspace}, p.Also...), ", ")
 }

@@ -424,7 +424,7 @@ func TestExplain(t *testing.T) {
 	want := `ask (mode ask): tee writes files
 rule: shell
   free  git log
-        git log only reads
+        git log is read-only
   ask   tee x.log
         tee writes files
 note: Read-only commands run in a sandbox without asking. This one isn't known to be read-only.
@@ -488,9 +488,9 @@ func TestCheck(t *testing.T) {
 		{action.Rule{Tool: "run_shell", Target: "web-*"}, ""},
 		{action.Rule{Target: "web-01"}, ""},
 		{action.Rule{Target: "root@web-02 (ssh)"}, ""}, // of the command line
-		{action.Rule{Path: "secret/[ab"}, "is not a glob"},
-		{action.Rule{Path: "secret/{a,b"}, "is not a glob"},
-		{action.Rule{Target: "web-[0"}, "is not a glob"},
+		{action.Rule{Path: "secret/[ab"}, "is not a valid glob"},
+		{action.Rule{Path: "secret/{a,b"}, "is not a valid glob"},
+		{action.Rule{Target: "web-[0"}, "is not a valid glob"},
 		{action.Rule{Tool: "run_shel"}, `unknown tool "run_shel" (have: run_shell, write_file)`},
 		{action.Rule{Target: "web-1"}, `unknown target "web-1" (have: local, web-01)`},
 		{action.Rule{}, "a rule needs"},

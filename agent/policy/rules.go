@@ -32,7 +32,7 @@ func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bo
 	}
 	if a.Kind == action.FileWrite || a.Kind == action.FileDelete {
 		if why := p.protectedReason(a.Path); why != "" && !p.lifted(a) {
-			return deny(why+"; a rule that allows the path "+a.Path+" lifts this", "protected places")
+			return deny(why+"; to permit it, allow the path "+a.Path+" in a rule", "protected places")
 		}
 	}
 	return action.Verdict{}, false
@@ -200,15 +200,15 @@ func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode,
 	if v.Decision != action.Allow || !report.Unread && !report.Dynamic && !computedName(report) {
 		return v
 	}
-	why := "a part of it is computed"
+	why := "a part of it is known only when it runs"
 	if report.Unread {
-		why = "a part of it could not be judged"
+		why = "buddy can't check a part of it"
 	}
 	for _, r := range p.Rules {
 		if r.Decision != action.Deny || p.matching(r, a, report) != shell.Maybe {
 			continue
 		}
-		v = action.Verdict{Decision: action.Ask, Reason: why + ", and a rule may deny that: " + r.String(), Rule: r.String()}
+		v = action.Verdict{Decision: action.Ask, Reason: why + ", and a rule might deny that: " + r.String(), Rule: r.String()}
 		if mode == action.ModeNone {
 			v.Decision = action.Deny
 		}
@@ -275,9 +275,9 @@ func Check(r action.Rule, tools, targets []string) error {
 	case r.Tool != "" && !strings.HasPrefix(r.Tool, "mcp__") && !slices.Contains(tools, r.Tool): // servers come and go
 		return fmt.Errorf("unknown tool %q (have: %s)", r.Tool, strings.Join(tools, ", "))
 	case !doublestar.ValidatePattern(r.Path):
-		return fmt.Errorf("path %q is not a glob: a bracket is open, or it ends in a backslash", r.Path)
+		return fmt.Errorf("path %q is not a valid glob: it has an open bracket or ends in a backslash", r.Path)
 	case !doublestar.ValidatePattern(r.Target):
-		return fmt.Errorf("target %q is not a glob: a bracket is open, or it ends in a backslash", r.Target)
+		return fmt.Errorf("target %q is not a valid glob: it has an open bracket or ends in a backslash", r.Target)
 	case r.Target != "" && !strings.ContainsAny(r.Target, "*?[{ @") && !slices.Contains(targets, r.Target):
 		return fmt.Errorf("unknown target %q (have: %s)", r.Target, strings.Join(targets, ", "))
 	}

@@ -54,7 +54,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		{"production in mode all", shell("make", "db"), action.ModeAll, nil, action.Ask, "production"},
 		{"production in mode edits", read("/srv/db/x", "db"), action.ModeEdits, nil, action.Ask, "production"},
 		{"production in mode none", read("/srv/db/x", "db"), action.ModeNone, nil, action.Deny, "production"},
-		{"production in mode plan", shell("make", "db"), action.ModePlan, nil, action.Deny, "mode plan"},
+		{"production in mode plan", shell("make", "db"), action.ModePlan, nil, action.Deny, "plan mode"},
 		{"production and a rule", shell("make", "db"), action.ModeAsk, []action.Rule{allowOn("*")}, action.Ask, "production"},
 		{"production, nothing outside", action.Action{Kind: action.Internal}, action.ModeAsk, nil, action.Allow, ""},
 		{"production, the end of a command there", action.Action{Kind: action.Internal, Target: "db", Mutation: true}, action.ModeAsk, nil, action.Ask, "production"},

@@ -28,7 +28,7 @@ func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
 func toFence(ctx context.Context, b *batch, j *job, spent time.Duration) bool {
 	act, was := j.call.Planned, j.call
 	free := j.call.Confined && len(act.Targets) == 0 && b.judge(act).Rule == policy.ReadOnly && approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
-	v := action.Verdict{Decision: action.Allow, Reason: "mode auto: the read-only sandbox stopped it, so it runs again inside the fence", Rule: policy.InFence}
+	v := action.Verdict{Decision: action.Allow, Reason: "auto mode: the read-only sandbox stopped it, so it runs again in the sandbox", Rule: policy.InFence}
 	if ctx.Err() != nil || !free || !passes(ctx, b, j, v) {
 		return false
 	}

@@ -87,7 +87,7 @@ func TestTraceOfDecisions(t *testing.T) {
 	var tr Trace
 	said := event.DecisionExplained{
 		CallID: "c2", Reasoning: "the log names it", From: event.FromText, Confidence: "high", Alternatives: []string{"ask"},
-		Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}},
+		Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}},
 	}
 	add(&tr, event.ToolRequested{CallID: "c1", Name: "grep", Arguments: "{}"}, event.ToolResult{CallID: "c1", Name: "grep"},
 		event.SessionResumed{},

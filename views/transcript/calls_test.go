@@ -60,16 +60,16 @@ func TestCallOutcome(t *testing.T) {
 
 // An unfolded call says why it was made and what decided about it, and nothing of what nobody said.
 func TestUnfoldedCallsExplainThemselves(t *testing.T) {
-	rules := []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}}
+	rules := []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}
 	for name, tt := range map[string]struct {
 		decided event.DecisionExplained
 		want    string
 	}{
 		"all of it": {
 			event.DecisionExplained{Reasoning: "the log names it", From: event.FromText, Confidence: "0.8", Alternatives: []string{"grep", "ask"}, Rules: rules},
-			"reason  the log names it|confidence  0.8|alternative  grep|alternative  ask|rule  allow: reads a file of the workspace (workspace)",
+			"reason  the log names it|confidence  0.8|alternative  grep|alternative  ask|rule  allow: reads a file in the workspace (workspace)",
 		},
-		"rules only":                         {event.DecisionExplained{Rules: rules}, "rule  allow: reads a file of the workspace (workspace)"},
+		"rules only":                         {event.DecisionExplained{Rules: rules}, "rule  allow: reads a file in the workspace (workspace)"},
 		"its why, which stands there anyway": {event.DecisionExplained{Reasoning: "to see", From: event.FromWhy}, "why  to see"},
 		"an older session":                   {event.DecisionExplained{}, ""},
 	} {

@@ -20,14 +20,14 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	name, ok := words[0].lit()
 	if !ok {
 		a.rep.fetchRuns(words[:1])
-		a.record(words, via, RunsCode, "which command runs is computed: "+texts.ClipBytes(words[0].src, 60))
+		a.record(words, via, RunsCode, "which command runs is known only when it runs: "+texts.ClipBytes(words[0].src, 60))
 		return
 	}
 	name = baseName(name)
 	a.harms(name, words)
 	defer runsTexts(a, name, words) // what they run comes after what runs them
 	if words[0].expands {
-		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
+		a.rep.other("which command runs is known only when it runs: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
 		if wrap(a, name, words, via, piped) {
@@ -41,7 +41,7 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 		return
 	}
 	row := row(name, words)
-	a.record(words, via, Reads, row+" only reads")
+	a.record(words, via, Reads, row+" is read-only")
 	c := &a.rep.Commands[len(a.rep.Commands)-1]
 	c.spec, c.beyond = row, a.searches(name, words)
 }
@@ -107,11 +107,11 @@ func cdCheck(a *analyser, words []arg) string {
 	text, ok := list[0].lit()
 	switch {
 	case !ok || len(list) > 1 || text == "-" || text == "" || text[0] == '+':
-		return "cd to a folder that is not known"
+		return "cd to an unknown folder"
 	case slices.ContainsFunc([]string{"/proc", "/dev", "/sys"}, func(dir string) bool { return strings.HasPrefix(text, dir) }):
-		return "cd to a folder of the kernel"
+		return "cd to a kernel folder"
 	case len(a.folders.cwds) > 8:
-		return "more changes of the folder than can be followed"
+		return "too many changes of folder to check"
 	}
 	if why := a.folders.reads(list[0]); why != "" {
 		return why
@@ -151,7 +151,7 @@ func (a *analyser) exhausted(via []string) bool {
 	if len(a.rep.Commands) <= maxCommands && len(via) <= maxDepth && *a.judged <= maxJudged {
 		return false
 	}
-	a.rep.other("more commands than can be judged")
+	a.rep.other("too many commands to check")
 	return true
 }
 
@@ -169,7 +169,7 @@ func (a *analyser) record(words []arg, via []string, effect Effect, reason strin
 		c.Effect, c.Reason = RunsCode, "git "+runs
 	}
 	if via := privileged(via); via != "" {
-		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+texts.ClipBytes(c.Argv[0].Text, 40)+" with more rights"
+		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+texts.ClipBytes(c.Argv[0].Text, 40)+" with elevated privileges"
 	}
 	a.rep.Commands = append(a.rep.Commands, c)
 }

@@ -170,7 +170,7 @@ func TestReport(t *testing.T) {
 	if !slices.Equal(got, want) || !r.Dynamic {
 		t.Errorf("commands %q, want %q", got, want)
 	}
-	if want := "sudo runs sh with more rights"; r.Reason != want {
+	if want := "sudo runs sh with elevated privileges"; r.Reason != want {
 		t.Errorf("reason %q, want %q", r.Reason, want)
 	}
 }

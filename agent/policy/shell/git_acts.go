@@ -73,7 +73,7 @@ func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	g := &gitCall{dash: -1, dir: d.certain(via)}
 	at, odd, ok := g.globals(words)
 	if !ok {
-		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is not known: its first words are computed or not understood", Words: len(words), Unsure: true}, ""
+		return &GitAct{Kind: GitRuns, Name: "git", Does: "has an unknown effect: buddy can't read its first words", Words: len(words), Unsure: true}, ""
 	}
 	if at == len(words) {
 		return nil, ""
@@ -137,11 +137,11 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	name, known := words[at].lit()
 	switch {
 	case !known:
-		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is known only when it runs", Words: len(words), Unsure: true}
+		return &GitAct{Kind: GitRuns, Name: "git", Does: "has an effect that is known only when it runs", Words: len(words), Unsure: true}
 	case slices.Contains(strings.Fields(gitPlain), name), slices.Contains(strings.Fields(subcommands["git"]), name), subcommands["git "+name] != "":
 		return gitOdd(name, at+1, odd)
 	}
-	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
+	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is unknown to buddy: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
 }
 
 // gitOdd returns the act of an otherwise harmless subcommand that is given settings which may

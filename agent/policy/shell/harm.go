@@ -12,7 +12,7 @@ import (
 
 // Reasons that several checks give.
 const (
-	runsUnseen  = "runs what it downloads, unseen"
+	runsUnseen  = "runs a download that nobody has read"
 	readFirst   = "download it to a file, read it, then run it"
 	doItByHand  = "do it by hand"
 	withAllInIt = " with everything in it"
@@ -111,7 +111,7 @@ var eraseRegexp = texts.Regexp(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|
 // deletes, commands that it passes to a shell.
 func programHarm(a *analyser, text string) string {
 	if forkRegexp().MatchString(text) {
-		return "starts itself without end: a fork bomb"
+		return "starts itself endlessly: a fork bomb"
 	}
 	if killRegexp().MatchString(text) {
 		return "ends all processes"

@@ -306,7 +306,7 @@ func givesNames(a *analyser, left []Command, c Command) {
 		root = listsVital(d, append([]arg{literalArg("ls")}, list...))
 	}
 	if root != "" {
-		a.rep.harm(c.Name()+" destroys what is in "+root, "")
+		a.rep.harm(c.Name()+" destroys the files in "+root, "")
 	}
 }
 

@@ -95,10 +95,10 @@ func overwrites(d *folders, name string, words []arg) string {
 	if name == "mv" || name == "shred" {
 		for _, w := range rest {
 			if d.isVital(w) {
-				return name + " takes away " + texts.ClipBytes(w.src, 60) + withAllInIt
+				return name + " removes " + texts.ClipBytes(w.src, 60) + withAllInIt
 			}
 			if file := vitalFile(d, w); file != "" {
-				return name + " takes away " + file + ", without which the machine does not work"
+				return name + " removes " + file + ", without which the machine does not work"
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func overwritten(d *folders, name string, w arg) string {
 		case blockDevice().MatchString(p):
 			return name + " overwrites the device " + texts.ClipBytes(p, 60)
 		case p == "/proc/sysrq-trigger":
-			return name + " gives the kernel an order that stops the machine at once"
+			return name + " tells the kernel to stop the machine at once"
 		}
 	}
 	if file := vitalFile(d, w); file != "" {
@@ -186,7 +186,7 @@ func mirrors(d *folders, name string, words []arg) string {
 		return ""
 	}
 	if given(words, "--remove-source-files") && slices.ContainsFunc(list[:len(list)-1], d.isVital) {
-		return "rsync --remove-source-files takes away what is in a folder that the machine needs"
+		return "rsync --remove-source-files deletes the files in a folder that the machine needs"
 	}
 	if s, ok := last.lit(); ok { // host:/
 		if host, p, remote := strings.Cut(s, ":"); remote && !strings.Contains(host, "/") {
@@ -196,7 +196,7 @@ func mirrors(d *folders, name string, words []arg) string {
 		}
 	}
 	if given(words, "--del*") && !given(words, "-n --dry-run") && d.isVital(last) {
-		return "rsync --delete erases what is in " + texts.ClipBytes(last.src, 60)
+		return "rsync --delete erases the files in " + texts.ClipBytes(last.src, 60)
 	}
 	return ""
 }
@@ -222,7 +222,7 @@ func cleansHome(d *folders, words []arg) string {
 		return ""
 	}
 	if at != "" && d.vital(escape(at)) {
-		return "git clean deletes what is in " + texts.ClipBytes(at, 60)
+		return "git clean deletes the files in " + texts.ClipBytes(at, 60)
 	}
 	return ""
 }

@@ -130,7 +130,7 @@ func mounted(d *folders, words []arg) string {
 			continue
 		}
 		if slices.ContainsFunc(text, func(s string) bool { return strings.TrimRight(s, "/*.") == strings.TrimRight(to, "/") }) {
-			return "the container deletes what is in " + texts.ClipBytes(from, 60)
+			return "the container deletes the files in " + texts.ClipBytes(from, 60)
 		}
 	}
 	return ""
@@ -238,7 +238,7 @@ func writesFile(a *analyser, r redirected, before int) {
 // readsText analyses what a statement executes of its input.
 func readsText(a *analyser, r redirected, before int) {
 	if s, _ := r.word.lit(); s == "/dev/null" && r.op == syntax.RdrIn && slices.ContainsFunc(a.rep.Commands[min(before, len(a.rep.Commands)):], func(c Command) bool { return c.String() == "crontab -" }) {
-		a.rep.harm("crontab replaces all jobs of the user by none", doItByHand)
+		a.rep.harm("crontab replaces all of the user's scheduled jobs with none", doItByHand)
 	}
 	i := slices.IndexFunc(a.rep.Commands[min(before, len(a.rep.Commands)):], Command.readsProgram)
 	if i < 0 {

@@ -36,7 +36,7 @@ func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 	}
 	for _, r := range s.Redirs {
 		if !coreRedirect(text, r) {
-			return "it has a redirection"
+			return "it redirects output or input"
 		}
 	}
 	switch c := s.Cmd.(type) {
@@ -44,7 +44,7 @@ func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 		return coreCall(text, c, piped)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.PipeAll {
-			return "|& means something else to some shells"
+			return "|& has another meaning in some shells"
 		}
 		return cmp.Or(coreStmt(text, c.X, piped), coreStmt(text, c.Y, c.Op == syntax.Pipe))
 	}
@@ -81,7 +81,7 @@ func coreCall(text string, c *syntax.CallExpr, piped bool) string {
 	for _, w := range c.Args {
 		value, ok := written(text, w)
 		if !ok {
-			return "not every word is written out: " + texts.ClipBytes(source(w), 60)
+			return "a word is known only when it runs: " + texts.ClipBytes(source(w), 60)
 		}
 		words = append(words, literalArg(value))
 	}
@@ -106,11 +106,11 @@ func coreWords(words []arg, piped bool) string {
 	case why != "":
 		return why
 	case s.max == -1 && len(call.rest) > 0 || s.max > 0 && len(call.rest) > s.max:
-		return s.name + " with more words may do more than read"
+		return s.name + " with more arguments may not be read-only"
 	case piped && !slices.Contains(filters, name):
 		return "a pipe into " + s.name
 	case piped && len(call.rest) > s.own:
-		return "a pipe into " + s.name + " with the name of a file"
+		return "a pipe into " + s.name + " with a file name"
 	case s.check != nil:
 		return s.check(call)
 	}
@@ -133,7 +133,7 @@ func notInCore(name, second string) string {
 	if talkers[name] != "" && plain(second, "-") {
 		name = strings.TrimSpace(name + " " + second)
 	}
-	return texts.ClipBytes(name, 40) + " is not one of the few commands that are free without it"
+	return texts.ClipBytes(name, 40) + " is not one of the few commands that run without it"
 }
 
 func firstText(words []arg) string {
@@ -170,7 +170,7 @@ func psCheck(c *call) string {
 		s, _ := w.lit()
 		operand := slices.ContainsFunc(c.rest, func(o arg) bool { return o.src == w.src })
 		if strings.Contains(s, "env") || operand && !psOperand().MatchString(s) || strings.HasPrefix(s, "-") && !psFlag().MatchString(s) {
-			return "ps " + texts.ClipBytes(s, 40) + " may print environments, which may hold secrets"
+			return "ps " + texts.ClipBytes(s, 40) + " may print environment variables, which may hold secrets"
 		}
 	}
 	return ""
@@ -191,7 +191,7 @@ func grepCheck(c *call) string {
 	prints := c.has("-r", "-R") && !c.has("-l", "-L", "-c", "-q") // lines, not names or numbers
 	for _, w := range patterns {
 		if s, _ := w.lit(); prints && (c.has("-v") || texts.HasAny(s, hunts...) || !selective(s, c.has("-F"))) {
-			return "grep for this pattern prints what secrets there are among the files"
+			return "grep for this pattern may print secrets in the files"
 		}
 	}
 	return ""
@@ -242,7 +242,7 @@ var obeyed = texts.Regexp(`(?i)\\(033|e|x1b|u001b|u1b|0033)[]p_^xc\\]`)
 // escapes refuses sequences that a terminal obeys.
 func escapes(c *call) string {
 	if slices.ContainsFunc(c.words, func(w arg) bool { return obeyed().MatchString(w.src) }) {
-		return c.spec.name + " with a sequence that the terminal obeys"
+		return c.spec.name + " with a terminal control sequence"
 	}
 	return ""
 }

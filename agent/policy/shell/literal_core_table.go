@@ -69,7 +69,7 @@ const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --p
 // coreFolder requires exactly one folder.
 func coreFolder(c *call) string {
 	if s, ok := literals(c.rest); !ok || len(s) != 1 || s[0] == "-" {
-		return "cd to a folder that is not written out"
+		return "cd to a folder that is known only when it runs"
 	}
 	return ""
 }
@@ -87,7 +87,7 @@ func coreFind(c *call) string {
 		n, ok := coreFindTests[text]
 		folders = folders && !ok && !strings.HasPrefix(text, "-")
 		if !folders && !ok {
-			return "find " + texts.ClipBytes(text, 40) + " is not known to only read everywhere"
+			return "find " + texts.ClipBytes(text, 40) + " is not known to be read-only on every system"
 		}
 		i += n
 	}
@@ -99,8 +99,8 @@ func coreFind(c *call) string {
 var talkers = map[string]string{
 	"docker": "the Docker service", "docker-compose": "the Docker service", "podman": "its storage", "nerdctl": "containerd", "kubectl": "a cluster", "helm": "a cluster",
 	"systemctl": "systemd", "journalctl": "the journal", "loginctl": "logind", "hostnamectl": "a service", "timedatectl": "a service", "localectl": "a service",
-	"systemd-analyze": "systemd", "service": "systemd", "launchctl": "launchd", "crontab": "the folder of jobs, with more rights", "atq": "the folder of jobs, with more rights",
-	"tmux": "the tmux server", "snap": "snapd", "flatpak": "a service", "gh": "GitHub", "iptables": "the kernel, with more rights", "ufw": "the kernel, with more rights",
+	"systemd-analyze": "systemd", "service": "systemd", "launchctl": "launchd", "crontab": "the folder of scheduled jobs, with elevated privileges", "atq": "the folder of scheduled jobs, with elevated privileges",
+	"tmux": "the tmux server", "snap": "snapd", "flatpak": "a service", "gh": "GitHub", "iptables": "the kernel, with elevated privileges", "ufw": "the kernel, with elevated privileges",
 	"nvidia-smi": "a driver",
 }
 

@@ -87,7 +87,7 @@ func (a *analyser) names(name string, words []arg) string {
 		return "sleep waits for a long or unknown time"
 	}
 	if name == "set" && len(words) == 1 {
-		return "set prints the variables of the shell, which may hold secrets"
+		return "set prints shell variables, which may hold secrets"
 	}
 	if f := writes(name, words); f != "" {
 		e := effects[name+" "+f]
@@ -142,7 +142,7 @@ func (a *analyser) gitReads(words []arg) string {
 	g := &gitCall{dash: -1, dir: a.folders.certain(nil)}
 	at, _, ok := g.globals(words)
 	if !ok {
-		return "what git does is computed or not understood"
+		return "buddy can't read what git does"
 	}
 	if at == len(words) {
 		return "" // it prints help
@@ -156,7 +156,7 @@ func (a *analyser) gitReads(words []arg) string {
 	case gitLists(name, words[at:]), subcommand("git", words[at:]):
 		return ""
 	}
-	return cmp.Or(effectOf("git", words[at-1:]).reason, "git "+texts.ClipBytes(name, 40)+" may change more than it reads")
+	return cmp.Or(effectOf("git", words[at-1:]).reason, "git "+texts.ClipBytes(name, 40)+" may change something")
 }
 
 // gitLists reports whether a command of git that changes something with other words lists here.
@@ -191,7 +191,7 @@ func gitConfig(words []arg) string {
 	case given(words, "-l --list --get-regexp"), ok && len(s) == 1 && s[0] == "list":
 		return "git config --list prints all settings, which may hold secrets"
 	case !ok || len(s) != 1 || !strings.Contains(s[0], ".") || given(words, "--unset --unset-all --add --replace-all --edit -e --rename-section --remove-section"):
-		return "git config with these words may change a setting"
+		return "git config with these arguments may change a setting"
 	case texts.HasAny(s[0], "token", "header", "password", "credential", "secret", "key", "proxy", "sendemail"):
 		return "git config " + texts.ClipBytes(s[0], 40) + " may be a secret"
 	}
@@ -214,7 +214,7 @@ func writes(name string, words []arg) string {
 	case needed[name] != "" && len(words) > 1 && !hasNeeded(name, words) && !given(words, "--help --version"):
 		return "without -" + needed[name][:1]
 	case name == "uniq" && operands > 1, slices.Contains([]string{"hostname", "mount", "swapon"}, name) && operands > 0:
-		return "with these words"
+		return "with these arguments"
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ func (d *folders) border(full string) string {
 	if d.env.Resolve != nil {
 		full = d.env.Resolve(full)
 	} else if slices.Contains(strings.Split(full, "/"), "..") {
-		return "where the path leads is not known: " + texts.ClipBytes(full, 60)
+		return "it is unknown where the path leads: " + texts.ClipBytes(full, 60)
 	}
 	full = path.Clean(full)
 	if why := d.env.Border(full); why != "" {

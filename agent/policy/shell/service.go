@@ -18,12 +18,12 @@ func (a *analyser) service(name string, words []arg) string {
 	case why != "":
 		return why
 	case s.max == -1 && len(c.rest) > 0, s.max > 0 && (len(c.rest) > s.max || slices.ContainsFunc(c.rest, func(w arg) bool { return w.split })):
-		return s.name + " with more words may do more than read"
+		return s.name + " with more arguments may not be read-only"
 	}
 	for _, w := range slices.Concat(c.rest, c.given()) {
 		for _, v := range w.vals {
 			if v.kind == dynamic {
-				return "a word of " + s.name + " is known only when it runs: " + texts.ClipBytes(w.src, 60)
+				return "an argument of " + s.name + " is known only when it runs: " + texts.ClipBytes(w.src, 60)
 			}
 			if why := a.folders.secret(v); why != "" && v.kind == literal {
 				return why
@@ -77,9 +77,9 @@ func needs(flags ...string) func(*call) string {
 	return func(c *call) string {
 		switch {
 		case !c.has(flags...):
-			return c.spec.name + " without " + flags[0] + " may do more than read"
+			return c.spec.name + " without " + flags[0] + " may not be read-only"
 		case !c.words[0].dash():
-			return c.spec.name + " may take its first word for an order, and " + flags[0] + " for a name"
+			return c.spec.name + " may read its first argument as a command, and " + flags[0] + " as a name"
 		}
 		return ""
 	}
@@ -92,13 +92,13 @@ func words(allowed ...string) func(*call) string {
 		if len(c.rest) > 0 {
 			var ok bool
 			if first, ok = c.rest[0].lit(); !ok || first == "" {
-				return "what " + c.spec.name + " does is computed"
+				return "what " + c.spec.name + " does is known only when it runs"
 			}
 		}
 		if slices.Contains(allowed, first) {
 			return ""
 		}
-		return strings.TrimSpace(c.spec.name+" "+texts.ClipBytes(first, 40)) + " is not known to only read"
+		return strings.TrimSpace(c.spec.name+" "+texts.ClipBytes(first, 40)) + " is not known to be read-only"
 	}
 }
 
@@ -126,11 +126,11 @@ func serviceStatus(c *call) string {
 func systemctlShow(c *call) string {
 	for _, w := range c.values("-p", "--property") {
 		if s, ok := w.lit(); !ok || texts.HasAny(s, "env", "exec") {
-			return "systemctl show may print secrets of the environment"
+			return "systemctl show may print secrets in environment variables"
 		}
 	}
 	if len(c.values("-p", "--property")) == 0 {
-		return "systemctl show prints the environment of a service, which may hold secrets"
+		return "systemctl show prints a service's environment variables, which may hold secrets"
 	}
 	return ""
 }
@@ -143,13 +143,13 @@ var plainFormat = texts.Regexp(`^([^#]|#\{\w*\}|#[0-9A-Za-z])*$`)
 func tmuxFormat(c *call) string {
 	for _, w := range c.words {
 		if s, ok := w.lit(); !ok || strings.HasSuffix(s, ";") {
-			return "tmux may begin another command behind " + texts.ClipBytes(w.src, 40)
+			return "tmux may start another command after " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	for _, w := range c.values("-F", "-f") {
 		s, _ := w.lit()
 		if !plainFormat().MatchString(s) {
-			return "a format of tmux may run a command"
+			return "a tmux format may run a command"
 		}
 	}
 	return ""
@@ -159,12 +159,12 @@ func tmuxFormat(c *call) string {
 func dockerInspect(c *call) string {
 	formats := c.values("-f", "--format")
 	if len(formats) == 0 {
-		return c.spec.name + " prints the environment of a container, which may hold secrets"
+		return c.spec.name + " prints a container's environment variables, which may hold secrets"
 	}
 	for _, w := range formats {
 		s, ok := w.lit()
 		if !ok || texts.HasAny(s, "env", "config}", "config)", "config ", "json .}", "json . ", "{{.}}", "{{ . }}", "$", "range", "index") || s == "json" || strings.HasSuffix(s, "Config") {
-			return c.spec.name + " may print the environment of a container, which may hold secrets"
+			return c.spec.name + " may print a container's environment variables, which may hold secrets"
 		}
 	}
 	return ""
@@ -174,7 +174,7 @@ func dockerInspect(c *call) string {
 func kubeGet(c *call) string {
 	names, ok := literals(c.rest)
 	if !ok {
-		return "what kubectl reads is computed"
+		return "what kubectl reads is known only when it runs"
 	}
 	for _, n := range names {
 		if texts.HasAny(n, "secret") {
@@ -184,7 +184,7 @@ func kubeGet(c *call) string {
 	for _, w := range c.values("-o", "--output") {
 		s, ok := w.lit()
 		if !ok || strings.Contains(s, "-file") || texts.HasAny(s, "env") {
-			return "a format of kubectl that may read a file or print secrets"
+			return "a kubectl format that may read a file or print secrets"
 		}
 	}
 	return ""

@@ -105,7 +105,7 @@ func (c Command) String() string {
 }
 
 // NotKnown marks a command that is in no table: Does returns it.
-const NotKnown = "is not known to only read"
+const NotKnown = "is not known to be read-only"
 
 // Does returns the reason without the command's name: deletes files. It is "" where the reason does not begin
 // with the name.
@@ -166,7 +166,7 @@ type Report struct {
 func Analyse(text string, env Env) (r Report) {
 	defer func() {
 		if recover() != nil { // a bug in the parser must not end buddy
-			r = Report{Reason: "the command could not be judged", Unread: true}
+			r = Report{Reason: "buddy can't check the command", Unread: true}
 		}
 	}()
 	a := newAnalyser(env)
@@ -202,7 +202,7 @@ func gitKept(env Env, r Report) string {
 			continue
 		}
 		if file := env.GitKeeps(env.Cwd); file != "" {
-			return c.Name() + " may read " + texts.ClipBytes(file, 80) + ", which has a password in it"
+			return c.Name() + " may read " + texts.ClipBytes(file, 80) + ", which contains a password"
 		}
 		break
 	}
@@ -231,7 +231,7 @@ func newAnalyser(env Env) *analyser {
 func (a *analyser) nested(text string, via []string) {
 	b := fork(a)
 	if b == nil {
-		a.rep.other("programs are nested too deeply to judge")
+		a.rep.other("programs are nested too deeply to check")
 		return
 	}
 	b.program(text)
@@ -265,7 +265,7 @@ func (a *analyser) program(text string) {
 	}
 	file, err := parse(text)
 	if err != nil {
-		a.rep.unread("the command does not parse: " + parseError(err))
+		a.rep.unread("the command has a syntax error: " + parseError(err))
 	}
 	want := 0
 	for node := range syntax.Preorder(file) {
@@ -273,7 +273,7 @@ func (a *analyser) program(text string) {
 	}
 	a.body(file.Stmts, false)
 	if a.visited < want { // the walk missed a part of the tree
-		a.rep.unread("a part of the command could not be judged")
+		a.rep.unread("buddy can't check a part of the command")
 	}
 }
 
@@ -312,7 +312,7 @@ func (r *Report) finish() Report {
 	case r.Harm != "":
 		r.Reason = r.Harm
 	case len(r.Commands) > maxCommands:
-		r.Reason = "more commands than can be judged"
+		r.Reason = "too many commands to check"
 	default:
 		for _, c := range r.Commands {
 			if !c.ReadOnly {
@@ -330,11 +330,11 @@ func (r *Report) finish() Report {
 	r.ReadOnly = true
 	switch len(r.Commands) {
 	case 0:
-		r.Reason = "nothing in it runs a command"
+		r.Reason = "it runs no command"
 	case 1:
 		r.Reason = r.Commands[0].Reason
 	default:
-		r.Reason = "every command in it only reads"
+		r.Reason = "every command in it is read-only"
 	}
 	return *r
 }

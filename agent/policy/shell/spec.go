@@ -141,7 +141,7 @@ func (s *spec) sort(words []arg) (*call, string) {
 			c.rest = append(c.rest, words[i+1:]...)
 			return c, ""
 		case w.split:
-			return nil, "a word of " + s.name + " may become several, and flags: " + texts.ClipBytes(w.src, 60)
+			return nil, "an argument of " + s.name + " may expand to several, including flags: " + texts.ClipBytes(w.src, 60)
 		case !w.dash(), text == "-":
 			c.rest = append(c.rest, w)
 		case !known:
@@ -226,7 +226,7 @@ func (s *spec) leading(words []arg) (c *call, n int, why string) {
 // command does not take a value here, it would be one.
 func (s *spec) take(c *call, name string, next []arg) (int, string) {
 	if len(next) == 0 {
-		return 0, s.name + " " + name + " lacks its value"
+		return 0, s.name + " " + name + " has no value"
 	}
 	w := next[0]
 	text, known := w.lit()
@@ -239,7 +239,7 @@ func (s *spec) take(c *call, name string, next []arg) (int, string) {
 }
 
 func (s *spec) refuse(text string) string {
-	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to only read"
+	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to be read-only"
 }
 
 // afterDashes refuses words after -- that begin with a dash: not every program knows --, and
@@ -250,7 +250,7 @@ func (c *call) afterDashes() string {
 	}
 	for _, w := range c.rest[c.from:] {
 		if w.dash() {
-			return "a word of " + c.spec.name + " after -- begins with a dash: " + texts.ClipBytes(w.src, 40)
+			return "an argument of " + c.spec.name + " after -- starts with a dash: " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	return ""

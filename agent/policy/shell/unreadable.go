@@ -9,14 +9,14 @@ import (
 // tooMuch returns why a text is not parsed at all, or "".
 func tooMuch(text string) string {
 	if len(text) > maxText || strings.Count(text, " ")+strings.Count(text, "\n")+strings.Count(text, ";") > maxWords {
-		return "the command is too long to judge"
+		return "the command is too long to check"
 	}
 	nesting := 0
 	for _, opening := range []string{"(", "{", "`", "[", "if ", "do ", "case "} {
 		nesting += strings.Count(text, opening)
 	}
 	if nesting > maxNesting {
-		return "the command is too deeply nested to judge"
+		return "the command is too deeply nested to check"
 	}
 	return ""
 }
@@ -28,13 +28,13 @@ func unreadable(text string) string {
 	case !utf8.ValidString(text):
 		return "the command is not valid text"
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
-		return "the command has a control character in it"
+		return "the command contains a control character"
 	case strings.Contains(text, "\\\n") && strings.Contains(text, "#"):
-		return "a comment may go on in the next line for one shell and end for another"
+		return "some shells may continue a comment on the next line, and others end it"
 	case strings.HasSuffix(text, `\`):
-		return "the command ends in the middle of something"
+		return "the command is incomplete"
 	case strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && invisible(r) }):
-		return "the command has an invisible or direction-changing character in it"
+		return "the command contains an invisible or direction-changing character"
 	}
 	return ""
 }

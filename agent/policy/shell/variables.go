@@ -102,7 +102,7 @@ func number(w *syntax.Word) bool {
 // assign visits VAR=value before a command, or alone.
 func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if as.Name == nil {
-		a.rep.other("an assignment that is not understood")
+		a.rep.other("buddy can't read an assignment")
 		return
 	}
 	name := as.Name.Value
@@ -156,7 +156,7 @@ func assignable(name string, value arg, exported bool) string {
 		if known && plain(s, more) && (!pager || s == "" || s == "cat") {
 			return ""
 		}
-		return "a value of " + name + " that may change what commands do"
+		return "a value for " + name + " that may change what commands do"
 	}
 	if exported {
 		return "the variable " + texts.ClipBytes(name, 40) + " may change what the command does"
@@ -255,7 +255,7 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	before := len(a.rep.Commands)
 	a.folders.within(func() { a.scope.maybe(func() { a.body(p.Stmts, false) }) })
 	if p.Op != syntax.CmdIn {
-		a.rep.other("a process substitution that is written to")
+		a.rep.other("it writes to a process substitution")
 	}
 	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
 	b.text("/dev/fd/63")

@@ -85,7 +85,7 @@ func (a *analyser) whileClause(c *syntax.WhileClause, piped bool) {
 		return slices.Contains([]string{"break", "exit", "return"}, c.Name())
 	})
 	if !ends && slices.Contains([]string{"true", ":", "false", "sleep", "echo"}, condition) {
-		a.rep.other("a loop without an end")
+		a.rep.other("it has an endless loop")
 	}
 }
 
@@ -98,7 +98,7 @@ func (a *analyser) forClause(c *syntax.ForClause, piped bool) {
 			vals = append(vals, w.vals...)
 		}
 		if why := assignable(l.Name.Value, arg{}, false); why != "" || l.Name.Value == "IFS" {
-			a.rep.other("a loop over a variable that may change what commands do: " + l.Name.Value)
+			a.rep.other("it loops over a variable that may change what commands do: " + l.Name.Value)
 		}
 		if v != nil && l.InPos.IsValid() && len(vals) <= maxValues {
 			v.vals = vals
@@ -141,14 +141,14 @@ func (a *analyser) rare(c syntax.Command, piped bool) {
 	case *syntax.DeclClause:
 		a.declare(c)
 	default:
-		a.rep.other("a construct that is not understood")
+		a.rep.other("buddy can't read a part of the command")
 	}
 }
 
 // declare visits export, declare, local and the like. Without an assignment they print all variables, which may hold secrets.
 func (a *analyser) declare(c *syntax.DeclClause) {
 	if !slices.ContainsFunc(c.Args, func(as *syntax.Assign) bool { return as.Name != nil }) {
-		a.rep.other(c.Variant.Value + " changes or prints the variables of the shell")
+		a.rep.other(c.Variant.Value + " changes or prints shell variables")
 	}
 	for _, as := range c.Args {
 		switch {
@@ -175,7 +175,7 @@ func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 		}
 	}
 	if name != "" && (calls > 1 || calls == 1 && background) {
-		r.harm("the function "+texts.ClipBytes(name, 20)+" starts itself without end: a fork bomb", "")
+		r.harm("the function "+texts.ClipBytes(name, 20)+" starts itself endlessly: a fork bomb", "")
 	}
 }
 
@@ -245,7 +245,7 @@ func (a *analyser) call(c *syntax.CallExpr, piped bool) {
 // whether the command gets its input from it.
 func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 	if r.N != nil && !digits(r.N.Value) {
-		a.rep.other("a redirection that assigns a variable")
+		a.rep.other("a redirection sets a variable")
 	}
 	w := a.word(r.Word)
 	text := w
@@ -286,7 +286,7 @@ func (r *Report) writes(w arg) {
 	case ok:
 		r.other("the output is written to " + texts.ClipBytes(s, 80))
 	default:
-		r.other("the output is written to a file whose name is computed")
+		r.other("the output is written to a file whose name is known only when it runs")
 	}
 }
 

@@ -95,7 +95,7 @@ func (a *analyser) braces(w *syntax.Word) []arg {
 	var out []arg
 	for word, err := range expand.BracesSeq(nil, &split) {
 		if err != nil || len(out) >= maxValues {
-			a.rep.other("braces that make too many words")
+			a.rep.other("its braces expand to too many words")
 			return out
 		}
 		one := a.word(word)
@@ -121,7 +121,7 @@ func (a *analyser) word(w *syntax.Word) arg {
 	for i := range b.arg.vals {
 		v := &b.arg.vals[i]
 		if b.bare && lookAlike(v.text) {
-			a.rep.other("a character that looks like another: " + texts.ClipBytes(b.arg.src, 60))
+			a.rep.other("it has a character that looks like another: " + texts.ClipBytes(b.arg.src, 60))
 		}
 		if v.kind == literal && b.globs {
 			v.kind = pattern
@@ -164,7 +164,7 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 		b.single(p)
 	case *syntax.DblQuoted:
 		if p.Dollar {
-			b.unknown("a translated string $\"…\"")
+			b.unknown("it has a translated string $\"…\"")
 		}
 		for _, q := range p.Parts {
 			b.part(q, true, false, false)
@@ -180,7 +180,7 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 	case *syntax.ProcSubst:
 		b.process(p)
 	default:
-		b.unknown("an extended pattern")
+		b.unknown("it has an extended pattern")
 	}
 }
 
@@ -249,7 +249,7 @@ func (b *builder) quoted(s string) {
 // tilde replaces a leading ~ by the home, if known.
 func (b *builder) tilde(s string) string {
 	if len(s) > 1 && s[0] == '=' {
-		b.a.rep.other("a word that begins with = names a command in other shells")
+		b.a.rep.other("a word that starts with = is the path of a command in other shells")
 	}
 	rest, ok := strings.CutPrefix(s, "~")
 	if ok && (rest == "" || rest[0] == '/') && b.a.folders.env.Home != "" {
@@ -267,7 +267,7 @@ func (b *builder) single(q *syntax.SglQuoted) {
 	text := q.Value
 	if q.Dollar {
 		if !sameEscapes().MatchString(text) {
-			b.unknown("an escape in $'…'")
+			b.unknown("it has an escape in $'…'")
 			return
 		}
 		b.arg.odd = true

@@ -38,8 +38,8 @@ var prefixes = specs([]spec{
 	{name: "stdbuf", flags: "-i: -o: -e: --input: --output: --error:"},
 	{name: "ionice", flags: "-c: -n: -t --class: --classdata: --ignore"},
 	{name: "builtin"},
-	{name: "nohup", asks: "lets it run on and writes its output to a file"},
-	{name: "setsid", flags: "-c -f -w --ctty --fork --wait", asks: "takes it out of reach of a cancel"},
+	{name: "nohup", asks: "keeps it running and writes its output to a file"},
+	{name: "setsid", flags: "-c -f -w --ctty --fork --wait", asks: "prevents cancelling it"},
 	{name: "exec", flags: "-c -l -a:", asks: "replaces the shell"},
 	{name: "sudo", flags: "-A -b -E -e -H -i -K -k -l -n -P -S -s -v -g: -h: -p: -u: -C: -D: -R: -r: -t: -T: -U: " +
 		"--user: --group: --login --shell --non-interactive --preserve-env? --stdin --set-home --host: --chdir:"},
@@ -47,22 +47,22 @@ var prefixes = specs([]spec{
 	{name: "pkexec", flags: "--user: --disable-internal-agent --keep-cwd"},
 	{name: "run0", flags: "-u: --user: -D: --chdir:"},
 	{name: "strace", flags: "-f -v -c -o: -e: -p: -s:", asks: "changes how it runs"},
-	{name: "watch", flags: "-n: -d -t -b -e -g -c -x --interval: --differences --no-title", asks: "runs it again and again"},
-	{name: "flock", flags: "-n -x -s -w: -e -u", own: 1, asks: "makes a lock file"},
-	{name: "chroot", own: 1, asks: "changes what the paths mean"},
+	{name: "watch", flags: "-n: -d -t -b -e -g -c -x --interval: --differences --no-title", asks: "runs it repeatedly"},
+	{name: "flock", flags: "-n -x -s -w: -e -u", own: 1, asks: "creates a lock file"},
+	{name: "chroot", own: 1, asks: "changes what the paths refer to"},
 	{name: "unshare", flags: "-r -n -m -p -f -U", asks: "changes what it sees"},
-	{name: "taskset", flags: "-c -p -a", own: 1, asks: "sets where it runs"},
+	{name: "taskset", flags: "-c -p -a", own: 1, asks: "sets which processors it uses"},
 	{name: "chrt", flags: "-f -r -b -i -o", own: 1, asks: "sets its priority"},
 	{name: "systemd-run", flags: "--user --scope --pty --wait -p: -u: --unit: -t -P", asks: "starts it as a service"},
-	{name: "parallel", flags: "-j: -k -0", asks: "runs commands that it makes of its input"},
-	{name: "entr", flags: "-r -c -d -p -n -s -z", asks: "runs it at each change"},
+	{name: "parallel", flags: "-j: -k -0", asks: "runs commands that it builds from its input"},
+	{name: "entr", flags: "-r -c -d -p -n -s -z", asks: "runs it at each file change"},
 	{name: "caffeinate", flags: "-d -i -m -s", asks: "keeps the machine awake"},
 	{name: "proxychains|torsocks|torify", asks: "sends it through the network"},
 	{name: "script", flags: "-q -c: -f -a -e", own: 1, asks: "writes what it prints to a file"},
 	{name: "fakeroot", asks: "changes what it sees"},
 	{name: "xvfb-run", flags: "-a", asks: "starts a server"},
 	{name: "runuser", flags: "-u: --user: -g: -G: -l -m"},
-	{name: "setpriv", flags: "--reuid: --regid: --clear-groups --init-groups --no-new-privs", asks: "changes its rights"},
+	{name: "setpriv", flags: "--reuid: --regid: --clear-groups --init-groups --no-new-privs", asks: "changes its privileges"},
 	{name: "nsenter", flags: "-t: --target: -a -m -u -i -n -p -U -F --all --mount --net --pid", asks: "changes what it sees"},
 	{name: "setarch", flags: "-R -3", own: 1, asks: "changes how it runs"},
 	{name: "firejail", flags: "--quiet --noprofile", asks: "changes what it sees"},
@@ -70,11 +70,11 @@ var prefixes = specs([]spec{
 	{name: "unbuffer", flags: "-p", asks: "gives it a terminal"},
 	{name: "sshpass", flags: "-p: -f: -e -d:", asks: "types a password"},
 	{name: "prlimit", flags: "--nofile: --nproc: --cpu: --as:", asks: "sets its limits"},
-	{name: "numactl", flags: "-N: -m: -C: -i: -p:", asks: "sets where it runs"},
+	{name: "numactl", flags: "-N: -m: -C: -i: -p:", asks: "sets which processors it uses"},
 	{name: "gosu|su-exec", own: 1, asks: "changes the user"},
 	{name: "valgrind", flags: "-q -v", asks: "changes how it runs"},
 	{name: "ltrace", flags: "-f -o: -e: -p:", asks: "changes how it runs"},
-	{name: "busybox|toybox", asks: "knows other flags of commands"},
+	{name: "busybox|toybox", asks: "has commands with other flags"},
 })
 
 // wrapPrefix strips a wrapper of the table.
@@ -105,7 +105,7 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, piped bool)
 	}
 	for _, w := range words[1:i] {
 		if w.split || w.dynamic() {
-			a.rep.other("which command " + name + " runs is computed")
+			a.rep.other("the command that " + name + " runs is known only when it runs")
 		}
 	}
 	a.command(words[i:], inner, piped)
@@ -175,7 +175,7 @@ func (a *analyser) envAssign(w arg) {
 func wrapShell(a *analyser, name string, words []arg, via []string, _ bool) bool {
 	for _, by := range via {
 		if by, _, _ := strings.Cut(by, " "); by == "xargs" || by == "find" {
-			a.rep.other(name + " runs what " + by + " gives it")
+			a.rep.other(name + " runs commands from " + by)
 		}
 	}
 	via = append(slices.Clone(via), name+" -c")
@@ -184,7 +184,7 @@ func wrapShell(a *analyser, name string, words []arg, via []string, _ bool) bool
 			a.rep.other("fish reads the text differently")
 		}
 		if p := privileged(via); p != "" {
-			a.record(words, via[:len(via)-1], Privileged, p+" runs "+name+" with more rights")
+			a.record(words, via[:len(via)-1], Privileged, p+" runs "+name+" with elevated privileges")
 		}
 		a.nested(program, via)
 		return true
@@ -226,7 +226,7 @@ func wrapEval(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	for _, w := range words[1:] {
 		s, ok := w.lit()
 		if !ok {
-			a.record(words, via, RunsCode, "eval runs text that is computed")
+			a.record(words, via, RunsCode, "eval runs text that is known only when it runs")
 			return true
 		}
 		text = append(text, s)
@@ -324,7 +324,7 @@ func xargsMark(c *call) (mark, why string) {
 			if len(f.vals) > 0 {
 				var ok bool
 				if mark, ok = f.vals[0].lit(); !ok || mark == "" {
-					return "", "what xargs replaces is computed"
+					return "", "the text that xargs replaces is known only when it runs"
 				}
 			}
 		case "-n", "-L", "--max-args", "--max-lines":
@@ -332,7 +332,7 @@ func xargsMark(c *call) (mark, why string) {
 		}
 	}
 	if mark != "" && counts {
-		return "", "xargs with marks and counts takes one of them"
+		return "", "xargs uses only one of its replacement and count options"
 	}
 	return mark, ""
 }
@@ -360,7 +360,7 @@ func wrapFind(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	for i := 1; i < len(words); i++ {
 		switch s, _ := words[i].lit(); s {
 		case "-ok", "-okdir":
-			a.rep.other("find " + s + " asks the terminal")
+			a.rep.other("find " + s + " asks in the terminal")
 			fallthrough
 		case "-exec", "-execdir":
 			i += a.findExec(words[i+1:], via)
@@ -382,6 +382,6 @@ func (a *analyser) findExec(words []arg, via []string) int {
 		a.command(replace(words[:i], "{}", arg{vals: []val{{kind: dynamic}}, src: "{}"}), via, false)
 		return i
 	}
-	a.rep.other("find -exec without an end")
+	a.rep.other("find -exec has no end")
 	return 0
 }
