@@ -391,7 +391,7 @@ func TestDenial(t *testing.T) {
 					t.Errorf("results %q, want %q", got, tt.want)
 				}
 				s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once}) // late
-				if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "is not open any more") {
+				if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "was already answered") {
 					t.Errorf("late answer: %d errors, %+v", n, e)
 				}
 				s.stop()
@@ -477,8 +477,8 @@ func TestModelFailure(t *testing.T) { // bad input: stream cut
 			},
 			`model "scripted": the answer ended before it was complete`,
 		},
-		{"token limit", ends(model.FinishLength, aCall), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
-		{"content filter", ends(model.FinishContentFilter, aCall), "the provider's content filter stopped the answer; it may refuse what follows, too: /rewind takes the prompt back"},
+		{"token limit", ends(model.FinishLength, aCall), "the answer was cut off at the model's output limit; ask the model to continue, or ask for less"},
+		{"content filter", ends(model.FinishContentFilter, aCall), "the provider's content filter stopped the answer; it may also refuse later prompts: /rewind removes this one"},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
 	nudged := map[string]bool{"token limit": true}
@@ -596,7 +596,7 @@ func TestSwitchModel(t *testing.T) {
 		}
 		s.do(event.Submit{Text: "b"})
 		s.do(event.SwitchModel{Profile: "other"})
-		if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "while task #2 runs") {
+		if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "while task #2 is running") {
 			t.Errorf("while a task runs: %d errors, %+v", n, e)
 		}
 		s.do(event.Cancel{})
@@ -800,8 +800,8 @@ func TestDifference(t *testing.T) {
 		{model.Info{API: "anthropic", Auth: "a key"}, "the protocol is anthropic instead of completions: earlier reasoning is not sent on"},
 		{model.Info{API: "completions", Auth: "a key", BaseURL: "https://other.example"}, "earlier reasoning is not sent on"},
 		{model.Info{API: "completions", Auth: "a key", Model: "other"}, "earlier reasoning is not sent on"},
-		{model.Info{API: "completions", Auth: "a login"}, "it is asked with a login instead of a key"},
-		{model.Info{API: "responses", Auth: "no key"}, "the protocol is responses instead of completions: earlier reasoning is not sent on; it is asked with no key instead of a key"},
+		{model.Info{API: "completions", Auth: "a login"}, "it uses a login instead of a key"},
+		{model.Info{API: "responses", Auth: "no key"}, "the protocol is responses instead of completions: earlier reasoning is not sent on; it uses no key instead of a key"},
 		{model.Info{API: model.Demo}, ""},
 	} {
 		if got := difference(a, tt.to); got != tt.want {

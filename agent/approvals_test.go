@@ -90,7 +90,7 @@ func TestAllowSimilar(t *testing.T) {
 			t.Fatalf("%d approvals, the last for %q: the rule covers more or less than it says", n, asked.Action.Command)
 		}
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar}) // there is none for two commands
-		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "there is no rule") {
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "no rule can allow") {
 			t.Errorf("error %+v", e)
 		}
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Deny})
@@ -141,7 +141,7 @@ func TestModes(t *testing.T) {
 	}{
 		{action.ModeAsk, 1, ""},
 		{action.ModeStrict, 1, ""},
-		{action.ModePlan, 0, "Denied by the policy, nothing ran: mode plan allows only reading"},
+		{action.ModePlan, 0, "Denied by the policy, nothing ran: plan mode allows only reading"},
 		{action.ModeNone, 0, "Denied by the policy, nothing ran: mode none"},
 		{action.ModeAll, 0, "done c1"},
 	} {

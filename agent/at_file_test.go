@@ -62,7 +62,7 @@ func TestFilesOfAPromptAreRead(t *testing.T) {
 		s := start(t, change, says("one"), says("two"), says("three"), says("four"))
 		s.do(event.Submit{Text: "compare @src/a.go, (@b.txt) and @src/a.go. @anna @.env @shot.png me@b.txt @nothing/here"})
 		got := s.attached(reminder.AtFile)
-		if len(got) != 1 || !strings.Contains(got[0].Text, `read_file {"path":"src/a.go"} gave`) || !strings.Contains(got[0].Text, "gave\npackage a // <b>\n") {
+		if len(got) != 1 || !strings.Contains(got[0].Text, `read_file {"path":"src/a.go"} returned`) || !strings.Contains(got[0].Text, "returned\npackage a // <b>\n") {
 			t.Errorf("told %+v", got)
 		}
 		if rules := s.attached(reminder.Instructions); len(rules) != 1 || !strings.Contains(rules[0].Text, "use tabs") {
@@ -78,7 +78,7 @@ func TestFilesOfAPromptAreRead(t *testing.T) {
 				notices = append(notices, n.Text)
 			}
 		}
-		if len(notices) != 3 || !strings.Contains(notices[0], "with the prompt goes src/a.go (lines 1-1 of 1)") || !strings.HasPrefix(notices[1], "@.env does not go with the prompt") {
+		if len(notices) != 3 || !strings.Contains(notices[0], "attached to the prompt: src/a.go (lines 1-1 of 1)") || !strings.HasPrefix(notices[1], "@.env is not attached to the prompt") {
 			t.Errorf("noticed %q", notices)
 		}
 		n := len(s.Messages())
@@ -123,12 +123,12 @@ func TestFilesOfAPromptThatDoNotGoAlong(t *testing.T) {
 			}
 		}
 		want := []string{
-			"with the prompt goes two words.txt (lines 1-1 of 1)",
-			`@nul.txt does not go with the prompt: "nul.txt" is not text: 3 bytes of application/octet-stream`,
-			`@fifo does not go with the prompt: "fifo" is a FIFO, not a regular file`,
-			`@"gone.txt" does not go with the prompt: there is no such file`,
-			`@"gone.png" does not go with the prompt: there is no such file`,
-			`@"Two words.txt" does not go with the prompt: there is no such file`, // it is for the person to say which one
+			"attached to the prompt: two words.txt (lines 1-1 of 1)",
+			`@nul.txt is not attached to the prompt: "nul.txt" is not text: 3 bytes of application/octet-stream`,
+			`@fifo is not attached to the prompt: "fifo" is a FIFO, not a regular file`,
+			`@"gone.txt" is not attached to the prompt: there is no such file`,
+			`@"gone.png" is not attached to the prompt: there is no such file`,
+			`@"Two words.txt" is not attached to the prompt: there is no such file`, // it is for the person to say which one
 		}
 		if !slices.Equal(notices, want) {
 			t.Errorf("noticed\n%s\nwant\n%s", strings.Join(notices, "\n"), strings.Join(want, "\n"))
@@ -218,7 +218,7 @@ func TestFoldersOfAPromptAreListed(t *testing.T) {
 		s := start(t, withFiles, says("one"))
 		s.do(event.Submit{Text: "what is in @sub/ and @many, and in @conf?"})
 		got := s.attached(reminder.AtFile)
-		if len(got) != 3 || !strings.Contains(got[0].Text, "gave\na.go 10\ndeep/\n") || strings.Contains(got[2].Text, "TOKEN") {
+		if len(got) != 3 || !strings.Contains(got[0].Text, "returned\na.go 10\ndeep/\n") || strings.Contains(got[2].Text, "TOKEN") {
 			t.Errorf("told %.300v", got)
 		}
 		if len(got) < 2 {
@@ -226,7 +226,7 @@ func TestFoldersOfAPromptAreListed(t *testing.T) {
 		} else if n := len(got[1].Text); n > 64<<10 || n < 19_000 || !strings.Contains(got[1].Text, "more") {
 			t.Errorf("a long list has %d bytes: %q", n, got[1].Text[n-300:])
 		}
-		if n, _ := find[event.Notice](s); !strings.HasPrefix(n.Text, "with the prompt goes sub/ (2 entries), many (30 entries)") {
+		if n, _ := find[event.Notice](s); !strings.HasPrefix(n.Text, "attached to the prompt: sub/ (2 entries), many (30 entries)") {
 			t.Errorf("noticed %q", n.Text)
 		}
 		s.stop()

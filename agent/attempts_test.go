@@ -84,7 +84,7 @@ func TestPromptLargerThanTheWindowIsNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("ok"))
 		s.do(event.Submit{Text: strings.Repeat("x ", 2000)})
-		if e, n := find[event.Error](s); n != 1 || e.Code != event.BadCommand || !strings.Contains(e.Text, "about 1000 tokens") || !strings.Contains(e.Text, "name that with @") {
+		if e, n := find[event.Error](s); n != 1 || e.Code != event.BadCommand || !strings.Contains(e.Text, "about 1000 tokens") || !strings.Contains(e.Text, "name the file with @") {
 			t.Errorf("%d errors, %+v", n, e)
 		}
 		s.do(event.Submit{Text: "next"})

@@ -265,7 +265,7 @@ func TestFailingCommandCancelsItsSiblings(t *testing.T) {
 		s.do(event.Submit{Text: "go"})
 		time.Sleep(time.Second)
 		s.do()
-		expect(t, s.results(), "Tool error: cancelled, because a command beside it failed", "Tool error: it broke", "done c3", "done c4")
+		expect(t, s.results(), "Tool error: cancelled, because a command in the same answer failed", "Tool error: it broke", "done c3", "done c4")
 		s.stop()
 	})
 }
@@ -285,7 +285,7 @@ func TestToolTimeout(t *testing.T) { // not for commands, and not while a person
 		}
 		time.Sleep(2 * time.Hour)
 		s.do()
-		expect(t, s.results(), "Tool error: do was stopped, because it took longer than 1m0s", "done c2", "done c3")
+		expect(t, s.results(), "Tool error: do was stopped after 1m0s", "done c2", "done c3")
 		if r, _ := find[event.ToolResult](s); r.DurationMS != 59_000 {
 			t.Errorf("the last call took %d ms", r.DurationMS)
 		}
@@ -298,7 +298,7 @@ func TestSameFailureThreeTimes(t *testing.T) {
 		call := `c1 do {"kind":"file_read","do":"fail","par":true}`
 		s := start(t, nil, says("", call, call, call), says("", call, `c2 do {"kind":"file_read","do":"echo"}`), says("ok"), says("", call), says("ok"))
 		s.do(event.Submit{Text: "go"})
-		const not = "Tool error: not run: the same call failed 2 times before\nChange the arguments, or do something else. It said: it broke"
+		const not = "Tool error: not run: the same call failed 2 times before\nChange the arguments, or do something else. The error: it broke"
 		expect(t, s.results(), "Tool error: it broke", "Tool error: it broke", not, not, "done c2")
 		if len(s.tool.ran) != 3 {
 			t.Errorf("ran %v, want two of the failing calls and the other", s.tool.ran)

@@ -101,7 +101,7 @@ func TestTooManyBranches(t *testing.T) {
 		for range maxBranches + 1 {
 			s.do(event.Submit{Text: "side", Background: true})
 		}
-		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "8 tasks work in the background already") {
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "8 tasks are already running in the background") {
 			t.Errorf("%d errors, the last %+v", n, e)
 		}
 		s.stop()

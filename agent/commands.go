@@ -164,7 +164,7 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 	if same { // also while a task runs, from its next request on
 		change()
 	} else if t := r.tasks.idle(change); t != nil {
-		r.reject("the model can't be switched while task #%d runs", t.id)
+		r.reject("the model can't be switched while task #%d is running", t.id)
 		return
 	}
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
@@ -217,7 +217,7 @@ func difference(from, to model.Info) string {
 		all = append(all, "calls are no longer blocks of text")
 	}
 	if from.Auth != to.Auth && from.Auth != "" && to.Auth != "" {
-		all = append(all, "it is asked with "+to.Auth+" instead of "+from.Auth)
+		all = append(all, "it uses "+to.Auth+" instead of "+from.Auth)
 	}
 	return strings.Join(all, "; ")
 }
@@ -235,6 +235,6 @@ func (r *Runtime) cancelTask(c event.Cancel) {
 	case c.Only && len(running) == 1:
 		r.cancelTask(event.Cancel{Task: running[0]})
 	default:
-		r.reject("nothing runs in the conversation: say which task (have: %s)", numbered(running))
+		r.reject("nothing is running in the conversation: name a task (have: %s)", numbered(running))
 	}
 }

@@ -33,7 +33,7 @@ func (d *deadline) clear() {
 // setTimeout gives a task a deadline; task 0 is the only one that runs. The last deadline counts.
 func setTimeout(r *Runtime, c event.SetTimeout) {
 	if c.Duration <= 0 {
-		r.reject("%v is no time to end in (have: more than 0)", c.Duration)
+		r.reject("%v is not a valid time limit (have: more than 0)", c.Duration)
 		return
 	}
 	running := runningIDs(r)
@@ -42,7 +42,7 @@ func setTimeout(r *Runtime, c event.SetTimeout) {
 		r.reject("nothing is running")
 		return
 	case c.Task == 0 && len(running) > 1:
-		r.reject("%d tasks run: say which one (have: %s)", len(running), numbered(running))
+		r.reject("%d tasks are running: name one (have: %s)", len(running), numbered(running))
 		return
 	case c.Task == 0:
 		c.Task = running[0]
@@ -100,7 +100,7 @@ func (s *tasks) expireAt(id int, at time.Time) bool {
 	return true
 }
 
-const alreadyCancelled = "task %d is being cancelled already"
+const alreadyCancelled = "task %d is already being cancelled"
 
 // expire cancels a task whose time is over.
 func (s *tasks) expire(t *task, at time.Time) {
@@ -115,7 +115,7 @@ func (s *tasks) expire(t *task, at time.Time) {
 
 // expired tells people that a task is cancelled at its deadline.
 func expired(task int) event.Notice {
-	return event.Notice{Text: fmt.Sprintf("the time limit of task #%d is over: it is cancelled", task), Code: "timeout"}
+	return event.Notice{Text: fmt.Sprintf("the time limit of task #%d is over: buddy cancelled it", task), Code: "timeout"}
 }
 
 // limit gives a command that goes on a deadline, and reports whether it runs.

@@ -18,7 +18,7 @@ import (
 var (
 	ErrCancelled = errors.New("cancelled")
 	ErrMaxTurns  = errors.New("max agentic loop iterations reached")
-	ErrMaxCost   = errors.New("the exchange has cost as much as it may")
+	ErrMaxCost   = errors.New("the exchange reached its cost limit")
 	ErrBusy      = errors.New("another exchange is running")
 	ErrClosed    = errors.New("the runtime is closed")
 )
@@ -149,7 +149,7 @@ func (r *Runtime) RunStep(ctx context.Context, m model.Message) iter.Seq[Step] {
 			yield(Failure{Err: err})
 			return
 		}
-		err = errors.New("these steps were taken already")
+		err = errors.New("these steps were already started")
 		r.tasks.steps(working, t, yield)
 	}
 }

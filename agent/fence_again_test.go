@@ -57,7 +57,7 @@ func TestStoppedCommandRunsAgainInTheFence(t *testing.T) {
 		}
 		s.do(event.Rewind{ToSeq: s.opening()[1], Conversation: true})
 		s.do(event.Submit{Text: "again"})
-		if sent := fmt.Sprint(s.model.requests[len(s.model.requests)-1]); !strings.Contains(sent, "were run since (1 calls)") {
+		if sent := fmt.Sprint(s.model.requests[len(s.model.requests)-1]); !strings.Contains(sent, "similar calls (1) have run since") {
 			t.Errorf("after it was taken back, the model is sent %s", sent)
 		}
 	})

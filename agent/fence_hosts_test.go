@@ -87,10 +87,10 @@ func TestHostsThatWaitAreInOneDialog(t *testing.T) {
 			s.do(event.AnswerApproval{ID: c.ID, Decision: event.Deny, Reason: "use the mirror"})
 		}
 		got := s.results()
-		if len(got) != 2 || !strings.HasPrefix(got[0], "a.com=<nil> b.com=<nil> denied.com=denied by the policy a.com=<nil>") || !strings.Contains(got[0], "[the fence refused a connection to denied.com:443: denied by the policy: a rule denies it") {
+		if len(got) != 2 || !strings.HasPrefix(got[0], "a.com=<nil> b.com=<nil> denied.com=denied by the policy a.com=<nil>") || !strings.Contains(got[0], "[the sandbox refused a connection to denied.com:443: denied by the policy: a rule denies it") {
 			t.Errorf("the model reads %q", got)
 		}
-		if want := "a.com=<nil> b.com=<nil> c.com=the user said no\n[the fence refused a connection to c.com:443: the user said no: use the mirror]"; got[1] != want {
+		if want := "a.com=<nil> b.com=<nil> c.com=the user said no\n[the sandbox refused a connection to c.com:443: the user said no: use the mirror]"; got[1] != want {
 			t.Errorf("the model reads %q, want %q", got[1], want)
 		}
 		rules, _ := find[event.RuleAdded](s)
@@ -113,7 +113,7 @@ func TestThreeDialogsAboutHosts(t *testing.T) {
 		time.Sleep(time.Second)
 		s.do()
 		got := s.results()
-		if len(got) != 1 || !strings.Contains(got[0], "c.com=<nil> d.com=the user was asked about hosts 3 times since the prompt, which is the limit\n[the fence refused a connection to d.com:443") {
+		if len(got) != 1 || !strings.Contains(got[0], "c.com=<nil> d.com=the user was asked about hosts 3 times since the prompt, which is the limit\n[the sandbox refused a connection to d.com:443") {
 			t.Errorf("the model reads %q", got)
 		}
 		s.do(event.Submit{Text: "again"})

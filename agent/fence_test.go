@@ -159,7 +159,7 @@ func TestModesInTheirOrder(t *testing.T) {
 			}
 		}
 		broken.do(event.SetMode{Mode: action.ModeAuto})
-		if e, _ := find[event.Error](broken); e.Text != "mode auto is not available: bubblewrap is not installed; install it" || broken.mode() != "plan" {
+		if e, _ := find[event.Error](broken); e.Text != "auto mode is not available: bubblewrap is not installed; install it" || broken.mode() != "plan" {
 			t.Errorf("mode %s, error %q", broken.mode(), e.Text)
 		}
 	})

@@ -46,7 +46,7 @@ func TestHintAfterFailuresInARow(t *testing.T) {
 		if got, want := hinted(s), "--h----h"; got != want {
 			t.Errorf("hints at %s, want %s", got, want)
 		}
-		if r := s.results()[2]; !strings.HasSuffix(r, "[hint: do failed 3 times in a row: do it in another way, or say what is in the way]") {
+		if r := s.results()[2]; !strings.HasSuffix(r, "[hint: do failed 3 times in a row: try another way, or say what blocks you]") {
 			t.Errorf("%q", r)
 		}
 		s.stop()

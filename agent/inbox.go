@@ -36,7 +36,7 @@ func (b *inbox) put(c event.Command) error {
 		if told {
 			return nil
 		}
-		return fmt.Errorf("%d commands wait already; what is sent now is not taken", maxCommands)
+		return fmt.Errorf("%d commands are already waiting; this one was dropped", maxCommands)
 	}
 	b.commands = append(b.commands, c)
 	b.more.Signal()

@@ -38,11 +38,11 @@ func TestPicturesLeftOutAreToldOnce(t *testing.T) {
 		s.do(event.SwitchModel{Profile: "p-blind"})
 		s.do(event.Submit{Text: "one"})
 		s.do(event.Submit{Text: "two"})
-		if got := told(); len(got) != 1 || !strings.HasPrefix(got[0].Text, "blind takes no pictures") {
+		if got := told(); len(got) != 1 || !strings.HasPrefix(got[0].Text, "blind doesn't accept pictures") {
 			t.Errorf("told %+v", got)
 		}
 		s.do(event.Submit{Text: "and this?", Images: []model.Image{img}})
-		if e, _ := find[event.Error](s); e.Text != "the prompt was not taken: blind takes no images" {
+		if e, _ := find[event.Error](s); e.Text != "prompt not sent:  blind doesn't accept images" {
 			t.Errorf("error %+v", e)
 		}
 		s.stop()

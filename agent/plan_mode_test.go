@@ -109,7 +109,7 @@ func TestPlanIsRemarkedEditedAndApproved(t *testing.T) {
 			t.Errorf("%d approvals were asked for", n)
 		}
 		s.do(event.Answer{ID: q.ID, Text: "which test?"})
-		if got := strings.Join(s.results(), "\n"); !strings.Contains(got, "keep planning: which test?\n[mode is still plan") || !strings.Contains(got, "mode is still plan") || !strings.Contains(got, "mode plan allows only reading") || s.mode() != "plan" {
+		if got := strings.Join(s.results(), "\n"); !strings.Contains(got, "keep planning: which test?\n[mode is still plan") || !strings.Contains(got, "mode is still plan") || !strings.Contains(got, "plan mode allows only reading") || s.mode() != "plan" {
 			t.Errorf("after a remark, in mode %s, the model read %s", s.mode(), got)
 		}
 		q, _ = s.planned()
@@ -299,7 +299,7 @@ func TestBackgroundTasksHaveNoPartInThePlan(t *testing.T) {
 		s := start(t, p.options(t), says("", planWrites("a.go", "x")), says("", planWrites(p.file, "plan")), says("", exits), says("ok"))
 		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "beside", Background: true})
 		got := strings.Join(s.results(), "\n")
-		if _, n := s.planned(); n != 0 || !strings.Contains(got, "mode plan allows only reading") || !strings.Contains(got, "belongs to the main conversation") || s.mode() != "plan" {
+		if _, n := s.planned(); n != 0 || !strings.Contains(got, "plan mode allows only reading") || !strings.Contains(got, "belongs to the main conversation") || s.mode() != "plan" {
 			t.Errorf("%d questions in mode %s: the model read %s", n, s.mode(), got)
 		}
 		s.stop()

@@ -21,7 +21,7 @@ func (s *tasks) submit(c event.Submit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.takes(model.Message{Content: c.Text, Images: c.Images}); err != nil {
-		s.stream.Reject("the prompt was not taken: %v", err)
+		s.stream.Reject("prompt not sent: %v", err)
 		return
 	}
 	b, kind := s.main, event.MainTask
@@ -31,7 +31,7 @@ func (s *tasks) submit(c event.Submit) {
 	}
 	if c.Background {
 		if s.agents.beside() == maxBranches {
-			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
+			s.stream.Reject("prompt not sent: %d tasks are already running in the background", maxBranches)
 			return
 		}
 		made := func(string) bool { return false }
@@ -75,16 +75,16 @@ func (s *tasks) takes(m model.Message) error {
 	info := s.selection.Model().Info()
 	switch {
 	case m.Role != model.User && m.Role != "":
-		return fmt.Errorf("a message of role %q can't be sent (have: %s)", m.Role, model.User)
+		return fmt.Errorf("a message with the role %q can't be sent (have: %s)", m.Role, model.User)
 	case strings.TrimSpace(m.Content) == "":
 		return errors.New("it is empty")
 	case len(m.Images) > turn.MaxImages:
 		return fmt.Errorf("it has %d images (allowed: %d)", len(m.Images), turn.MaxImages)
 	case len(m.Images) > 0 && info.TextOnly:
-		return fmt.Errorf("%s takes no images", info.Model)
+		return fmt.Errorf("%s doesn't accept images", info.Model)
 	}
 	if window, known := s.selection.Window(); known && len(m.Content)/history.CharsPerToken >= window { // nothing could be sent any more
-		return fmt.Errorf("it has about %d tokens, and %s takes %d in all: put it into a file and name that with @", len(m.Content)/history.CharsPerToken, info.Model, window)
+		return fmt.Errorf("it has about %d tokens, and %s takes %d in total: put it in a file and name the file with @", len(m.Content)/history.CharsPerToken, info.Model, window)
 	}
 	for i, img := range m.Images {
 		if err := img.Check(); err != nil {
@@ -92,7 +92,7 @@ func (s *tasks) takes(m model.Message) error {
 		}
 	}
 	if err := s.stream.StoreError(); err != nil {
-		return fmt.Errorf("nothing can be recorded: %w", err)
+		return fmt.Errorf("the session can't be saved: %w", err)
 	}
 	return nil
 }
@@ -107,11 +107,11 @@ func (s *tasks) typed(c event.Submit) {
 		return
 	}
 	if t := s.main.task; t != nil {
-		s.stream.Reject("the command was not run, because task #%d runs", t.id)
+		s.stream.Reject("the command was not run, because task #%d is running", t.id)
 		return
 	}
 	if err := s.stream.StoreError(); err != nil {
-		s.stream.Reject("the command was not run, because it can't be recorded: %v", err)
+		s.stream.Reject("the command was not run, because the session can't be saved: %v", err)
 		return
 	}
 	p := s.newPrompt(c.Text, nil)

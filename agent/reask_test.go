@@ -137,7 +137,7 @@ func TestNothingStartsOnResume(t *testing.T) {
 					says("", wipes)(ctx, yield)
 				}
 				s.do(event.Submit{Text: "go"})
-				if r, _ := find[event.ToolResult](s); !strings.Contains(r.Result, "could not be recorded") {
+				if r, _ := find[event.ToolResult](s); !strings.Contains(r.Result, "could not be saved") {
 					t.Fatalf("the result was %q", r.Result)
 				}
 				stored := slices.Clone(s.mem.events)

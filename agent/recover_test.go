@@ -338,7 +338,7 @@ func TestRetryNow(t *testing.T) {
 		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 4 * time.Minute})
 		s := start(t, recovering(nil, ""), busy, says("whole"))
 		s.do(event.RetryNow{})
-		if e, _ := find[event.Error](s); e.Text != "no request waits to be sent again" {
+		if e, _ := find[event.Error](s); e.Text != "no request is waiting to be sent again" {
 			t.Errorf("%+v", e)
 		}
 		began := time.Now()

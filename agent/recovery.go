@@ -125,7 +125,7 @@ func interruptedIn(left *record.Record) bool {
 	return main != nil && main.Open && !main.Answered
 }
 
-var errLost = errors.New("buddy ended while this ran in the background; ask again if it is still wanted")
+var errLost = errors.New("buddy ended while this ran in the background; ask again if you still want it")
 
 // resume settles interrupted exchanges, each as a task: results of what had started are
 // found again, what waited for an approval asks again in every mode unless a prompt comes,

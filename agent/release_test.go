@@ -31,7 +31,7 @@ func TestSentToTheBackground(t *testing.T) {
 		tool := &waitingTool{longTool{done: make(chan struct{})}}
 		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(tool) }, says("", "c1 run_shell {}"), says("goes on"), says("I see"))
 		s.do(event.Background{})
-		if e, n := find[event.Error](s); n != 1 || e.Text != "no command runs that could go on in the background" {
+		if e, n := find[event.Error](s); n != 1 || e.Text != "no command is running that could move to the background" {
 			t.Errorf("%d errors, %+v, while nothing runs", n, e)
 		}
 		s.do(event.Submit{Text: "build"})

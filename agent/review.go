@@ -16,10 +16,10 @@ func (set *subagentSet) review(c event.Review) {
 		set.tasks.stream.Reject("there is nothing to review here")
 		return
 	case set.tasks.stream.StoreError() != nil:
-		set.tasks.stream.Reject("nothing was reviewed, because it can't be recorded: %v", set.tasks.stream.StoreError())
+		set.tasks.stream.Reject("nothing was reviewed, because the session can't be saved: %v", set.tasks.stream.StoreError())
 		return
 	case !set.reviewing.CompareAndSwap(false, true):
-		set.tasks.stream.Reject("a review works already; /kill ends it")
+		set.tasks.stream.Reject("a review is already running; /kill ends it")
 		return
 	}
 	set.tasks.life.work.Go(func() {

@@ -144,12 +144,12 @@ func rewindTo(r *Runtime, c event.Rewind) {
 	}
 	all, err := readWayBack(r)
 	if err != nil {
-		r.reject("one can't go back here: %v", err)
+		r.reject("can't rewind: %v", err)
 		return
 	}
 	b, back, ok := all.find(c.ToSeq)
 	if !ok {
-		r.reject("there is no such prompt to go back to; /rewind lists them")
+		r.reject("no such prompt to rewind to; /rewind lists them")
 		return
 	}
 	w := &way{c: c, all: all, event: event.HistoryRewound{ToSeq: b.seq, Prompt: cut(b.text)}}
@@ -168,12 +168,12 @@ func rewindTo(r *Runtime, c event.Rewind) {
 func mayRewind(r *Runtime, c event.Rewind) error {
 	switch {
 	case !c.Conversation && !c.Files:
-		return errors.New("say what goes back: the conversation, files or both")
+		return errors.New("name what to rewind: the conversation, files or both")
 	case c.Files:
 		return r.changes.Able()
 	}
 	if err := r.stream.StoreError(); err != nil {
-		return fmt.Errorf("one can't go back, because it can't be recorded: %w", err)
+		return fmt.Errorf("can't rewind, because the session can't be saved: %w", err)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func mayRewind(r *Runtime, c event.Rewind) error {
 // redoLast takes the newest undo or rewind back.
 func redoLast(r *Runtime, c event.Redo) {
 	if err := r.stream.StoreError(); err != nil {
-		r.reject("nothing can be redone, because it can't be recorded: %v", err)
+		r.reject("can't redo, because the session can't be saved: %v", err)
 		return
 	}
 	all, err := readWayBack(r)
@@ -191,7 +191,7 @@ func redoLast(r *Runtime, c event.Redo) {
 	w := &way{c: event.Rewind{Files: true, Force: c.Force}, all: all}
 	if seq, last, ok := all.rewinds.Last(); ok && seq > r.changes.LastUndone() {
 		if n := all.since(seq); n > 0 && !c.Force {
-			r.Publish(event.Warning{Text: fmt.Sprintf("nothing was redone: %s came since you went back to before “%s”", promptsOf(n), last.Prompt), Code: "undo", NextStep: "/redo --force leaves them for what was there before"})
+			r.Publish(event.Warning{Text: fmt.Sprintf("nothing was redone: you have sent %s since you rewound to before “%s”", promptsOf(n), last.Prompt), Code: "undo", NextStep: "/redo --force replaces them with the earlier conversation"})
 			return
 		}
 		w.c.Conversation, w.c.Files, w.c.ToSeq = true, len(last.Files) > 0, seq
@@ -222,7 +222,7 @@ func beginWay(r *Runtime, w *way, prepare func() error) {
 		idle = func(do func()) *task { return rests(r.tasks, do) }
 	}
 	if t := idle(func() { err = prepare() }); t != nil {
-		r.reject("nothing can be taken back while task #%d runs", t.id)
+		r.reject("nothing can be undone while task #%d is running", t.id)
 		return
 	}
 	if err != nil {
@@ -312,15 +312,15 @@ func rewound(s *tasks, w *way, done bool) bool {
 func tellRewound(s *tasks, w *way) {
 	var lines []string
 	if left := s.changes.PathsSince(w.all.borderID(w.event.ToSeq)); len(left) > 0 {
-		lines = append(lines, "These files were changed since and stay so; read one before you change it:\n"+strings.Join(left, "\n"))
+		lines = append(lines, "These files have changed since and stay changed; read one before you change it:\n"+strings.Join(left, "\n"))
 	}
 	if n := w.all.actsSince(w.event.ToSeq); n > 0 {
-		lines = append(lines, fmt.Sprintf("Commands and the like were run since (%d calls): what they changed, if anything, was not taken back.", n))
+		lines = append(lines, fmt.Sprintf("Commands and similar calls (%d) have run since: any changes they made remain.", n))
 	}
 	runs, ended := w.all.besides(w.event.ToSeq)
 	if len(runs) > 0 {
-		lines = append(lines, "These tasks began since and still run beside:\n"+strings.Join(runs, "\n"))
-		s.stream.Publish(0, 0, event.Notice{Text: "begun since and still running: " + strings.Join(runs, ", ") + " · /kill N ends one", Code: "rewind"})
+		lines = append(lines, "These tasks started since and are still running:\n"+strings.Join(runs, "\n"))
+		s.stream.Publish(0, 0, event.Notice{Text: "started since then and still running: " + strings.Join(runs, ", ") + " · /kill N ends one", Code: "rewind"})
 	}
 	if len(ended) > 0 {
 		lines = append(lines, "These tasks have ended since:\n"+strings.Join(ended, "\n"))
@@ -328,9 +328,9 @@ func tellRewound(s *tasks, w *way) {
 	if len(lines) == 0 {
 		return
 	}
-	how := "The user went back to this point of the conversation. What came after it no longer counts, but:\n"
+	how := "The user rewound the conversation to this point. Later messages no longer count, but:\n"
 	if w.event.Redo {
-		how = "The user brought this conversation back to this point. What came after it no longer counts, but:\n"
+		how = "The user restored the conversation to this point. Later messages no longer count, but:\n"
 	}
 	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(how + strings.Join(lines, "\n"))})
 }
@@ -345,9 +345,9 @@ func tellUndone(s *tasks, did event.FileRestored) {
 	if len(did.Agents) > 0 {
 		who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
 	}
-	text := "The user took back changes that " + who + " made (/undo). These files are again as they were before; read one before you change it:\n"
+	text := "The user undid changes that " + who + " made (/undo). These files have their earlier contents; read one before you change it:\n"
 	if did.Redo {
-		text = "The user made changes again that " + who + " had made and that were taken back (/redo). Read one of these files before you change it:\n"
+		text = "The user redid changes that " + who + " had made and the user had undone (/redo). Read one of these files before you change it:\n"
 	}
 	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(text + strings.Join(did.Paths, "\n"))})
 }

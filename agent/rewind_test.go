@@ -155,7 +155,7 @@ func TestRewindWithFiles(t *testing.T) {
 			t.Errorf("the conversation is\n%v\nit was\n%v", got, before)
 		}
 		e, _ := find[event.HistoryRewound](s)
-		if e.ToSeq != at[1] || e.Prompt != "change it" || len(e.Files) != 2 || e.Text() != "went back to before “change it”, 2 files put back · /redo takes that back" {
+		if e.ToSeq != at[1] || e.Prompt != "change it" || len(e.Files) != 2 || e.Text() != "went back to before “change it”, 2 files put back · /redo undoes that" {
 			t.Errorf("%+v: %s", e, e.Text())
 		}
 		s.do(event.Redo{})
@@ -216,7 +216,7 @@ func TestRewindLeavesFiles(t *testing.T) {
 			t.Errorf("changed since: %+v, %v", c, err)
 		}
 		s.do(event.Undo{})
-		if w, n := find[event.Warning](s); n != 1 || w.Text != "nothing was taken back: the last change of files was made for “write”, and 1 prompt came after that" || !strings.Contains(w.NextStep, "/undo 1") {
+		if w, n := find[event.Warning](s); n != 1 || w.Text != "nothing was undone: the last change of files was made for “write”, and 1 prompt came after that" || !strings.Contains(w.NextStep, "/undo 1") {
 			t.Errorf("warned %d times: %+v", n, w)
 		}
 		s.do(event.Undo{Steps: 1})
@@ -268,13 +268,13 @@ func TestRewindRefuses(t *testing.T) {
 		"no such prompt":    {nil, func(s *session) { s.do(event.Rewind{ToSeq: 7, Conversation: true}) }, "no such prompt"},
 		"nothing at all":    {nil, func(s *session) { s.do(event.Rewind{ToSeq: 7}) }, "say what goes back"},
 		"nothing to redo":   {nil, func(s *session) { s.do(event.Redo{}) }, "nothing to redo"},
-		"while a task runs": {[]step{hangs("x")}, func(s *session) { s.do(event.Rewind{ToSeq: s.opening()[0], Conversation: true}) }, "while task #1 runs"},
+		"while a task runs": {[]step{hangs("x")}, func(s *session) { s.do(event.Rewind{ToSeq: s.opening()[0], Conversation: true}) }, "while task #1 is running"},
 		"a prompt that is gone": {[]step{says("x")}, func(s *session) {
 			at := s.opening()[0]
 			s.do(event.Rewind{ToSeq: at, Conversation: true})
 			s.do(event.Rewind{ToSeq: at, Conversation: true})
 		}, "no such prompt"},
-		"files that nobody kept": {[]step{says("x")}, func(s *session) { s.do(event.Rewind{ToSeq: s.opening()[0], Files: true}) }, "can't be taken back here"},
+		"files that nobody kept": {[]step{says("x")}, func(s *session) { s.do(event.Rewind{ToSeq: s.opening()[0], Files: true}) }, "can't be undone here"},
 		"a full disk": {[]step{says("x")}, func(s *session) {
 			s.mem.err = errDiskFull
 			s.Publish(event.Notice{})
@@ -312,7 +312,7 @@ func TestRewindKeepsWhatRunsBeside(t *testing.T) {
 		s.do(event.Submit{Text: "second"})
 		s.do(event.Submit{Text: "begun since", Background: true})
 		s.do(event.Rewind{ToSeq: s.opening()[1], Conversation: true})
-		if n, _ := find[event.Notice](s); n.Text != "begun since and still running: #4 begun since · /kill N ends one" {
+		if n, _ := find[event.Notice](s); n.Text != "started since then and still running: #4 begun since · /kill N ends one" {
 			t.Errorf("the person is told %q", n.Text)
 		}
 		if ids := runningIDs(s.Runtime); !reflect.DeepEqual(ids, []int{2, 4}) {

@@ -80,7 +80,7 @@ func (s *shells) ended(id int, end tools.TaskEnd) {
 	how := fmt.Sprintf("ended with exit code %d", end.ExitCode)
 	switch {
 	case end.Err != nil:
-		how = "is lost, its end is not known"
+		how = "is lost, its outcome is unknown"
 		finished.Outcome, finished.Error = event.Failed, end.Err.Error()
 	case end.Cancelled:
 		how, finished.Outcome = "was cancelled", event.Cancelled
@@ -99,7 +99,7 @@ func (s *shells) ended(id int, end tools.TaskEnd) {
 	if s.tree.At(talk.Branch()) != talk {
 		talk = s.tree.Main() // that one has ended
 	}
-	talk.Announce(fmt.Sprintf("Task %d, which run_shell left running, %s. task_output tells what it printed.", id, how))
+	talk.Announce(fmt.Sprintf("Task %d, which run_shell left running, %s. task_output shows its output.", id, how))
 	s.stream.Publish(id, 0, finished)
 }
 
@@ -147,7 +147,7 @@ func (s *shells) endAll() (ends []<-chan struct{}) {
 		names = append(names[:maxNamed], fmt.Sprintf("and %d more", n))
 	}
 	if len(names) > 0 {
-		s.stream.Publish(0, 0, event.Notice{Text: "ended as you left: " + strings.Join(names, ", "), Code: "left"})
+		s.stream.Publish(0, 0, event.Notice{Text: "ended when you left: " + strings.Join(names, ", "), Code: "left"})
 	}
 	for id, w := range s.running {
 		s.end(id, w)
@@ -220,7 +220,7 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 	return strings.Join(names, ", ")
 }
 
-const errUnknownEnd = "buddy ended while it ran; its end is not known"
+const errUnknownEnd = "buddy ended while it ran; its outcome is unknown"
 
 // background runs, and lists, the commands and subagents that go on beside the exchanges of a session.
 type background struct{ of *Runtime }

@@ -129,11 +129,11 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	}
 	if run.background {
 		set.tasks.life.work.Go(func() { set.tellEnd(run, t.id, set.run(working, t, run)) })
-		note := "go on with something else; you are told when it has ended"
+		note := "do something else; you get a message when it ends"
 		if file := run.file(); file != "" {
 			note += ", and its result is in " + file + " then"
 		}
-		return tools.Success(fmt.Sprintf("task #%d (%s) works in the background", t.id, def.Name), note)
+		return tools.Success(fmt.Sprintf("task #%d (%s) is working in the background", t.id, def.Name), note)
 	}
 	return set.run(working, t, run).result()
 }
@@ -231,15 +231,15 @@ func (set *subagentSet) steer(c event.Submit) {
 		case t.id != c.Task:
 			continue
 		case a == nil:
-			set.tasks.stream.Reject("the prompt was not taken: task %d is no subagent", c.Task)
+			set.tasks.stream.Reject("prompt not sent: task %d is not a subagent", c.Task)
 		case a.ended:
-			set.tasks.stream.Reject("the prompt was not taken: task %d is about to end", c.Task)
+			set.tasks.stream.Reject("prompt not sent: task %d is about to end", c.Task)
 		default:
 			t.on.talk.Enqueue(set.tasks.newPrompt(c.Text, c.Images))
 		}
 		return
 	}
-	set.tasks.stream.Reject("the prompt was not taken: task %d is not running", c.Task)
+	set.tasks.stream.Reject("prompt not sent: task %d is not running", c.Task)
 }
 
 // withdraw takes back a prompt that waits, in whichever conversation, and reports whether there was one.
@@ -296,7 +296,7 @@ const quiet = 10 * time.Minute
 // the lock of tasks.
 func (set *subagentSet) watch(parent int, t *task, run *subagentRun) {
 	run.quiet = time.AfterFunc(quiet, func() {
-		text := fmt.Sprintf("nothing of the agent %s (task #%d, %q) has happened for %v: perhaps it waits for your answer; /kill %d ends it", run.Name, t.id, t.title, quiet, t.id)
+		text := fmt.Sprintf("the agent %s (task #%d, %q) has done nothing for %v: it may be waiting for your answer; /kill %d ends it", run.Name, t.id, t.title, quiet, t.id)
 		set.tasks.stream.Publish(0, 0, event.Notice{Text: text, Code: "agent_quiet"})
 	})
 	above := []*time.Timer{run.quiet}

@@ -57,7 +57,7 @@ func (e agentEnd) how() string {
 	case event.MaxTurns:
 		return fmt.Sprintf("was stopped after %d turns, its limit", e.turns)
 	case event.MaxCost:
-		return "was stopped, because the prompt has cost as much as it may"
+		return "was stopped, because the prompt reached its cost limit"
 	case event.GoalLimit: // of the main task only
 	case event.ContextLimit:
 		return "was stopped, because its context is full"
@@ -73,12 +73,12 @@ func (e agentEnd) result() tools.Result {
 	if e.outcome != event.Completed {
 		text := fmt.Sprintf("The agent %s (task %d) %s.", e.run.Name, e.task, e.how())
 		if e.text != "" {
-			text += " The last that it said:\n" + compact.Clip(e.text, maxAgentResult/2)
+			text += " Its last message:\n" + compact.Clip(e.text, maxAgentResult/2)
 		}
 		return tools.Result{Content: text, IsError: true, Tail: e.text}
 	}
 	if e.problem != nil {
-		res := tools.Success(compact.Clip(e.text, maxAgentResult), "all of it could not be kept: "+e.problem.Error())
+		res := tools.Success(compact.Clip(e.text, maxAgentResult), "the whole result could not be saved: "+e.problem.Error())
 		res.Tail = tools.End(e.text)
 		return res
 	}

@@ -44,7 +44,7 @@ func (set *subagentSet) await(ctx context.Context, may func() error) error {
 			return nil
 		}
 		if mine == nil {
-			set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("an agent waits until fewer than %d work ([agents] at_once)", set.o.Limits.AtOnce), Code: "agents"})
+			set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("an agent is waiting until fewer than %d are working ([agents] at_once)", set.o.Limits.AtOnce), Code: "agents"})
 			l.waits = append(l.waits, nil)
 		}
 		i := slices.Index(l.waits, mine)

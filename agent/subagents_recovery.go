@@ -30,11 +30,11 @@ func lookInto(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	return " What it answered, if anything, is in " + (&subagentRun{dir: dir}).file() + "."
+	return " Its answer, if any, is in " + (&subagentRun{dir: dir}).file() + "."
 }
 
 // errAgentInterrupted says why a subagent failed that worked when buddy ended.
-var errAgentInterrupted = errors.New("interrupted: buddy ended while it worked")
+var errAgentInterrupted = errors.New("interrupted: buddy ended while it was working")
 
 // dropAll ends the subagents that worked when an earlier process ended. The caller holds
 // the lock of tasks.
@@ -60,7 +60,7 @@ func (set *subagentSet) drop(b *branch, l *record.Branch, shells *shells) {
 			gone.Result = OutcomeUnknown
 			if adopted := shells.adopt(*was.Started, was.Action(), set.tasks.selection.Tools()); adopted != "" {
 				gone.Result = "interrupted: buddy ended while this ran; it is now " + adopted
-				set.tasks.main.talk.Announce(fmt.Sprintf("A command of the agent %s (task %d), which was interrupted, is now %s; you are told when it ends. The command: %s", l.Agent.Agent, id, adopted, cut(was.Action().Command)))
+				set.tasks.main.talk.Announce(fmt.Sprintf("A command of the interrupted agent %s (task %d) is now %s; you get a message when it ends. The command: %s", l.Agent.Agent, id, adopted, cut(was.Action().Command)))
 			}
 		}
 		b.talk.StoreResult(id, 0, c.Arguments, gone)

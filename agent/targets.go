@@ -38,14 +38,14 @@ func (r *Runtime) switchTarget(name string) {
 		r.Publish(e)
 	})
 	if t != nil {
-		r.reject("the target can't be switched while task #%d runs: its calls were meant for the current one", t.id)
+		r.reject("the target can't be switched while task #%d is running: its calls are meant for the current target", t.id)
 	}
 }
 
 // switched remembers where calls work now, and to tell the model.
 func (r *Runtime) switched(e event.TargetSwitched) {
 	r.selection.SetTarget(e.Name)
-	r.tasks.tree.Main().Announce(fmt.Sprintf("The person switched the target: calls that name none work on %s from now on.", e.Name))
+	r.tasks.tree.Main().Announce(fmt.Sprintf("The person switched the target: calls that name none now work on %s.", e.Name))
 }
 
 // restoreTarget switches to the target that was current when the session ended. The first
@@ -60,8 +60,8 @@ func (r *Runtime) restoreTarget() {
 		r.Publish(event.TargetSwitched{Name: name, Cwd: cwd})
 		return
 	}
-	r.tasks.tree.Main().Announce(fmt.Sprintf("The target %s is not there any more: calls that name none work on %s.", name, r.opts.Target))
+	r.tasks.tree.Main().Announce(fmt.Sprintf("The target %s no longer exists: calls that name none work on %s.", name, r.opts.Target))
 	r.Publish(event.Warning{
-		Text: fmt.Sprintf("the target %q was current when the session ended, and is not configured any more; commands run on %s", name, r.opts.Target), Code: "target",
+		Text: fmt.Sprintf("the target %q was current when the session ended but is no longer configured; commands run on %s", name, r.opts.Target), Code: "target",
 	})
 }

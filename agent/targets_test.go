@@ -63,7 +63,7 @@ func TestSwitchTarget(t *testing.T) {
 			t.Error("the model was not told")
 		}
 		s.do(event.SwitchTarget{Name: "local"})
-		if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "while task #2 runs") || targets.current != "web-01" {
+		if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "while task #2 is running") || targets.current != "web-01" {
 			t.Errorf("while a task runs: %d errors, %+v", n, e)
 		}
 		s.do(event.Cancel{})

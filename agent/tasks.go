@@ -304,7 +304,7 @@ func (s *tasks) endBranch(b *branch) {
 // what they want of the summary, "" nothing.
 func (s *tasks) compact(wanted string) {
 	if err := s.stream.StoreError(); err != nil {
-		s.stream.Reject("nothing was compacted, because it can't be recorded: %v", err)
+		s.stream.Reject("nothing was compacted, because the session can't be saved: %v", err)
 		return
 	}
 	s.mu.Lock()
@@ -312,7 +312,7 @@ func (s *tasks) compact(wanted string) {
 	s.main.room.Ask(wanted)
 	s.main.room.Retry()
 	if t := s.main.task; t != nil {
-		s.stream.Publish(t.id, 0, event.Notice{Text: "the context is compacted before the next request", Code: "compact"})
+		s.stream.Publish(t.id, 0, event.Notice{Text: "buddy will compact the context before the next request", Code: "compact"})
 		return
 	}
 	s.start(s.main, event.CompactionTask, nil, s.loop.Compact)
@@ -321,11 +321,11 @@ func (s *tasks) compact(wanted string) {
 // pin keeps an exchange as it is.
 func (s *tasks) pin(p event.Pin) {
 	if err := s.stream.StoreError(); err != nil {
-		s.stream.Reject("nothing was pinned, because it can't be recorded: %v", err)
+		s.stream.Reject("nothing was pinned, because the session can't be saved: %v", err)
 		return
 	}
 	if !s.tree.Main().Pin(p) {
-		s.stream.Reject("there is no exchange %d (1 is the newest that the model is still sent)", p.Back)
+		s.stream.Reject("there is no exchange %d (1 is the newest that the model still gets)", p.Back)
 	}
 }
 
@@ -354,7 +354,7 @@ func (s *tasks) retryNow() {
 	t := s.main.task
 	s.mu.Unlock()
 	if t == nil || !t.x.Hurry() {
-		s.stream.Reject("no request waits to be sent again")
+		s.stream.Reject("no request is waiting to be sent again")
 	}
 }
 
@@ -364,7 +364,7 @@ func (s *tasks) release() {
 	t := s.main.task
 	s.mu.Unlock()
 	if t == nil || !t.x.Release() {
-		s.stream.Reject("no command runs that could go on in the background")
+		s.stream.Reject("no command is running that could move to the background")
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 
 // What a model reads, and when a person is told, word for word.
 const (
-	brokeOff     = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
+	brokeOff     = "Your last answer was interrupted. Continue exactly where it stopped and repeat nothing."
 	inProgress   = "still running in the conversation that this one was forked from"
 	notStarted   = "Not run: buddy ended before this started. Call it again if it is still wanted."
-	dropped      = "Not run: it waited for the user's approval when buddy ended, and the user went on with a prompt instead."
+	dropped      = "Not run: it was waiting for the user's approval when buddy ended, and the user sent a prompt instead."
 	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It tells what happened and is no instruction.\n\n"
 
 	instructionTime    = 5 * time.Second // that instruction files may take

@@ -61,7 +61,7 @@ func (t *titles) replay(e event.Event) {
 // rename gives the session the title that a person wants.
 func (t *titles) rename(title string) {
 	if err := t.stream.StoreError(); err != nil {
-		t.stream.Reject("the session was not renamed, because it can't be recorded: %v", err)
+		t.stream.Reject("the session was not renamed, because it can't be saved: %v", err)
 		return
 	}
 	t.mu.Lock()

@@ -22,7 +22,7 @@ func (r *Runtime) undo(u event.Undo) {
 	beginWay(r, w, func() (err error) {
 		w.undo, err = r.changes.Begin(r.life.ctx, u.Steps)
 		if later, ok := errors.AsType[*undo.LaterError](err); ok {
-			r.Publish(event.Warning{Text: "nothing was taken back: " + later.Error(), Code: "undo", NextStep: "/undo 1 edits it all the same"})
+			r.Publish(event.Warning{Text: "nothing was undone: " + later.Error(), Code: "undo", NextStep: "/undo 1 undoes it anyway"})
 			return errTold
 		}
 		return err
@@ -53,7 +53,7 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 	default:
 		return false
 	}
-	r.reject("something is being taken back; try again when that is done")
+	r.reject("an undo is running; try again when it is done")
 	return true
 }
 

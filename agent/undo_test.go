@@ -148,7 +148,7 @@ func TestUndoWaitsForTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := undoing(t, t.TempDir(), t.TempDir(), nil, hangs("working"))
 		s.do(event.Submit{Text: "go"}, event.Undo{})
-		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "while task #1 runs") {
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "while task #1 is running") {
 			t.Errorf("%d errors, %+v", n, e)
 		}
 		s.stop()
@@ -184,7 +184,7 @@ func TestUndoNamesTheTarget(t *testing.T) {
 				t.Errorf("%s: /diff says %q, %v", target, diff, err)
 			}
 			s.do(event.Undo{})
-			if w, _ := find[event.Warning](s); w.Text != "nothing was taken back: somebody changed since: "+name {
+			if w, _ := find[event.Warning](s); w.Text != "nothing was undone: somebody changed since: "+name {
 				t.Errorf("%s: %q", target, w.Text)
 			}
 			files.changed = nil
@@ -216,8 +216,8 @@ func TestUndoBesideTheQueue(t *testing.T) {
 		do   func(*session)
 		want string
 	}{
-		"cancelled": {func(s *session) { s.do(event.Cancel{}) }, "nothing was taken back: cancelled"},
-		"in vain":   {func(*session) { time.Sleep(time.Minute) }, "nothing was taken back: it took longer than 1m0s; is the target away?"},
+		"cancelled": {func(s *session) { s.do(event.Cancel{}) }, "nothing was undone: cancelled"},
+		"in vain":   {func(*session) { time.Sleep(time.Minute) }, "nothing was undone: it took longer than 1m0s; is the target away?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -230,12 +230,12 @@ func TestUndoBesideTheQueue(t *testing.T) {
 					t.Errorf("runs %+v", w)
 				}
 				s.do(event.Undo{}, event.Submit{Text: "ls", Shell: true})
-				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "something is being taken back") {
+				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "an undo is running") {
 					t.Errorf("%d refusals, the last %q", n, e.Text)
 				}
 				time.Sleep(2 * time.Second)
 				synctest.Wait()
-				if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "putting files back on web") {
+				if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "restoring files on web") {
 					t.Errorf("told %q", n.Text)
 				}
 				s.do(event.Submit{Text: "hi"})

@@ -93,7 +93,7 @@ func (w *workflowRuns) suggest(c event.Submit) {
 			return
 		}
 		if _, known := w.suggested.LoadOrStore(name, true); !known {
-			w.tasks.stream.Publish(0, 0, event.Notice{Text: "a workflow may fit: /workflow " + usage, Code: "workflow"})
+			w.tasks.stream.Publish(0, 0, event.Notice{Text: "a workflow may help: /workflow " + usage, Code: "workflow"})
 		}
 	})
 }
@@ -125,7 +125,7 @@ func (w *workflowRuns) resume(run int) {
 		run = w.book.Paused()
 	}
 	if run == 0 {
-		w.tasks.stream.Reject("no run of a workflow is paused")
+		w.tasks.stream.Reject("no workflow is paused")
 		return
 	}
 	w.begin(fmt.Sprintf("/workflow resume %d", run), func(_ context.Context, p workflow.Parts) (*workflow.Run, error) {
@@ -152,11 +152,11 @@ func (w *workflowRuns) exchange(text string, do work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.main.task; t != nil {
-		s.stream.Reject("%s: not done, because task #%d runs", text, t.id)
+		s.stream.Reject("%s: not done, because task #%d is running", text, t.id)
 		return
 	}
 	if err := s.stream.StoreError(); err != nil {
-		s.stream.Reject("%s: not done, because it can't be recorded: %v", text, err)
+		s.stream.Reject("%s: not done, because the session can't be saved: %v", text, err)
 		return
 	}
 	p := s.newPrompt(text, nil)
@@ -184,7 +184,7 @@ const maxWorkflowNews = 4 << 10
 // told lets the model know with the next prompt how a run has ended.
 func (w *workflowRuns) told(run *workflow.Run) {
 	s := w.tasks
-	text := "The user ran the workflow " + run.Name() + "; nothing has to be done about it unless the user asks. " + run.Summary()
+	text := "The user ran the workflow " + run.Name() + "; do nothing about it unless the user asks. " + run.Summary()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text = compact.Clip(inject.Defuse(text, inject.Scan(text)), maxWorkflowNews)
@@ -198,13 +198,13 @@ func (w *workflowRuns) cancel(run int) {
 	}
 	name, ok := w.book.Cancel(run)
 	if !ok {
-		w.tasks.stream.Reject("no such run of a workflow is under way")
+		w.tasks.stream.Reject("no such workflow run is active")
 		return
 	}
 	w.tasks.mu.Lock()
 	w.next = 0
 	w.tasks.mu.Unlock()
-	w.tasks.stream.Publish(0, 0, event.Notice{Text: "the workflow " + name + " is cancelled; what its steps have done stays done", Code: "workflow"})
+	w.tasks.stream.Publish(0, 0, event.Notice{Text: "the workflow " + name + " is cancelled; the finished steps are not undone", Code: "workflow"})
 }
 
 // pauseLeft pauses the run that an earlier process was at when it ended, and reports whether there is
@@ -223,6 +223,6 @@ func (w *workflowRuns) pauseLeft(paused bool) bool {
 	}
 	w.next, w.tasks.main.pending = run, true
 	defer w.tasks.startNext(w.tasks.main)
-	w.tasks.stream.Publish(0, 0, event.Interrupted{Text: "the workflow is paused · Enter or /workflow resume goes on", CanContinue: true})
+	w.tasks.stream.Publish(0, 0, event.Interrupted{Text: "the workflow is paused · Enter or /workflow resume continues it", CanContinue: true})
 	return true
 }

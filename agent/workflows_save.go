@@ -58,7 +58,7 @@ func (w *workflowRuns) save(name string) {
 		case ctx.Err() != nil:
 			return event.Cancelled, nil
 		case errors.Is(err, tools.ErrNobody):
-			return event.Failed, fmt.Errorf("workflow %s was not saved, because nobody is there to look at it", name)
+			return event.Failed, fmt.Errorf("workflow %s was not saved, because nobody is there to approve it", name)
 		case err != nil:
 			return event.Failed, err
 		}

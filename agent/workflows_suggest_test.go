@@ -40,7 +40,7 @@ func TestAWorkflowIsSuggestedOnce(t *testing.T) {
 				t.Error("a workflow was started")
 			}
 		}
-		if len(said) != 1 || said[0] != "a workflow may fit: /workflow code_review [base=main]" {
+		if len(said) != 1 || said[0] != "a workflow may help: /workflow code_review [base=main]" {
 			t.Errorf("%q", said)
 		}
 	})

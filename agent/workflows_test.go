@@ -346,7 +346,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Replay: whole[:cut], ModeAsked: true}, tool, func(q event.QuestionAsked) string {
 				if strings.Contains(q.Text, "nothing says how it ended") {
 					unknown++
-					return "take it for failed"
+					return "treat it as failed"
 				}
 				return event.GatePass
 			}, event.Continue{})

@@ -129,7 +129,7 @@ func readField(text string, r *Rule) (tools []string, err error) {
 	case !hasSpec:
 		return tools, toolWide(r, tools[0])
 	case !strings.HasSuffix(spec, ")"):
-		return nil, errors.New("the bracket is not closed at its end")
+		return nil, errors.New("the closing parenthesis is missing at the end")
 	}
 	return tools, specify(r, tools[0], strings.TrimSuffix(spec, ")"))
 }
@@ -154,7 +154,7 @@ func toolWide(r *Rule, tool string) error {
 // specify completes a rule by what stands in its parentheses.
 func specify(r *Rule, tool, spec string) error {
 	if strings.IndexFunc(spec, func(c rune) bool { return !unicode.IsPrint(c) }) >= 0 {
-		return errors.New("it contains a character that can't be seen")
+		return errors.New("it contains an invisible character")
 	}
 	switch tool {
 	case "run_shell":
@@ -164,7 +164,7 @@ func specify(r *Rule, tool, spec string) error {
 	case "fetch_url":
 		return hostSpec(r, spec)
 	}
-	return fmt.Errorf("%s takes nothing in parentheses here", FieldName(tool))
+	return fmt.Errorf("%s takes no parentheses here", FieldName(tool))
 }
 
 // commandSpec completes a rule by the command of Bash(…): its words, or its first words when
@@ -187,13 +187,13 @@ func commandSpec(r *Rule, spec string) error {
 	for i, w := range r.Prefix {
 		switch at := strings.IndexAny(w, "*?'\"\\$`;|&<>(){}[]#!"); {
 		case at >= 0 && w[at] == '*':
-			return fmt.Errorf("* stands only at the end, after a blank or a colon: %q can't be compared word by word", w)
+			return fmt.Errorf("* is allowed only at the end, after a space or a colon: %q can't be compared word by word", w)
 		case at >= 0:
-			return fmt.Errorf("%q is read by the shell and is no plain word", w[at:at+1])
+			return fmt.Errorf("%q has a meaning to the shell and is not a plain word", w[at:at+1])
 		case w[0] == '~':
 			return fmt.Errorf("the shell replaces %q", w)
 		case i == 0 && strings.Contains(w, "="):
-			return fmt.Errorf("%q sets a variable; a rule begins with the program", w)
+			return fmt.Errorf("%q sets a variable; a rule starts with the program", w)
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func pathSpec(r *Rule, spec string) error {
 		return errors.New("it names no file")
 	}
 	if at := strings.IndexAny(path, `\[]{}!`); at >= 0 {
-		return fmt.Errorf("%q in a path is not understood (have: * ? **)", path[at:at+1])
+		return fmt.Errorf("%q is not supported in a path (have: * ? **)", path[at:at+1])
 	}
 	path, err := pathBegin(path)
 	if err != nil {
@@ -234,9 +234,9 @@ func pathBegin(path string) (string, error) {
 	case strings.HasPrefix(path, "//"):
 		return "/" + strings.TrimLeft(path, "/"), nil
 	case path[0] == '/':
-		return "", errors.New("it is not clear where / begins: write //PATH from the root of the file system, or a path without it from the folder on")
+		return "", errors.New("a leading / is ambiguous: write //PATH for an absolute path, or a path without / for one in the folder")
 	case path[0] == '~' && !strings.HasPrefix(path, "~/"):
-		return "", errors.New("the home of another user is not known")
+		return "", errors.New("another user's home folder is not supported")
 	case !strings.Contains(path, "/") && path != "**":
 		return "**/" + path, nil
 	}
@@ -250,7 +250,7 @@ func hostSpec(r *Rule, spec string) error {
 	case !ok:
 		return errors.New("write WebFetch(domain:HOST)")
 	case strings.Contains(host, "*"):
-		return errors.New("a pattern of hosts is not understood: name each host")
+		return errors.New("host patterns are not supported: name each host")
 	case host == "" || strings.ContainsAny(host, "/:@?# "):
 		return fmt.Errorf("%q is not a host name", host)
 	}

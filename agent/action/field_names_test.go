@@ -172,9 +172,9 @@ func TestTextsWithoutACounterpartAreRefused(t *testing.T) {
 		{"WebFetch(domain:*.example.com)", "a pattern of hosts"},
 		{"WebFetch(domain:example.com/x)", "is not a host name"},
 		{"WebFetch(domain:)", "is not a host name"},
-		{"WebSearch(x)", "takes nothing in parentheses"},
-		{"Agent(explore)", "takes nothing in parentheses"},
-		{"mcp__srv__tool(x)", "takes nothing in parentheses"},
+		{"WebSearch(x)", "takes no parentheses"},
+		{"Agent(explore)", "takes no parentheses"},
+		{"mcp__srv__tool(x)", "takes no parentheses"},
 		{"mcp__srv__get_*", "unknown tool"},
 		{"Bash(" + strings.Repeat("a", 2000) + ")", "is too long"},
 	}

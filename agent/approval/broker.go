@@ -43,7 +43,7 @@ const (
 
 // ErrSuperseded is the cause that ends what waits for an approval because the person went
 // on with a prompt.
-var ErrSuperseded = errors.New("the person went on with a prompt")
+var ErrSuperseded = errors.New("the user sent a prompt instead")
 
 // Broker stands between calls that need approval and the person who gives it. It judges by
 // the policy under the current mode, and is safe for concurrent use.
@@ -303,7 +303,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 			return
 		}
 		if !b.addSimilar(c.ID) {
-			b.stream.Reject("approval %q: there is no rule for what is like it", c.ID)
+			b.stream.Reject("approval %q: no rule can allow similar actions", c.ID)
 			return
 		}
 	default:
@@ -324,7 +324,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 
 // tooLate says that an answer has changed nothing: of two persons, or two screens of one, the first wins.
 func (b *Broker) tooLate(c event.AnswerApproval) {
-	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
+	b.stream.Reject("the answer %q came too late: the approval was already answered, or its task has ended", c.Decision)
 }
 
 // remembers returns the scope in which the reason of an answer is remembered, "" or [event.RememberNothing] for

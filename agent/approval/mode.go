@@ -17,12 +17,12 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 		b.stream.Reject("unknown mode %q (have: %s)", m, texts.Names(action.Modes))
 		return
 	case m == action.ModePlan && d > 0:
-		b.stream.Reject("mode plan has no time limit: it ends when a plan is approved or discarded")
+		b.stream.Reject("plan mode has no time limit: it ends when you approve or drop a plan")
 		return
 	}
 	if m == action.ModeAuto {
 		if err := CanFence(b); err != nil {
-			b.stream.Reject("mode auto is not available: %v", err)
+			b.stream.Reject("auto mode is not available: %v", err)
 			return
 		}
 	}

@@ -70,7 +70,7 @@ func (b *Broker) RemoveRule(r action.Rule) {
 	}
 	b.mu.Unlock()
 	if i < 0 {
-		b.stream.Reject("there is no such rule any more: %s", r)
+		b.stream.Reject("this rule no longer exists: %s", r)
 		return
 	}
 	scope := "settings"

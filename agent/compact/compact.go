@@ -244,8 +244,8 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 		c.tellUnknownWindow()
 	case used >= percent(window, c.o.HardAt):
 		c.p.Stream.Publish(w.Task, 0, event.Error{
-			Text: "the context is full, nothing was sent: " + fill(used, window), Code: "context_limit", Task: w.Task,
-			NextStep: "/rewind takes the last prompt back, /session new begins anew; context_limit in the profile if the model takes more",
+			Text: "the context is full, so nothing was sent: " + fill(used, window), Code: "context_limit", Task: w.Task,
+			NextStep: "/rewind removes the last prompt, /session new starts again; set context_limit in the profile if the model takes more",
 		})
 		return Full, nil
 	default:
@@ -273,7 +273,7 @@ func nextStep(grade event.Health) string {
 	if grade == event.Healthy {
 		return ""
 	}
-	return "/compact replaces old exchanges by a summary (/pin keeps one as it is), /session new begins anew"
+	return "/compact replaces old exchanges with a summary (/pin keeps one as it is), /session new starts again"
 }
 
 // unknownWindow is the code of the notice about a model whose window is not known.
@@ -287,7 +287,7 @@ func (c *Compactor) tellUnknownWindow() {
 	if !model.HasSection(info.Profile, info.Model) {
 		where = "a profile for it"
 	}
-	text := fmt.Sprintf("the context window of %s is not known · context_limit in %s sets it", info.Model, where)
+	text := fmt.Sprintf("the context window of %s is unknown · context_limit in %s sets it", info.Model, where)
 	c.told.mu.Lock()
 	defer c.told.mu.Unlock()
 	if info.API == model.Demo || c.told.all[text] {
@@ -344,7 +344,7 @@ func (c *Compactor) due(w Work, turn int) bool {
 		m.failures = maxSummaryFailures
 		c.p.Stream.Publish(w.Task, 0, event.Warning{
 			Text: "compacting no longer helps: the context is full again after a few turns", Code: "context",
-			NextStep: "/session new, or ask for less at once",
+			NextStep: "/session new, or ask for less at a time",
 		})
 		return false
 	}
@@ -436,7 +436,7 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, told, all bo
 	}
 	c.begins(w, conversation.ByDigest)
 	if w.Room.Wanted() != "" {
-		c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "what you said of the summary was not used: no model wrote one", Code: "compact"})
+		c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "your instructions for the summary were not used: no model wrote one", Code: "compact"})
 	}
 	e, ok := w.Talk.Digest(w.Task, target, all)
 	if !ok {

@@ -38,7 +38,7 @@ const BytesPerToken = 4
 
 var (
 	errNoSummary   = errors.New("the model wrote no summary")
-	errLongSummary = errors.New("the model's summary is as long as what it stands for")
+	errLongSummary = errors.New("the model's summary is as long as the messages it replaces")
 )
 
 // summarise puts a model's summary of the messages that a plan removes into it, and the
@@ -132,7 +132,7 @@ func summaryRequest(wanted, earlier string, old []model.Message, limit int) stri
 	var b strings.Builder
 	b.WriteString(summaryPrompt)
 	if wanted != "" {
-		b.WriteString("\nWhat the person wants of this summary:\n<focus>\n" + Inert(wanted) + "\n</focus>\n")
+		b.WriteString("\nThe person's wishes for this summary:\n<focus>\n" + Inert(wanted) + "\n</focus>\n")
 	}
 	b.WriteString("\n<conversation>\n")
 	if earlier != "" {

@@ -108,7 +108,7 @@ type GoalChanged struct {
 func (g GoalChanged) Text() string {
 	switch {
 	case g.State == GoalPaused:
-		return "goal paused: " + g.Reason + " · /goal resume goes on, /goal off ends it"
+		return "goal paused: " + g.Reason + " · /goal resume continues it, /goal off ends it"
 	case g.State == GoalOff:
 		return "goal ended: " + g.Reason
 	case g.State == GoalActive && g.Reason != "":

@@ -63,7 +63,7 @@ type ReviewFinished struct {
 }
 
 // DiffWasCut tells a person that not all of a change was reviewed.
-const DiffWasCut = "not all was reviewed: the change is longer than the 4 MB of a diff that are read; review it in parts, or name a nearer BASE"
+const DiffWasCut = "the review is incomplete: buddy reads at most 4 MB of a diff; review the change in parts, or name a nearer BASE"
 
 // Place names the file and the line, if they are known.
 func (f Finding) Place() string {

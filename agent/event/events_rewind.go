@@ -22,7 +22,7 @@ type HistoryRewound struct {
 
 // Text returns the event as one line for the screen.
 func (r HistoryRewound) Text() string {
-	text, next := fmt.Sprintf("went back to before “%s”", texts.Clip(r.Prompt, maxWords)), " · /redo takes that back"
+	text, next := fmt.Sprintf("went back to before “%s”", texts.Clip(r.Prompt, maxWords)), " · /redo undoes that"
 	if r.Redo {
 		text, next = fmt.Sprintf("“%s” and what followed is back", texts.Clip(r.Prompt, maxWords)), ""
 	}

@@ -200,9 +200,9 @@ type FileRestored struct {
 func (r FileRestored) Text() string {
 	const most = 5
 	names := r.Paths[:min(len(r.Paths), most)]
-	text := "took back what "
+	text := "undid the changes of "
 	if r.Redo {
-		text = "did again what "
+		text = "redid the changes of "
 	}
 	switch n := len(r.Prompts); {
 	case r.Steps > 1:
@@ -212,7 +212,6 @@ func (r FileRestored) Text() string {
 	default:
 		text += "the last prompt"
 	}
-	text += " changed"
 	if len(r.Agents) > 0 {
 		text += ", also through agents (" + strings.Join(r.Agents, ", ") + ")"
 	}

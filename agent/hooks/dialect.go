@@ -92,12 +92,12 @@ func (c Call) input() map[string]any {
 func (c Call) arguments(updated json.RawMessage) (string, error) {
 	var in map[string]any
 	if err := json.Unmarshal(updated, &in); err != nil || in == nil {
-		return "", errors.New("updatedInput is no JSON object")
+		return "", errors.New("updatedInput is not a JSON object")
 	}
 	call := c.inner()
 	var ours map[string]any
 	if err := json.Unmarshal([]byte(call.Arguments), &ours); err != nil {
-		return "", fmt.Errorf("the arguments are no JSON object: %w", err)
+		return "", fmt.Errorf("the arguments are not a JSON object: %w", err)
 	}
 	maps.DeleteFunc(ours, func(name string, _ any) bool { return !hidden(call.Tool, name) })
 	if ours == nil {

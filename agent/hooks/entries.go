@@ -55,7 +55,7 @@ func Entries(text []byte, file string) ([]Entry, []Problem) {
 	f := &entryReader{parser: parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}}
 	f.read()
 	if name := frontmatter.Twice(f.text); name != "" && (len(f.all) > 0 || f.namesGuard()) {
-		f.problem(nil, quoted(name)+" is in it twice, so some of its hooks may be lost")
+		f.problem(nil, quoted(name)+" occurs twice, so some of its hooks may be lost")
 	}
 	if f.unread || len(f.Problems) > 0 && f.namesGuard() && !f.off {
 		whole, _ := json.Marshal(string(f.text[:min(len(f.text), maxCommand)])) // any text is a value of JSON
@@ -102,7 +102,7 @@ func (f *entryReader) read() {
 	_ = json.Unmarshal(f.text, &switches) // what is none switches nothing off
 	if on := switches.Config.Enabled; switches.Disabled || on != nil && !*on {
 		f.off = true
-		f.problem(nil, "the file turns its hooks off (disableAllHooks or hooksConfig), so none of them runs")
+		f.problem(nil, "the file turns off its hooks (disableAllHooks or hooksConfig), so none of them runs")
 		return
 	}
 	f.moments(top, func(name string) bool { _, known := eventOf(name); return known })

@@ -46,7 +46,7 @@ func (h *Handler) matching(text string) (unknown []string, err error) {
 	}
 	if !selects {
 		h.match = matcher{} // it may be for any call
-		return nil, fmt.Errorf("the matcher %s fits no tool of buddy, so the hook would never run", quoted(text))
+		return nil, fmt.Errorf("the matcher %s matches none of buddy's tools, so the hook would never run", quoted(text))
 	}
 	return unknown, nil
 }

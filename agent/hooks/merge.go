@@ -85,7 +85,7 @@ func (r *Runner) guardFailed(a answer) bool {
 // fail makes the answer a question, unless it is stricter.
 func (m *Answer) fail(h Handler, why string) {
 	if level(m.Decision) < level(action.Ask) {
-		m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so nobody knows what it would say: "+why, h.Name(), true
+		m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so its decision is unknown: "+why, h.Name(), true
 	}
 }
 

@@ -62,9 +62,9 @@ func (e ended) answer() answer {
 // wayOut says how a hook that failed inside the fence gets out of it.
 func (h Handler) wayOut() string {
 	if h.Origin.Source == Person {
-		return `it ran inside the fence, as mode auto wants; "outside": true at the hook lets it run outside`
+		return `it ran in the sandbox, because auto mode is on; "outside": true in the hook lets it run outside`
 	}
-	return `it ran inside the fence, as mode auto wants; the same hook in your own hooks.json with "outside": true runs outside`
+	return `it ran in the sandbox, because auto mode is on; the same hook in your own hooks.json with "outside": true runs outside`
 }
 
 // refusal returns why a hook refuses with exit code 2.

@@ -47,7 +47,7 @@ func Unread(from Origin, reason string) Set {
 }
 
 // mayGuard says why a file that can't be read makes a call a question.
-const mayGuard = "its file can't be read, and may have a hook that refuses this"
+const mayGuard = "its file can't be read and may contain a hook that denies this"
 
 func (p Problem) String() string {
 	if p.Line == 0 {
@@ -165,7 +165,7 @@ func unknownEvent(name string) error {
 			return fmt.Errorf("there is no event %s (did you mean %s?)", quoted(name), e)
 		}
 	}
-	return fmt.Errorf("hooks of %s are %w", quoted(name), errNotRun)
+	return fmt.Errorf("hooks for %s are %w", quoted(name), errNotRun)
 }
 
 var (
@@ -224,7 +224,7 @@ func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	h.Outside = d.Outside && h.Origin.Source == Person
 	h.Async = d.Async && !h.Event.guards() && h.Event != SessionEnd
 	if d.Async && !h.Async {
-		return fmt.Errorf("a hook of %s can't be async: buddy has to wait for it", h.Event)
+		return fmt.Errorf("a hook for %s can't be async: buddy has to wait for it", h.Event)
 	}
 	if h.Direct = d.Args != nil; h.Direct {
 		h.Args = *d.Args

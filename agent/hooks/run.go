@@ -79,7 +79,7 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, er
 		<-read
 	case <-ctx.Done(): // its group ends without anybody waiting for that
 		if e.gone = !errors.Is(context.Cause(ctx), errLate); !e.gone {
-			e.failure = fmt.Sprintf("it was ended, because it took longer than %s", short(h.limit()))
+			e.failure = fmt.Sprintf("buddy ended it after %s", short(h.limit()))
 		}
 		return e
 	}

@@ -373,7 +373,7 @@ func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	}
 	r.mu.Unlock()
 	if full {
-		r.publish(at, event.Warning{Text: fmt.Sprintf("the hook %s (%s) did not run: %d async hooks run already", h.Name(), h.Event, maxAsync), Code: "hook", NextStep: "/hooks"})
+		r.publish(at, event.Warning{Text: fmt.Sprintf("the hook %s (%s) did not run: %d async hooks are already running", h.Name(), h.Event, maxAsync), Code: "hook", NextStep: "/hooks"})
 	}
 }
 

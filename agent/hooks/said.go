@@ -188,9 +188,9 @@ func (a *answer) missed(odd string, size int) string {
 	switch {
 	case a.block || a.halt:
 	case a.decision == "" && word != nil:
-		return fmt.Sprintf("its answer has the word %q in it and is not understood", word[1])
+		return fmt.Sprintf("its answer contains the word %q but is not valid", word[1])
 	case a.handler.Event.guards() && size >= maxOutput:
-		return "its output is longer than what is read of it"
+		return "its output is too long"
 	}
 	return ""
 }

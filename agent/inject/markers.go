@@ -33,7 +33,7 @@ func (p *plainText) markers() []Finding {
 		text := p.text[i:min(len(p.text), i+80)]
 		f := Finding{Severity: Low, at: i, quoted: p.quoted(i)}
 		loc := roleMarker().FindIndex(text)
-		if f.Kind, f.Reason = Role, "has markers of roles or turns"; loc == nil {
+		if f.Kind, f.Reason = Role, "contains markers of roles or turns"; loc == nil {
 			loc = callMarker().FindIndex(text)
 			f.Kind, f.Reason = ToolCall, "has the form of a tool call"
 		}

@@ -236,7 +236,7 @@ func (r *reader) endWord() {
 func (r *reader) spell() {
 	if loc := spelledOut().FindIndex(r.spelled); loc != nil {
 		r.p.hidden = append(r.p.hidden, Finding{
-			Kind: Override, Severity: High, at: len(r.p.text), Excerpt: excerpt(string(r.spelled[loc[0]:])), Reason: "spells out letter by letter to ignore instructions",
+			Kind: Override, Severity: High, at: len(r.p.text), Excerpt: excerpt(string(r.spelled[loc[0]:])), Reason: "tells the agent, letter by letter, to ignore instructions",
 		})
 	}
 	r.spelled = r.spelled[:0]
@@ -352,14 +352,14 @@ const (
 
 // shown ends a run of invisible characters.
 func (r *reader) shown() {
-	f := Finding{Kind: Hidden, Severity: High, at: len(r.p.text), Excerpt: strconv.Itoa(r.unseen) + " characters that cannot be seen"}
+	f := Finding{Kind: Hidden, Severity: High, at: len(r.p.text), Excerpt: strconv.Itoa(r.unseen) + " invisible characters"}
 	switch {
 	case r.tags >= hiddenTags:
-		f.Reason = "text in characters that cannot be seen"
+		f.Reason = "text in invisible characters"
 	case r.unseen >= hiddenRun:
-		f.Reason = "a long run of characters that cannot be seen"
+		f.Reason = "a long run of invisible characters"
 	case r.strange == hiddenAll:
-		f.Severity, f.Reason = Low, "many characters that cannot be seen or that turn the direction of text"
+		f.Severity, f.Reason = Low, "many characters that are invisible or change the direction of text"
 	}
 	if f.Reason != "" {
 		r.p.hidden = append(r.p.hidden, f)

@@ -65,11 +65,11 @@ var table = []rule{
 		phrase: phrase(`[a-z]+ ` + filler + `your (?:[a-z]+ )?(?:rules|restrictions|policies|policy|safety|safeguards|constraints|limits)\b`),
 	},
 	{
-		words: "forget ignore disregard", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		words: "forget ignore disregard", kind: Override, severity: High, reason: "tells the agent to forget its instructions",
 		phrase: phrase(`[a-z]+ (?:everything|all|anything) (?:that )?(?:(?:is |was |written |said )*above|(?:is |was |written |said )+(?:before|earlier|previously)|before this|you (?:were|have been|are|had been) (?:told|given|instructed|asked)|you know)`),
 	},
 	{
-		words: "ignore disregard forget override", kind: Override, severity: Low, reason: "tells to ignore what was said",
+		words: "ignore disregard forget override", kind: Override, severity: Low, reason: "tells the agent to ignore earlier messages",
 		phrase: phrase(`[a-z]+ (?:all|any|the|these|previous|prior|above) (?:[a-z]+ ){0,2}(?:instructions?|prompts?|rules|messages|context|constraints|directives)\b`),
 	},
 	{
@@ -89,11 +89,11 @@ var table = []rule{
 		phrase: phrase(`you are now (?:an?|my|the) (?:[a-z]+ ){0,3}(?:assistant|agent|ai|bot|model|hacker|expert|administrator|root)\b`),
 	},
 	{
-		words: "system developer assistant human admin", kind: Role, severity: Low, reason: "plays the system", starts: true,
+		words: "system developer assistant human admin", kind: Role, severity: Low, reason: "pretends to be a system message", starts: true,
 		phrase: phrase(`[a-z]+(?: (?:prompt|message|note|override|instructions?|notice))? ?(?:\]|\))? ?: ?(?:you |ignore|disregard|new |please |important|the user|from now|override|do not|dont|never|always|your )|(?:system|admin|developer|security) (?:prompt )?override\b`),
 	},
 	{
-		words: "this", kind: Role, severity: Low, reason: "claims to come from who may instruct the agent",
+		words: "this", kind: Role, severity: Low, reason: "claims to come from someone who may instruct the agent",
 		phrase: phrase(`this (?:is a message|message (?:is|comes)|is an? (?:urgent |authorized |official )?(?:instruction|order|request|command)|comes|instruction is) from (?:the |your )?(?:user|developers?|system|administrator|operator|anthropic|openai|google|security team)`),
 	},
 	{
@@ -114,7 +114,7 @@ var table = []rule{
 		phrase: phrase(`your (?:system )?(?:instructions?|prompt|rules|guidelines|task|orders) (?:have|has|were|was|are|is)(?: been| now)* (?:changed|updated|replaced|revoked|overridden|void|obsolete|cancel+ed|suspended)`),
 	},
 	{
-		words: "reset clear wipe erase", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		words: "reset clear wipe erase", kind: Override, severity: High, reason: "tells the agent to forget its instructions",
 		phrase: phrase(`[a-z]+ your (?:current |entire |whole )?(?:context|memory|instructions|prompt|conversation|guidelines)\b`),
 	},
 	{
@@ -131,17 +131,17 @@ var table = []rule{
 		phrase: phrase(`(?:[a-z]+, ?(?:please |now |you must |do not )*(?:run|add|delete|open|execute|send|write|ignore|approve|install|push|commit|merge|read|print|call|fetch|upload|remove|disable|output)\b|dear (?:ai|assistant|agent|model|llm|claude|chatgpt|copilot)s?\b)`),
 	},
 	{
-		words: "hide conceal withhold keep", kind: Secrecy, severity: Low, reason: "tells to keep something from the user", starts: true,
+		words: "hide conceal withhold keep", kind: Secrecy, severity: Low, reason: "tells the agent to hide something from the user", starts: true,
 		phrase: phrase(`[a-z]+ (?:this|these|it|that|your|all|any|everything|the (?:output|step|command|change|result|fact|action)s?)(?: [a-z]+){0,3}? from (?:the )?` + person),
 	},
 	{
-		words: "tell assure inform report", kind: Secrecy, severity: Low, reason: "tells to deceive the user",
+		words: "tell assure inform report", kind: Secrecy, severity: Low, reason: "tells the agent to deceive the user",
 		next:   "|th|al|us|to|ev|",
 		phrase: phrase(`[a-z]+ (?:to )?(?:the |all )?(?:users? |humans? )?(?:that )?[^.]*?(?:even (?:if|though)|regardless of whether|no matter) (?:it|they|that|what|the|some|not)`),
 		needs:  []string{"even if", "even though", "regardless", "no matter"},
 	},
 	{
-		words: "ignore disregard forget skip", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		words: "ignore disregard forget skip", kind: Override, severity: High, reason: "tells the agent to ignore the user's wishes",
 		phrase: phrase(`[a-z]+ (?:(?:the |your )?(?:users?|humans?|operators?) (?:request|question|task|instructions?|query|wishes|prompt|orders?|original [a-z]+)\b|what(?:ever)? (?:the (?:user|human) (?:said|asked|wants|told|requested)|you were (?:asked|told)))`),
 	},
 	{
@@ -149,7 +149,7 @@ var table = []rule{
 		phrase: phrase(`(?:attention,? )?(?:all |any )?(?:(?:ai|llm|coding|language) ?)*(?:agents?|assistants?|models?|llms?|ai) ?: ?(?:please |you |when |if |always |never |do |run |set |call |ignore |first |before )`),
 	},
 	{
-		words: "as", kind: Role, severity: Low, reason: "claims to come from who may instruct the agent",
+		words: "as", kind: Role, severity: Low, reason: "claims to come from someone who may instruct the agent",
 		phrase: phrase(`as (?:the|your) (?:administrator|admin|developer|operator|owner|user|system),? i (?:hereby )?(?:authori[sz]e|allow|permit|order|instruct|command)`),
 	},
 	{
@@ -161,30 +161,30 @@ var table = []rule{
 		phrase: phrase(`you ` + must + ` (?:now |then )?(?:silently|secretly|covertly|quietly) (?:[a-z]+ ){0,2}?` + runs),
 	},
 	{
-		words: "you", kind: Command, severity: Low, reason: "tells to run something",
+		words: "you", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`you ` + must + ` (?:now|immediately|first|at once) (?:[a-z]+ ){0,2}?` + runs),
 	},
 	{
-		words: "run execute call invoke", kind: Command, severity: Low, reason: "tells to run something without a question",
+		words: "run execute call invoke", kind: Command, severity: Low, reason: "tells the agent to run something without asking",
 		wide:   true,
 		phrase: phrase(`[a-z]+ [^.]*?(?:without (?:asking|telling|informing|notifying|confirmation|confirming|approval|permission)|before (?:you (?:answer|continue|respond|reply)|answering|responding|doing anything))`),
 	},
 	{
-		words: "do dont never without avoid", kind: Secrecy, severity: High, reason: "tells the agent to keep instructions from the user",
+		words: "do dont never without avoid", kind: Secrecy, severity: High, reason: "tells the agent to hide instructions from the user",
 		wide:   true,
 		phrase: phrase(`(?:do not|dont|never) (?:mention|reveal|disclose|tell|inform|report|show) [^.]*?(?:this|these|the above) (?:instructions?|message|prompt|request|command|step)\b`),
 	},
 	{
-		words: "do dont never without avoid", kind: Secrecy, severity: Low, reason: "tells to keep something from the user",
+		words: "do dont never without avoid", kind: Secrecy, severity: Low, reason: "tells the agent to hide something from the user",
 		phrase: phrase(`(?:do not|dont|never|without|avoid) (?:tell|inform|notify|alert|mention|reveal|show|report|disclos|ask|lett?)(?:ing|ling|e|ying)? (?:[a-z]+ ){0,4}?` + person),
 	},
 	{
-		words: "must should shall", kind: Secrecy, severity: Low, reason: "tells to keep something from the user",
+		words: "must should shall", kind: Secrecy, severity: Low, reason: "tells the agent to hide something from the user",
 		next:   "|no|ne|",
 		phrase: phrase(`[a-z]+ (?:not|never) (?:tell|inform|notify|alert|mention|reveal) (?:[a-z]+ ){0,4}?` + person),
 	},
 	{
-		words: "send post upload forward email exfiltrate transmit leak submit append", kind: Exfil, severity: Low, reason: "tells to send secrets away",
+		words: "send post upload forward email exfiltrate transmit leak submit append", kind: Exfil, severity: Low, reason: "tells the agent to send secrets away",
 		needs:  []string{"key", "secret", "credential", "password", "token", "variable", "env", "id_rsa", "prompt", "conversation", "history", "content"},
 		wide:   true,
 		phrase: phrase(`[a-z]+ [^.]*?` + secret + ` [^.]*?(?:to|at|via)\b[^.]*?` + away),
@@ -251,11 +251,11 @@ var table = []rule{
 		phrase: phrase(`(?:this|these|all|everything)(?: [a-z]+){0,3}? (?:is|are|was|were|has been|have been) (?:already |explicitly )?(?:pre-?)?(?:approved|authori[sz]ed) by (?:the |your )?(?:user|human|operator|owner|admin(?:istrator)?|developers?|security team)\b`),
 	},
 	{
-		words: "no without skip", kind: Command, severity: Low, reason: "tells to run something without a question",
+		words: "no without skip", kind: Command, severity: Low, reason: "tells the agent to run something without asking",
 		phrase: phrase(`(?:no (?:further |additional |more )?(?:confirmation|approval|permission)s? (?:is |are )?(?:needed|required|necessary)|no need to (?:ask|confirm with|check with)(?: for)? ?(?:the )?(?:user|human|permission|approval|confirmation)?|skip (?:the |all |any )?(?:confirmation|approval|permission)s? )`),
 	},
 	{
-		words: "before", kind: Command, severity: Low, reason: "tells to run something",
+		words: "before", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`before (?:you )?(?:answer(?:ing)?|continu(?:e|ing)|respond(?:ing)?|reply(?:ing)?|proceed(?:ing)?|summari[sz](?:e|ing)|doing anything(?: else)?|anything else)[ ,:]*(?:you must |please |first )*(?:(?:run|execute|call|invoke|download|fetch|send)\b|(?:read|open|print) (?:~|/|the file|\.env))`),
 	},
 	{

@@ -8,9 +8,9 @@ const (
 	overrides = "tells the agent to ignore its instructions"
 	plays     = "gives the agent another role"
 	commands  = "tells agents what to run"
-	unasked   = "tells to run something without a question"
-	hides     = "tells to keep something from the user"
-	sends     = "tells to send secrets away"
+	unasked   = "tells the agent to run something without asking"
+	hides     = "tells the agent to hide something from the user"
+	sends     = "tells the agent to send secrets away"
 	claims    = "claims that the user has approved it"
 )
 
@@ -61,7 +61,7 @@ var german = []rule{
 		phrase: phrase(`(?:deine )?(?:neue|geänderte|aktualisierte|eigentliche|wahre) (?:anweisung|instruktion|aufgabe|order)[a-z]*(?: (?:lautet|ist|sind|für (?:den|die|das) (?:assistent|agent|ki|modell))| ?:)`),
 	},
 	{
-		words: "du sie ihr", kind: Command, severity: Low, reason: "tells to run something",
+		words: "du sie ihr", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`(?:du musst|sie müssen|ihr müsst|du sollst|sie sollen) (?:jetzt|sofort|unverzüglich|heimlich|unbemerkt|stillschweigend) [^.]*?(?:ausführ|installier|lösch|send|schick|herunterl|aufruf|start|hochl)`),
 	},
 	{
@@ -87,7 +87,7 @@ var german = []rule{
 		phrase: phrase(`[a-z]+ (?:hat|haben) (?:[a-z]+ ){0,3}?(?:bereits|schon|vorab|ausdrücklich|vorher|längst) (?:[a-z]+ ){0,5}?(?:zugestimmt|genehmigt|erlaubt|bestätigt|freigegeben|autorisiert|bewilligt|gebilligt|zustimmung)`),
 	},
 	{
-		words: "ignoriere ignorieren vergiss missachte", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		words: "ignoriere ignorieren vergiss missachte", kind: Override, severity: High, reason: "tells the agent to ignore the user's wishes",
 		phrase: phrase(`[a-z]+ (?:sie |bitte )*(?:(?:den|die|das) (?:auftrag|auftr[aä]ge|wunsch|frage|aufgabe|anfrage|bitte)n? (?:de[sr] )` + germanPerson + `|was (?:der|die) ` + germanPerson + ` )`),
 	},
 	{
@@ -120,7 +120,7 @@ var french = []rule{
 		phrase: phrase(`[a-z]+ ` + frenchFill + `(?:` + frenchOrders + ` (?:[a-z]+ ){0,2}?` + frenchOwn + `|` + frenchOwn + ` ` + frenchOrders + `|(?:tes|vos|ton|votre) (?:[a-z]+ )?` + frenchOrders + `|` + frenchOrders + ` (?:que )?(?:tu as|vous avez|t ?ont été|on t))`),
 	},
 	{
-		words: "oublie oubliez ignore ignorez", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		words: "oublie oubliez ignore ignorez", kind: Override, severity: High, reason: "tells the agent to forget its instructions",
 		next:   "|to|do|ma|",
 		phrase: phrase(`[a-z]+ (?:donc |maintenant )?tout (?:ce qui (?:précède|a été dit|est (?:écrit |dit )?(?:ci-dessus|avant))|ce que (?:tu|vous|on|l)|le (?:reste|contexte) précédent)`),
 	},
@@ -137,7 +137,7 @@ var french = []rule{
 		phrase: phrase(`(?:voici )?(?:ta|tes|votre|vos)? ?(?:nouvelles?|véritables?|vraies?) (?:instructions?|consignes?|tâche|mission|directives?)(?: (?:est|sont|pour (?:l )?l?(?:agent|assistant|ia|modèle))| ?:)`),
 	},
 	{
-		words: "tu vous", kind: Command, severity: Low, reason: "tells to run something",
+		words: "tu vous", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`(?:tu dois|vous devez|il faut) (?:maintenant|immédiatement|tout de suite|discrètement|secrètement|en secret|silencieusement) (?:[a-z]+ ){0,2}?(?:exécut|lanc|install|supprim|envoy|télécharg|appel|ouvr|effac)`),
 	},
 	{
@@ -166,7 +166,7 @@ var french = []rule{
 		phrase: phrase(`(?:ne |n)(?:tiens|tenez|tenir) (?:pas|plus|aucun) compte (?:des?|de la|du) (?:[a-z]+ )?(?:` + frenchOrders + ` ` + frenchOwn + `|` + frenchOwn + `|(?:tes|vos) ` + frenchOrders + `|(?:demande|question)s? de)`),
 	},
 	{
-		words: "ignore ignorez oublie oubliez", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		words: "ignore ignorez oublie oubliez", kind: Override, severity: High, reason: "tells the agent to ignore the user's wishes",
 		next:   "|la|le|ce|l |lo|",
 		phrase: phrase(`[a-z]+ (?:(?:la|les?) (?:demandes?|questions?|requêtes?|consignes?|tâches?|ordres?) de ` + frenchPerson + `|ce que (?:veut|demande|dit|t ?a (?:demandé|dit)) ` + frenchPerson + `)`),
 	},
@@ -204,7 +204,7 @@ var spanish = []rule{
 		phrase: phrase(`[a-z]+ ` + spanishFill + `(?:` + spanishOrders + ` (?:[a-z]+ ){0,2}?` + spanishOwn + `|` + spanishOwn + ` ` + spanishOrders + `|(?:tus|sus|vuestras) (?:[a-z]+ )?` + spanishOrders + `|` + spanishOrders + ` que (?:te|le|se|has|ha)\b)`),
 	},
 	{
-		words: "olvida olvide olvidad ignora ignore", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		words: "olvida olvide olvidad ignora ignore", kind: Override, severity: High, reason: "tells the agent to forget its instructions",
 		next:   "|to|ah|",
 		phrase: phrase(`[a-z]+ (?:ahora )?todo lo (?:anterior|de arriba|que (?:se )?(?:te|le|has|ha|sabes|dije|dijo|está)\b|dicho|previo)`),
 	},
@@ -221,7 +221,7 @@ var spanish = []rule{
 		phrase: phrase(`(?:tus? |sus? )?(?:nuevas?|verdaderas?|reales) (?:instrucci[oó]n(?:es)?|tareas?|misi[oó]n|órdenes|directrices)(?: (?:es|son|para (?:el |la )?(?:agente|asistente|ia|modelo))| ?:)`),
 	},
 	{
-		words: "debes debe tienes tiene", kind: Command, severity: Low, reason: "tells to run something",
+		words: "debes debe tienes tiene", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`(?:debes?|tienes? que) (?:ahora|inmediatamente|de inmediato|en secreto|silenciosamente|discretamente) (?:[a-z]+ ){0,2}?(?:ejecut|instal|borr|elimin|envi|descarg|llam|abr|lanz)`),
 	},
 	{
@@ -255,7 +255,7 @@ var spanish = []rule{
 		phrase: phrase(`[a-z]+ caso omiso (?:de|a) (?:[a-z]+ ){0,2}?(?:` + spanishOrders + ` (?:[a-z]+ )?` + spanishOwn + `|(?:tus|sus) |lo anterior|todo lo)`),
 	},
 	{
-		words: "ignora ignore olvida olvide", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		words: "ignora ignore olvida olvide", kind: Override, severity: High, reason: "tells the agent to ignore the user's wishes",
 		next:   "|la|el|lo|",
 		phrase: phrase(`[a-z]+ (?:(?:la|el|las|los) (?:petici[oó]n|solicitud|pregunta|tarea|orden|instrucci[oó]n)(?:es)? del? ` + spanishPerson + `|lo que (?:te |le )?(?:pidió|pide|dijo|dice|quiere) ` + spanishPerson + `)`),
 	},
@@ -293,7 +293,7 @@ var russian = []rule{
 		phrase: phrase(`[a-z]+ ` + russianFill + `(?:` + russianOwn + ` )+` + russianFill + `(?:[a-z]+ )?` + russianOrders + `|[a-z]+ ` + russianFill + russianOrders + ` (?:выше|ранее|системы)`),
 	},
 	{
-		words: "забудь забудьте игнорируй игнорируйте", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		words: "забудь забудьте игнорируй игнорируйте", kind: Override, severity: High, reason: "tells the agent to forget its instructions",
 		phrase: phrase(`[a-z]+ (?:обо? )?(?:всё|все|всем|том)[ ,]*(?:что |о чем )?(?:было |тебе |вам |сказано |написано )*(?:выше|ранее|раньше|до этого|говорили|сказали|сказано|знаешь)`),
 	},
 	{
@@ -309,7 +309,7 @@ var russian = []rule{
 		phrase: phrase(`(?:тво[a-z]+ |ваш[a-z]* )?(?:нов|настоящ|обновл[её]нн)[a-z]+ (?:инструкци|задач|задани|указани|цел)[a-z]*(?: для (?:агент|ассистент|модел|ии)| ?:| [—-])`),
 	},
 	{
-		words: "ты вы необходимо", kind: Command, severity: Low, reason: "tells to run something",
+		words: "ты вы необходимо", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`(?:(?:ты|вы) (?:должен|должны|обязан|обязаны)|необходимо) (?:сейчас|немедленно|тайно|незаметно|сразу|скрытно) (?:[a-z]+ ){0,2}?(?:выполн|запуст|установ|удал|отправ|скача|вызв|откр)`),
 	},
 	{
@@ -341,7 +341,7 @@ var russian = []rule{
 		phrase: phrase(`не (?:обращай|обращайте) внимани[a-z]+ на ` + russianFill + `(?:` + russianOwn + ` )+(?:[a-z]+ )?` + russianOrders),
 	},
 	{
-		words: "игнорируй игнорируйте забудь забудьте", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		words: "игнорируй игнорируйте забудь забудьте", kind: Override, severity: High, reason: "tells the agent to ignore the user's wishes",
 		phrase: phrase(`[a-z]+ (?:про )?(?:запрос|вопрос|просьб|задач|задани|желани|слова)[a-z]* ` + russianPerson + `|[a-z]+ (?:то[, ]*)?что (?:хочет|просит|просил|сказал|говорит) ` + russianPerson),
 	},
 	{
@@ -385,7 +385,7 @@ var chinese = []rule{
 		phrase: phrase(`(?:(?:你|您)的)?(?:新|真正|真实)(?:的)?(?:指令|任务|任務|指示|目标|目標)(?:是|如下|为|為|:)`),
 	},
 	{
-		words: "你 您 必 请 請", kind: Command, severity: Low, reason: "tells to run something",
+		words: "你 您 必 请 請", kind: Command, severity: Low, reason: "tells the agent to run something",
 		phrase: phrase(`(?:你|您|请|請)?(?:必须|必須|务必|務必|应当|需要|请|請)(?:现在|現在|立即|立刻|马上|馬上|首先|先|悄悄|偷偷|秘密|静默)(?:地)?(?:运行|運行|执行|執行|下载|下載|删除|刪除|发送|發送|调用|調用|访问|安装|安裝|上传)`),
 	},
 	{

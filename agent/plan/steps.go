@@ -43,7 +43,7 @@ func Steps(text string) ([]event.PlanStep, error) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
-		return nil, fmt.Errorf("steps: the block is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, fmt.Errorf("steps: the block is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if hasAlias(&doc) {
 		return nil, errors.New("steps: YAML aliases are not allowed: write each value out")
@@ -54,7 +54,7 @@ func Steps(text string) ([]event.PlanStep, error) {
 			texts.OneLine(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	if len(list) > MaxSteps {
-		return nil, fmt.Errorf("steps: there are %d, at most %d are allowed: put together what belongs together", len(list), MaxSteps)
+		return nil, fmt.Errorf("steps: there are %d, at most %d are allowed: combine related steps", len(list), MaxSteps)
 	}
 	all := make([]event.PlanStep, len(list))
 	for i, s := range list {
@@ -63,7 +63,7 @@ func Steps(text string) ([]event.PlanStep, error) {
 		}
 	}
 	if circle := circleIn(all); circle != "" {
-		return nil, fmt.Errorf("steps: depends_on goes in a circle: %s; take one of them out", circle)
+		return nil, fmt.Errorf("steps: depends_on has a cycle: %s; remove one of them", circle)
 	}
 	return all, nil
 }
@@ -98,7 +98,7 @@ func eachStepsLine(text string, take func(line string)) (at lineRange, err error
 		case fence == "" && len(ticks) >= 3:
 			fence, ours = ticks, slices.Contains(strings.Fields(info), "steps")
 			if ours && found {
-				return at, errors.New("steps: there are two blocks of them: keep one")
+				return at, errors.New("steps: there are two blocks: keep one")
 			}
 			if ours {
 				found, at.from = true, n
@@ -130,11 +130,11 @@ func (s step) checked(n, of int) (event.PlanStep, error) {
 	s.Description = texts.OneLine(s.Description)
 	switch {
 	case s.Description == "":
-		return wrong("description: missing, say what it does")
+		return wrong("description: missing, say what the step does")
 	case len(s.Description) > maxDescription:
 		return wrong("description: longer than %d bytes", maxDescription)
 	case !slices.Contains([]action.Risk{"", action.Low, action.Medium, action.High}, s.Risk):
-		return wrong("risk: %q is not known (have: low, medium, high)", s.Risk)
+		return wrong("risk: %q is unknown (have: low, medium, high)", s.Risk)
 	}
 	for _, d := range s.DependsOn {
 		if d < 1 || d > of {

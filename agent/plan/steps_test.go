@@ -52,7 +52,7 @@ func TestSteps(t *testing.T) {
 func TestStepsThatMakeNoSenseAreRefused(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"21 steps", block(numbered(21)), "there are 21, at most 20 are allowed"},
-		{"circle", block("- {description: a}\n- {description: b, depends_on: [4]}\n- {description: c, depends_on: [2]}\n- {description: d, depends_on: [3, 1]}\n"), "depends_on goes in a circle: 2 → 4 → 3 → 2"},
+		{"circle", block("- {description: a}\n- {description: b, depends_on: [4]}\n- {description: c, depends_on: [2]}\n- {description: d, depends_on: [3, 1]}\n"), "depends_on has a cycle: 2 → 4 → 3 → 2"},
 		{"itself", block("- {description: a, depends_on: [1]}\n"), "circle: 1 → 1"},
 		{"no such step", block("- {description: a, depends_on: [7]}\n"), "step 1: depends_on: there is no step 7 (have: 1 to 1)"},
 		{"no description", block("- {tool: run_shell}\n"), "step 1: description: missing"},

@@ -69,7 +69,7 @@ func (f Facts) rules() string {
 		kept = append(kept, section)
 	}
 	if !f.Tools {
-		kept[0] += "\nYou have no tools in this session: answer from what you are told."
+		kept[0] += "\nYou have no tools in this session: answer from the conversation."
 	}
 	text := strings.Join(kept, "\n\n# ")
 	if f.Says != "" {
@@ -87,7 +87,7 @@ func Here(f Facts) string {
 	}
 	text := "Commands run on " + where + " (" + f.OS + ", " + f.Shell + ") in " + cmp.Or(f.Cwd, "the home folder") + "."
 	if len(f.Also) > 0 {
-		text += " These folders belong to the work as well: " + strings.Join(f.Also, ", ") + "."
+		text += " These folders also belong to the work: " + strings.Join(f.Also, ", ") + "."
 	}
 	if !local {
 		text += elsewhere
@@ -102,8 +102,8 @@ func Here(f Facts) string {
 			text += ": " + t.Doc
 		}
 	}
-	return text + "\nWithout it they work on " + f.Target + ", unless you are told that the person switched. Each has its own folder, shell and files. To run the same command on several, give run_shell `targets`, a list: they work side by side, and the person is asked once."
+	return text + "\nWithout it they work on " + f.Target + ", unless a message says that the person switched. Each has its own folder, shell and files. To run a command on several at once, give run_shell `targets`, a list; the person is asked once."
 }
 
 // elsewhere is said of a target that is not the person's machine.
-const elsewhere = " The files that your tools read, search and change are there as well, not on the machine of the person, who reaches it over a connection that may be cut: then the result says so, and the next call connects again. Only what a result names as full_output is a file on the person's machine, which read_file and grep can read all the same. Pages from the web are fetched by the person's machine."
+const elsewhere = " The files that your tools read, search and change are there too, not on the person's machine. If the connection is cut, the result says so, and the next call connects again. Only full_output in a result names a file on the person's machine; read_file and grep can read it. Web pages are fetched by the person's machine."

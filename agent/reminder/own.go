@@ -79,7 +79,7 @@ func todo(now Snapshot) Said {
 	if len(open) > maxSteps {
 		open = texts.ClipBytes(open, maxSteps) + "…"
 	}
-	said.Text = fmt.Sprintf("Your list of steps has open ones and was not touched for %d answers. Bring it up to date, or go on with them.\n%s", now.Steps.Quiet, open)
+	said.Text = fmt.Sprintf("Your list has open steps and has not changed for %d answers. Update it, or continue with them.\n%s", now.Steps.Quiet, open)
 	return said
 }
 
@@ -93,7 +93,7 @@ func budget(now Snapshot) Said {
 		last = 0
 	}
 	if level > last {
-		said.Text = fmt.Sprintf("%d %% of the money for this prompt is used: %s of %s. At the end of it you are stopped: finish what matters most.",
+		said.Text = fmt.Sprintf("%d %% of the money for this prompt is used: %s of %s. You are stopped at the limit: finish what matters most.",
 			level, model.Money(now.Cost.Used), model.Money(now.Cost.Limit))
 	}
 	return said
@@ -104,7 +104,7 @@ func fill(now Snapshot) Said {
 	level := now.Fill.crossed()
 	said := Said{State: strconv.Itoa(level)}
 	if last, _ := strconv.Atoi(now.Told[Context]); level > last { // unknown: 0
-		said.Text = fmt.Sprintf("The conversation fills %d %% of your context window, by estimate. Read only what you need, in small parts, and note what you will need of long results.", level)
+		said.Text = fmt.Sprintf("The conversation fills about %d %% of your context window. Read only what you need, in small parts, and note what you need from long results.", level)
 	}
 	return said
 }
@@ -121,20 +121,20 @@ func dateChange(now Snapshot) Said {
 func modeChange(now Snapshot) Said {
 	said := Said{State: string(now.Mode)}
 	if before := now.Told[ModeChange]; before != "" && before != said.State {
-		said.Text = fmt.Sprintf("How your actions are approved has changed from %s to %s: %s.", before, now.Mode, meanings[now.Mode])
+		said.Text = fmt.Sprintf("The approval mode has changed from %s to %s: %s.", before, now.Mode, meanings[now.Mode])
 	}
 	return said
 }
 
 // meanings say what a mode means for the model.
 var meanings = map[action.Mode]string{
-	action.ModeAsk:    "what only reads runs, the user decides the rest",
+	action.ModeAsk:    "read-only actions run, the user decides the rest",
 	action.ModeStrict: "the user decides everything",
-	action.ModeEdits:  "what only reads and changes of files of the workspace run, the user decides the rest",
-	action.ModeAuto:   "commands run without a question inside a fence: they write in the workspace only and reach no network but hosts that the user allows while they run, by http and https; what needs more asks the user with \"outside\": true and a reason; files of the workspace may be changed",
-	action.ModePlan:   "what only reads runs, everything else is denied",
-	action.ModeAll:    "what you call runs unless a rule denies it",
-	action.ModeNone:   "what only reads runs, nobody can approve the rest",
+	action.ModeEdits:  "read-only actions and file changes in the workspace run, the user decides the rest",
+	action.ModeAuto:   "commands run in a sandbox without asking: they can write only to the workspace and reach only hosts that the user allows while they run, by http and https; if one needs more, ask the user with \"outside\": true and a reason; files in the workspace may be changed",
+	action.ModePlan:   "read-only actions run, everything else is denied",
+	action.ModeAll:    "every call runs unless a rule denies it",
+	action.ModeNone:   "read-only actions run, nobody can approve the rest",
 }
 
 // modelSwitch tells a model that it did not write what is said to be its own.

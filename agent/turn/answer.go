@@ -21,10 +21,10 @@ import (
 // What is wrong with an answer that came whole.
 var (
 	// ErrCutOff means that an answer was longer than the model's output limit.
-	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
+	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask the model to continue, or ask for less")
 
 	// errFull means that an answer was cut off since the model's window is full.
-	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's window is full", Hint: "/compact makes the conversation shorter"}
+	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's context window is full", Hint: "/compact shortens the conversation"}
 
 	// errEmpty is an answer of neither text nor calls.
 	errEmpty  = errors.New("the answer was empty")
@@ -42,11 +42,11 @@ func nudge(err error) string {
 	case errors.Is(err, errNoCall):
 		return "You stopped to call a tool, but no call arrived. Call it now, or give your answer."
 	case errors.Is(err, errRepeats):
-		return "Your last answer repeated the same text again and again, so it was cut off. Answer now, briefly, and repeat nothing."
+		return "Your last answer kept repeating the same text, so it was cut off. Answer now, briefly, and repeat nothing."
 	case errors.Is(err, errEmpty):
 		return "Your last answer was empty. Answer now, or call a tool."
 	case errors.Is(err, ErrCutOff):
-		return "Your last answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing. " +
+		return "Your last answer was cut off at the output limit. Continue exactly where it stopped and repeat nothing. " +
 			"Tool calls in it did not run: make them again, with less in each."
 	}
 	return ""
@@ -78,7 +78,7 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 		}
 		if errors.Is(err, errRepeats) {
 			l.p.Stream.Publish(x.task, turn, event.Warning{
-				Text: "the answer repeated the same text and was cut off; the model is asked once more", Code: "repeats",
+				Text: "the answer repeated the same text, so buddy cut it off and is asking the model again", Code: "repeats",
 				NextStep: "max_repeats in [agent] changes the limit",
 			})
 		}
@@ -106,7 +106,7 @@ func ofTheMoment(req *model.Request, now []model.Message, hint string) {
 }
 
 // brokeOff tells a model that its answer is not whole.
-const brokeOff = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
+const brokeOff = "Your last answer was interrupted. Continue exactly where it stopped and repeat nothing."
 
 // request sends the history once and stores what comes back. When the stream ends early
 // the text so far is kept, that of the attempt which said most, and no call of it.
@@ -158,8 +158,8 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 func (p *partial) tellPictures(req model.Request) {
 	if p.answers.TextOnly && req.HasImages() && p.loop.n.leavesOut() {
 		p.publish(event.Warning{
-			Text: p.answers.Model + " takes no pictures: those of the conversation are left out", Code: "pictures",
-			NextStep: "/model chooses a model that takes them",
+			Text: p.answers.Model + " doesn't accept pictures: buddy leaves out those in the conversation", Code: "pictures",
+			NextStep: "/model chooses a model that accepts pictures",
 		})
 	}
 }
@@ -187,7 +187,7 @@ func (p *partial) keep() (answer, error) {
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(said, p.finish(), p.done.Refusal)
 	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
-		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again, in other words"})
+		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
 		err = nil
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (p *partial) keep() (answer, error) {
 	if err == nil && len(said.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
 		p.publish(event.Warning{
 			Text: fmt.Sprintf("unexpected finish reason %.100q", a.finish), Code: "finish_reason",
-			NextStep: "what the model said is kept; look whether it is whole",
+			NextStep: "the answer is kept; check whether it is complete",
 		})
 	}
 	a.message, a.calls = said, asWritten(p.x.talk.Open(), said.ToolCalls)

@@ -83,15 +83,15 @@ func (b namedFiles) attach(names []texts.Mention) {
 		switch {
 		case errors.Is(err, errNoFile) && !m.Quoted:
 		case err != nil:
-			left = append(left, fmt.Sprintf("%s does not go with the prompt: %v", m, err))
+			left = append(left, fmt.Sprintf("%s is not attached to the prompt: %v", m, err))
 		case !conversation.Holds(x.talk, path.Base(m.Name), text):
-			said := fmt.Sprintf("The user's prompt names %s, which was read for you: %s %s gave\n%s", m, readTool, j.call.Arguments, text)
+			said := fmt.Sprintf("The user's prompt names %s, which was read for you: %s %s returned\n%s", m, readTool, j.call.Arguments, text)
 			x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
 			read, paths = append(read, partOf(m.Name, j.result.Outcome)), append(paths, j.call.Planned.Path)
 		}
 	}
 	if len(read) > 0 {
-		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "with the prompt goes " + strings.Join(read, ", "), Code: reminder.AtFile})
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "attached to the prompt: " + strings.Join(read, ", "), Code: reminder.AtFile})
 		l.p.Instructions.Below(b.ctx, x.talk, x.task, 0, paths)
 	}
 	for _, text := range left {
@@ -118,7 +118,7 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 	}
 	j.call.Page = min(j.call.Page, page)
 	if b.judge(j.call.Planned).Decision != action.Allow || b.waitsForHooks(j) {
-		return nil, "", nil, errors.New("the model has to ask you before it reads that")
+		return nil, "", nil, errors.New("the model needs your approval to read it")
 	}
 	res := l.runTool(ctx, j.call, func(ctx context.Context) tools.Result { return j.tool.Run(ctx, j.call) })
 	switch {
@@ -127,7 +127,7 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 	case res.IsError:
 		return nil, "", nil, errors.New(texts.Clip(texts.OneLine(tools.Why(res)), maxAtWhy))
 	case len(res.Images) > 0:
-		return nil, "", nil, errors.New("it is a picture: of these go along those on this machine, with names such as shot.png")
+		return nil, "", nil, errors.New("it is a picture: only pictures on this machine with names such as shot.png can be attached")
 	}
 	text = l.o.Redact.Text(res.Content)
 	j.result.Outcome = res.Outcome
@@ -135,7 +135,7 @@ func (b namedFiles) read(ctx context.Context, name string, page int) (j *job, te
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", texts.ClipBytes(name, 200), found[0].Reason, found[0].Excerpt)
 		distrust(l.p, b.x, why)
-		b.publish(event.Warning{Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning, NextStep: "until your next prompt more of it needs your approval"})
+		b.publish(event.Warning{Text: why + "; buddy marks it as data for the model", Code: conversation.InjectionWarning, NextStep: "until your next prompt, more actions need your approval"})
 	}
 	return j, inject.Defuse(text, found), res.Seen, nil
 }

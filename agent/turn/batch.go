@@ -16,7 +16,7 @@ import (
 	"buddy/tools"
 )
 
-var errSibling = errors.New("a command beside it failed")
+var errSibling = errors.New("a command in the same answer failed")
 
 // batch is the calls of one answer. What changes nothing and needs no
 // approval starts while the answer still streams, and such calls overlap; all others

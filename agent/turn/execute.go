@@ -57,7 +57,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
 	if err := begin(b, j); err != nil {
-		res := tools.Problem("nothing ran, because it could not be recorded: " + err.Error())
+		res := tools.Problem("nothing ran, because the session could not be saved: " + err.Error())
 		return &res
 	}
 	j.ran = true
@@ -258,7 +258,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	res := b.loop.runTool(ctx, call, func(ctx context.Context) tools.Result { return runHeld(ctx, b, j) })
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
-		res = tools.Problem(fmt.Sprintf("%s was stopped, because it took longer than %s", call.Name, b.loop.o.Calls.Timeout))
+		res = tools.Problem(fmt.Sprintf("%s was stopped after %s", call.Name, b.loop.o.Calls.Timeout))
 	case res.IsError && errors.Is(cause, errSibling):
 		res = unanswered(ctx)
 	}

@@ -33,15 +33,15 @@ var instead = []struct {
 	{[]string{"vi", "vim", "nvim", "nano", "emacs", "ed"}, "edit_file", "the tool edit_file changes files there without it"},
 	{[]string{"patch"}, "apply_patch", "the tool apply_patch changes files there without it"},
 	{[]string{"curl", "wget", "lynx", "w3m"}, "fetch_url", "the tool fetch_url reads pages, from the machine that buddy runs on"},
-	{[]string{"python"}, "", "python3 may be there"},
-	{[]string{"pip"}, "", "python3 -m pip may be there"},
-	{[]string{"docker"}, "", "podman may be there"},
+	{[]string{"python"}, "", "python3 may exist"},
+	{[]string{"pip"}, "", "python3 -m pip may exist"},
+	{[]string{"docker"}, "", "podman may exist"},
 }
 
 // otherwise says what to do after a tool failed a few times in a row, where it is one of ours.
 var otherwise = map[string]string{
-	"edit_file":   "read the file again and take the lines as they are there; for a larger change write the whole file",
-	"apply_patch": "read the files again and take the lines as they are there; smaller patches tell which part does not fit",
+	"edit_file":   "read the file again and copy the lines exactly; for a larger change write the whole file",
+	"apply_patch": "read the files again and copy the lines exactly; smaller patches show which part does not fit",
 	"read_file":   "list the folder first, or find the file by its name",
 	"list_dir":    "find the folder by its name first",
 	"fetch_url":   "search for another source, or do without it",
@@ -83,7 +83,7 @@ func hintAfter(b *batch, j *job, res tools.Result) string {
 	}
 	what := otherwise[j.call.Name]
 	if what == "" {
-		what = "do it in another way, or say what is in the way"
+		what = "try another way, or say what blocks you"
 	}
 	return fmt.Sprintf("%s failed %d times in a row: %s", j.call.Name, inARow, what)
 }

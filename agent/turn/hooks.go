@@ -103,7 +103,7 @@ func (l *Loop) tell(ctx context.Context, x *Exchange, m Moment) Reply {
 func told(ctx context.Context, h Hook, m Moment) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("it failed inside: %v", p)
+			err = fmt.Errorf("it failed internally: %v", p)
 		}
 	}()
 	return h(ctx, m)

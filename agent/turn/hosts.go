@@ -114,7 +114,7 @@ func (h *hostAsks) judge(host string) (decided bool, err error) {
 func (h *hostAsks) refuse(hosts []string, why string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said = append(h.said, h.b.loop.o.Redact.Text("the fence refused a connection to "+strings.Join(hosts, ", ")+": "+why))
+	h.said = append(h.said, h.b.loop.o.Redact.Text("the sandbox refused a connection to "+strings.Join(hosts, ", ")+": "+why))
 	short, _, _ := strings.Cut(why, ": ") // a reason is for the model, not for the command
 	return errors.New(short)
 }

@@ -28,8 +28,8 @@ func marked(p Parts, x *Exchange, turn int, where, text string) string {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", where, found[0].Reason, found[0].Excerpt)
 		distrust(p, x, why)
 		p.Stream.Publish(x.task, turn, event.Warning{
-			Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,
-			NextStep: "until your next prompt more of it needs your approval",
+			Text: why + "; buddy marks it as data for the model", Code: conversation.InjectionWarning,
+			NextStep: "until your next prompt, more actions need your approval",
 		})
 	}
 	return inject.Defuse(text, found)

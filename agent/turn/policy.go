@@ -35,7 +35,7 @@ func withhold(l *Loop, x *Exchange, turn int, unread []string, err error) error 
 		return err
 	}
 	if len(unread) == 0 {
-		return fmt.Errorf("%w; it may refuse what follows, too: /rewind takes the prompt back", err)
+		return fmt.Errorf("%w; it may also refuse later prompts: /rewind removes this one", err)
 	}
 	return err
 }

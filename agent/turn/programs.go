@@ -177,7 +177,7 @@ func (l *Loop) TellsIdle() bool { return l.o.Programs.Wants(hooks.Notification, 
 const idleKind = "idle_prompt"
 
 // NotifyIdle tells the hooks that the session waits for the next prompt. Nothing waits for them.
-func (l *Loop) NotifyIdle(x *Exchange) { l.notify(x, 0, idleKind, "buddy waits for your input") }
+func (l *Loop) NotifyIdle(x *Exchange) { l.notify(x, 0, idleKind, "buddy is waiting for your input") }
 
 // notify tells the hooks that something waits for the person. Nothing waits for them.
 func (l *Loop) notify(x *Exchange, turn int, kind, text string) {

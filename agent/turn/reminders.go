@@ -25,7 +25,7 @@ func (l *Loop) remind(ctx context.Context, x *Exchange) {
 	n := l.o.Reminders.Collect(ctx, snapshot(l, x), harmless(l.o.Redact))
 	if len(n.Late) > 0 {
 		l.p.Stream.Publish(x.task, 0, event.Notice{
-			Text: fmt.Sprintf("the model is not reminded of %s for a while: finding out took longer than %s", strings.Join(n.Late, ", "), reminder.Patience),
+			Text: fmt.Sprintf("buddy skips the reminder %s for a while: preparing it took longer than %s", strings.Join(n.Late, ", "), reminder.Patience),
 			Code: "reminders",
 		})
 	}

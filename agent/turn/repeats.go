@@ -12,7 +12,7 @@ import (
 const leastRepeated = 50
 
 // errRepeats ends an answer that repeats itself.
-var errRepeats = errors.New("the answer repeated the same text again and again and was cut off; ask in other words, or choose another model with /model")
+var errRepeats = errors.New("the answer kept repeating the same text and was cut off; ask in other words, or choose another model with /model")
 
 const (
 	gramSize   = 50         // bytes that are compared to find an earlier place with the same text

@@ -21,7 +21,7 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 		return event.Cancelled, nil
 	case did == nil && x.room.Refused():
 	case did == nil:
-		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "nothing to compact: the newest messages, recent failures and what is pinned stay", Code: "compact"})
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "nothing to compact: the newest messages, recent failures and pinned messages stay", Code: "compact"})
 	default:
 		l.p.Compactor.PublishUsage(x.talk, x.task, 0)
 	}
@@ -79,7 +79,7 @@ func learnWindow(l *Loop, x *Exchange, tokens int) {
 	if was, known := l.p.Selection.Window(); tokens == 0 || known && was <= tokens {
 		return
 	}
-	needs := model.Needs{Model: info.Model, BaseURL: info.BaseURL, Window: tokens, Text: fmt.Sprintf("%s takes %d tokens, as its server says: this is its context window from now on", info.Model, tokens)}
+	needs := model.Needs{Model: info.Model, BaseURL: info.BaseURL, Window: tokens, Text: fmt.Sprintf("%s takes %d tokens, according to its server: buddy now uses this as its context window", info.Model, tokens)}
 	l.p.Selection.Learn(needs)
 	l.p.Stream.Publish(x.task, 0, event.ContextHealed(needs))
 }
@@ -100,7 +100,7 @@ func (e *ContextLimitError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%v (about %d tokens were sent; %s)", e.Err, e.Estimated, window)
 	}
-	return fmt.Sprintf("about %d tokens do not fit into %s; /compact makes the conversation shorter, /session new begins another one", e.Estimated, window)
+	return fmt.Sprintf("about %d tokens do not fit into %s; /compact shortens the conversation, /session new starts another one", e.Estimated, window)
 }
 
 // Unwrap returns what the provider said.
@@ -119,7 +119,7 @@ func overLimit(l *Loop, x *Exchange, err error) error {
 func takeBack(l *Loop, x *Exchange, why string) {
 	if len(x.unsent) > 0 {
 		conversation.TakeBack(x.talk, x.task, x.unsent, why)
-		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "the prompt could not be sent and is not kept in the conversation", Code: "not_sent"})
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "the prompt could not be sent, so buddy removed it from the conversation", Code: "not_sent"})
 	}
 	x.unsent = nil
 }

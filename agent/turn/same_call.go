@@ -68,7 +68,7 @@ func again(ctx context.Context, b *batch, j *job) *tools.Result {
 		return nil
 	}
 	res := tools.Problem(fmt.Sprintf("not run: the same call failed %d times before", maxFailures))
-	res.Tell("Change the arguments, or do something else. It said: " + f.text)
+	res.Tell("Change the arguments, or do something else. The error: " + f.text)
 	return &res
 }
 
@@ -127,7 +127,7 @@ type StuckError struct{ Tool, Call, Text string }
 
 // Error names the call and why it fails.
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("the model made the same call %d times, and it failed in the same way each time: %s %s: %s; say how to do it instead, or choose another model with /model", stuckAt, e.Tool, e.Call, e.why())
+	return fmt.Sprintf("the model made the same call %d times, and it failed in the same way each time: %s %s: %s; tell it what to do instead, or choose another model with /model", stuckAt, e.Tool, e.Call, e.why())
 }
 
 func (e *StuckError) question() string {

@@ -19,8 +19,8 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 // person asks again, or the model.
 const (
 	NotStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
-	keyless    = "interrupted: not run. Its arguments had a key, which is not stored, so it is not run as it is. Call it again if it is still wanted."
-	dropped    = "Not run: it waited for the user's approval when buddy ended, and the user went on with a prompt instead."
+	keyless    = "interrupted: not run. Its arguments contained a key, which is not stored. Call it again if it is still wanted."
+	dropped    = "Not run: it was waiting for the user's approval when buddy ended, and the user sent a prompt instead."
 )
 
 // KeepPartial stores what an answer that broke off had said; turn is 0 for one of an earlier process.

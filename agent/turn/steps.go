@@ -48,7 +48,7 @@ type StepEnd struct {
 }
 
 // errStepTimeout says why a step was stopped.
-var errStepTimeout = errors.New("the time of the step is over")
+var errStepTimeout = errors.New("the step reached its time limit")
 
 const (
 	checkID = "check_"
@@ -202,7 +202,7 @@ func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duratio
 	res = b.run(limited, j)
 	late = res.IsError && errors.Is(context.Cause(limited), errStepTimeout)
 	if late {
-		res.Content = fmt.Sprintf("%s\n%s", tools.Problem(fmt.Sprintf("stopped after %v, the time that it may take", limit)).Content, res.Content)
+		res.Content = fmt.Sprintf("%s\n%s", tools.Problem(fmt.Sprintf("stopped after %v, its time limit", limit)).Content, res.Content)
 	}
 	return res, late
 }

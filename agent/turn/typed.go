@@ -35,8 +35,8 @@ func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event
 	}
 	b.request(j)
 	b.alone(j)
-	x.tellOnce(0, reminder.TypedShell, "The user ran this command in the shared pane; nothing has to be done about it unless the user asks:\n"+
-		command+"\nWhat it gave:\n"+j.result.Result)
+	x.tellOnce(0, reminder.TypedShell, "The user ran this command in the shared pane; do nothing about it unless the user asks:\n"+
+		command+"\nOutput:\n"+j.result.Result)
 	if ctx.Err() != nil {
 		return event.Cancelled, nil
 	}

@@ -82,9 +82,9 @@ func (l *Log) WarnInterrupted() {
 	if l.half == nil {
 		return
 	}
-	w := event.Warning{Text: "an undo was interrupted: some files may be put back, others not", Code: "undo", NextStep: "/undo puts the others back, too; /redo edits it"}
+	w := event.Warning{Text: "an undo was interrupted: some files may be restored, others not", Code: "undo", NextStep: "/undo restores the others, too; /redo reverses it"}
 	if l.half.redo {
-		w.Text, w.NextStep = "a redo was interrupted: some files may be changed again, others not", "/redo goes on with it"
+		w.Text, w.NextStep = "a redo was interrupted: some files may be changed again, others not", "/redo continues it"
 	}
 	l.stream.Publish(0, 0, w)
 }
@@ -117,7 +117,7 @@ func (u *Undo) announce() error {
 	defer l.mu.Unlock()
 	e := event.FileRestoring{Calls: callsOf(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
 	if err := l.stream.Record(0, 0, e); err != nil {
-		return fmt.Errorf("it can't be recorded: %w", err)
+		return fmt.Errorf("the session can't be saved: %w", err)
 	}
 	l.begins(l.stream.Last(), e)
 	u.begun = true

@@ -43,14 +43,14 @@ func (e *LaterError) Error() string {
 	if len(e.Agents) > 0 {
 		who = ", also through agents (" + strings.Join(e.Agents, ", ") + ")"
 	}
-	came := "1 prompt came"
+	came := "you sent 1 prompt"
 	if e.Since > 1 {
-		came = fmt.Sprintf("%d prompts came", e.Since)
+		came = fmt.Sprintf("you sent %d prompts", e.Since)
 	}
-	return fmt.Sprintf("the last change of files was made for “%s”%s, and %s after that", texts.Clip(e.Prompt, maxWords), who, came)
+	return fmt.Sprintf("the last file changes were made for “%s”%s, and %s after that", texts.Clip(e.Prompt, maxWords), who, came)
 }
 
-var errNothing = errors.New("there is nothing to take back: no file was changed with the agent's tools for files")
+var errNothing = errors.New("nothing to undo: the agent's file tools have changed no file")
 
 // Begin prepares to take back what was changed for the newest n prompts that changed any; 0 is the newest
 // one, or a [LaterError] if prompts came after it. Until End it is under way; ctx, Cancel and a limit of
@@ -124,11 +124,11 @@ func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
 	defer l.mu.Unlock()
 	last := l.lastTaken()
 	if last == nil {
-		return nil, errors.New("there is nothing to redo: nothing was taken back")
+		return nil, errors.New("nothing to redo: nothing was undone")
 	}
 	t := *last
 	if len(t.kept) == 0 {
-		return nil, errors.New("what was taken back can't be redone: it was not kept")
+		return nil, errors.New("the undo can't be redone: the changes were not saved")
 	}
 	u := l.begin(ctx, t.steps)
 	u.redo, u.again = &t, "/redo --force"
@@ -160,7 +160,7 @@ func (u *Undo) PutBack(force bool) bool {
 	}
 	defer time.AfterFunc(limit, func() { u.stop(errLimit) }).Stop()
 	defer time.AfterFunc(patience, func() {
-		u.log.stream.Publish(0, 0, event.Notice{Text: "putting files back on " + u.steps[0].kept[0].Target + "; what you ask for waits until that is done", Code: "undo"})
+		u.log.stream.Publish(0, 0, event.Notice{Text: "restoring files on " + u.steps[0].kept[0].Target + "; your prompts wait until that is done", Code: "undo"})
 	}).Stop()
 	u.err = u.putBack(force)
 	if u.err != nil && u.ctx.Err() != nil {
@@ -176,7 +176,7 @@ func (u *Undo) putBack(force bool) error {
 		return err
 	}
 	if len(all) > 1 {
-		return fmt.Errorf("the files are on %s and %s, and all or none are put back: that needs one target", all[0].target, all[1].target)
+		return fmt.Errorf("the files are on %s and %s; buddy restores all or none, so they must be on one target", all[0].target, all[1].target)
 	}
 	on, err := u.log.files(u.ctx, all[0].target)
 	if err != nil {
@@ -263,12 +263,12 @@ func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	case len(u.steps) == 0:
 		return e
 	case u.err != nil:
-		l.stream.Reject("nothing was taken back: %v", u.err)
+		l.stream.Reject("nothing was undone: %v", u.err)
 		return e
 	case len(u.changed) > 0:
 		l.stream.Publish(0, 0, event.Warning{
-			Text: "nothing was taken back: somebody changed since: " + strings.Join(l.placed(u.on.target, u.changed), ", "), Code: "undo",
-			NextStep: u.again + " puts them back all the same, and what was changed is lost",
+			Text: "nothing was undone, because these files have changed since: " + strings.Join(l.placed(u.on.target, u.changed), ", "), Code: "undo",
+			NextStep: u.again + " restores them anyway; the newer changes are lost",
 		})
 		return e
 	}

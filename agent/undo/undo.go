@@ -48,7 +48,7 @@ const (
 	patience = 2 * time.Second // that it may take until the person is told
 )
 
-var errLimit = fmt.Errorf("it took longer than %v; is the target away?", limit)
+var errLimit = fmt.Errorf("it took longer than %v; is the target reachable?", limit)
 
 // Log holds what the agent changed in files and nobody took back. It is safe for concurrent
 // use; use New.
@@ -189,7 +189,7 @@ func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, er
 // diff is Diff of some of the steps.
 func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string, count int, err error) {
 	if l.files == nil {
-		return "", 0, errors.New("changes of files are not kept here")
+		return "", 0, errors.New("file changes are not saved here")
 	}
 	all, err := filesBefore(steps)
 	if err != nil {
@@ -216,10 +216,10 @@ func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string,
 // Able returns why nothing can be taken back, whatever was changed, or nil.
 func (l *Log) Able() error {
 	if l.files == nil {
-		return errors.New("changes of files can't be taken back here")
+		return errors.New("file changes can't be undone here")
 	}
 	if err := l.stream.StoreError(); err != nil {
-		return fmt.Errorf("nothing was taken back, because it can't be recorded: %w", err)
+		return fmt.Errorf("nothing was undone, because the session can't be saved: %w", err)
 	}
 	return nil
 }

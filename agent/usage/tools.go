@@ -87,7 +87,7 @@ func (l *Ledger) Refused(t *Task, tool string) string {
 	if most <= 0 || used.Tokens < most {
 		return ""
 	}
-	return fmt.Sprintf("not run: the results of %s have had about %d tokens since the last prompt, and the user lets it have %d ([tools] budgets); go on with what you have, or say what is missing", tool, used.Tokens, most)
+	return fmt.Sprintf("not run: the results of %s have used about %d tokens since the last prompt, and the user's limit is %d ([tools] budgets); continue with what you have, or say what is missing", tool, used.Tokens, most)
 }
 
 // Tools returns what the results of tools had in the session, the largest first, and how many more tools there were.

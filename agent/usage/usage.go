@@ -96,7 +96,7 @@ func (l *Ledger) Request(by Asker, from model.Info, u *model.Usage) {
 	if l.budget.MaxCost > 0 && !from.Price.Covers(*u) && l.unpriced != from.Model {
 		l.unpriced = from.Model
 		l.stream.Publish(by.Task, by.Turn, event.Warning{
-			Text: "max_cost does not count what " + from.Model + " costs, because its price is not known", Code: "budget",
+			Text: "max_cost does not count the cost of " + from.Model + ", because its price is unknown", Code: "budget",
 			NextStep: "set price_input and price_output in the profile " + from.Profile,
 		})
 	}

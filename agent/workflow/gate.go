@@ -24,7 +24,7 @@ type pass struct {
 // denied begins the reason of a step that a gate held up.
 const denied = "denied at its gate"
 
-var errGateTimeout = errors.New("nobody has answered in time")
+var errGateTimeout = errors.New("nobody answered in time")
 
 // gate asks the person whether a step may begin, for an item if n is above 0. Nobody's answer, one
 // that comes too late and one that is not understood deny, unless the gate says otherwise.

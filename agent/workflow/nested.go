@@ -17,7 +17,7 @@ import (
 const maxNested = 3
 
 // errStepTimeout says why the run of a step was stopped.
-var errStepTimeout = errors.New("the time of the step is over")
+var errStepTimeout = errors.New("the step reached its time limit")
 
 // nested does a step that is a run of another workflow until one succeeds or none may begin any more. Its
 // calls, gates and states are those of that run; one that was cut off goes on where it was.
@@ -67,7 +67,7 @@ func (r *Run) try(ctx context.Context, s *workflow.Step, n int, item string, ope
 	switch {
 	case u.got == nil || u.got.ok: // the session ended, or it has completed
 	case late:
-		u.got.problem = fmt.Sprintf("stopped after %s, the time that the step may take", duration(s.Timeout))
+		u.got.problem = fmt.Sprintf("stopped after %s, the step's time limit", duration(s.Timeout))
 	default:
 		u.got.final = child.refused.Load() || child.rec.State == event.WorkflowCancelled
 		if u.got.final {

@@ -70,7 +70,7 @@ func (b *Book) start(def *workflow.Workflow, given map[string]string, p Parts, e
 	}
 	rec, err := b.begin(p.Task, e)
 	if err != nil {
-		return nil, fmt.Errorf("workflow %s: nothing ran, because it could not be recorded: %w", def.Name, err)
+		return nil, fmt.Errorf("workflow %s: nothing ran, because the session can't be saved: %w", def.Name, err)
 	}
 	return &Run{book: b, def: def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}, nil
 }
@@ -88,7 +88,7 @@ func (b *Book) Resume(number int, p Parts) (*Run, error) {
 	}
 	def, mistakes := workflow.Parse([]byte(rec.Source))
 	if len(mistakes) > 0 {
-		return nil, fmt.Errorf("run %d: this version of buddy does not read the workflow %s: %s", number, rec.Name, mistakes[0])
+		return nil, fmt.Errorf("run %d: this version of buddy can't read the workflow %s: %s", number, rec.Name, mistakes[0])
 	}
 	inputs, err := def.Values(rec.Inputs)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *Run) end(ctx context.Context) (event.Outcome, error) {
 	}
 	why := ""
 	if len(failed) > 0 {
-		why = "it went on without what failed: " + strings.Join(failed, ", ")
+		why = "it continued without the failed steps: " + strings.Join(failed, ", ")
 	}
 	return event.Completed, r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCompleted, Why: why, Outputs: r.outputs()})
 }
@@ -279,7 +279,7 @@ func (r *Run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	case err != nil:
 		return nil, pass{state: event.WorkflowFailed, why: "condition: " + err.Error()}
 	case !ok:
-		return nil, pass{state: event.WorkflowSkipped, why: "its condition does not hold: " + s.Condition.String()}
+		return nil, pass{state: event.WorkflowSkipped, why: "its condition is not met: " + s.Condition.String()}
 	case s.Each == nil:
 		return nil, pass{ok: true}
 	}
@@ -288,7 +288,7 @@ func (r *Run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	case err != nil:
 		return nil, pass{state: event.WorkflowFailed, why: err.Error()}
 	case len(items) == 0:
-		return nil, pass{state: event.WorkflowSkipped, why: "there is nothing to do it for"}
+		return nil, pass{state: event.WorkflowSkipped, why: "its list is empty"}
 	}
 	return items, pass{ok: true}
 }
@@ -351,7 +351,7 @@ func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
 	case failed > 0:
 		why := fmt.Sprintf("%d of %d failed", failed, of)
 		if left := of - done - failed; left > 0 {
-			why += fmt.Sprintf(", %d not begun", left)
+			why += fmt.Sprintf(", %d not started", left)
 		}
 		r.endStep(s, event.WorkflowFailed, why)
 	default:

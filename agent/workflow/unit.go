@@ -102,7 +102,7 @@ func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end tu
 	got := r.at(s, n).got
 	switch {
 	case got == nil: // never: it was just taken
-		r.endUnit(s, n, event.WorkflowFailed, "it gave nothing")
+		r.endUnit(s, n, event.WorkflowFailed, "it returned nothing")
 	case got.ok:
 		r.endUnit(s, n, event.WorkflowCompleted, "")
 	case attempt <= s.OnError.Retry && !end.Denied:
@@ -159,13 +159,13 @@ func (r *Run) call(s *workflow.Step, item string) (stepCall, error) {
 	return stepCall{StepCall: turn.StepCall{ID: "step_" + stream.NewID(), Name: s.Tool, Arguments: args, Timeout: s.Timeout}, step: s.ID, target: target}, nil
 }
 
-var errUnknownEnd = errors.New("buddy ended while it ran, and nothing says how it ended")
+var errUnknownEnd = errors.New("buddy ended while it ran, and its outcome is unknown")
 
 // Answers to the question about a call whose end is unknown.
 const (
 	runAgain   = "run it again"
-	takeDone   = "take it for done"
-	takeFailed = "take it for failed"
+	takeDone   = "treat it as done"
+	takeFailed = "treat it as failed"
 )
 
 // settle ends a call that an earlier process began, if it is known how it ended, or a person says.
@@ -211,7 +211,7 @@ func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 	if r.p.Steps.Harmless(ctx, call.StepCall) {
 		return false
 	}
-	text := fmt.Sprintf("Step %s%s of the workflow %s ran when buddy ended, and nothing says how it ended.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
+	text := fmt.Sprintf("Step %s%s of the workflow %s was running when buddy ended, and its outcome is unknown.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
 	a, err := r.p.Ask(ctx, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
 	switch {
 	case r.over(ctx):
@@ -221,7 +221,7 @@ func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 	case a.Text == runAgain:
 		return false
 	case a.Text == takeDone:
-		r.endUnit(s, n, event.WorkflowCompleted, "taken for done by the person")
+		r.endUnit(s, n, event.WorkflowCompleted, "treated as done by the person")
 	default:
 		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
 	}

@@ -20,8 +20,8 @@ func TestHintsOnTheCommandLine(t *testing.T) {
 		"no summary: refused · /compact tries again":                                                             "no summary: refused",
 		"This command takes long. /timeout 5m sets one · /bg moves it to the background · /kill stops it":        "This command takes long",
 		"left out: /tmp/model.md, /srv/context and /model.d/x: it has no text":                                   "left out: /tmp/model.md, /srv/context and /model.d/x: it has no text",
-		"a workflow may fit: /workflow review base=main":                                                         "a workflow may fit: /workflow review base=main",
-		"goal paused: the limit of turns · /goal resume goes on, /goal off ends it":                              "goal paused: the limit of turns",
+		"a workflow may help: /workflow review base=main":                                                         "a workflow may help: /workflow review base=main",
+		"goal paused: the limit of turns · /goal resume continues it, /goal off ends it":                              "goal paused: the limit of turns",
 		"the variable X is not set":                                                                              "the variable X is not set",
 	} {
 		if got := slash.OnCommandLine(text); got != want {

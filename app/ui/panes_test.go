@@ -341,8 +341,8 @@ func TestSendToTheBackground(t *testing.T) {
 		x.took(event.Background{})
 		x.tell(event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make all", Pane: "%1"})
 		x.Want("make all")
-		x.tell(event.Error{Text: "no command runs that could go on in the background"})
-		x.Want("no command runs that could go on in the background")
+		x.tell(event.Error{Text: "no command is running that could move to the background"})
+		x.Want("no command is running that could move to the background")
 	})
 }
 
