@@ -148,7 +148,7 @@ var faults = map[string]faulty{
 			`MCP server failed: refused \(it does not accept the Authorization header of its definition \(HTTP 401\): .*\)`,
 			`MCP server nameless is not started: the variable NEVER_SET is not set`,
 			`MCP server socket is not started: type "ws" is not supported \(have: stdio, http, sse\)`,
-			`MCP server project:taken is not started: another server of this name comes first`,
+			`MCP server project:taken is not started: another server with this name has priority`,
 			`MCP server idle is not started: it has neither command nor url`,
 			`MCP server helped is not started: headersHelper runs a program for each header`,
 			`MCP server wrong__name is not started: .*__`,
@@ -185,9 +185,9 @@ var faults = map[string]faulty{
 			".mcp.json":         `{"mcpServers": {"new": {"command": "true"}}}`,
 		},
 		make:   "buddy trust --part hook:PreToolUse:Bash && echo exit 0 > guard.sh",
-		limits: limits{`not run, because it changed since you trusted it: hook PreToolUse:Bash; see .*buddy trust`},
+		limits: limits{`Off, because it changed since you trusted it: hook PreToolUse:Bash; see .*buddy trust`},
 		says: []string{
-			`not run until you trust it: mcp new; see .*buddy trust`,
+			`Needs your trust before it runs: mcp new; see .*buddy trust`,
 			`left out of .buddy/hooks.json: a hook of type "http" is not run by buddy`,
 		},
 	},
@@ -320,7 +320,7 @@ func count(lines []string, pattern string) (n int) {
 // shown reports whether a list on the screen has what a pattern says of a file or a server, as lines of exec say it: there
 // the list says of which kind it is.
 func shown(screen, pattern string, lines []string) bool {
-	for _, kind := range []string{"agent ", "skill ", "command ", "hook left out: ", "left out of .mcp.json: "} {
+	for _, kind := range []string{"agent ", "skill ", "command ", "hook skipped: ", "left out of .mcp.json: "} {
 		if fact, ok := strings.CutPrefix(pattern, kind); ok && regexp.MustCompile(fact).MatchString(screen) {
 			return true
 		}

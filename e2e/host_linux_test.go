@@ -65,7 +65,7 @@ func TestKilledHost(t *testing.T) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	x.want("the process that ran this session has", "Enter starts it again")
+	x.want("the process that ran this session has", "press Enter to restart it")
 	x.gone("Run this command?", "waits for your approval")
 	x.keys("Enter")
 	x.want("continues in a new process")
@@ -118,7 +118,7 @@ func TestEnterAfterTheHostDiedSendsNothing(t *testing.T) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	x.want("Enter starts it again", "> please delete")
+	x.want("press Enter to restart it", "> please delete")
 	x.keys("Enter")
 	x.want("continues in a new process", "not sent", "> please delete")
 	tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })

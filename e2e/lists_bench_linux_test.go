@@ -10,7 +10,7 @@ import (
 // BenchmarkLists measures how long a person waits for the list of a command: from the bytes of Enter until the title of the
 // list is on the terminal. The command runs in the process of the session. Medians and p95 of real processes.
 func BenchmarkLists(b *testing.B) {
-	for command, title := range map[string]string{"/memory": "Memory", "/mcp": "MCP servers", "/permissions": "Rules that apply", "/model": "Models"} {
+	for command, title := range map[string]string{"/memory": "Memory", "/mcp": "MCP servers", "/permissions": "Permission rules", "/model": "Models"} {
 		b.Run(command[1:], func(b *testing.B) {
 			d := converse(b, "xterm-256color")
 			d.want("Enter")

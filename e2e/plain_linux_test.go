@@ -256,7 +256,7 @@ func TestPlainDialog(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {
 			d := converse(t, terminal, "--plain")
-			d.want("buddy ", "a new session", "> ")
+			d.want("buddy ", "new session", "> ")
 			d.types("hello\r")
 			d.want(`You said "hello".`, "> ")
 			d.types("ask me\r")

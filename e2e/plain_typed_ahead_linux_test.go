@@ -139,7 +139,7 @@ func TestPlainCommandsWhileWorking(t *testing.T) {
 		d.types("/timeout 1h\r")
 		d.want("1h")
 		d.types("later\r")
-		d.want("queued until this is done (at once run /ps /kill")
+		d.want("queued (commands that run immediately: /ps /kill")
 		d.types("/kill\r")
 		d.want("cancelled", "> later", `You said "later".`, "> ")
 		d.types("wait\r")

@@ -34,7 +34,7 @@ func TestReadOnlyHome(t *testing.T) {
 		}
 	}
 	x.again("")
-	x.says("only this run of buddy can continue the session, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is")
+	x.says("the session can't be resumed later, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is")
 	x.say("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()

@@ -43,7 +43,7 @@ func TestReloadWithoutInotify(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.say("second prompt")
-	x.says("settings taken over: rules", "settings taken over: keys", "You said: second prompt.")
+	x.says("Settings reloaded: rules", "settings taken over: keys", "You said: second prompt.")
 	x.want("F10 help")
 	x.rests()
 	x.say("/greet")

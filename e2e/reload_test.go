@@ -75,9 +75,9 @@ func TestReload(t *testing.T) {
 	write("oops\n")
 	shows("expected '=' after key", "F10 help")
 	write("[[deny]]\nprefix = [\"ls\"]\n")
-	shows("settings taken over: rules")
+	shows("Settings reloaded: rules")
 	set("ui.notify", "off")
-	shows("waiting for the next start or /session new: ui.notify")
+	shows("these settings apply after a restart or /session new: ui.notify")
 	srv.Tmux("send-keys", "run ls -la", "Enter")
 	shows("Denied by the policy")
 	rests() // nothing runs that quitting would ask about

@@ -96,7 +96,7 @@ func TestApprove(t *testing.T) {
 	id := d.detached("touch a.txt")
 	d.untilState(id, "waits for approval")
 	d.wants(1, "there is no terminal to ask on; --deny says no without one", "approve", id)
-	d.wants(2, "--reason goes with --deny", "approve", id, "--reason", "x")
+	d.wants(2, "--reason needs --deny", "approve", id, "--reason", "x")
 	d.wants(1, `session "zzzz" does not run (running: `, "approve", "zzzz")
 	d.start("approve", id) // asks, and another one is first
 	d.want("Run this command?  (medium risk)", "| touch a.txt", "Makes files.", "to ␛[31mtest", "1  Yes", "Enter for no): ")

@@ -214,7 +214,7 @@ func (t *Tasks) stops() []draw.Span {
 	case len(running) == 1:
 		return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("/kill %d stops #%d", running[0], running[0]))}
 	}
-	return []draw.Span{draw.Text(themes.Muted, "/kill NUMBER stops one")}
+	return []draw.Span{draw.Text(themes.Muted, "/kill NUMBER stops a task")}
 }
 
 func (t *Tasks) drawItem(in draw.Area, row *taskRow, selected bool) {

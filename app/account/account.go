@@ -28,7 +28,7 @@ var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "g
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
 		if c.Active == nil || c.Active.Login.Issuer == "" {
-			return Account{}, fmt.Errorf("say where: %s", names(c))
+			return Account{}, fmt.Errorf("name a provider or profile: %s", names(c))
 		}
 		return Account{Name: c.Active.Name, Login: c.Active.Login}, nil
 	}
@@ -40,7 +40,7 @@ func Find(c config.Config, name string) (Account, error) {
 		case known:
 			return Account{Name: name, Provider: provider}, nil
 		}
-		return Account{}, fmt.Errorf("profile %q has no login: it says itself where its key is (login_issuer would name one)", name)
+		return Account{}, fmt.Errorf("profile %q has no login (login_issuer): its settings name its key", name)
 	}
 	if other, ok := otherNames[strings.ToLower(name)]; ok {
 		name = other
@@ -48,7 +48,7 @@ func Find(c config.Config, name string) (Account, error) {
 	if p, ok := config.FindProvider(strings.ToLower(name)); ok && p.KeyEnv != "" {
 		return Account{Name: p.Name, Provider: p}, nil
 	}
-	return Account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, names(c))
+	return Account{}, fmt.Errorf("unknown provider or profile %q (have: %s)", name, names(c))
 }
 
 // All lists what Find finds.
@@ -77,7 +77,7 @@ func names(c config.Config) string {
 // Short says in a few words whether there is a login or a key.
 func (a Account) Short() string {
 	if a.Login.Issuer != "" {
-		return "log in at " + a.Login.Issuer
+		return "log in to " + a.Login.Issuer
 	}
 	if source, ok := a.Provider.HasKey(); ok {
 		return "key from " + source
@@ -95,11 +95,11 @@ func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 		return fmt.Sprintf("%s: key from %s", a.Name, source), true, nil
 	}
 	if _, err := login.New(config.Auth()).Token(ctx, a.Login, ""); errors.Is(err, login.ErrNeeded) {
-		return fmt.Sprintf("%s: not logged in at %s (run: buddy login %s)", a.Name, a.Login.Issuer, a.Name), false, nil
+		return fmt.Sprintf("%s: not logged in to %s (run: buddy login %s)", a.Name, a.Login.Issuer, a.Name), false, nil
 	} else if err != nil {
 		return "", false, fmt.Errorf("%s: %w", a.Name, err)
 	}
-	return fmt.Sprintf("%s: logged in at %s", a.Name, a.Login.Issuer), true, nil
+	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), true, nil
 }
 
 // Forget removes what login stored.
@@ -114,7 +114,7 @@ func (a Account) Forget(ctx context.Context) (text string, err error) {
 	case err != nil:
 		return "", err
 	case !found:
-		return fmt.Sprintf("%s: nothing was stored", a.Name), nil
+		return fmt.Sprintf("%s: no saved key or login", a.Name), nil
 	}
 	text = fmt.Sprintf("%s: logged out", a.Name)
 	if name := a.Provider.Variable(); name != "" {
@@ -128,9 +128,9 @@ func (a Account) Keep(ctx context.Context, key string) (text string, err error) 
 	if _, err := config.Auth().SetKey(ctx, a.Provider.Name, key); err != nil {
 		return "", err
 	}
-	text = fmt.Sprintf("%s: the key is kept in %s", a.Name, config.Auth().Path())
+	text = fmt.Sprintf("%s: key saved in %s", a.Name, config.Auth().Path())
 	if name := a.Provider.Variable(); name != "" {
-		text += "; " + name + " is set and comes first"
+		text += "; " + name + " is set and has priority"
 	}
 	return text, nil
 }
@@ -142,7 +142,7 @@ func (a Account) Begin(ctx context.Context) (*login.Flow, error) {
 
 // HowTo says what to do in the browser.
 func HowTo(f *login.Flow) string {
-	text := fmt.Sprintf("open %s and enter the code %s (good until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
+	text := fmt.Sprintf("open %s and enter the code %s (valid until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
 	if f.Whole != "" {
 		text += ", or open " + f.Whole
 	}
@@ -157,9 +157,9 @@ func OneKey(text string) (string, error) {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch line = strings.TrimSpace(line); {
 	case len(text) > MaxKeyLine || rest != "":
-		return "", errors.New("what came is not a key alone on a line")
+		return "", errors.New("a key must be a single line of text")
 	case line == "":
-		return "", errors.New("no key was given; nothing was kept")
+		return "", errors.New("no key entered; nothing saved")
 	}
 	return line, nil
 }

@@ -27,10 +27,10 @@ type beginning struct {
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
-	f.BoolVarP(&b.goOn, "continue", "c", false, "continue the session of this folder that a person used last")
+	f.BoolVarP(&b.goOn, "continue", "c", false, "continue the last session in this folder that a person used")
 	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID has the ID among the arguments
-	f.BoolVarP(&b.print, "print", "p", false, "answer the PROMPT and print the answer, as buddy exec, whose flags go with it")
+	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
 }
 
 // printed turns -p into exec, whose flags go with it.
@@ -49,9 +49,9 @@ func printed(root *cobra.Command, args []string) []string {
 func (b *beginning) run(c *cobra.Command, args []string) error {
 	switch {
 	case b.print:
-		return exit.Usage("-p is written alone: buddy -p -c PROMPT")
+		return exit.Usage("write -p separately: buddy -p -c PROMPT")
 	case b.goOn && b.resume != "":
-		return exit.Usage("--continue and --resume exclude each other")
+		return exit.Usage("--continue and --resume can't be combined")
 	case b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0:
 		b.resume, args = args[0], args[1:]
 	}
@@ -91,9 +91,9 @@ func open(s *cli, session, prompt string) error {
 	next := slash.Next{Prompt: prompt}
 	switch {
 	case session == chosen && lineByLine(s):
-		return exit.Usage("without the full screen say which session: its id, words of its title, or last (buddy sessions list shows them)")
+		return exit.Usage("without the full screen, --resume needs a session: its id, words of its title, or last (buddy sessions list shows them)")
 	case session == chosen && prompt != "":
-		return exit.Usage("say which session the PROMPT is for: its id, words of its title, or last (buddy sessions list shows them)")
+		return exit.Usage("--resume with a PROMPT needs a session: its id, words of its title, or last (buddy sessions list shows them)")
 	case session == chosen:
 		next.Browse = true
 	case session != "":
@@ -116,11 +116,11 @@ func (b *beginning) prompt(c *cobra.Command, args []string) (string, error) {
 	case strings.TrimSpace(text) == "":
 		return "", exit.Usage("the prompt is empty")
 	case !meant && !strings.ContainsAny(args[0], " \t\n") && (len(args) == 1 || nearest(c, args[0]) != ""):
-		return "", exit.Usage("unknown command %q%s; as a prompt: buddy -- %s", markup.Shorten(args[0], 40), nearest(c, args[0]), markup.Shorten(text, 60))
+		return "", exit.Usage("unknown command %q%s; to send it as a prompt: buddy -- %s", markup.Shorten(args[0], 40), nearest(c, args[0]), markup.Shorten(text, 60))
 	case !meant && len(args) > 1:
-		return "", exit.Usage("a prompt of several words goes in quotes: buddy %q", markup.Shorten(text, 60))
+		return "", exit.Usage("put a prompt of several words in quotes: buddy %q", markup.Shorten(text, 60))
 	case !term.IsTerminal(int(b.in.Fd())):
-		return "", exit.Usage("a PROMPT opens the screen, and stdin is no terminal: buddy -p PROMPT answers it, with what is piped in")
+		return "", exit.Usage("a PROMPT opens the screen, but stdin is not a terminal; use buddy -p PROMPT, which also reads piped input")
 	}
 	return text, nil
 }

@@ -63,7 +63,7 @@ func (*sessionFlag) Type() string { return "name" }
 // Set takes a name, which must have something in it.
 func (n *sessionFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
-		return errors.New("a tmux session needs a name; without --tmux buddy names one after its session")
+		return errors.New("--tmux needs a name; without --tmux, buddy names the tmux session after its own session")
 	}
 	*n = sessionFlag(s)
 	return nil
@@ -154,7 +154,7 @@ func addTable(s *cli, root *cobra.Command) {
 				return runCommand(c.Context(), s, append([]string{row.Name}, args...)...)
 			},
 		}
-		s.jsonFlag(c, "print what programs read")
+		s.jsonFlag(c, "print machine-readable output")
 		root.AddCommand(c)
 	}
 }
@@ -209,14 +209,14 @@ func (s *cli) root() *cobra.Command {
 		Short: "a terminal agent that works in real tmux panes and asks first",
 		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
-			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
-			"A PROMPT of several words in quotes is sent when the screen is there. A single word never is: it is a\n" +
-			"command, or a mistake. Whatever stands after -- is a PROMPT.\n\n" +
-			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
-			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
-			"and SIGTERM (143) cancel nothing: on the full screen, as after SIGINT (130) and SIGQUIT (131), the session\n" +
-			"goes on and attach comes back to it; else commands go on in their panes, and resume goes on with\n" +
-			"the session.",
+			"Without a command, it opens the full screen. Without a model, it opens a built-in demo.\n\n" +
+			"A PROMPT of several words in quotes is sent when the screen opens. A single word is read as a\n" +
+			"command, never as a PROMPT. Everything after -- is a PROMPT.\n\n" +
+			"Exit codes: 0 for success, 1 for a failure, 2 for wrong usage or an error in the configuration, 130\n" +
+			"when cancelled. If prompts come from a pipe, the last prompt decides. A closed terminal (129) and\n" +
+			"SIGTERM (143) cancel nothing. On the full screen, the session then keeps running, as after SIGINT\n" +
+			"(130) and SIGQUIT (131), and buddy attach returns to it. Without the full screen, commands keep\n" +
+			"running in their panes, and buddy resume continues the session.",
 		Example: "  buddy\n  buddy \"why does the build fail?\"\n  buddy -c\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       version.Text(),
@@ -260,21 +260,21 @@ func (s *cli) root() *cobra.Command {
 // sharedFlags declares the flags of all commands.
 func sharedFlags(s *cli, p *pflag.FlagSet) {
 	f := s.options
-	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
-	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
-	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
-	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")
-	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
+	p.Var((*modeFlag)(&f.Approve), "approve", "the permission `mode`: "+texts.Names(action.Modes)+"; auto runs commands in a sandbox, all never asks, plan only reads (default: from the settings, or ask)")
+	p.StringVar(&f.Config, "config", "", "use this settings `file` instead of the usual ones")
+	p.StringVar(&f.Model, "model", "", "a `name` from buddy models, NAME/MODEL, or a model's id; demo is built in")
+	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the model's endpoint")
+	p.StringVar(&f.Theme, "theme", "", "the colour theme's `name`: auto, dark, light, high-contrast, solarized or your own theme")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
-	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
-	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session that commands run in; without it buddy-7f3a, the beginning of the id of the session")
-	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
-	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
-	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
-	p.StringVar(&f.Container, "container", "", "work in a running `container` of docker or podman, by name or id")
-	p.StringSliceVar(&f.Targets, "target", nil, "begin on a `target` of the configuration; after a comma, others, such as local for this machine")
+	p.BoolVar(&s.plain, "plain", false, "plain mode: a prompt line instead of the full screen, as without a terminal")
+	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session for commands (default: buddy- and the start of the session's id)")
+	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands, without texts and keys, to a file named at exit")
+	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a host from your ssh configuration")
+	p.StringVar(&f.SSHConfig, "ssh-config", "", "use this ssh configuration `file` instead of the usual ones")
+	p.StringVar(&f.Container, "container", "", "work in a running docker or podman `container`, by name or id")
+	p.StringSliceVar(&f.Targets, "target", nil, "start on this `target` from your settings; add more after commas, such as local (this machine)")
 	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
-	p.StringArrayVar(&f.Also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
+	p.StringArrayVar(&f.Also, "add-dir", nil, "another `folder` whose files may be read without asking (repeatable)")
 }
 
 // enter goes to the folder that -C names, unless it is one on another machine: the settings

@@ -104,7 +104,7 @@ func sessionNames() []cobra.Completion {
 	if err != nil || len(entries) == 0 {
 		return nil
 	}
-	all := []cobra.Completion{cobra.CompletionWithDesc("last", "the session used last")}
+	all := []cobra.Completion{cobra.CompletionWithDesc("last", "the last session used")}
 	for _, e := range entries {
 		all = append(all, cobra.CompletionWithDesc(e.ID, markup.Inline(cmp.Or(e.Problem, e.Title))))
 	}

@@ -26,9 +26,9 @@ func (c *cli) configCommand() *cobra.Command {
 	s := &configCLI{cli: c}
 	return group(&cobra.Command{
 		Use:   "config",
-		Short: "show, check and change the settings",
-		Long: "config shows the settings that are in effect and where each comes from, finds every mistake in\n" +
-			"their files, and changes yours. --config FILE works on that file instead of the usual ones.",
+		Short: "show, check and change settings",
+		Long: "config shows the settings in effect and where each comes from, finds every error in their\n" +
+			"files, and changes your settings file. --config FILE uses that file instead of the usual ones.",
 		Example: "  buddy config show\n  buddy config check\n  buddy config set ui.theme light\n  buddy config edit",
 	}, s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
 }
@@ -36,8 +36,8 @@ func (c *cli) configCommand() *cobra.Command {
 func (s *configCLI) pathCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "path",
-		Short:   "settings files, highest priority first",
-		Long:    "path prints the files that settings may come from, highest priority first, and whether each exists.",
+		Short:   "list settings files, highest priority first",
+		Long:    "path prints the possible settings files, highest priority first, and whether each exists.",
 		Example: "  buddy config path\n  buddy config path --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -59,7 +59,7 @@ func (s *configCLI) pathCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s.jsonFlag(c, "one JSON object a line")
+	s.jsonFlag(c, "print one JSON object per line")
 	return c
 }
 
@@ -73,14 +73,14 @@ func parenthesis(note string) string {
 func (s *configCLI) showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
-		Short: "every setting that is in effect, and where it comes from",
-		Long: "show prints the settings that are in effect as TOML, each with the file and line, the variable or\n" +
-			"the option that it comes from. Keys of models are never shown.",
+		Short: "show all settings in effect and where each comes from",
+		Long: "show prints the settings in effect as TOML, each with its source: a file and line, a variable or\n" +
+			"an option. API keys are never shown.",
 		Example: "  buddy config show\n  buddy config show --json | jq 'select(.source != \"default\")'",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.show() },
 	}
-	s.jsonFlag(c, "one JSON object a line")
+	s.jsonFlag(c, "print one JSON object per line")
 	return c
 }
 
@@ -123,8 +123,8 @@ type ignoredRow struct {
 func (s *configCLI) getCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "get KEY",
-		Short:   "the value of one setting that is in effect",
-		Long:    "get prints the value of a setting that is in effect: strings as they are, lists with one entry a\nline. A key of a model is never shown.",
+		Short:   "print the value of one setting",
+		Long:    "get prints the value of a setting in effect: strings as they are, lists with one entry per\nline. An API key is never shown.",
 		Example: "  buddy config get ui.theme\n  buddy config get models.work.model",
 		Args:    cobra.ExactArgs(1),
 
@@ -147,7 +147,7 @@ func (s *configCLI) getCommand() *cobra.Command {
 			return s.print("%s", v.Text())
 		},
 	}
-	s.jsonFlag(c, "with its source, as one JSON object")
+	s.jsonFlag(c, "print the value and its source as one JSON object")
 	return c
 }
 
@@ -186,15 +186,15 @@ func builtInKeys(v *config.Setting) error {
 func (s *configCLI) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "find every mistake in the settings",
-		Long: "check prints every mistake in a FILE, or in the files that settings come from, as one line: the\n" +
-			"place, the key, and what is allowed. It exits 0 when there is none and 2 otherwise. What comes\n" +
-			"after a mistake in the syntax can't be checked before that is right.",
+		Short: "find every error in the settings",
+		Long: "check prints every error in FILE, or in all settings files, one per line: the place, the key,\n" +
+			"and what is allowed. It exits with 0 if there are no errors, and with 2 otherwise. Lines after a\n" +
+			"syntax error can't be checked until that error is fixed.",
 		Example: "  buddy config check\n  buddy config check ./buddy.toml\n  buddy config check --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.check(strings.Join(args, "")) },
 	}
-	s.jsonFlag(c, "one JSON object a line")
+	s.jsonFlag(c, "print one JSON object per line")
 	return c
 }
 
@@ -208,7 +208,7 @@ type mistakeRow struct {
 func (s *configCLI) check(file string) error {
 	reports := s.reports(file)
 	if len(reports) == 0 {
-		return s.print("there are no settings files; everything is as built in")
+		return s.print("there are no settings files; all settings have their defaults")
 	}
 	wrong := 0
 	for _, r := range reports {
@@ -238,7 +238,7 @@ func (s *configCLI) check(file string) error {
 	if s.json {
 		return nil
 	}
-	return s.print("no mistakes in %s", strings.Join(names, ", "))
+	return s.print("no errors in %s", strings.Join(names, ", "))
 }
 
 // reports checks a file, or all that are read.
@@ -261,7 +261,7 @@ func (s *configCLI) reports(file string) []*config.Report {
 			user = append(user, r)
 			continue
 		}
-		if f.Note == "your own file" {
+		if f.Note == "your file" {
 			continue
 		}
 		var among []config.Profile
@@ -278,9 +278,9 @@ func (s *configCLI) reports(file string) []*config.Report {
 func (s *configCLI) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
-		Short: "the JSON Schema of the settings, for editors",
-		Long: "schema prints a JSON Schema of the settings, for editors that check and complete TOML (Taplo, VS\n" +
-			"Code). The first start writes it beside your settings, whose first line names it.",
+		Short: "print the settings' JSON Schema, for editors",
+		Long: "schema prints the settings' JSON Schema, for editors that check and complete TOML (Taplo, VS\n" +
+			"Code). The first start saves it next to your settings file, whose first line refers to it.",
 		Example: "  buddy config schema > buddy.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -21,10 +21,10 @@ func (s *configCLI) setCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set KEY VALUE...",
 		Short: "change a setting in your file",
-		Long: "set changes one setting in your file and leaves the rest as it is, comments too. A list takes a\n" +
-			"VALUE for each entry, or one as TOML has it. A VALUE of - is read from stdin, which is where a\n" +
-			"key should come from. A wrong value changes nothing. --unset takes a setting out. Values that\n" +
-			"begin with a dash come after --.",
+		Long: "set changes one setting in your file and keeps everything else, including comments. A list takes\n" +
+			"one VALUE per entry, or one VALUE in TOML. If VALUE is -, it is read from stdin; use that for API\n" +
+			"keys. An invalid value changes nothing. --unset removes a setting. Write values that start with\n" +
+			"a dash after --.",
 		Example: "  buddy config set ui.theme light\n  buddy config set models.work.api_base_url https://api.example.com/v1\n" +
 			"  buddy config set models.work.api_key - < key\n  buddy config set tools.env_allow GITHUB_TOKEN 'CI_*'\n  buddy config set --unset ui.theme",
 		Args: cobra.MinimumNArgs(1),
@@ -37,7 +37,7 @@ func (s *configCLI) setCommand() *cobra.Command {
 			return s.set(args[0], args[1:])
 		},
 	}
-	c.Flags().BoolVar(&s.unset, "unset", false, "take the setting out of the file")
+	c.Flags().BoolVar(&s.unset, "unset", false, "remove the setting from the file")
 	return c
 }
 
@@ -73,9 +73,9 @@ func readValue(in io.Reader) (string, error) {
 func (s *configCLI) editCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit",
-		Short: "open your file in your editor, and check it after that",
-		Long: "edit opens your settings in $VISUAL, $EDITOR or vi, and begins with the commented template when\n" +
-			"there are none. After that it checks them; the text stays as you left it.",
+		Short: "open your file in your editor, then check it",
+		Long: "edit opens your settings in $VISUAL, $EDITOR or vi. A new file starts as a commented template.\n" +
+			"When you leave the editor, buddy checks the settings; it never changes your text.",
 		Example: "  buddy config edit\n  EDITOR='code --wait' buddy config edit",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.edit() },
@@ -85,7 +85,7 @@ func (s *configCLI) editCommand() *cobra.Command {
 func (s *configCLI) edit() error {
 	path := config.UserFile(s.options.Config)
 	if path == "" {
-		return exit.Usage("no home is known: name a file with --config")
+		return exit.Usage("the home folder is unknown: name a file with --config")
 	}
 	if err := compose.ByPerson(path); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (s *configCLI) edit() error {
 		if err == nil || !term.IsTerminal(int(s.in.Fd())) {
 			return err
 		}
-		_, _ = fmt.Fprint(s.err, "buddy: Enter edits again, q leaves it as it is: ")
+		_, _ = fmt.Fprint(s.err, "buddy: Enter to edit again, q to keep it as it is: ")
 		line, readErr := answers.ReadString('\n')
 		if readErr != nil || strings.TrimSpace(line) != "" {
 			return err

@@ -14,10 +14,10 @@ func (s *cli) doctorCommand() *cobra.Command {
 	offline := false
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "check what buddy needs, and say what to do about the rest",
-		Long: "doctor looks at the settings, the terminal, tmux, the clipboard, the proxies, the folders that buddy writes\n" +
-			"to, the target that --ssh or --container names, and asks the model for one word. It exits 1 when something is\n" +
-			"broken.",
+		Short: "check buddy's setup and say how to fix problems",
+		Long: "doctor checks the settings, the terminal, tmux, the clipboard, the proxies, the folders that buddy\n" +
+			"writes to and the target of --ssh or --container, and asks the model for one word. It exits with 1\n" +
+			"if something is broken.",
 		Example: "  buddy doctor\n  buddy doctor --ssh root@web-02 --offline",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -41,7 +41,7 @@ func (s *cli) doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s.jsonFlag(c, "print a list for programs")
-	c.Flags().BoolVar(&offline, "offline", false, "ask no model")
+	s.jsonFlag(c, "print a JSON list")
+	c.Flags().BoolVar(&offline, "offline", false, "don't contact the model")
 	return c
 }

@@ -16,26 +16,26 @@ import (
 
 // The help of exec.
 const (
-	execHelp = "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
-		"all else to stderr. What is piped into it comes after the PROMPT, in <stdin> and\n" +
-		"</stdin>; without a PROMPT, or with -, it is the prompt. With a PROMPT, exec\n" +
-		"waits one second for a pipe on which nothing comes; with - it waits longer.\n\n" +
-		"With --output-schema the answer is one JSON value that fits the schema. The model is\n" +
-		"told what does not fit and asked again, twice; then exec fails.\n\n" +
-		"With --check or --verdict the PROMPT is a goal: the model is asked on until the command\n" +
-		"exits with 0, or until a subagent that only reads says that the goal is met, or both. A\n" +
-		"limit, an error or three rounds that change nothing end the work.\n\n" +
-		"A PROMPT that begins with a slash is a command: a skill, a custom command, a prompt of an\n" +
-		"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Others end with exit\n" +
-		"code 2, and a blank in front makes them words.\n\n" +
+	execHelp = "exec answers one prompt without the full screen. Only the answer goes to stdout;\n" +
+		"everything else goes to stderr. Piped input is added after the PROMPT, between\n" +
+		"<stdin> and </stdin>; without a PROMPT, or with -, it is the prompt. With a PROMPT,\n" +
+		"exec waits one second for a silent pipe; with - it waits longer.\n\n" +
+		"With --output-schema, the answer is one JSON value that fits the schema. If an answer\n" +
+		"does not fit, the model gets the errors and two more tries; then exec fails.\n\n" +
+		"With --check or --verdict, the PROMPT is a goal: the model works until the command\n" +
+		"exits with 0, a read-only subagent says that the goal is met, or both. A limit, an\n" +
+		"error, or three rounds without a change end the work.\n\n" +
+		"A PROMPT that starts with a slash is a command: a skill, a custom command, a prompt from an\n" +
+		"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Other commands exit with\n" +
+		"code 2. Put a space before the slash to send it as text.\n\n" +
 		"Exit codes:\n" +
-		"  0    there is an answer, it fits the schema, and the goal is met\n" +
-		"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +
-		"       goal that is not met\n" +
-		"  2    wrong usage, or a mistake in the configuration\n" +
+		"  0    success: there is an answer, it fits the schema, and the goal is met\n" +
+		"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits the\n" +
+		"       schema, or a goal that is not met\n" +
+		"  2    wrong usage, or an error in the configuration\n" +
 		"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume continues\n" +
 		"  130  cancelled (Ctrl-C)\n" +
-		"  143  ended by SIGTERM, as 129"
+		"  143  ended by SIGTERM; nothing is cancelled, --resume continues"
 
 	execExamples = "  buddy exec \"what does this repository do?\"\n" +
 		"  git diff | buddy exec \"review this\"\n" +
@@ -50,7 +50,7 @@ func (s *cli) execCommand() *cobra.Command {
 	detach, goOn := false, false
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
-		Short: "answer one prompt: the answer on stdout, all else on stderr",
+		Short: "answer one prompt; only the answer goes to stdout",
 		Long:  execHelp, Example: execExamples,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,11 +68,11 @@ func (s *cli) execCommand() *cobra.Command {
 	}
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
-	p.BoolVar(&detach, "detach", false, "print the session's id and leave it at work; buddy attach shows it, and what needs approval waits")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
-	p.BoolVarP(&goOn, "continue", "c", false, "continue the session that was used last, like --resume last")
+	p.BoolVar(&detach, "detach", false, "print the session's id and run in the background; approvals wait until you run buddy attach")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and lost limits on stderr")
+	p.BoolVarP(&goOn, "continue", "c", false, "continue the last session used, like --resume last")
 	p.StringVarP(&s.once.Resume, "resume", "r", "", "continue a session: its `ID`, or last")
-	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
+	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema for the answer")
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
 	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
@@ -81,9 +81,9 @@ func (s *cli) execCommand() *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("continue", "resume")
 	c.MarkFlagsMutuallyExclusive("check", "output-schema")
 	c.MarkFlagsMutuallyExclusive("verdict", "output-schema")
-	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
-	p.Var(turnsFlag{&s.once.MaxTurns}, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
-	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")
+	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")
+	p.Var(turnsFlag{&s.once.MaxTurns}, "max-turns", "maximum turns of the model, instead of agent.max_iterations; 0 means no limit")
+	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "maximum cost in dollars, instead of agent.max_cost; 0 means no limit")
 	return c
 }
 
@@ -114,7 +114,7 @@ func (turnsFlag) Type() string { return "number" }
 func (t turnsFlag) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		return errors.New("must be a number of turns; 0 is no limit")
+		return errors.New("must be a number of turns; 0 means no limit")
 	}
 	*t.to = &n
 	return nil
@@ -139,7 +139,7 @@ func (c costFlag) Set(s string) error {
 	case err != nil || math.IsNaN(v) || v < 0 || v > maxCost:
 		return fmt.Errorf("must be an amount in dollars, such as 0.50 (allowed: 0 to %d)", maxCost)
 	case v > 0 && micro == 0:
-		return errors.New("is less than a millionth of a dollar; 0 is no limit")
+		return errors.New("is less than a millionth of a dollar; 0 means no limit")
 	}
 	cost := model.Money(micro)
 	*c.to = &cost

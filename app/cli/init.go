@@ -37,16 +37,16 @@ func (c *cli) initCommand() *cobra.Command {
 	s := &setup{cli: c}
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "choose the model that a start takes",
-		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
-			"settings; all else there stays. It lists what the server offers, and asks again after a mistake or\nwhen the model does not answer, unless you take it all the same.\nWith --model it asks nothing; with --base-url, too, it adds a profile,\nwhose key must be there, or --no-key.",
+		Short: "choose the default model",
+		Long: "init asks which model to use and for its API key if it needs one, tries the model, and writes one\n" +
+			"line into your settings; the rest of the file stays. It lists the server's models, and asks again\nafter a mistake or if the model does not answer, unless you choose the model anyway.\nWith --model it asks nothing. With --base-url as well, it adds a profile, which needs a key that is\nset already, or --no-key.",
 		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
 	}
 	cmd.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
 	cmd.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
-	cmd.Flags().BoolVar(&s.noKey, "no-key", false, "the server takes no key, with --base-url")
+	cmd.Flags().BoolVar(&s.noKey, "no-key", false, "the server needs no key, with --base-url")
 	cmd.MarkFlagsMutuallyExclusive("key-env", "no-key")
 	return cmd
 }
@@ -61,11 +61,11 @@ func (s *setup) run() error {
 	case s.options.BaseURL != "":
 		name, err = s.addUnasked(config.Profile{Name: s.name, BaseURL: s.options.BaseURL, Model: name, KeyEnv: s.keyEnv})
 	case s.name != "" || s.keyEnv != "" || s.noKey:
-		return exit.Usage("--name, --key-env and --no-key are of use with --base-url only")
+		return exit.Usage("--name, --key-env and --no-key need --base-url")
 	case name != "":
 		err = s.usable(name)
 	case !term.IsTerminal(int(s.in.Fd())):
-		return exit.Usage("init asks on a terminal; without one say --model NAME (buddy models lists them)")
+		return exit.Usage("init needs a terminal for its questions; without one, use --model NAME (buddy models lists the names)")
 	default:
 		name, err = s.ask()
 	}
@@ -78,7 +78,7 @@ func (s *setup) run() error {
 	if err != nil {
 		return exit.Failure(err)
 	}
-	_, err = fmt.Fprintln(s.out, markup.Plain(fmt.Sprintf("a start takes %s now; that is in %s", name, s.config.File)))
+	_, err = fmt.Fprintln(s.out, markup.Plain(fmt.Sprintf("buddy now starts with %s, saved in %s", name, s.config.File)))
 	return exit.Failure(err)
 }
 
@@ -86,7 +86,7 @@ func (s *setup) run() error {
 func (s *setup) usable(name string) error {
 	p, ok := s.config.Lookup(name)
 	if !ok && name != config.Demo {
-		return fmt.Errorf("%q is none of the names that buddy models lists, nor NAME/MODEL", name)
+		return fmt.Errorf("%q is neither a name from buddy models nor NAME/MODEL", name)
 	}
 	if problem := p.Problem(); ok && problem != "" {
 		return errors.New(problem)
@@ -122,7 +122,7 @@ func (s *setup) named(p config.Profile) (config.Profile, error) {
 		}
 	}
 	if _, taken := s.config.Profile(p.Name); taken {
-		return p, fmt.Errorf("there is a profile %q already: give another --name", p.Name)
+		return p, fmt.Errorf("a profile %q exists already: choose another --name", p.Name)
 	}
 	return p, nil
 }
@@ -132,7 +132,7 @@ func (s *setup) ask() (string, error) {
 	offers := compose.OffersOf(context.Background(), s.config, s.index, true)
 	first := s.list(offers)
 	for {
-		answer, err := s.question(fmt.Sprintf("which one [%d]: ", first))
+		answer, err := s.question(fmt.Sprintf("Which one? [%d]: ", first))
 		if err != nil {
 			return "", err
 		}
@@ -164,13 +164,13 @@ func (s *setup) list(offers []compose.Offer) (first int) {
 		case o.Usable && first == 0:
 			first = i + 1
 		case !o.Usable && err == nil:
-			state = o.From + ", asks for a key"
+			state = o.From + ", needs a key"
 		case !o.Usable:
 			state = o.From + ", " + o.Lack()
 		}
 		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Inline(o.Name), markup.Inline(o.Model), markup.Inline(state))
 	}
-	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
+	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany OpenAI-compatible server\n", len(offers)+1)
 	_ = t.Flush()
 	return first
 }
@@ -183,14 +183,14 @@ var errNotTaken = errors.New("not saved; choose again")
 func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 	s.tell(found...)
 	if p.Problem() == "" {
-		_, _ = fmt.Fprintln(s.err, "buddy: asking it for one word …")
+		_, _ = fmt.Fprintln(s.err, "buddy: testing the model …")
 		answer := doctor.AskModel(context.Background(), p)
 		s.tell(answer)
 		if answer.State == doctor.Fine {
 			return nil
 		}
 	}
-	reply, err := s.question("Enter takes it all the same, n asks again: ")
+	reply, err := s.question("Enter to use it anyway, n to choose again: ")
 	if err == nil && reply != "" {
 		err = errNotTaken
 	}
@@ -232,7 +232,7 @@ func (s *setup) prepare(o compose.Offer) (string, error) {
 				name += "/" + id
 			}
 			if p, ok = s.config.Lookup(name); !ok {
-				s.hint("%q can't be the id of a model", id)
+				s.hint("%q can't be a model's id", id)
 			}
 		}
 	}

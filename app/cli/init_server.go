@@ -27,7 +27,7 @@ func (s *setup) models(p config.Profile) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.hint("asking for its models …")
+	s.hint("listing its models …")
 	return endpoint.Models(context.Background(), endpoint.Config{
 		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL,
 		Access: endpoint.Access{Key: key, KeySource: p.KeyPlace(source), KeyHeader: p.HeaderFor(source), Headers: p.Headers, UserAgent: "buddy/" + version.Number},
@@ -52,7 +52,7 @@ func (s *setup) chooseModel(all []string, usual string) (string, error) {
 		case answer == "" && usual != "":
 			return usual, nil
 		case answer == "":
-			s.hint("a model is needed")
+			s.hint("the model is missing")
 		case err == nil && n >= 1 && n <= len(all):
 			return all[n-1], nil
 		case err == nil && len(all) > 0:
@@ -65,9 +65,9 @@ func (s *setup) chooseModel(all []string, usual string) (string, error) {
 
 // askForModel returns the question for a model, with what an empty line means.
 func askForModel(offered bool, usual string) string {
-	ask := "the model's id there"
+	ask := "the model's id"
 	if offered {
-		ask = "which model, its number or id"
+		ask = "which model (number or id)"
 	}
 	if usual != "" {
 		ask += " [" + usual + "]"
@@ -111,9 +111,9 @@ func (s *setup) another() (string, error) {
 // address that can't be asked is taken when it is confirmed by an empty line: the server may not run yet.
 func (s *setup) server() (p config.Profile, all []string, err error) {
 	for {
-		ask := "its address, such as https://llm.example.com/v1"
+		ask := "server address, such as https://llm.example.com/v1"
 		if p.BaseURL != "" {
-			ask = "its address [" + p.BaseURL + "]"
+			ask = "server address [" + p.BaseURL + "]"
 		}
 		answer, err := s.question(ask + ": ")
 		switch {
@@ -142,14 +142,14 @@ func (s *setup) server() (p config.Profile, all []string, err error) {
 		if err == nil {
 			return p, all, nil
 		}
-		s.hint("%v; Enter takes the address as it is", err)
+		s.hint("%v; press Enter to use the address anyway", err)
 	}
 }
 
 // keyOf asks for the variable with the key of a server.
 func (s *setup) keyOf(p *config.Profile) (err error) {
 	for {
-		if p.KeyEnv, err = s.question("the variable that holds its key, empty for none: "); err != nil {
+		if p.KeyEnv, err = s.question("variable that holds the API key (empty: no key): "); err != nil {
 			return err
 		}
 		if p.KeyEnv == "" {
@@ -159,10 +159,10 @@ func (s *setup) keyOf(p *config.Profile) (err error) {
 		if !strings.ContainsFunc(p.KeyEnv, notInVariable) {
 			break
 		}
-		s.hint("that is not the name of a variable, such as EXAMPLE_KEY; the key itself does not go here")
+		s.hint("not a variable's name, such as EXAMPLE_KEY; don't enter the key itself here")
 	}
 	if os.Getenv(p.KeyEnv) == "" {
-		s.hint("%s is not set now", p.KeyEnv)
+		s.hint("%s is not set", p.KeyEnv)
 	}
 	return nil
 }

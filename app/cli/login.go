@@ -22,11 +22,11 @@ func (s *cli) loginCommand() *cobra.Command {
 	check := false
 	c := &cobra.Command{
 		Use:   "login [NAME]",
-		Short: "save a provider's key, or log in to a provider",
-		Long: "login asks for the key of a provider, without showing it, and keeps it in auth.json beside your\n" +
-			"settings, which only you can read. Where stdin is no terminal the key is its first line. A profile with\n" +
-			"login_issuer is logged in to with a code that you enter in a browser, on whatever machine.\n\n" +
-			"A NAME is a provider or profile that buddy models lists; without one it is the active profile.",
+		Short: "save a provider's API key or log in",
+		Long: "login asks for a provider's API key without showing it and saves it in auth.json, next to your\n" +
+			"settings, which only you can read. If stdin is not a terminal, its first line is the key. For a\n" +
+			"profile with login_issuer, you log in with a code in a browser on any machine.\n\n" +
+			"NAME is a provider or profile from buddy models; the default is the active profile.",
 		Example: "  buddy login openai\n  pass show openai | buddy login openai\n  buddy login --check anthropic",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ func (s *cli) loginCommand() *cobra.Command {
 			return logIn(ctx, a, s.in, s.out, s.err)
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "only say whether there is a key or a login; exit 1 if not")
+	c.Flags().BoolVar(&check, "check", false, "only check for a key or a login; exit with 1 if there is none")
 	return c
 }
 
@@ -62,7 +62,7 @@ func namedAccount(f *compose.Options, args []string) (account.Account, error) {
 func (s *cli) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",
-		Short:   "forget a key or a login that buddy login kept",
+		Short:   "delete a saved key or login",
 		Example: "  buddy logout openai",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -100,7 +100,7 @@ func logIn(ctx context.Context, a account.Account, stdin, stdout, stderr *os.Fil
 	var err error
 	if a.Login.Issuer == "" {
 		var key string
-		if key, err = readKey(ctx, stdin, stderr, "key of "+a.Provider.Title+" (not shown): "); err == nil {
+		if key, err = readKey(ctx, stdin, stderr, "key for "+a.Provider.Title+" (not shown): "); err == nil {
 			text, err = a.Keep(ctx, key)
 		}
 	} else {
@@ -108,7 +108,7 @@ func logIn(ctx context.Context, a account.Account, stdin, stdout, stderr *os.Fil
 	}
 	switch {
 	case ctx.Err() != nil:
-		return exit.Error{Code: exit.Cancelled, Text: "cancelled; nothing was kept"}
+		return exit.Error{Code: exit.Cancelled, Text: "cancelled; nothing was saved"}
 	case err != nil:
 		return exit.Failure(err)
 	}
@@ -128,7 +128,7 @@ func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (stri
 	if err := flow.Wait(ctx); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: logged in at %s", a.Name, a.Login.Issuer), nil
+	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), nil
 }
 
 // readKey reads a key, unseen where stdin is a terminal, else as its first line.

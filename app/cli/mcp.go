@@ -22,10 +22,10 @@ type mcpCLI struct{ *cli }
 func (s *mcpCLI) command() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "mcp",
-		Short: "servers whose tools the model may call",
+		Short: "manage MCP servers, whose tools the model may call",
 		Long: "Servers of the Model Context Protocol: programs or URLs whose tools the model may call, each\n" +
-			"with your approval. Yours stand in the settings ([mcp.NAME]), those of a project in its\n" +
-			".mcp.json, which count once you trust them. In a session /mcp shows them.",
+			"with your approval. Your servers are in the settings ([mcp.NAME]), a project's servers in its\n" +
+			".mcp.json; they start once you trust them. In a session, /mcp lists all servers.",
 		Example: "  buddy mcp list\n  buddy mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/docs",
 	}, s.list(), s.add(), s.remove(), s.check(), s.importFile(), s.login(), s.logout())
 }
@@ -33,7 +33,7 @@ func (s *mcpCLI) command() *cobra.Command {
 func (s *mcpCLI) list() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "list the servers that a session here would have; starts none",
+		Short:   "list the servers of a session in this folder; starts none",
 		Example: "  buddy mcp list",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -44,7 +44,7 @@ func (s *mcpCLI) list() *cobra.Command {
 			for _, one := range all {
 				text := one.Name + "  " + string(one.Transport) + "  " + strings.Join(one.Process.Command, " ") + one.Endpoint.URL
 				if one.Project {
-					text += "  (of the project)"
+					text += "  (project)"
 				}
 				switch {
 				case one.Problem != "":
@@ -82,17 +82,17 @@ func (s *mcpCLI) add() *cobra.Command {
 			if err != nil {
 				return exit.Failure(err)
 			}
-			return s.print("added [mcp.%s] to %s; buddy mcp check %s tries it", server.Name, file, server.Name)
+			return s.print("added [mcp.%s] to %s; to test it: buddy mcp check %s", server.Name, file, server.Name)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&server.URL, "url", "", "where the server is reached")
+	f.StringVar(&server.URL, "url", "", "the server's URL")
 	f.StringVar(&server.Type, "type", "", "stdio, http or sse")
-	f.StringArrayVar(&server.Env, "env", nil, "NAME=value, a variable of the program")
-	f.StringArrayVar(&server.PassEnv, "pass-env", nil, "the name of a variable of yours that the program gets")
-	f.StringArrayVar(&server.Headers, "header", nil, "\"Name: value\" of each request")
-	f.StringVar(&server.Bearer, "bearer-env", "", "the variable with the token of each request")
-	f.StringVar(&server.Cwd, "cwd", "", "the folder in which the program runs")
+	f.StringArrayVar(&server.Env, "env", nil, "set a variable for the program: NAME=value")
+	f.StringArrayVar(&server.PassEnv, "pass-env", nil, "pass one of your variables to the program: NAME")
+	f.StringArrayVar(&server.Headers, "header", nil, "add a header to each request: \"Name: value\"")
+	f.StringVar(&server.Bearer, "bearer-env", "", "the variable that holds the bearer token")
+	f.StringVar(&server.Cwd, "cwd", "", "the program's folder")
 	return c
 }
 
@@ -131,7 +131,7 @@ func (s *mcpCLI) remove() *cobra.Command {
 func (s *mcpCLI) check() *cobra.Command {
 	return &cobra.Command{
 		Use:     "check [NAME]",
-		Short:   "start servers and list what they offer",
+		Short:   "start servers and list their tools",
 		Example: "  buddy mcp check\n  buddy mcp check files",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -164,7 +164,7 @@ func (s *mcpCLI) importFile() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:     "import FILE",
-		Short:   "copy the servers of another program's file to your settings, after showing them",
+		Short:   "show the servers in another program's file and copy them to your settings",
 		Example: "  buddy mcp import ~/.claude.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -184,8 +184,8 @@ func (s *mcpCLI) importFile() *cobra.Command {
 					return err
 				}
 			}
-			if len(take) == 0 || !yes && !agrees(fmt.Sprintf("copy %d to your settings? [y/N] ", len(take))) {
-				return s.print("nothing was copied")
+			if len(take) == 0 || !yes && !agrees(fmt.Sprintf("Copy %d to your settings? [y/N] ", len(take))) {
+				return s.print("nothing copied")
 			}
 			file, err := s.settingsFile()
 			for _, one := range take {
@@ -199,7 +199,7 @@ func (s *mcpCLI) importFile() *cobra.Command {
 			return s.print("copied %d to %s", len(take), file)
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	return c
 }
 
@@ -207,7 +207,7 @@ func (s *mcpCLI) login() *cobra.Command {
 	var scopes []string
 	c := &cobra.Command{
 		Use:     "login NAME",
-		Short:   "log in at a server that wants it, with a browser",
+		Short:   "log in to a server with a browser",
 		Example: "  buddy mcp login docs\n  buddy mcp login docs --scope write",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -215,17 +215,17 @@ func (s *mcpCLI) login() *cobra.Command {
 			if err != nil {
 				return exit.Failure(err)
 			}
-			return s.print("logged in at %s; in a session: /mcp restart %s", args[0], args[0])
+			return s.print("logged in to %s; in a session, run: /mcp restart %s", args[0], args[0])
 		},
 	}
-	c.Flags().StringArrayVar(&scopes, "scope", nil, "another scope to ask for, besides those that the server names")
+	c.Flags().StringArrayVar(&scopes, "scope", nil, "request a scope in addition to the server's own")
 	return c
 }
 
 func (s *mcpCLI) logout() *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout NAME",
-		Short:   "forget the login at a server",
+		Short:   "log out of a server",
 		Example: "  buddy mcp logout docs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -234,9 +234,9 @@ func (s *mcpCLI) logout() *cobra.Command {
 			case err != nil:
 				return exit.Failure(err)
 			case !found:
-				return s.print("there was no login at %s", args[0])
+				return s.print("you were not logged in to %s", args[0])
 			}
-			return s.print("logged out at %s", args[0])
+			return s.print("logged out of %s", args[0])
 		},
 	}
 }

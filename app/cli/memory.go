@@ -16,19 +16,19 @@ type memoryCLI struct{ *cli }
 func (s *memoryCLI) command() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "memory",
-		Short: "what you taught buddy: rules, corrections and facts",
-		Long: "Memory is Markdown that you read, edit and commit, one line an entry with its source and its day:\n" +
-			"yours beside your settings, the team's in .buddy/memory.md, this project's with its sessions. In a\n" +
-			"session /memory and /remember do the same.",
+		Short: "list and edit what buddy remembers: rules, corrections and facts",
+		Long: "Memory is kept in Markdown files that you can read, edit and commit. Each line is an entry with its\n" +
+			"source and date. Your entries are next to your settings, the team's in .buddy/memory.md, this\n" +
+			"project's with its sessions. In a session, /memory and /remember do the same.",
 		Example: "  buddy memory list\n  buddy memory add 'Use pnpm, never npm.'\n  buddy memory why r-4k2d\n  buddy memory share r-4k2d\n  buddy memory accept p-9x1a2b",
 	},
 		s.list(), s.add(), s.why(),
-		s.verb("edit ID TEXT...", "give an entry another text", 2, -1),
-		s.verb("keep ID", "say that an entry is right: nothing else confirmed it for long", 1, 1),
-		s.verb("share ID", "move an entry into the team's file, which is committed", 1, 1),
-		s.verb("forget ID", "take an entry out of its file", 1, 1),
-		s.verb("accept ID [TEXT...]", "make a proposal an entry, with another text if you give one", 1, -1),
-		s.verb("reject ID", "drop a proposal for good", 1, 1),
+		s.verb("edit ID TEXT...", "change an entry's text", 2, -1),
+		s.verb("keep ID", "confirm an entry that nothing has confirmed for a long time", 1, 1),
+		s.verb("share ID", "move an entry to the team's file, which is committed", 1, 1),
+		s.verb("forget ID", "remove an entry from its file", 1, 1),
+		s.verb("accept ID [TEXT...]", "accept a proposal, with another text if you give one", 1, -1),
+		s.verb("reject ID", "reject a proposal for good", 1, 1),
 		s.toggle(true), s.toggle(false),
 	)
 }
@@ -36,12 +36,12 @@ func (s *memoryCLI) command() *cobra.Command {
 func (s *memoryCLI) list() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "list what memory has here, and what was proposed",
+		Short:   "list this folder's entries and proposals",
 		Example: "  buddy memory list\n  buddy memory list --json | jq -r '.[].text'",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runCommand(c.Context(), s.cli, "memory", "list") },
 	}
-	s.jsonFlag(c, "print a list for programs")
+	s.jsonFlag(c, "print a JSON list")
 	return c
 }
 
@@ -50,7 +50,7 @@ func (s *memoryCLI) add() *cobra.Command {
 	var paths []string
 	c := &cobra.Command{
 		Use:     "add TEXT...",
-		Short:   "write an entry",
+		Short:   "add an entry",
 		Example: "  buddy memory add Run make test before a commit.\n  buddy memory add --scope person Answer in one sentence.\n  buddy memory add --paths 'db/**' --scope team 'Use sqlc.'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,9 +64,9 @@ func (s *memoryCLI) add() *cobra.Command {
 			return runCommand(c.Context(), s.cli, append(words, args...)...)
 		},
 	}
-	c.Flags().StringVar(&scope, "scope", "folder", "for whom it holds: person, team, folder")
+	c.Flags().StringVar(&scope, "scope", "folder", "who it applies to: person, team, folder")
 	c.Flags().StringVar(&kind, "kind", "rule", "rule, correction or fact")
-	c.Flags().StringSliceVar(&paths, "paths", nil, "only for files that fit these `GLOBS`, such as 'db/**,*.sql'")
+	c.Flags().StringSliceVar(&paths, "paths", nil, "only for files that match these `GLOBS`, such as 'db/**,*.sql'")
 	c.Flags().StringVar(&target, "target", "", "only on this target, such as web-*")
 	return c
 }
@@ -74,7 +74,7 @@ func (s *memoryCLI) add() *cobra.Command {
 func (s *memoryCLI) why() *cobra.Command {
 	return &cobra.Command{
 		Use:               "why ID",
-		Short:             "say where an entry comes from: the sessions, the calls, what you said",
+		Short:             "show where an entry comes from: sessions, calls and your messages",
 		Example:           "  buddy memory why r-4k2d",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: s.ids,
@@ -114,10 +114,10 @@ var examples = map[string]string{
 
 // toggle makes the command that switches memory on or off in the settings.
 func (s *memoryCLI) toggle(on bool) *cobra.Command {
-	name, short := "off", "read and write no file of memory any more, in the sessions to come"
+	name, short := "off", "turn memory off in new sessions: its files are neither read nor written"
 	value := "false"
 	if on {
-		name, short, value = "on", "have memory again, in the sessions to come", "true"
+		name, short, value = "on", "turn memory on in new sessions", "true"
 	}
 	return &cobra.Command{
 		Use:     name,

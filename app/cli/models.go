@@ -17,10 +17,10 @@ import (
 func (s *cli) modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
-		Short: "which models can be used, and what the others lack",
-		Long: "models lists the profiles of your settings, the providers that buddy knows, and what servers on\n" +
-			"this machine offer: under which name, with which window, at which price for a million tokens of\n" +
-			"input and output, and where the key is from or what to do about it. * marks the one that a start takes.",
+		Short: "list available models and what the others need",
+		Long: "models lists your profiles, the providers that buddy knows, and the models of servers on this\n" +
+			"machine, with name, context window, price per million tokens of input and output, and the source\n" +
+			"of the API key or how to add it. * marks the default model.",
 		Example: "  buddy models\n  buddy models --json | jq '.[] | select(.usable).name'",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -41,7 +41,7 @@ func (s *cli) modelsCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s.jsonFlag(c, "print a list for programs")
+	s.jsonFlag(c, "print a JSON list")
 	return c
 }
 

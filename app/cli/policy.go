@@ -16,9 +16,9 @@ import (
 func (s *cli) policyCommand() *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain COMMAND",
-		Short: "judge a shell command as if the model had called it; nothing runs",
-		Long: "explain prints whether a command would run, be asked about or be denied, what each part of it\n" +
-			"does, and why. It exits 0 when it would run without a question, 1 otherwise.",
+		Short: "show whether a command would need approval; nothing runs",
+		Long: "explain prints whether a command from the model would run, need approval or be denied, what each\n" +
+			"part does, and why. It exits with 0 if the command would run without asking, 1 otherwise.",
 		Example: "  buddy policy explain 'git log | head; rm x'\n  buddy policy explain --approve plan --json 'go test ./...'\n  buddy policy explain --target web 'docker ps'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -43,12 +43,12 @@ func (s *cli) policyCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s.jsonFlag(explain, "print all that is known as JSON")
-	explain.Flags().Var((*modeFlag)(&s.options.Approve), "mode", "the mode to judge under, as --approve")
+	s.jsonFlag(explain, "print the details as JSON")
+	explain.Flags().Var((*modeFlag)(&s.options.Approve), "mode", "the permission mode to assume, as --approve")
 	complete(explain, "mode", onlyThese, modeNames)
 	return group(&cobra.Command{
 		Use:     "policy",
-		Short:   "what may run without asking, and why",
+		Short:   "show what may run without asking, and why",
 		Example: "  buddy policy explain 'git log | head; rm x'",
 	}, explain)
 }

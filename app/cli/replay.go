@@ -13,12 +13,12 @@ func (s *cli) replayCommand() *cobra.Command {
 	speed, turn := 1.0, 0
 	c := ofSession(&cobra.Command{
 		Use:   "replay ID",
-		Short: "watch a session again, as it went",
-		Long: "replay shows a session on the full screen as it went, with waits of at most two seconds.\n" +
-			"Nothing runs and nothing is sent or changed; a session that is in use can be watched, too.\n" +
-			"Space pauses, + and - change the speed, q ends it; the keys that scroll and change\n" +
-			"panes work as always. An ID may be shortened to any beginning that is unique; last is\n" +
-			"the session used last.",
+		Short: "replay a session on the screen",
+		Long: "replay plays a session back on the full screen, with pauses of at most two seconds.\n" +
+			"Nothing runs, and nothing is sent or changed. You can also replay a session that is in use.\n" +
+			"Space pauses, + and - change the speed, q quits; keys that scroll and change panes\n" +
+			"work as usual. You can shorten an ID to its first characters, as long as they are\n" +
+			"unique; last is the last session used.",
 		Example: "  buddy replay last\n  buddy replay 7f3a --speed 4\n  buddy replay 7f3a --turn 12",
 	}, func(store sessions.Store, id string, _ []string) error {
 		if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too
@@ -34,7 +34,7 @@ func (s *cli) replayCommand() *cobra.Command {
 		}
 		return fullscreen.Replay(s.options, j, speed, turn)
 	})
-	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
-	c.Flags().IntVar(&turn, "turn", 0, "start at the turn of this `number`; earlier turns show at once")
+	c.Flags().Float64Var(&speed, "speed", speed, "speed, in `times` the original speed")
+	c.Flags().IntVar(&turn, "turn", 0, "start at this turn `number`; earlier turns appear at once")
 	return c
 }

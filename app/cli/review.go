@@ -18,16 +18,16 @@ func reviewCommand(s *cli) *cobra.Command {
 	failOn := string(event.SeverityHigh)
 	c := &cobra.Command{
 		Use:   "review [BASE]",
-		Short: "list the defects of a change; nothing is changed",
-		Long: "review lets a subagent that can only read look at a change, and prints a line for each defect:\n" +
-			"file:line severity text. Without a BASE the change is what is not committed; when all is, what\n" +
-			"this branch adds to the default branch. With one it is what HEAD and the files here add to that\n" +
-			"commit, branch or tag. Which it was stands on stderr. A severity that is not understood counts\n" +
+		Short: "find defects in a change, without editing anything",
+		Long: "review lets a read-only subagent look at a change, and prints a line for each defect:\n" +
+			"file:line severity text. Without a BASE, it reviews uncommitted changes; if there are none, this\n" +
+			"branch compared to the default branch. With a BASE, it reviews HEAD and the working tree compared\n" +
+			"to that commit, branch or tag. It names the reviewed range on stderr. An unknown severity counts\n" +
 			"as the highest.\n\n" +
 			"Exit codes:\n" +
-			"  0    nothing at or above --fail-on was found\n" +
-			"  1    something was\n" +
-			"  2    there is no result: wrong usage, nothing to review, a failure, an answer that can't be read\n" +
+			"  0    no defect at or above --fail-on\n" +
+			"  1    at least one defect at or above --fail-on\n" +
+			"  2    no result: wrong usage, nothing to review, a failure, or an unreadable answer\n" +
 			"  130  cancelled (Ctrl-C)",
 		Example: "  buddy review\n  buddy review main\n  buddy review --json --fail-on medium origin/main > review.json",
 		Args:    cobra.MaximumNArgs(1),
@@ -50,9 +50,9 @@ func reviewCommand(s *cli) *cobra.Command {
 	}
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print one JSON document: findings, base, counts, cost")
-	p.StringVar(&failOn, "fail-on", failOn, "the lowest `severity` that makes the exit code 1: critical, high, medium, low or never")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
-	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
-	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "dollars that the review may cost, instead of agent.max_cost; 0 is no limit")
+	p.StringVar(&failOn, "fail-on", failOn, "exit with 1 from this `severity` on: critical, high, medium, low or never")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and lost limits on stderr")
+	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")
+	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "maximum cost in dollars, instead of agent.max_cost; 0 means no limit")
 	return c
 }

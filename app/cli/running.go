@@ -31,21 +31,21 @@ import (
 func (s *cli) lsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls",
-		Short: "the sessions that run, and what they wait for",
-		Long: "ls lists the sessions that run on this machine, of all folders: those with a screen, and those\n" +
-			"that were detached from. buddy sessions list has the stored ones of this folder.",
+		Short: "list running sessions and what they are waiting for",
+		Long: "ls lists the running sessions on this machine, in all folders, with a screen or detached.\n" +
+			"buddy sessions list shows this folder's saved sessions.",
 		Example: "  buddy ls\n  buddy ls --json | jq -r 'select(.state == \"waits for approval\").id'",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.listRunning() },
 	}
-	s.jsonFlag(c, "as JSON, one object a line")
+	s.jsonFlag(c, "print JSON, one object per line")
 	return c
 }
 
 func (s *cli) listRunning() error {
 	all, silent := host.Running(context.Background())
 	for _, q := range silent {
-		s.hint("session %s does not say what it does: %v", q.ID, q.Err)
+		s.hint("session %s does not report its state: %v", q.ID, q.Err)
 	}
 	if s.json {
 		for _, d := range all {
@@ -59,7 +59,7 @@ func (s *cli) listRunning() error {
 	case len(all) == 0 && len(silent) > 0:
 		return nil // what runs has been said
 	case len(all) == 0:
-		s.hint("no session runs; buddy starts one")
+		s.hint("no session is running; start one with buddy")
 		return nil
 	}
 	rows := [][]string{{"id", "state", "age", "cost", "screens", "target", "folder", "title"}}
@@ -117,10 +117,10 @@ func ofRunning(c *cobra.Command, do func(d live.Description) error) *cobra.Comma
 func (s *cli) attachCommand() *cobra.Command {
 	return ofRunning(&cobra.Command{
 		Use:   "attach [ID]",
-		Short: "show a session that runs on this screen, too",
-		Long: "attach opens a screen on a session that runs, also while others are open on it. It shows all\n" +
-			"that happened meanwhile. ID may be shortened to any beginning that is unique; last is the one begun\n" +
-			"last; without an ID it is the only one.",
+		Short: "show a running session on this screen",
+		Long: "attach opens a screen on a running session, even if other screens show it. You see everything\n" +
+			"that happened so far. You can shorten ID to its first characters, as long as they are unique;\n" +
+			"last is the session started last. Without an ID, attach opens the only running session.",
 		Example: "  buddy attach\n  buddy attach 7f3a",
 	}, func(d live.Description) error {
 		if err := compose.ByPerson(); err != nil {
@@ -133,14 +133,14 @@ func (s *cli) attachCommand() *cobra.Command {
 
 func (s *cli) attach(d live.Description) error {
 	if d.Began == 0 {
-		return fmt.Errorf("session %s has had no prompt yet: it can be attached to after its first one", d.ID)
+		return fmt.Errorf("session %s has no prompt yet: you can attach to it after its first prompt", d.ID)
 	}
 	if err := os.Chdir(d.Here); err != nil {
-		return fmt.Errorf("session %s was begun in a folder that can't be entered: %w", d.ID, err)
+		return fmt.Errorf("session %s was started in a folder that can't be opened: %w", d.ID, err)
 	}
 	own := *s.options
 	if err := json.Unmarshal(d.Options, s.options); err != nil {
-		return fmt.Errorf("session %s: its host says what this buddy does not understand: %w", d.ID, err)
+		return fmt.Errorf("session %s runs a buddy that speaks another version of the protocol: %w", d.ID, err)
 	}
 	s.options.Theme, s.options.NoColor, s.options.Log = own.Theme, own.NoColor, own.Log
 	return fullscreen.Run(s.options, slash.Next{Resume: d.ID})
@@ -150,12 +150,12 @@ func (s *cli) stopCommand() *cobra.Command {
 	kill := false
 	c := ofRunning(&cobra.Command{
 		Use:   "stop [ID]",
-		Short: "end a session that runs; it stays stored",
-		Long: "stop ends a session as quitting it does: what works for you is cancelled, commands in panes of their own\n" +
-			"go on unless --kill is given, and buddy resume goes on with the session.",
+		Short: "stop a running session; it stays saved",
+		Long: "stop ends a session the way quitting does: running tasks are cancelled, commands in their own panes\n" +
+			"keep running unless you use --kill, and buddy resume continues the session.",
 		Example: "  buddy stop 7f3a\n  buddy stop --kill",
 	}, func(d live.Description) error { return s.stop(d, kill) })
-	c.Flags().BoolVar(&kill, "kill", false, "end what runs in panes of its own, too")
+	c.Flags().BoolVar(&kill, "kill", false, "also end commands that run in their own panes")
 	return c
 }
 
@@ -179,13 +179,13 @@ func (s *cli) logsCommand() *cobra.Command {
 	follow := false
 	c := ofRunning(&cobra.Command{
 		Use:   "logs [ID]",
-		Short: "what happened in a session that runs, as lines",
-		Long: "logs prints the session from its beginning. With -f it keeps printing\n" +
+		Short: "print the events of a running session",
+		Long: "logs prints the session from its start. With -f, it keeps printing\n" +
 			"until the session ends or you press Ctrl+C.",
 		Example: "  buddy logs 7f3a -f\n  buddy logs 7f3a --json | jq -r .type",
 	}, func(d live.Description) error { return s.logs(d, follow) })
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing what happens")
-	s.jsonFlag(c, "every stored event as a line of JSON")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new events")
+	s.jsonFlag(c, "print every saved event as a line of JSON")
 	return c
 }
 
@@ -300,13 +300,13 @@ func (s *cli) approveCommand() *cobra.Command {
 	deny, reason := false, ""
 	c := ofRunning(&cobra.Command{
 		Use:   "approve [ID]",
-		Short: "answer what a session waits for",
-		Long: "approve shows all of what a session wants to do, or its plan, and asks.\nOnly a person at a terminal can say yes.\n" +
-			"With --deny it says no to all that waits, without asking.",
+		Short: "answer a session's approvals",
+		Long: "approve shows a session's whole request, or its plan, and asks you.\nOnly a person at a terminal can approve.\n" +
+			"With --deny, it denies all open requests without asking.",
 		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
 	}, func(d live.Description) error { return s.approve(d, deny, reason) })
-	c.Flags().BoolVar(&deny, "deny", false, "say no")
-	c.Flags().StringVar(&reason, "reason", "", "why, for the model; only from a terminal")
+	c.Flags().BoolVar(&deny, "deny", false, "deny")
+	c.Flags().StringVar(&reason, "reason", "", "your reason, which the model sees; only from a terminal")
 	return c
 }
 
@@ -315,7 +315,7 @@ const answerTime = 10 * time.Second
 
 func (s *cli) approve(d live.Description, deny bool, reason string) error {
 	if reason != "" && !deny {
-		return exit.Usage("--reason goes with --deny")
+		return exit.Usage("--reason needs --deny")
 	}
 	ctx, stop := exit.UntilEnded()
 	defer stop()
@@ -330,7 +330,7 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 	}
 	waiting := slices.DeleteFunc(hello.Open, func(env event.Envelope) bool { return !decides(env.Payload) })
 	if len(waiting) == 0 {
-		return fmt.Errorf("session %s waits for no approval (%s)", d.ID, d.State)
+		return fmt.Errorf("session %s is not waiting for an approval (%s)", d.ID, d.State)
 	}
 	if err := mayDecide(deny, reason, hello.Watches); err != nil {
 		return err
@@ -364,7 +364,7 @@ func mayDecide(deny bool, reason string, watches bool) error {
 	case !deny:
 		return errors.Join(compose.ByPerson(), terminalHere())
 	case reason != "" && watches:
-		return errors.New("--reason needs a terminal, because the model reads it as your words; --deny alone needs none")
+		return errors.New("--reason needs a terminal, because the model reads it as your words; --deny alone works without a terminal")
 	}
 	return nil
 }
@@ -391,7 +391,7 @@ func decide(m *plain.Remarks, e event.Event, deny bool, reason string) error {
 func terminalHere() error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return errors.New("approve asks a person, and there is no terminal to ask on; --deny says no without one")
+		return errors.New("approve needs a terminal to ask a person; --deny works without a terminal")
 	}
 	return tty.Close()
 }
@@ -418,7 +418,7 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				return s.print("%s%s", before, said)
 			}
 		case <-late:
-			return fmt.Errorf("the session did not take the answer in %s", answerTime)
+			return fmt.Errorf("the session did not accept the answer within %s", answerTime)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -443,13 +443,13 @@ func answerTo(asked, e event.Event) (said, screen string, ok bool) {
 func (s *cli) detached(c *cobra.Command, args []string) error {
 	for _, flag := range []string{"json", "output-schema", "timeout", "max-turns", "max-cost"} {
 		if c.Flags().Changed(flag) {
-			return exit.Usage("--%s does not go with --detach: nobody waits for the answer", flag)
+			return exit.Usage("--%s can't be combined with --detach: nobody waits for the answer", flag)
 		}
 	}
 	id, err := headless.Detach(s.options, s.once, args, s.in, s.err)
 	if err != nil {
 		return err
 	}
-	s.hint("it works on its own: buddy attach %s shows it, buddy ls all of them", host.Short(id))
+	s.hint("running in the background; to see it: buddy attach %s (buddy ls lists all sessions)", host.Short(id))
 	return s.print("%s", id)
 }

@@ -29,9 +29,9 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	s, search := &sessionsCLI{cli: c}, &sessionsCLI{cli: c} // whose limits differ
 	return group(&cobra.Command{
 		Use:   "sessions",
-		Short: "list, search, export and tidy up sessions",
-		Long: "sessions works on the saved sessions of this project, which are in ~/.local/state/buddy/projects.\n" +
-			"An ID may be shortened to any beginning that is unique; last is the one used last.",
+		Short: "list, search, export and delete sessions",
+		Long: "sessions works on this project's saved sessions in ~/.local/state/buddy/projects.\n" +
+			"You can shorten an ID to its first characters, as long as they are unique; last is the last one used.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
 	}, s.listCommand(), s.showCommand(), search.searchCommand(), s.exportCommand(), s.importCommand(),
 		s.repairCommand(), s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())
@@ -97,13 +97,13 @@ func rowOf(store sessions.Store, e sessions.Entry) row {
 func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
-		Short:   "sessions, the last used first",
-		Long:    "list shows the sessions, the last used first, those of buddy exec after the others; with --all by\nproject. A FILTER leaves those whose titles have its letters in order; what fits best comes first.\nA session that can't be opened is among them, with the reason.",
+		Short:   "list sessions, last used first",
+		Long:    "list shows sessions, last used first, and those of buddy exec after the others; with --all, by\nproject. A FILTER keeps sessions whose titles contain its letters in order, best match first.\nSessions that can't be opened are listed with the reason.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
 	}
-	return s.listing(c, "those of all projects", 0, "at most this `number`; 0 is all")
+	return s.listing(c, "list the sessions of all projects", 0, "list at most this `number`; 0 means all")
 }
 
 // listing adds the flags of a command that prints many lines.
@@ -116,12 +116,12 @@ func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most stri
 
 // none says that there is nothing to list.
 func (s *sessionsCLI) none(filter string) string {
-	where, why := "this project", "is saved yet; the first prompt makes one"
+	where, why := "this project", "is saved yet; your first prompt creates one"
 	if s.all {
 		where = "any project"
 	}
 	if filter != "" {
-		why = fmt.Sprintf("has the letters of %q in its title", filter)
+		why = fmt.Sprintf("has a title that matches %q", filter)
 	}
 	return fmt.Sprintf("no session of %s %s", where, why)
 }
@@ -225,11 +225,11 @@ func (s *sessionsCLI) printRow(l listed, project string) error {
 func (s *sessionsCLI) showCommand() *cobra.Command {
 	c := ofSession(&cobra.Command{
 		Use:     "show ID",
-		Short:   "facts about a session, and its exchanges",
-		Long:    "show prints facts about a session and its exchanges, whose numbers resume --fork --at takes.",
+		Short:   "show a session's details and its exchanges",
+		Long:    "show prints a session's details and its exchanges, with the numbers for resume --fork --at.",
 		Example: "  buddy sessions show last\n  buddy sessions show 7f3a --json",
 	}, s.show)
-	s.jsonFlag(c, "as one JSON object")
+	s.jsonFlag(c, "print one JSON object")
 	return c
 }
 
@@ -270,7 +270,7 @@ func (s *sessionsCLI) show(store sessions.Store, id string, _ []string) error {
 	}
 	lines = append(lines, "")
 	for _, x := range exchanges {
-		lines = append(lines, fmt.Sprintf("%4d  %s  %s  %s", x.Number, time.UnixMilli(x.Time).Format("2006-01-02 15:04"), x.Prompt, cmp.Or(string(x.Outcome), "has not ended")))
+		lines = append(lines, fmt.Sprintf("%4d  %s  %s  %s", x.Number, time.UnixMilli(x.Time).Format("2006-01-02 15:04"), x.Prompt, cmp.Or(string(x.Outcome), "not finished")))
 	}
 	return s.print("%s", strings.Join(lines, "\n"))
 }
@@ -278,13 +278,13 @@ func (s *sessionsCLI) show(store sessions.Store, id string, _ []string) error {
 func (s *sessionsCLI) searchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "search TEXT",
-		Short:   "find text in everything that was said and printed",
-		Long:    "search finds text in prompts, answers, commands and what they printed, with the whole outputs that\nare still there. Capitals in TEXT count; without any, case does not. It exits 1 when there is nothing.",
+		Short:   "search messages, commands and output for text",
+		Long:    "search finds text in prompts, answers, commands and their output, including saved whole outputs.\nCase matters only if TEXT has a capital. It exits with 1 if it finds nothing.",
 		Example: "  buddy sessions search \"connection refused\"\n  buddy sessions search TODO --all --json",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return s.search(c, args[0]) },
 	}
-	return s.listing(c, "in the sessions of all folders", 50, "at most this `number` of hits; 0 is all")
+	return s.listing(c, "search the sessions of all folders", 50, "show at most this `number` of matches; 0 means all")
 }
 
 // hitRow is a hit as `search --json` prints it.
@@ -326,12 +326,12 @@ func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 			return exit.Failure(err)
 		}
 		if s.limit > 0 && n > s.limit {
-			s.hint("there are more hits (--limit 0 shows all)")
+			s.hint("more matches exist (--limit 0 shows all)")
 			return nil
 		}
 	}
 	if n == 0 {
-		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("%q is in no session", text)}
+		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("no session contains %q", text)}
 	}
 	return nil
 }
@@ -357,8 +357,8 @@ func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) er
 func (s *sessionsCLI) renameCommand() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:     "rename ID TITLE",
-		Short:   "give a session a title",
-		Long:    "rename gives a session a title of at most 60 characters. An empty one goes back to the first prompt.",
+		Short:   "rename a session",
+		Long:    "rename gives a session a title of at most 60 characters. An empty title shows the first prompt again.",
 		Example: "  buddy sessions rename last \"nginx fails after upgrade\"",
 		Args:    cobra.ExactArgs(2),
 	}, func(store sessions.Store, id string, args []string) error {
@@ -370,7 +370,7 @@ func (s *sessionsCLI) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm ID...",
 		Short:   "move sessions to the trash",
-		Long:    "rm moves sessions with all that belongs to them to a folder for trash, which it prints. There\nthey are removed after 30 days; until then, moving the files back undoes it.",
+		Long:    "rm moves sessions and all their files to a trash folder and prints its path. buddy deletes them\nafter 30 days; until then, you can move the files back.",
 		Example: "  buddy sessions rm 7f3a",
 		Args:    cobra.MinimumNArgs(1),
 
@@ -399,7 +399,7 @@ func (s *sessionsCLI) removeCommand() *cobra.Command {
 func (s *sessionsCLI) pathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "path [ID]",
-		Short:   "the file of a session, or the folder of all",
+		Short:   "print the path of a session's file, or of the sessions folder",
 		Example: "  buddy sessions path last\n  grep -c '\"type\":\"error\"' \"$(buddy sessions path last)\"",
 		Args:    cobra.MaximumNArgs(1),
 

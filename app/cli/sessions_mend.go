@@ -17,9 +17,9 @@ func (s *sessionsCLI) repairCommand() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:   "repair ID",
 		Short: "rebuild the damaged first line of a session",
-		Long: "repair rebuilds the first line of a session that can't be opened because that line is damaged, from what is\n" +
-			"left of it and from the rest. The file as it was goes to the trash. Unless it is certain that the new line is\n" +
-			"the one that was written on this machine, the session is read-only until you trust it:\n" +
+		Long: "repair rebuilds the damaged first line of a session that can't be opened, from the rest of the\n" +
+			"file. The damaged file is moved to the trash. Unless it is certain that the new line is identical\n" +
+			"to the original, the session is read-only until you trust it:\n" +
 			"buddy sessions trust ID.",
 		Example: "  buddy sessions repair 7f3a",
 	}, func(store sessions.Store, id string, _ []string) error {
@@ -28,12 +28,12 @@ func (s *sessionsCLI) repairCommand() *cobra.Command {
 		case err != nil:
 			return err
 		case r.Kept == "":
-			s.hint("nothing was wrong with the first line of session %s", id)
+			s.hint("the first line of session %s is not damaged", id)
 			return nil
 		case !r.Trusted:
 			s.hint("it is read-only until you trust it: buddy sessions trust %s", id)
 		}
-		s.hint("the file as it was is in the trash: %s", r.Kept)
+		s.hint("the damaged file is in the trash: %s", r.Kept)
 		return nil
 	})
 }
@@ -41,7 +41,7 @@ func (s *sessionsCLI) repairCommand() *cobra.Command {
 func (s *sessionsCLI) trustCommand() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:   "trust ID",
-		Short: "allow to continue a session that came from elsewhere",
+		Short: "allow continuing a session from another machine",
 		Long: "trust lets you continue a session that was imported or copied from another machine. Until then it can\n" +
 			"only be read, because its content would be sent to the model.",
 		Example: "  buddy sessions trust 7f3a",

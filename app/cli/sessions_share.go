@@ -24,11 +24,11 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 	format, output, force := "md", "", false
 	c := &cobra.Command{
 		Use:   "export ID",
-		Short: "a session as Markdown, JSON or a page of HTML for others, or as an archive",
-		Long: "export prints a session for others to read. Keys and what looks like one are taken out, but\n" +
-			"read it before you share it. md and html are for people; json holds all events, for import.\n\n" +
-			"archive is for yourself on another machine: a tar.gz with all that the session has, outputs of commands\n" +
-			"as well, from which nothing is taken out. import reads it, too.",
+		Short: "export a session as Markdown, HTML, JSON or an archive",
+		Long: "export prints a session for others to read. Texts that look like keys are removed, but read it\n" +
+			"before you share it. md and html are for people; json holds all events, for import.\n\n" +
+			"archive is for your own use on another machine: a tar.gz with the whole session, including command\n" +
+			"output. Nothing is removed from it. import reads archives, too.",
 		Example: "  buddy sessions export last > session.md\n  buddy sessions export 7f3a --format html --output session.html\n" +
 			"  buddy sessions export 7f3a --format archive | ssh web-02 buddy sessions import -",
 		Args: cobra.ExactArgs(1),
@@ -36,7 +36,7 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&format, "format", format, "the `format`: md, json, html or archive")
 	c.Flags().StringVarP(&output, "output", "o", "", "a new `file` to write instead of stdout")
-	c.Flags().BoolVar(&force, "force", false, "write over a file that exists")
+	c.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	complete(c, "format", onlyThese, func() []cobra.Completion {
 		var all []cobra.Completion
 		for _, f := range sessions.ExportFormats {
@@ -51,10 +51,10 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 	as := sessions.ExportFormat(format)
 	if format != archive && !slices.Contains(sessions.ExportFormats, as) {
-		return exit.Usage("--format %q is not known (have: md, json, html, archive)", format)
+		return exit.Usage("unknown --format %q (have: md, json, html, archive)", format)
 	}
 	if format == archive && output == "" && term.IsTerminal(int(s.out.Fd())) {
-		return exit.Usage("an archive is not for a terminal: say --output session.tar.gz")
+		return exit.Usage("an archive can't be printed to a terminal: use --output session.tar.gz")
 	}
 	store, id, err := meant(arg)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 func (s *sessionsCLI) adoptCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "adopt DIR",
-		Short:   "bring the sessions of this project from the folder that it was in",
-		Long:    "adopt brings the sessions and the memory that a project had before its folder was moved from DIR\nto where you are.",
+		Short:   "take over a project's sessions after moving its folder",
+		Long:    "adopt takes over a project's sessions and memory after you moved its folder from DIR to the\ncurrent folder.",
 		Example: "  mv ~/shop ~/src/shop && cd ~/src/shop && buddy sessions adopt ~/shop",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -104,7 +104,7 @@ func (s *sessionsCLI) adoptCommand() *cobra.Command {
 				return exit.Failure(err)
 			}
 			if m.Busy > 0 {
-				s.hint("%s in use stayed: end it and adopt again", texts.Plural(m.Busy, "session"))
+				s.hint("%s in use was not moved: end it and run adopt again", texts.Plural(m.Busy, "session"))
 			}
 			return s.print("%s moved to %s", texts.Plural(m.Sessions, "session"), store.Path())
 		},
@@ -114,9 +114,9 @@ func (s *sessionsCLI) adoptCommand() *cobra.Command {
 func (s *sessionsCLI) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "add a session that was exported as JSON or as an archive",
-		Long: "import adds a session that was exported with --format json or --format archive to this folder; a FILE\n" +
-			"of - is stdin. It can be read; to go on with it, say that you trust it: buddy sessions trust ID.",
+		Short: "import a session from a JSON file or an archive",
+		Long: "import adds a session exported with --format json or --format archive to this folder. If FILE is -,\n" +
+			"it is stdin. You can read the session; to continue it, trust it first: buddy sessions trust ID.",
 		Example: "  buddy sessions import session.json\n  ssh web-02 buddy sessions export last --format archive | buddy sessions import -",
 		Args:    cobra.ExactArgs(1),
 

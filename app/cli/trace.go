@@ -21,20 +21,20 @@ func (s *cli) traceCommand() *cobra.Command {
 	turn, audit := 0, false
 	c := ofSession(&cobra.Command{
 		Use:   "trace ID",
-		Short: "where the time, the tokens and the money of a session went",
-		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
-			"waited for, streamed and tools ran, why the latest calls were made and what decided about\n" +
-			"them, the slowest calls, and what failed. Calls that ran at once are each counted in full.\n" +
-			"An ID may be shortened to any beginning that is unique; last is the session used last. With\n" +
-			"--turn it shows what was sent in one turn, and what was answered and decided: the messages\n" +
-			"as the session file has them. With --audit it lists the calls, the latest 10,000: when, what\n" +
-			"decided about them, who approved or denied and where, and what became of them. The system\n" +
-			"prompt, the list of tools and reminders of the moment are in no session file.",
+		Short: "show where a session spent time, tokens and money",
+		Long: "trace summarizes a session: its exchanges with turns, tokens and costs; the time for waiting,\n" +
+			"streaming and tools; why the latest calls were made and how each was decided; the slowest\n" +
+			"calls; and the failures. Calls that ran in parallel are each counted in full.\n" +
+			"You can shorten an ID to its first characters, as long as they are unique; last is the last\n" +
+			"session used. With --turn, it shows the messages of one turn as the session file has them,\n" +
+			"with the answer and the decisions. With --audit, it lists the latest 10,000 calls: time, how\n" +
+			"each was decided, who approved or denied it and where, and the outcome. The system prompt,\n" +
+			"the tool list and temporary reminders are not in session files.",
 		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace last --audit\n  buddy trace 7f3a --json | jq .totals",
 	}, func(store sessions.Store, id string, args []string) error {
 		switch {
 		case turn != 0 && audit:
-			return exit.Usage("--turn and --audit show different things: give one of them")
+			return exit.Usage("--turn and --audit can't be combined")
 		case turn != 0:
 			return traceTurn(s, store, id, turn)
 		case audit:
@@ -42,9 +42,9 @@ func (s *cli) traceCommand() *cobra.Command {
 		}
 		return s.trace(store, id, args)
 	})
-	c.Flags().BoolVar(&audit, "audit", false, "list all calls with who decided what about them, and what became of them")
-	c.Flags().IntVar(&turn, "turn", 0, "show the messages of the turn of this `number`")
-	s.jsonFlag(c, "as one JSON object")
+	c.Flags().BoolVar(&audit, "audit", false, "list all calls with decisions and outcomes")
+	c.Flags().IntVar(&turn, "turn", 0, "show the messages of this turn `number`")
+	s.jsonFlag(c, "print one JSON object")
 	return c
 }
 

@@ -26,15 +26,15 @@ func (s *cli) trustCommand() *cobra.Command {
 	var parts []string
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "let the settings, hooks and servers that came with a folder apply",
-		Long: "The settings that come with a folder, such as a cloned repository's buddy.toml, may only\n" +
-			"tighten until you trust the folder: their models, hooks and servers are ignored. The same\n" +
-			"goes for each hook in .buddy/hooks.json, each server in .mcp.json, each skill and command that\n" +
-			"runs or allows something, each style and each plugin: trust is for its definition and the\n" +
-			"files of the project that its command line names, as they are; when one changes, that part\n" +
-			"alone is off until you trust it again. trust shows all of it and trusts it, on a terminal\n" +
-			"after a question; --part trusts only what you name. Skills of a folder below the working\n" +
-			"directory are shown and trusted when you name that folder.",
+		Short: "trust a folder's settings, hooks and servers",
+		Long: "Settings that come with a folder, such as a cloned repository's buddy.toml, can only restrict\n" +
+			"buddy until you trust the folder: their models, hooks and servers are ignored. The same is true\n" +
+			"for each hook in .buddy/hooks.json, each server in .mcp.json, each skill and command that runs or\n" +
+			"allows something, each style and each plugin. Your trust covers an item's definition and the\n" +
+			"project files that its command line names. If one of them changes, that item is off until you\n" +
+			"trust it again. trust shows everything, asks you on a terminal, and then trusts it; --part\n" +
+			"trusts only the items that you name. Skills in a subfolder are shown and trusted when you name\n" +
+			"that folder.",
 		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --part hook:PreToolUse:Bash --part mcp:files\n  buddy trust --forget ~/src/shop",
 		Args:    cobra.MaximumNArgs(1),
 
@@ -43,7 +43,7 @@ func (s *cli) trustCommand() *cobra.Command {
 			dir := strings.Join(args, "")
 			switch {
 			case list && (forget || dir != "" || len(parts) > 0):
-				return exit.Usage("trust --list takes nothing else")
+				return exit.Usage("trust --list takes no other arguments")
 			case list:
 				return exit.Failure(s.listTrusted())
 			case !forget && compose.ByPerson() != nil:
@@ -56,9 +56,9 @@ func (s *cli) trustCommand() *cobra.Command {
 			return exit.Failure(s.trustDir(orHere(dir)))
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "list what is trusted, and what of this folder is not")
-	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder, or the parts of it that --part names")
-	c.Flags().StringArrayVar(&parts, "part", nil, "only this hook, server, skill, settings …, `KIND:NAME` as --list shows it; may be repeated")
+	c.Flags().BoolVar(&list, "list", false, "list what you trust, and what you don't trust in this folder")
+	c.Flags().BoolVar(&forget, "forget", false, "stop trusting a folder, or the items in --part")
+	c.Flags().StringArrayVar(&parts, "part", nil, "trust only this hook, server, skill …: `KIND:NAME` as in --list (repeatable)")
 	return c
 }
 
@@ -73,9 +73,9 @@ func (s *cli) listTrusted() error {
 		state := ""
 		switch print, err := config.Fingerprint(d.Dir); {
 		case d.Print == "":
-			state = "  (parts of it only)"
+			state = "  (only parts)"
 		case err != nil || print != d.Print:
-			state = "  (its settings changed since: not trusted)"
+			state = "  (settings changed since: not trusted)"
 		}
 		if err := s.print("%s  %s%s", d.At.Local().Format("2006-01-02 15:04"), markup.Plain(d.Dir), state); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (s *cli) checkParts(dir string) ([]project.Check, error) {
 	}
 	checks, problems, err := project.CheckParts(dir, c)
 	for _, p := range problems {
-		s.hint("left out of %s: %s", p.File, p.Reason)
+		s.hint("skipped in %s: %s", p.File, p.Reason)
 	}
 	return checks, err
 }
@@ -159,8 +159,8 @@ func (s *cli) trustDir(name string) error {
 			return err
 		}
 	}
-	if len(checks) > 0 && term.IsTerminal(int(s.in.Fd())) && !s.agreed("Trust the folder and all of this? [y/N] ") {
-		return errors.New("nothing was trusted; --part KIND:NAME trusts one of them")
+	if len(checks) > 0 && term.IsTerminal(int(s.in.Fd())) && !s.agreed("Trust the folder and everything above? [y/N] ") {
+		return errors.New("nothing trusted; use --part KIND:NAME to trust one item")
 	}
 	if err := setSettings(s.out, dir, print, keys); err != nil {
 		return err

@@ -47,9 +47,9 @@ func wrongArgs(c *cobra.Command, args []string) error {
 	case most == 0 && c.HasSubCommands():
 		return exit.Usage("%s: unknown command %q%s", path, args[0], nearest(c, args[0]))
 	case most == 0:
-		return exit.Usage("%s takes no arguments: %q is too much", path, args[0])
+		return exit.Usage("%s takes no arguments: remove %q", path, args[0])
 	case len(args) > most:
-		return exit.Usage("%s takes %s: %q is too much (several words as one go in quotes)", path, strings.Join(names, " "), args[most])
+		return exit.Usage("%s takes %s: remove %q (put several words that belong together in quotes)", path, strings.Join(names, " "), args[most])
 	}
 	return exit.Usage("%s takes %s", path, strings.Join(names, " "))
 }

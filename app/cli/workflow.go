@@ -23,10 +23,10 @@ type workflowCLI struct{ *cli }
 func (s *workflowCLI) command() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "workflow",
-		Short: "files of steps that are done again the same way",
-		Long: "A workflow is a file of inputs, steps and gates: steps are calls of tools that the policy judges\n" +
-			"like any other, and at a gate you decide. Yours lie in workflows/NAME.yaml beside your settings,\n" +
-			"those of a project in .buddy/workflows; some come with buddy.",
+		Short: "run and check workflows: files of repeatable steps",
+		Long: "A workflow is a file of inputs, steps and gates. Steps are tool calls that need the usual\n" +
+			"approvals; at a gate, you decide. Your workflows are in workflows/NAME.yaml next to your\n" +
+			"settings, a project's in .buddy/workflows; some come with buddy.",
 		Example: "  buddy workflow list\n  buddy workflow show code_review\n  buddy workflow run code_review base=main\n  buddy workflow check .buddy/workflows/release.yaml",
 	}, s.list(), s.show(), s.check(), s.run(), s.runs(), s.status(), s.resume(), s.cancel())
 }
@@ -34,7 +34,7 @@ func (s *workflowCLI) command() *cobra.Command {
 func (s *workflowCLI) list() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "list the workflows that there are here, and what was left out",
+		Short:   "list the workflows of this folder and skipped files",
 		Example: "  buddy workflow list\n  buddy workflow list --json | jq -r '.[].name'",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -59,14 +59,14 @@ func (s *workflowCLI) list() *cobra.Command {
 			return t.Flush()
 		},
 	}
-	s.jsonFlag(c, "print a list for programs")
+	s.jsonFlag(c, "print a JSON list")
 	return c
 }
 
 func (s *workflowCLI) show() *cobra.Command {
 	return &cobra.Command{
 		Use:               "show NAME",
-		Short:             "show the inputs, steps and gates of a workflow",
+		Short:             "show a workflow's inputs, steps and gates",
 		Example:           "  buddy workflow show deployment",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: s.names,
@@ -87,11 +87,11 @@ func (s *workflowCLI) show() *cobra.Command {
 func (s *workflowCLI) check() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [NAME|FILE]...",
-		Short: "name line and key of each mistake in workflow files",
-		Long: "check reads the files of workflows, all that there are here without arguments, and names line and\n" +
-			"key of each mistake: keys, tools and parameters that there are not, cycles, values that are not\n" +
-			"known where they are used, or that would not be one word of a command. It runs nothing and exits\n" +
-			"with 1 if there is a mistake.",
+		Short: "find errors in workflow files",
+		Long: "check reads workflow files, by default all of this folder, and prints line and key of each error:\n" +
+			"unknown keys, tools and parameters, cycles, and values that are unknown where they are used or\n" +
+			"would not be a single word in a command. It runs nothing, and exits with 1 if there is an\n" +
+			"error.",
 		Example:           "  buddy workflow check\n  buddy workflow check release ~/drafts/backup.yaml",
 		ValidArgsFunction: s.names,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -105,9 +105,9 @@ func (s *workflowCLI) check() *cobra.Command {
 				}
 			}
 			if len(mistakes) > 0 {
-				return exit.Failure(fmt.Errorf("workflow check: %d mistakes", len(mistakes)))
+				return exit.Failure(fmt.Errorf("workflow check: errors: %d", len(mistakes)))
 			}
-			return s.print("%d without mistakes", checked)
+			return s.print("%d without errors", checked)
 		},
 	}
 }
@@ -171,7 +171,7 @@ func workflowFile(name string) (extensions.Item, error) {
 		return extensions.Item{}, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > workflow.MaxFile {
-		return extensions.Item{}, fmt.Errorf("%s: a workflow is a regular file of at most %d bytes", name, workflow.MaxFile)
+		return extensions.Item{}, fmt.Errorf("%s: a workflow must be a regular file of at most %d bytes", name, workflow.MaxFile)
 	}
 	data, err := os.ReadFile(name)
 	called := strings.TrimSuffix(filepath.Base(name), ".yaml")

@@ -24,11 +24,11 @@ import (
 func (s *workflowCLI) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run NAME [INPUT=VALUE]...",
-		Short: "run a workflow: its outputs on stdout, how far it is on stderr",
-		Long: "run runs a workflow in a session of its own. Items of a list are separated by commas. Calls need the\n" +
-			"approvals that they always need. Gates are asked on the terminal and denied without one; --approve all\n" +
-			"passes them. buddy workflow resume continues an interrupted run.\n\n" +
-			"It exits as exec does: 0 when the run has completed, 1 when it failed, 130 when it was cancelled.",
+		Short: "run a workflow; outputs go to stdout, progress to stderr",
+		Long: "run runs a workflow in its own session. Separate list items with commas. Calls need the usual\n" +
+			"approvals. Gates ask on the terminal and are denied without one; --approve all passes them.\n" +
+			"buddy workflow resume continues an interrupted run.\n\n" +
+			"Exit codes are those of exec: 0 if the run completed, 1 if it failed, 130 if it was cancelled.",
 		Example: "  buddy workflow run code_review base=main\n" +
 			"  buddy workflow run deployment version=v1.4.0 canary=web-1 rest=web-2,web-3",
 		Args:              cobra.MinimumNArgs(1),
@@ -67,8 +67,8 @@ func (s *workflowCLI) fit(name string, given map[string]string) error {
 func (s *workflowCLI) runFlags(c *cobra.Command) {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the outputs")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors, and limits that are lost, on stderr")
-	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and lost limits on stderr")
+	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")
 }
 
 func (s *workflowCLI) headless(c event.Command, session string) error {
@@ -87,7 +87,7 @@ func (s *workflowCLI) inputs(c *cobra.Command, args []string, word string) ([]co
 func (s *workflowCLI) runs() *cobra.Command {
 	return &cobra.Command{
 		Use:     "runs",
-		Short:   "list the runs of workflows in this folder, the newest session first",
+		Short:   "list this folder's workflow runs, newest session first",
 		Example: "  buddy workflow runs",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -155,7 +155,7 @@ func runsOf(store sessions.Store, id string) (*running.Book, error) {
 func (s *workflowCLI) status() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:     "status SESSION",
-		Short:   "show the runs of workflows in a session, and the steps of one that has not ended",
+		Short:   "show a session's workflow runs, and the steps of an unfinished run",
 		Example: "  buddy workflow status last",
 	}, func(store sessions.Store, id string, _ []string) error {
 		book, err := runsOf(store, id)
@@ -169,9 +169,9 @@ func (s *workflowCLI) status() *cobra.Command {
 func (s *workflowCLI) resume() *cobra.Command {
 	c := ofSession(&cobra.Command{
 		Use:   "resume SESSION",
-		Short: "continue a workflow run that was interrupted",
-		Long: "resume repeats only what did not finish. Commands of a shell that still run, or have ended meanwhile,\n" +
-			"are found again; before another call that may have had effects is made again you are asked.",
+		Short: "continue an interrupted workflow run",
+		Long: "resume repeats only unfinished steps. It picks up shell commands that are still running or have\n" +
+			"ended since, and asks before it repeats any other call that may have had effects.",
 		Example: "  buddy workflow resume last",
 	}, func(_ sessions.Store, id string, _ []string) error {
 		return s.headless(event.ResumeWorkflow{}, id)
@@ -183,7 +183,7 @@ func (s *workflowCLI) resume() *cobra.Command {
 func (s *workflowCLI) cancel() *cobra.Command {
 	return ofSession(&cobra.Command{
 		Use:     "cancel SESSION",
-		Short:   "give up a workflow run that was interrupted; its changes stay",
+		Short:   "cancel an interrupted workflow run; its changes stay",
 		Example: "  buddy workflow cancel last",
 	}, func(_ sessions.Store, id string, _ []string) error {
 		return s.headless(event.CancelWorkflow{}, id)

@@ -15,7 +15,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "agents", Args: "[NAME|open NAME]", Brief: "the types of subagents", Help: "the types of subagents, what each may do, and what was left out",
+		Name: "agents", Args: "[NAME|open NAME]", Brief: "list subagents", Help: "list the types of subagents, what each may do, and files that were skipped",
 	}, overFiles(listAgents))
 }
 
@@ -23,8 +23,8 @@ func init() {
 func listAgents(ctx context.Context, s *Session) (*feature.FileList, error) {
 	found, err := ask(ctx, s, func(r *agent.Runtime) subagents.Set { return agent.Subagents(ctx, r) })
 	list := s.files("agents", show.List{
-		Title: "Subagents", Columns: []string{"name", "from", "what it does", "limits"}, Empty: "there are no subagents",
-		Usage: "@NAME in a prompt gives the next piece of work to that agent; /agents NAME shows its definition",
+		Title: "Subagents", Columns: []string{"name", "from", "description", "limits"}, Empty: "No subagents found.",
+		Usage: "Write @NAME in a prompt to give the work to that subagent. /agents NAME shows its definition.",
 	})
 	for _, def := range found.Agents {
 		list.Add(agentRow(def), def.File)

@@ -55,7 +55,7 @@ func (s *Session) now() slash.Now {
 	return *s.Now
 }
 
-var errNoScreen = errors.New("only a screen can do that: nobody else knows how far the session is")
+var errNoScreen = errors.New("only a connected screen can do that: it knows the state of the session")
 
 // busy says why the session can't be left. It can't where nobody says whether a task runs.
 func (s *Session) busy() error {
@@ -85,7 +85,7 @@ func add(c slash.Command, run handler) {
 // Run runs the command that the first word names; the others are its arguments.
 func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) {
 	if len(words) == 0 {
-		return show.Answer{}, fmt.Errorf("no command was named")
+		return show.Answer{}, fmt.Errorf("the command is missing")
 	}
 	if strings.HasPrefix(words[0], "mcp__") && s.Program != nil {
 		text, err := s.Program.Servers.AsPrompt(ctx, words)

@@ -19,8 +19,8 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "config", Means: []string{"settings", "preferences", "options"}, Args: "[edit|set KEY [VALUE]]", Brief: "settings, and where they come from", Early: true,
-		Help: "the settings and where each comes from, to look at and to change; changes one in your file, or takes it out; opens your file in your editor",
+		Name: "config", Means: []string{"settings", "preferences", "options"}, Args: "[edit|set KEY [VALUE]]", Brief: "show or change settings", Early: true,
+		Help: "show the settings and where each comes from; change or remove one in your file; open your file in your editor",
 	}, feature.Verbs("config", verb{Name: "show", Run: showSettings}, verb{Name: "edit", Run: editSettings}, verb{Name: "set", Args: "KEY [VALUE]", Run: changeSetting}))
 }
 
@@ -33,7 +33,7 @@ func showSettings(_ context.Context, s *Session, _ []string) (show.Answer, error
 		return show.Answer{}, err
 	}
 	home, _ := os.UserHomeDir() // without one, paths are shown whole
-	d := show.Document{Title: "Config", Tabs: tabs, Usage: "/config set KEY VALUE changes one, /config edit opens your file; buddy config show lists all"}
+	d := show.Document{Title: "Config", Tabs: tabs, Usage: "/config set KEY VALUE changes a setting. /config edit opens your file. buddy config show lists all settings."}
 	d.Sections = append(d.Sections, settingsFiles(options.Config, home))
 	for _, v := range now.All {
 		if title := strings.Trim(v.Table, "[]"); d.Sections[len(d.Sections)-1].Title != title {
@@ -63,7 +63,7 @@ func settingsFiles(explicit, home string) show.Section {
 			continue // an old name, which nobody should take now
 		}
 		listed[f.Kind] = true
-		state := "not there"
+		state := "no such file"
 		if f.Exists {
 			state = cmp.Or(f.Note, "used")
 		}
@@ -86,10 +86,10 @@ func settingValue(options *compose.Options, v config.Setting, home string) show.
 		value.Line = err.Error()
 		return value
 	case v.Secret:
-		value.Line = v.Key + ": keys are not shown and not typed here; /login keeps one"
+		value.Line = v.Key + ": API keys are never shown here; add one with /login"
 		return value
 	case !own && !value.BuiltIn:
-		value.Line = fmt.Sprintf("%s comes from %s, which beats your file: change it there", v.Key, value.From)
+		value.Line = fmt.Sprintf("%s is set in %s, which has priority over your file: change it there", v.Key, value.From)
 		return value
 	}
 	value.Line = v.Key + ": " + strings.ReplaceAll(doc, "`", "")
@@ -105,7 +105,7 @@ func settingValue(options *compose.Options, v config.Setting, home string) show.
 		if isList {
 			edit = v.TOML
 		}
-		value.Deeds = []show.Deed{{Label: "change it", Run: set, Edit: edit, Typed: true}}
+		value.Deeds = []show.Deed{{Label: "change", Run: set, Edit: edit, Typed: true}}
 		return value
 	}
 	for _, w := range words {
@@ -116,7 +116,7 @@ func settingValue(options *compose.Options, v config.Setting, home string) show.
 		value.Deeds = append(value.Deeds, d)
 	}
 	if own && !isBool {
-		value.Deeds = append(value.Deeds, show.Deed{Label: "as built in", Run: set})
+		value.Deeds = append(value.Deeds, show.Deed{Label: "reset to the default", Run: set})
 	}
 	return value
 }
@@ -131,7 +131,7 @@ func editSettings(_ context.Context, s *Session, _ []string) (show.Answer, error
 func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	key, values := args[0], args[1:]
 	if strings.HasSuffix(key, ".api_key") && len(values) > 0 { // the line is in the history
-		return show.Answer{}, errors.New("a key is not typed here: /login keeps one")
+		return show.Answer{}, errors.New("don't type an API key here: add it with /login")
 	}
 	options := s.Setup.CommandLine()
 	if len(values) > 1 {
@@ -156,7 +156,7 @@ func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, e
 	switch {
 	case note != "":
 	case len(values) == 0:
-		note = key + " is as built in again"
+		note = key + " is reset to its default"
 	default:
 		home, _ := os.UserHomeDir() // without one, paths are shown whole
 		note = fmt.Sprintf("%s = %s, in %s", key, strings.Join(values, " "), texts.WithTilde(config.UserFile(options.Config), home))

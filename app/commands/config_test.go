@@ -90,7 +90,7 @@ func TestSettingsAreChangedByTheirDeeds(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	notify = setting(t, s, "ui", "notify")
-	if last := notify.Deeds[len(notify.Deeds)-1]; last.Label != "as built in" || do(last) != "ui.notify is as built in again" {
+	if last := notify.Deeds[len(notify.Deeds)-1]; last.Label != "reset to the default" || do(last) != "ui.notify is reset to its default" {
 		t.Errorf("%+v", last)
 	}
 	do(turns.Deeds[0], "")
@@ -107,7 +107,7 @@ func TestWrongSettingsChangeNothing(t *testing.T) {
 		"config set agent.max_iterations many": `"many" is not an integer`,
 		"config set ui.theme nonesuch":         "nothing was changed",
 		"config set ui.mouze true":             "nearest: mouse",
-		"config set models.work.api_key sk-1":  "/login keeps one",
+		"config set models.work.api_key sk-1":  "add it with /login",
 		"config now":                           `"now" is not known (have: show, edit, set)`,
 		"config set":                           "config set needs KEY [VALUE]",
 	} {
@@ -124,7 +124,7 @@ func TestWrongSettingsChangeNothing(t *testing.T) {
 func TestSettingsThatBeatTheFileStay(t *testing.T) {
 	s, path := withSettings(t, "[agent]\nmode = \"auto\"\nmax_iterations = 20\n", "[agent]\nmax_iterations = 5\n", compose.Options{Theme: "light"})
 	for _, v := range []show.Value{setting(t, s, "ui", "theme"), setting(t, s, "agent", "max_iterations")} {
-		if len(v.Deeds) != 0 || !strings.Contains(v.Line, " comes from "+v.From+", which beats your file") {
+		if len(v.Deeds) != 0 || !strings.Contains(v.Line, " is set in "+v.From+", which has priority over your file") {
 			t.Errorf("%+v", v)
 		}
 	}

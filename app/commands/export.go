@@ -33,7 +33,7 @@ func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, 
 		return err
 	})
 	if err == nil && len(warnings) > 0 {
-		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
+		err = fmt.Errorf("wrote %s, but %s", path, strings.Join(warnings, "; "))
 	}
 	return path, err
 }
@@ -41,7 +41,7 @@ func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, 
 // WriteExport writes a file that is there whole or not at all. One that exists is replaced only with force.
 func WriteExport(path string, force bool, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil && !force {
-		return fmt.Errorf("%s exists; with --force the export takes its place", path)
+		return fmt.Errorf("%s exists; --force overwrites it", path)
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {

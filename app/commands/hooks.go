@@ -16,7 +16,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "hooks", Args: "[NAME|open NAME]", Brief: "the hooks that run here", Help: "the hooks that run here, how each ran last, and what was left out",
+		Name: "hooks", Args: "[NAME|open NAME]", Brief: "list this folder's hooks", Help: "list the hooks that run in this folder, each hook's last run, and hooks that were skipped",
 	}, overFiles(listHooks))
 }
 
@@ -25,13 +25,13 @@ func listHooks(_ context.Context, s *Session) (*feature.FileList, error) {
 	all, left := s.Program.Options.Programs.List()
 	list := s.files("hooks", show.List{
 		Title: "Hooks", Columns: []string{"hook", "runs at", "from", "last run"},
-		Empty: "no hooks; docs/extensions.md says how to write one", Usage: "/hooks NAME says all about one",
+		Empty: "No hooks found. docs/extensions.md explains how to write one.", Usage: "/hooks NAME shows a hook's details.",
 	})
 	for _, h := range all {
 		list.Add(hookRow(h), h.Origin.File)
 	}
 	for _, p := range left {
-		list.AddLeftOut(p.File, "", "left out", p.String())
+		list.AddLeftOut(p.File, "", "skipped", p.String())
 	}
 	return list, nil
 }
@@ -55,10 +55,10 @@ func hookRow(h hooks.Listed) show.Row {
 		r.Cells[2], r.More[3] = fmt.Sprintf("%s, trusted as %s", h.Origin.Source, h.Origin.Part), h.Origin.File+", trusted as "+h.Origin.Part
 	}
 	if h.Outside {
-		r.More = append(r.More, "It runs outside the sandbox in auto mode, too (outside).")
+		r.More = append(r.More, "Runs outside the sandbox, also in auto mode (outside).")
 	}
 	if h.Passes {
-		r.More = append(r.More, "Its failures pass in this session.")
+		r.More = append(r.More, "Failures of this hook are ignored in this session.")
 	}
 	return r
 }
@@ -67,7 +67,7 @@ func hookRow(h hooks.Listed) show.Row {
 func lastRun(r hooks.Run) string {
 	switch {
 	case r.Times == 0:
-		return "has not run"
+		return "not run yet"
 	case r.Outcome == "":
 		return "running"
 	}

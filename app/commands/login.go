@@ -19,7 +19,7 @@ func init() {
 		Name: "login", Means: []string{"key", "auth", "api"}, Args: "[NAME]", Brief: "add a provider's key, or log in", Early: true,
 		Help: "save a provider's key, or log in to a profile",
 	}, onLogin)
-	add(slash.Command{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Early: true}, onLogout)
+	add(slash.Command{Name: "logout", Args: "[NAME]", Help: "delete a saved key or login", Early: true}, onLogout)
 }
 
 // onLogin lists the accounts, or logs in to the one that is named: it asks for a key, which is typed unseen, or follows a login in
@@ -33,7 +33,7 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 	case err != nil:
 		return show.Answer{}, err
 	case s.Say == nil:
-		return show.Answer{}, fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
+		return show.Answer{}, fmt.Errorf("a key can't be typed here: there is no terminal; run: buddy login %s", a.Name)
 	case a.Login.Issuer != "" && textOf(args[1:]) == arrived:
 		return browserLoggedIn(ctx, s, a)
 	case a.Login.Issuer != "":
@@ -54,7 +54,7 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 }
 
 func accountList(c config.Config) *show.List {
-	list := show.List{Title: "Add an API key or log in", Columns: []string{"provider", "name", "now"}, Usage: "/login NAME adds a provider's key, or logs in"}
+	list := show.List{Title: "Add an API key or log in", Columns: []string{"provider", "name", "now"}, Usage: "/login NAME adds a provider's key or logs in."}
 	for _, a := range account.All(c) {
 		list.Rows = append(list.Rows, show.Row{
 			ID: a.Name, Cells: []string{cmp.Or(a.Provider.Title, a.Name), a.Name, a.Short()},
@@ -72,7 +72,7 @@ func askKey(a account.Account, seen bool) show.Answer {
 		Choices: []show.Deed{{Label: "save the key", Run: []string{"login", a.Name}, Secret: true}},
 	}
 	if seen {
-		q.Lines = append([]string{"Type the key here, where nobody sees it. The one in the prompt was not saved."}, q.Lines...)
+		q.Lines = append([]string{"Type the key here, where it stays hidden. The key in the prompt was not saved."}, q.Lines...)
 	}
 	return show.Answer{Question: &q}
 }
@@ -113,7 +113,7 @@ func loggedIn(s *Session, a account.Account, text string) show.Answer {
 	case same && a.Login.Issuer == "":
 		s.Send(event.SwitchModel{Profile: now.Profile})
 	case !same:
-		text += " · /model " + a.Name + " changes to it"
+		text += " · /model " + a.Name + " switches to it"
 	}
 	return show.Say(text)
 }

@@ -42,10 +42,10 @@ func TestLogin(t *testing.T) {
 	}
 	for _, tt := range []struct{ line, secret, want string }{
 		{"login", "", "Add an API key or log in:\n"},
-		{"login nowhere", "", `nothing to log in to is called "nowhere"`},
+		{"login nowhere", "", `unknown provider or profile "nowhere"`},
 		{"login openai", "", "asks: Type or paste the key. buddy saves it in " + config.Auth().Path()},
-		{"login openai sk-seen", "", "asks: Type the key here, where nobody sees it. The one in the prompt was not saved."},
-		{"login openai", "sk-one\nsk-two", "what came is not a key alone on a line"},
+		{"login openai sk-seen", "", "asks: Type the key here, where it stays hidden. The key in the prompt was not saved."},
+		{"login openai", "sk-one\nsk-two", "a key must be a single line of text"},
 	} {
 		s.Now.Secret = tt.secret
 		if got := run(slash.Words(tt.line)...); !strings.HasPrefix(got, tt.want) || kept() != "" || sent != "" {
@@ -60,7 +60,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("%q, kept %q, sent %q", got, kept(), sent)
 	}
 	s.Setup.Problem = "" // the demo was asked for
-	if got := run("login", "openai"); !strings.HasSuffix(got, " · /model openai changes to it") || sent != "{Profile:openai Effort:}" {
+	if got := run("login", "openai"); !strings.HasSuffix(got, " · /model openai switches to it") || sent != "{Profile:openai Effort:}" {
 		t.Errorf("%q, sent %q", got, sent)
 	}
 	s.Setup.Problem = "no model could be used"
@@ -75,7 +75,7 @@ func TestLogin(t *testing.T) {
 		t.Fatalf("%+v, %v, said %q, sent %q", a, err, said, sent)
 	}
 	s.Now.Info = event.SessionCreated{API: "responses", Profile: "other"} // chosen meanwhile
-	if got := run(a.Then...); got != "work: logged in at "+server.URL+" · /model work changes to it" || sent != "" {
+	if got := run(a.Then...); got != "work: logged in at "+server.URL+" · /model work switches to it" || sent != "" {
 		t.Errorf("%q, sent %q", got, sent)
 	}
 	s.Now.Info = event.SessionCreated{API: model.Demo, Profile: model.Demo}
@@ -83,7 +83,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("%q, sent %q", got, sent)
 	}
 	s.Say = nil
-	if got := run("login", "openai"); got != "there is no terminal to ask on; run: buddy login openai" {
+	if got := run("login", "openai"); got != "a key can't be typed here: there is no terminal; run: buddy login openai" {
 		t.Errorf("%q", got)
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "model", Args: "[NAME]", Brief: "choose another model", Use: 1, Early: true, Means: []string{"switch", "provider"},
-		Help: "talk to another model; without a name, choose one from a list",
+		Name: "model", Args: "[NAME]", Brief: "switch model", Use: 1, Early: true, Means: []string{"switch", "provider"},
+		Help: "switch to another model; without a name, choose from a list",
 	}, onModels)
 }
 
@@ -39,7 +39,7 @@ func onModels(ctx context.Context, s *Session, args []string) (show.Answer, erro
 			}
 		}
 		list := modelList(local, s.answering())
-		list.Title, list.Empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and choose this again."
+		list.Title, list.Empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and try again."
 		return show.Answer{List: list}, nil
 	default:
 		if n, err := strconv.Atoi(name); err == nil && n > 0 {
@@ -61,12 +61,12 @@ func (s *Session) answering() string { return cmp.Or(s.now().Info.Profile, model
 func modelList(offers []compose.Offer, now string) *show.List {
 	list := show.List{
 		Title: "Models", Columns: []string{"name", "model", "window", "in/out per 1M", "state"},
-		Usage: "/model NAME or NUMBER changes to one of them; NAME/MODEL is another model of a name",
+		Usage: "/model NAME or NUMBER switches to a model. NAME/MODEL uses another model of the same provider.",
 	}
 	for _, o := range offers {
 		r := show.Row{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.ModelText(), o.WindowText(), o.PriceText(), strings.TrimSuffix("ready · "+o.Effort, " · ")}}
 		if o.Usable {
-			r.Deeds = []show.Deed{{Label: "talk to it", Run: []string{"model", o.Name}, Closes: true}}
+			r.Deeds = []show.Deed{{Label: "switch to it", Run: []string{"model", o.Name}, Closes: true}}
 		} else {
 			r.Cells[4], r.Line = o.LackBrief(), o.Name+": "+o.Lack()
 		}

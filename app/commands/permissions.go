@@ -18,8 +18,8 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "permissions", Args: "[list|delete ID]", Brief: "the rules that allow, ask or deny", Means: []string{"allow", "deny", "allowed-tools"},
-		Help: "the rules that apply, of this session and of your settings; deletes them",
+		Name: "permissions", Args: "[list|delete ID]", Brief: "list or delete permission rules", Means: []string{"allow", "deny", "allowed-tools"},
+		Help: "list this session's and your settings' permission rules, or delete one",
 	}, feature.Verbs("permissions", verb{Name: "list", Run: listRules}, verb{Name: "delete", Args: "ID", Run: deleteRule}))
 }
 
@@ -30,9 +30,9 @@ func listRules(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	}
 	rules, err := s.Program.Rules()
 	list := show.List{
-		Title: "Rules that apply", Columns: []string{"rule", "from"},
-		Empty: "none: the mode alone decides · s in an approval adds one for the session, [[allow]], [[ask]] and [[deny]] in your settings for all",
-		Usage: "/permissions delete N deletes one, also from its file",
+		Title: "Permission rules", Columns: []string{"rule", "from"},
+		Empty: "No rules: the permission mode decides. To add one for this session, press s in an approval; for all sessions, write [[allow]], [[ask]] or [[deny]] in your settings.",
+		Usage: "/permissions delete N deletes a rule, also from its file.",
 	}
 	for _, r := range rules {
 		place := placeOf(&s.Program.Config, r)
@@ -61,7 +61,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 	id := textOf(args)
 	i := slices.IndexFunc(rules, func(r action.Rule) bool { return ruleID(r) == id })
 	if i < 0 {
-		return show.Answer{}, fmt.Errorf("%q is not a rule that applies now (/permissions lists %d)", id, len(rules))
+		return show.Answer{}, fmt.Errorf("there is no rule %q (/permissions lists %d)", id, len(rules))
 	}
 	if rules[i].Source == action.FromSession {
 		s.Send(event.RemoveRule{Rule: rules[i]})
@@ -88,11 +88,11 @@ func ruleText(r action.Rule) string {
 func ruleFrom(r action.Rule, place string) string {
 	switch {
 	case r.Source == action.FromSession:
-		return "until the session ends"
+		return "this session"
 	case place != "":
 		return place
 	case r.Source == action.FromProject:
-		return "settings of the project"
+		return "project settings"
 	}
 	return "settings"
 }

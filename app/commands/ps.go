@@ -16,7 +16,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "ps", Means: []string{"tasks", "jobs", "running"}, Brief: "what runs and what waits", Help: "what runs and what waits; stops tasks",
+		Name: "ps", Means: []string{"tasks", "jobs", "running"}, Brief: "list running and queued work", Help: "list running tasks and queued prompts, or stop a task",
 	}, listTasks)
 }
 
@@ -31,13 +31,13 @@ func listTasks(ctx context.Context, s *Session, _ []string) (show.Answer, error)
 	work, err := ask(ctx, s, agent.WorkOf)
 	list := show.List{Title: "Running", Columns: []string{"task", "kind", "time", "state"}, Empty: "Nothing is running.", Changes: true, Numbered: true}
 	if len(work.Running) > 0 {
-		list.Usage = "/kill NUMBER stops one"
+		list.Usage = "/kill NUMBER stops a task."
 	}
 	for _, t := range work.Running {
 		list.Rows = append(list.Rows, taskRow(t, time.Now()))
 	}
 	for _, p := range work.Queued {
-		list.Rows = append(list.Rows, show.Row{ID: fmt.Sprint("prompt ", p.ID), Cells: []string{p.Text, "your prompt", "", "queued"}, Line: "It is sent when the agent has answered."})
+		list.Rows = append(list.Rows, show.Row{ID: fmt.Sprint("prompt ", p.ID), Cells: []string{p.Text, "your prompt", "", "queued"}, Line: "buddy sends it when the agent is done."})
 	}
 	return show.Answer{List: &list}, err
 }
@@ -58,7 +58,7 @@ func taskRow(t agent.RunningTask, now time.Time) show.Row {
 		Deeds: []show.Deed{{Label: "stop it", Run: []string{"kill", id}}},
 	}
 	if t.Kind == event.SubagentTask {
-		r.Deeds = append(r.Deeds, show.Deed{Label: "show what it does", Run: []string{"output", "#" + id}, Closes: true})
+		r.Deeds = append(r.Deeds, show.Deed{Label: "show its output", Run: []string{"output", "#" + id}, Closes: true})
 	}
 	if on := tools.ParsePane(t.Pane).Target; on != "" {
 		r.Cells[1] += " on " + on

@@ -13,9 +13,9 @@ import (
 func init() {
 	add(slash.Command{Name: "quit", Means: []string{"leave", "close"}, Help: "leave buddy", Early: true, Instant: true}, onQuit)
 	add(slash.Command{
-		Name: "detach", Means: []string{"leave"}, Brief: "leave; the session keeps running", Early: true, Instant: true,
-		Help:       "leave this session running and give the terminal back; buddy attach returns",
-		ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work",
+		Name: "detach", Means: []string{"leave"}, Brief: "detach; the session keeps running", Early: true, Instant: true,
+		Help:       "detach from this session and keep it running; buddy attach returns to it",
+		ScreenOnly: "a session in plain mode ends with its terminal; buddy exec --detach starts one that keeps running",
 	}, func(context.Context, *Session, []string) (show.Answer, error) {
 		return show.Answer{Leave: &show.Leave{Quit: true, Detach: true}}, nil
 	})

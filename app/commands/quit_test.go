@@ -39,7 +39,7 @@ func TestQuit(t *testing.T) {
 // Undo asks when prompts came after the one whose changes go back; where that is not known the session decides.
 func TestUndo(t *testing.T) {
 	all := []state.Border{{Seq: 1, ID: 1, Text: "fix it"}, {Seq: 5, ID: 2, Text: "write docs"}}
-	asks := "Undo?\n  1 prompt came after “fix it”, which changed files last.\n  /undo 1"
+	asks := "Undo?\n  The last prompt that changed files is “fix it”. You sent 1 prompt after it.\n  /undo 1"
 	for _, tt := range []struct {
 		line   string
 		change undo.Change
@@ -47,14 +47,14 @@ func TestUndo(t *testing.T) {
 		want   string
 	}{
 		{"undo", undo.Change{Prompt: 2, Files: 1, Added: 1}, nil, "{Steps:0 Force:false}"},
-		{"undo", undo.Change{Prompt: 1, Files: 2, Added: 3, Removed: 1, Later: 1}, nil, asks + "  take back what it changed: 2 files +3 −1"},
+		{"undo", undo.Change{Prompt: 1, Files: 2, Added: 3, Removed: 1, Later: 1}, nil, asks + "  undo its changes: 2 files +3 −1"},
 		{"undo", undo.Change{Prompt: 1, Files: 2}, nil, "{Steps:0 Force:false}"}, // those that came after it were taken back
-		{"undo --force", undo.Change{Prompt: 1, Files: 1, Later: 1}, nil, asks + " --force  take back what it changed: 1 file +0 −0"},
+		{"undo --force", undo.Change{Prompt: 1, Files: 1, Later: 1}, nil, asks + " --force  undo its changes: 1 file +0 −0"},
 		{"undo", undo.Change{Prompt: 1, Files: 1, Later: 1}, errors.New("web is away"), "{Steps:0 Force:false}"},
 		{"undo", undo.Change{Prompt: 9, Files: 1}, nil, "{Steps:0 Force:false}"},
 		{"undo 2 --force", undo.Change{Prompt: 1, Files: 1}, nil, "{Steps:2 Force:true}"},
-		{"undo all", undo.Change{}, nil, `"all" is not known (have: how many prompts go back, and --force)`},
-		{"undo 0", undo.Change{}, nil, `"0" is not known (have: how many prompts go back, and --force)`},
+		{"undo all", undo.Change{}, nil, `unknown argument "all" (have: a number of prompts, and --force)`},
+		{"undo 0", undo.Change{}, nil, `unknown argument "0" (have: a number of prompts, and --force)`},
 	} {
 		sent := ""
 		a, err := Run(t.Context(), &Session{

@@ -21,9 +21,9 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "rewind", Args: "[N [conversation|files|both] [--force]]", Brief: "go back to before a prompt", Early: true,
+		Name: "rewind", Args: "[N [conversation|files|both] [--force]]", Brief: "rewind to before a prompt", Early: true,
 		Means: []string{"checkpoint", "back", "restore"},
-		Help:  "go back to before the N-th last prompt: the conversation, the files that the agent edited since, or both; without N, choose from a list; /redo undoes it",
+		Help:  "rewind to before the N-th last prompt: the conversation, the files the agent edited since, or both; without N, choose from a list; /redo undoes it",
 	}, onRewind)
 }
 
@@ -45,7 +45,7 @@ func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error)
 	all := s.Now.Prompts
 	switch word := textOf(args); {
 	case len(all) == 0 && (word == "" || word == compared):
-		return show.Answer{}, errors.New("there is no prompt to go back to yet")
+		return show.Answer{}, errors.New("there is no prompt to rewind to yet")
 	case word == "":
 		list := promptList(all, func(int) string { return "…" })
 		list.Rest = []string{"rewind", compared}
@@ -73,22 +73,22 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 		case isSeq: // of a list, which may be older than the last prompt
 			i := slices.IndexFunc(all, func(b state.Border) bool { return strconv.FormatUint(b.Seq, 10) == seq })
 			if i < 0 {
-				return to, "", false, errors.New("that prompt is gone; /rewind lists those that there are")
+				return to, "", false, errors.New("that prompt no longer exists; /rewind lists the prompts")
 			}
 			to = all[i]
 		default:
 			back, err := strconv.Atoi(word)
 			switch {
 			case err != nil || back < 1:
-				return to, "", false, fmt.Errorf("%q is not known (have: how many prompts back, conversation, files, both and --force)", word)
+				return to, "", false, fmt.Errorf("unknown argument %q (have: a number of prompts, conversation, files, both and --force)", word)
 			case back > len(all):
-				return to, "", false, fmt.Errorf("there are %s to go back to", texts.Plural(len(all), "prompt"))
+				return to, "", false, fmt.Errorf("you can rewind at most %s", texts.Plural(len(all), "prompt"))
 			}
 			to = all[len(all)-back]
 		}
 	}
 	if to.Seq == 0 {
-		return to, "", false, errors.New("/rewind needs how many prompts to go back; /rewind alone lists them")
+		return to, "", false, errors.New("/rewind needs a number of prompts; without arguments, /rewind lists the prompts")
 	}
 	return to, what, force, nil
 }
@@ -104,7 +104,7 @@ func comparedPrompts(s *Session, all []state.Border) *show.List {
 	}
 	if err != nil {
 		list := promptList(all, func(int) string { return "?" })
-		list.Note = "files were not compared: " + err.Error()
+		list.Note = "File changes are unknown: " + err.Error()
 		return list
 	}
 	return promptList(all, func(prompt int) string { return changedText(changes, prompt) })
@@ -113,8 +113,8 @@ func comparedPrompts(s *Session, all []state.Border) *show.List {
 // promptList lists the prompts that one can go back to before, the newest first, each with those that go back with it.
 func promptList(all []state.Border, changed func(prompt int) string) *show.List {
 	list := show.List{
-		Title: "Go back to before", Columns: []string{"prompt", "asked", "changed since"}, Note: uncovered, Most: 20,
-		Usage: "/rewind N goes back to before a prompt, /rewind N conversation or files to a part of it",
+		Title: "Rewind to before", Columns: []string{"prompt", "asked", "file changes since"}, Note: uncovered, Most: 20,
+		Usage: "/rewind N rewinds conversation and files. /rewind N conversation or /rewind N files rewinds only that.",
 	}
 	for i, b := range slices.Backward(all) {
 		list.Rows = append(list.Rows, promptRow(b, i, len(all)-i, changed(b.ID)))
@@ -125,10 +125,10 @@ func promptList(all []state.Border, changed func(prompt int) string) *show.List 
 // promptRow is a prompt with its index among those that one can go back to and how many prompts back it is.
 func promptRow(b state.Border, i, back int, changed string) show.Row {
 	text := texts.Clip(b.Words(), 100)
-	r := show.Row{ID: strconv.Itoa(back), Title: "Go back to before “" + markup.Shorten(b.Words(), 40) + "”"}
+	r := show.Row{ID: strconv.Itoa(back), Title: "Rewind to before “" + markup.Shorten(b.Words(), 40) + "”"}
 	for _, j := range b.Joined {
 		text += " ↳ " + texts.Clip(j.Words(), 100)
-		r.More = append(r.More, "“"+markup.Shorten(j.Words(), 40)+"” was sent while this ran and goes back with it.")
+		r.More = append(r.More, "“"+markup.Shorten(j.Words(), 40)+"” was sent while this prompt ran. It is rewound too.")
 	}
 	r.More = append(r.More, uncovered)
 	r.Cells = []string{text, texts.Age(time.Since(time.UnixMilli(b.Time))), changed}
@@ -139,7 +139,7 @@ func promptRow(b state.Border, i, back int, changed string) show.Row {
 	do("conversation and files ("+changed+")", "rewind", at, backBoth)
 	do("conversation", "rewind", at, backConversation)
 	do("files ("+changed+")", "rewind", at, backFiles)
-	const fork = "fork: continue before it in a copy; this session keeps everything"
+	const fork = "fork: continue from there in a copy; this session stays as it is"
 	if i == 0 { // nothing is before it
 		do(fork, "session", "new")
 	} else {
@@ -159,5 +159,5 @@ func changedText(changes []undo.Change, prompt int) string {
 			break
 		}
 	}
-	return "no file"
+	return "no file changes"
 }

@@ -20,11 +20,11 @@ func TestRewind(t *testing.T) {
 		"1 files --force": fmt.Sprintf("%+v", event.Rewind{ToSeq: 5, Files: true, Force: true}),
 		"1  conversation": fmt.Sprintf("%+v", event.Rewind{ToSeq: 5, Conversation: true}),
 		"@1 both":         fmt.Sprintf("%+v", event.Rewind{ToSeq: 1, Conversation: true, Files: true}),
-		"@2":              "that prompt is gone",
-		"3":               "there are 2 prompts to go back to",
-		"0":               `"0" is not known`,
-		"everything":      `"everything" is not known`,
-		"files":           "/rewind needs how many prompts to go back",
+		"@2":              "that prompt no longer exists",
+		"3":               "you can rewind at most 2 prompts",
+		"0":               `unknown argument "0"`,
+		"everything":      `unknown argument "everything"`,
+		"files":           "/rewind needs a number of prompts",
 	} {
 		got := ""
 		s := &Session{Now: &slash.Now{Prompts: all}, Send: func(c event.Command) { got = fmt.Sprintf("%+v", c) }}

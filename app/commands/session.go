@@ -23,7 +23,7 @@ func init() {
 	add(slash.Command{
 		Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Brief: "resume, fork, rename or search sessions", Early: true, Use: 2,
 		Means: []string{"fork", "branch", "history", "continue", "sessions"},
-		Help:  "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list",
+		Help:  "resume, fork, rename, delete, export or search this folder's sessions; without a verb, choose from a list",
 	}, feature.Verbs(
 		"session",
 		verb{Name: "list", Run: listSessions},
@@ -39,8 +39,8 @@ func init() {
 		Help: "start a new conversation; this one stays saved",
 	}, newSession)
 	add(slash.Command{
-		Name: "export", Args: "[md|html|json] [FILE] [--force]", Brief: "write this session into a file", Early: true, Means: []string{"share", "save"},
-		Help: "write this session into a file for others to read; --force replaces an existing file",
+		Name: "export", Args: "[md|html|json] [FILE] [--force]", Brief: "export this session to a file", Early: true, Means: []string{"share", "save"},
+		Help: "export this session to a file for others to read; --force replaces an existing file",
 	}, exportThis)
 }
 
@@ -56,7 +56,7 @@ func listSessions(_ context.Context, s *Session, _ []string) (show.Answer, error
 	slices.SortStableFunc(entries, func(a, b sessions.Entry) int { return cmp.Compare(a.Header.By, b.Header.By) })
 	list := show.List{
 		Title: fmt.Sprintf("Sessions of this folder (%d)", len(entries)), Columns: []string{"title", "used"},
-		Empty: "no session of this folder is saved yet; the first prompt makes one", Usage: "/session resume N opens one of them",
+		Empty: "No saved sessions in this folder yet. Your first prompt creates one.", Usage: "/session resume N opens a session.",
 	}
 	for _, e := range entries[:min(len(entries), maxListed)] {
 		list.Rows = append(list.Rows, show.Row{
@@ -75,7 +75,7 @@ func newSession(context.Context, *Session, []string) (show.Answer, error) {
 func resumeSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	found, err := s.Setup.FindHere(textOf(args))
 	if err == nil && found == s.Setup.ID {
-		err = fmt.Errorf("%s is this session", found)
+		err = fmt.Errorf("%s is the current session", found)
 	}
 	return show.Answer{Leave: &show.Leave{Session: found}}, err
 }
@@ -84,9 +84,9 @@ func renameSession(_ context.Context, s *Session, args []string) (show.Answer, e
 	title := textOf(args)
 	s.Send(event.Rename{Title: title})
 	if title == "" {
-		return show.Say("this session has the title of its first prompt again"), nil
+		return show.Say("title removed: the first prompt is the title again"), nil
 	}
-	return show.Say("this session is now called: " + title), nil
+	return show.Say("session renamed: " + title), nil
 }
 
 // forkSession continues in a copy of the session up to an exchange, by default the last that has ended.
@@ -95,11 +95,11 @@ func forkSession(_ context.Context, s *Session, args []string) (show.Answer, err
 	if len(args) > 0 {
 		var err error
 		if n, err = strconv.Atoi(strings.TrimPrefix(textOf(args), "#")); err != nil || n < 1 {
-			return show.Answer{}, fmt.Errorf("%q is not the number of an exchange (the first is 1; buddy sessions show lists them)", textOf(args))
+			return show.Answer{}, fmt.Errorf("%q is not an exchange's number (the first is 1; buddy sessions show lists them)", textOf(args))
 		}
 	}
 	if s.Setup.Current() == "" {
-		return show.Answer{}, errors.New("nothing of this session is saved yet; the first prompt does that")
+		return show.Answer{}, errors.New("this session isn't saved yet: send a first prompt")
 	}
 	id, _, err := s.Setup.Store.Fork(s.Setup.ID, n)
 	return show.Answer{Leave: &show.Leave{Session: id}}, compose.TrustFirst(s.Setup.ID, err)
@@ -128,13 +128,13 @@ func searchSessions(ctx context.Context, s *Session, args []string) (show.Answer
 	})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		lines = append(lines, fmt.Sprintf("stopped after %s", searchTime))
+		lines = append(lines, fmt.Sprintf("search stopped after %s", searchTime))
 	case err != nil:
 		return show.Answer{}, err
 	case n == 0:
-		return show.Say(fmt.Sprintf("%q is in no session of this folder", text)), nil
+		return show.Say(fmt.Sprintf("no session of this folder contains %q", text)), nil
 	case n > maxHits:
-		lines = append(lines, "there are more; buddy sessions search shows all")
+		lines = append(lines, "more matches exist; buddy sessions search shows all")
 	}
 	return show.Say(strings.Join(lines, "\n")), nil
 }
@@ -157,7 +157,7 @@ func exportWish(words []string) (as sessions.ExportFormat, file string, force bo
 	file = textOf(words)
 	i := strings.LastIndexByte(file, '.')
 	if i < 0 {
-		return "", "", false, fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", words[0])
+		return "", "", false, fmt.Errorf("unknown argument %q (have: md, html, json, or a file such as session.md)", words[0])
 	}
 	if f := sessions.ExportFormat(file[i+1:]); slices.Contains(sessions.ExportFormats, f) {
 		as = f
@@ -181,5 +181,5 @@ func exportSession(_ context.Context, s *Session, args []string) (show.Answer, e
 
 func exported(s *Session, id string, as sessions.ExportFormat, file string, force bool) (show.Answer, error) {
 	path, err := export(s.Setup, id, as, file, force)
-	return show.Say("written: " + path + " (keys and what looks like one are taken out; read it before you share it)"), err
+	return show.Say("exported to " + path + " (texts that look like keys are removed; read the file before you share it)"), err
 }

@@ -10,12 +10,12 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "status", Means: []string{"info", "session"}, Brief: "model, permissions and what was used", Use: 7,
-		Help: "the model, what may run, and what this session used; the first tab of a dialog with /context and /config",
+		Name: "status", Means: []string{"info", "session"}, Brief: "show model, permissions and usage", Use: 7,
+		Help: "show the model, permissions and this session's usage; a dialog with tabs for /context and /config",
 	}, report("Status", agent.Status))
 	add(slash.Command{
-		Name: "context", Means: []string{"tokens", "cost", "usage", "window"}, Brief: "how full the model's context is",
-		Help: "how full the model's context is: its parts, what is largest, what was spent",
+		Name: "context", Means: []string{"tokens", "cost", "usage", "window"}, Brief: "show how full the context is",
+		Help: "show how full the model's context is, its parts, the largest items and the cost",
 	}, report("Context", agent.ContextUse))
 }
 

@@ -11,8 +11,8 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "style", Args: "[NAME]", Brief: "how answers are written", Early: true, CLI: "buddy style --json", Means: []string{"output-style", "tone", "verbose"},
-		Help: "how answers are written, from the next session on; without a name, lists the styles",
+		Name: "style", Args: "[NAME]", Brief: "choose how answers are written", Early: true, CLI: "buddy style --json", Means: []string{"output-style", "tone", "verbose"},
+		Help: "choose how answers are written, starting with the next session; without a name, list the styles",
 	}, onStyles)
 }
 
@@ -24,8 +24,8 @@ func onStyles(_ context.Context, s *Session, args []string) (show.Answer, error)
 	}
 	all, problems, err := s.Setup.Styles()
 	list := show.List{
-		Title: "Styles of answers", Columns: []string{"name", "from", "what it is"},
-		Usage: "/style NAME keeps one in your settings, for the next session or /clear",
+		Title: "Answer styles", Columns: []string{"name", "from", "description"},
+		Usage: "/style NAME saves a style in your settings; it applies after /clear and in new sessions.",
 	}
 	now := s.Setup.Config.Agent.Style
 	for _, one := range all {

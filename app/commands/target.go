@@ -22,7 +22,7 @@ import (
 func init() {
 	add(slash.Command{
 		Name: "target", Args: "[NAME]", Brief: "work on another machine or container", Means: []string{"host", "ssh", "container", "docker", "remote"},
-		Help: "work on another target; without a name, choose one from a list that says which can be reached",
+		Help: "switch to another target; without a name, choose from a list that shows which targets can be reached",
 	}, onTargets)
 }
 
@@ -37,7 +37,7 @@ func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error
 	all := set.Targets()
 	switch i := slices.IndexFunc(all, func(t *target.Target) bool { return t.Name == name }); {
 	case i >= 0 && len(all) > 1 && name == set.Current():
-		return show.Say(slash.PlaceName(name) + " is current already"), nil
+		return show.Say(slash.PlaceName(name) + " is already the current target"), nil
 	case i >= 0:
 		s.Send(event.SwitchTarget{Name: name})
 		return show.Answer{}, nil
@@ -53,7 +53,7 @@ func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error
 func targetList(set *target.Set, ask bool) *show.List {
 	list := show.List{
 		Title: "Targets", Columns: []string{"name", "state", "kind", "address", "folder", "attach"},
-		Usage: "/target NAME makes another the one for calls that name none",
+		Usage: "/target NAME switches to a target: calls that name no target run there.",
 	}
 	all := set.Targets()
 	list.Rows = make([]show.Row, len(all))
@@ -65,7 +65,7 @@ func targetList(set *target.Set, ask bool) *show.List {
 }
 
 // asking is the state of a target that has not been asked yet.
-const asking = "asking …"
+const asking = "checking …"
 
 // targetRow describes a target. What is dangerous to mistake stands next to the name, which always shows.
 func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
@@ -94,7 +94,7 @@ func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, a
 			why = awayBecause(err)
 			return "away: " + why, why, "", ""
 		}
-		return "not yet connected", "", "", ""
+		return "not connected yet", "", "", ""
 	}
 	if one.Panes.Pane() != "" {
 		attach = one.Panes.AttachLine()
@@ -126,7 +126,7 @@ func onlyTarget(set *target.Set, t *target.Target) string {
 	if attach != "" {
 		return text + " · attach: " + attach
 	}
-	return text + " · [targets.NAME] in your settings adds others"
+	return text + " · add others with [targets.NAME] in your settings"
 }
 
 func milliseconds(d time.Duration) string {

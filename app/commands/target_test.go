@@ -26,7 +26,7 @@ func TestTargetList(t *testing.T) {
 	}
 	for i, want := range []show.Row{
 		{ID: "local", Cells: []string{"local", "connected"}},
-		{ID: "web", Cells: []string{"web · production", "not yet connected"}, Mark: true},
+		{ID: "web", Cells: []string{"web · production", "not connected yet"}, Mark: true},
 		{ID: "box", Cells: []string{"box", "away: there is no such container"}, Line: "box: there is no such container"},
 	} {
 		r := list.Rows[i]

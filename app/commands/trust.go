@@ -15,8 +15,8 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "trust", Args: "[ID|all|forget ID]", Brief: "trust what came with this folder", Early: true,
-		Help: "what came with this folder and runs or grants something: hooks, servers, settings; choose what to trust",
+		Name: "trust", Args: "[ID|all|forget ID]", Brief: "review and trust this project's files", Early: true,
+		Help: "review and trust this project's hooks, servers and settings",
 	}, onTrust)
 }
 
@@ -31,7 +31,7 @@ func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) 
 	case verb == "diff":
 		return trustDiff(s, args[1:])
 	case verb == "apply" && busy != nil:
-		return show.Say("what you decided applies when the session begins again: " + busy.Error()), nil
+		return show.Say("your decisions apply when the session restarts: " + busy.Error()), nil
 	case busy != nil:
 		return show.Answer{}, busy
 	case verb == "apply":
@@ -109,13 +109,13 @@ func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {
 		case id == "all": // plain mode puts the ids of what it has shown in its place
 			return nil, errors.New("look at the list first: /trust")
 		case i < 0:
-			return nil, fmt.Errorf("%q is not in the list, or changed while you looked at it: /trust shows the list", id)
+			return nil, fmt.Errorf("%q is not in the list, or it changed after you opened the list; run /trust again", id)
 		default:
 			chosen = append(chosen, all[i])
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, errors.New("say which: a number of the list, or all")
+		return nil, errors.New("/trust needs a number of the list, or all")
 	}
 	return chosen, nil
 }
@@ -128,17 +128,17 @@ func waiting(all []project.Item) []project.Item {
 // trustList lists items, after a row for all that wait.
 func trustList(setup *compose.Setup, all []project.Item) *show.List {
 	list := show.List{
-		Title: "What this project runs and grants", Columns: []string{"what", "runs", "state"}, Done: []string{"trust", "apply"},
-		Usage: "/trust N or /trust all trusts them as they are shown here, /trust forget N ends it",
+		Title: "This project's hooks, servers and settings", Columns: []string{"what", "runs", "state"}, Done: []string{"trust", "apply"},
+		Usage: "/trust N trusts an item as shown here, /trust all trusts all of them. /trust forget N removes the trust.",
 	}
 	if some := waiting(all); len(some) > 1 {
-		r := show.Row{ID: "all", Cells: []string{fmt.Sprintf("all %d that wait", len(some)), "", ""}, Title: fmt.Sprintf("Trust these %d?", len(some)), Whole: true}
+		r := show.Row{ID: "all", Cells: []string{fmt.Sprintf("all %d untrusted", len(some)), "", ""}, Title: fmt.Sprintf("Trust these %d?", len(some)), Whole: true}
 		run := []string{"trust", "set"}
 		for _, i := range some {
 			r.More = append(append(r.More, i.Lines...), "")
 			run = append(run, trustID(i))
 		}
-		r.Deeds = []show.Deed{{Label: "trust all of them", Run: run}}
+		r.Deeds = []show.Deed{{Label: "trust all", Run: run}}
 		list.Rows = append(list.Rows, r)
 	}
 	for _, i := range all {
@@ -158,11 +158,11 @@ func trustRow(setup *compose.Setup, i project.Item) show.Row {
 		r.Title = i.Title() + " can't be trusted"
 	case project.Trusted:
 		r.Title = i.Title() + " is trusted"
-		do("no longer trust it", "unset")
+		do("stop trusting it", "unset")
 	case project.Changed:
 		r.Title, r.Whole = i.Title()+" changed since you trusted it", true
-		do("trust it as it is now", "set")
-		do("show what changed", "diff")
+		do("trust the current version", "set")
+		do("show the changes", "diff")
 		if diff, err := setup.Project().PartDiff(i); err == nil && diff != "" {
 			r.More = append(slices.Clone(r.More), strings.Split(strings.TrimSpace(diff), "\n")...)
 		}

@@ -39,7 +39,7 @@ func TestTrust(t *testing.T) {
 		return a.List
 	}
 	first := list()
-	if len(first.Rows) != 3 || first.Rows[0].Cells[0] != "all 2 that wait" {
+	if len(first.Rows) != 3 || first.Rows[0].Cells[0] != "all 2 untrusted" {
 		t.Fatalf("%+v", first.Rows)
 	}
 	if text := (show.Answer{List: first}).String(); !strings.Contains(text, "runs: sh x.sh") {
@@ -67,7 +67,7 @@ func TestTrust(t *testing.T) {
 	if a, err := Run(t.Context(), s, stop.Deeds[0].Run...); err != nil || a.Leave != nil {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if stop = row(list(), "hook Stop"); stop.Cells[2] != "trusted" || !stop.Mark || stop.Deeds[0].Label != "no longer trust it" {
+	if stop = row(list(), "hook Stop"); stop.Cells[2] != "trusted" || !stop.Mark || stop.Deeds[0].Label != "stop trusting it" {
 		t.Errorf("%+v", stop)
 	}
 	write("touch worse")

@@ -17,8 +17,8 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "undo", Means: []string{"revert"}, Use: 9, Args: "[N] [--force]", Brief: "take back the last changes of files", Early: true,
-		Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did",
+		Name: "undo", Means: []string{"revert"}, Use: 9, Args: "[N] [--force]", Brief: "undo the last file changes", Early: true,
+		Help: "undo the file changes of the last prompt, subagents' included, or of the last N prompts that changed files; changes made by commands stay",
 	}, onUndo)
 }
 
@@ -47,7 +47,7 @@ func undoArgs(args []string) (set event.Undo, err error) {
 		case word == "--force":
 			set.Force = true
 		case bad != nil || n < 1:
-			return set, fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
+			return set, fmt.Errorf("unknown argument %q (have: a number of prompts, and --force)", word)
 		default:
 			set.Steps = n
 		}
@@ -72,7 +72,7 @@ func askUndo(b state.Border, changes []undo.Change, force bool) show.Answer {
 	}
 	return show.Answer{Question: &show.Question{
 		Title:   "Undo?",
-		Lines:   []string{fmt.Sprintf("%s came after “%s”, which changed files last.", texts.Plural(changes[len(changes)-1].Later, "prompt"), markup.Shorten(b.Words(), 40))},
-		Choices: []show.Deed{{Label: "take back what it changed: " + changedText(changes, b.ID), Run: run}},
+		Lines:   []string{fmt.Sprintf("The last prompt that changed files is “%[2]s”. You sent %[1]s after it.", texts.Plural(changes[len(changes)-1].Later, "prompt"), markup.Shorten(b.Words(), 40))},
+		Choices: []show.Deed{{Label: "undo its changes: " + changedText(changes, b.ID), Run: run}},
 	}}
 }

@@ -20,7 +20,7 @@ import (
 func init() {
 	add(slash.Command{
 		Name: "workflow", Means: []string{"recipe"}, Args: "[NAME [INPUT=VALUE]...|show NAME|open NAME|runs|resume [RUN]|cancel [RUN]|save NAME]", Brief: "run a workflow",
-		Help:   "run a workflow, a file of steps and gates; lists the runs of this session, continues one that was cut off, gives one up; makes a workflow of the last exchange; alone, which workflows there are",
+		Help:   "run a workflow (a file of steps and gates); list, continue or cancel this session's runs; turn the last exchange into a workflow; without arguments, list the workflows",
 		Events: slash.One(slash.Workflow), Complete: slash.WorkflowWords,
 	}, onWorkflows)
 }
@@ -49,8 +49,8 @@ func listWorkflows(ctx context.Context, s *Session) (*feature.FileList, error) {
 
 func workflowList(s *Session, found compose.Workflows, runs []running.Summary) *feature.FileList {
 	list := s.files("workflow", show.List{
-		Title: "Workflows", Columns: []string{"name", "needs", "from", "what it does"}, Empty: "there are no workflows here",
-		Usage: "/workflow NAME INPUT=VALUE... runs one, /workflow show NAME says all about one, /workflow runs lists the runs of this session",
+		Title: "Workflows", Columns: []string{"name", "needs", "from", "description"}, Empty: "No workflows found.",
+		Usage: "/workflow NAME INPUT=VALUE... runs a workflow. /workflow show NAME shows its details. /workflow runs lists this session's runs.",
 	})
 	for _, r := range slices.Backward(runs) {
 		if row := runRow(r); r.Parent == 0 && r.State == event.WorkflowPaused {
@@ -69,7 +69,7 @@ func workflowList(s *Session, found compose.Workflows, runs []running.Summary) *
 // workflowRow is a workflow in the list. The person types the inputs for a run.
 func workflowRow(w *workflow.Workflow) show.Row {
 	var needs []string
-	run := show.Deed{Label: "run it", Run: []string{"workflow", "run", w.Name}, Closes: true}
+	run := show.Deed{Label: "run", Run: []string{"workflow", "run", w.Name}, Closes: true}
 	for _, in := range w.Inputs {
 		if in.Required() {
 			needs = append(needs, in.Name)
@@ -85,7 +85,7 @@ func workflowRow(w *workflow.Workflow) show.Row {
 
 // RunList lists runs of workflows, the newest first.
 func RunList(runs []running.Summary) *show.List {
-	list := show.List{Title: "Runs of workflows", Columns: []string{"workflow", "run", "state", "started"}, Empty: "no workflow was run in this session", Changes: true, Numbered: true}
+	list := show.List{Title: "Workflow runs", Columns: []string{"workflow", "run", "state", "started"}, Empty: "No workflow has run in this session.", Changes: true, Numbered: true}
 	for _, r := range slices.Backward(runs) {
 		list.Rows = append(list.Rows, runRow(r))
 	}
@@ -104,6 +104,6 @@ func runRow(r running.Summary) show.Row {
 	if r.State == event.WorkflowPaused {
 		row.Deeds = append(row.Deeds, show.Deed{Label: "continue it", Run: []string{"workflow", "resume", id}, Closes: true})
 	}
-	row.Deeds = append(row.Deeds, show.Deed{Label: "give it up", Run: []string{"workflow", "cancel", id}})
+	row.Deeds = append(row.Deeds, show.Deed{Label: "cancel", Run: []string{"workflow", "cancel", id}})
 	return row
 }

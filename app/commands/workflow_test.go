@@ -56,7 +56,7 @@ func TestWorkflowLists(t *testing.T) {
 	if list.Rows[0].ID != "resume 1" || textOf(run.Run) != "workflow run deploy" || !run.Typed || run.Edit != "version=" || list.Rows[1].Line != "/workflow deploy version=… [service=app]" {
 		t.Errorf("%+v", list.Rows)
 	}
-	want = `Runs of workflows:
+	want = `Workflow runs:
    look    4  running                            2026-11-30 09:00
    other   3  paused                             2026-11-30 09:00
    deploy  2  completed                          2026-11-30 09:00

@@ -72,7 +72,7 @@ func (a agentFiles) read(ctx context.Context) (subagents.Set, error) {
 			continue
 		}
 		if set.Agents[i].Model = ""; def.Model != subagent.SmallModel {
-			left = append(left, extensions.Problem{Kind: extensions.Agent, File: def.File, Used: true, Reason: fmt.Sprintf("model: there is no usable profile %q, so it has the model of its caller", def.Model)})
+			left = append(left, extensions.Problem{Kind: extensions.Agent, File: def.File, Used: true, Reason: fmt.Sprintf("model: profile %q can't be used, so the subagent uses its caller's model", def.Model)})
 		}
 	}
 	set.Problems = append(problems, left...)

@@ -76,7 +76,7 @@ func overridden(f *Options, key string) string {
 	if err != nil || v.Source == config.Default || OwnSetting(f, v) {
 		return ""
 	}
-	return fmt.Sprintf("saved, but %s comes from %s now", v.Key, v.Source)
+	return fmt.Sprintf("saved, but %s is currently set by %s", v.Key, v.Source)
 }
 
 // OwnSetting reports whether a setting stands in the person's file.
@@ -95,7 +95,7 @@ type Settings struct {
 func SettingsOf(f *Options) (Settings, error) {
 	c, index, notices, err := LoadConfig(f)
 	if err != nil {
-		return Settings{}, exit.Error{Code: exit.BadUsage, Text: err.Error() + "; buddy config check finds all mistakes"}
+		return Settings{}, exit.Error{Code: exit.BadUsage, Text: err.Error() + "; buddy config check finds all errors"}
 	}
 	if f.Theme != "" {
 		c.UI.Theme, index["ui.theme"] = f.Theme, "--theme"
@@ -107,7 +107,7 @@ func SettingsOf(f *Options) (Settings, error) {
 func SettingsFile(f *Options) (string, error) {
 	path := config.UserFile(f.Config)
 	if path == "" {
-		return "", errors.New("no home is known: name a file with --config")
+		return "", errors.New("the home folder is unknown: name a file with --config")
 	}
 	path, err := filepath.Abs(path)
 	if err == nil {

@@ -218,7 +218,7 @@ func (p *Program) modelOf(name, effort string) (model.Model, error) {
 	}
 	profile, ok := p.Config.Lookup(name)
 	if !ok {
-		return nil, fmt.Errorf("unknown model %q (have: %s; /model lists them all)", name, strings.Join(p.profiles(), ", "))
+		return nil, fmt.Errorf("unknown model %q (have: %s; /model lists all models)", name, strings.Join(p.profiles(), ", "))
 	}
 	if problem := profile.Problem(); problem != "" && profile.Bundled() {
 		return nil, errors.New(problem)
@@ -250,7 +250,7 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 			header.By = sessions.Exec
 		}
 		if err := sessions.KeyProblem(p.Store); err != nil {
-			p.note("only this run of buddy can continue the session, because " + err.Error())
+			p.note("the session can't be resumed later, because " + err.Error())
 		}
 		p.Journal = &journal{create: func() (*sessions.Journal, error) { return p.Store.Create(header) }}
 		return nil
@@ -268,7 +268,7 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 	if f.Dir != "" {
 		dir = f.Dir
 	} else if here, err := os.Getwd(); err == nil && p.Dest.Name == slash.ThisMachine && gone(dir) {
-		p.note(fmt.Sprintf("the folder of this session, %s, is gone: it continues in %s", dir, here))
+		p.note(fmt.Sprintf("this session's folder %s no longer exists: the session continues in %s", dir, here))
 		dir = here
 	}
 	if err := p.look(dir); err != nil {

@@ -42,9 +42,9 @@ func NewDestination(f *Options) (*Destination, error) {
 	case len(f.Targets) > 0:
 		return namedTarget(f)
 	case f.SSH != "" && f.Container != "":
-		return nil, exit.Usage("--ssh and --container exclude each other: commands run in one place")
+		return nil, exit.Usage("--ssh and --container can't be combined")
 	case f.SSHConfig != "" && f.SSH == "":
-		return nil, exit.Usage("--ssh-config is of use with --ssh only")
+		return nil, exit.Usage("--ssh-config needs --ssh")
 	case f.SSH != "":
 		t.Host, err = host.SSH(host.SSHOptions{Dest: f.SSH, ConfigFile: f.SSHConfig})
 	case f.Container != "":
@@ -101,7 +101,7 @@ func checkUseful(target string, c config.Config) error {
 	if toolset.NeedsTarget(toolset.Expand(c.Tools.Off)) {
 		return nil
 	}
-	return exit.Usage("%s: there is nothing to do there: [tools] off has all commands, panes and files; leave the target out, or switch some on", target)
+	return exit.Usage("%s: the model can do nothing there: [tools] off has all tools for commands, panes and files; remove the target or turn some tools on", target)
 }
 
 func unknownTarget(name string, c config.Config) error {
@@ -213,7 +213,7 @@ func (d *Destination) needTmux(f *Options, env target.Environment) error {
 		return nil
 	}
 	if err := tmux.Usable(env.Tmux); err != nil {
-		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("%s: %v; install it there, or leave out --tmux to run commands without a pane", d.Name, err)}
+		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("%s: %v; install it there, or omit --tmux to run commands without a pane", d.Name, err)}
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func awayWarning(t *target.Target) event.Event {
 	if t.Away == nil {
 		return nil
 	}
-	next := "the next command tries again"
+	next := "your next command tries again"
 	if t.Away.Next != "" {
 		next = t.Away.Next + "; " + next
 	}

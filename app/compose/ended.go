@@ -27,7 +27,7 @@ func (p *Program) Desert(said io.Writer) {
 		_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
 	}
 	if stored {
-		_, _ = fmt.Fprintln(said, "buddy: stopped from outside; to continue the session: "+markup.Plain(p.again()))
+		_, _ = fmt.Fprintln(said, "buddy: stopped by a signal; to continue the session: "+markup.Plain(p.again()))
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		p.limits = append(p.limits, "no hook runs: "+err.Error())
+		p.limits = append(p.limits, "hooks are off: "+err.Error())
 		return nil
 	}
 	if p.Target == slash.ThisMachine {
@@ -48,7 +48,7 @@ func sayHookProblems(s *Setup, f *project.Hooks, cwd string) {
 		}
 	}
 	for _, problem := range f.Problems {
-		switch text := "hook left out: " + problem.String(); {
+		switch text := "hook skipped: " + problem.String(); {
 		case problem.Guard:
 			s.limits = append(s.limits, text)
 		case !problem.Quiet:

@@ -30,7 +30,7 @@ func serverHere(f *Options, name string) (mcp.Server, error) {
 	}
 	i := slices.IndexFunc(all, func(one mcp.Server) bool { return one.Name == name })
 	if i < 0 {
-		return mcp.Server{}, fmt.Errorf("there is no MCP server %q; buddy mcp list lists them", name)
+		return mcp.Server{}, fmt.Errorf("there is no MCP server %q; buddy mcp list shows the servers", name)
 	}
 	if all[i].Problem != "" {
 		return mcp.Server{}, fmt.Errorf("%q: %s", name, all[i].Problem)
@@ -49,7 +49,7 @@ func TryServers(ctx context.Context, f *Options, name string) ([]mcp.Status, err
 		all = slices.DeleteFunc(all, func(one mcp.Server) bool { return one.Name != name })
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no such MCP server; buddy mcp list lists them")
+		return nil, errors.New("there is no MCP server with this name; buddy mcp list shows the servers")
 	}
 	return tryServers(ctx, all), nil
 }

@@ -25,7 +25,7 @@ func (p *Program) serversElsewhere() ([]mcp.Status, error) {
 	defer cancel()
 	there, err := project.Elsewhere(ctx, p.files.There, p.Target)
 	if err != nil {
-		err = fmt.Errorf("the MCP servers of the project on %s are not known: %w", p.Target, err)
+		err = fmt.Errorf("the project's MCP servers on %s can't be read: %w", p.Target, err)
 	}
 	return there, err
 }

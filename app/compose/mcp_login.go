@@ -33,7 +33,7 @@ func (h hinting) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 }
 
 // errNoLogin is a server that can't want a login of this kind.
-var errNoLogin = errors.New("only servers at a URL can be logged in at")
+var errNoLogin = errors.New("you can only log in to servers with a URL")
 
 // LoginAtServer logs in at a server that a session in this folder would have, with more scopes than those that it names.
 // say gets what the person has to know, one line at a time.
@@ -55,7 +55,7 @@ func loginAt(ctx context.Context, s mcp.Server, say func(string)) error {
 	return login.New(config.Auth()).LoginServer(ctx, login.Server{
 		URL: s.Endpoint.URL, ClientID: opts.ClientID, ClientSecret: opts.Secret, CallbackPort: opts.Port, Scopes: opts.Scopes,
 	}, func(page string) {
-		say("open this page in the browser of this machine, which comes back when you have agreed:")
+		say("Open this page in a browser on this machine and confirm:")
 		say(page)
 		go func() { _ = openBrowser(page) }() // else the person does
 	})

@@ -59,7 +59,7 @@ func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	profile.ContextLimit = cmp.Or(profile.ContextLimit, said.Window)
 	switch n := said.Parameters; {
 	case said.NoTools:
-		return profile, "its server says that it takes no tools"
+		return profile, "its server reports no support for tools"
 	case n >= 1e9 && n < fewParameters:
 		return profile, fmt.Sprintf("it has %.1f billion parameters", n/1e9)
 	case n > 0 && n < fewParameters:
@@ -75,7 +75,7 @@ func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
 	case profile.Calls == config.Native:
 		return m
 	case profile.Calls == config.Blocks:
-		return blocks.New(m, "its profile says so")
+		return blocks.New(m, "its profile sets this")
 	case why != "":
 		return blocks.New(m, why)
 	}

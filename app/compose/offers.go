@@ -31,7 +31,7 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool
 	if ask {
 		all = append(all, localOffers(ctx, c, active)...)
 	}
-	all = append(all, Offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
+	all = append(all, Offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "built-in demo (no AI)"})
 	if !slices.ContainsFunc(all, func(o Offer) bool { return o.Active }) {
 		all = slices.Insert(all, 0, offerOf(*c.Active, index["agent.model"], true, ask))
 	}
@@ -89,7 +89,7 @@ func Describe(p config.Profile, from string, active bool) Offer {
 		case err != nil || key == "":
 			o.Why = "no key needed"
 		case p.UsesLogin():
-			o.Why = "logged in at " + p.Login.Issuer
+			o.Why = "logged in to " + p.Login.Issuer
 		default:
 			o.Why = "key from " + source
 		}

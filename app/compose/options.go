@@ -60,7 +60,7 @@ func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (acti
 		if f.Headless {
 			how = "--approve auto"
 		}
-		p.note("a resumed session asks again; " + how + " changes that")
+		p.note("A resumed session starts in ask mode; to change that, use " + how)
 		return action.ModeAsk, nil
 	}
 	err := policy.CanFence(judge, p.Dest.Name)
@@ -70,6 +70,6 @@ func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (acti
 	case f.Headless && f.Approve != "":
 		return "", exit.Failure(errors.New("--approve auto: " + slash.OnCommandLine(err.Error())))
 	}
-	p.note("auto mode is not available, so the session uses ask mode: " + err.Error())
+	p.note("Auto mode is not available, so the session uses ask mode: " + err.Error())
 	return action.ModeAsk, nil
 }

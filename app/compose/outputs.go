@@ -18,9 +18,9 @@ func tidied(p *Program, c sessions.Collected, err error) {
 		p.Live.Publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
 	}
 	if c.Trash+c.Outs+c.Files > 0 {
-		text := fmt.Sprintf("tidied up: %d sessions from the trash, outputs of %d old sessions", c.Trash, c.Outs)
+		text := fmt.Sprintf("cleaned up: %d sessions from the trash, output of %d old sessions", c.Trash, c.Outs)
 		if c.Files > 0 {
-			text += fmt.Sprintf(", outputs of %d commands", c.Files)
+			text += fmt.Sprintf(", output of %d commands", c.Files)
 		}
 		p.Live.Publish(event.Notice{Text: fmt.Sprintf("%s (%d MB)", text, (c.Bytes+1<<20-1)>>20), Code: "tidy"})
 	}

@@ -57,13 +57,13 @@ func (w *programs) reload() {
 	p := w.p
 	w.look()
 	fail := func(what string, err error) {
-		p.Live.Publish(event.Warning{Text: fmt.Sprintf("the %s stay as they were: %v", what, err), Code: "trust"})
+		p.Live.Publish(event.Warning{Text: fmt.Sprintf("The %s were not reloaded: %v", what, err), Code: "trust"})
 	}
 	if p.Options.Programs != nil {
 		if found := p.Project().Hooks(); len(found.Failed) == 0 {
 			p.Options.Programs.Replace(found.Set, found.Trusted)
 		} else {
-			p.Live.Publish(event.Warning{Text: "the hooks stay as they were: " + strings.Join(found.Failed, "; "), Code: "trust"})
+			p.Live.Publish(event.Warning{Text: "The hooks were not reloaded: " + strings.Join(found.Failed, "; "), Code: "trust"})
 		}
 	}
 	if all, err := p.Project().Servers(); err == nil {

@@ -31,10 +31,10 @@ func (p *Program) recoverFiles(files *file.Workspace, prefix string) {
 func recovered(one fs.Interrupted, prefix string) event.Event {
 	const code = "recovery"
 	if one.Copy == "" {
-		return event.Notice{Text: "buddy ended while it wrote " + prefix + one.Path + "; the file has its earlier content again", Code: code}
+		return event.Notice{Text: "buddy ended while writing " + prefix + one.Path + " and restored the file's earlier content", Code: code}
 	}
 	return event.Warning{
-		Text: "buddy ended while it wrote " + prefix + one.Path + ", and could not put the file back: it has changed since, or can't be read", Code: code,
+		Text: "buddy ended while writing " + prefix + one.Path + " and could not restore the file: it changed since or can't be read", Code: code,
 		NextStep: "look at the file; its earlier content is in " + one.Copy + " for 30 days",
 	}
 }

@@ -65,9 +65,9 @@ func (s *skipped) String() string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("line %d of the session file is skipped: %v", s.first, s.why)
+		return fmt.Sprintf("skipped line %d of the session file: %v", s.first, s.why)
 	}
-	return fmt.Sprintf("%d lines of the session file are skipped, from line %d to line %d; the first: %v", s.count, s.first, s.last, s.why)
+	return fmt.Sprintf("skipped %d lines of the session file, from line %d to line %d; the first: %v", s.count, s.first, s.last, s.why)
 }
 
 // reader reads a line whole.

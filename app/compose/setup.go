@@ -123,7 +123,7 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 
 // MovedHint says how the sessions of a project come from the folder that it was in.
 func MovedHint(from string) string {
-	return fmt.Sprintf("this project was in %s: buddy sessions adopt %s brings its sessions", from, action.Quote([]string{from}))
+	return fmt.Sprintf("this project was in %s; to bring its sessions here: buddy sessions adopt %s", from, action.Quote([]string{from}))
 }
 
 // Sessions returns the sessions of the working directory, for commands that run none. Settings that can't be read count as none.

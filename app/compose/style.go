@@ -30,7 +30,7 @@ func (s *Setup) chooseStyle() style.Style {
 	}
 	chosen, err := s.findStyle(name)
 	if err != nil {
-		s.note("[agent] style is not followed: " + err.Error())
+		s.note("[agent] style is ignored: " + err.Error())
 		return plain
 	}
 	return chosen
@@ -57,7 +57,7 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	case changed:
 		return chosen, fmt.Errorf("%s changed since you trusted it; buddy trust shows it", part)
 	case !trusted:
-		return chosen, fmt.Errorf("%s came with the project, and you have not trusted it (buddy trust)", part)
+		return chosen, fmt.Errorf("%s comes with the project, and you don't trust it yet (buddy trust)", part)
 	}
 	return chosen, nil
 }
@@ -96,10 +96,10 @@ func (s *Setup) SetStyle(name string) (string, error) {
 		return "", err
 	}
 	if s.Config.File == "" {
-		return "", errors.New("there is no settings file to keep it in")
+		return "", errors.New("there is no settings file to save the style in")
 	}
 	if err := config.SetStyle(s.Config.File, name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	return "the style is " + name + " from the next session or /clear; this conversation stays as it is", nil
+	return "the style is " + name + " from the next session or /clear on; this conversation keeps its style", nil
 }

@@ -104,7 +104,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
 			if err := tmux.Fences(o.Options); err != nil {
 				o.Boxed = false
-				p.Live.Publish(event.Notice{Text: fmt.Sprintf("commands that you approve run without the sandbox: %v", err)})
+				p.Live.Publish(event.Notice{Text: fmt.Sprintf("Commands that you approve run without the sandbox: %v", err)})
 			}
 		}
 	}

@@ -193,7 +193,7 @@ func WorkflowsHere(o *Options) (Workflows, error) {
 	files.Plugins = s.Project().PluginTexts
 	all, err := readWorkflows(ctx, files)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("the workflows were not read within " + styleTime.String())
+		err = errors.New("reading the workflows took longer than " + styleTime.String())
 	}
 	return all, err
 }

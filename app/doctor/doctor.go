@@ -113,9 +113,9 @@ func checkLanguages(f *compose.Options) []Finding {
 			here = append(here, s.Name)
 		}
 	}
-	text := "language servers: " + cmp.Or(strings.Join(here, ", "), "none; edits are not checked (gopls, pyright and others on the PATH would do it)")
+	text := "language servers: " + cmp.Or(strings.Join(here, ", "), "none, so edits are not checked (install gopls, pyright or another on the PATH)")
 	if len(left) > 0 {
-		return []Finding{{"lsp", Weak, text + "; not used: " + strings.Join(left, "; "), "docs/extensions.md says what each needs"}}
+		return []Finding{{"lsp", Weak, text + "; not used: " + strings.Join(left, "; "), "docs/extensions.md explains what each needs"}}
 	}
 	return []Finding{{"lsp", Fine, text, ""}}
 }
@@ -136,11 +136,11 @@ func Text(all []Finding) string {
 func checkSettings(c config.Config, notices []string, err error) Finding {
 	switch {
 	case err != nil:
-		return Finding{"settings", Broken, err.Error(), "mend that line; docs/config.md lists what is allowed"}
+		return Finding{"settings", Broken, err.Error(), "fix that line; docs/config.md lists the allowed values"}
 	case len(notices) > 0:
 		return Finding{"settings", Weak, strings.Join(notices, "; "), ""}
 	case c.MissingFile != "":
-		return Finding{"settings", Fine, "no file: the defaults apply", ""}
+		return Finding{"settings", Fine, "no file; defaults are used", ""}
 	}
 	return Finding{"settings", Fine, fmt.Sprintf("%s, profiles: %d", cmp.Or(c.File, "none"), len(c.Models)), ""}
 }
@@ -150,17 +150,17 @@ func checkKeys() Finding {
 	s := config.Auth()
 	info, err := os.Stat(s.Path())
 	if errors.Is(err, os.ErrNotExist) || s.Path() == "" {
-		return Finding{"keys", Fine, "none are kept by buddy login", ""}
+		return Finding{"keys", Fine, "no saved keys", ""}
 	}
 	all, readErr := s.Read()
 	switch err := errors.Join(err, readErr); {
 	case err != nil:
 		return Finding{"keys", Broken, err.Error(), "remove the file and log in again"}
 	case info.Mode().Perm()&0o077 != 0:
-		return Finding{"keys", Broken, fmt.Sprintf("%s can be opened by others (mode %04o)", s.Path(), info.Mode().Perm()), "chmod 600 " + s.Path()}
+		return Finding{"keys", Broken, fmt.Sprintf("%s is accessible to others (mode %04o)", s.Path(), info.Mode().Perm()), "chmod 600 " + s.Path()}
 	}
 	if len(all.Keys)+len(all.Logins) == 0 {
-		return Finding{"keys", Fine, "none are kept by buddy login", ""}
+		return Finding{"keys", Fine, "no saved keys", ""}
 	}
 	return Finding{"keys", Fine, fmt.Sprintf("in %s; keys: %d, logins: %d", s.Path(), len(all.Keys), len(all.Logins)), ""}
 }
@@ -169,7 +169,7 @@ func checkKeys() Finding {
 func checkTrust(c config.Config) Finding {
 	checks, problems, err := project.CheckParts(".", c)
 	if err != nil {
-		return Finding{"project", Broken, err.Error(), "mend or remove that file; until then nothing of the project runs"}
+		return Finding{"project", Broken, err.Error(), "fix or remove that file; until then, nothing from the project runs"}
 	}
 	var off []string
 	for _, c := range checks {
@@ -184,7 +184,7 @@ func checkTrust(c config.Config) Finding {
 	}
 	state := Weak
 	for _, p := range problems {
-		off = append(off, "left out of "+p.File+": "+p.Reason)
+		off = append(off, "skipped in "+p.File+": "+p.Reason)
 		if !p.Quiet {
 			state = Broken
 		}
@@ -193,9 +193,9 @@ func checkTrust(c config.Config) Finding {
 	case len(off) > 0:
 		return Finding{"project", state, strings.Join(off, "; "), "/trust, or: buddy trust"}
 	case len(checks) == 0:
-		return Finding{"project", Fine, "no hooks or servers came with this folder", ""}
+		return Finding{"project", Fine, "this folder has no hooks or servers", ""}
 	}
-	return Finding{"project", Fine, fmt.Sprintf("hooks and servers, all trusted: %d", len(checks)), ""}
+	return Finding{"project", Fine, fmt.Sprintf("hooks and servers: %d, all trusted", len(checks)), ""}
 }
 
 // checkTerminal looks at what the screen needs.
@@ -210,9 +210,9 @@ func checkTerminal(getenv func(string) string) Finding {
 	utf8 := strings.ReplaceAll(strings.ToLower(locale), "-", "")
 	switch {
 	case name == "" || name == "dumb":
-		return Finding{"terminal", Broken, fmt.Sprintf("TERM is %q: there is no full screen", name), "set TERM to what your terminal is, such as xterm-256color; buddy exec needs none"}
+		return Finding{"terminal", Broken, fmt.Sprintf("TERM is %q, so the full screen is not available", name), "set TERM to your terminal's type, such as xterm-256color; buddy exec works without it"}
 	case !strings.Contains(utf8, "utf8"):
-		return Finding{"terminal", Weak, fmt.Sprintf("the locale %q is not UTF-8: lines may be drawn wrong", locale), "export LC_ALL=C.UTF-8"}
+		return Finding{"terminal", Weak, fmt.Sprintf("the locale %q is not UTF-8, so lines may look wrong", locale), "export LC_ALL=C.UTF-8"}
 	}
 	colours := "16 colours or fewer"
 	switch ct := getenv("COLORTERM"); {
@@ -276,29 +276,29 @@ func checkClipboard(getenv func(string) string) Finding {
 	if getenv("TMUX") != "" {
 		return Finding{"clipboard", Fine, "through tmux's buffer and the terminal (OSC 52)", ""}
 	}
-	return Finding{"clipboard", Fine, "through the terminal (OSC 52), if it allows that", ""}
+	return Finding{"clipboard", Fine, "through the terminal (OSC 52), if the terminal allows it", ""}
 }
 
 // CheckModel looks at the model that a start takes, and asks it for a word.
 func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	switch {
 	case c.Active == nil && c.Problem == "":
-		return []Finding{{"model", Fine, "the demo, which was asked for", ""}}
+		return []Finding{{"model", Fine, "the demo, as requested", ""}}
 	case c.Active == nil:
 		return []Finding{{"model", Broken, c.Problem, "buddy init"}}
 	}
 	p := *c.Active
 	o := compose.Describe(p, "", true)
 	if !o.Usable {
-		return []Finding{{"model", Broken, o.Why, "buddy models shows what can be used"}}
+		return []Finding{{"model", Broken, o.Why, "buddy models lists available models"}}
 	}
 	all := []Finding{{"model", Fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.Address(), o.Why), ""}}
 	if o.Window == 0 {
-		do := "set context_limit in a profile for it"
+		do := "set context_limit in a profile for this model"
 		if !p.Bundled() && model.HasSection(p.Name, p.Model) {
 			do = "buddy config set " + action.Quote([]string{config.Path("models", p.Name, "context_limit")}) + " TOKENS"
 		}
-		all = append(all, Finding{"window", Weak, "the context window of the model is not known", do})
+		all = append(all, Finding{"window", Weak, "the model's context window is unknown", do})
 	}
 	if ask {
 		all = append(all, AskModel(ctx, p))
@@ -332,9 +332,9 @@ func AskModel(ctx context.Context, p config.Profile) Finding {
 		said.Hint = ""
 		return Finding{"endpoint", Broken, said.Error(), hint}
 	case err != nil:
-		return Finding{"endpoint", Broken, fmt.Sprintf("%s: no answer within %v: %v", p.Address(), AnswerTime, err), "check the network, or the load of the server"}
+		return Finding{"endpoint", Broken, fmt.Sprintf("%s: no answer within %v: %v", p.Address(), AnswerTime, err), "check the network or the server's load"}
 	}
-	return Finding{"endpoint", Fine, fmt.Sprintf("it answered in %.1f s%s", time.Since(begin).Seconds(), spent), ""}
+	return Finding{"endpoint", Fine, fmt.Sprintf("answered in %.1f s%s", time.Since(begin).Seconds(), spent), ""}
 }
 
 // checkFolders looks at the folders that buddy writes to.
@@ -354,7 +354,7 @@ func checkFolders() []Finding {
 		}
 	}
 	if err != nil {
-		all = append(all, Finding{"sessions", Broken, err.Error(), "work in a folder that you may write to"})
+		all = append(all, Finding{"sessions", Broken, err.Error(), "work in a folder that you can write to"})
 	}
 	state := filepath.Join(xdg.StateHome, "buddy")
 	err = os.MkdirAll(state, 0o700)
@@ -401,7 +401,7 @@ func checkTarget(f *compose.Options, say io.Writer) []Finding {
 	env, err := t.Look(context.Background(), f.Dir)
 	switch {
 	case t.Away != nil:
-		return []Finding{{"target", Broken, t.Away.Error(), "check the name and that it runs"}}
+		return []Finding{{"target", Broken, t.Away.Error(), "check the name, and that it is running"}}
 	case err != nil:
 		return []Finding{{"target", Broken, err.Error(), ""}}
 	}

@@ -64,7 +64,7 @@ func TestUnknownWindowSaysWhatCanBeDone(t *testing.T) {
 	for _, c := range []struct{ profile, model, want string }{
 		{"work", "m", "buddy config set models.work.context_limit TOKENS"},
 		{"at home", "m", `buddy config set 'models."at home".context_limit' TOKENS`},
-		{"work/m", "m", "set context_limit in a profile for it"},
+		{"work/m", "m", "set context_limit in a profile for this model"},
 	} {
 		p := config.Profile{Name: c.profile, Model: c.model, BaseURL: "http://127.0.0.1:1/v1"}
 		all := CheckModel(t.Context(), config.Config{Active: &p}, false)

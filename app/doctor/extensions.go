@@ -30,7 +30,7 @@ func checkExtensions(ctx context.Context) Finding {
 		wrong = append(wrong, err.Error())
 	}
 	if len(wrong) > 0 {
-		return Finding{"extensions", state, text + "; " + strings.Join(wrong, "; "), "docs/extensions.md says what such files look like"}
+		return Finding{"extensions", state, text + "; " + strings.Join(wrong, "; "), "docs/extensions.md describes these files"}
 	}
 	return Finding{"extensions", Fine, text, ""}
 }

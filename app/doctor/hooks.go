@@ -12,7 +12,7 @@ import (
 // checkHooks looks at the person's own hooks: those of a project are checked with its other parts.
 func checkHooks(c config.Config) Finding {
 	if !c.Hooks.Enabled {
-		return Finding{"hooks", Fine, "switched off ([hooks] enabled)", ""}
+		return Finding{"hooks", Fine, "turned off ([hooks] enabled)", ""}
 	}
 	set := project.PersonHooks(c.Hooks.Also)
 	cwd, _ := os.Getwd() // unknown: relative names are not looked for
@@ -22,7 +22,7 @@ func checkHooks(c config.Config) Finding {
 		if p.Quiet {
 			foreign = append(foreign, p.String())
 		} else {
-			off = append(off, "left out of "+p.String())
+			off = append(off, "skipped in "+p.String())
 			state = Broken
 		}
 	}
@@ -39,7 +39,7 @@ func checkHooks(c config.Config) Finding {
 		text += "; not run: " + strings.Join(foreign, "; ")
 	}
 	if len(off) > 0 {
-		return Finding{"hooks", state, text + "; " + strings.Join(off, "; "), "mend that file; docs/extensions.md describes it"}
+		return Finding{"hooks", state, text + "; " + strings.Join(off, "; "), "fix that file; docs/extensions.md describes it"}
 	}
 	return Finding{"hooks", Fine, text, ""}
 }

@@ -19,7 +19,7 @@ func checkNetwork(getenv func(string) string) Finding {
 				continue
 			}
 			if _, err := os.Stat(path); err != nil {
-				return Finding{"network", Weak, fmt.Sprintf("%s: %v: the certificates of servers can't be checked", name, err), "name a file or folder that is there, or unset " + name}
+				return Finding{"network", Weak, fmt.Sprintf("%s: %v: servers' certificates can't be checked", name, err), "set it to an existing file or folder, or unset " + name}
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func New() (*Watcher, error) {
 	if all.system == nil {
 		system, err := fsnotify.NewWatcher()
 		if errors.Is(err, syscall.EMFILE) {
-			return nil, fmt.Errorf("no inotify instance is left: as many as fs.inotify.max_user_instances allows are in use (%w)", err)
+			return nil, fmt.Errorf("inotify limit reached: fs.inotify.max_user_instances (%w)", err)
 		}
 		if err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func (w *window) takeUnsent(ctx context.Context, file *sessions.Draft) {
 		if w.draft.text = text; text != "" {
 			w.lines.Add(text)
 			lines = append(lines, text)
-			w.ui.Tell("a prompt of an earlier session was not sent: Up brings it back")
+			w.ui.Tell("You have an unsent prompt from an earlier session. Press Up to edit it.")
 		}
 		w.ui.Prompt().SetHistory(lines)
 	}
@@ -106,6 +106,6 @@ func (w *window) saveDraft() {
 	}
 	d.text = text
 	if err := d.file.Save(text); err != nil {
-		w.ui.Tell("the draft was not saved: " + err.Error())
+		w.ui.Tell("your draft was not saved: " + err.Error())
 	}
 }

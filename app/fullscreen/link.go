@@ -53,7 +53,7 @@ type link struct {
 	ending  chan struct{} // closed when closing is set: nobody draws events any more
 }
 
-var errLost = errors.New("the process that runs this session has ended; Enter starts it again")
+var errLost = errors.New("the process of this session has ended; press Enter to restart it")
 
 func newLink(ctx context.Context, w *window, f *compose.Options, after uint64) *link {
 	l := &link{window: w, options: *f, after: after, there: make(chan struct{}), ending: make(chan struct{})}
@@ -237,9 +237,9 @@ func (l *link) send(c event.Command) {
 	switch {
 	case byItself(c):
 	case l.after > 0:
-		l.window.ui.Tell("the session is being read; this comes next")
+		l.window.ui.Tell("the session is loading; your input comes next")
 	case l.window.far:
-		l.window.ui.Tell("connecting to " + l.window.setup.Target + "; this comes next")
+		l.window.ui.Tell("connecting to " + l.window.setup.Target + "; your input comes next")
 	}
 }
 
@@ -321,7 +321,7 @@ func (l *link) close(kill bool, reason string) []string {
 	}
 	l.mu.Unlock()
 	if ended {
-		return []string{"buddy: the session was ended from elsewhere"}
+		return []string{"buddy: the session was stopped from another terminal"}
 	}
 	starting, cancel := context.WithTimeout(l.ctx, startTime)
 	defer cancel()
@@ -340,10 +340,10 @@ func (l *link) close(kill bool, reason string) []string {
 // notEnded says that a session has not ended, and what to do.
 func notEnded(id string, err error) string {
 	if !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("the session did not end in order: %v", err)
+		return fmt.Sprintf("the session did not end cleanly: %v", err)
 	}
-	return fmt.Sprintf("the session has not ended within %v: commands on a target that does not answer may still run there · "+
-		"buddy ls shows whether it has ended, then buddy resume %s shows how they went", endTime, host.Short(id))
+	return fmt.Sprintf("the session did not end within %v: commands on a target that does not answer may still be running · "+
+		"check with buddy ls; when it has ended, buddy resume %s shows how the commands ended", endTime, host.Short(id))
 }
 
 // leave lets go of the session.

@@ -51,9 +51,9 @@ func (s *settings) takeOver(u *ui.UI, r compose.Reading) (notice, warning string
 	}
 	switch {
 	case len(taken) > 0:
-		notice = "settings taken over: " + strings.Join(taken, ", ")
+		notice = "Settings reloaded: " + strings.Join(taken, ", ")
 	case mended:
-		notice = "the theme is right again"
+		notice = "The theme is valid again"
 	}
 	return notice, ""
 }
@@ -87,7 +87,7 @@ func (w *window) reload(s *settings, r compose.Reading) {
 		w.screen.SetMouse(r.Config.UI.Mouse)
 	}
 	if warning != "" {
-		ui.Show(w.ui, event.Warning{Text: warning, Code: "config", NextStep: "until it is right the theme stays as it was"})
+		ui.Show(w.ui, event.Warning{Text: warning, Code: "config", NextStep: "the previous theme stays until you fix it"})
 	}
 	if notice != "" {
 		ui.Show(w.ui, event.Notice{Text: notice, Code: "config"})

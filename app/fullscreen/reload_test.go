@@ -59,7 +59,7 @@ func TestReload(t *testing.T) {
 		unknown := d.File + `:2: ui.theme: unknown theme "mine" (have: auto, dark, high-contrast, light, solarized)`
 		step("[ui]\ntheme = \"mine\"\n", "", unknown)
 		step("[ui]\ntheme = \"mine\"\n#\n", "", "")
-		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n", "the theme is right again", "")
+		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n", "The theme is valid again", "")
 		step("", "settings taken over: theme, keys", "")
 		if x.keys.Name(keymap.ShowHelp) != "F1" {
 			t.Errorf("help on %s", x.keys.Name(keymap.ShowHelp))

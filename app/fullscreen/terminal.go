@@ -53,7 +53,7 @@ const continueTime = 300 * time.Millisecond
 // goes on.
 func (w *window) suspend() error {
 	return w.aside(func() error {
-		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session keeps running · fg returns, buddy attach %s works elsewhere\n", host.Short(w.setup.ID))
+		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session keeps running · return with fg, or from another terminal with buddy attach %s\n", host.Short(w.setup.ID))
 		signal.Reset(syscall.SIGCONT) // else the terminal would be taken twice
 		defer notify(w.signals)
 		continued := make(chan os.Signal, 1)
@@ -73,7 +73,7 @@ func (w *window) suspend() error {
 // aside runs something that has the terminal for itself.
 func (w *window) aside(run func() error) (err error) {
 	if !w.loop.Suspend(func() { err = run() }) {
-		err = errors.New("the terminal cannot be given to an editor now")
+		err = errors.New("the editor can't use the terminal now")
 	}
 	return err
 }

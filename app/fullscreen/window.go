@@ -372,7 +372,7 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	w.loop.Post(func() {
 		w.ui.Prepend(before)
 		if err != nil {
-			w.ui.Tell("the beginning of the session can't be read: " + err.Error())
+			w.ui.Tell("the start of the session can't be read: " + err.Error())
 		}
 	})
 }
@@ -409,7 +409,7 @@ func (w *window) keepShape(s ui.Shape) {
 	path := shapeFile(w.folder)
 	w.loop.Go(func() {
 		if err := saveShape(path, s); err != nil {
-			w.loop.Post(func() { w.ui.Tell("the arrangement of the panes was not kept: " + err.Error()) })
+			w.loop.Post(func() { w.ui.Tell("the pane layout was not saved: " + err.Error()) })
 		}
 	})
 }

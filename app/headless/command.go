@@ -54,7 +54,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	switch {
 	case strings.HasPrefix(name, "mcp__"):
 		if from.prompt == nil {
-			return nil, "", exit.Usage("%s: a prompt of an MCP server can't be run with --detach", typed(submit.Text))
+			return nil, "", exit.Usage("%s: a prompt from an MCP server can't be combined with --detach", typed(submit.Text))
 		}
 		text, err := from.prompt(ctx, append([]string{name}, slash.Words(args)...))
 		if err != nil {
@@ -80,11 +80,11 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	}
 	switch other, there := instead[name]; {
 	case there:
-		return nil, "", exit.Usage("%s is a command of a session that a person sees: exec can't run it; what does the same here: %s", typed(submit.Text), other)
+		return nil, "", exit.Usage("exec can't run %s, which needs a session on a screen; use instead: %s", typed(submit.Text), other)
 	case known:
 		return nil, "", exit.Usage("exec can't run %s: the command needs a session on a screen", typed(submit.Text))
 	}
-	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists the commands, a space in front sends it as text", typed(submit.Text), slash.DidYouMean(all, name))
+	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists the commands; put a space in front to send it as text", typed(submit.Text), slash.DidYouMean(all, name))
 }
 
 // helpText lists what exec runs after a slash.
@@ -97,7 +97,7 @@ func helpText(custom []event.CustomCommand) string {
 	for _, c := range slash.Typed(custom) {
 		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
 	}
-	return b.String() + "Prompts of MCP servers are /mcp__SERVER__NAME. buddy help exec lists the flags.\n"
+	return b.String() + "MCP servers' prompts are /mcp__SERVER__NAME. buddy help exec lists the flags.\n"
 }
 
 // listTime limits how long a session in a process of its own may take to say which commands it has.

@@ -58,7 +58,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 		return "", exit.Failure(err)
 	}
 	if hello.Watches {
-		return "", exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s runs already, and takes prompts from a terminal only; [host] without_terminal = true in your settings lets programs without one", setup.ID)}
+		return "", exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s is already running and accepts prompts only from a terminal; to allow programs without one, set [host] without_terminal = true in your settings", setup.ID)}
 	}
 	batches, err := session.Subscribe(ctx, hello.Last, 0)
 	if err != nil {
@@ -79,7 +79,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 func takenFor(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, once Options) (event.Command, error) {
 	c, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
 	if err == nil && c == nil {
-		err = exit.Usage("/help is answered without --detach:\n%s", answer)
+		err = exit.Usage("/help works without --detach:\n%s", answer)
 	}
 	if err != nil && once.Resume == "" {
 		go func() {
@@ -110,9 +110,9 @@ func taken(batches <-chan []event.Envelope, begin event.Command) error {
 			case event.Error:
 				return errors.New(p.Text)
 			case event.SessionClosed:
-				return errors.New("somebody ended it before it took the prompt")
+				return errors.New("the session was ended before it accepted the prompt")
 			}
 		}
 	}
-	return fmt.Errorf("it did not take the prompt in %s", takeTime)
+	return fmt.Errorf("the session did not accept the prompt within %s", takeTime)
 }

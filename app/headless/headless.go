@@ -284,7 +284,7 @@ func (l *line) approve(p event.ApprovalAsked) {
 func (l *line) question(q event.QuestionAsked) {
 	switch {
 	case q.Gate != "" && l.passGates && slices.Contains(q.Choices, event.GatePass):
-		l.Say("%s\n  passed, as --approve all says", plain.QuestionText(q))
+		l.Say("%s\n  passed because of --approve all", plain.QuestionText(q))
 		l.program.Live.Send(event.Answer{ID: q.ID, Text: event.GatePass})
 		return
 	case q.Gate != "":
@@ -293,7 +293,7 @@ func (l *line) question(q event.QuestionAsked) {
 	case q.Plan != "":
 		l.text = q.Text
 	default:
-		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(q))
+		l.Say("%s\n  not answered: nobody can be asked", plain.QuestionText(q))
 	}
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }
@@ -328,7 +328,7 @@ func (l *line) submitted(task int, p event.PromptSubmitted) {
 func (l *line) spend(cost model.Money) {
 	l.limits.spent += cost
 	if max := l.limits.cost; l.answers > 0 && max > 0 && l.limits.spent >= max && l.limits.hit == "" {
-		l.stop("the limit of cost is reached")
+		l.stop("the cost limit is reached")
 	}
 }
 

@@ -38,7 +38,7 @@ func (o Options) begin(p request) (event.Command, error) {
 	case !o.goal():
 		return event.Submit{Text: p.text, Images: p.images}, nil
 	case len(p.images) > 0:
-		return nil, exit.Usage("the prompt has pictures, which can't be part of a goal (--check, --verdict): name the files in words")
+		return nil, exit.Usage("the prompt has pictures, which can't be part of a goal (--check, --verdict): mention the files as text")
 	}
 	return event.SetGoal{Goal: p.text, Check: o.Check, Outside: o.Outside, Verdict: o.Verdict}, nil
 }

@@ -52,7 +52,7 @@ func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Option
 	}
 	if strings.TrimSpace(r.text) == "" {
 		if !given {
-			return r, exit.Usage("exec takes a PROMPT, as its argument or on stdin")
+			return r, exit.Usage("exec needs a PROMPT as an argument or on stdin")
 		}
 		return r, exit.Usage("the prompt is empty")
 	}
@@ -81,14 +81,14 @@ func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, 
 	}
 	piped, err := readStdin(stdin, end, silent, once.Said(stderr))
 	if errors.Is(err, errSilent) {
-		_, _ = fmt.Fprintf(stderr, "buddy: nothing came on stdin within %v: answering without it (with - as the PROMPT stdin is waited for; < /dev/null gives none)\n", silence)
+		_, _ = fmt.Fprintf(stderr, "buddy: no input on stdin within %v: answering without it (to wait for stdin, use - as the PROMPT; for no stdin, < /dev/null)\n", silence)
 		return "", nil
 	}
 	return piped, err
 }
 
 // errSilent is the error of a stdin on which nothing came in time.
-var errSilent = errors.New("nothing came on stdin")
+var errSilent = errors.New("no input on stdin")
 
 // announced is a reader that closes began when it has read something.
 type announced struct {
@@ -123,7 +123,7 @@ func readStdin(stdin io.Reader, end, silent <-chan time.Time, say io.Writer) (st
 	for {
 		select {
 		case <-hint:
-			_, _ = fmt.Fprintln(say, "buddy: waiting for the end of stdin (< /dev/null gives none)")
+			_, _ = fmt.Fprintln(say, "buddy: waiting for the end of stdin (for no stdin, use < /dev/null)")
 		case <-began:
 			began, silent = nil, nil
 		case <-silent:

@@ -36,7 +36,7 @@ func (o Options) workflow(prompt string) (event.Command, error) {
 		return nil, nil
 	}
 	if o.goal() || o.Schema != "" {
-		return nil, exit.Usage("a workflow has no goal and no schema: leave out --check, --verdict and --output-schema")
+		return nil, exit.Usage("--check, --verdict and --output-schema can't be combined with a workflow")
 	}
 	c, err := slash.Workflow(args)
 	if err != nil {

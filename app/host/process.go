@@ -58,7 +58,7 @@ func run() error {
 	var o order
 	if err := json.Unmarshal(text, &o); err != nil {
 		socket.Remove(l.Addr().String())
-		return errors.Join(fmt.Errorf("what to run can't be read: %w", err), l.Close())
+		return errors.Join(fmt.Errorf("the session's options can't be read: %w", err), l.Close())
 	}
 	sessions.HoldKey(o.Key)
 	log.SetOutput(reporter{reportFile(o.Options.Session)})

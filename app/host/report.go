@@ -104,7 +104,7 @@ func cutMiddle(f *os.File, size int64) error {
 	if _, err := f.ReadAt(end, size-endOfReport); err != nil {
 		return err
 	}
-	text := append(fmt.Appendf(nil, "\n… %d bytes are left out …\n", size-2*endOfReport), end...)
+	text := append(fmt.Appendf(nil, "\n… %d bytes omitted …\n", size-2*endOfReport), end...)
 	if _, err := f.WriteAt(text, endOfReport); err != nil {
 		return err
 	}

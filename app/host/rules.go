@@ -82,13 +82,13 @@ func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 	pending := config.Changed(&began, &r.Config)
 	var parts []string
 	if rules {
-		parts = append(parts, "settings taken over: rules")
+		parts = append(parts, "Settings reloaded: rules")
 	}
 	if !slices.Equal(pending, s.pending) && len(pending) > 0 {
-		parts = append(parts, "waiting for the next start or /session new: "+texts.Some(pending))
+		parts = append(parts, "these settings apply after a restart or /session new: "+texts.Some(pending))
 	}
 	if s.pending = pending; len(parts) == 0 && mended {
-		parts = append(parts, "the settings are right again")
+		parts = append(parts, "The settings are valid again")
 	}
 	if len(parts) > 0 {
 		all = append(all, strings.Join(parts, "; "))
@@ -127,7 +127,7 @@ func (h *Host) readAtPrompts(read func(), why error) {
 	h.unwatched.mu.Lock()
 	defer h.unwatched.mu.Unlock()
 	if len(h.unwatched.read) == 0 {
-		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("settings, skills and commands that change are read at the next prompt: %v", why), Code: "config"})
+		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("Changed settings, skills and commands are read at your next prompt: %v", why), Code: "config"})
 	}
 	h.unwatched.read = append(h.unwatched.read, read)
 }
@@ -147,7 +147,7 @@ func (h *Host) reload(t takenOver, rules []action.Rule) {
 		h.program.Live.SetRules(rules)
 	}
 	if t.warning != "" {
-		h.program.Live.Publish(event.Warning{Text: t.warning, Code: "config", NextStep: "until it is right the settings stay as they were"})
+		h.program.Live.Publish(event.Warning{Text: t.warning, Code: "config", NextStep: "the previous settings stay until you fix it"})
 	}
 	for _, n := range t.notices {
 		h.program.Live.Publish(event.Notice{Text: n, Code: "config"})

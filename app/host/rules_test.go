@@ -33,17 +33,17 @@ func TestReload(t *testing.T) {
 	}
 	step("[ui]\ntheme = \"light\"\n[keys]\nhelp = [\"F10\"]\n", nil, "", false)
 	rule := "[[deny]]\nprefix = [\"rm\"]\n"
-	step(rule, []string{"settings taken over: rules"}, "", true)
+	step(rule, []string{"Settings reloaded: rules"}, "", true)
 	wrong := "[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n"
 	step(wrong, nil, d.File+`:3: ui.notify: unknown value "bel" (have: bell, osc9, osc777, off; nearest: bell)`, false)
 	step(wrong, nil, "", false)
 	step("[keys]\nhelp = [\"Entr\"]\n", nil, d.File+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
 	step("[[deny]]\n", nil, d.File+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
-	step(rule, []string{"the settings are right again"}, "", false)
+	step(rule, []string{"The settings are valid again"}, "", false)
 	// What needs a start is named, once.
-	step(rule+"[agent]\nmax_iterations = 3\n", []string{"waiting for the next start or /session new: agent.max_iterations"}, "", false)
+	step(rule+"[agent]\nmax_iterations = 3\n", []string{"these settings apply after a restart or /session new: agent.max_iterations"}, "", false)
 	step(rule+"[agent]\nmax_iterations = 3\n#\n", nil, "", false)
-	step("", []string{"settings taken over: rules"}, "", true)
+	step("", []string{"Settings reloaded: rules"}, "", true)
 }
 
 // Of a session that runs nothing else changes: all the rest waits for the next start.

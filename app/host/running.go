@@ -100,7 +100,7 @@ func awaitNoted(store sessions.Store, id string, noted sessions.Host) (path stri
 			return "", nil
 		}
 		if time.Now().After(late) {
-			return "", fmt.Errorf("process %d runs it and does not answer at %s; kill %d ends it", noted.PID, noted.Socket, noted.PID)
+			return "", fmt.Errorf("process %d runs the session and does not answer at %s; to end it: kill %d", noted.PID, noted.Socket, noted.PID)
 		}
 	}
 }
@@ -150,9 +150,9 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 		return live.Description{}, fmt.Errorf("session %q is not running (running: %s); buddy resume %s continues a saved session", id, ids(all), id)
 	}
 	if id == "" {
-		return live.Description{}, fmt.Errorf("%d sessions run: %s; say which, or last for the one begun last", len(fits), ids(fits))
+		return live.Description{}, fmt.Errorf("%d sessions are running: %s; name one, or use last for the one started last", len(fits), ids(fits))
 	}
-	return live.Description{}, fmt.Errorf("%q could be one of %d sessions that run: %s; say which", id, len(fits), ids(fits))
+	return live.Description{}, fmt.Errorf("%q matches %d running sessions: %s; name one", id, len(fits), ids(fits))
 }
 
 // maxNamed limits the sessions that a message names.
@@ -178,7 +178,7 @@ func Look(id string) (*socket.Client, error) {
 		path = all[id]
 	}
 	if path == "" {
-		return nil, fmt.Errorf("session %s does not run any more", id)
+		return nil, fmt.Errorf("session %s is no longer running", id)
 	}
 	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true, Env: terminal()})
 }

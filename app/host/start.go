@@ -122,5 +122,5 @@ func (p *Process) explained(err error) error {
 	if line == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s (more of it is in %s)", err, line, p.report)
+	return fmt.Errorf("%w: %s (more in %s)", err, line, p.report)
 }

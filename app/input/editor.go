@@ -59,7 +59,7 @@ func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 // absolute: no editor takes it for an option.
 func OpenAt(path string, line int, editor string) error {
 	if !filepath.IsAbs(path) {
-		return fmt.Errorf("editor %q: %q is no absolute path", editor, path)
+		return fmt.Errorf("editor %q: %q is not an absolute path", editor, path)
 	}
 	return start(editor, argsAt(editor, path, line), os.Stdin, terminalOut(), os.Stderr)
 }
@@ -90,7 +90,7 @@ func terminalOut() *os.File {
 // runEditor is RunEditor on the terminal of the process.
 func runEditor(editor, path string) error {
 	if err := RunEditor(editor, path, os.Stdin, terminalOut(), os.Stderr); err != nil {
-		return fmt.Errorf("%w; the text is as it was", err)
+		return fmt.Errorf("%w; the text is unchanged", err)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func EditText(name, text, editor string) (string, error) {
 	defer f.Close() //nolint:errcheck // only read
 	edited, err := io.ReadAll(io.LimitReader(f, maxEdited+1))
 	if err == nil && len(edited) > maxEdited {
-		err = fmt.Errorf("editor %q left more than %d MB; the text is as it was", editor, maxEdited>>20)
+		err = fmt.Errorf("editor %q saved more than %d MB; the text is unchanged", editor, maxEdited>>20)
 	}
 	return string(edited), err
 }

@@ -96,7 +96,7 @@ func unescaped(text string) string {
 func ClipboardPicture(ctx context.Context) (path string, err error) {
 	tool := pictureTool(os.Getenv, searchpath.Look)
 	if tool == nil {
-		return "", errors.New("no tool reads pictures of the clipboard here: install wl-clipboard, xclip or pngpaste, or paste the path of a file")
+		return "", errors.New("no tool found that reads pictures from the clipboard: install wl-clipboard, xclip or pngpaste, or paste a file's path")
 	}
 	ctx, cancel := context.WithTimeout(ctx, clipboardTime)
 	defer cancel()
@@ -127,11 +127,11 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	ended := c.Wait()
 	switch {
 	case data.Len() > model.MaxPicture:
-		return nil, fmt.Errorf("the picture of the clipboard has more than %.1f MB", model.MaxPicture/1e6)
+		return nil, fmt.Errorf("the picture on the clipboard has more than %.1f MB", model.MaxPicture/1e6)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("%s did not answer in %v", tool[0], clipboardTime)
 	case err == nil && (ended != nil || data.Len() == 0):
-		return nil, errors.New("the clipboard has none")
+		return nil, errors.New("the clipboard has no picture")
 	}
 	return data.Bytes(), err
 }
@@ -161,7 +161,7 @@ func pictureTool(getenv func(string) string, look func(string) (string, error)) 
 func keepPicture(img model.Image) (path string, err error) {
 	dir := filepath.Join(xdg.StateHome, "buddy", "pictures")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("the picture was not kept: %w", err)
+		return "", fmt.Errorf("the picture was not saved: %w", err)
 	}
 	if all, err := os.ReadDir(dir); err == nil {
 		for _, f := range all {
@@ -173,10 +173,10 @@ func keepPicture(img model.Image) (path string, err error) {
 	sum := sha256.Sum256(img.Data)
 	path = filepath.Join(dir, hex.EncodeToString(sum[:6])+"."+strings.TrimPrefix(img.MediaType, "image/"))
 	if strings.ContainsAny(path, " \t") {
-		return "", fmt.Errorf("the folder %q has a space in its name: name the file after an @", dir)
+		return "", fmt.Errorf("the folder %q has a space in its name: attach the file with @ instead", dir)
 	}
 	if err := os.WriteFile(path, img.Data, 0o600); err != nil {
-		return "", fmt.Errorf("the picture was not kept: %w", err)
+		return "", fmt.Errorf("the picture was not saved: %w", err)
 	}
 	return path, nil
 }

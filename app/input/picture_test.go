@@ -114,8 +114,8 @@ func TestPictureOfTheClipboard(t *testing.T) {
 	}
 	for _, c := range []struct{ command, want, err string }{
 		{"printf 'GIF89a'", "GIF89a", ""},
-		{"exit 1", "", "the clipboard has none"},
-		{"true", "", "the clipboard has none"},
+		{"exit 1", "", "the clipboard has no picture"},
+		{"true", "", "the clipboard has no picture"},
 		{"exec head -c 60000000 /dev/zero", "", "more than 52.4 MB"},
 	} {
 		data, err := readTool(context.Background(), []string{"sh", "-c", c.command})

@@ -36,10 +36,10 @@ func Current(bindings map[string][]string) (current map[string][]string, notices
 		case now == "":
 			notices[old] = "this action no longer exists; remove the line"
 		case both:
-			notices[old] = fmt.Sprintf("this action is called %s now, which has keys of its own; the line can go", now)
+			notices[old] = fmt.Sprintf("this action is now called %s, and you have set keys for that name too; remove this line", now)
 		default:
 			current[string(now)] = bindings[old]
-			notices[old] = fmt.Sprintf("this action is called %s now; its keys count", now)
+			notices[old] = fmt.Sprintf("this action is now called %s; your keys still work", now)
 		}
 	}
 	if current == nil {

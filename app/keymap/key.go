@@ -162,7 +162,7 @@ func Parse(name string) (Key, error) {
 			strings.Join(slices.Sorted(maps.Values(named)), ", "))
 	}
 	if mod == tcell.ModShift {
-		return Key{}, fmt.Errorf("key %q: write the character that Shift gives", name)
+		return Key{}, fmt.Errorf("key %q: write the shifted character itself, without Shift+", name)
 	}
 	return Key{tcell.KeyRune, char, mod}.normal(), nil
 }

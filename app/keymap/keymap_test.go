@@ -176,7 +176,7 @@ func TestParseErrors(t *testing.T) {
 		"Ctr+J":    `key "Ctr+J": unknown modifier "Ctr" (have: Ctrl, Alt, Shift)`,
 		"Ctrl+Up1": `key "Ctrl+Up1": "Up1" is not a key (have: a character, Space, `,
 		"":         `key "": "" is not a key`,
-		"Shift+a":  `key "Shift+a": write the character that Shift gives`,
+		"Shift+a":  `key "Shift+a": write the shifted character itself, without Shift+`,
 	} {
 		if _, err := Parse(name); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("Parse(%q) = %v, want %s…", name, err, want)
@@ -228,8 +228,8 @@ func TestRebindErrors(t *testing.T) {
 	}{
 		{map[string][]string{"newlin": {"Ctrl+J"}}, "newlin", `keys.newlin: unknown action "newlin" (nearest: newline)`},
 		{map[string][]string{"send": {"Entr"}}, "send", `keys.send: key "Entr": "Entr" is not a key (have: `},
-		{map[string][]string{"send": {"x"}}, "send", `keys.send: key "x": a plain character is text in scope prompt (add Ctrl or Alt)`},
-		{map[string][]string{"help": {"?"}}, "help", `keys.help: key "?": a plain character is text in scope global`},
+		{map[string][]string{"send": {"x"}}, "send", `keys.send: key "x": a plain character would be typed as text in scope prompt (add Ctrl or Alt)`},
+		{map[string][]string{"help": {"?"}}, "help", `keys.help: key "?": a plain character would be typed as text in scope global`},
 		{map[string][]string{"approve": {"Enter"}}, "approve", `keys.approve: key "Enter": Enter never approves`},
 		{map[string][]string{"deny": {"y"}}, "deny", `keys.deny: key y is both approve and deny in scope approval`},
 		{map[string][]string{"leave-detach": {"Enter"}}, "leave-detach", `keys.leave-detach: key Enter is both choice-take and leave-detach in scope leaving`},

@@ -104,11 +104,11 @@ func parseKeys(e Entry, names []string) ([]Key, error) {
 		}
 		for _, s := range e.Scopes {
 			if s.types() && k.plain() {
-				return nil, fmt.Errorf("key %q: a plain character is text in scope %s (add Ctrl or Alt)", name, s)
+				return nil, fmt.Errorf("key %q: a plain character would be typed as text in scope %s (add Ctrl or Alt)", name, s)
 			}
 		}
 		if e.Action == Approve && k == (Key{code: tcell.KeyEnter}) {
-			return nil, fmt.Errorf("key %q: Enter never approves, it is typed too easily", name)
+			return nil, fmt.Errorf("key %q: Enter can't approve because it is too easy to press by accident", name)
 		}
 		keys = append(keys, k)
 	}

@@ -73,7 +73,7 @@ func effect(act action.Action) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "buddy knows nothing about what this does."
+		return "buddy doesn't know what this does."
 	}
 	return strings.Join(parts, "\n")
 }
@@ -89,11 +89,11 @@ func to(hosts []string) string {
 // denial says why a call does not run, in a few words and the reason that was given.
 func denial(p event.ApprovalAnswered) string {
 	text := map[string]string{
-		"nobody":   "denied: there is nobody to ask",
+		"nobody":   "denied: nobody can be asked",
 		"policy":   "denied by the policy",
 		"cancel":   "cancelled",
 		"shutdown": "cancelled",
-		"prompt":   "a prompt came instead",
+		"prompt":   "you sent a prompt instead",
 	}[p.By]
 	text = cmp.Or(text, "denied")
 	if p.Reason != "" {
@@ -118,7 +118,7 @@ func QuestionText(q event.QuestionAsked) string {
 		text += fmt.Sprintf("\n  %d  %s", i+1, c)
 	}
 	if q.Plan != "" {
-		text += "\n  or type what is missing"
+		text += "\n  or type feedback to keep planning"
 	}
 	return text
 }
@@ -128,7 +128,7 @@ func QuestionText(q event.QuestionAsked) string {
 // what is typed after one answers it.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
 	if m.Unattended {
-		m.Say("%s\n  denied: with --approve auto nobody is asked", ApprovalText(a))
+		m.Say("%s\n  denied: --approve auto never asks", ApprovalText(a))
 		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}
@@ -167,12 +167,12 @@ func (m *Remarks) Gate(q event.QuestionAsked) {
 // Plan asks about a plan, as Approve does. Without an answer it stays open.
 func (m *Remarks) Plan(q event.QuestionAsked) error {
 	for {
-		reply, hungUp, err := m.onTerminal(QuestionText(q) + "\nNumber, or what is missing: ")
+		reply, hungUp, err := m.onTerminal(QuestionText(q) + "\nNumber, or feedback: ")
 		switch {
 		case err != nil:
 			return err
 		case hungUp:
-			return errors.New("the terminal was closed: the plan still waits")
+			return errors.New("the terminal was closed; the plan is still waiting for your answer")
 		case strings.TrimSpace(reply) != "":
 			m.Send(event.Answer{ID: q.ID, Text: numbered(q, strings.TrimSpace(reply))})
 			return nil
@@ -183,7 +183,7 @@ func (m *Remarks) Plan(q event.QuestionAsked) error {
 // hintOfGate says how a gate is answered in a line.
 func hintOfGate(q event.QuestionAsked) string {
 	if slices.Equal(q.Choices, event.GateChoices) {
-		return "Pass: [y/N, or why not] "
+		return "Pass? [y/N, or why not] "
 	}
 	return "Number: "
 }

@@ -45,11 +45,11 @@ func Ended(o event.Outcome) string {
 	case event.Cancelled:
 		return "cancelled"
 	case event.GoalLimit:
-		return "stopped: a limit of the goal is reached"
+		return "stopped: the goal's limit is reached"
 	case event.MaxTurns:
-		return "stopped: the limit of turns is reached"
+		return "stopped: the turn limit is reached"
 	case event.MaxCost:
-		return "stopped: the limit of cost is reached"
+		return "stopped: the cost limit is reached"
 	case event.ContextLimit:
 		return "stopped: the context is full"
 	}
@@ -83,10 +83,10 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ModelRetry:
 		m.retry(p)
 	case event.ModelFallback:
-		m.Say("%s · %s (%s) answers until the next prompt", p.Reason(), p.Model, p.To)
+		m.Say("%s · using %s (%s) until the next prompt", p.Reason(), p.Model, p.To)
 	case event.ToolWaits:
 		if p.Waits {
-			m.Say("the command waits for keys: type them in its terminal pane")
+			m.Say("the command is waiting for your input: type in its terminal pane")
 		}
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
@@ -126,7 +126,7 @@ func (m *Remarks) retry(p event.ModelRetry) {
 func (m *Remarks) context(e event.Event) {
 	if p, ok := e.(event.ContextCompacting); ok {
 		if p.By == "summary" {
-			m.Say("compacting the context: the model writes a summary")
+			m.Say("compacting the context: the model is writing a summary")
 		}
 		return
 	}
@@ -274,13 +274,13 @@ func withoutTerminal(a event.ApprovalAsked) string {
 	case a.Verdict.Rule == action.OwnKeys:
 		return a.Verdict.Reason
 	case a.Verdict.Rule == policy.ChangedUnseen:
-		return a.Verdict.Reason + "; approve one in a session of buddy that can ask you"
+		return a.Verdict.Reason + "; approve it in a session that can ask you"
 	case a.Verdict.Rule == policy.Production, a.Verdict.Rule == policy.ChangedTool:
-		return a.Verdict.Reason + ", also with --approve all"
+		return a.Verdict.Reason + ", even with --approve all"
 	case a.Verdict.Rule == policy.HardLinks, a.Verdict.Rule == policy.ReadOnlyFile:
-		return a.Verdict.Reason + ": buddy asks about that, also with --approve all"
+		return a.Verdict.Reason + ": buddy always asks about this, even with --approve all"
 	case a.Context.AskedBy != "":
-		return "the hook " + a.Context.AskedBy + " asks about it, also with --approve all"
+		return "the hook " + a.Context.AskedBy + " asks about it, even with --approve all"
 	}
-	return "--approve auto lets commands run inside a fence, --approve all allows everything"
+	return "--approve auto lets commands run in a sandbox, --approve all allows everything"
 }

@@ -35,7 +35,7 @@ func TestRemarksAreShort(t *testing.T) {
 		{event.ToolRequested{Name: "run_shell", Action: action.Action{Command: x[:120]}}, "▶ " + x[:120]},
 		{event.ToolRequested{Name: "run_shell", Action: action.Action{Command: x}}, "▶ " + x[:119] + "…"},
 		{event.ToolRequested{Name: "read_file", Target: "web", Arguments: `{"path":"a.go"}`}, "▶ read a.go on web"},
-		{event.ToolRequested{Name: "deploy", Arguments: "{"}, "▶ deploy (arguments that can't be read)"},
+		{event.ToolRequested{Name: "deploy", Arguments: "{"}, "▶ deploy (unreadable arguments)"},
 		{event.ToolResult{Tail: x[:120]}, "← " + x[:120]},
 		{event.ToolResult{Tail: x}, "← " + x[:119] + "…"},
 		{event.ToolResult{IsError: true, Result: x[:120]}, "← " + x[:120]},
@@ -63,7 +63,7 @@ func TestRemarksOfWhatDidNotRun(t *testing.T) {
 	}{
 		{"by the person", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "user", Reason: why}, refused}, "⊘ not run (denied: " + why + ")"},
 		{"without a reason", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "user"}, refused}, "⊘ not run (denied)"},
-		{"nobody there", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "nobody"}, refused}, "⊘ not run (denied: there is nobody to ask)"},
+		{"nobody there", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "nobody"}, refused}, "⊘ not run (denied: nobody can be asked)"},
 		{"interrupted", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "cancel"}, refused}, "⊘ not run (cancelled)"},
 		{"unasked", []event.Event{refused}, "⊘ not run: Denied by the policy, nothing ran: mode none"},
 		{"another was denied", []event.Event{event.ApprovalAnswered{CallID: "d", Decision: event.Deny}, event.ToolStarted{CallID: "c"}, refused}, "← Denied by the policy, nothing ran: mode none"},
@@ -108,12 +108,12 @@ func TestRemarksWithoutCalls(t *testing.T) {
 // What is said to allow a call where nobody can be asked does allow it.
 func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 	for want, a := range map[string]event.ApprovalAsked{
-		"--approve auto lets commands run inside a fence, --approve all allows everything": {},
-		"files were changed; approve one in a session of buddy that can ask you":           {Verdict: action.Verdict{Rule: policy.ChangedUnseen, Reason: "files were changed"}},
-		"the hook no_rm.sh asks about it, also with --approve all":                         {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
-		"db is marked as production, also with --approve all":                              {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
-		"its server has changed this tool, also with --approve all":                        {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
-		"also changes 2 other names: buddy asks about that, also with --approve all":       {Verdict: action.Verdict{Rule: policy.HardLinks, Reason: "also changes 2 other names"}},
+		"--approve auto lets commands run in a sandbox, --approve all allows everything": {},
+		"files were changed; approve it in a session that can ask you":           {Verdict: action.Verdict{Rule: policy.ChangedUnseen, Reason: "files were changed"}},
+		"the hook no_rm.sh asks about it, even with --approve all":                         {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
+		"db is marked as production, even with --approve all":                              {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
+		"its server has changed this tool, even with --approve all":                        {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
+		"also changes 2 other names: buddy always asks about this, even with --approve all":       {Verdict: action.Verdict{Rule: policy.HardLinks, Reason: "also changes 2 other names"}},
 		"the file holds a key": {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
 	} {
 		if got := withoutTerminal(a); got != want {

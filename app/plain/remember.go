@@ -22,7 +22,7 @@ func RememberText(m action.Memory, reason string) string {
 	if m.Only != "" {
 		text += " (on " + markup.Shorten(m.Only, maxFact) + " only)"
 	}
-	text += "\n  Enter  no, only this time"
+	text += "\n  Enter  no, don't save it"
 	for i, scope := range m.Scopes {
 		text += fmt.Sprintf("\n  %d  %s", i+1, action.ScopeText(scope))
 	}

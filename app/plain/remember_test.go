@@ -12,7 +12,7 @@ import (
 // is offered chooses one.
 func TestWhereAReasonIsRemembered(t *testing.T) {
 	m := action.Memory{Scopes: []string{"folder", "team"}, Begins: "Not `npm install`: ", Only: "root@web-02"}
-	const want = "Remember this for later sessions? Not `npm install`: use pnpm. (on root@web-02 only)\n  Enter  no, only this time\n  1  in this folder\n  2  for the team, in .buddy/memory.md"
+	const want = "Remember this for later sessions? Not `npm install`: use pnpm. (on root@web-02 only)\n  Enter  no, don't save it\n  1  in this folder\n  2  for the team, in .buddy/memory.md"
 	if got := RememberText(m, " use\npnpm.\n"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -73,7 +73,7 @@ func (c Check) Lines() []string {
 		lines = append(lines, "with the files: "+strings.Join(c.Files, ", "))
 	}
 	if c.State.Err != nil {
-		return append(lines, "it can't be trusted: "+c.State.Err.Error())
+		return append(lines, "can't be trusted: "+c.State.Err.Error())
 	}
 	return append(lines, strings.Split("definition: "+c.Definition, "\n")...)
 }
@@ -96,7 +96,7 @@ func (c Check) Diff() (string, error) {
 		b.WriteString(udiff.Unified("trusted/"+name, name, one.Before, one.After))
 	}
 	if b.Len() == 0 && err == nil && c.state() == Changed {
-		return "a file changed whose text was not kept: " + texts.Some(c.Files) + "\n", nil
+		return "a file changed, but its earlier text was not saved: " + texts.Some(c.Files) + "\n", nil
 	}
 	return b.String(), err
 }

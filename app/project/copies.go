@@ -72,7 +72,7 @@ func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	if i < 0 {
 		plugins, err := s.serversOfPlugins()
 		if n := slices.IndexFunc(plugins, func(p mcp.Server) bool { return p.Name == one.Name && p.Problem == "" }); n < 0 || err != nil {
-			return one, errors.Join(errors.New("it is not there any more, or not trusted (buddy trust)"), err)
+			return one, errors.Join(errors.New("it no longer exists or is not trusted (buddy trust)"), err)
 		}
 		return one, nil
 	}

@@ -67,7 +67,7 @@ func extensionParts(dir string) (found Found) {
 func extensionPart(it extensions.Item) (Part, bool) {
 	p := Part{File: strings.TrimPrefix(it.File, it.Base+"/")}
 	if it.Kind == extensions.Style {
-		p.Part, p.Runs, p.When = StylePart(it.Part, it.Source), "says how answers are written", "applies when you choose it as your style"
+		p.Part, p.Runs, p.When = StylePart(it.Part, it.Source), "changes how answers are written", "applies when you choose it as your style"
 		return p, true
 	}
 	s := skill.New(it)

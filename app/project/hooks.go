@@ -34,7 +34,7 @@ func (s *Source) Hooks() Hooks {
 	found := Hooks{Set: PersonHooks(s.Config.Hooks.Also)}
 	s.projectHooks(&found)
 	if err := s.addPluginHooks(&found.Set); err != nil {
-		found.Failed = append(found.Failed, "no hook of a plugin runs: "+err.Error())
+		found.Failed = append(found.Failed, "plugins' hooks are off: "+err.Error())
 	}
 	return found
 }
@@ -101,7 +101,7 @@ func (s *Source) projectHooks(set *Hooks) {
 	}
 	checks, problems, err := s.check()
 	if err != nil {
-		set.Failed = append(set.Failed, "no hook of the project runs: "+err.Error())
+		set.Failed = append(set.Failed, "the project's hooks are off: "+err.Error())
 		return
 	}
 	for _, one := range problems {
@@ -143,9 +143,9 @@ func (s *Source) projectHooks(set *Hooks) {
 
 // hookMoments says when the hooks of an event run. Those of other events never do.
 var hookMoments = map[hooks.Event]string{
-	"SessionStart": "runs when a session begins", "SessionEnd": "runs when a session ends", "UserPromptSubmit": "runs when you send a prompt",
+	"SessionStart": "runs when a session starts", "SessionEnd": "runs when a session ends", "UserPromptSubmit": "runs when you send a prompt",
 	"PreToolUse": "runs before a tool is used", "PermissionRequest": "runs before you are asked", "PostToolUse": "runs after a tool was used",
-	"PostToolUseFailure": "runs after a tool failed", "SubagentStart": "runs when a subagent begins", "SubagentStop": "runs when a subagent is done",
+	"PostToolUseFailure": "runs after a tool failed", "SubagentStart": "runs when a subagent starts", "SubagentStop": "runs when a subagent is done",
 	"Stop": "runs when the model is done", "StopFailure": "runs when an answer failed", "PreCompact": "runs before the conversation is compacted",
 	"PostCompact": "runs after the conversation was compacted", "Notification": "runs when you are notified",
 }
@@ -205,7 +205,7 @@ func hookPart(h hooks.Handler) Part {
 		p.When += fmt.Sprintf(", for %q", h.Matcher)
 	}
 	if h.Lost != "" {
-		p.Runs, p.When = "nothing, because it is not understood: "+h.Lost, "makes calls that it may be for questions"
+		p.Runs, p.When = "nothing, because buddy can't read it: "+h.Lost, "makes buddy ask about calls that it may concern"
 	}
 	return p
 }

@@ -47,7 +47,7 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 	i.Server = config.NewMCPServer(name)
 	literal := func(text string) string {
 		if variableForm.MatchString(text) {
-			i.Problem = fmt.Sprintf("it uses a variable in %q, which settings can't: add it with buddy mcp add", text)
+			i.Problem = fmt.Sprintf("it uses a variable in %q, which settings don't support: add it with buddy mcp add", text)
 		}
 		return text
 	}

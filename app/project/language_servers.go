@@ -70,7 +70,7 @@ func (d *languageServer) refuses(root string, c config.Config) string {
 	if err != nil {
 		return err.Error()
 	}
-	why := "it starts only in a folder that has " + texts.Some(d.Roots) + " and that you trusted"
+	why := "it starts only in a folder with " + texts.Some(d.Roots) + " and that you trusted"
 	for _, part := range slices.Backward(checks) { // the nearest folder's part is the last to say why
 		if part.Kind != lspKind || part.Name != d.Name {
 			continue
@@ -145,7 +145,7 @@ func (d *languageServer) onPath(where string) (string, error) {
 	}
 	path, err := searchpath.LookIn(where, d.Command[0])
 	if err != nil {
-		return "", fmt.Errorf("its program %q is not there", d.Command[0])
+		return "", fmt.Errorf("its program %q does not exist", d.Command[0])
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err

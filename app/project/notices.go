@@ -26,13 +26,13 @@ func (s *Source) Notices() (all []event.Event) {
 		}
 	}
 	if len(fresh) > 0 {
-		all = append(all, event.Notice{Text: texts.OneLine("not run until you trust it: " + texts.Some(fresh) + seeTrust), Code: "trust"})
+		all = append(all, event.Notice{Text: texts.OneLine("Needs your trust before it runs: " + texts.Some(fresh) + seeTrust), Code: "trust"})
 	}
 	if len(changed) > 0 {
-		all = append(all, LostLimit("not run, because it changed since you trusted it: "+texts.Some(changed)+seeTrust))
+		all = append(all, LostLimit("Off, because it changed since you trusted it: "+texts.Some(changed)+seeTrust))
 	}
 	for _, p := range problems {
-		switch text := "left out of " + p.File + ": " + p.Reason; {
+		switch text := "skipped in " + p.File + ": " + p.Reason; {
 		case p.Limits:
 			all = append(all, LostLimit(text))
 		case !p.Quiet || len(fresh)+len(changed) > 0:
@@ -42,7 +42,7 @@ func (s *Source) Notices() (all []event.Event) {
 	return all
 }
 
-const seeTrust = "; see /trust, or: buddy trust"
+const seeTrust = "; see /trust, or run buddy trust"
 
 // LostLimit says that something does not limit what it should.
 func LostLimit(text string) event.Warning {

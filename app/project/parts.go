@@ -98,7 +98,7 @@ func jsonReason(err error) string {
 		if kind.Field != "" {
 			what = fmt.Sprintf("%q", kind.Field)
 		}
-		return fmt.Sprintf("%s can't be of type %s", what, kind.Value)
+		return fmt.Sprintf("%s can't have type %s", what, kind.Value)
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return "the file is not valid JSON: " + err.Error()

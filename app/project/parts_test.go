@@ -45,7 +45,7 @@ func TestPartsOfAProject(t *testing.T) {
 	want := []string{
 		"sub | mcp:files | ../server.sh | starts with every session here | ../server.sh",
 		". | mcp:files | sh ./server.sh 'a b' | starts with every session here | conf.json server.sh",
-		". | mcp:web | https://example.com/mcp | is asked for its tools in every session here | ",
+		". | mcp:web | https://example.com/mcp | is contacted for its tools in every session here | ",
 		`. | hook:PreToolUse:Bash | sh hooks/guard.sh | runs before a tool is used, for "Bash" | hooks/guard.sh`,
 		`. | hook:PreToolUse:Bash#2 | echo 'a b' | runs before a tool is used, for "Bash" | `,
 		`. | hook:Stop | "$CLAUDE_PROJECT_DIR"/hooks/stop.py | runs when the model is done | hooks/stop.py`,
@@ -133,7 +133,7 @@ func TestTrustOfParts(t *testing.T) {
 		}
 		return items[i]
 	}
-	if text := noticesOf(s); !strings.HasPrefix(text, "not run until you trust it: mcp files, mcp web, hook PreToolUse:Bash, hook PreToolUse:Bash#2, hook Stop; see /trust, or: buddy trust") {
+	if text := noticesOf(s); !strings.HasPrefix(text, "Needs your trust before it runs: mcp files, mcp web, hook PreToolUse:Bash, hook PreToolUse:Bash#2, hook Stop; see /trust, or run buddy trust") {
 		t.Error(text)
 	}
 	guard := state("hook PreToolUse:Bash")
@@ -151,7 +151,7 @@ func TestTrustOfParts(t *testing.T) {
 	if changed.State != Changed || state("mcp web").State != Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
 		t.Errorf("%+v, %s, %v", changed, diff, err)
 	}
-	if text := noticesOf(s); !strings.Contains(text, "not run, because it changed since you trusted it: hook PreToolUse:Bash;") {
+	if text := noticesOf(s); !strings.Contains(text, "Off, because it changed since you trusted it: hook PreToolUse:Bash;") {
 		t.Error(text)
 	}
 	if err := s.SetTrust(true, []Item{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {

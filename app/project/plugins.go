@@ -96,7 +96,7 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 // partOfPlugin returns what a person has to trust before anything of a plugin runs: all its files,
 // and what it brings.
 func partOfPlugin(p plugin.Plugin, dir, file string) Part {
-	part := Part{Dir: dir, File: file, When: "brings what is listed below"}
+	part := Part{Dir: dir, File: file, When: "provides the items listed below"}
 	part.Kind, part.Name = pluginKind, p.Name
 	relative := func(paths []string) []string {
 		names := make([]string, len(paths))
@@ -120,7 +120,7 @@ func partOfPlugin(p plugin.Plugin, dir, file string) Part {
 	}
 	part.Runs = strings.Join(runs, "; ")
 	if len(runs) == 0 {
-		part.Runs = "commands of its skills, if they have some"
+		part.Runs = "commands of its skills, if any"
 	}
 	definition := map[string]any{
 		"name": p.Name, "version": p.Version, "description": p.About, "runs": runs, "print": p.Print,

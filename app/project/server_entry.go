@@ -49,7 +49,7 @@ func (e *serverEntry) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if name := frontmatter.Twice(data); name != "" && frontmatter.Restricts(name) {
-		e.limits.lost = fmt.Sprintf("%s is in it twice; %s", name, NotUnderstood)
+		e.limits.lost = fmt.Sprintf("%s is listed twice; %s", name, NotUnderstood)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if why := e.limits.read(name, all[name]); why != "" {

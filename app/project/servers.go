@@ -44,7 +44,7 @@ func (s *Source) Servers() ([]mcp.Server, error) {
 		one.Outside = set.Outside
 		one.Held = one.Transport == mcp.Stdio && !one.Outside
 		if slices.ContainsFunc(all, func(other mcp.Server) bool { return other.Name == one.Name }) {
-			one.Problem = "another server of this name comes first"
+			one.Problem = "another server with this name has priority"
 			one.Name = "project:" + one.Name
 		}
 		all = append(all, one)
@@ -139,7 +139,7 @@ func serverParts(dir string) (found Found) {
 			found.leaveOut(file, "server %q: %s", name, whole.limits.lost)
 			found.Problems[len(found.Problems)-1].Limits = true
 		}
-		p := Part{File: file, Runs: one.URL, When: "is asked for its tools in every session here"}
+		p := Part{File: file, Runs: one.URL, When: "is contacted for its tools in every session here"}
 		p.Kind, p.Name = "mcp", name
 		if one.Command != "" {
 			p.Runs, p.When = action.Quote(append([]string{one.Command}, one.Args...)), "starts with every session here"

@@ -13,9 +13,9 @@ import (
 // TrustedText says what trusting a folder changes, whose settings have keys that need it.
 func TrustedText(dir string, keys []string) string {
 	if len(keys) == 0 {
-		return "trusted " + dir + "; its settings have nothing that needs it"
+		return "trusted " + dir + "; its settings need no trust"
 	}
-	return "trusted " + dir + "; its settings apply: " + strings.Join(keys, ", ")
+	return "trusted " + dir + "; these settings now apply: " + strings.Join(keys, ", ")
 }
 
 // TrustState says whether something of the project is trusted.

@@ -76,7 +76,7 @@ func waits(r *repl, w wants) {
 	if w.kind == anApproval {
 		what = "Waiting for your approval: " + markup.Shorten(words.Asked(r.state.Approvals[0]).Line(), 60)
 	}
-	r.say(what + ". You are asked after this line, which goes to the prompt")
+	r.say(what + ". Finish this line first: it goes to the prompt")
 	if r.reading {
 		r.con.reveal(prompt(r.program.Targets.Current()))
 	}
@@ -159,7 +159,7 @@ func (r *repl) approval(id, line string, none bool) {
 		r.say(offered(r, a))
 	default:
 		if !atOnce(line) || !r.slash(line) {
-			unused(r, line, "not an answer: nothing was decided")
+			unused(r, line, "not a valid answer: nothing was approved or denied")
 		}
 	}
 }
@@ -237,7 +237,7 @@ func amend(r *repl, a event.ApprovalAsked) {
 	case err != nil:
 		r.say(err.Error())
 	case changed == text:
-		r.say("nothing was edited")
+		r.say("you changed nothing")
 	default:
 		r.edited = edited{a.ID, changed}
 	}
@@ -250,7 +250,7 @@ func (r *repl) answer(id, line string) {
 	case i < 0:
 		unused(r, line, "this question was already answered")
 	case strings.TrimSpace(line) == "":
-		r.say("not answered: type a number, or an answer of your own")
+		r.say("not answered: type a number or your own answer")
 	case atOnce(line) && r.slash(line):
 	default:
 		q := r.state.Questions[i]
@@ -270,7 +270,7 @@ func editPlan(r *repl, q event.QuestionAsked) {
 	case err != nil:
 		r.say(err.Error())
 	case strings.TrimSuffix(changed, "\n") == strings.TrimSuffix(q.Text, "\n"):
-		r.say("nothing was edited")
+		r.say("you changed nothing")
 	default:
 		r.command(event.Answer{ID: q.ID, Text: changed, Edited: true})
 	}
@@ -281,7 +281,7 @@ func unused(r *repl, line, why string) {
 	if line = strings.TrimSpace(line); len(line) > 1 && !slash.Private(line) {
 		r.con.earlier = append(r.con.earlier, line)
 		if r.con.edits {
-			why += "; Up at the prompt brings the line back"
+			why += "; press Up at the prompt to get the line back"
 		}
 	}
 	r.say(why)

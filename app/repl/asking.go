@@ -185,7 +185,7 @@ func (r *repl) submit(text string) {
 	}
 	if (r.state.Running() != nil || len(r.queue) > 0) && !atOnce(text) {
 		r.queue = append(r.queue, text)
-		r.say("queued until this is done (at once run " + strings.Join(immediate, " ") + ")")
+		r.say("queued (commands that run immediately: " + strings.Join(immediate, " ") + ")")
 		return
 	}
 	r.send(text)

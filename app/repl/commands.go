@@ -58,9 +58,9 @@ func (r *repl) slash(line string) bool {
 	case custom:
 		return false // the session puts its text behind the prompt
 	case !known:
-		r.say("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists them all")
+		r.say("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists all commands")
 	case c.ScreenOnly != "":
-		r.say("/" + name + " is of the full screen: " + c.ScreenOnly)
+		r.say("/" + name + " works only on the full screen: " + c.ScreenOnly)
 	default:
 		if err := runCommand(r, c, args); err != nil {
 			r.failed("/"+name, err)
@@ -163,7 +163,7 @@ func openFile(r *repl, a show.Answer) {
 	if text := a.String(); text != "" {
 		r.say(text)
 	}
-	err := fmt.Errorf("there is no terminal for an editor to open %s", a.Open)
+	err := fmt.Errorf("there is no terminal for an editor: can't open %s", a.Open)
 	if r.con.tty {
 		err = input.OpenAt(a.Open, a.Line, input.Editor())
 	}
@@ -209,9 +209,9 @@ func lineHelp(r *repl, _ string) error {
 	for _, c := range slash.Typed(r.program.Commands(context.Background())) {
 		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
 	}
-	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ continues on the next.\n")
+	b.WriteString("@NAME in a prompt refers to a file. Tab completes commands and files. End a line with \\ to continue it.\n")
 	b.WriteString("!COMMAND runs a shell command; the model sees its output with your next prompt.\n")
-	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
+	b.WriteString("Ctrl-C cancels the running task; press it twice to quit. Ctrl-D quits, too.")
 	r.say(b.String())
 	return nil
 }

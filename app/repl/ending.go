@@ -83,11 +83,11 @@ func (r *repl) interrupt() {
 	case t != nil:
 		r.confirming, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
 		r.program.Live.Send(event.Cancel{})
-		r.say("cancelling; Ctrl-C again leaves")
+		r.say("cancelling; press Ctrl-C again to quit")
 		dropQueue(r)
 	default:
 		r.confirming = true
-		r.say("Ctrl-C again leaves, as Ctrl-D does")
+		r.say("press Ctrl-C again, or Ctrl-D, to quit")
 	}
 }
 
@@ -96,6 +96,6 @@ func dropQueue(r *repl) {
 	if n := len(r.queue); n > 0 {
 		r.con.earlier = append(r.con.earlier, slices.DeleteFunc(r.queue, slash.Private)...)
 		r.queue = nil
-		r.say(texts.Plural(n, "queued line") + " not sent; Up at the prompt brings them back")
+		r.say(texts.Plural(n, "queued line") + " not sent; press Up at the prompt to get them back")
 	}
 }

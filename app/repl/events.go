@@ -102,7 +102,7 @@ func (r *repl) changed(env event.Envelope) {
 	case event.PaneOpened:
 		if r.con.tty && !r.attachSaid && p.Attach != "" {
 			r.attachSaid = true
-			r.say("commands run in a pane of tmux; watch it from another terminal with: " + p.Attach)
+			r.say("commands run in a tmux pane; to watch it from another terminal: " + p.Attach)
 		}
 	case event.Interrupted:
 		if p.CanContinue {
@@ -144,7 +144,7 @@ func (s *streamed) rest(whole string) string {
 // startOver says that what was printed is void.
 func (r *repl) startOver(mine bool) {
 	if mine && r.text.printed > 0 {
-		r.say("(what the model said above is void; it starts again)")
+		r.say("(ignore the partial answer above; the model starts again)")
 	}
 	if mine {
 		r.text = streamed{}

@@ -36,7 +36,7 @@ func (r *repl) lookBack(what string, show func(*past) (string, error)) {
 
 func lineFind(r *repl, text string) error {
 	if text == "" {
-		return errors.New("say what for: /find TEXT")
+		return errors.New("/find needs a text: /find TEXT")
 	}
 	r.lookBack("/find", func(all *past) (string, error) { return all.find(text), nil })
 	return nil
@@ -62,7 +62,7 @@ func lineOutput(r *repl, args string) error {
 		case cut:
 			text += wholeFiles(c)
 		case strings.TrimSpace(text) == "":
-			text = "(it printed nothing)"
+			text = "(no output)"
 		}
 		return markup.Shorten(d.Title, 200) + "\n" + text, err
 	})
@@ -114,11 +114,11 @@ func (c *console) copy(text string) (string, error) {
 	ways, err := input.Copy(text)
 	if !dumb() && term.IsTerminal(int(c.echo.Fd())) {
 		c.print(c.echo, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\a")
-		ways = append(ways, "the terminal (OSC 52), if it allows that")
+		ways = append(ways, "the terminal (OSC 52), if the terminal allows it")
 	}
 	switch {
 	case len(ways) == 0 && err == nil:
-		return "", errors.New("there is no clipboard here: no terminal that knows OSC 52, no tmux, no wl-copy, xclip or xsel for a desktop")
+		return "", errors.New("no clipboard found: it needs a terminal with OSC 52, tmux, or wl-copy, xclip or xsel on a desktop")
 	case len(ways) == 0:
 		return "", err
 	case err != nil:
@@ -142,7 +142,7 @@ func (r *repl) edit(was wants, text string) {
 	case err != nil:
 		r.say("/edit: " + err.Error())
 	case strings.TrimSpace(text) == "":
-		r.say("nothing is sent: what " + editor + " left is empty")
+		r.say("nothing sent: the text from " + editor + " is empty")
 	default:
 		r.say("> " + strings.ReplaceAll(text, "\n", "\n"+continuation))
 		r.typedIn(typedLine{text: text})

@@ -62,11 +62,11 @@ func (a *past) find(text string) string {
 		}
 	}
 	if len(hits) == 0 {
-		return fmt.Sprintf("%q is nowhere in this session (/session search looks in all of this folder)", text)
+		return fmt.Sprintf("%q not found in this session (/session search searches all sessions of this folder)", text)
 	}
 	var out strings.Builder
 	if n := len(hits) - maxFoundBlocks; n > 0 {
-		fmt.Fprintf(&out, "%q is in %s before these; a longer text finds fewer\n", text, texts.Plural(n, "more place"))
+		fmt.Fprintf(&out, "%q is in %s before these; search for a longer text to find fewer\n", text, texts.Plural(n, "more place"))
 		hits = hits[n:]
 	}
 	for _, i := range hits {
@@ -173,7 +173,7 @@ func wholeFiles(c *state.Call) string {
 	text := ""
 	for _, f := range slash.OutputFiles(c) {
 		if info, err := os.Stat(f.Path); err == nil && info.Size() > 0 {
-			text += "\nall of it: " + f.Path
+			text += "\nwhole output: " + f.Path
 		}
 	}
 	return text

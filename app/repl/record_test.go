@@ -45,8 +45,8 @@ func TestRecordFind(t *testing.T) {
 	for text, want := range map[string]string{
 		"note":     "notice\n    a note before",
 		"prompt 7": "#7 prompt\n    prompt 7",
-		"Needle":   `"Needle" is nowhere in this session (/session search looks in all of this folder)`,
-		"json":     `"json" is nowhere in this session (/session search looks in all of this folder)`,
+		"Needle":   `"Needle" not found in this session (/session search searches all sessions of this folder)`,
+		"json":     `"json" not found in this session (/session search searches all sessions of this folder)`,
 		"nadel":    "#12 grep Nadel .",
 		"pin":      "#12 grep Nadel .\n    …" + strings.Repeat("x", 79) + " pin " + strings.Repeat("y", 74) + "…",
 	} {
@@ -55,7 +55,7 @@ func TestRecordFind(t *testing.T) {
 		}
 	}
 	got := all.find("needle")
-	if !strings.HasPrefix(got, "\"needle\" is in 2 more places before these; a longer text finds fewer\n#3 answer, line 2 of 4, and in 1 line more\n    first\n    the needle\n    third\n#4 ") ||
+	if !strings.HasPrefix(got, "\"needle\" is in 2 more places before these; search for a longer text to find fewer\n#3 answer, line 2 of 4, and in 1 line more\n    first\n    the needle\n    third\n#4 ") ||
 		strings.Contains(got, "beside") {
 		t.Errorf("find: %s", got)
 	}

@@ -185,13 +185,13 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 // welcome returns what one is talking to, and where an old session ended.
 func welcome(p *compose.Program) []string {
 	info := p.Options.Model.Info()
-	kind := "a new session"
+	kind := "new session"
 	if p.Journal.Stored() != nil {
-		kind = "the session " + p.ID
+		kind = "session " + p.ID
 	}
 	lines := []string{fmt.Sprintf("buddy %s · %s · %s · /help lists the commands", version.Number, info.Model, kind)}
 	if p.Config.Active == nil && p.Problem != "" {
-		lines = append(lines, "the built-in demo answers, which is not a language model: "+p.Problem)
+		lines = append(lines, "the built-in demo (no AI) answers: "+p.Problem)
 	}
 	var prompt, answer string
 	title, last := "", int64(0)

@@ -130,7 +130,7 @@ func (d *Document) text() string {
 		}
 	}
 	if left > 0 {
-		lines = append(lines, "", fmt.Sprintf("%d more are as built in", left))
+		lines = append(lines, "", fmt.Sprintf("%d more have their defaults", left))
 	}
 	if d.Usage != "" {
 		lines = append(lines, d.Usage)

@@ -42,21 +42,21 @@ type Command struct {
 var Commands = []Command{
 	{Name: "help", Means: []string{"keys", "shortcuts", "commands"}, Help: "keys and commands"},
 	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "move the running command to the background; with a prompt, work on the prompt in a fork of the conversation", Events: One(background)},
-	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task, or the only one", Events: One(Kill)},
-	{Name: "timeout", Args: "DURATION [TASK]", Brief: "cancel a task when it takes longer", Help: "cancel a task, or the only one, when it takes longer", Events: One(SetTimeout)},
-	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Events: One(Approve)},
-	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges by a summary", Help: "replace old exchanges by a summary, for the model", Events: One(Compact)},
-	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "keep the last exchange when compacting", Help: "keep the last exchange, or the N-th last, when compacting", Events: One(Pin(false))},
-	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Events: One(Pin(true))},
-	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "how much the model thinks", Help: "how much the model thinks, from its next request on", Events: One(effort)},
+	{Name: "kill", Means: []string{"stop", "cancel", "abort"}, Args: "[TASK]", Brief: "cancel a task", Help: "cancel a task; without a number, the only task", Events: One(Kill)},
+	{Name: "timeout", Args: "DURATION [TASK]", Brief: "set a task's time limit", Help: "cancel a task after a time limit; without a number, the only task", Events: One(SetTimeout)},
+	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "set the permission mode", Events: One(Approve)},
+	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges with a summary", Help: "replace old exchanges with a summary in the model's context", Events: One(Compact)},
+	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "protect the last exchange from compaction", Help: "protect the last exchange, or the N-th last, from compaction", Events: One(Pin(false))},
+	{Name: "unpin", Args: "[N]", Help: "unpin the exchange", Events: One(Pin(true))},
+	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "set how much the model thinks", Help: "set how much the model thinks, starting with its next request", Events: One(effort)},
 	{Name: "find", Means: []string{"search", "grep"}, Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},
-	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "all output of the last call", Help: "the whole output of the last call, of the N-th last, or of the subagent with a number"},
-	{Name: "copy", Means: []string{"clipboard"}, Args: "[code|all]", Brief: "copy the last answer", Help: "copy the last answer, the last code block in it, or all that was said"},
+	{Name: "output", Means: []string{"log", "result"}, Args: "[N|#AGENT]", Brief: "show the last call's whole output", Help: "show the whole output of the last call, the N-th last call, or a subagent by its number"},
+	{Name: "copy", Means: []string{"clipboard"}, Args: "[code|all]", Brief: "copy the last answer", Help: "copy the last answer, its last code block, or the whole conversation"},
 	{Name: "redo", Args: "[--force]", Help: "redo the last undo or rewind", Events: One(redo)},
-	{Name: "palette", Means: []string{"commands"}, Brief: "all commands and actions with their keys", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
-	{Name: "init", Means: []string{"agents.md"}, Args: "[WHAT ELSE]", Brief: "let the model write AGENTS.md", Help: "let the model write AGENTS.md, which tells it about this project", Events: One(initProject)},
-	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "choose other colours", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
+	{Name: "palette", Means: []string{"commands"}, Brief: "find a command or action", Help: "find and run a command or an action; shows their keys", ScreenOnly: "in plain mode, /help lists the commands and Tab completes them"},
+	{Name: "init", Means: []string{"agents.md"}, Args: "[ALSO]", Brief: "create an AGENTS.md for this project", Help: "let the model create an AGENTS.md, which describes this project to agents", Events: One(initProject)},
+	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "switch the colour theme", Help: "switch the colour theme; without a name, choose from a list with a preview", ScreenOnly: "plain mode has no themes"},
 }
 
 // Add adds a command in its place.
@@ -80,7 +80,7 @@ func Find(name string) (Command, bool) {
 		return Commands[i], true
 	}
 	if strings.HasPrefix(name, "mcp__") {
-		return Command{Name: name, Args: "[ARGUMENT]...", Help: "a prompt of an MCP server", Answers: true}, true
+		return Command{Name: name, Args: "[ARGUMENT]...", Help: "a prompt from an MCP server", Answers: true}, true
 	}
 	return Command{}, false
 }

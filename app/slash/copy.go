@@ -21,7 +21,7 @@ func Copied(text string) (string, error) {
 	case text == "":
 		return "", errors.New("nothing to copy here")
 	case len(text) > MaxCopy:
-		return "", fmt.Errorf("not copied: %d KB are more than a clipboard takes from a terminal (1 MB)", len(text)>>10)
+		return "", fmt.Errorf("not copied: %d KB is more than a terminal can copy to the clipboard (1 MB)", len(text)>>10)
 	default:
 		return "Copied " + texts.Plural(n, "line"), nil
 	}
@@ -41,7 +41,7 @@ func talk(newest iter.Seq[*state.Block]) (string, error) {
 			continue
 		}
 		if size += len(text) + 2; size > MaxCopy {
-			return "", errors.New("not copied: more was said than a clipboard takes from a terminal (1 MB)")
+			return "", errors.New("not copied: the conversation is longer than a terminal can copy to the clipboard (1 MB)")
 		}
 		all = append(all, text)
 	}
@@ -56,7 +56,7 @@ func ToCopy(newest iter.Seq[*state.Block], args string) (string, error) {
 	case "all":
 		return talk(newest)
 	default:
-		return "", fmt.Errorf("%q is not known (have: code, all, or nothing for the whole answer)", args)
+		return "", fmt.Errorf("unknown argument %q (have: code, all; without one, /copy copies the whole answer)", args)
 	}
 	for b := range newest {
 		if b.Kind != state.AssistantBlock {

@@ -98,7 +98,7 @@ func Document(c *state.Call) (dialog.Document, error) {
 		size, err := add(stream.Path)
 		errs = errors.Join(errs, err)
 		if tail, err := os.Stat(stream.Path + ".tail"); err == nil && size > 0 { // an older version recorded it
-			p.Say(fmt.Sprintf("\n… what is missing here was not recorded; the last %d KB follow\n", tail.Size()>>10))
+			p.Say(fmt.Sprintf("\n… some output was not recorded; the last %d KB follow\n", tail.Size()>>10))
 			_, err = add(stream.Path + ".tail")
 			errs = errors.Join(errs, err)
 		}
@@ -148,7 +148,7 @@ func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 		p.Say(fmt.Sprintf("\n… %s more are not shown\n", texts.ByteCount(more)))
 	}
 	if screen.Full {
-		p.Say("\n… what it drew on the full screen is left out\n")
+		p.Say("\n… full-screen output is not shown\n")
 	}
 	return dialog.Document{Title: title, Text: p, Size: p.Size(), Close: func() {}}, nil
 }
@@ -191,7 +191,7 @@ func CallBack(newest iter.Seq[*state.Block], args string) (*state.Call, error) {
 	number, agent := strings.CutPrefix(cmp.Or(args, "1"), "#")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return nil, fmt.Errorf("%q is neither the number of an agent, such as #2, nor how far back the call is (1 is the last)", args)
+		return nil, fmt.Errorf("%q is neither an agent's number, such as #2, nor a call counted from the last (1)", args)
 	}
 	for b := range newest {
 		switch c := b.Call; {

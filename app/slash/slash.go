@@ -116,7 +116,7 @@ func Timeout(task int, length string) (event.SetTimeout, error) {
 func taskNumber(s string) (int, error) {
 	id, err := strconv.Atoi(strings.TrimPrefix(s, "#"))
 	if err != nil || id <= 0 {
-		return 0, fmt.Errorf("%q is not the number of a task (/ps lists them)", s)
+		return 0, fmt.Errorf("%q is not a task's number (/ps lists tasks)", s)
 	}
 	return id, nil
 }
@@ -131,7 +131,7 @@ func Approve(args string) (event.Command, error) {
 	if rest != "" {
 		d, err := tools.ParseDuration(rest)
 		if err != nil {
-			return nil, fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, texts.Names(action.Modes))
+			return nil, fmt.Errorf("unknown mode %q (have: %s, or a duration such as 10m)", args, texts.Names(action.Modes))
 		}
 		set.Duration = d
 	}
@@ -156,7 +156,7 @@ func Pin(off bool) func(string) (event.Command, error) {
 		if args != "" {
 			var err error
 			if back, err = strconv.Atoi(args); err != nil || back < 1 {
-				return nil, fmt.Errorf("%q is not how far back the exchange is (1 is the last)", args)
+				return nil, fmt.Errorf("%q is not an exchange counted from the last (1)", args)
 			}
 		}
 		return event.Pin{Back: back, Off: off}, nil
@@ -166,7 +166,7 @@ func Pin(off bool) func(string) (event.Command, error) {
 // redo takes the newest undo or rewind back.
 func redo(args string) (event.Command, error) {
 	if args != "" && args != "--force" {
-		return nil, fmt.Errorf("%q is not known (have: --force)", args)
+		return nil, fmt.Errorf("unknown argument %q (have: --force)", args)
 	}
 	return event.Redo{Force: args != ""}, nil
 }
@@ -185,7 +185,7 @@ const maxWanted = 4000
 // Compact takes what the person wants of the summary, "" nothing.
 func Compact(args string) (event.Command, error) {
 	if len(args) > maxWanted {
-		return nil, fmt.Errorf("what the summary should keep has %d bytes (at most %d)", len(args), maxWanted)
+		return nil, fmt.Errorf("the text after /compact has %d bytes (at most %d)", len(args), maxWanted)
 	}
 	return event.Compact{Instructions: args}, nil
 }
@@ -214,7 +214,7 @@ func initProject(args string) (event.Command, error) {
 // Busy says why a session can't be left now, "" if it can: a task would be lost.
 func Busy(s *state.State) string {
 	if t := s.Running(); t != nil {
-		return fmt.Sprintf("task #%d runs; cancel it first (/kill)", t.ID)
+		return fmt.Sprintf("task #%d is still running; cancel it first (/kill)", t.ID)
 	}
 	return ""
 }

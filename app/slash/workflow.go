@@ -37,7 +37,7 @@ func Workflow(args string) (event.Command, error) {
 		return event.SaveWorkflow{Name: rest[0]}, nil
 	case "run":
 		if len(rest) == 0 {
-			return nil, errors.New("say which: /workflow run NAME [INPUT=VALUE]")
+			return nil, errors.New("name a workflow: /workflow run NAME [INPUT=VALUE]")
 		}
 		words = rest
 	}
@@ -52,19 +52,19 @@ func runNumber(words []string) (int, error) {
 	}
 	n, err := strconv.Atoi(words[0])
 	if err != nil || n < 1 || len(words) > 1 {
-		return 0, fmt.Errorf("%q is not the number of a run (/workflow runs lists them)", strings.Join(words, " "))
+		return 0, fmt.Errorf("%q is not a run's number (/workflow runs lists the runs)", strings.Join(words, " "))
 	}
 	return n, nil
 }
 
 // workflowVerbs lists what may follow /workflow besides the name of a workflow.
 var workflowVerbs = []Choice{
-	{"runs", "the runs of this session"},
-	{"resume", "continue a run that was cut off"},
-	{"cancel", "give a run up"},
-	{"show", "the inputs, steps and gates of a workflow"},
-	{"save", "make a workflow of the last exchange"},
-	{"run", "run a workflow that is called like one of these words"},
+	{"runs", "list this session's runs"},
+	{"resume", "continue an interrupted run"},
+	{"cancel", "cancel a run"},
+	{"show", "show a workflow's inputs, steps and gates"},
+	{"save", "turn the last exchange into a workflow"},
+	{"run", "run a workflow whose name is one of these words"},
 }
 
 // WorkflowWords returns what may follow /workflow and some words: names of workflows and verbs, then the

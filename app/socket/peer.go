@@ -24,10 +24,10 @@ type peer struct{ uid, pid int }
 func checkOwner(conn *net.UnixConn) error {
 	p, err := peerOf(conn)
 	if err != nil {
-		return fmt.Errorf("who is on the other side is not known: %w", err)
+		return fmt.Errorf("the other side of the connection is unknown: %w", err)
 	}
 	if p.uid != os.Getuid() && p.uid != 0 {
-		return fmt.Errorf("user %d is on the other side, not you (%d)", p.uid, os.Getuid())
+		return fmt.Errorf("the other side of the connection is user %d, not you (%d)", p.uid, os.Getuid())
 	}
 	return nil
 }
@@ -37,10 +37,10 @@ func checkOwner(conn *net.UnixConn) error {
 func (s *Server) checkPeer(conn *net.UnixConn) (pid int, terminal string, err error) {
 	p, err := peerOf(conn)
 	if err != nil {
-		return 0, "", fmt.Errorf("who wants the session is not known: %w", err)
+		return 0, "", fmt.Errorf("the connecting user is unknown: %w", err)
 	}
 	if p.uid != os.Getuid() {
-		return 0, "", fmt.Errorf("the session is user %d's, not user %d's", os.Getuid(), p.uid)
+		return 0, "", fmt.Errorf("the session belongs to user %d, not to user %d", os.Getuid(), p.uid)
 	}
 	terminal, err = s.origin(p.pid)
 	return p.pid, terminal, err
@@ -69,8 +69,8 @@ type process struct {
 const deepest = 1000
 
 var (
-	errStartedByBuddy = errors.New("commands that buddy runs can't have its sessions: a person does, in a terminal of theirs")
-	errOwnTmux        = errors.New("this terminal is in the tmux server that runs buddy's commands, which can't have its sessions: use a terminal outside of it")
+	errStartedByBuddy = errors.New("commands that buddy runs can't use its sessions: only a person in their own terminal can")
+	errOwnTmux        = errors.New("this terminal belongs to the tmux server that runs buddy's commands, which can't use its sessions: use another terminal")
 )
 
 // origin returns the terminal of a process, or of the nearest of its ancestors that has one. It fails for a process
@@ -78,7 +78,7 @@ var (
 // person's own descends from another tmux server.
 func (s *Server) origin(pid int) (terminal string, err error) {
 	if pid < 1 { // in a container, say, whose processes are not seen from here
-		return "", errors.New("which process wants the session is not known")
+		return "", errors.New("the connecting process is unknown")
 	}
 	look := look
 	if s.look != nil {
@@ -97,7 +97,7 @@ func (s *Server) origin(pid int) (terminal string, err error) {
 		case err != nil && pid == 1: // hidden by /proc, and no process of ours
 			return terminal, nil
 		case err != nil:
-			return "", fmt.Errorf("where process %d comes from is not known: %w", pid, err)
+			return "", fmt.Errorf("the parent of process %d is unknown: %w", pid, err)
 		case pid == cmp.Or(s.host, os.Getpid()) || startedByBuddy(p.args):
 			return "", errStartedByBuddy
 		case slices.Contains(servers, pid):
@@ -143,7 +143,7 @@ func within(pid int, folders []string, look func(int) (process, error), environ 
 	return nil
 }
 
-var errWithin = errors.New("a command of a buddy session can't do this: a person does, in a terminal of theirs")
+var errWithin = errors.New("a command in a buddy session can't do this: only a person in their own terminal can")
 
 // ofChild returns the folders of the session that started a hook or a server with this environment; none for other
 // processes.

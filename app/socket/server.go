@@ -94,7 +94,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	defer conn.Close() //nolint:errcheck // the other side sees it
 	c := &connection{in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
 	if !s.reserve() {
-		_ = c.out.message("hello", refusal(fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)))
+		_ = c.out.message("hello", refusal(fmt.Errorf("the session has the maximum of %d screens; detach one of them", maxScreens)))
 		return
 	}
 	defer s.release()

@@ -43,7 +43,7 @@ import (
 )
 
 // ErrRuns means that the session has a host already.
-var ErrRuns = errors.New("the session runs already")
+var ErrRuns = errors.New("the session is already running")
 
 // folder names the folder of a session's socket among those of supervisors.
 const folder = "host-"
@@ -130,7 +130,7 @@ func listenOnce(path string) (*net.UnixListener, error) {
 		return nil, fmt.Errorf("socket %s: %w", path, ErrRuns)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("a socket that nobody listens on is in the way: %w", err)
+		return nil, fmt.Errorf("an unused socket file can't be removed: %w", err)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {

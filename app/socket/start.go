@@ -60,7 +60,7 @@ func Start(exe string, args []string, l *net.UnixListener, said string, order []
 	cmd.ExtraFiles = []*os.File{file, read}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("the process that runs the session could not be started: %w", err)
+		return nil, fmt.Errorf("the session's process could not be started: %w", err)
 	}
 	go func() { _ = cmd.Wait() }() // leaves no zombie; how it ended is in its file
 	return cmd.Process, nil

@@ -7,7 +7,7 @@ import (
 	"buddy/app/live"
 )
 
-var errWatches = errors.New("without a terminal a program may watch a session and stop it, nothing else; [host] without_terminal = true in your settings lets it")
+var errWatches = errors.New("without a terminal, a program can only watch or stop a session; to allow more, set [host] without_terminal = true in your settings")
 
 // stops reports whether a command only watches or stops something. A reason for a denial is none of that: the model
 // reads it as the person's words.

@@ -187,6 +187,6 @@ func mismatch(host live.Hello, screen Screen) error {
 	if host.Protocol < screen.Protocol {
 		older, next = "session", fmt.Sprintf("end it (buddy %s stop, or kill %d), then resume it with buddy %s", host.Version, host.PID, screen.Version)
 	}
-	return fmt.Errorf("the %s is of an older buddy: the session runs in buddy %s, which speaks protocol %d, and the screen is buddy %s, which speaks %d; %s",
+	return fmt.Errorf("the %s uses an older buddy: the session runs buddy %s (protocol %d), the screen runs buddy %s (protocol %d); %s",
 		older, host.Version, host.Protocol, screen.Version, screen.Protocol, next)
 }

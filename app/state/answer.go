@@ -20,7 +20,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		addRetry(s, env, p)
 	case event.ModelFallback:
 		s.dropAnswer() // as above
-		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · %s (%s) answers until the next prompt", p.Reason(), p.Model, p.To), p.Raw)
+		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · using %s (%s) until the next prompt", p.Reason(), p.Model, p.To), p.Raw)
 		s.Info.Fallback = p.Model
 		return Conversation | Header
 	case event.FallbackEnded:

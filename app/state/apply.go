@@ -371,7 +371,7 @@ func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 	text := texts.Capital(p.Text)
 	if t := s.Running(); t != nil && t.ID == p.Task && !p.CanContinue {
 		if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Kind == AssistantBlock {
-			text += " · what was written is kept"
+			text += " · the text so far is kept"
 		}
 		text += " · type what to do instead"
 	}
@@ -402,15 +402,15 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.BudgetWarning:
-		s.add(env, WarningBlock, "this prompt has used "+p.Text())
+		s.add(env, WarningBlock, "This prompt has used "+p.Text())
 	case event.BudgetExceeded:
 		if p.Kind == event.TurnBudget {
 			return 0 // max_turns_reached follows and says so
 		}
-		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · type a prompt to continue")
+		s.add(env, WarningBlock, "Stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · type a prompt to continue")
 	case event.MaxTurnsReached:
 		s.Info.Interrupted = true
-		s.add(env, WarningBlock, p.Text()+" · Enter continues")
+		s.add(env, WarningBlock, p.Text()+" · Press Enter to continue")
 		return Conversation | Header
 	}
 	return Conversation
@@ -430,9 +430,9 @@ func applyContext(s *State, env event.Envelope) {
 
 // pinned shows that an exchange stays in the context, or does no longer.
 func pinned(s *State, env event.Envelope, p event.ContextPinned) {
-	verb := "pinned: it stays as it is when the context is compacted"
+	verb := "pinned: compaction won't change it"
 	if p.Off {
-		verb = "no longer pinned"
+		verb = "unpinned"
 	}
 	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 }
@@ -476,7 +476,7 @@ func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 		s.add(env, kind, text)
 		return
 	}
-	s.add(env, kind, text+"\n/findings walks them and opens their files").Review = &p
+	s.add(env, kind, text+"\n/findings shows them one by one and opens their files").Review = &p
 }
 
 // compacted shows what became of the older messages.

@@ -19,22 +19,22 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	case event.SessionResumed:
 		return resumed(s, env, p) | Header
 	case event.SessionForked:
-		s.add(env, NoticeBlock, "from here on a fork of the session "+p.From)
+		s.add(env, NoticeBlock, "this is now a fork of session "+p.From)
 		return Conversation
 	case event.SessionRenamed:
 		s.Info.Event.Title = p.Title
 	case event.ModelSwitched:
 		e := &s.Info.Event
-		text := "now talking to " + p.Model + " (" + p.Profile + ")"
+		text := "switched to " + p.Model + " (" + p.Profile + ")"
 		if e.Profile == p.Profile && e.Effort != p.Effort {
-			text = "reasoning_effort is now " + cmp.Or(p.Effort, "the provider's own")
+			text = "reasoning_effort is now " + cmp.Or(p.Effort, "the provider's default")
 		}
 		e.Profile, e.Model, e.API, e.Window, e.Effort = p.Profile, p.Model, p.API, p.Window, p.Effort
 		s.add(env, NoticeBlock, texts.WithNext(text, p.Note))
 		return Header | Conversation
 	case event.TargetSwitched:
 		s.Info.Event.Target, s.Info.Event.Cwd = p.Name, p.Cwd
-		s.add(env, NoticeBlock, "now working on "+p.Name)
+		s.add(env, NoticeBlock, "switched to target "+p.Name)
 		return Header | Conversation
 	case event.ContextUsage:
 		s.Info.Context = p
@@ -83,7 +83,7 @@ func ruleText(e event.Event) string {
 		return "new rule for this " + p.Scope + ": " + p.Rule.String()
 	}
 	p, _ := e.(event.RuleRemoved)
-	return "no rule of the " + p.Scope + " any more: " + p.Rule.String()
+	return "removed a rule of this " + p.Scope + ": " + p.Rule.String()
 }
 
 // applyExtension takes what a person called, what there is to call, how servers are, and runs of workflows.

@@ -44,7 +44,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 		switch {
 		case p.By != "user" || step:
 		case p.Edited:
-			s.add(env, NoticeBlock, "you have changed the plan")
+			s.add(env, NoticeBlock, "you changed the plan")
 		default:
 			s.add(env, UserBlock, p.Text)
 		}

@@ -241,9 +241,9 @@ func TestFallbackIsTold(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{
-		"call discarded", "stream stalled · m-2 (spare) answers until the next prompt", "a whole answer",
+		"call discarded", "stream stalled · m-2 (spare) until the next prompt", "a whole answer",
 		"this prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
-		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · type a prompt to continue",
+		"this prompt has used $0.40 of $0.50", "Stopped: this prompt has used $0.52 of $0.50 · type a prompt to continue",
 		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · Enter continues",
 	}
 	if s.Info.Fallback != "m-2" {

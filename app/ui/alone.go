@@ -29,7 +29,7 @@ func Lose(u *UI, why string, sent []string) {
 	}))
 	u.state.Info.Mode, u.state.Info.Until = mode, until // which the next process says
 	u.update(changed)
-	Show(u, event.Error{Text: why, NextStep: "Enter starts it again"})
+	Show(u, event.Error{Text: why, NextStep: "press Enter to restart it"})
 	Show(u, event.Interrupted{Text: "the answer was interrupted; commands keep running in their panes", CanContinue: true})
 	if len(sent) > 0 {
 		back := strings.Join(sent, "\n\n")
@@ -37,7 +37,7 @@ func Lose(u *UI, why string, sent []string) {
 			back += "\n\n" + typed
 		}
 		u.v.prompt.SetText(back)
-		Show(u, event.Notice{Text: "the session did not take what you sent: it is in the prompt again"})
+		Show(u, event.Notice{Text: "the session did not receive your message; it is back in the prompt"})
 	}
 }
 

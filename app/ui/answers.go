@@ -31,7 +31,7 @@ func runWith(u *UI, now slash.Now, words []string) {
 		}
 		return
 	}
-	u.hint("", "looking …")
+	u.hint("", "loading …")
 	then := func(answer show.Answer, err error) {
 		u.hint("", "")
 		if err != nil {
@@ -145,7 +145,7 @@ func askShown(u *UI, asked show.Question, do func(show.Deed)) {
 	q := dialog.Question{Title: asked.Title, Lines: asked.Lines, Scope: keymap.Question}
 	deeds := asked.Choices
 	if !slices.ContainsFunc(deeds, func(d show.Deed) bool { return d.Run == nil }) {
-		deeds = append(slices.Clone(deeds), show.Deed{Label: "leave it as it is"})
+		deeds = append(slices.Clone(deeds), show.Deed{Label: "cancel"})
 	}
 	if asked.Whole {
 		q.Whole = 1
@@ -207,7 +207,7 @@ func openShown(u *UI, words []string, list show.List) {
 		l.picker.Select(list.Rows[i].ID)
 	}
 	if list.Rest != nil {
-		l.picker.SetNote("looking …")
+		l.picker.SetNote("loading …")
 		l.read(list.Rest, "")
 	}
 }
@@ -286,7 +286,7 @@ func (l *shownList) do(d show.Deed) {
 			l.say(err.Error())
 			return
 		case text == "" || text == d.Edit:
-			l.say("nothing was edited")
+			l.say("you changed nothing")
 			return
 		}
 		words = append(words, text)

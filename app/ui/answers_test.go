@@ -192,7 +192,7 @@ func TestListThatTakesEffectWhenItCloses(t *testing.T) {
 		x := open(t, 120, 32)
 		list := show.List{Title: "What this project runs", Columns: []string{"what", "state"}, Done: []string{"trust", "apply"}, Rows: []show.Row{
 			{ID: "a", Cells: []string{"hook Stop", "changed"}, More: []string{"runs: sh x.sh"}, Deeds: []show.Deed{
-				{Label: "trust it as it is now", Run: []string{"trust", "set", "a"}}, {Label: "show what changed", Run: []string{"diff"}},
+				{Label: "trust the current version", Run: []string{"trust", "set", "a"}}, {Label: "show the changes", Run: []string{"diff"}},
 			}},
 		}}
 		x.lists = map[string]show.List{"trust": list}
@@ -200,7 +200,7 @@ func TestListThatTakesEffectWhenItCloses(t *testing.T) {
 		x.Type("/trust\n")
 		x.Settle()
 		x.Press("Enter")
-		x.Want("runs: sh x.sh", "2  show what changed")
+		x.Want("runs: sh x.sh", "2  show the changes")
 		x.decide("2")
 		x.Want("1 - fine", "1 + evil")
 		x.Press("Esc")

@@ -100,7 +100,7 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 		s.Side, s.Wide = share(in.SideShare()-shareStep), false
 	case keymap.Shorter, keymap.Taller:
 		if a.lay.LiveShare() == 0 {
-			return "there is nothing below Live"
+			return "nothing is shown below Live"
 		}
 		by := shareStep
 		if act == keymap.Shorter {
@@ -134,9 +134,9 @@ func (a *arrangement) toggleColumn(in layout.Input) (told string) {
 	case a.shape.Hidden:
 		return "The right column will stay hidden"
 	case !in.Column && widens:
-		return "The right column will be wide when something runs"
+		return "The right column will be wide when something is running"
 	case !in.Column:
-		return "The right column will show when something runs"
+		return "The right column will appear when something is running"
 	}
 	return ""
 }

@@ -186,24 +186,24 @@ func (b *browser) note() string {
 	case key == "" || others == 0 && !b.exec:
 		return ""
 	case b.exec:
-		return "of buddy exec · " + key + " in the list shows the others"
+		return "buddy exec sessions · press " + key + " in the list for your own"
 	}
-	return fmt.Sprintf("%d of buddy exec · %s in the list shows them", others, key)
+	return fmt.Sprintf("%d more by buddy exec · press %s in the list to show them", others, key)
 }
 
 // none says why the list has no session, and how to show those that there are.
 func (b *browser) none() string {
-	const first = "the first prompt makes one"
+	const first = "your first prompt creates one"
 	keys := b.u.deps.Keys
 	switch n := len(b.all) - len(b.rows); {
 	case n == 0:
-		return "none is saved yet; " + first
+		return "no saved sessions yet; " + first
 	case b.exec:
-		return "none of buddy exec"
+		return "no sessions by buddy exec"
 	case keys.Name(keymap.SessionExec) == "":
-		return fmt.Sprintf("none that you began, %d of buddy exec; %s", n, first)
+		return fmt.Sprintf("no sessions of your own, %d by buddy exec; %s", n, first)
 	default:
-		return fmt.Sprintf("none that you began, %d of buddy exec: %s, then %s", n, keys.Name(keymap.PickKeys), keys.Name(keymap.SessionExec))
+		return fmt.Sprintf("no sessions of your own, %d by buddy exec: press %s, then %s", n, keys.Name(keymap.PickKeys), keys.Name(keymap.SessionExec))
 	}
 }
 
@@ -372,7 +372,7 @@ func (b *browser) key(a keymap.Action, r show.Row) {
 		return
 	case keymap.SessionExec:
 		if !b.exec && !slices.ContainsFunc(b.all, func(s slash.SavedSession) bool { return s.Exec }) {
-			b.p.Say("buddy exec has begun no session here")
+			b.p.Say("there are no buddy exec sessions in this folder")
 			return
 		}
 		b.exec = !b.exec
@@ -457,7 +457,7 @@ func (b *browser) fork(id string) {
 func (b *browser) forkAt(id string, all []slash.Exchange) {
 	p := b.u.overlays.pick(dialog.PickerOptions{
 		Title: "Fork: the copy ends after", Hint: "type to filter", Columns: []string{"prompt", "used", "outcome"},
-		Empty:    "no prompt has ended yet",
+		Empty:    "no prompt has finished yet",
 		OnChoose: func(r show.Row) { b.forkTo(id, r.ID) },
 	})
 	now := b.u.deps.Now()

@@ -28,7 +28,7 @@ func (b *browser) query(query string) bool {
 	b.p.SetColumns(hitColumns)
 	b.p.SetRows(nil)
 	if strings.TrimSpace(text) == "" {
-		b.p.SetNote("type what to search for in all sessions")
+		b.p.SetNote("type text to search in all sessions")
 		return true
 	}
 	b.search(text)
@@ -67,7 +67,7 @@ func (b *browser) search(text string) {
 			case err != nil:
 				note = err.Error()
 			case len(hits) == mostHits:
-				note = fmt.Sprintf("the first %d hits", mostHits)
+				note = fmt.Sprintf("the first %d matches", mostHits)
 			}
 			b.found(ctx, hits, note)
 		}

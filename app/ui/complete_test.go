@@ -72,9 +72,9 @@ func TestArgumentsFlow(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/workfl")
 		x.Press("Tab")
-		x.Want("> /workflow", "▸deployment", "Roll a version out", "give a run up")
+		x.Want("> /workflow", "▸deployment", "Roll a version out", "cancel a run")
 		x.Type("dep")
-		x.unwanted("give a run up")
+		x.unwanted("cancel a run")
 		x.Press("Enter")
 		x.took() // Enter took the name
 		x.Want("> /workflow deployment", "▸version=", "rest=")

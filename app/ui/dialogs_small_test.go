@@ -35,7 +35,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 				x.u.v.secret.Ask("Log in to OpenAI", "It is kept in "+path+", which only you can read.", func(string) {})
 			})
 		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
-		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
+		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "Cancel the task after (30s, 10m, 1h):", "Enter set", "Esc back"}},
 		"approval":           {request(script, ""), []string{"Run this command?", "high risk", "1 set -e", "more · PgDn", "1 Yes", "2 No", "Press F8 to answer"}},
 		"approval of a kind": {func(x *testUI) { request(script, "don't ask again for echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "1 Yes", "Yes, don't ask again", "3 No", "? details"}},
 		"its rule":           {func(x *testUI) { request(script, "don't ask again for echo")(x); x.rest(); x.Press("End") }, []string{"don't ask again for", "echo"}},
@@ -47,7 +47,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 		}, []string{"1 command still runs:", "more · PgDn", "1  Detach (everything keeps", "2  Stop it and quit", "3  Stay"}},
 		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},
 		"models":   {func(x *testUI) { x.Type("/model\n") }, []string{"Models · 3", "Enter choose", "Esc close"}},
-		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; moving shows them", "Esc close"}},
+		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; move to preview", "Esc close"}},
 		"sessions": {func(x *testUI) { x.Press("F4") }, []string{"filter titles; / searches all text", "Enter choose", "Esc close"}},
 		"delete": {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "x") }, []string{
 			"Move", "to the trash?", "y Yes", "n No",

@@ -171,7 +171,7 @@ func TestSessionBrowserKeys(t *testing.T) {
 		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
 		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
 		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 4) }, []string{"▸ second one"}, ""},
-		{"nothing fits", func(x *testUI) { x.Type("qqq") }, []string{"nothing fits", "0 of 2"}, ""},
+		{"No match", func(x *testUI) { x.Type("qqq") }, []string{"No match", "0 of 2"}, ""},
 		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
 		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},
 		{"Esc", func(x *testUI) { x.Press("Esc") }, []string{"buddy runs commands"}, "Sessions"},
@@ -345,7 +345,7 @@ func TestUndoAndDiff(t *testing.T) {
 		x.Type("/undo 3 --force\n")
 		x.took(event.Undo{Steps: 3, Force: true})
 		x.Type("/undo all\n")
-		x.Want(`"all" is not known (have: how many prompts go back, and --force)`)
+		x.Want(`unknown argument "all" (have: a number of prompts, and --force)`)
 		x.Press("Ctrl+C")
 		x.tell(event.FileRestored{Calls: []string{"c1"}, Paths: []string{"/w/a.go", "/w/b.go"}, Steps: 2})
 		x.Want("took back what the last 2 prompts changed: /w/a.go, /w/b.go")
@@ -421,7 +421,7 @@ func TestTypedShellCommand(t *testing.T) {
 		x.tell(running...)
 		x.Type("!make\n")
 		x.took()
-		x.Want("task #1 runs; your command can run after it", "> !make") // the draft is not lost
+		x.Want("task #1 is running; run your command when it is done", "> !make") // the draft is not lost
 	})
 }
 

@@ -22,7 +22,7 @@ func (d *dock) askPlan(q event.QuestionAsked) {
 	}
 	d.question.Ask(dialog.Question{
 		ID: q.ID, Title: plan.Question, Scope: keymap.Question, Lines: []string{plan.Shown(q.Text)}, Markdown: true, Choices: choices,
-		Own: true, OwnLabel: "type what is missing", Hints: hints,
+		Own: true, OwnLabel: "type feedback", Hints: hints,
 		Take: func(n int) { d.answerPlan(q, q.Choices[n]) },
 	})
 }
@@ -34,7 +34,7 @@ func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 		return
 	}
 	d.show(q.ID) // it waits until the remark is there
-	d.line.Show(plan.Label(choice, q.Before), "What is missing?", func(text string) error {
+	d.line.Show(plan.Label(choice, q.Before), "What should change?", func(text string) error {
 		if text == "" {
 			text = choice
 		}
@@ -68,7 +68,7 @@ func (d *dock) answer(q event.QuestionAsked, a event.Answer) {
 	case err != nil:
 		d.question.OnHint(err.Error())
 	case strings.TrimSuffix(text, "\n") == strings.TrimSuffix(q.Text, "\n"):
-		d.question.OnHint("nothing was edited")
+		d.question.OnHint("you changed nothing")
 	default:
 		d.deps.Send(event.Answer{ID: q.ID, Text: text, Edited: true})
 		return

@@ -37,7 +37,7 @@ func testDocuments() map[string]show.Document {
 		"config": {Title: "Config", Tabs: tabs, Sections: []show.Section{
 			{Title: "Settings files, highest priority first", Values: []show.Value{{Label: "user", Text: "~/.config/buddy/buddy.toml · used"}}},
 			{Title: "ui", Values: []show.Value{
-				{Label: "theme", Text: "light", From: "--theme", Line: "ui.theme comes from --theme, which beats your file: change it there"},
+				{Label: "theme", Text: "light", From: "--theme", Line: "ui.theme is set in --theme, which has priority over your file: change it there"},
 				{Label: "mouse", Text: "true", From: "~/.config/buddy/buddy.toml:3", Line: "ui.mouse: Whether buddy uses the mouse.", Deeds: []show.Deed{{Label: "false", Run: set("ui.mouse", "false")}}},
 				{Label: "notify", Text: "bell", From: "default", BuiltIn: true, Line: "ui.notify: How to notify you.", Deeds: []show.Deed{
 					{Label: "bell (now)", Run: set("ui.notify", "bell")}, {Label: "off", Run: set("ui.notify", "off")},
@@ -79,7 +79,7 @@ func TestTabsOfDocuments(t *testing.T) {
 				x.Want("notify", "ui.notify: How")
 				x.unwanted("mouse")
 				x.Type(" nonesuch")
-				x.Want("nothing fits")
+				x.Want("No match")
 				x.Press("Enter", "Ctrl+U", "Esc")
 				x.unwanted("ui.theme")
 			})

@@ -110,7 +110,7 @@ func inBackground(u *UI, work func() (apply func())) {
 
 // lose says that the session file can't be read. What is there stays in use.
 func lose(u *UI, err error) {
-	u.hint("", "the beginning of the session can't be read: "+err.Error())
+	u.hint("", "the start of the session can't be read: "+err.Error())
 	u.update(state.Lose(&u.state))
 	u.arrive()
 }

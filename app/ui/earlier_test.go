@@ -178,7 +178,7 @@ func TestPagingThroughALongSession(t *testing.T) {
 				was := x.Screen()
 				x.letRead()
 				reads++
-				if now := x.Screen(); strings.ReplaceAll(now, "↑ reading on …", "") != strings.ReplaceAll(was, "↑ reading on …", "") && !strings.Contains(was, "↑ reading on …") {
+				if now := x.Screen(); strings.ReplaceAll(now, "↑ loading …", "") != strings.ReplaceAll(was, "↑ loading …", "") && !strings.Contains(was, "↑ loading …") {
 					t.Fatalf("the view moved when a part came:\n%s\n%s", was, now)
 				}
 			}
@@ -228,7 +228,7 @@ func TestBeginningOfALongSession(t *testing.T) {
 		x.gate = make(chan struct{})
 		x.Press("Tab", "Home")
 		x.rest()
-		x.Want("↑ reading the beginning …")
+		x.Want("↑ loading the start of the session …")
 		x.unwanted("prompt 1.")
 		x.letAll()
 		x.Want("prompt 1. Where is the needle?", "answer 2.")
@@ -269,7 +269,7 @@ func TestFindInATrimmedSession(t *testing.T) {
 		x.Press("Esc", "Esc")
 		for _, k := range []struct{ text, status, shown string }{
 			{"output 2 of prompt 7.", "1 of 1", "output 2 of prompt 7."},
-			{"no such thing", "nothing found", "a needle"}, // who asks goes to the end
+			{"no such thing", "no match", "a needle"}, // who asks goes to the end
 			{"output 1 of prompt", "900 of 900", "a needle"},
 		} {
 			x.Paste("/find " + k.text)
@@ -470,7 +470,7 @@ func TestTrimmedSessionWithoutItsFile(t *testing.T) {
 		x.file, x.fail = nil, errors.New("no session 7f3a-0000")
 		x.Press("Tab", "Home")
 		x.rest()
-		x.Want("the beginning of the session can't be read: no session 7f3a-0000")
+		x.Want("the start of the session can't be read: no session 7f3a-0000")
 		x.Press("PgDn", "PgUp")
 		x.rest()
 		x.unwanted("can't be read")

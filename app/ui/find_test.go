@@ -50,7 +50,7 @@ func TestFindFlow(t *testing.T) {
 		x.rest()
 		x.Press("Tab", "/")
 		x.Paste("hay\nstack")
-		x.Want("find: hay stack", "nothing found")
+		x.Want("find: hay stack", "no match")
 		x.Press("Esc")
 		x.Type("typed")
 		x.Want("> typed")

@@ -28,7 +28,7 @@ func (u *UI) arrive() {
 	case n >= gone, state.Lost(&u.state):
 		u.update(state.Leave(&u.state))
 	default:
-		u.hint("", "reading back to where the text was found …")
+		u.hint("", "loading the conversation back to the match …")
 		if !u.earlier.reads {
 			showPart(u, n, func() bool { return u.start.goal == s }, nil)
 		}
@@ -36,12 +36,12 @@ func (u *UI) arrive() {
 	}
 	at, exact := u.state.BlocksOf(s.Seq, s.Call)
 	if !exact && state.Awaits(&u.state) {
-		u.hint("", "reading on, back to where the text was found …")
+		u.hint("", "loading the conversation back to the match …")
 		return
 	}
 	u.start.goal = slash.Spot{}
 	u.hint("", "")
 	if !u.v.conversation.FindIn(s.Text, at) {
-		u.hint("", "this is the place; the text shows in another way here")
+		u.hint("", "the match is here, but the text looks different on the screen")
 	}
 }

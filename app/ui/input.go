@@ -42,12 +42,12 @@ func (u *UI) paste(p screen.Paste) {
 	} else {
 		u.v.prompt.Paste(text)
 		if slash.ShellLine(text) && strings.HasPrefix(u.v.prompt.Text(), " !") {
-			u.hint("", "Pasted text is sent to the agent, not run. Delete the space in front to run it.")
+			u.hint("", "Pasted text is sent to the agent, not run. Delete the space before it to run it.")
 		}
 	}
 	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
 	if p.Dropped > 0 {
-		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
+		u.hint("", fmt.Sprintf("the pasted text was too long: the last %d bytes are missing", p.Dropped))
 	}
 }
 
@@ -210,7 +210,7 @@ func cyclePanes(u *UI, a keymap.Action) {
 	case !u.dock.typing(u.deps.Now()):
 		u.arranged.cycle(a, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H))
 	case !u.v.prompt.Popup().Reopen():
-		u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
+		u.hint("", "Nothing to complete. Press "+u.deps.Keys.Name(a)+" again in a second to move to the next pane.")
 	}
 }
 
@@ -226,12 +226,12 @@ func (u *UI) interrupt(pending keymap.Action) {
 		u.quit()
 	case t != nil:
 		u.deps.Send(event.Cancel{Task: t.ID})
-		u.hint(keymap.Interrupt, "cancelling · "+u.deps.Keys.Name(keymap.Interrupt)+" again quits")
+		u.hint(keymap.Interrupt, "Cancelling. Press "+u.deps.Keys.Name(keymap.Interrupt)+" again to quit.")
 		u.pending.running = true
 	case !u.v.prompt.Empty():
 		u.v.prompt.Discard()
 	default:
-		u.hint(keymap.Interrupt, u.deps.Keys.Name(keymap.Interrupt)+" again quits")
+		u.hint(keymap.Interrupt, "Press "+u.deps.Keys.Name(keymap.Interrupt)+" again to quit")
 	}
 }
 
@@ -242,7 +242,7 @@ func suspend(u *UI) {
 		u.hint("", err.Error())
 		return
 	}
-	u.hint("", u.deps.Keys.Name(keymap.Suspend)+" goes to the shell; "+u.deps.Keys.Name(keymap.Undo)+" undoes what was typed")
+	u.hint("", u.deps.Keys.Name(keymap.Suspend)+" suspends buddy; to undo typing, press "+u.deps.Keys.Name(keymap.Undo))
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,

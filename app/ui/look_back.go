@@ -20,7 +20,7 @@ func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err er
 		}
 	})
 	if more && !u.following.on() && state.Awaits(&u.state) {
-		u.hint("", "reading the conversation back …")
+		u.hint("", "loading earlier messages …")
 		u.earlier.then = append(u.earlier.then, func() {
 			u.hint("", "")
 			if err := lookBack(u, do); err != nil {
@@ -36,7 +36,7 @@ func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err er
 		}
 		return err
 	}
-	u.hint("", "reading the conversation back …")
+	u.hint("", "loading earlier messages …")
 	blocks = copied(blocks)
 	parts := state.Parts(&u.state, 0, gone)
 	inBackground(u, func() func() {

@@ -13,7 +13,7 @@ import (
 // openOutput shows the whole output of a call.
 func (u *UI) openOutput(c *state.Call) {
 	if c == nil {
-		u.hint("", "no tool has printed anything yet")
+		u.hint("", "there is no output yet")
 		return
 	}
 	if c.Agent != nil && u.state.Tasks.Get(c.Agent.ID) != nil {
@@ -36,7 +36,7 @@ func (u *UI) openRun(c *state.Call, t *state.Task) {
 	case c != nil:
 		u.openOutput(c)
 	default:
-		u.hint("", "no command of this session has run in this pane")
+		u.hint("", "no command of this session ran in this pane")
 	}
 }
 
@@ -55,7 +55,7 @@ func showTranscript(u *UI) {
 		return
 	}
 	if u.deps.File.Transcript == nil {
-		u.hint("", "a replay has no transcript; buddy trace --turn shows what a model was sent")
+		u.hint("", "a replay has no transcript; buddy trace --turn shows the messages sent to the model")
 		return
 	}
 	inBackground(u, func() func() {

@@ -40,7 +40,7 @@ func TestDocument(t *testing.T) {
 		want string
 	}{
 		"both streams": {state.Call{Dir: both, Full: &action.FullOutput{Path: filepath.Join(both, "out")}}, "out\n\n── stderr ──\nerr\n"},
-		"cut":          {state.Call{Dir: long}, "head\n… what is missing here was not recorded; the last 0 KB follow\ntail"},
+		"cut":          {state.Call{Dir: long}, "head\n… some output was not recorded; the last 0 KB follow\ntail"},
 		"spilled":      {state.Call{Dir: filepath.Join(dir, "3"), Full: &action.FullOutput{Path: filepath.Join(dir, "3", "result.txt")}}, "spilled"},
 		"no file":      {state.Call{Dir: filepath.Join(dir, "4"), Result: "the result"}, "the result"},
 		"still runs":   {state.Call{Output: state.Tail{Buf: []byte("so far")}}, "so far"},

@@ -182,7 +182,7 @@ func (u *UI) toggle(open func()) {
 		return
 	}
 	if u.dock.hasKeys() {
-		u.hint("", "answer first, or go back to the prompt with "+u.deps.Keys.Name(keymap.Back))
+		u.hint("", "answer first, or press "+u.deps.Keys.Name(keymap.Back)+" to go back to the prompt")
 		return
 	}
 	u.overlays.help = false

@@ -19,7 +19,7 @@ func askToKill(u *UI, id, name, why string) {
 	}
 	u.dock.confirm.Ask(dialog.Question{
 		Title: "Kill this pane?", Scope: keymap.Confirm,
-		Lines: []string{name, "What runs in it ends at once."},
+		Lines: []string{name, "The running command ends immediately."},
 		Answer: func(a keymap.Action) {
 			if a == keymap.ConfirmYes {
 				u.deps.Send(event.KillPane{Pane: id})
@@ -50,10 +50,10 @@ func unfinished(s *state.State) (all []*state.Task) {
 func typeInto(u *UI) (why string) {
 	c := u.following.shown(&u.state).Focused
 	if c == nil || c.State != state.CallRunning || c.Pane == "" {
-		return "no command runs in a terminal pane"
+		return "no command is running in a terminal pane"
 	}
 	if u.deps.Now().UnixMilli()-c.Started < draw.GracePeriod.Milliseconds() {
-		return "this command has only just begun: look at it first"
+		return "this command has only just started: look at it first"
 	}
 	if u.overlays.covered() {
 		return "close this first"
@@ -61,7 +61,7 @@ func typeInto(u *UI) (why string) {
 	u.arranged.setFocus(layout.Live)
 	if !u.v.panes.TypeInto(c.Pane) {
 		u.arranged.setFocus(layout.Prompt)
-		return "its terminal pane is gone"
+		return "its terminal pane is closed"
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 func pickTheme(l *overlays, c *colouring, tell func(string)) {
 	before, auto := c.Theme, c.Auto
 	p := l.pick(dialog.PickerOptions{
-		Title: "Themes", Hint: "type to filter; moving shows them",
+		Title: "Themes", Hint: "type to filter; move to preview",
 		OnMove: func(r show.Row) {
 			if r.ID == themes.Auto && auto {
 				c.set(before) // what the terminal said
@@ -44,7 +44,7 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 	if auto {
 		now = themes.Auto
 	}
-	rows := []show.Row{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
+	rows := []show.Row{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, like the terminal"}}}
 	for _, name := range themes.Names(c.Colours.Dir) {
 		rows = append(rows, show.Row{ID: name, Cells: []string{name}})
 	}
@@ -79,7 +79,7 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 		}
 	}
 	p := l.pick(dialog.PickerOptions{
-		Title: "Commands and actions", Hint: "type to filter", Columns: []string{"what it does", "key", "where"},
+		Title: "Commands and actions", Hint: "type to filter", Columns: []string{"description", "key", "where"},
 		OnChoose: func(r show.Row) {
 			l.unpick()
 			rows[r.ID]()
@@ -128,7 +128,7 @@ func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 		return
 	}
 	if !exists(pane, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H), u.v.panes.Len()) {
-		u.hint("", "there is nothing in "+s.Title()+" now")
+		u.hint("", "nothing found in "+s.Title()+" now")
 		return
 	}
 	u.arranged.setFocus(pane)

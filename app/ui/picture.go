@@ -17,7 +17,7 @@ func insertPicture(u *UI) {
 		path, err := u.deps.ClipboardPicture()
 		return func() {
 			if err != nil {
-				u.hint("", "no picture was inserted: "+err.Error())
+				u.hint("", "picture not inserted: "+err.Error())
 				return
 			}
 			u.v.prompt.InsertPicture(path)

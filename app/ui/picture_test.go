@@ -35,9 +35,9 @@ func TestPicturesAreChips(t *testing.T) {
 		x.took(event.Submit{Text: "see @/pics/a.png and  that"})
 		x.Paste("/tmp/a.png is not a path alone")
 		x.Want("> /tmp/a.png is not a path alone")
-		failure = errors.New("the clipboard has none")
+		failure = errors.New("the clipboard has no picture")
 		x.Press("Ctrl+V")
 		x.Settle()
-		x.Want("no picture was inserted: the clipboard has none")
+		x.Want("picture not inserted: the clipboard has none")
 	})
 }

@@ -74,7 +74,7 @@ func TestPlanIsEdited(t *testing.T) {
 			left   string
 			failed error
 			want   string
-		}{{aPlan.Text, nil, "nothing was edited"}, {"", errors.New("editor \"vi\": gone"), `editor "vi": gone`}} {
+		}{{aPlan.Text, nil, "you changed nothing"}, {"", errors.New("editor \"vi\": gone"), `editor "vi": gone`}} {
 			left, failed = c.left, c.failed
 			x.rest()
 			x.Press("Ctrl+G")
@@ -87,7 +87,7 @@ func TestPlanIsEdited(t *testing.T) {
 		other := aPlan
 		other.ID, other.Text = "p2", "# Other\n"
 		x.tell(event.QuestionAnswered{ID: "p1", By: "user", Text: "# Other\n", Edited: true}, other)
-		x.Want("you have changed the plan", " Other")
+		x.Want("you changed the plan", " Other")
 	})
 }
 

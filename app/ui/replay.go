@@ -61,7 +61,7 @@ type viewer struct {
 }
 
 // errWatching answers all that a person can't do here.
-var errWatching = errors.New("this is a replay: nothing can be done in it")
+var errWatching = errors.New("this is a replay: you can only watch")
 
 func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *player, stop func()) *viewer {
 	v := &viewer{player: p, events: make(chan event.Envelope, watchRoom)}
@@ -123,10 +123,10 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 
 // end says on the screen that there is no more.
 func (v *viewer) end(whole bool, err error) {
-	text := "the end of the session"
+	text := "end of the session"
 	switch {
 	case err != nil:
-		text = "the rest can't be read: " + err.Error()
+		text = "the rest of the session can't be read: " + err.Error()
 	case !whole:
 		return // the person has left
 	}

@@ -118,7 +118,7 @@ func TestReplay(t *testing.T) {
 		ui.Type(" ")
 		time.Sleep(2 * time.Second)
 		ui.Settle()
-		ui.Want("second question", "the end of the session")
+		ui.Want("second question", "end of the session")
 
 		ui.Type("x\t")
 		ui.Settle()
@@ -168,12 +168,12 @@ func TestReplayTakesEveryKeyAndCommand(t *testing.T) {
 				ui.Press("F2")
 				ui.Type("/" + c.Name + "\n")
 				if c.Name == "model" {
-					ui.Want("this is a replay: nothing can be done in it")
+					ui.Want("this is a replay: you can only watch")
 				}
 				ui.Press("Esc")
 			}
 		}
-		ui.Want("the end of the session")
+		ui.Want("end of the session")
 		ui.Type("q")
 		if err := ui.Quit(); err != nil {
 			t.Error(err)

@@ -15,7 +15,7 @@ func backAtRest(u *UI, pending keymap.Action) {
 	case pending == keymap.Back:
 		runWords(u, []string{"rewind"})
 	default:
-		u.hint(keymap.Back, u.deps.Keys.Name(keymap.Back)+" again goes back to before an earlier prompt")
+		u.hint(keymap.Back, "Press "+u.deps.Keys.Name(keymap.Back)+" again to rewind")
 	}
 }
 

@@ -45,18 +45,18 @@ func TestEscTwiceGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.Press("Esc", "Esc")
-		x.wants("!Go back to before") // there is nothing
+		x.wants("!Rewind to before") // there is nothing
 		x.asked("fix the tests", "write docs")
 		x.since = []undo.Change{{Prompt: 1, Files: 12, Added: 1345, Removed: 21}}
 		x.Type("a draft")
 		x.Press("Esc")
-		x.wants("Esc again goes back", "!Go back to before")
+		x.wants("Esc again goes back", "!Rewind to before")
 		x.Press("x", "Backspace", "Esc")
-		x.wants("Esc again goes back", "!Go back to before") // another key came between
+		x.wants("Esc again goes back", "!Rewind to before") // another key came between
 		x.Press("Esc")
-		x.wants("Go back to before", "12 files +1345 −21 ", "no file", "Changes made by commands aren't restored")
+		x.wants("Rewind to before", "12 files +1345 −21 ", "no file", "Changes made by commands aren't restored")
 		x.Press("Down", "Enter")
-		x.wants("Go back to before “fix the tests”", "1  conversation and files (12 files +1345 −21)", "4  fork", "5  show all changes")
+		x.wants("Rewind to before “fix the tests”", "1  conversation and files (12 files +1345 −21)", "4  fork", "5  show all changes")
 		x.decide("1")
 		at := x.seqOf(0)
 		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
@@ -76,7 +76,7 @@ func TestEscWhileATaskRunsStopsIt(t *testing.T) {
 		x.tell(event.PromptSubmitted{ID: 2, Text: "second", Kind: event.Opening}, event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "second"})
 		x.Press("Esc", "Esc")
 		x.took(event.Cancel{})
-		x.wants("!Go back to before")
+		x.wants("!Rewind to before")
 	})
 }
 
@@ -113,7 +113,7 @@ func TestUndoAsks(t *testing.T) {
 		x.Type("/undo")
 		x.Press("Esc", "Enter")
 		x.took()
-		x.wants("Undo?", "1 prompt came after “fix the tests”", "1  take back what it changed: 2 files +3 −1", "2  leave it as it is")
+		x.wants("Undo?", "The last prompt that changed files is “fix the tests”.", "1  undo its changes: 2 files +3 −1", "2  leave it as it is")
 		x.decide("1")
 		x.took(event.Undo{Steps: 1})
 		x.Type("/undo 2 --force")
@@ -142,13 +142,13 @@ func TestJoinedPromptsAreInTheList(t *testing.T) {
 		x.wants("fix the tests ↳ and the docs")
 		x.Type("docs")
 		x.Press("Enter")
-		x.wants("Go back to before “fix the tests”", "“and the docs” was sent while this ran and goes back with it")
+		x.wants("Rewind to before “fix the tests”", "“and the docs” was sent while this prompt ran")
 		x.decide("1")
 		at := x.seqOf(1)
 		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
 		x.tell(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests"})
 		x.Press("Esc", "Esc")
-		x.wants("Go back to before", "earlier", "!↳ and the docs")
+		x.wants("Rewind to before", "earlier", "!↳ and the docs")
 	})
 }
 
@@ -176,7 +176,7 @@ func TestUnknownChangesAreNotNoChange(t *testing.T) {
 					}
 				}
 				x.Press("Esc", "Esc", "Enter")
-				x.wants("Go back to before “fix the tests”", "!no file")
+				x.wants("Rewind to before “fix the tests”", "!no file")
 				if !slices.ContainsFunc(strings.Split(x.Screen(), "\n"), func(row string) bool {
 					return strings.Contains(row, "conversation and files") && strings.Contains(row, c.want)
 				}) {

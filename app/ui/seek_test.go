@@ -18,7 +18,7 @@ func TestFindEndsWithoutTheFile(t *testing.T) {
 		x.Paste("/find needle")
 		x.Press("Enter")
 		x.rest()
-		x.Want("the beginning of the session can't be read: no session 7f3a-0000", "nothing found")
+		x.Want("the start of the session can't be read: no session 7f3a-0000", "no match")
 		x.Press("Esc", "Esc")
 		x.Paste("/find answer 59")
 		x.Press("Enter")
@@ -191,7 +191,7 @@ func TestFindCountsWhatComes(t *testing.T) {
 			x.Type(string(c))
 			x.rest()
 			if i == 2 {
-				x.Want("nothing found")
+				x.Want("no match")
 				x.exchange(601, "a zebra, and a zebu")
 			}
 		}

@@ -177,7 +177,7 @@ func TestTypeIntoTheCommand(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
 			x.Press("F6")
-			x.Want("no command runs in a terminal pane")
+			x.Want("no command is running in a terminal pane")
 			x.tell(running...)
 			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 			x.Press("F6")

@@ -40,7 +40,7 @@ func (c *shownColours) SetTheme(t *themes.Theme) {
 }
 
 // errMainOnly says why something is not done while the conversation of a subagent shows.
-var errMainOnly = errors.New("that is for the main conversation: go back to it first")
+var errMainOnly = errors.New("this command works only in the main conversation: go back to it first")
 
 // follow shows the conversation of a subagent; what is typed from then on is for it. 0 shows the main
 // conversation again.
@@ -95,7 +95,7 @@ func (f *following) agent(s *state.State) *state.Task {
 // text stays where it is.
 func sendTo(u *UI, t *state.Task, text string) {
 	if t == nil || t.State == state.TaskDone || t.State == state.TaskCancelling {
-		u.hint("", "the agent has ended and reads no more · "+u.deps.Keys.Name(keymap.Back)+" goes back to the main conversation")
+		u.hint("", "this agent has ended and can't read your message · press "+u.deps.Keys.Name(keymap.Back)+" for the main conversation")
 		u.v.prompt.SetText(text)
 		return
 	}

@@ -15,7 +15,7 @@ func (u *UI) submit(text string) {
 	}
 	if u.heard.lost && !quits(text) {
 		u.v.prompt.SetText(text)
-		u.hint("", "not sent, because the session has to be started first: Enter sends it")
+		u.hint("", "not sent: the session is restarting; press Enter again to send")
 		goOn(u)
 		return
 	}
@@ -67,7 +67,7 @@ func (u *UI) runTyped(text string) bool {
 		return true
 	}
 	if t := u.state.Running(); t != nil {
-		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
+		u.hint("", fmt.Sprintf("task #%d is running; run your command when it is done", t.ID))
 		u.v.prompt.SetText(text)
 		return true
 	}

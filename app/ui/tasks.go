@@ -15,7 +15,7 @@ import (
 
 // askTimeout asks how long a task may still take.
 func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
-	ask.Show(fmt.Sprintf("Time limit for task #%d", id), "cancel it after (30s, 10m, 1h):", func(text string) error {
+	ask.Show(fmt.Sprintf("Time limit for task #%d", id), "Cancel the task after (30s, 10m, 1h):", func(text string) error {
 		set, err := slash.Timeout(id, text)
 		if err == nil {
 			send(set)
@@ -41,7 +41,7 @@ func taskDocument(s *state.State, t *state.Task, now time.Time) dialog.Document 
 	if t.Dir != "" {
 		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: onTerminal(s, t)})
 		if err != nil {
-			p.Say("\nits output can't be read: " + err.Error() + "\n")
+			p.Say("\nthe task's output can't be read: " + err.Error() + "\n")
 		} else {
 			p.Say("\n── output ──\n")
 			p.Add(out.Text, out.Size)

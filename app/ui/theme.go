@@ -107,7 +107,7 @@ func theme(u *UI, name string) error {
 
 // keepTheme says that a theme is used, for how long, and how it is kept.
 func keepTheme(name string) string {
-	return fmt.Sprintf("theme %s for this session; to keep it: [ui] theme = %q in your configuration", name, name)
+	return fmt.Sprintf("Theme %s is used in this session. To keep it, set [ui] theme = %q in your settings.", name, name)
 }
 
 // Follow makes the colours those for the terminal's background, as soon as it tells.

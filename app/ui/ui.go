@@ -363,7 +363,7 @@ func (u *UI) update(ch state.Changed) bool {
 	u.busy = u.v.status.Busy()
 	if typed && !u.arranged.typing() {
 		u.grace = u.deps.Now().Add(draw.GracePeriod)
-		u.hint("", "typing has ended: the pane is gone")
+		u.hint("", "the pane was closed")
 	}
 	if u.pending.running && stoppable(u) == nil {
 		u.hint("", "") // it was about a task that has ended

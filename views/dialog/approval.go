@@ -175,7 +175,7 @@ func (a *Approval) take(act keymap.Action, letter string) {
 			return
 		}
 		if a.amend.done && a.shown.gap < Pause {
-			a.tell("too soon after the key before: press it again after a second")
+			a.tell("pressed too soon after another key: press it again after a second")
 			return
 		}
 		if a.amend.done {
@@ -196,7 +196,7 @@ func (a *Approval) take(act keymap.Action, letter string) {
 
 // unseen says why an answer can't be taken yet.
 func unseen(keys *keymap.Map) string {
-	text := "not all of it was on the screen yet"
+	text := "you haven't seen the whole request yet"
 	if name := keys.Name(keymap.PageDown); name != "" {
 		text += " · " + name + " shows more"
 	}

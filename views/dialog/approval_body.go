@@ -40,7 +40,7 @@ func (a *Approval) layBody(w, tight int) *body {
 		b.addPreview(act, w, tight)
 	}
 	if b.rows == nil {
-		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "buddy knows nothing about what this does.")}, w)
+		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "buddy doesn't know what this does.")}, w)
 	}
 	return b
 }

@@ -135,11 +135,11 @@ func (r *reason) rows(keys *keymap.Map, m action.Memory, w int) [][]draw.Span {
 		if m.Only != "" {
 			text += ", on " + m.Only + " only"
 		}
-		taught := cmp.Or(action.Taught(m.Begins, r.text()), "nothing yet: say why")
+		taught := cmp.Or(action.Taught(m.Begins, r.text()), "nothing yet: type a reason")
 		say(append(draw.Untrusted(themes.Accent, text+": "), draw.Untrusted(themes.Strong, taught)...)...)
 	}
 	if tab := keys.Keys(keymap.ReasonRemember); len(tab) > 0 {
-		offer := "don't remember this"
+		offer := "don't save this reason"
 		if next := r.next(m.Scopes); next != "" {
 			offer = "remember this " + scopeWords[next]
 		}
@@ -172,13 +172,13 @@ func (r *reason) hints(m *keymap.Map) []draw.Hint {
 func (r *reason) sends() string {
 	switch {
 	case r.quick && !r.sent:
-		return "twice: say no"
+		return "twice: deny"
 	case r.quick:
-		return "again: say no"
+		return "again: deny"
 	case r.text() == "":
-		return "just say no"
+		return "deny without a reason"
 	case r.scope != "":
-		return "say no and remember why"
+		return "deny and remember the reason"
 	}
 	return "tell the agent"
 }
@@ -186,7 +186,7 @@ func (r *reason) sends() string {
 // backs says what the key does that leaves the reason, "" for what it always does.
 func (r *reason) backs() string {
 	if r.quick {
-		return "put it in your prompt, with its " + r.letter
+		return "move the text to your prompt, with the " + r.letter
 	}
 	return ""
 }

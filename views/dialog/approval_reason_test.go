@@ -72,14 +72,14 @@ func TestReasonShowsWhatIsRemembered(t *testing.T) {
 		}
 		slowly(t, d, now, "reason-remember")
 		text := viewtest.Text(t, d, size[0], size[1])
-		for _, want := range []string{"Remembers for this project:", "Not `npm install`: use pnpm.", "say no and remember why"} {
+		for _, want := range []string{"Remembers for this project:", "Not `npm install`: use pnpm.", "deny and remember the reason"} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%v: %q is not there:\n%s", size, want, text)
 			}
 		}
 		viewtest.Golden(t, "approval-remember", d, size[0], size[1])
 		slowly(t, d, now, "kill-to-start")
-		if text := viewtest.Text(t, d, size[0], size[1]); !strings.Contains(strings.Join(strings.Fields(text), " "), "nothing yet: say why") {
+		if text := viewtest.Text(t, d, size[0], size[1]); !strings.Contains(strings.Join(strings.Fields(text), " "), "nothing yet: type a reason") {
 			t.Errorf("%v: without a reason:\n%s", size, text)
 		}
 	}

@@ -130,7 +130,7 @@ func TestApprovalDetails(t *testing.T) {
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
 	details := []string{
 		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs code that buddy can't check.", "“Don't ask again” covers exactly this command, also piped into tail.",
-		"buddy knows no way to undo it.", "A safer way: go vet only reads.", "Once approved, it runs in /w with your full permissions.", "The last call failed: exit 1.", "y yes",
+		"buddy doesn't know how to undo it.", "A safer way: go vet only reads.", "Once approved, it runs in /w with your full permissions.", "The last call failed: exit 1.", "y yes",
 	}
 	look := func(want int) {
 		t.Helper()

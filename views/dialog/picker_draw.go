@@ -167,7 +167,7 @@ func (p *Picker) drawRows(in draw.Area) {
 	if from == to {
 		text := p.o.Empty
 		if len(p.rows) > 0 {
-			text = "nothing fits"
+			text = "No match"
 		}
 		in.Spans(2, draw.Clip([]draw.Span{draw.Text(themes.Muted, text)}, in.W-2)...)
 	}

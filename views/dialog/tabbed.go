@@ -386,7 +386,7 @@ func (t *Tabbed) drawRows(in draw.Area) {
 	}
 	from, to := t.window.Show(len(t.rows), in.H)
 	if from == to {
-		in.Say(2, "nothing fits", themes.Muted)
+		in.Say(2, "No match", themes.Muted)
 	}
 	for i := from; i < to; i++ {
 		r, c := t.rows[i], in.Down(i-from)

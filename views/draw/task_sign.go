@@ -36,11 +36,11 @@ func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 	case record.Interrupted:
 		return "⊘", themes.Muted, "interrupted"
 	case event.MaxTurns:
-		return "✗", themes.Warning, "out of turns"
+		return "✗", themes.Warning, "turn limit reached"
 	case event.GoalLimit:
-		return "✗", themes.Warning, "limit of the goal"
+		return "✗", themes.Warning, "goal limit reached"
 	case event.MaxCost:
-		return "✗", themes.Warning, "out of money"
+		return "✗", themes.Warning, "cost limit reached"
 	case event.ContextLimit:
 		return "✗", themes.Warning, "context is full"
 	}

@@ -72,7 +72,7 @@ func beside(text, dest string, opens bool) string {
 	case dest == "":
 		return ""
 	case u != nil && u.User != nil && u.Host != "": // also where the text is the address
-		return strings.TrimPrefix(dest+" leads to "+u.Host, text+" ")
+		return strings.TrimPrefix(dest+" links to "+u.Host, text+" ")
 	case strings.EqualFold(text, dest), u != nil && u.Scheme == "mailto" && strings.EqualFold(text, u.Opaque):
 		return ""
 	case !opens, text == "", lies:

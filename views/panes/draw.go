@@ -152,7 +152,7 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	case p.asked > 0:
 		return say(themes.Warning, draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+p.endKey())
 	case !slices.Contains([]string{"", runs.sign, stays.sign}, p.list.selected().run.sign):
-		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
+		return say(themes.Warning, "nothing is running here · "+ends+" typing", ends)
 	default:
 		return say(themes.Warning, "typing · "+ends, ends)
 	}

@@ -44,7 +44,7 @@ func (b *scrollback) place(h int) (live bool) {
 
 func (b *scrollback) draw(in draw.Area) {
 	if b.of == nil {
-		in.Inset().Say(0, "reading the history …", themes.Muted)
+		in.Inset().Say(0, "loading the scrollback …", themes.Muted)
 		return
 	}
 	b.place(in.H)

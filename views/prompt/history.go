@@ -147,7 +147,7 @@ func (s *historySearch) draw(c draw.Canvas, focus bool) {
 	if focus {
 		c.Screen.ShowCursor(c.X+used, c.Y)
 	}
-	const none = "nothing found"
+	const none = "no match"
 	if s.failed() && used+draw.TextWidth(none)+2 < c.W {
 		c.Say(used+2, none, themes.Warning)
 	}

@@ -241,7 +241,7 @@ func (l *laidBlock) layPart(t *markup.Text) {
 // sayCut adds the line that tells how much is not shown.
 func (l *laidBlock) sayCut(bytes int) {
 	t := &markup.Text{Wrap: markup.Words}
-	t.Put(fmt.Sprintf("… %s more, not shown here; the session file has all of it", texts.ByteCount(int64(bytes))), markup.Style{Role: themes.Warning})
+	t.Put(fmt.Sprintf("… %s more, not shown; the session file has the whole text", texts.ByteCount(int64(bytes))), markup.Style{Role: themes.Warning})
 	l.parts = append(l.parts[:1], part{text: t})
 	l.parts[1].layout.Wrap(t, l.width, 0)
 }

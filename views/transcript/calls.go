@@ -266,7 +266,7 @@ func callOutcome(c *state.Call) string {
 	case c.State == state.CallDenied:
 		return "denied"
 	case c.State == state.CallLeft:
-		return "left when buddy ended"
+		return "interrupted when buddy ended"
 	case c.State == state.CallCancelled:
 		return cancelled(c)
 	case c.State == state.CallFailed && c.Started == 0 && len(c.Output.Buf) == 0:

@@ -46,7 +46,7 @@ func TestCallOutcome(t *testing.T) {
 		{state.Call{State: state.CallCancelled}, "not run (cancelled)"},
 		{state.Call{State: state.CallFailed, Started: 1, ExitCode: new(130), Result: history.Unanswered + "; exit code 130"}, "interrupted"},
 		{state.Call{State: state.CallFailed, Started: 1, ExitCode: new(130), Result: "exit code 130"}, "exit 130"},
-		{state.Call{State: state.CallLeft}, "left when buddy ended"},
+		{state.Call{State: state.CallLeft}, "interrupted when buddy ended"},
 		{state.Call{State: state.CallFailed}, "not run"},
 		{state.Call{State: state.CallFailed, Started: 1}, "failed"},
 		{state.Call{State: state.CallFailed, Started: 1, ExitCode: &one}, "exit 1"},

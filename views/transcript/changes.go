@@ -64,7 +64,7 @@ func (l *laidBlock) layChange(c *state.Call, with *shared) {
 	}
 	if hidden > 0 {
 		t := &markup.Text{}
-		t.Put(fmt.Sprintf("… %s · +%d −%d in all", texts.Plural(hidden, "more line"), l.diff.Added, l.diff.Deleted), markup.Style{Role: themes.Muted})
+		t.Put(fmt.Sprintf("… %s · +%d −%d in total", texts.Plural(hidden, "more line"), l.diff.Added, l.diff.Deleted), markup.Style{Role: themes.Muted})
 		if key := with.unfold(); key != "" {
 			t.Put(" · "+key+" shows all", markup.Style{Role: themes.Muted})
 		}

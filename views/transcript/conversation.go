@@ -244,9 +244,9 @@ func (c *Conversation) footer() []draw.Span {
 	var parts []string
 	switch r := &c.view.rest; {
 	case r.wanted:
-		parts = append(parts, "↑ reading the beginning …")
+		parts = append(parts, "↑ loading the start of the session …")
 	case r.above && c.view.heldBack() && c.view.top.block == 0:
-		parts = append(parts, "↑ reading on …")
+		parts = append(parts, "↑ loading …")
 	}
 	unread := c.view.unreadRows()
 	if unread > 0 {
@@ -277,7 +277,7 @@ func endKeys(c *Conversation, w int) []draw.Span {
 		return nil
 	}
 	said := append([]draw.Span{draw.Text(themes.Muted, " · ")}, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
-	if end := jumpKeys(c, keymap.ScrollBottom, "jumps to the end"); draw.Width(said)+draw.Width(end) <= w {
+	if end := jumpKeys(c, keymap.ScrollBottom, "go to the end"); draw.Width(said)+draw.Width(end) <= w {
 		said = append(said, end...)
 	}
 	return said
@@ -291,7 +291,7 @@ func sayComplete(c *Conversation) []draw.Span {
 	if last < 0 || !vp.follow || vp.stream || c.find.on() || vp.blocks[last].block.Kind != state.AssistantBlock || vp.height(last) <= vp.size.h {
 		return nil
 	}
-	keys := append([]draw.Span{draw.Text(themes.Muted, "Answer complete")}, jumpKeys(c, keymap.PromptPrevious, "jumps to its beginning")...)
+	keys := append([]draw.Span{draw.Text(themes.Muted, "Answer complete")}, jumpKeys(c, keymap.PromptPrevious, "go to its start")...)
 	if len(keys) == 1 || draw.Width(keys) > vp.size.w {
 		return nil
 	}

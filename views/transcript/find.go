@@ -370,7 +370,7 @@ func (f *finder) status(vp *viewport) string {
 	}
 	switch {
 	case t.total == 0 && t.all:
-		return "nothing found"
+		return "no match"
 	case t.total == 0:
 		return "searching"
 	case f.visited && t.placed:

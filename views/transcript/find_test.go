@@ -109,7 +109,7 @@ func TestFindCloses(t *testing.T) {
 		t.Errorf("Esc did not go back:\n%s\nwant:\n%s", text, before)
 	}
 	find(t, c, "xyzzy")
-	if text := viewtest.Text(t, c, 58, 12); !strings.Contains(text, "nothing found") {
+	if text := viewtest.Text(t, c, 58, 12); !strings.Contains(text, "no match") {
 		t.Errorf("nothing is said:\n%s", text)
 	}
 	viewtest.Press(t, c, string(keymap.FindAccept), string(keymap.FindNext))
@@ -122,7 +122,7 @@ func TestFindCloses(t *testing.T) {
 }
 
 func TestFindCapitals(t *testing.T) {
-	for text, want := range map[string]string{"tax": "6 of 6", "Tax": "2 of 2", "TAX": "1 of 1", "taX": "nothing found", "the tax": "3 of 3"} {
+	for text, want := range map[string]string{"tax": "6 of 6", "Tax": "2 of 2", "TAX": "1 of 1", "taX": "no match", "the tax": "3 of 3"} {
 		c := conversationOf(t, shop(), 58, 12)
 		c.Find(text)
 		if status(c) != want {

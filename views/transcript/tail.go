@@ -31,7 +31,7 @@ func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
 	if c.Terminal && c.State == state.CallRunning {
 		*t = tailText{}
 		*p = part{text: &markup.Text{Wrap: markup.Words}}
-		p.text.Put("it draws on the screen of its pane", markup.Style{Role: themes.Muted})
+		p.text.Put("full-screen program: see its pane", markup.Style{Role: themes.Muted})
 		p.layout.Wrap(p.text, width, 0)
 		return 0
 	}
@@ -93,7 +93,7 @@ func droppedText(c *state.Call) string {
 	if c.Full != nil {
 		text += ", whole output in " + c.Full.Path
 		if c.Full.Missing > 0 {
-			text += ", but for " + texts.ByteCount(c.Full.Missing) + " in its middle"
+			text += ", except " + texts.ByteCount(c.Full.Missing) + " in the middle"
 		}
 	}
 	return text

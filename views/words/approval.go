@@ -235,7 +235,7 @@ func undo(c action.ApprovalContext) string {
 	case c.Undo != "":
 		return sentence("To undo it: " + c.Undo)
 	case !c.Reversible && c.Risk != "" && !c.Effect.Final:
-		return "buddy knows no way to undo it."
+		return "buddy doesn't know how to undo it."
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 type args map[string]string
 
 // unread stands for arguments that are no JSON object.
-const unread = "arguments that can't be read"
+const unread = "unreadable arguments"
 
 // args returns the arguments of a call, none if they can't be read.
 func (c Call) args() args {

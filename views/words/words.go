@@ -66,22 +66,22 @@ var tools = map[string]row{
 	"apply_patch":         {verb: "edit", subject: file, changes: true},
 	"fetch_url":           {verb: "fetch", subject: address},
 	"web_search":          {verb: "search the web for", subject: argument("query")},
-	"time":                {verb: "look at the clock", subject: nothing},
+	"time":                {verb: "get the time", subject: nothing},
 	"todo":                {verb: "plan", subject: steps},
 	"ask_user":            {verb: "ask", subject: question},
 	"agent":               {verb: "agent", subject: agent},
-	"tool_search":         {verb: "look for tools", subject: argument("query")},
+	"tool_search":         {verb: "search for tools", subject: argument("query")},
 	"use_tool":            {verb: "use a tool", subject: argument("name")}, // no tool is named in the call
-	"capture-pane":        {verb: "look at", subject: pane},
+	"capture-pane":        {verb: "view", subject: pane},
 	"send-keys":           {verb: "type", subject: typed},
 	"enter_plan":          {verb: "start plan mode", subject: nothing},
 	"exit_plan":           {verb: "propose the plan", subject: nothing},
 	"remember":            {verb: "propose to remember", subject: argument("text")},
 	"skill":               {verb: "load the skill", subject: argument("name")},
-	"task_output":         {verb: "look at", subject: task},
-	"task_kill":           {verb: "end", subject: task},
+	"task_output":         {verb: "view", subject: task},
+	"task_kill":           {verb: "stop", subject: task},
 	"tmux_create_pane":    {verb: "open a pane", subject: argument("title", "command")},
-	"tmux_create_session": {verb: "open the shared pane", subject: nothing},
+	"tmux_create_session": {verb: "open the shell pane", subject: nothing},
 	"tmux_kill_pane":      {verb: "close", subject: pane},
 	"tmux_kill_session":   {verb: "close the session", subject: argument("session")},
 	"diagnostics":         {verb: "ask language servers", subject: argument("path")},
@@ -93,7 +93,7 @@ var tools = map[string]row{
 var titles = map[string]string{
 	"run_shell": "run a command", "edit_file": "change a file", "apply_patch": "change files", "write_file": "write a file",
 	"fetch_url": "fetch a page", "send-keys": "type into a pane", "tmux_kill_pane": "close a pane", "skill": "load a skill",
-	"web_search": "search the web", "task_kill": "end a command", "read_file": "read a file", "remember": "remember something",
+	"web_search": "search the web", "task_kill": "stop a command", "read_file": "read a file", "remember": "remember something",
 }
 
 // Title says in general words what an action does that needs approval; the approval says the rest.
@@ -229,7 +229,7 @@ func agent(c Call, a args) string {
 
 func pane(_ Call, a args) string {
 	if a["pane"] == "" {
-		return "the shared pane"
+		return "the shell pane"
 	}
 	return "pane " + draw.FirstLine(a["pane"])
 }
@@ -250,7 +250,7 @@ func task(c Call, a args) string {
 func steps(c Call, _ args) string {
 	done, all, now := stepsOf(c.Arguments)
 	if all == 0 {
-		return "without steps"
+		return "no steps"
 	}
 	if now != "" {
 		now = " · " + now
