@@ -62,7 +62,7 @@ func TestCallsAreExplained(t *testing.T) {
 			"Now.", run, action.ModeNone,
 			event.AnswerApproval{},
 			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
-				{Rule: "mode none", Text: "deny: none mode denies everything that needs approval: runs the program ./echo"},
+				{Rule: "none mode", Text: "deny: none mode denies everything that needs approval: runs the program ./echo"},
 			}},
 		},
 	} {

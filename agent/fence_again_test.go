@@ -92,9 +92,9 @@ func TestHooksSeeTheRunInTheFence(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ hook, reads string }{
 		{"cat >>seen", "inside " + writesByReading},
-		{`tee -a seen | grep -q '"rule":"the fence"' && { echo "nothing writes" >&2; exit 2; }; exit 0`, "stopped"},
-		{`cat >>seen; grep -q '"rule":"the fence"' seen && echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'; exit 0`, "stopped"},
-		{`cat >>seen; grep -q '"rule":"the fence"' seen && echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm f"}}}'; exit 0`, "stopped"},
+		{`tee -a seen | grep -q '"rule":"sandbox"' && { echo "nothing writes" >&2; exit 2; }; exit 0`, "stopped"},
+		{`cat >>seen; grep -q '"rule":"sandbox"' seen && echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'; exit 0`, "stopped"},
+		{`cat >>seen; grep -q '"rule":"sandbox"' seen && echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"rm f"}}}'; exit 0`, "stopped"},
 	} {
 		shell := &insideTool{dir: t.TempDir()}
 		o := Options{Mode: action.ModeAuto, Tools: tools.NewRegistry(shell)}
@@ -107,7 +107,7 @@ func TestHooksSeeTheRunInTheFence(t *testing.T) {
 			t.Errorf("%s: the model reads %q, want %q", tt.hook, got, tt.reads)
 		}
 		seen := strings.Split(strings.TrimSpace(s.file("seen")), "\n")
-		if len(seen) != 2 || !strings.Contains(seen[0], `"rule":"read-only commands"`) || !strings.Contains(seen[1], `"rule":"the fence"`) {
+		if len(seen) != 2 || !strings.Contains(seen[0], `"rule":"read-only commands"`) || !strings.Contains(seen[1], `"rule":"sandbox"`) {
 			t.Errorf("%s: hooks saw %q", tt.hook, seen)
 		}
 	}

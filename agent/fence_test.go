@@ -93,7 +93,7 @@ func TestCommandsRunInsideWithoutAQuestion(t *testing.T) {
 		defer s.stop()
 		s.do(event.Submit{Text: "go"})
 		a, n := find[event.ApprovalAsked](s)
-		if n != 1 || !a.Context.Outside || a.Verdict.Rule != "outside the fence" || a.Context.Similar != "" {
+		if n != 1 || !a.Context.Outside || a.Verdict.Rule != "outside the sandbox" || a.Context.Similar != "" {
 			t.Fatalf("%d approvals, the last %+v", n, a)
 		}
 		if e, _ := find[event.ToolStarted](s); !e.Fenced {

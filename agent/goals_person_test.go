@@ -114,7 +114,7 @@ func TestGoalAndPerson(t *testing.T) {
 			[]checkEnd{passes},
 			nil,
 			func(s *session) { s.do(event.SetMode{Mode: action.ModePlan}, makes) },
-			nil, "the goal was not set: in mode plan nothing runs that could check it (/approve ask ends that mode)",
+			nil, "the goal was not set: plan mode runs nothing that could check it (/approve ask leaves plan mode)",
 		},
 		{
 			"begins mode plan",
@@ -365,7 +365,7 @@ func TestGoalOfAClosedSession(t *testing.T) {
 		s.do(makes)
 		s.stop()
 		again, check := withGoal(t, func(o *Options) { o.Replay = s.mem.events }, []checkEnd{passes}, nil)
-		if p, _ := find[event.Interrupted](again); !p.CanContinue || p.Text != "the goal is paused · Enter goes on with it" || check.times() != 0 {
+		if p, _ := find[event.Interrupted](again); !p.CanContinue || p.Text != "the goal is paused · Enter resumes it" || check.times() != 0 {
 			t.Errorf("it says %+v, %d checks", p, check.times())
 		}
 		again.do(event.Continue{})

@@ -184,7 +184,7 @@ func titleOf(begun event.TaskStarted, prompts []event.PromptSubmitted) string {
 	case begun.Kind == event.CompactionTask:
 		return "make room in the context"
 	}
-	return "go on"
+	return "continue"
 }
 
 // run does the work of a task that was opened, and ends it.

@@ -26,7 +26,7 @@ var agentsSection = section{
 		},
 		{
 			name: "wake", short: "`true` or `false`",
-			doc:     "The end of one that works in the background starts the main agent when it is idle. Without it the model is told with your next prompt.",
+			doc:     "When one in the background ends, the main agent starts if it is idle. Without it the model learns of the end with your next prompt.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Agents.Wake },
 		},
 	},

@@ -66,9 +66,9 @@ func checkPrices(p model.Price) error {
 	switch {
 	case !p.Known():
 	case p.Input == 0:
-		return errors.New("price_input is missing beside the other prices")
+		return errors.New("price_input is missing, although other prices are set")
 	case p.Output == 0:
-		return errors.New("price_output is missing beside the other prices")
+		return errors.New("price_output is missing, although other prices are set")
 	}
 	return nil
 }

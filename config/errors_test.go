@@ -100,8 +100,8 @@ func TestErrors(t *testing.T) {
 		{"no number of dollars", "[agent]\nmax_cost = nan\n", `c.toml:2: agent.max_cost: nan is out of range (allowed: 0 to 1000000)`},
 		{"infinite dollars", "[agent]\nmax_cost = inf\n", `c.toml:2: agent.max_cost: inf is out of range (allowed: 0 to 1000000)`},
 		{"too few dollars", "[agent]\nmax_cost = 1e-9\n", `c.toml:2: agent.max_cost: 1e-9 is less than a millionth of a dollar`},
-		{"price of output missing", oneURL + "price_input = 3\n", `c.toml:1: models.a: price_output is missing beside the other prices`},
-		{"price of input missing", oneURL + "price_cached = 0.3\n", `c.toml:1: models.a: price_input is missing beside the other prices`},
+		{"price of output missing", oneURL + "price_input = 3\n", `c.toml:1: models.a: price_output is missing, although other prices are set`},
+		{"price of input missing", oneURL + "price_cached = 0.3\n", `c.toml:1: models.a: price_input is missing, although other prices are set`},
 
 		{"deep key", strings.Repeat("a.", 100) + "a = 1", `c.toml:1: a key has more than 8 parts`},
 		{"deep value", "ui = " + strings.Repeat("[", 100_000), `c.toml:1: arrays and inline tables are nested more than the maximum of 10000 levels deep`},

@@ -66,7 +66,7 @@ var sections = append([]section{
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc: "Replaces the built-in system prompt, its rules of safety too; empty keeps it. What is told besides stays: " +
+				doc: "Replaces the built-in system prompt, including its safety rules; empty keeps it. These are still sent: " +
 					"where commands run, and `append_system_prompt`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
 			},
@@ -78,8 +78,8 @@ var sections = append([]section{
 			{
 				name: "mode", short: "`ask`, `strict`, `edits`, `auto`, `plan`, `all` or `none`",
 				doc: "How approvals are decided when a session starts or is resumed, as `--approve` says it, which has precedence. `/approve` changes it for a " +
-					"session. A session that ended in mode `plan` goes on in it, unless `--approve` names another mode; " +
-					"mode `auto` is for new sessions, and where the fence can't hold the session begins in `ask`. A project's file may only set a stricter one, so never `all`.",
+					"session. A session that ended in `plan` mode resumes in it, unless `--approve` names another mode; " +
+					"`auto` mode is for new sessions, and where the sandbox can't work the session starts in `ask`. A project's file may only set a stricter one, so never `all`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
 				check:   oneOf("mode", "ask", "strict", "edits", "auto", "plan", "all", "none"),
 				strict:  []string{"none", "plan", "strict", "ask", "edits", "auto", "all"},

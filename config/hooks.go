@@ -8,7 +8,7 @@ type Hooks struct {
 
 var hooksSection = section{
 	name: "hooks", access: personal,
-	doc: "Programs that run at certain moments of a session, from `hooks.json` beside these settings and `.buddy/hooks.json` of a " +
+	doc: "Programs that run at certain moments of a session, from `hooks.json` in the folder of these settings and `.buddy/hooks.json` of a " +
 		"project (after you have trusted each of them). docs/extensions.md describes them.",
 	fields: []field{
 		{

@@ -81,7 +81,7 @@ var lspSection = section{
 		},
 		{
 			name: "outside", short: "`true` or `false`",
-			doc:     "`true`: it runs outside the fence in mode `auto`, too.",
+			doc:     "`true`: it runs outside the sandbox in `auto` mode, too.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Outside },
 		},
 	},

@@ -146,13 +146,13 @@ var mcpSection = section{
 		},
 		{
 			name: "outside", short: "`true` or `false`",
-			doc: "For a server of a project's `.mcp.json`, as all that a section of its name sets: it runs outside the fence in mode `auto`, " +
+			doc: "For a server of a project's `.mcp.json`, as all that a section of its name sets: it runs outside the sandbox in `auto` mode, " +
 				"too. Your own servers always run outside.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Outside },
 		},
 		{
 			name: "always", short: "`true` or `false`",
-			doc:     "The model is told its tools with all that it needs to call them, instead of finding them by a search.",
+			doc:     "The model gets its tools in full, ready to call, instead of finding them by a search.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Always },
 		},
 		{
@@ -183,7 +183,7 @@ var mcpSection = section{
 		},
 		{
 			name: "idle", short: "seconds, 1 to 86400",
-			doc:     "How long a call may go on without a result or a word about its progress; 300 if not set.",
+			doc:     "How long a call may run without a result or a progress report; 300 if not set.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().Idle} }, most: 86400,
 		},
 		{

@@ -22,11 +22,11 @@ func ReminderKinds() []string { return slices.Clone(reminderKinds) }
 
 var remindersSection = section{
 	name: "reminders", access: personal,
-	doc: "What the model is told besides prompts and results (docs/reminders.md).",
+	doc: "What the model gets in addition to prompts and results (docs/reminders.md).",
 	fields: []field{
 		{
 			name: "off", short: "`" + strings.Join(reminderKinds[:len(reminderKinds)-1], "`, `") + "` or `" + reminderKinds[len(reminderKinds)-1] + "`",
-			doc:     "Kinds that no model is told, such as `[\"todo\", \"date_change\"]`.",
+			doc:     "Kinds that no model gets, such as `[\"todo\", \"date_change\"]`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Reminders.Off },
 			check:   oneOf("kind of reminder", reminderKinds...),
 		},

@@ -25,7 +25,7 @@ var sandboxSection = section{
 	fields: []field{
 		{
 			name: "mode", short: "`off` or `workspace`",
-			doc: "`workspace`: commands that you approve run in the fence, too. Where it can't hold buddy says so once and runs " +
+			doc: "`workspace`: commands that you approve run in the sandbox, too. Where it can't work buddy says so once and runs " +
 				"them without it. A command that asks to run outside shows that in its approval.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Mode },
 			check:   oneOf("value", "off", "workspace"),

@@ -20,7 +20,7 @@ var sessionsSection = section{
 		{
 			name: "idle_exit", short: "minutes, 0 or more",
 			doc: "How long a session stays ready to be attached to when nobody is and nothing runs or waits in it. It is stored " +
-				"all the time: `buddy resume` goes on with it after that.",
+				"all the time: `buddy resume` continues it later.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sessions.IdleExit },
 		},
 		{

@@ -34,7 +34,7 @@ type Tools struct {
 var toolsSection = section{
 	name: "tools",
 	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
-		"`…PASS`, `…_DSN`, `…_COOKIE`, `…_AUTH` and the like) is withheld from them, and so are URLs with a password and every `api_key_env`; `/status` lists what was withheld, `env_allow` passes it on.",
+		"`…PASS`, `…_DSN`, `…_COOKIE`, `…_AUTH` and the like) is hidden from them, and so are URLs with a password and every `api_key_env`; `/status` lists what is hidden, `env_allow` passes it on.",
 	fields: []field{
 		{
 			name: "off", short: "names of tools", access: adds,
@@ -62,7 +62,7 @@ var toolsSection = section{
 		{
 			name: "unattended_timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
 			doc: "How long a command of `buddy exec` may wait for keys, such as an editor or a question in a pane of its own, before it is ended: nobody is there to type. " +
-				"The model is told at once that it waits.",
+				"The model learns at once that it is waiting.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.Tools.UnattendedTimeout} },
 		},
 		{
@@ -94,7 +94,7 @@ var toolsSection = section{
 		{
 			name: "budgets", short: "`NAME=TOKENS`", access: personal,
 			doc: "How many tokens the results of a tool may have from one prompt to the next, such as `\"fetch_url=20000\"`; `*` is each tool without " +
-				"a budget of its own. A call after that is refused, and the model is told why. `/context` shows what each tool used.",
+				"a budget of its own. A later call is refused, and the model gets the reason. `/context` shows what each tool used.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Budgets },
 			check:   checkBudget,
 		},

@@ -27,7 +27,7 @@ var uiSection = section{
 		},
 		{
 			name: "notify_command", short: "a command",
-			doc: "Run by `sh` on this machine when a session that nobody is attached to waits for you or ends a task, with " +
+			doc: "Run by `sh` on this machine when a session that nobody is attached to needs you or ends a task, with " +
 				"`BUDDY_SESSION`, `BUDDY_EVENT` (`approval`, `question` or `finished`) and `BUDDY_TEXT` in its environment, " +
 				"such as `curl -d \"$BUDDY_TEXT\" ntfy.sh/my-topic`. It may take ten seconds.",
 			own:     true,

@@ -142,7 +142,7 @@ func parseHeader(line []byte) (Header, error) {
 		return Header{}, fmt.Errorf("%w: format is missing", ErrHeader)
 	}
 	if h.Format < formatPlain || h.Format > Format {
-		return Header{}, fmt.Errorf("format %d, this program reads up to %d: %w; a newer buddy goes on with it", h.Format, Format, ErrFormat)
+		return Header{}, fmt.Errorf("format %d, this program reads up to %d: %w; a newer buddy can resume it", h.Format, Format, ErrFormat)
 	}
 	return h, nil
 }

@@ -157,9 +157,9 @@ func (j *Journal) removed() error {
 		err = j.copyTo(j.path)
 	}
 	if err != nil {
-		return fmt.Errorf("%s, and what it held can't be written anew: %w", why, err)
+		return fmt.Errorf("%s, and its content can't be saved again: %w", why, err)
 	}
-	return errors.New(why + "; what it held was written anew, and can be resumed")
+	return errors.New(why + "; the whole session was saved again and can be resumed")
 }
 
 // copyTo writes the whole lines to a new file.

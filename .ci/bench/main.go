@@ -24,7 +24,7 @@ const (
 )
 
 func main() {
-	save := flag.Bool("save", false, "write "+kept+" anew instead of comparing with it")
+	save := flag.Bool("save", false, "write "+kept+" again instead of comparing with it")
 	flag.Parse()
 	if err := run(*save); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -16,7 +16,7 @@ type ended struct {
 	code    int
 	failure string // why there is no answer: it could not start, was ended, took too long
 	gone    bool   // nobody wants the answer any more
-	inside  bool   // it ran inside the fence
+	inside  bool   // it ran in the sandbox
 	stdout  []byte
 	stderr  string
 }

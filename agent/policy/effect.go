@@ -188,7 +188,7 @@ func because(p Policy, a action.Action, report shell.Report, v action.Verdict) s
 	if e, rule := reach(a); rule != "" && effectOf(p, a, report).Text() == e.Text() && v.Reason == e.Text() {
 		return ""
 	}
-	if v.Rule == OutsideFence || v.Rule == ChangedUnseen || strings.HasPrefix(v.Rule, "mode ") || v.Rule == p.base(a, report).Rule {
+	if v.Rule == OutsideFence || v.Rule == ChangedUnseen || strings.HasSuffix(v.Rule, " mode") || v.Rule == p.base(a, report).Rule {
 		return ""
 	}
 	for _, path := range a.Paths {

@@ -11,15 +11,15 @@ import (
 // Rules of mode auto.
 const (
 	// InFence is the rule for a command that mode auto lets run in the workspace fence, and only there.
-	InFence = "the fence"
+	InFence = "sandbox"
 	// OutsideFence is the rule for a command that would run outside of the fence in mode auto.
-	OutsideFence = "outside the fence"
+	OutsideFence = "outside the sandbox"
 	// ChangedUnseen is the rule for a command outside of the fence after the workspace was changed without asking. It
 	// asks, whatever the rules allow, until a person has approved one with the list of changes in view.
 	ChangedUnseen = "changed without asking"
 	// FenceHosts is the rule for hosts that a command in the fence wants to reach. Only rules of the session allow them:
 	// those of the settings were meant for other tools, and allow_hosts of [sandbox] is for these commands.
-	FenceHosts = "hosts of the fence"
+	FenceHosts = "hosts in the sandbox"
 )
 
 // CanFence returns why mode auto can't run commands of a target in the fence, with the next step; nil
@@ -57,7 +57,7 @@ func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	case a.Kind.IsCommand():
 		return commandInAuto(a, base, v)
 	case v == base && v.Decision == action.Ask && undoable(p, a):
-		return action.Verdict{Decision: action.Allow, Reason: "auto mode allows changes to files in the workspace", Rule: "mode auto"}
+		return action.Verdict{Decision: action.Allow, Reason: "auto mode allows changes to files in the workspace", Rule: modeRule(action.ModeAuto)}
 	}
 	return v
 }

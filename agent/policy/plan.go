@@ -18,7 +18,7 @@ func basePlan(p Policy, a action.Action) action.Verdict {
 // inPlan applies mode plan to the verdict v; base is the verdict without rules, which allow nothing in this
 // mode.
 func inPlan(a action.Action, base, v action.Verdict) action.Verdict {
-	const rule = "mode " + string(action.ModePlan)
+	rule := modeRule(action.ModePlan)
 	switch {
 	case a.Kind == action.EnterPlan:
 		return action.Verdict{Decision: action.Allow, Reason: "plan mode is already on", Rule: rule}

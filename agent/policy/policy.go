@@ -267,9 +267,12 @@ func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) actio
 	return v
 }
 
+// modeRule returns the rule that a verdict of a mode names.
+func modeRule(m action.Mode) string { return string(m) + " mode" }
+
 // moded applies the mode to the verdict v; base is the verdict without rules.
 func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict) action.Verdict {
-	rule := "mode " + string(mode)
+	rule := modeRule(mode)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
 		return action.Verdict{Decision: action.Ask, Reason: "strict mode: everything needs approval", Rule: rule}

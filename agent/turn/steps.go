@@ -41,7 +41,7 @@ type StepCall struct {
 type StepEnd struct {
 	event.ToolResult
 	Ran     bool // it was approved and began
-	Fenced  bool // it ran inside the fence
+	Fenced  bool // it ran in the sandbox
 	Denied  bool // it was not to run: the policy, a person or a hook denied it
 	Late    bool // it was stopped because of its timeout
 	Unknown bool // it began in an earlier process, and nothing says how it ended

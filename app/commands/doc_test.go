@@ -30,7 +30,7 @@ func TestDoc(t *testing.T) {
 	for _, other := range slash.AliasNames() {
 		names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, slash.Aliases[other]))
 	}
-	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file, which goes along as text ([what models are told](reminders.md#files-in-prompts)); a picture named so (`@docs/screen.png`) goes\n" +
+	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file, which goes along as text ([what models get](reminders.md#files-in-prompts)); a picture named so (`@docs/screen.png`) goes\n" +
 		"along with the prompt, at most eight of 3.9 MB.\n")
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {

@@ -434,7 +434,7 @@ func (l *line) offer(o event.Outcome) string {
 	if o != event.MaxTurns && o != event.MaxCost {
 		return ""
 	}
-	return fmt.Sprintf("; to continue: buddy exec --resume %s \"go on\"", l.program.ID)
+	return fmt.Sprintf("; to continue: buddy exec --resume %s \"continue\"", l.program.ID)
 }
 
 // answer prints the answer alone. What an exchange that did not complete had said goes

@@ -68,7 +68,7 @@ func TestGoalOfAnotherProcess(t *testing.T) {
 		x.Want("goal 0/9 turns")
 		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 		x.Want("goal paused")
-		x.tell(event.Interrupted{Text: "the goal is paused · Enter goes on with it", CanContinue: true},
+		x.tell(event.Interrupted{Text: "the goal is paused · Enter resumes it", CanContinue: true},
 			event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make run"}) // a command that is followed again changes nothing of that
 		x.Press("Enter")
 		x.took(event.Continue{})

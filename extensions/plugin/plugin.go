@@ -169,7 +169,7 @@ func (p *Parts) read() error {
 	}
 	for _, definition := range p.Texts {
 		if strings.Contains(string(definition), ".git/") {
-			return errors.New("a definition names a file in .git, of which nobody would see a change")
+			return errors.New("a definition names a file in .git, where nobody would see a change")
 		}
 	}
 	return nil

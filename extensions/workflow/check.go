@@ -63,7 +63,7 @@ func (r *reader) call(s *Step, tools Tools) {
 		}
 		hint := suggest(name, names)
 		if name == "target" {
-			hint = ": write target beside params"
+			hint = ": write target next to params"
 		}
 		r.wrong(s.Params.values[name].line, key+".params."+name, "%s does not take it%s", s.Tool, hint)
 	}

@@ -29,7 +29,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown tool", head + "steps:\n  - {id: a, tool: run_shel, params: {command: ls}}\n", `line 4: steps.a.tool: there is no tool "run_shel"; is it run_shell?`},
 		{"unknown parameter", head + "steps:\n  - id: a\n    tool: run_shell\n    params:\n      command: ls\n      commnd: ls\n", `line 8: steps.a.params.commnd: run_shell does not take it; is it command?`},
-		{"target in params", head + "steps:\n  - {id: a, tool: run_shell, params: {command: ls, target: web}}\n", `line 4: steps.a.params.target: run_shell does not take it: write target beside params`},
+		{"target in params", head + "steps:\n  - {id: a, tool: run_shell, params: {command: ls, target: web}}\n", `line 4: steps.a.params.target: run_shell does not take it: write target next to params`},
 		{"missing parameter", head + "steps:\n  - {id: a, tool: run_shell}\n", `line 4: steps.a.params: run_shell needs command`},
 		{"wrong type", head + "steps:\n  - {id: a, tool: read_file, params: {path: x, limit: lots}}\n", `line 4: steps.a.params.limit: is string, and it takes integer`},
 		{"wrong type of a value", head + "inputs: {s: {type: string}}\nsteps:\n  - {id: a, tool: read_file, params: {path: x, limit: \"{{ inputs.s }}\"}}\n", `line 5: steps.a.params.limit: is string, and it takes integer`},
@@ -71,7 +71,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 			"several", head + "inputs:\n  a: {type: strin}\nsteps:\n  - {id: a, tool: run_shell, timeout: x, params: {command: 'echo \"{{ inputs.a }}\"'}}\n  - {tool: run_shell, params: {command: ls}}\n",
 			"line 4: inputs.a.type: \"strin\" is no type (have: string, int, bool, list, target, targets, file)\n" +
 				"line 6: steps.a.timeout: \"x\" is no time up to 24h, such as 30s, 15m or 2h\n" +
-				"line 6: steps.a.params.command: {{ inputs.a }} stands in quotes: a value is quoted already, end them before it\n" +
+				"line 6: steps.a.params.command: {{ inputs.a }} is in quotes: a value is quoted already, close them before it\n" +
 				"line 7: steps[2].id: is missing",
 		},
 	} {

@@ -304,7 +304,7 @@ func (e expr) String() string {
 	case "ref":
 		return e.ref.String()
 	}
-	return "what stands beside it"
+	return "the value it is compared with"
 }
 
 func kindOf(v any) kind {

@@ -156,7 +156,7 @@ func (w *Workflow) describeStep(b *strings.Builder, i int) {
 	}
 	switch {
 	case s.OnError.Skip:
-		say("if it fails the run goes on")
+		say("if it fails the run continues")
 	case s.OnError.Retry > 0:
 		say("tried %d times more", s.OnError.Retry)
 	}

@@ -117,14 +117,14 @@ func (p *places) visit(n syntax.Node) bool {
 		}
 	case *syntax.Comment:
 		for _, i := range p.in(n.Text) {
-			p.why[i] = "stands in a comment"
+			p.why[i] = "is in a comment"
 		}
 	}
 	p.above = append(p.above, n)
 	return true
 }
 
-const quoted = "stands in quotes: a value is quoted already, end them before it"
+const quoted = "is in quotes: a value is quoted already, close them before it"
 
 // wrong says what is wrong with the place of a value in a literal of the command, "" for nothing.
 func (p *places) wrong(lit *syntax.Lit, i int) string {
@@ -141,7 +141,7 @@ func (p *places) wrong(lit *syntax.Lit, i int) string {
 	case len(slashes)%2 == 1:
 		return "stands behind a backslash"
 	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !p.numeric(*p.parts[i].ref):
-		return fmt.Sprintf("stands in the option %s: make it a word of its own, or write --name=", p.unmarked(before))
+		return fmt.Sprintf("is in the option %s: make it a separate word, or write --name=", p.unmarked(before))
 	}
 	return p.wrongWord(w, i, p.onlyMarks(before))
 }
@@ -152,18 +152,18 @@ func (p *places) wrongAround() string {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
 			if n.Backquotes {
-				return "stands in backquotes: write $( ) instead"
+				return "is in backquotes: write $( ) instead"
 			}
 		case *syntax.Redirect:
 			if n.Hdoc != nil {
-				return "stands in a here-document: use printf '%s\\n' and the value"
+				return "is in a here-document: use printf '%s\\n' and the value"
 			}
 		case *syntax.TestClause:
-			return "stands in [[ ]], which evaluates some words: use [ ]"
+			return "is in [[ ]], which evaluates some words: use [ ]"
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
-			return "stands in arithmetic, which evaluates it"
+			return "is in arithmetic, which evaluates it"
 		case *syntax.ParamExp:
-			return "stands in an expansion of a variable"
+			return "is in a variable's expansion"
 		case *syntax.DblQuoted:
 			if _, inside := p.above[min(j+1, len(p.above)-1)].(*syntax.CmdSubst); !inside {
 				return quoted

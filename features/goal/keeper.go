@@ -206,7 +206,7 @@ func (k *keeper) Resume() error {
 		limit.TimeMS = used.TimeMS + k.set.Limit.TimeMS
 	}
 	k.round, k.told = rounds{}, false
-	k.turnTo(event.GoalActive, "goes on")
+	k.turnTo(event.GoalActive, "resumed")
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (p *Part) set(c event.SetGoal) error {
 		return err
 	}
 	if mode, _ := p.Approvals.Mode(); mode == action.ModePlan {
-		return errors.New("in mode plan nothing runs that could check it (/approve ask ends that mode)")
+		return errors.New("plan mode runs nothing that could check it (/approve ask leaves plan mode)")
 	}
 	if c.Check != "" {
 		if err := p.Loop.Denied(command(c.Check, c.Outside)); err != nil {
@@ -113,7 +113,7 @@ func (p *Part) change(to event.GoalState) error {
 // resume goes on with a paused goal: what runs is kept going again, else a task begins.
 func (p *Part) resume() error {
 	if err := p.Stream.StoreError(); err != nil {
-		return fmt.Errorf("the goal does not go on, because nothing can be recorded: %w", err)
+		return fmt.Errorf("the goal can't continue, because the session can't be saved: %w", err)
 	}
 	if _, active := p.keeper.Active(); !active {
 		p.Approvals.TakeDenied() // before a task that ends now sees the goal
@@ -165,7 +165,7 @@ func (p *Part) Ended(outcome event.Outcome, err error) (again bool) {
 // Waits tells a person of a goal that is paused only because its task has stopped.
 func (p *Part) Waits() string {
 	if _, now := p.keeper.Goal(); now.State == event.GoalPaused && (now.Reason == Ended || now.Reason == MaxTurns) {
-		return "the goal is paused · Enter goes on with it"
+		return "the goal is paused · Enter resumes it"
 	}
 	return ""
 }
@@ -303,7 +303,7 @@ func (p *Part) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (
 		case *end.ExitCode != 0:
 			why = fmt.Sprintf("its command ended with exit code %d", *end.ExitCode)
 			if end.Fenced {
-				why += " inside the fence (--check-outside lets it run outside)"
+				why += " in the sandbox (--check-outside runs it outside)"
 			}
 			return false, why, found
 		case !set.Verdict:

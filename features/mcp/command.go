@@ -96,7 +96,7 @@ func serverRow(s Status) show.Row {
 	}
 	if s.Withheld || slices.ContainsFunc(s.Tools, func(t ToolInfo) bool { return t.Withheld != "" }) {
 		r.Whole = true // a person releases what was on the screen
-		do("let the model read what was withheld", "read")
+		do("let the model read what was hidden", "read")
 	}
 	switch {
 	case s.Barred:
@@ -174,7 +174,7 @@ func toolLines(t ToolInfo) []string {
 	most := 300 // bytes
 	if t.Withheld != "" {
 		most = 4000 // a person has to read it before the model gets it
-		lines = append(lines, "    withheld from the model until now: "+markup.Plain(t.Withheld))
+		lines = append(lines, "    hidden from the model until now: "+markup.Plain(t.Withheld))
 	}
 	for l := range strings.Lines(markup.Plain(texts.ClipBytes(t.Description, most))) {
 		lines = append(lines, "    "+strings.TrimRight(l, "\n"))

@@ -366,7 +366,7 @@ func (c *connection) explain(err error) error {
 	}
 	closed := err == nil || hungUp(err)
 	if exit := c.exit(closed); exit != "" && c.held {
-		return fmt.Errorf("%s; it ran inside the fence, as mode auto wants: outside = true under [mcp.%s] in your own settings lets it run outside", exit, c.server.def.Name)
+		return fmt.Errorf("%s; it ran in the sandbox, because of auto mode: outside = true under [mcp.%s] in your own settings runs it outside", exit, c.server.def.Name)
 	} else if exit != "" {
 		return errors.New(exit)
 	}

@@ -123,7 +123,7 @@ func (s *server) instructionsFor(text string) string {
 		return ""
 	}
 	if !instructionsAllowed(text, s.readTexts()) {
-		return "(withheld, because it reads like an order to you; only the user can release it)"
+		return "(hidden, because it reads like an order to you; only the user can show it)"
 	}
 	short := texts.ClipBytes(strings.TrimSpace(ansi.Strip(text)), maxInstructions)
 	return strings.ReplaceAll(inject.Defuse(short, inject.Scan(short)), "\n", "\n  ")

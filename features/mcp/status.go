@@ -91,9 +91,9 @@ func (s *server) known() Status {
 	}
 	switch {
 	case s.def.Outside:
-		st.Fence = "outside the fence in mode auto, too (outside = true)"
+		st.Fence = "outside the sandbox in auto mode, too (outside = true)"
 	case s.conn != nil && s.conn.held:
-		st.Fence = "inside the fence"
+		st.Fence = "in the sandbox"
 	}
 	for _, t := range s.tools {
 		st.Tools = append(st.Tools, t.info())

@@ -53,7 +53,7 @@ func newTool(s *server, d definition, name string, read []string) *tool {
 	found := inject.Scan(text + "\n" + string(d.schema))
 	if inject.Worst(found) >= inject.High && !slices.Contains(read, t.known.Hash) {
 		t.withheld = fmt.Sprintf("it %s: %q", found[0].Reason, found[0].Excerpt)
-		text = "The description is withheld, because it reads like an order to you. Only the user can release it."
+		text = "The description is hidden, because it reads like an order to you. Only the user can show it."
 		t.def.schema = json.RawMessage(`{"type":"object"}`)
 	} else {
 		text = inject.Defuse(text, inject.Scan(text))

@@ -24,7 +24,7 @@ var settings = config.Own(
 	},
 	config.Field[values]{
 		Name: "limit", Short: "bytes, 1 to 4096", Most: MaxShare,
-		Doc: "How much of its memory a model is told at the start of a session. What does not fit is left out, the least supported first.",
+		Doc: "How much of its memory a model gets at the start of a session. What does not fit is left out, the least supported first.",
 		At:  func(v *values) any { return &v.Limit },
 	},
 )

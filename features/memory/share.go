@@ -42,7 +42,7 @@ func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, er
 	rank(limited)
 	set := fit(files, always, s.o.Limit)
 	if len(limited) > maxRules {
-		l.Problems = append(l.Problems, Problem{Why: fmt.Sprintf("%d entries for some paths are left out: %d are told at most", len(limited)-maxRules, maxRules)})
+		l.Problems = append(l.Problems, Problem{Why: fmt.Sprintf("%d entries for some paths are left out (at most %d)", len(limited)-maxRules, maxRules)})
 		limited = limited[:maxRules]
 	}
 	for _, e := range limited {

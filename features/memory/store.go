@@ -259,7 +259,7 @@ func (s *Store) mayWrite() error {
 	case s.off != nil:
 		return s.off
 	case s.mode == action.ModePlan:
-		return errors.New("mode plan changes nothing, memory neither: do it when the plan has ended")
+		return errors.New("plan mode changes nothing, not even memory: do it when the plan has ended")
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ type planning struct {
 func (m planning) own() error {
 	switch {
 	case !m.by.Main():
-		return errors.New("mode plan belongs to the main conversation: work that goes on beside it neither begins nor ends it")
+		return errors.New("plan mode belongs to the main conversation: a branch or subagent can neither start nor end it")
 	case m.file == "":
 		return errors.New("this session has no file for a plan")
 	}

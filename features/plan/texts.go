@@ -10,7 +10,7 @@ import (
 func whole(file string) string {
 	return `Mode plan is on. Nothing is changed now, whatever was approved before: tools that write, and commands that do more than read, are denied, through use_tool and in subagents as well. Don't try ways around that.
 - Find out what you need with tools and commands that only read. Ask with ask_user where a wrong guess would cost much.
-- Write the plan to ` + file + ` with write_file or edit_file: the only file that you may write. If a plan is in it already, go on with it, or replace it if it is about something else. Say what changes in which files and in which order, and how it is checked.
+- Write the plan to ` + file + ` with write_file or edit_file: the only file that you may write. If a plan is in it already, continue it, or replace it if it is about something else. Say what changes in which files and in which order, and how it is checked.
 - Steps may end it as a fenced block "steps", a YAML list of at most 20 entries: description, and where it is known tool, args, depends_on (numbers of steps, from 1), risk (low, medium, high), requires_approval (true). They become the todo list.
 - When the plan is complete call use_tool with {"name":"exit_plan","args":{}}: the user reads it there and decides. Don't ask for approval in other ways.`
 }

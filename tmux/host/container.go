@@ -136,7 +136,7 @@ func (c *container) explain(ctx context.Context, said string, err error) *DownEr
 	case code == 126 || code == 127 || strings.Contains(said, "executable file not found"):
 		e.Why, e.Next = "there is no sh in the container", "use an image that has a shell"
 	case e.Why == "":
-		e.Why, e.Next = "the process in the container was ended", "the next command starts anew"
+		e.Why, e.Next = "the process in the container was ended", "the next command starts a new one"
 	}
 	return e
 }

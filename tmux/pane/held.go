@@ -321,7 +321,7 @@ func isFolder(dir string) bool {
 // name returns what people call it.
 func (w Sandboxed) name() string {
 	if w == Fenced {
-		return "the fence"
+		return "the sandbox"
 	}
 	return "the read-only sandbox"
 }

@@ -19,7 +19,7 @@ var enterText string
 //go:embed exit_plan.md
 var exitText string
 
-var errNoPlan = errors.New("there is no mode plan here")
+var errNoPlan = errors.New("there is no plan mode here")
 
 type planArgs struct {
 	Why string `json:"why,omitempty" schema:"-"`
@@ -33,7 +33,7 @@ func NewEnter() tools.Tool { return tools.New(&enterPlan{}, "enter_plan", enterT
 func (t *enterPlan) PlanArgs(args planArgs) (action.Action, error) {
 	return action.Action{
 		Kind: action.EnterPlan, Tool: t.Name(), Why: args.Why, Risk: action.Low,
-		Preview: "begin mode plan: the model reads and writes a plan, nothing else is changed until you approve that",
+		Preview: "enter plan mode: the model reads and writes a plan; nothing else changes until you approve it",
 	}, nil
 }
 

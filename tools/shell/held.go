@@ -99,14 +99,14 @@ func explainFenced(output string, code int) string {
 	}
 	said := quoted(output, fenced())
 	if len(said) == 0 {
-		return "it ran inside the fence: writing in the workspace only, no services, nothing of the home folder but settings and toolchains. If that is why it failed: " + beyond
+		return "it ran in the sandbox: writing in the workspace only, no services, nothing of the home folder but settings and toolchains. If that is why it failed: " + beyond
 	}
-	return "it ran inside the fence, which may be the reason for " + strings.Join(said, ", ") +
+	return "it ran in the sandbox, which may be the reason for " + strings.Join(said, ", ") +
 		". There a command writes only in the workspace, /tmp and caches of its own, finds the home folder empty but for settings and toolchains, and reaches no process outside: " +
 		"no Docker, tmux or ssh agent, and of the network only hosts that the settings or the user allow, by default a loopback of this one command. If it needs more: " + beyond
 }
 
-const beyond = `the same call with "outside": true and why asks the user and runs without the fence`
+const beyond = `the same call with "outside": true and why asks the user and runs without the sandbox`
 
 // quoted returns the first lines of the output that match, cut and in quotes.
 func quoted(output string, match *regexp.Regexp) (said []string) {

@@ -67,7 +67,7 @@ type captureArgs struct {
 	Join    *bool  `json:"join,omitempty" desc:"wrapped lines become one; default true"`
 	Escapes bool   `json:"escapes,omitempty" desc:"keep colours"`
 	Octal   bool   `json:"octal,omitempty" desc:"write escape sequences and other controls as \\ooo"`
-	Spaces  bool   `json:"trailing,omitempty" desc:"keep blanks at the ends of lines"`
+	Spaces  bool   `json:"trailing,omitempty" desc:"keep spaces at the ends of lines"`
 	Other   bool   `json:"alternate,omitempty" desc:"what is behind the full-screen program, or was"`
 	Delay   string `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
 	Why     string `json:"why,omitempty" schema:"-"`

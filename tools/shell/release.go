@@ -40,7 +40,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	if job.pane != "" {
 		note += " in pane " + job.pane
 	}
-	note += fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id)
+	note += fmt.Sprintf(`. You will get its end. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id)
 	if job.shared {
 		note += " Until it ends, each command runs in a pane of its own, which begins with the folder and variables from before this one and passes none on."
 	}

@@ -210,7 +210,7 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	if args.Outside && t.fences && strings.TrimSpace(args.Why) == "" {
-		return action.Action{}, tools.Invalid("why: outside asks the user, who has to read why the fence is in the way")
+		return action.Action{}, tools.Invalid("why: outside asks the user, who has to read why the sandbox is in the way")
 	}
 	preview := ""
 	if args.interactive() {

@@ -145,6 +145,6 @@ func (t *taskKill) RunArgs(ctx context.Context, _ tools.Call, args taskKillArgs)
 		out, errs := job.out.text(job.shell.limits.Output)
 		return tools.Streams(out, errs, fmt.Sprintf("task %d was ended, exit code %d", job.id, res.ExitCode))
 	case <-ctx.Done():
-		return tools.Failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))
+		return tools.Failure(fmt.Errorf("task %d was asked to end and is still running", job.id))
 	}
 }

@@ -71,7 +71,7 @@ func (p Page) markdown(body string) (string, error) {
 }
 
 // tooLong ends a page that was cut.
-const tooLong = "[the page is longer than what is shown of it]"
+const tooLong = "[the page is longer than this]"
 
 // titleOf returns the text of the first title element.
 func titleOf(n *html.Node) string {

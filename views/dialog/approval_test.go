@@ -172,7 +172,7 @@ func TestApprovalSaysWhatIsLost(t *testing.T) {
 // A command that would leave the fence says so in the title, and what commands inside have changed that it may run.
 func TestApprovalOutsideTheFence(t *testing.T) {
 	e := viewtest.Ask("1", action.Action{Kind: action.Git, Tool: "run_shell", Target: "local", Command: "git push -q origin HEAD", Cwd: "/w", Outside: true, Why: "publish the fix", Risk: action.Medium})
-	e.Context.Outside, e.Context.Rule = true, "outside the fence"
+	e.Context.Outside, e.Context.Rule = true, "outside the sandbox"
 	e.Context.Unseen = &action.Unseen{Paths: []string{".git/hooks/pre-push", "checkout/tax.go"}}
 	for _, size := range [][2]int{{100, 16}, {40, 12}} {
 		d, _, _, _ := newTestApproval(t, e)

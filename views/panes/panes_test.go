@@ -124,7 +124,7 @@ func TestPanesGolden(t *testing.T) {
 		"2026/11/20 14:01:22 \x1b[31m[error]\x1b[39m upstream timed out, a long line that does not fit here",
 		"日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語",
 		viewtest.Hostile,
-		"trailing blanks" + strings.Repeat(" ", 100),
+		"trailing spaces" + strings.Repeat(" ", 100),
 		"last",
 	}
 	for i := len(rows); i < 40; i++ {

@@ -234,7 +234,7 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 		case "thinking_delta":
 			b = a.open(index, "thinking")
 		default:
-			return wire.Bad("the answer goes on with a content block that never began", raw, nil)
+			return wire.Bad("the answer continues a content block that never started", raw, nil)
 		}
 	}
 	switch b.kind {

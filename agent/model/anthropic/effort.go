@@ -36,7 +36,7 @@ func (m *adapter) limits(c Config) error {
 	thought := budgets[m.client.Effort()]
 	switch {
 	case c.MaxTokens > 0 && c.MaxTokens <= thought:
-		return fmt.Errorf("max_tokens = %d leaves no room for an answer beside reasoning_effort = %q, which may use %d tokens", c.MaxTokens, m.client.Effort(), thought)
+		return fmt.Errorf("max_tokens = %d leaves no room for an answer: reasoning_effort = %q may use %d tokens of it", c.MaxTokens, m.client.Effort(), thought)
 	case c.MaxTokens > 0:
 		m.maxTokens = c.MaxTokens
 		return nil

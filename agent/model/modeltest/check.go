@@ -100,7 +100,7 @@ func (c *checker) message(m object) error {
 	}
 	content, hasContent := m["content"]
 	if !hasContent {
-		return errors.New("content is missing; it may be null beside tool calls")
+		return errors.New("content is missing; it may be null only with tool calls")
 	}
 	switch role {
 	case "system", "user":
@@ -147,7 +147,7 @@ func (c *checker) assistant(m object, content json.RawMessage) error {
 		return nil
 	}
 	if string(content) != "null" && str(content) == "" {
-		return errors.New("the content beside tool calls is neither text nor null")
+		return errors.New("the content of a message with tool calls is neither text nor null")
 	}
 	var calls []object
 	if json.Unmarshal(raw, &calls) != nil || len(calls) == 0 {

@@ -49,7 +49,7 @@ func (c *Collector) Add(call *Call, s string) error {
 	case s == "", call.ready && strings.TrimSpace(s) == "":
 		return nil
 	case call.ready:
-		return Bad("the answer goes on with a tool call that was complete", []byte(s), nil)
+		return Bad("the answer continues a tool call that was complete", []byte(s), nil)
 	}
 	call.Args = append(call.Args, s...)
 	return c.Emit(model.Delta{Kind: model.CallDelta, CallID: call.ID, Text: s})

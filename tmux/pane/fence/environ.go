@@ -17,7 +17,7 @@ import (
 func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files, closed string) []string {
 	env := slices.Concat(confine.Clean(c.Env, now, withheld), confine.Unattended, []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=" + temp}, c.caches())
 	if git.Refused != "" {
-		env = confine.GitSettings(env, [][2]string{{"include.path", filepath.Join(closed, "git runs outside of the fence only: "+git.Refused)}})
+		env = confine.GitSettings(env, [][2]string{{"include.path", filepath.Join(closed, "git runs only outside the sandbox: "+git.Refused)}})
 	}
 	return env
 }

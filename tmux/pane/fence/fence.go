@@ -78,7 +78,7 @@ func (s Settings) check(home string) error {
 		}
 		for _, hidden := range s.Hide {
 			if texts.Below(dir, hidden) {
-				return fmt.Errorf("%w: the folder %q lies in %q, which is hidden; work in another folder", ErrImpossible, dir, hidden)
+				return fmt.Errorf("%w: the folder %q is in %q, which is hidden; work in another folder", ErrImpossible, dir, hidden)
 			}
 		}
 	}

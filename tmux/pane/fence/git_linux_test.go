@@ -157,7 +157,7 @@ func TestGitThatWouldDifferIsRefused(t *testing.T) {
 	h.outside(work, "git init -q . && git commit -qm one --allow-empty")
 	f := newFence(t, Settings{Work: []string{work}})
 	out, err := run(t, f, work, "git commit -qm two --allow-empty")
-	if err == nil || !strings.Contains(out, "git runs outside of the fence only: "+config+" names "+h.home+"/.secret-ignore, which stays closed in the sandbox") {
+	if err == nil || !strings.Contains(out, "git runs only outside the sandbox: "+config+" names "+h.home+"/.secret-ignore, which stays closed in the sandbox") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if f.Stale() {

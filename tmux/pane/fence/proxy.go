@@ -233,4 +233,4 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	<-done
 }
 
-var errNoProxy = errors.New("the fence's proxy did not start")
+var errNoProxy = errors.New("the sandbox's proxy did not start")

@@ -18,7 +18,7 @@ func init() {
 	if len(os.Args) < 3 || os.Args[1] != "pane" || os.Args[2] != Flag {
 		return
 	}
-	_, _ = os.Stderr.WriteString("buddy: the fence: " + become(os.Args[3:]).Error() + "\n")
+	_, _ = os.Stderr.WriteString("buddy: the sandbox: " + become(os.Args[3:]).Error() + "\n")
 	os.Exit(1)
 }
 
