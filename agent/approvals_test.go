@@ -142,7 +142,7 @@ func TestModes(t *testing.T) {
 		{action.ModeAsk, 1, ""},
 		{action.ModeStrict, 1, ""},
 		{action.ModePlan, 0, "Denied by the policy, nothing ran: plan mode allows only reading"},
-		{action.ModeNone, 0, "Denied by the policy, nothing ran: mode none"},
+		{action.ModeNone, 0, "Denied by the policy, nothing ran: none mode"},
 		{action.ModeAll, 0, "done c1"},
 	} {
 		t.Run(string(tt.mode), func(t *testing.T) {

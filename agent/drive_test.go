@@ -373,7 +373,7 @@ func TestImages(t *testing.T) { // images as user input, also after a resume
 			t.Errorf("sent %v", msgs)
 		}
 		s.do(event.Submit{Text: "many", Images: slices.Repeat([]model.Image{img}, turn.MaxImages+1)})
-		if e, _ := find[event.Error](s); e.Text != "prompt not sent:  it has 9 images (allowed: 8)" {
+		if e, _ := find[event.Error](s); e.Text != "prompt not sent: it has 9 images (allowed: 8)" {
 			t.Errorf("error %+v", e)
 		}
 		s.do(event.Submit{Text: "broken", Images: []model.Image{{MediaType: "image/png", Data: []byte("x")}}})

@@ -43,7 +43,7 @@ func TestStoppedCommandRunsAgainInTheFence(t *testing.T) {
 		if !slices.Equal(held, []bool{false, true}) || dirs[0] == dirs[1] {
 			t.Errorf("the journal has starts, fenced: %v, in %q", held, dirs)
 		}
-		if got := strings.Join(rules, ", "); got != "read-only commands, read-only commands, the fence" {
+		if got := strings.Join(rules, ", "); got != "read-only commands, read-only commands, sandbox" {
 			t.Errorf("the journal has the rules %s", got)
 		}
 		if len(shell.ran) != 2 || shell.ran[1].Spent != time.Second || shell.ran[1].Free || shell.ran[1].Confined {

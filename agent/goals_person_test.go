@@ -47,7 +47,7 @@ func TestGoalAndPerson(t *testing.T) {
 				s.do(event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: goes on", "met"},
+			[]string{"active", "paused: you interrupted it", "active: resumed", "met"},
 			"",
 		},
 		{
@@ -59,7 +59,7 @@ func TestGoalAndPerson(t *testing.T) {
 				s.do(event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: goes on", "met"},
+			[]string{"active", "paused: you interrupted it", "active: resumed", "met"},
 			"",
 		},
 		{
@@ -125,7 +125,7 @@ func TestGoalAndPerson(t *testing.T) {
 				s.do(event.SetMode{Mode: action.ModePlan}, event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: goes on", "paused: mode is plan, in which nothing runs that could check it"},
+			[]string{"active", "paused: you interrupted it", "active: resumed", "paused: mode is plan, in which nothing runs that could check it"},
 			"",
 		},
 		{
@@ -302,7 +302,7 @@ func TestTimeOfAGoal(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		s.do(event.ChangeGoal{To: event.GoalActive})
-		if got, want := s.states(), []string{"active", "paused: it was worked for as long as may be (1m)", "active: goes on", "met"}; !slices.Equal(got, want) {
+		if got, want := s.states(), []string{"active", "paused: its time limit is reached (1m)", "active: resumed", "met"}; !slices.Equal(got, want) {
 			t.Errorf("it went %q, want %q", got, want)
 		}
 		if e, _ := find[event.GoalChanged](s); e.Used.TimeMS > 61_000 || e.Limit.TimeMS < 120_000 {
@@ -369,7 +369,7 @@ func TestGoalOfAClosedSession(t *testing.T) {
 			t.Errorf("it says %+v, %d checks", p, check.times())
 		}
 		again.do(event.Continue{})
-		if got, want := again.states(), []string{"active: goes on", "met"}; !slices.Equal(got, want) {
+		if got, want := again.states(), []string{"active: resumed", "met"}; !slices.Equal(got, want) {
 			t.Errorf("it went %q, want %q", got, want)
 		}
 		if g, _ := find[event.GoalChanged](again); g.State != event.GoalMet || g.Used.Turns != 1 || g.Limit.Turns != 10 {

@@ -42,7 +42,7 @@ func TestPicturesLeftOutAreToldOnce(t *testing.T) {
 			t.Errorf("told %+v", got)
 		}
 		s.do(event.Submit{Text: "and this?", Images: []model.Image{img}})
-		if e, _ := find[event.Error](s); e.Text != "prompt not sent:  blind doesn't accept images" {
+		if e, _ := find[event.Error](s); e.Text != "prompt not sent: blind doesn't accept images" {
 			t.Errorf("error %+v", e)
 		}
 		s.stop()

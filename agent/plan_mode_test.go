@@ -242,7 +242,7 @@ func TestWhatIsNoPlanIsNotShown(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"no file", "", "there is no plan yet: write it to "},
 		{"huge", strings.Repeat("x\n", plan.MaxBytes), "more than 65536 bytes"},
-		{"circle", "```steps\n- {description: a, depends_on: [2]}\n- {description: b, depends_on: [1]}\n```\n", "in a circle: 1 → 2 → 1"},
+		{"cycle", "```steps\n- {description: a, depends_on: [2]}\n- {description: b, depends_on: [1]}\n```\n", "cycle: 1 → 2 → 1"},
 		{"21 steps", "```steps\n" + strings.Repeat("- {description: a}\n", 21) + "```\n", "there are 21, at most 20 are allowed"},
 	}
 	for _, test := range tests {
@@ -285,7 +285,7 @@ func TestPlanToolsInTheWrongMode(t *testing.T) {
 		}
 		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "again"})
 		_, asked := find[event.ApprovalAsked](s)
-		if _, n := find[event.PlanEntered](s); n != 1 || asked != 1 || !strings.Contains(s.results()[2], "plan mode is already on") {
+		if _, n := find[event.PlanEntered](s); n != 1 || asked != 1 || !strings.Contains(s.results()[2], "mode is plan already") {
 			t.Errorf("%d times entered, %d approvals, the model read %q", n, asked, s.results())
 		}
 		s.stop()

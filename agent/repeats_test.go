@@ -48,7 +48,7 @@ func TestEndlessAnswerIsCutOff(t *testing.T) {
 				s := start(t, func(o *Options) { o.MaxRepeats = 10 }, tt.steps...)
 				s.do(event.Submit{Text: "go"})
 				done, _ := find[event.TaskFinished](s)
-				if done.Outcome != tt.outcome || len(s.model.requests) != 2 || tt.outcome == event.Failed && !strings.Contains(done.Error, "repeated") {
+				if done.Outcome != tt.outcome || len(s.model.requests) != 2 || tt.outcome == event.Failed && !strings.Contains(done.Error, "repeating") {
 					t.Errorf("outcome %+v after %d requests", done, len(s.model.requests))
 				}
 				if w, n := find[event.Warning](s); n != 1 || w.Code != "repeats" || !strings.Contains(w.NextStep, "max_repeats") {

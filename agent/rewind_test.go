@@ -37,7 +37,7 @@ func (s *session) sent() []model.Message {
 
 // withoutTelling returns messages without a last one that tells what is not as it was.
 func withoutTelling(all []model.Message) []model.Message {
-	if n := len(all); n > 0 && all[n-1].Kind == model.Reminder && strings.Contains(all[n-1].Content, "no longer counts, but:") {
+	if n := len(all); n > 0 && all[n-1].Kind == model.Reminder && strings.Contains(all[n-1].Content, "no longer count, but:") {
 		return all[:n-1]
 	}
 	return all
@@ -186,7 +186,7 @@ func TestRewindWithFiles(t *testing.T) {
 		wantFiles(t, dir, map[string]string{"a.txt": "two\n", "b.txt": "mine\n"})
 		s.do(event.Submit{Text: "go on"})
 		s.do(event.Redo{})
-		if w, n := find[event.Warning](s); n != 2 || !strings.Contains(w.Text, "1 prompt came since you went back to before “write more”") {
+		if w, n := find[event.Warning](s); n != 2 || !strings.Contains(w.Text, "you have sent 1 prompt since you rewound to before “write more”") {
 			t.Errorf("warned %d times: %+v", n, w)
 		}
 		s.stop()
@@ -208,7 +208,7 @@ func TestRewindLeavesFiles(t *testing.T) {
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})
 		s.do(event.Submit{Text: "write otherwise"})
 		told := fmt.Sprint(s.sent())
-		if !strings.Contains(told, "These files were changed since and stay so") || !strings.Contains(told, "a.txt") || !strings.Contains(told, "not read since this session began or was resumed") {
+		if !strings.Contains(told, "These files have changed since and stay changed") || !strings.Contains(told, "a.txt") || !strings.Contains(told, "not read since this session began or was resumed") {
 			t.Errorf("the model read %s", told)
 		}
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})
@@ -216,17 +216,17 @@ func TestRewindLeavesFiles(t *testing.T) {
 			t.Errorf("changed since: %+v, %v", c, err)
 		}
 		s.do(event.Undo{})
-		if w, n := find[event.Warning](s); n != 1 || w.Text != "nothing was undone: the last change of files was made for “write”, and 1 prompt came after that" || !strings.Contains(w.NextStep, "/undo 1") {
+		if w, n := find[event.Warning](s); n != 1 || w.Text != "nothing was undone: the last file changes were made for “write”, and you sent 1 prompt after that" || !strings.Contains(w.NextStep, "/undo 1") {
 			t.Errorf("warned %d times: %+v", n, w)
 		}
 		s.do(event.Undo{Steps: 1})
 		wantFiles(t, dir, map[string]string{"a.txt": ""})
-		if e, _ := find[event.FileRestored](s); !strings.HasPrefix(e.Text(), "took back what “write” changed: ") {
+		if e, _ := find[event.FileRestored](s); !strings.HasPrefix(e.Text(), "undid the changes of “write”: ") {
 			t.Errorf("%q", e.Text())
 		}
 		s.do(event.Redo{})
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})
-		if e, n := find[event.FileRestored](s); n != 2 || !strings.HasPrefix(e.Text(), "did again what “write” changed: ") {
+		if e, n := find[event.FileRestored](s); n != 2 || !strings.HasPrefix(e.Text(), "redid the changes of “write”: ") {
 			t.Errorf("%d, %q", n, e.Text())
 		}
 		s.do(event.Undo{Steps: 1})
@@ -266,7 +266,7 @@ func TestRewindRefuses(t *testing.T) {
 		want  string
 	}{
 		"no such prompt":    {nil, func(s *session) { s.do(event.Rewind{ToSeq: 7, Conversation: true}) }, "no such prompt"},
-		"nothing at all":    {nil, func(s *session) { s.do(event.Rewind{ToSeq: 7}) }, "say what goes back"},
+		"nothing at all":    {nil, func(s *session) { s.do(event.Rewind{ToSeq: 7}) }, "name what to rewind"},
 		"nothing to redo":   {nil, func(s *session) { s.do(event.Redo{}) }, "nothing to redo"},
 		"while a task runs": {[]step{hangs("x")}, func(s *session) { s.do(event.Rewind{ToSeq: s.opening()[0], Conversation: true}) }, "while task #1 is running"},
 		"a prompt that is gone": {[]step{says("x")}, func(s *session) {
@@ -279,7 +279,7 @@ func TestRewindRefuses(t *testing.T) {
 			s.mem.err = errDiskFull
 			s.Publish(event.Notice{})
 			s.do(event.Rewind{ToSeq: s.opening()[0], Conversation: true})
-		}, "can't be recorded"},
+		}, "can't be saved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestRewindKeepsWhatRunsBeside(t *testing.T) {
 			t.Errorf("tasks %v run", ids)
 		}
 		s.do(event.Submit{Text: "and now?"})
-		if told := fmt.Sprint(s.sent()); !strings.Contains(told, "began since and still run beside:\n#4 begun since") || strings.Contains(told, "second") {
+		if told := fmt.Sprint(s.sent()); !strings.Contains(told, "started since and are still running:\n#4 begun since") || strings.Contains(told, "second") {
 			t.Errorf("the model is sent %s", told)
 		}
 		s.stop()

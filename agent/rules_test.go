@@ -70,7 +70,7 @@ func TestRemoveRule(t *testing.T) {
 				t.Errorf("%d rules removed, the last %+v", n, e)
 			}
 			s.do(event.RemoveRule{Rule: r})
-			if e, _ := find[event.Error](s); !strings.Contains(e.Text, "no such rule") {
+			if e, _ := find[event.Error](s); !strings.Contains(e.Text, "no longer exists") {
 				t.Errorf("removed twice: %+v", e)
 			}
 			s.do(event.Submit{Text: "again"})

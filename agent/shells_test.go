@@ -106,7 +106,7 @@ func TestShellTaskCancelled(t *testing.T) {
 		s := start(t, withLong(long), says("", "c1 run_shell {}"), says("started"))
 		s.do(event.Submit{Text: "serve"})
 		s.do(event.Cancel{})
-		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "say which task (have: #2)") || long.stopped.Load() {
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "name a task (have: #2)") || long.stopped.Load() {
 			t.Errorf("error %+v, stopped %v", e, long.stopped.Load())
 		}
 		s.do(event.Cancel{Only: true})
@@ -343,7 +343,7 @@ func TestLeavingTellsWhatItEnds(t *testing.T) {
 			t.Error("it did not wait for the end of the command")
 		}
 		s.stop()
-		if n, _ := find[event.Notice](s); n.Text != "ended as you left: #2 npm run dev" {
+		if n, _ := find[event.Notice](s); n.Text != "ended when you left: #2 npm run dev" {
 			t.Errorf("said: %q", n.Text)
 		}
 	})

@@ -31,13 +31,13 @@ func TestBackgroundAgent(t *testing.T) {
 			}
 			s, m := withAgents(t, scripts, []string{worker}, nil)
 			s.do(event.Submit{Text: "go"})
-			if got := m.results("main"); !strings.Contains(got[0], "task #2 (worker) works in the background") || !strings.Contains(got[0], "agent.md") || strings.Contains(got[0], "leak") {
+			if got := m.results("main"); !strings.Contains(got[0], "task #2 (worker) is working in the background") || !strings.Contains(got[0], "agent.md") || strings.Contains(got[0], "leak") {
 				t.Errorf("the call gave %q", got)
 			}
 			s.do(event.Submit{Text: "what else?"})
 			asked, _ := find[event.ApprovalAsked](s)
 			s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
-			if begun, _ := taskOf(s, "worker"); !begun.Background || countIn(m.sent("main")[2], "has completed") != 0 {
+			if begun, _ := taskOf(s, "worker"); !begun.Background || countIn(m.sent("main")[2], " completed") != 0 {
 				t.Errorf("%+v; the end was told before it was there", begun)
 			}
 			const news = "Task 2, the agent worker (do a1) that worked in the background, has completed."

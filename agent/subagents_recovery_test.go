@@ -148,7 +148,7 @@ func TestMainAgentIsToldOfAnAdoptedCommand(t *testing.T) {
 			}
 			again.do(event.Continue{})
 			first := m.sent("main")[0]
-			if n := countIn(first, "A command of the agent worker (task 2), which was interrupted, is now task 3, task 4; you are told when it ends. The command: make all"); n != 1 {
+			if n := countIn(first, "A command of the interrupted agent worker (task 2) is now task 3, task 4; you get a message when it ends. The command: make all"); n != 1 {
 				t.Errorf("told %d times: %+v", n, first.Messages)
 			}
 			if n := countIn(first, "Task 3 is lost"); lost != (n == 1) {

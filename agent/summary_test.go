@@ -203,7 +203,7 @@ func TestProviderSaysHowMuchItTakes(t *testing.T) {
 			t.Errorf("the use is %+v", u)
 		}
 		h, n := find[event.ContextHealed](s)
-		if n != 1 || h.Window != 8192 || h.Text != "scripted takes 8192 tokens, as its server says: this is its context window from now on" {
+		if n != 1 || h.Window != 8192 || h.Text != "scripted takes 8192 tokens, according to its server: buddy now uses this as its context window" {
 			t.Errorf("%d times: %+v", n, h)
 		}
 		s.stop()

@@ -45,7 +45,7 @@ func (r *Runtime) switchTarget(name string) {
 // switched remembers where calls work now, and to tell the model.
 func (r *Runtime) switched(e event.TargetSwitched) {
 	r.selection.SetTarget(e.Name)
-	r.tasks.tree.Main().Announce(fmt.Sprintf("The person switched the target: calls that name none now work on %s.", e.Name))
+	r.tasks.tree.Main().Announce(fmt.Sprintf("The person switched the target: tool calls without a target now run on %s.", e.Name))
 }
 
 // restoreTarget switches to the target that was current when the session ended. The first
@@ -60,7 +60,7 @@ func (r *Runtime) restoreTarget() {
 		r.Publish(event.TargetSwitched{Name: name, Cwd: cwd})
 		return
 	}
-	r.tasks.tree.Main().Announce(fmt.Sprintf("The target %s no longer exists: calls that name none work on %s.", name, r.opts.Target))
+	r.tasks.tree.Main().Announce(fmt.Sprintf("The target %s no longer exists: tool calls without a target run on %s.", name, r.opts.Target))
 	r.Publish(event.Warning{
 		Text: fmt.Sprintf("the target %q was current when the session ended but is no longer configured; commands run on %s", name, r.opts.Target), Code: "target",
 	})

@@ -59,7 +59,7 @@ func TestSwitchTarget(t *testing.T) {
 			t.Errorf("%d switches, %+v, on %s", n, e, targets.current)
 		}
 		s.do(event.Submit{Text: "b"})
-		if s.toldOf("work on web-01 from now on") != 1 {
+		if s.toldOf("without a target now run on web-01") != 1 {
 			t.Error("the model was not told")
 		}
 		s.do(event.SwitchTarget{Name: "local"})
@@ -68,7 +68,7 @@ func TestSwitchTarget(t *testing.T) {
 		}
 		s.do(event.Cancel{})
 		s.do(event.Submit{Text: "c"})
-		if s.toldOf("from now on") != 1 {
+		if s.toldOf("now run on") != 1 {
 			t.Error("the model was told twice")
 		}
 		before, after := s.model.requests[0].Messages, s.model.requests[2].Messages
@@ -111,7 +111,7 @@ func TestTargetRestored(t *testing.T) {
 				t.Errorf("%d switches, %+v, on %s", n, e, targets.current)
 			}
 			s.do(event.Submit{Text: "c"})
-			if n := s.toldOf("work on web-01 from now on"); n != 1 {
+			if n := s.toldOf("without a target now run on web-01"); n != 1 {
 				t.Errorf("asked before %v: told %d times", asked, n)
 			}
 			s.stop()
@@ -134,7 +134,7 @@ func TestTargetGone(t *testing.T) {
 			t.Errorf("%d warnings, %+v", n, w)
 		}
 		s.do(event.Submit{Text: "b"})
-		if s.toldOf("web-01 is not there any more: calls that name none work on local") != 1 {
+		if s.toldOf("web-01 no longer exists: tool calls without a target run on local") != 1 {
 			t.Error("the model was not told")
 		}
 		s.stop()

@@ -24,9 +24,9 @@ func TestTimeout(t *testing.T) {
 		}
 		wantError(event.SetTimeout{Duration: time.Second}, "nothing is running")
 		s.do(event.Submit{Text: "one"}, event.Submit{Text: "two", Background: true})
-		wantError(event.SetTimeout{Duration: time.Second}, "2 tasks run: say which one (have: #1, #2)")
+		wantError(event.SetTimeout{Duration: time.Second}, "2 tasks are running: name one (have: #1, #2)")
 		wantError(event.SetTimeout{Task: 9, Duration: time.Second}, "task 9 is not running")
-		wantError(event.SetTimeout{Task: 1, Duration: -1}, "no time to end in")
+		wantError(event.SetTimeout{Task: 1, Duration: -1}, "not a valid time limit")
 		s.do(event.SetTimeout{Task: 1, Duration: time.Hour}, event.SetTimeout{Task: 1, Duration: time.Minute})
 		if d, n := find[event.TaskDeadline](s); n != 2 || d.ID != 1 || d.Deadline != time.Now().Add(time.Minute).UnixMilli() {
 			t.Errorf("%d deadlines, the last %+v", n, d)
@@ -40,7 +40,7 @@ func TestTimeout(t *testing.T) {
 		if done, n := find[event.TaskFinished](s); n != 1 || done.ID != 1 || done.Outcome != event.Cancelled {
 			t.Errorf("%d finished, the last %+v", n, done)
 		}
-		if n, _ := find[event.Notice](s); n.Text != "the time limit of task #1 is over: it is cancelled" {
+		if n, _ := find[event.Notice](s); n.Text != "the time limit of task #1 is over: buddy cancelled it" {
 			t.Errorf("notice %+v", n)
 		}
 		s.do(event.SetTimeout{Duration: time.Minute}) // the only one now
@@ -57,7 +57,7 @@ func TestTimeout(t *testing.T) {
 // TestTimeoutOfCommand: a command that goes on after its call has a deadline as other tasks have, alone or beside
 // them, also in the next process.
 func TestTimeoutOfCommand(t *testing.T) {
-	t.Run("the only one", func(t *testing.T) {
+	t.Run("the only task", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			long := &longTool{done: make(chan struct{})}
 			s := start(t, withLong(long), says("", "c1 run_shell {}"), says("started"))
@@ -75,7 +75,7 @@ func TestTimeoutOfCommand(t *testing.T) {
 			if end, _ := find[event.TaskFinished](s); !long.stopped.Load() || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
 				t.Errorf("stopped %v, end %+v", long.stopped.Load(), end)
 			}
-			if n, _ := find[event.Notice](s); n.Text != "the time limit of task #2 is over: it is cancelled" {
+			if n, _ := find[event.Notice](s); n.Text != "the time limit of task #2 is over: buddy cancelled it" {
 				t.Errorf("notice %+v", n)
 			}
 			s.stop()
@@ -87,7 +87,7 @@ func TestTimeoutOfCommand(t *testing.T) {
 			s := start(t, withLong(long), says("", "c1 run_shell {}"), hangs("a"))
 			s.do(event.Submit{Text: "serve"})
 			s.do(event.SetTimeout{Duration: time.Minute})
-			if e, _ := find[event.Error](s); !strings.Contains(e.Text, "2 tasks run: say which one (have: #1, #2)") {
+			if e, _ := find[event.Error](s); !strings.Contains(e.Text, "2 tasks are running: name one (have: #1, #2)") {
 				t.Errorf("error %+v", e)
 			}
 			s.do(event.SetTimeout{Task: 2, Duration: time.Minute}, event.Cancel{Task: 1})
@@ -141,7 +141,7 @@ func TestTimeoutWhileCancelling(t *testing.T) {
 		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(tool) }, says("", "c1 run_shell {}"), says("started"))
 		s.do(event.Submit{Text: "serve"})
 		s.do(event.SetTimeout{Duration: time.Minute}, event.Cancel{Task: 2}, event.SetTimeout{Duration: time.Minute})
-		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "task 2 is being cancelled already") {
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "task 2 is already being cancelled") {
 			t.Errorf("error %+v", e)
 		}
 		if w := WorkOf(s.Runtime).Running; len(w) != 1 || w[0].State != "stopping" || !w[0].Until.IsZero() {

@@ -66,7 +66,7 @@ func TestTypedCommand(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		again.do(event.Submit{Text: "!hang", Shell: true}, event.Submit{Text: "!ls", Shell: true})
-		if e, n := find[event.Error](again); n != 2 || !strings.Contains(e.Text, "runs") {
+		if e, n := find[event.Error](again); n != 2 || !strings.Contains(e.Text, "is running") {
 			t.Errorf("%+v", e)
 		}
 		again.do(event.Cancel{})

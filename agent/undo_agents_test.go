@@ -53,7 +53,7 @@ func TestUndoOfAgents(t *testing.T) {
 		s.do(event.Undo{Steps: 1})
 		wantFiles(t, dir, map[string]string{"a": "first\n", "b": "main\n", "deep": "3\n"})
 		did, _ := find[event.FileRestored](s)
-		if !reflect.DeepEqual(did.Agents, []string{"worker #7"}) || did.Text() != "took back what “third” changed, also through agents (worker #7): "+did.Paths[0] {
+		if !reflect.DeepEqual(did.Agents, []string{"worker #7"}) || did.Text() != "undid the changes of “third”, also through agents (worker #7): "+did.Paths[0] {
 			t.Errorf("taken back: %+v: %s", did, did.Text())
 		}
 	})

@@ -42,7 +42,7 @@ func (w brokenWrite) Run(ctx context.Context, c tools.Call) tools.Result {
 // TestUndoOfFailedWrites: a call that failed and changed nothing is nothing to take back, also when the process ended
 // before it changed anything; what a failed call did change is.
 func TestUndoOfFailedWrites(t *testing.T) {
-	const later = "1 prompt came after that"
+	const later = "you sent 1 prompt after that"
 	for name, tt := range map[string]struct {
 		prompts [][]string // the contents that each writes to files
 		undo    event.Undo
@@ -50,15 +50,15 @@ func TestUndoOfFailedWrites(t *testing.T) {
 		text    string // what it did
 		left    map[string]string
 	}{
-		"the newest prompt":  {[][]string{{"a.txt", "good"}, {"b.txt", "full"}}, event.Undo{Steps: 1}, "", "took back what “prompt 1” changed: a.txt", map[string]string{"a.txt": ""}},
+		"the newest prompt":  {[][]string{{"a.txt", "good"}, {"b.txt", "full"}}, event.Undo{Steps: 1}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
 		"is asked about":     {[][]string{{"a.txt", "good"}, {"b.txt", "full"}}, event.Undo{}, later, "", map[string]string{"a.txt": "good"}},
-		"of a file there is": {[][]string{{"a.txt", "good"}, {"a.txt", "full"}}, event.Undo{Steps: 1}, "", "took back what “prompt 1” changed: a.txt", map[string]string{"a.txt": ""}},
-		"nothing else":       {[][]string{{"a.txt", "full"}}, event.Undo{}, "nothing to take back", "", nil},
-		"of one prompt":      {[][]string{{"a.txt", "good", "a.txt", "full", "b.txt", "full"}}, event.Undo{}, "", "took back what “prompt 1” changed: a.txt", map[string]string{"a.txt": ""}},
-		"then it worked":     {[][]string{{"a.txt", "full", "a.txt", "good"}}, event.Undo{}, "", "took back what “prompt 1” changed: a.txt", map[string]string{"a.txt": ""}},
-		"it changed a file":  {[][]string{{"a.txt", "good"}, {"b.txt", "part"}}, event.Undo{Force: true}, "", "took back what “prompt 2” changed: b.txt", map[string]string{"a.txt": "good", "b.txt": ""}},
-		"killed":             {[][]string{{"a.txt", "good"}, {"b.txt", "killed"}}, event.Undo{Steps: 1}, "", "took back what “prompt 1” changed: a.txt", map[string]string{"a.txt": ""}},
-		"killed in between":  {[][]string{{"a.txt", "good", "a.txt", "killed"}}, event.Undo{}, "", "took back what “prompt 1” changed: a.txt", map[string]string{"a.txt": ""}},
+		"of a file there is": {[][]string{{"a.txt", "good"}, {"a.txt", "full"}}, event.Undo{Steps: 1}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
+		"nothing has":       {[][]string{{"a.txt", "full"}}, event.Undo{}, "nothing to undo", "", nil},
+		"of one prompt":      {[][]string{{"a.txt", "good", "a.txt", "full", "b.txt", "full"}}, event.Undo{}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
+		"then it worked":     {[][]string{{"a.txt", "full", "a.txt", "good"}}, event.Undo{}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
+		"it changed a file":  {[][]string{{"a.txt", "good"}, {"b.txt", "part"}}, event.Undo{Force: true}, "", "undid the changes of “prompt 2”: b.txt", map[string]string{"a.txt": "good", "b.txt": ""}},
+		"killed":             {[][]string{{"a.txt", "good"}, {"b.txt", "killed"}}, event.Undo{Steps: 1}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
+		"killed in between":  {[][]string{{"a.txt", "good", "a.txt", "killed"}}, event.Undo{}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, out := t.TempDir(), t.TempDir()

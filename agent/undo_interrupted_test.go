@@ -51,7 +51,7 @@ func TestInterruptedUndo(t *testing.T) {
 			{do: event.Undo{}, want: first},
 			{do: event.Redo{}, want: second},
 		},
-		"undo puts the others back": {
+		"undo restores the others": {
 			{do: event.Undo{}, cut: 1, want: half},
 			{says: undoCut, do: event.Undo{}, want: first},
 			{do: event.Redo{}, want: second},
@@ -83,13 +83,13 @@ func TestInterruptedUndo(t *testing.T) {
 		},
 		"somebody changed a file since": {
 			{do: event.Undo{}, cut: 1, want: half},
-			{says: undoCut, put: "mine\n", do: event.Undo{}, error: "somebody changed since"},
-			{says: undoCut, do: event.Redo{}, error: "somebody changed since"},
+			{says: undoCut, put: "mine\n", do: event.Undo{}, error: "because these files have changed since"},
+			{says: undoCut, do: event.Redo{}, error: "because these files have changed since"},
 			{says: undoCut, put: "one\n", do: event.Redo{}, want: second},
 			{do: event.Undo{}, want: first},
 		},
 		"of an undo that did nothing nothing is said": {
-			{put: "mine\n", do: event.Undo{}, error: "somebody changed since"},
+			{put: "mine\n", do: event.Undo{}, error: "because these files have changed since"},
 			{do: event.Redo{}, error: "nothing to redo"},
 			{put: "two\n", do: event.Undo{}, want: first},
 			{do: event.Redo{}, want: second},

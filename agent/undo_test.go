@@ -85,7 +85,7 @@ func TestUndo(t *testing.T) {
 			says("", callOf("p1", "apply_patch", map[string]any{"patch": "--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-still here\n"}), writes("w2", "a.txt", "four\n")), says("done"),
 			says("seen"))
 		s.do(event.Undo{})
-		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "nothing to take back") {
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "nothing to undo") {
 			t.Errorf("an undo of nothing: %+v", e)
 		}
 		s.do(event.Submit{Text: "first"})
@@ -113,7 +113,7 @@ func TestUndo(t *testing.T) {
 		}
 		s.do(event.Submit{Text: "go on"})
 		last := s.model.requests[len(s.model.requests)-1].Messages
-		if said := last[len(last)-2]; said.Role != model.User || !strings.Contains(said.Content, "The user took back changes") || !strings.Contains(said.Content, "gone.txt") {
+		if said := last[len(last)-2]; said.Role != model.User || !strings.Contains(said.Content, "The user undid changes") || !strings.Contains(said.Content, "gone.txt") {
 			t.Errorf("the model was told %+v", said)
 		}
 		stored = s.mem.events
@@ -124,7 +124,7 @@ func TestUndo(t *testing.T) {
 		s.do(event.Undo{Steps: 5})
 		wantFiles(t, dir, map[string]string{"a.txt": "one\n", "gone.txt": "still here\n", "sub/new.txt": ""})
 		s.do(event.Undo{})
-		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "nothing to take back") {
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "nothing to undo") {
 			t.Errorf("a second undo: %+v", e)
 		}
 		s.do(event.Submit{Text: "write"})
@@ -184,7 +184,7 @@ func TestUndoNamesTheTarget(t *testing.T) {
 				t.Errorf("%s: /diff says %q, %v", target, diff, err)
 			}
 			s.do(event.Undo{})
-			if w, _ := find[event.Warning](s); w.Text != "nothing was undone: somebody changed since: "+name {
+			if w, _ := find[event.Warning](s); w.Text != "nothing was undone, because these files have changed since: "+name {
 				t.Errorf("%s: %q", target, w.Text)
 			}
 			files.changed = nil
@@ -217,7 +217,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 		want string
 	}{
 		"cancelled": {func(s *session) { s.do(event.Cancel{}) }, "nothing was undone: cancelled"},
-		"in vain":   {func(*session) { time.Sleep(time.Minute) }, "nothing was undone: it took longer than 1m0s; is the target away?"},
+		"in vain":   {func(*session) { time.Sleep(time.Minute) }, "nothing was undone: it took longer than 1m0s; is the target reachable?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

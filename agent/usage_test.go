@@ -314,7 +314,7 @@ func TestBudgetOfATool(t *testing.T) {
 		s.do(event.Submit{Text: "go"})
 		got := s.results()
 		if len(got) != 3 || got[0] != "done c1" || got[1] != "done c2" ||
-			got[2] != "Tool error: not run: the results of do have had about 2 tokens since the last prompt, and the user lets it have 2 ([tools] budgets); go on with what you have, or say what is missing" {
+			got[2] != "Tool error: not run: the results of do have used about 2 tokens since the last prompt, and the user's limit is 2 ([tools] budgets); continue with what you have, or say what is missing" {
 			t.Errorf("results %q", got)
 		}
 		s.do(event.Submit{Text: "again"})

@@ -344,7 +344,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 			before := startedIn(whole[:cut])
 			tool := &effects{}
 			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Replay: whole[:cut], ModeAsked: true}, tool, func(q event.QuestionAsked) string {
-				if strings.Contains(q.Text, "nothing says how it ended") {
+				if strings.Contains(q.Text, "outcome is unknown") {
 					unknown++
 					return "treat it as failed"
 				}

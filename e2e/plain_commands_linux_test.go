@@ -37,7 +37,7 @@ func TestPlainCommands(t *testing.T) {
 			d.types("/diff\r")
 			d.want("sub/AGENTS.md", "+Use make.", "> ")
 			d.types("/export md kept.md\r")
-			d.want("written: kept.md", "> ")
+			d.want("exported to kept.md", "> ")
 			d.types("/edit begun\r")
 			d.want("> begun and", "more", `You said "begun and\nmore".`, "> ")
 			d.types("/copy\r")

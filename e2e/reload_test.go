@@ -60,7 +60,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	set("keys.help", "F10")
-	shows("settings taken over: keys", "F10 help")
+	shows("Settings reloaded: keys", "F10 help")
 	file := filepath.Join(home, ".config", "buddy", "buddy.toml")
 	right, err := os.ReadFile(file)
 	if err != nil {

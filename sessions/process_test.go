@@ -264,7 +264,7 @@ func TestRemovedWhileInUse(t *testing.T) {
 			}
 			next := exchange(id, 1000, 2)[0]
 			err := j.Append(next)
-			wantError(t, err, j.path+" is read-only: the file was removed while it was in use; what it held was written anew")
+			wantError(t, err, j.path+" is read-only: the file was removed while it was in use; the whole session was saved again")
 			if again := j.Append(next); again == nil || j.ReadOnly() == nil {
 				t.Error("it is written to")
 			}
@@ -278,7 +278,7 @@ func TestRemovedWhileInUse(t *testing.T) {
 			if err := errors.Join(os.Remove(j.path), os.WriteFile(j.path, []byte("mine"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			wantError(t, j.Append(exchange(id, 2000, 3)[0]), "can't be written anew")
+			wantError(t, j.Append(exchange(id, 2000, 3)[0]), "can't be saved again")
 			if text, err := os.ReadFile(j.path); err != nil || string(text) != "mine" {
 				t.Errorf("%q, %v", text, err)
 			}

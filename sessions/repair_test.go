@@ -186,7 +186,7 @@ func TestRepair(t *testing.T) {
 		{"the whole file", func(good []byte) []byte { return make([]byte, len(good)) }, false, "no event can be read"},
 		{"a cut after it", func(good []byte) []byte { return good[:20] }, false, "no event can be read"},
 		{"nothing", func([]byte) []byte { return nil }, false, "nothing is left"},
-		{"a newer program", func(good []byte) []byte { return newFormat(replace(`"mac":"`, `"mac":"x`)(good), 9) }, false, "a newer buddy goes on with it"},
+		{"a newer program", func(good []byte) []byte { return newFormat(replace(`"mac":"`, `"mac":"x`)(good), 9) }, false, "a newer buddy can resume it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -414,7 +414,7 @@ func TestTasksSayHowToStop(t *testing.T) {
 		t.Errorf("one: %q", got)
 	}
 	feed(event.TaskStarted{ID: 3, Kind: event.ShellTask, Title: "sh api.sh"})
-	if got := border(); !strings.Contains(got, "/kill NUMBER stops a task.") {
+	if got := border(); !strings.Contains(got, "/kill NUMBER stops a task") {
 		t.Errorf("two: %q", got)
 	}
 	v.Focus(nil)

@@ -249,12 +249,12 @@ func TestFailureOfAGuardIsAQuestion(t *testing.T) {
 	}{
 		"missing script":          {"./guards/none.sh", "", "exit code 127"},
 		"missing program":         {"/nowhere/guard", `, "args": ["x"]`, "no such file"},
-		"time":                    {"sleep 100", `, "timeout": 0.1`, "took longer than 0.1 s"},
+		"time":                    {"sleep 100", `, "timeout": 0.1`, "buddy ended it after 0.1 s"},
 		"another exit":            {"echo oops >&2; exit 3", "", "exit code 3: oops"},
 		"broken JSON":             {"echo '{half'", "", "broken JSON"},
 		"unknown word":            {`echo '{"hookSpecificOutput":{"permissionDecision":"perhaps"}}'`, "", "perhaps"},
 		"JSON of another event":   {`echo '{"hookSpecificOutput":{"hookEventName":"Stop"}}'`, "", "Stop"},
-		"input that is no object": {`echo '{"hookSpecificOutput":{"updatedInput":"rm"}}'`, "", "no JSON object"},
+		"input that is no object": {`echo '{"hookSpecificOutput":{"updatedInput":"rm"}}'`, "", "not a JSON object"},
 		"ignored":                 {"exit 3", `, "on_error": "ignore"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -478,7 +478,7 @@ func TestAsynchronousHooksAreFourAtMostAndTellLater(t *testing.T) {
 	if m := r.AfterTool(t.Context(), Where{}, shellCall, Response{}); m.Context != "" {
 		t.Errorf("%+v", m)
 	}
-	if !strings.Contains(h.texts(), "4 async hooks run already") {
+	if !strings.Contains(h.texts(), "4 async hooks are already running") {
 		t.Errorf("told %q", h.texts())
 	}
 	if err := os.WriteFile(filepath.Join(r.o.Cwd, "go"), nil, 0o600); err != nil {

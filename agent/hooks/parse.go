@@ -141,7 +141,7 @@ func (p *parser) entry(e Entry) {
 func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		err = fmt.Errorf("%s can't be of type %s", quoted(kind.Field), kind.Value)
+		err = fmt.Errorf("%s can't have type %s", quoted(kind.Field), kind.Value)
 	}
 	var accepted struct {
 		OnError string `json:"on_error"`

@@ -120,7 +120,7 @@ func TestAnswersOfOtherMoments(t *testing.T) {
 		{Stop, "I ask nothing", false, false, "", ""},
 		{Stop, `{"decision":"ask"}`, false, false, "", "unknown"},
 		{PostToolUse, `{"verdict":"blocked"}`, true, false, "", ""},
-		{PostToolUse, `{"outcome":"deny"}`, false, false, "", "not understood"},
+		{PostToolUse, `{"outcome":"deny"}`, false, false, "", "not valid"},
 	} {
 		a := ended{handler: Handler{Event: tt.event}, stdout: []byte(tt.output)}.answer()
 		if a.block != tt.block || a.halt != tt.halt || a.context != tt.context || (tt.fail == "") != (a.failure == "") || !strings.Contains(a.failure, tt.fail) {

@@ -14,9 +14,9 @@ func TestSystem(t *testing.T) {
 		{local, "run on this machine (linux, bash) in /w"},
 		{system, "they run side by side"},
 		{remote, "run on root@web-02 (ssh) (linux, bash)"},
-		{remote, "files that your tools read, search and change are there as well"},
+		{remote, "files that your tools read, search and change are there too"},
 		{System(f), "Answer in German."},
-		{remote, "These folders belong to the work as well: /lib, /etc/nginx."},
+		{remote, "These folders also belong to the work: /lib, /etc/nginx."},
 	} {
 		if !strings.Contains(tt.text, tt.want) {
 			t.Errorf("%q is not in\n%s", tt.want, tt.text)

@@ -19,7 +19,7 @@ func TestHintsAfterACommandThatFailed(t *testing.T) {
 		{"rg TODO src", 127, "bash: line 1: rg: command not found\n", "rg is not installed on web: the tool grep searches files there without it"},
 		{"cd src && /usr/bin/fd x", 127, "sh: 1: fd: not found", "fd is not installed on web: the tool glob"},
 		{"rg x | head", 127, "zsh: command not found: rg\n", "rg is not installed on web"},
-		{"python a.py", 127, "bash: python: command not found", "python is not installed on web: python3 may be there"},
+		{"python a.py", 127, "bash: python: command not found", "python is not installed on web: python3 may exist"},
 		{"sed -i s/a/b/ x", 1, "sed: illegal option -- z\nusage: sed …", "sed on web does not have all the options"},
 		{"grep -P a b", 2, "grep: unrecognized option: P\n", "grep on web does not have all the options"},
 

@@ -56,7 +56,7 @@ func TestUndoOnTargets(t *testing.T) {
 		targets []string
 		want    string
 	}{
-		{[]string{"web-01", "web-02"}, "the files are on web-01 and web-02, buddy restores all or none, so they must be on one target"},
+		{[]string{"web-01", "web-02"}, "the files are on web-01 and web-02; buddy restores all or none, so they must be on one target"},
 		{[]string{"web-01", "web-01"}, "asked for web-01"},
 	} {
 		l := New(stream.New("s1", time.Now, nil), files, "local", "")

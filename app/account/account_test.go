@@ -11,7 +11,7 @@ import (
 // TestKeyIsKept: what the screen does with a key that it was given.
 func TestKeyIsKept(t *testing.T) {
 	apptest.Home(t)
-	if _, err := Find(config.Config{}, "nowhere"); err == nil || !strings.Contains(err.Error(), "nothing to log in to is called") {
+	if _, err := Find(config.Config{}, "nowhere"); err == nil || !strings.Contains(err.Error(), "unknown provider or profile") {
 		t.Error(err)
 	}
 	a, err := Find(config.Config{}, "openai")

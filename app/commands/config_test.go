@@ -129,7 +129,7 @@ func TestSettingsThatBeatTheFileStay(t *testing.T) {
 		}
 	}
 	a, err := Run(t.Context(), s, "config", "set", "agent.max_iterations", "10")
-	if err != nil || !strings.HasPrefix(a.String(), "saved, but agent.max_iterations comes from buddy.toml:2 now") {
+	if err != nil || !strings.HasPrefix(a.String(), "saved, but agent.max_iterations is currently set by buddy.toml:2") {
 		t.Errorf("%v %s", err, a)
 	}
 	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "max_iterations = 10") {
@@ -142,7 +142,7 @@ func TestSettingsAsText(t *testing.T) {
 	s, _ := withSettings(t, "[ui]\nmouse = false\n", "", compose.Options{})
 	a, err := Run(t.Context(), s, "config")
 	text := a.String()
-	if err != nil || !strings.Contains(text, "\nui\n  mouse  false  (~/config/buddy/buddy.toml:2)\n") || strings.Contains(text, "show_tokens") || !strings.Contains(text, " more are as built in\n/config set KEY VALUE") {
+	if err != nil || !strings.Contains(text, "\nui\n  mouse  false  (~/config/buddy/buddy.toml:2)\n") || strings.Contains(text, "show_tokens") || !strings.Contains(text, " more have their defaults\n/config set KEY VALUE") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if a, err = Run(t.Context(), s, "config", "edit"); err != nil || !strings.HasSuffix(a.Open, "/home/config/buddy/buddy.toml") {

@@ -32,7 +32,7 @@ func TestHookRows(t *testing.T) {
 	if a, b := hookRow(hooks.Listed{Handler: mine}), hookRow(hooks.Listed{Handler: theirs}); a.ID == b.ID {
 		t.Errorf("two hooks have one id %s", a.ID)
 	}
-	if a, err := Run(t.Context(), here(), "hooks"); err != nil || !strings.Contains(a.String(), "no hooks") {
+	if a, err := Run(t.Context(), here(), "hooks"); err != nil || !strings.Contains(a.String(), "No hooks") {
 		t.Errorf("without hooks: %s, %v", a, err)
 	}
 }

@@ -56,7 +56,7 @@ func TestLogin(t *testing.T) {
 	if wire, err := json.Marshal(live.Run{Words: []string{"login", "openai"}, Now: s.Now}); err != nil || strings.Contains(string(wire), "sk-typed") {
 		t.Errorf("%s, %v", wire, err)
 	}
-	if got := run("login", "openai"); !strings.HasPrefix(got, "openai: the key is kept in ") || !strings.Contains(kept(), `"sk-typed"`) || sent != "{Profile:openai Effort:}" {
+	if got := run("login", "openai"); !strings.HasPrefix(got, "openai: key saved in ") || !strings.Contains(kept(), `"sk-typed"`) || sent != "{Profile:openai Effort:}" {
 		t.Errorf("%q, kept %q, sent %q", got, kept(), sent)
 	}
 	s.Setup.Problem = "" // the demo was asked for
@@ -67,7 +67,7 @@ func TestLogin(t *testing.T) {
 	server, said := apptest.NewLoginServer(t), ""
 	s.Setup.Config.Models = []config.Profile{{Name: "work", Login: config.Login{Issuer: server.URL, ClientID: "buddy"}}}
 	s.Say, sent = func(text string) { said = text }, ""
-	if got := run("login", "work", arrived); !strings.HasPrefix(got, "work: not logged in at ") || sent != "" {
+	if got := run("login", "work", arrived); !strings.HasPrefix(got, "work: not logged in to ") || sent != "" {
 		t.Errorf("before a login: %q, sent %q", got, sent)
 	}
 	a, err := Run(t.Context(), s, "login", "work")
@@ -75,11 +75,11 @@ func TestLogin(t *testing.T) {
 		t.Fatalf("%+v, %v, said %q, sent %q", a, err, said, sent)
 	}
 	s.Now.Info = event.SessionCreated{API: "responses", Profile: "other"} // chosen meanwhile
-	if got := run(a.Then...); got != "work: logged in at "+server.URL+" · /model work switches to it" || sent != "" {
+	if got := run(a.Then...); got != "work: logged in to "+server.URL+" · /model work switches to it" || sent != "" {
 		t.Errorf("%q, sent %q", got, sent)
 	}
 	s.Now.Info = event.SessionCreated{API: model.Demo, Profile: model.Demo}
-	if got := run(a.Then...); got != "work: logged in at "+server.URL || sent != "{Profile:work Effort:}" {
+	if got := run(a.Then...); got != "work: logged in to "+server.URL || sent != "{Profile:work Effort:}" {
 		t.Errorf("%q, sent %q", got, sent)
 	}
 	s.Say = nil

@@ -60,7 +60,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("%+v", stop)
 	}
 	write("touch evil")
-	if _, err := Run(t.Context(), s, stop.Deeds[0].Run...); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
+	if _, err := Run(t.Context(), s, stop.Deeds[0].Run...); err == nil || !strings.Contains(err.Error(), "changed after you opened the list; run") {
 		t.Errorf("%v", err)
 	}
 	stop = row(list(), "hook Stop")
@@ -91,7 +91,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("while a task runs: %v", err)
 	}
 	s.Now = nil
-	if _, err := Run(t.Context(), s, "trust"); err == nil || !strings.Contains(err.Error(), "only a screen can do that") {
+	if _, err := Run(t.Context(), s, "trust"); err == nil || !strings.Contains(err.Error(), "only a connected screen can do that") {
 		t.Errorf("where nobody knows whether a task runs: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func TestServerThatWantsALogin(t *testing.T) {
 			t.Errorf("%q: %+v", c.headers, states)
 		}
 	}
-	if err := loginAt(t.Context(), mcp.Server{Name: "files", Transport: mcp.Stdio}, nil); err == nil || !strings.Contains(err.Error(), "only servers at a URL") {
+	if err := loginAt(t.Context(), mcp.Server{Name: "files", Transport: mcp.Stdio}, nil); err == nil || !strings.Contains(err.Error(), "only log in to servers with a URL") {
 		t.Error(err)
 	}
 }

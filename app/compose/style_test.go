@@ -23,7 +23,7 @@ func TestStyleOfAProject(t *testing.T) {
 		chosen := s.chooseStyle()
 		return chosen.Text, strings.Join(s.Notices, " ")
 	}
-	if text, said := choose(); text != "" || !strings.Contains(said, "you have not trusted it") {
+	if text, said := choose(); text != "" || !strings.Contains(said, "you don't trust it") {
 		t.Errorf("%q, %q", text, said)
 	}
 	parts := project.Parts(dir, config.Config{}).Parts

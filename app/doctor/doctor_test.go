@@ -15,7 +15,7 @@ func TestAskModel(t *testing.T) {
 	s := apptest.NewLoginServer(t)
 	t.Setenv("BUDDY_API_KEY", "at-0")
 	p := config.Profile{Name: "a", BaseURL: s.URL + "/v1", Model: "m"}
-	if one := AskModel(t.Context(), p); one.State != Fine || !strings.Contains(one.Text, "it answered in") {
+	if one := AskModel(t.Context(), p); one.State != Fine || !strings.Contains(one.Text, "answered in") {
 		t.Errorf("%+v", one)
 	}
 	t.Setenv("BUDDY_API_KEY", "sk-wrong-key")

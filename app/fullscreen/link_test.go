@@ -47,8 +47,8 @@ func TestNotEnded(t *testing.T) {
 		err  error
 		want string
 	}{
-		{fmt.Errorf("asked: %w", context.DeadlineExceeded), "the session did not end within 15s: commands on a target that does not answer may still run there · " +
-			"check with buddy ls; when it has ended, buddy resume 7f3a shows how they went"},
+		{fmt.Errorf("asked: %w", context.DeadlineExceeded), "the session did not end within 15s: commands on a target that does not answer may still be running · " +
+			"check with buddy ls; when it has ended, buddy resume 7f3a shows how the commands ended"},
 		{errors.New("broken"), "the session did not end cleanly: broken"},
 	} {
 		if got := notEnded("7f3a-5b6c", tt.err); got != tt.want {

@@ -42,12 +42,12 @@ func TestReload(t *testing.T) {
 			}
 		}
 		step("[ui]\ntheme = \"dark\" # the same\n", "", "")
-		step("[ui]\ntheme = \"solarized\"\n", "settings taken over: theme", "")
+		step("[ui]\ntheme = \"solarized\"\n", "Settings reloaded: theme", "")
 		if x.theme() != "solarized" {
 			t.Errorf("theme %s", x.theme())
 		}
 		x.Want("F1 help")
-		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n[[deny]]\nprefix = [\"rm\"]\n", "settings taken over: keys", "")
+		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n[[deny]]\nprefix = [\"rm\"]\n", "Settings reloaded: keys", "")
 		x.Want("F10 help")
 		x.Press("F10")
 		x.Want("Help", "Esc closes")
@@ -60,7 +60,7 @@ func TestReload(t *testing.T) {
 		step("[ui]\ntheme = \"mine\"\n", "", unknown)
 		step("[ui]\ntheme = \"mine\"\n#\n", "", "")
 		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n", "The theme is valid again", "")
-		step("", "settings taken over: theme, keys", "")
+		step("", "Settings reloaded: theme, keys", "")
 		if x.keys.Name(keymap.ShowHelp) != "F1" {
 			t.Errorf("help on %s", x.keys.Name(keymap.ShowHelp))
 		}
@@ -120,7 +120,7 @@ func TestReloadChangesNothingElse(t *testing.T) {
 		if keys := config.Changed(&before, &after); len(keys) > 0 {
 			t.Errorf("what the session began with changed: %v", keys)
 		}
-		x.Want("settings taken over: theme, keys")
+		x.Want("Settings reloaded: theme, keys")
 		if x.theme() != "light" || x.keys.Name(keymap.ShowHelp) != "F10" {
 			t.Errorf("not taken over: %s, %s", x.theme(), x.keys.Name(keymap.ShowHelp))
 		}

@@ -32,7 +32,7 @@ func TestReadPrompt(t *testing.T) {
 		{"pipe alone", nil, "text\n", "text\n", ""},
 		{"a dash", []string{"-"}, "text\n", "text\n", ""},
 		{"not UTF-8", nil, "a\xffb", "a\uFFFDb", ""},
-		{"nothing", nil, "none", "", "exec takes a PROMPT"},
+		{"nothing", nil, "none", "", "exec needs a PROMPT"},
 		{"a dash and nothing", []string{"-"}, "none", "", "the prompt is empty"},
 		{"an empty argument", []string{" "}, "text", "", "the prompt is empty"},
 		{"too much", nil, strings.Repeat("x", input.MaxPrompt+1), "", "larger than 4 MiB"},
@@ -109,7 +109,7 @@ func TestSilentStdinIsSaid(t *testing.T) {
 	defer w.Close()
 	var said strings.Builder
 	got, err := ReadPrompt([]string{"hello"}, r, nil, Options{Quiet: true}, &said)
-	if got.text != "hello" || err != nil || !strings.Contains(said.String(), "nothing came on stdin within 1s: answering without it") {
+	if got.text != "hello" || err != nil || !strings.Contains(said.String(), "no input on stdin within 1s: answering without it") {
 		t.Errorf("%q, %v, said %q", got.text, err, said.String())
 	}
 }

@@ -40,7 +40,7 @@ func TestReportIsBounded(t *testing.T) {
 	if first, _, _ := bytes.Cut(text, []byte("\n")); !bytes.HasSuffix(first, []byte("n=0")) {
 		t.Errorf("it begins with %q", first)
 	}
-	if !bytes.Contains(text, []byte("bytes are left out")) {
+	if !bytes.Contains(text, []byte("bytes omitted")) {
 		t.Error("it does not say that something is left out")
 	}
 }
@@ -63,7 +63,7 @@ func TestLongReportOfADeadHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Process{report: reportFile(options.Session)}
-	if err := p.explained(os.ErrClosed); !strings.Contains(err.Error(), "fatal error: out of luck (more of it is in ") {
+	if err := p.explained(os.ErrClosed); !strings.Contains(err.Error(), "fatal error: out of luck (more in ") {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(p.report)

@@ -18,7 +18,7 @@ func TestEditText(t *testing.T) {
 	if want := "draft\n-rw-------\n--wait\n"; got != want || err != nil {
 		t.Errorf("edited %q, %v, want %q", got, err, want)
 	}
-	if _, err := EditText("x", "draft", "false"); err == nil || !strings.Contains(err.Error(), `editor "false": exit status 1; the text is as it was`) {
+	if _, err := EditText("x", "draft", "false"); err == nil || !strings.Contains(err.Error(), `editor "false": exit status 1; the text is unchanged`) {
 		t.Errorf("an editor that fails: %v", err)
 	}
 	if _, err := EditText("x", "draft", "rm"); err == nil || !strings.Contains(err.Error(), "no such file") {

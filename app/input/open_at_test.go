@@ -43,7 +43,7 @@ func TestOpenAt(t *testing.T) {
 	if data, err := os.ReadFile(said); err != nil || string(data) != "+7|"+evil+"|" {
 		t.Errorf("the editor got %q, %v", data, err)
 	}
-	if err := OpenAt("-c!touch x", 0, editor); err == nil || !strings.Contains(err.Error(), "no absolute path") {
+	if err := OpenAt("-c!touch x", 0, editor); err == nil || !strings.Contains(err.Error(), "not an absolute path") {
 		t.Errorf("a name like an option: %v", err)
 	}
 	if err := start(editor, argsAt(editor, "-c!touch x", 0), nil, nil, nil); err != nil {

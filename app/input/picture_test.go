@@ -130,7 +130,7 @@ func TestPictureOfTheClipboard(t *testing.T) {
 	}
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	if _, err := ClipboardPicture(context.Background()); err == nil || !strings.Contains(err.Error(), "paste the path") {
+	if _, err := ClipboardPicture(context.Background()); err == nil || !strings.Contains(err.Error(), "paste") {
 		t.Errorf("without a tool: %v", err)
 	}
 }

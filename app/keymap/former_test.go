@@ -17,8 +17,8 @@ func TestFormerNamesOfActionsAreRead(t *testing.T) {
 		notices []string // what each has
 	}{
 		{"none", map[string][]string{"send": {"F5"}}, map[string][]string{"send": {"F5"}}, nil},
-		{"another name", map[string][]string{"leave-running": {"w"}}, map[string][]string{"leave-detach": {"w"}}, []string{"called leave-detach now; its keys count"}},
-		{"both names", map[string][]string{"leave-running": {"w"}, "leave-detach": {"v"}}, map[string][]string{"leave-detach": {"v"}}, []string{"which has keys of its own"}},
+		{"another name", map[string][]string{"leave-running": {"w"}}, map[string][]string{"leave-detach": {"w"}}, []string{"now called leave-detach; your keys still work"}},
+		{"both names", map[string][]string{"leave-running": {"w"}, "leave-detach": {"v"}}, map[string][]string{"leave-detach": {"v"}}, []string{"and you have set keys for that name too"}},
 		{"nothing took its place", map[string][]string{"gone-without-heir": {"F9"}}, map[string][]string{}, []string{"this action no longer exists"}},
 	} {
 		got, notices := Current(c.given)

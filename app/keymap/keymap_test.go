@@ -230,7 +230,7 @@ func TestRebindErrors(t *testing.T) {
 		{map[string][]string{"send": {"Entr"}}, "send", `keys.send: key "Entr": "Entr" is not a key (have: `},
 		{map[string][]string{"send": {"x"}}, "send", `keys.send: key "x": a plain character would be typed as text in scope prompt (add Ctrl or Alt)`},
 		{map[string][]string{"help": {"?"}}, "help", `keys.help: key "?": a plain character would be typed as text in scope global`},
-		{map[string][]string{"approve": {"Enter"}}, "approve", `keys.approve: key "Enter": Enter never approves`},
+		{map[string][]string{"approve": {"Enter"}}, "approve", `keys.approve: key "Enter": Enter can't approve because it is too easy to press by accident`},
 		{map[string][]string{"deny": {"y"}}, "deny", `keys.deny: key y is both approve and deny in scope approval`},
 		{map[string][]string{"leave-detach": {"Enter"}}, "leave-detach", `keys.leave-detach: key Enter is both choice-take and leave-detach in scope leaving`},
 		{map[string][]string{"redraw": {"F5"}, "next-pane": {"F5"}}, "redraw", `keys.redraw: key F5 is both next-pane and redraw in scope global`},

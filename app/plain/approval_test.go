@@ -39,7 +39,7 @@ func TestApprovalTextOfAFile(t *testing.T) {
 	if !strings.HasPrefix(text, "Create a.go? +60 −0") || !strings.Contains(text, "\n  | new file") || strings.Count(text, "\n  | +line") != 60 {
 		t.Errorf("not the whole change:\n%s", text)
 	}
-	if text := ApprovalText(event.ApprovalAsked{Action: action.Action{Tool: "x", Target: "local"}}); !strings.Contains(text, "| buddy knows nothing about") {
+	if text := ApprovalText(event.ApprovalAsked{Action: action.Action{Tool: "x", Target: "local"}}); !strings.Contains(text, "| buddy doesn't know what this does") {
 		t.Errorf("of an unknown action:\n%s", text)
 	}
 }

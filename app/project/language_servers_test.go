@@ -76,7 +76,7 @@ func TestKnownLanguageServersAreThoseOnThePath(t *testing.T) {
 	want := strings.ReplaceAll(`zls: DIR/bin/zls --x
 gopls: DIR/bin/gopls
 clangd: clangd off
-gone:  (its program "gone" is not there)
+gone:  (its program "gone" does not exist)
 empty:  (it has no command)
 pyright: DIR/bin/pyright-langserver --stdio`, "DIR", dir)
 	if got := described(all); got != want {

@@ -57,7 +57,7 @@ func TestPartsOfAProject(t *testing.T) {
 		t.Errorf("the definition is %s", def)
 	}
 	reasons := fmt.Sprint(found.Problems)
-	for _, why := range []string{`a hook of type "prompt" is not run by buddy`, `hooks of "WorktreeCreate" are not run by buddy`, "can't be of type string"} {
+	for _, why := range []string{`a hook of type "prompt" is not run by buddy`, `hooks for "WorktreeCreate" are not run by buddy`, "can't have type string"} {
 		if !strings.Contains(reasons, why) {
 			t.Errorf("problems %s, want %q", reasons, why)
 		}
@@ -99,8 +99,8 @@ func TestPartsFromBadFiles(t *testing.T) {
 		"more than 1024 KiB": func(path string) error { return os.WriteFile(path, make([]byte, 2<<20), 0o600) },
 		"is a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
 		"invalid character":  func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": `+"\x00"), 0o600) },
-		"can't be of type":   func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
-		`server "x": "args" can't be of type string`: func(path string) error {
+		"can't have type":    func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
+		`server "x": "args" can't have type string`: func(path string) error {
 			return os.WriteFile(path, []byte(`{"mcpServers": {"x": {"args": "y"}}}`), 0o600)
 		},
 		"exceeded max depth": func(path string) error {

@@ -166,7 +166,7 @@ func TestLimitsOfServersInEveryForm(t *testing.T) {
 		`"tools": {"rm": false}`:                   "tools: it is not a list of tools",
 		`"tools": ["a"], "includeTools": ["b"]`:    "tools: the tools are listed twice",
 		`"readOnly": true`:                         "readOnly: it looks like a limit",
-		`"disabled": true, "disabled": false`:      "disabled is in it twice",
+		`"disabled": true, "disabled": false`:      "disabled is listed twice",
 		`"toolFilter": {"mode": "allow"}`:          "toolFilter: it looks like a limit",
 		`"alwaysAllow": ["a"], "autoApprove": ["b"], "trust": true`: "on",
 	} {

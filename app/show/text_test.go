@@ -27,7 +27,7 @@ func TestPlainText(t *testing.T) {
 		{"document", Answer{Document: &Document{Title: "Settings", Sections: []Section{
 			{Title: "Agent", Values: []Value{{Label: "model", Text: "m", From: "~/c.toml"}, {Label: "max turns", Text: "9"}, {Label: "the longest label", BuiltIn: true}}},
 			{Title: "UI", Values: []Value{{BuiltIn: true}}},
-		}, Usage: "/config set"}}, "Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9\n\n2 more are as built in\n/config set"},
+		}, Usage: "/config set"}}, "Settings\n\nAgent\n  model      m  (~/c.toml)\n  max turns  9\n\n2 more have their defaults\n/config set"},
 		{"question", Answer{Question: &Question{Title: "Leave?", Lines: []string{"one task runs"}, Choices: []Deed{{Label: "leave", Run: []string{"quit", "--kill"}}, {Label: "stay"}}}}, "Leave?\n  one task runs\n  /quit --kill  leave"},
 	} {
 		if got := tt.a.String(); got != tt.want {

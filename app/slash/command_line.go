@@ -15,7 +15,7 @@ var onCommandLine = map[string]string{
 
 var (
 	// withCounterpart matches a command of a session before what does the same on the command line: "/trust, or: buddy trust".
-	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or:? (buddy )`)
+	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or(?::| run)? (buddy )`)
 	// slashed matches what may be a command of a session, or a path.
 	slashed = texts.Regexp(`(?:^|[\s(])/[a-z]+(?:[/\w.-]*\w)?`)
 	// clauses matches what separates the parts of a hint.

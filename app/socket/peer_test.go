@@ -167,7 +167,7 @@ func TestOtherUsersAreRefused(t *testing.T) {
 	cmd.Env = append(os.Environ(), "SOCKET_TEST_DIAL="+h.path)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.Output()
-	if err != nil || !strings.Contains(string(out), "not user 65534") && !strings.Contains(string(out), "user 0 is on the other side") {
+	if err != nil || !strings.Contains(string(out), "not to user 65534") && !strings.Contains(string(out), "user 0 is on the other side") {
 		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -330,10 +330,10 @@ const greeting = `{"type":"hello","payload":{"protocol":1,"version":"1"}}` + "\n
 // and lets it in or refuses it.
 func TestVersionsThatDoNotFit(t *testing.T) {
 	for name, tt := range map[string]struct{ hello, want string }{
-		"an older host":              {`{"protocol":0,"version":"0.9","session":"7f3a","pid":1234}`, "the session uses an older buddy: the session runs buddy 0.9, which speaks protocol 0, and the screen is buddy 1, which speaks 1; end it (buddy 0.9 stop, or kill 1234), then resume it with buddy 1"},
-		"an older host that refuses": {`{"protocol":0,"version":"0.9","failed":{"Code":1,"Text":"what?"}}`, "the session is of an older buddy"},
-		"a newer host":               {`{"protocol":9,"version":"9.0","session":"7f3a"}`, "the screen uses an older buddy: the session runs buddy 9.0, which speaks protocol 9, and the screen is buddy 1, which speaks 1; attach with buddy 9.0"},
-		"a newer host that refuses":  {`{"protocol":9,"version":"9.0","failed":{"Code":1,"Text":"what?"}}`, "the screen is of an older buddy"},
+		"an older host":              {`{"protocol":0,"version":"0.9","session":"7f3a","pid":1234}`, "the session uses an older buddy: the session runs buddy 0.9 (protocol 0), the screen runs buddy 1 (protocol 1); end it (buddy 0.9 stop, or kill 1234), then resume it with buddy 1"},
+		"an older host that refuses": {`{"protocol":0,"version":"0.9","failed":{"Code":1,"Text":"what?"}}`, "the session uses an older buddy"},
+		"a newer host":               {`{"protocol":9,"version":"9.0","session":"7f3a"}`, "the screen uses an older buddy: the session runs buddy 9.0 (protocol 9), the screen runs buddy 1 (protocol 1); attach with buddy 9.0"},
+		"a newer host that refuses":  {`{"protocol":9,"version":"9.0","failed":{"Code":1,"Text":"what?"}}`, "the screen uses an older buddy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := os.MkdirTemp("/tmp", "buddy") // a socket's path is short
@@ -378,8 +378,8 @@ func TestBadPeersAreCut(t *testing.T) {
 		"garbage":             {"\x00\xff\xfe{{{\n", "no hello"},
 		"http":                {"GET / HTTP/1.1\r\n\r\n", "no hello"},
 		"no greeting":         {`{"type":"submit","payload":{"text":"x"}}` + "\n", "no hello"},
-		"a newer protocol":    {`{"type":"hello","payload":{"protocol":99,"version":"9"}}` + "\n", "the session is of an older buddy"},
-		"an older protocol":   {`{"type":"hello","payload":{"protocol":0,"version":"0"}}` + "\n", "the screen is of an older buddy"},
+		"a newer protocol":    {`{"type":"hello","payload":{"protocol":99,"version":"9"}}` + "\n", "the session uses an older buddy"},
+		"an older protocol":   {`{"type":"hello","payload":{"protocol":0,"version":"0"}}` + "\n", "the screen uses an older buddy"},
 		"a long greeting":     {strings.Repeat("x", 2*maxGreeting), "too long"},
 		"garbage later":       {greeting + "nonsense\n", ""},
 		"a bad command":       {greeting + `{"type":"submit","payload":7}` + "\n", ""},

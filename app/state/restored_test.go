@@ -15,7 +15,7 @@ func TestRestoredFilesAreNamedFromTheFolder(t *testing.T) {
 		{"local", "/srv/shopping/list", ": /srv/shopping/list"},
 		{"web-01", "/srv/shop/tax.go", ": /srv/shop/tax.go"},
 	} {
-		for redo, begins := range map[bool]string{false: "took back what “fix it” changed", true: "did again what “fix it” changed"} {
+		for redo, begins := range map[bool]string{false: "undid the changes of “fix it”", true: "redid the changes of “fix it”"} {
 			s, paths := &State{}, []string{tt.path}
 			s.Apply(event.Envelope{Seq: 1, Payload: event.SessionCreated{Cwd: "/srv/shop", Target: "local"}})
 			s.Apply(event.Envelope{Seq: 2, Payload: event.FileRestored{Paths: paths, Target: tt.target, Prompts: []string{"fix it"}, Redo: redo}})

@@ -54,7 +54,7 @@ func TestListOfACommand(t *testing.T) {
 					x.golden("memory-list")
 				}
 				x.Press("Enter")
-				x.Want("Proposed: Always", "1  accept it", "2  reject it", "3  leave it")
+				x.Want("Proposed: Always", "1  accept it", "2  reject it", "3  cancel")
 				if size[0] > 40 {
 					x.Want("npm install a → use pnpm", "session 7f3a", "call c1")
 					x.golden("memory-proposal")
@@ -138,11 +138,11 @@ func TestListThatChanges(t *testing.T) {
 				if size[0] > 40 {
 					x.Want("no database")
 				}
-				x.Want("gone is failed", "1  start it again", "2  switch it off", "3  leave it")
+				x.Want("gone is failed", "1  start it again", "2  switch it off", "3  cancel")
 				x.decide("1")
 				x.Want("MCP servers · 4")
 				x.Press("End", "Enter")
-				x.Want("theirs is off", "1  leave it as it is")
+				x.Want("theirs is off", "1  cancel")
 				x.unwanted("switch it")
 				x.Press("Esc")
 				x.Press("Esc")
@@ -174,7 +174,7 @@ func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 		x.Press("Enter")
 		x.Want("docs is starting", "1  let the model read")
 		x.decide("1")
-		x.Want("not all of it")
+		x.Want("you haven't seen")
 		for range 20 {
 			x.Press("PgDn")
 		}

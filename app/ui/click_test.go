@@ -364,7 +364,7 @@ func TestAskedLineByMouse(t *testing.T) {
 		x.clickOn("••", 1)
 		x.dragOver("for the")
 		x.copies("")
-		x.clickOn("Enter keep", 0)
+		x.clickOn("Enter save", 0)
 		if secret != "sk-1" {
 			t.Errorf("the secret is %q", secret)
 		}

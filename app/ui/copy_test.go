@@ -35,7 +35,7 @@ func TestCopyFlow(t *testing.T) {
 		command("/copy all")
 		copied("> how?\n\n"+text, "Copied 14 lines")
 		command("/copy it")
-		copied("", `/copy: "it" is not known (have: code`)
+		copied("", `/copy: unknown argument "it" (have: code`)
 		x.rest()
 		x.Press("Tab", "y")
 		copied(text, "Copied 12 lines")

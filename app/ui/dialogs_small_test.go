@@ -34,8 +34,8 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 			x.u.deps.Later(func() {
 				x.u.v.secret.Ask("Log in to OpenAI", "It is kept in "+path+", which only you can read.", func(string) {})
 			})
-		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
-		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "Cancel the task after (30s, 10m, 1h):", "Enter set", "Esc back"}},
+		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter save", "Esc cancel"}},
+		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "Cancel the task after (30s", "Enter set", "Esc back"}},
 		"approval":           {request(script, ""), []string{"Run this command?", "high risk", "1 set -e", "more · PgDn", "1 Yes", "2 No", "Press F8 to answer"}},
 		"approval of a kind": {func(x *testUI) { request(script, "don't ask again for echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "1 Yes", "Yes, don't ask again", "3 No", "? details"}},
 		"its rule":           {func(x *testUI) { request(script, "don't ask again for echo")(x); x.rest(); x.Press("End") }, []string{"don't ask again for", "echo"}},

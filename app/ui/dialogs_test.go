@@ -109,8 +109,8 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 		titles      []string
 		first, then []string
 	}{
-		{"both", []string{"by hand", "exec nightly"}, []string{"Sessions · 1", "by hand", "1 of buddy exec"}, []string{"exec nightly", "of buddy exec · e in the list shows the others"}},
-		{"only of exec", []string{"exec nightly"}, []string{"none that you began, 1 of buddy exec: Tab, then e"}, []string{"exec nightly"}},
+		{"both", []string{"by hand", "exec nightly"}, []string{"Sessions · 1", "by hand", "1 more by buddy exec"}, []string{"exec nightly", "e in the list"}},
+		{"only of exec", []string{"exec nightly"}, []string{"no sessions of your own, 1 by buddy exec: press Tab, then e"}, []string{"exec nightly"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, _ := savedSessions(t, c.titles...)
@@ -166,7 +166,7 @@ func TestSessionBrowserKeys(t *testing.T) {
 		{"fork", func(x *testUI) { x.Press("Down", "f") }, []string{"Fork: the copy ends after", "▸ 1  first one", "completed"}, ""},
 		{"search", func(x *testUI) { x.Press("Down", "/"); x.Type("answer TO") }, []string{"0 hits"}, "none is saved"},
 		{"search in the filter", func(x *testUI) { x.Type("/answer to first") }, []string{"1 hit", "▸ Answer to first one."}, ""},
-		{"search for nothing", func(x *testUI) { x.Type("/") }, []string{"type what to search for"}, "first one"},
+		{"search for nothing", func(x *testUI) { x.Type("/") }, []string{"type text to search"}, "first one"},
 		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},
 		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
 		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
@@ -259,7 +259,7 @@ func TestThemePicker(t *testing.T) {
 		x.Type("/theme\n")
 		x.Type("sol\n")
 		name("solarized")
-		x.Want(`to keep it: [ui] theme = "solarized"`)
+		x.Want(`To keep it, set [ui] theme = "solari`)
 	})
 }
 
@@ -268,19 +268,19 @@ func TestPalette(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Press("F2")
 		x.Want("Commands and actions", "▸ /model")
-		x.Type("what runs what waits\n")
+		x.Type("running tasks and queued prompts\n")
 		x.didRun("ps")
 		x.Press("F2")
 		x.Type("/timeout\n") // it needs to be told what
 		x.Want("> /timeout", "DURATION")
 		x.Press("Ctrl+C", "F2")
-		x.Type("select text by keys")
+		x.Type("select text with keys")
 		x.Want("v", "Conversation")
 		x.Press("Enter")
 		x.unwanted("Commands and actions")
 		x.Press("F2")
-		x.Type("cancel the task that is selected\n")
-		x.Want("there is nothing in Tasks now")
+		x.Type("cancel the selected task\n")
+		x.Want("nothing found in Tasks now")
 		x.Press("F2")
 		x.Type("this help\n")
 		x.Want("F1", "Help")
@@ -348,7 +348,7 @@ func TestUndoAndDiff(t *testing.T) {
 		x.Want(`unknown argument "all" (have: a number of prompts, and --force)`)
 		x.Press("Ctrl+C")
 		x.tell(event.FileRestored{Calls: []string{"c1"}, Paths: []string{"/w/a.go", "/w/b.go"}, Steps: 2})
-		x.Want("took back what the last 2 prompts changed: /w/a.go, /w/b.go")
+		x.Want("undid the changes of the last 2 prompts: /w/a.go, /w/b.go")
 
 		x.Type("/diff\n")
 		x.Want("diff done", "--- a diff")

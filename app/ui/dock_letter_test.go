@@ -24,7 +24,7 @@ func TestTabWhileTyping(t *testing.T) {
 		x.Press("Ctrl+U")
 		x.Type("abc")
 		x.Press("Tab")
-		x.Want("nothing to complete · Tab leads to another pane after a second")
+		x.Want("Nothing to complete. Press Tab again in a second to move to the next pane.")
 		x.Type("d")
 		x.Want("> abcd")
 		x.rest()

@@ -431,7 +431,7 @@ func TestCommandsReadATrimmedSession(t *testing.T) {
 		x.Paste("/output 1800")
 		x.Press("Enter")
 		x.rest()
-		x.Want("reading the conversation back")
+		x.Want("loading earlier messages")
 		x.letAll()
 		x.Want("output 0 of prompt 1.")
 		x.Press("q")

@@ -26,7 +26,7 @@ func TestFindFlow(t *testing.T) {
 		x.tell(answer("No needle here, but needle work."))
 		x.Press("Tab", "/")
 		x.Type("needle")
-		x.Want("find: needle", "3 of 3", "No needle here", "keep, then n next")
+		x.Want("find: needle", "3 of 3", "No needle here", "keep (n next")
 		x.Press("Enter", "N", "N")
 		x.Want("find: needle", "1 of 3", "n next", "N previous", "Esc close", "where is the needle?")
 		x.Press("Esc") // back to the prompt and the place

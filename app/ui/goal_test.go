@@ -49,7 +49,7 @@ func TestGoToHit(t *testing.T) {
 					})
 					do(func() { goTo(x.u, hitOf(all[3], " needle ")) })
 					if from > 0 {
-						x.Want("reading on", "answer 59")
+						x.Want("loading the conversation", "answer 59")
 						var before state.State
 						for _, env := range all[:from] {
 							before.Apply(env)
@@ -59,11 +59,11 @@ func TestGoToHit(t *testing.T) {
 						})
 					}
 					x.Want("the needle", "2 of 2", "▾ a command")
-					x.unwanted("reading on", "answer 59")
+					x.unwanted("loading the conversation", "answer 59")
 					x.Press("N")
 					x.Want("where is the needle?", "1 of 2")
 					do(func() { goTo(x.u, hitOf(all[len(all)-1], "**answer** 59")) })
-					x.Want("the answer 59", "this is the place")
+					x.Want("the answer 59", "the match is here, but")
 					x.unwanted("where is")
 				})
 			})

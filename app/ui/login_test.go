@@ -36,7 +36,7 @@ func TestLoginOnScreen(t *testing.T) {
 		x.Want("Log in to OpenAI")
 		x.Press("Esc")
 		x.Type("/login nowhere\n")
-		x.Want("nothing to log in to is called")
+		x.Want("unknown provider or profile")
 		x.Type("\x15/login openai sk-in-the-prompt\n")
 		x.Want("Log in to OpenAI", "Type the key here")
 		x.unwanted("sk-in-the-prompt")
@@ -68,6 +68,6 @@ func TestLoginOnScreen(t *testing.T) {
 		x.Type("/login openai\n")
 		x.Type("sk-typed-again\n")
 		x.took()
-		x.Want("openai changes to it")
+		x.Want("switches to it")
 	})
 }

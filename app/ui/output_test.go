@@ -134,7 +134,7 @@ func TestOpenOutputOfATerminal(t *testing.T) {
 			"task": func() { x.u.arranged.setFocus(layout.Tasks); x.Press("Enter") },
 		} {
 			do()
-			x.Want("before", "after", "what it drew on the full screen is left out")
+			x.Want("before", "after", "full-screen output is not shown")
 			if strings.Contains(x.Screen(), "GARBLE") {
 				t.Errorf("%s:\n%s", name, x.Screen())
 			}

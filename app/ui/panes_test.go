@@ -251,7 +251,7 @@ func TestPaneHistory(t *testing.T) {
 		}
 		x.Press("k")
 		x.took(event.ReadPane{Pane: "%2"})
-		x.Want("reading the history")
+		x.Want("loading the scrollback")
 		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
 		x.Want("row 499.", "of 500 · End live")
 		x.unwanted("row 500.")

@@ -38,6 +38,6 @@ func TestPicturesAreChips(t *testing.T) {
 		failure = errors.New("the clipboard has no picture")
 		x.Press("Ctrl+V")
 		x.Settle()
-		x.Want("picture not inserted: the clipboard has none")
+		x.Want("picture not inserted: the clipboard has no picture")
 	})
 }

@@ -50,9 +50,9 @@ func TestEscTwiceGoesBack(t *testing.T) {
 		x.since = []undo.Change{{Prompt: 1, Files: 12, Added: 1345, Removed: 21}}
 		x.Type("a draft")
 		x.Press("Esc")
-		x.wants("Esc again goes back", "!Rewind to before")
+		x.wants("Esc again to rewind", "!Rewind to before")
 		x.Press("x", "Backspace", "Esc")
-		x.wants("Esc again goes back", "!Rewind to before") // another key came between
+		x.wants("Esc again to rewind", "!Rewind to before") // another key came between
 		x.Press("Esc")
 		x.wants("Rewind to before", "12 files +1345 −21 ", "no file", "Changes made by commands aren't restored")
 		x.Press("Down", "Enter")
@@ -113,7 +113,7 @@ func TestUndoAsks(t *testing.T) {
 		x.Type("/undo")
 		x.Press("Esc", "Enter")
 		x.took()
-		x.wants("Undo?", "The last prompt that changed files is “fix the tests”.", "1  undo its changes: 2 files +3 −1", "2  leave it as it is")
+		x.wants("Undo?", "The last prompt that changed files is “fix the tests”.", "1  undo its changes: 2 files +3 −1", "2  cancel")
 		x.decide("1")
 		x.took(event.Undo{Steps: 1})
 		x.Type("/undo 2 --force")

@@ -140,9 +140,9 @@ func TestWrongArgumentsReadNothing(t *testing.T) {
 			x.Paste(line)
 			x.Press("Enter")
 			x.rest()
-			x.unwanted("reading the conversation back")
+			x.unwanted("loading earlier messages")
 		}
-		x.Want("is not known")
+		x.Want("unknown argument")
 		if x.reads != 0 {
 			t.Errorf("read %d times", x.reads)
 		}

@@ -181,7 +181,7 @@ func TestTypeIntoTheCommand(t *testing.T) {
 			x.tell(running...)
 			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 			x.Press("F6")
-			x.Want("has only just begun")
+			x.Want("has only just started")
 			if got := typed(x, "%1"); got != "" {
 				t.Errorf("%q was typed", got)
 			}

@@ -163,7 +163,7 @@ func TestNothingTypedToASubagentReachesTheMainAgent(t *testing.T) {
 		x.Want("explore #2 has ended")
 		x.Press("Enter")
 		x.took()
-		x.Want("the agent has ended", "are you sure")
+		x.Want("this agent has ended", "are you sure")
 		x.Press("Esc")
 		x.unwanted("are you sure")
 		if x.u.state.Running() == nil {

@@ -74,7 +74,7 @@ func TestCommandsWaitForTheBeginning(t *testing.T) {
 		}
 		x.copied = ""
 		command("/copy all")
-		x.Want("reading the conversation back")
+		x.Want("loading earlier messages")
 		if x.copied != "" {
 			t.Errorf("copied %q before the beginning came", x.copied)
 		}
@@ -105,7 +105,7 @@ func TestPagingFromThePrompt(t *testing.T) {
 		x.unwanted("lines below")
 		x.Press("PgUp")
 		x.unwanted("answer 59.")
-		x.Want("> a draft", "lines below · PgDn · Tab, then End jumps to the end")
+		x.Want("> a draft", "lines below · PgDn · Tab, then End go to the end")
 		x.Press("PgDn")
 		x.Want("answer 59.", "> a draft")
 		x.unwanted("lines below")

@@ -24,7 +24,7 @@ func TestTaskKeys(t *testing.T) {
 			event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2", Dir: dir, Deadline: time.Now().Add(time.Hour).UnixMilli()})
 		x.u.arranged.setFocus(layout.Tasks)
 		x.Press("t")
-		x.Want("Time limit for task #2", "cancel it after")
+		x.Want("Time limit for task #2", "Cancel the task after")
 		x.Type("soon\n")
 		x.Want("\"soon\" is not a time")
 		x.Press("Ctrl+U")

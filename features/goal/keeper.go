@@ -155,7 +155,7 @@ func (k *keeper) Exhausted() string {
 	case limit.Cost > 0 && used.Cost >= limit.Cost:
 		return fmt.Sprintf("it has cost as much as it may (%s)", limit.Cost)
 	case limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS:
-		return fmt.Sprintf("it was worked for as long as may be (%s)", limit.Time())
+		return fmt.Sprintf("its time limit is reached (%s)", limit.Time())
 	}
 	return ""
 }

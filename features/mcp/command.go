@@ -83,7 +83,7 @@ func serverList(all []Status, err error) *show.List {
 func serverRow(s Status) show.Row {
 	r := show.Row{
 		ID: s.Name, Cells: []string{s.Name, string(s.State), "–", ""}, Mark: s.State != Off,
-		Title: s.Name + " is " + string(s.State), More: s.Details(),
+		Title: s.Name + ": " + string(s.State), More: s.Details(),
 	}
 	if len(s.Tools) > 0 {
 		r.Cells[2] = strconv.Itoa(len(s.Tools))

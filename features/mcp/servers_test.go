@@ -208,10 +208,10 @@ func TestPoisonedDescriptionIsWithheldUntilRead(t *testing.T) {
 		}
 		return ""
 	}
-	if got := described(b); !strings.Contains(got, "withheld") || strings.Contains(got, "rm -rf") {
+	if got := described(b); !strings.Contains(got, "hidden") || strings.Contains(got, "rm -rf") {
 		t.Errorf("description = %q", got)
 	}
-	if got := b.all.Listing()[0].Text; !strings.Contains(got, "withheld") || strings.Contains(got, "rm -rf") {
+	if got := b.all.Listing()[0].Text; !strings.Contains(got, "hidden") || strings.Contains(got, "rm -rf") {
 		t.Errorf("listing = %q", got)
 	}
 	if err := b.all.MarkRead("orders"); err != nil {

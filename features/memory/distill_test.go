@@ -257,7 +257,7 @@ func TestNothingIsWrittenInModePlan(t *testing.T) {
 		"confirm": func() error { _, err := s.Confirm(t.Context(), "r-aaaa"); return err }(),
 		"propose": func() error { _, err := s.Propose(t.Context(), Draft{Text: "Use x."}, "model"); return err }(),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "mode plan") {
+		if err == nil || !strings.Contains(err.Error(), "plan mode") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -110,7 +110,7 @@ func TestApprovalQuickReason(t *testing.T) {
 		return d, now, answers
 	}
 	d, now, answers := quick()
-	if text := viewtest.Text(t, d, 80, 14); len(*answers) != 0 || !strings.Contains(text, "Enter again: say no") {
+	if text := viewtest.Text(t, d, 80, 14); len(*answers) != 0 || !strings.Contains(text, "Enter again: deny") {
 		t.Fatalf("answers %v, it shows:\n%s", *answers, text)
 	}
 	*now = now.Add(LetterPause)

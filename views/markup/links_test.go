@@ -90,7 +90,7 @@ func TestWhatIsNoLink(t *testing.T) {
 			t.Errorf("%q opens %q", c.harmless, opens)
 		}
 	}
-	if shown, opens := shownLink("<https://good.com@evil.com/>", nil); opens != "" || shown != "https://good.com@evil.com/ (leads to evil.com)" {
+	if shown, opens := shownLink("<https://good.com@evil.com/>", nil); opens != "" || shown != "https://good.com@evil.com/ (links to evil.com)" {
 		t.Errorf("an address with a user's name shows as %q and opens %q", shown, opens)
 	}
 	m := markdown("[docs](javascript:x)", 80)

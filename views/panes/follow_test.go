@@ -129,7 +129,7 @@ func TestPanesNameWhileTyping(t *testing.T) {
 	if !p.BeginTyping() {
 		t.Fatal("no typing")
 	}
-	for w, want := range map[int]string{100: "nothing runs here · Ctrl+] ends typing", 60: "Ctrl+] ends", 48: "Ctrl+] ends"} {
+	for w, want := range map[int]string{100: "nothing is running here · Ctrl+] ends typing", 60: "Ctrl+] ends", 48: "Ctrl+] ends"} {
 		if text := viewtest.Text(t, p, w, 9); !strings.Contains(text, "▸web") || !strings.Contains(text, want) {
 			t.Errorf("at %d cells:\n%s", w, text)
 		}

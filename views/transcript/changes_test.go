@@ -52,7 +52,7 @@ func TestChangesAreFolded(t *testing.T) {
 		if got := strings.Count(folded, " + x"); got != changeRows {
 			t.Errorf("%d lines: %d show", lines, got)
 		}
-		more := fmt.Sprintf("… %s · +%d −0 in all · Enter shows all", texts.Plural(lines-changeRows, "more line"), lines)
+		more := fmt.Sprintf("… %s · +%d −0 in total · Enter shows all", texts.Plural(lines-changeRows, "more line"), lines)
 		if strings.Contains(folded, more) != (lines > changeRows) {
 			t.Errorf("%d lines: no %q in\n%s", lines, more, folded)
 		}

@@ -179,7 +179,7 @@ func TestLongAnswerSaysThatItIsComplete(t *testing.T) {
 		t.Errorf("while the task runs: %q", got)
 	}
 	s.Feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
-	if got, want := last(), "Answer complete · Tab, then [ jumps to its beginning"; got != want {
+	if got, want := last(), "Answer complete · Tab, then [ go to its start"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	c.Scroll(-3)

@@ -65,7 +65,7 @@ func TestOutputSaysWhatIsMissing(t *testing.T) {
 	for want, full := range map[string]action.FullOutput{
 		"5 KB dropped, whole output in out/a": {Path: "out/a", Bytes: 5000},
 		"":                                    {Path: "out/a", Bytes: 5000, Text: 3},
-		"9.0 GB dropped, whole output in out/a, but for 8.7 GB in its middle": {Path: "out/a", Bytes: 300_000_000, Text: 9_000_000_000, Missing: 8_700_000_000},
+		"9.0 GB dropped, whole output in out/a, except 8.7 GB in the middle": {Path: "out/a", Bytes: 300_000_000, Text: 9_000_000_000, Missing: 8_700_000_000},
 	} {
 		c := &state.Call{Full: &full}
 		c.Output.Set("end")

@@ -39,7 +39,7 @@ func TestCallsInWords(t *testing.T) {
 		{Call{Name: "apply_patch", Action: action.Action{Path: "/w/a", Paths: []string{"/w/a", "/w/b", "/w/c"}}, Cwd: "/w"}, "edit a and 2 more files"},
 		{Call{Name: "fetch_url", Arguments: `{"url":"https://go.dev"}`}, "fetch https://go.dev"},
 		{Call{Name: "use_tool", Arguments: `{"name":"exit_plan","args":{}}`, Action: action.Action{Tool: "exit_plan"}}, "propose the plan"},
-		{Call{Name: "use_tool", Arguments: `{"name":"task_kill","args":"{\"id\":4}"}`}, "end task #4"},
+		{Call{Name: "use_tool", Arguments: `{"name":"task_kill","args":"{\"id\":4}"}`}, "stop task #4"},
 		{Call{Name: "use_tool", Arguments: `{"name":"db__find","args":{"table":"users","limit":3}}`, Action: action.Action{Kind: action.MCP, Tool: "db__find", Op: "db: find"}}, "db: find table: users · limit: 3"},
 		{Call{Name: "use_tool", Arguments: `{"name":"mcp__db__find"`}, "db: find (unreadable arguments)"},
 		{Call{Name: "use_tool", Arguments: `{"name":"use_tool","args":{}}`}, "use a tool use_tool"},
@@ -49,7 +49,7 @@ func TestCallsInWords(t *testing.T) {
 		{Call{}, "a tool without a name"},
 		{Call{Name: "todo", Arguments: `{"items":[{"text":"reproduce","state":"completed"},{"text":"all","state":"pending"},{"text":"fix","state":"in_progress"}]}`}, "plan 1/3 · fix"},
 		{Call{Name: "send-keys", Arguments: `{"pane":"%3","literal_text":"quit","enter":true}`, Action: action.Action{Command: "quit"}}, "type quit into pane %3"},
-		{Call{Name: "capture-pane", Arguments: `{}`}, "look at the shared pane"},
+		{Call{Name: "capture-pane", Arguments: `{}`}, "view the shell pane"},
 		{Call{Name: "agent", Arguments: `{"type":"explore","title":"the\ntax code"}`}, "agent explore the tax code"},
 	} {
 		if got := tt.call.Line(); got != tt.want {

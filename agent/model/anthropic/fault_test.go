@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 		odd("another protocol", events(`{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]"), "", "not one of Messages"),
 		odd("block of no kind", events(`{"type":"content_block_start","content_block":{}}`), "", "a content block that is not one"),
 		odd("block is a list", events(`{"type":"content_block_start","content_block":{"type":"new","a":1}}`, `{"type":"content_block_delta","delta":[]}`), "", "a delta that is not one: []"),
-		odd("block never began", events(`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta"}}`), "", "a content block that never began"),
+		odd("block never began", events(`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta"}}`), "", "a content block that never started"),
 		odd("no stop reason", events(`{"type":"message_delta","delta":7}`), "", "not a stop reason"),
 		odd("call goes on", append(modeltest.Answer{modeltest.Call{ID: "c", Name: "x", Arguments: "{}"}},
 			events(`{"type":"content_block_stop","index":0}`, `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"x"}}`)...), "", "a tool call that was complete: x"),

@@ -110,7 +110,7 @@ func TestCallGoesOn(t *testing.T) {
 		delta(`"tool_calls":[{"index":0,"function":{"arguments":" \n"}}]`),
 		delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"k\":1}"}}]`),
 	)
-	if r.Err == nil || !strings.Contains(r.Err.Error(), "goes on with a tool call that was complete") || len(r.Ready) != 1 {
+	if r.Err == nil || !strings.Contains(r.Err.Error(), "continues a tool call that was complete") || len(r.Ready) != 1 {
 		t.Errorf("%+v", r)
 	}
 }

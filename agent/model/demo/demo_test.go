@@ -137,7 +137,7 @@ func TestImages(t *testing.T) {
 	said := model.Message{Role: model.User, Content: "what is this?", Images: []model.Image{image}}
 	for _, err := range m.Stream(t.Context(), model.Request{Messages: []model.Message{said}}) {
 		var e *model.Error
-		if !errors.As(err, &e) || e.Retryable() || err.Error() != "the demo takes no images; connect a real model, see help" {
+		if !errors.As(err, &e) || e.Retryable() || err.Error() != "the demo doesn't accept images; connect a real model, see help" {
 			t.Error(err)
 		}
 	}

@@ -141,7 +141,7 @@ func TestEffortRefused(t *testing.T) {
 		}
 	}
 	_, err := anthropic.New(anthropic.Config{BaseURL: claude, Model: "claude-3-7-sonnet", Effort: "high", MaxTokens: 4096})
-	if want := `max_tokens = 4096 leaves no room for an answer beside reasoning_effort = "high", which may use 16384 tokens`; err == nil || err.Error() != want {
+	if want := `max_tokens = 4096 leaves no room for an answer: reasoning_effort = "high" may use 16384 tokens of it`; err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 }
