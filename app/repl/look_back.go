@@ -36,7 +36,7 @@ func (r *repl) lookBack(what string, show func(*past) (string, error)) {
 
 func lineFind(r *repl, text string) error {
 	if text == "" {
-		return errors.New("/find needs a text: /find TEXT")
+		return errors.New("name a text to find: /find TEXT")
 	}
 	r.lookBack("/find", func(all *past) (string, error) { return all.find(text), nil })
 	return nil
