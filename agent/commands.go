@@ -89,7 +89,6 @@ func submit(r *Runtime, c event.Submit) {
 	}
 	r.approvals.Prompted()
 	r.tasks.submit(c)
-	r.tasks.workflows.suggest(c)
 }
 
 // adjust changes a setting of the session.
@@ -125,14 +124,12 @@ func (r *Runtime) act(c event.Command) {
 		rewindTo(r, c)
 	case event.Redo:
 		redoLast(r, c)
-	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:
-		r.tasks.workflows.handle(c)
 	case event.Review:
 		r.tasks.agents.review(c)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.panes.tell(c)
 	default:
-		if !r.tasks.driver.Take(c) {
+		if !r.tasks.drivers.handle(c) {
 			r.reject("unknown command %T", c)
 		}
 	}

@@ -2,27 +2,34 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/agent/turn"
 )
 
-// driverOf returns the part that drives the main tasks of a session.
-func driverOf(s *tasks, parts []turn.Part) turn.Driver {
+// drivers are the parts that drive the main tasks of a session, in the order of the parts.
+type drivers []turn.Driver
+
+// driversOf returns the drivers among parts.
+func driversOf(s *tasks, parts []turn.Part) (all drivers) {
 	for _, p := range parts {
 		if d, ok := p.(turn.Driver); ok {
 			d.Bind(driving(s))
-			return d
+			all = append(all, d)
 		}
 	}
-	return undriven{s.loop}
+	return all
 }
 
 // driving returns what a driver works with.
 func driving(s *tasks) turn.Driving {
 	return turn.Driving{
-		Context: s.life.ctx, Loop: s.loop, Stream: s.stream, Approvals: s.approvals, Ledger: s.ledger, Now: s.clock.now,
+		Loop: s.loop, Stream: s.stream, Approvals: s.approvals, Ledger: s.ledger, Now: s.clock.now,
+		Closing: s.life.closing.Load, Continue: func() { continueMain(s) }, Cancel: s.cancel,
+		Start: func(line string, do turn.Work) { beginTyped(s, line, line+": not done", do) },
 		Submit: func(text string, accepted func()) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -33,13 +40,6 @@ func driving(s *tasks) turn.Driving {
 			s.enter(s.main, event.MainTask, s.newPrompt(text, nil))
 			return nil
 		},
-		GoOn: func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.main.task == nil {
-				s.start(s.main, event.MainTask, nil, driven(s.driver, true))
-			}
-		},
 		Waiting: func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -48,19 +48,47 @@ func driving(s *tasks) turn.Driving {
 	}
 }
 
-// driven returns the work of a main task. again means that it takes up what has ended or was interrupted.
-func driven(by turn.Driver, again bool) work {
-	return func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) { return by.Run(ctx, x, again) }
+// driven returns the work of a main task. again means that it continues one that has ended or was interrupted.
+func driven(s *tasks, again bool) work {
+	return func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+		for _, d := range s.drivers {
+			if outcome, err := d.Run(ctx, x, again); outcome != "" {
+				return outcome, err
+			}
+		}
+		return s.loop.Run(ctx, x)
+	}
 }
 
-// undriven lets each main task end with its answer.
-type undriven struct{ loop *turn.Loop }
+// continueMain begins a main task that continues one that has ended or was interrupted, unless one is running.
+func continueMain(s *tasks) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.main.task == nil {
+		s.start(s.main, event.MainTask, nil, driven(s, true))
+	}
+}
 
-func (undriven) Bind(turn.Driving)                 {}
-func (undriven) Take(event.Command) bool           { return false }
-func (undriven) Ended(event.Outcome, error) bool   { return false }
-func (undriven) Waits() string                     { return "" }
-func (undriven) Past() (func(event.Event), func()) { return func(event.Event) {}, func() {} }
-func (u undriven) Run(ctx context.Context, x *turn.Exchange, _ bool) (event.Outcome, error) {
-	return u.loop.Run(ctx, x)
+// handle lets the first driver that can do a command do it, and reports whether one did.
+func (all drivers) handle(c event.Command) bool {
+	return slices.ContainsFunc(all, func(d turn.Driver) bool { return d.Handle(c) })
+}
+
+// left gives all drivers what an earlier process left open of the main conversation, nil for nothing, and reports whether
+// one of them continues all of that.
+func (all drivers) left(l *record.Branch) (byDriver bool) {
+	for _, d := range all {
+		byDriver = d.Left(l) || byDriver
+	}
+	return byDriver
+}
+
+// waits tells the person what [event.Continue] continues; "" is nothing.
+func (all drivers) waits() string {
+	for _, d := range all {
+		if text := d.Waits(); text != "" {
+			return text
+		}
+	}
+	return ""
 }

@@ -32,6 +32,7 @@ func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	if main == nil || !main.Open {
 		return Result{}, errNothingLeft
 	}
+	r.tasks.drivers.left(main)
 	ctx, t, err := r.tasks.begin(ctx, nil)
 	if err != nil {
 		return Result{}, err

@@ -47,7 +47,7 @@ func (s *tasks) submit(c event.Submit) {
 // workOn returns the work of a task on a conversation: only the main one is driven.
 func (s *tasks) workOn(b *branch) work {
 	if b == s.main {
-		return driven(s.driver, false)
+		return driven(s, false)
 	}
 	return s.loop.Run
 }
@@ -99,24 +99,30 @@ func (s *tasks) takes(m model.Message) error {
 
 // typed runs a command that a person typed after a "!", unless something runs.
 func (s *tasks) typed(c event.Submit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	command := strings.TrimSpace(strings.TrimPrefix(c.Text, "!"))
 	if command == "" {
 		s.stream.Reject("there is no command after the !")
 		return
 	}
+	beginTyped(s, c.Text, "the command was not run", func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+		return s.loop.RunTyped(ctx, x, command)
+	})
+}
+
+// beginTyped begins a main task for a line that a person typed, which no model reads as a prompt, unless something runs.
+// refused says what did not happen then.
+func beginTyped(s *tasks, line, refused string, do work) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if t := s.main.task; t != nil {
-		s.stream.Reject("the command was not run, because task #%d is running", t.id)
+		s.stream.Reject("%s, because task #%d is running", refused, t.id)
 		return
 	}
 	if err := s.stream.StoreError(); err != nil {
-		s.stream.Reject("the command was not run, because the session can't be saved: %v", err)
+		s.stream.Reject("%s, because the session can't be saved: %v", refused, err)
 		return
 	}
-	p := s.newPrompt(c.Text, nil)
+	p := s.newPrompt(line, nil)
 	p.Kind = event.Typed
-	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
-		return s.loop.RunTyped(ctx, x, command)
-	})
+	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, do)
 }

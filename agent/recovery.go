@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"buddy/agent/event"
 	"buddy/agent/record"
@@ -31,7 +30,6 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.approvals.Replay(env.Payload)
 		r.titles.replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
-		r.tasks.workflows.book.Replay(env)
 		if p, ok := env.Payload.(event.HistoryRewound); ok {
 			rewinds.Take(env)
 			replayRewound(r, rewinds, events[:i], p)
@@ -109,7 +107,6 @@ func (s *tasks) leave(left *record.Record) {
 			continue
 		}
 		l.Answered = l.Answered && b.talk.Answered()
-		maps.DeleteFunc(l.Calls, func(id string, _ *record.Call) bool { return s.workflows.book.Owns(id) })
 	}
 	for _, env := range left.Queued {
 		if b, p := s.on(env.Branch), env.Payload.(event.PromptSubmitted); b != nil {
@@ -137,19 +134,23 @@ func (s *tasks) resume(shells *shells) {
 	s.agents.dropAll(shells)
 	left := s.left
 	s.left = nil
-	s.driver.Ended("", nil)
-	if l, text := left.Branches[0], s.driver.Waits(); text != "" && (l == nil || !l.Open) {
+	l := left.Branches[0]
+	byDriver := s.drivers.left(l)
+	if text := s.drivers.waits(); text != "" && (byDriver || l == nil || !l.Open) {
 		s.main.pending = true
 		s.stream.Publish(0, 0, event.Interrupted{Text: text, CanContinue: true})
 	}
 	shells.revive(leftShells(left), s.selection.Tools())
 	for _, number := range left.Working() {
 		kind, b, l := event.MainTask, s.on(number), left.Branches[number]
-		if !l.Open || b == s.main && s.workflows.pauseLeft(l.Paused) {
+		switch {
+		case !l.Open:
 			continue
-		}
-		if b != s.main {
+		case b != s.main:
 			kind = event.BackgroundTask
+		case byDriver:
+			s.startNext(b)
+			continue
 		}
 		asking, drop := context.WithCancelCause(s.life.ctx)
 		b.drop = drop // from now on: a prompt may come before the first question
@@ -182,7 +183,7 @@ func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange,
 	goOn := asked || len(b.talk.Queue()) > 0
 	text := interrupted
 	if l.Answered {
-		text = s.driver.Waits()
+		text = s.drivers.waits()
 	}
 	waits := b == s.main && text != ""
 	b.pending = ctx.Err() == nil && !goOn && waits

@@ -132,8 +132,8 @@ type way struct {
 	past  *conversation.Past
 	plan  bool // mode plan was on
 
-	seen   func(event.Event) // gets for the driver what was before the border
-	goBack func()            // lets the driver go back there
+	seen   []func(event.Event) // of each driver: gets what was before the border
+	goBack []func()            // of each driver: lets it go back there
 }
 
 // rewindTo goes back to before a prompt.
@@ -258,7 +258,10 @@ func recallPast(r *Runtime, w *way) {
 	was := w.all.rewinds
 	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
 	w.past = conversation.NewPast(r.tasks.tree)
-	w.seen, w.goBack = r.tasks.driver.Past()
+	for _, d := range r.tasks.drivers {
+		seen, goBack := d.Past()
+		w.seen, w.goBack = append(w.seen, seen), append(w.goBack, goBack)
+	}
 	_ = r.stream.Stored(func(env event.Envelope) bool { // it was read just now
 		if env.Seq >= w.event.ToSeq {
 			return false
@@ -273,7 +276,9 @@ func recallPast(r *Runtime, w *way) {
 // take feeds an event before the border.
 func (w *way) take(env event.Envelope) {
 	w.past.Take(env)
-	w.seen(env.Payload)
+	for _, seen := range w.seen {
+		seen(env.Payload)
+	}
 	switch p := env.Payload.(type) {
 	case event.PlanEntered:
 		w.plan = true
@@ -294,8 +299,10 @@ func rewound(s *tasks, w *way, done bool) bool {
 	case done && w.c.Conversation:
 		w.event.Files = did.Paths
 		s.tree.Rewind(w.past, func() { s.stream.Publish(0, 0, w.event) })
-		s.main.pending, s.workflows.next = false, 0
-		w.goBack()
+		s.main.pending = false
+		for _, goBack := range w.goBack {
+			goBack()
+		}
 		if mode, _ := s.approvals.Mode(); w.plan && mode != action.ModePlan {
 			s.approvals.SetMode(action.ModePlan, 0, "")
 		}

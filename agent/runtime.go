@@ -52,7 +52,6 @@ import (
 	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
-	"buddy/agent/workflow"
 	"buddy/tools"
 )
 
@@ -89,7 +88,6 @@ type Options struct {
 	Calls           settings.Calls   // limits of calls of tools
 	Context         settings.Context // how the conversation is kept within the model's window
 	Agents          Agents           // which subagents there are
-	Workflows       Workflows        // those that a person may run
 	Policy          policy.Policy    // what needs an approval
 
 	Session string
@@ -245,14 +243,13 @@ func New(o Options) *Runtime {
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks = r.tasks
-	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
 	for _, p := range o.Parts {
 		p.Begin(turn.Session{
 			Context: r.life.ctx, Work: &r.life.work, Stream: events, Selection: r.selection, Workspace: o.Policy.Workspace, Target: o.Target,
 		})
 	}
 	r.tasks.loop = r.newLoop()
-	r.tasks.driver = driverOf(r.tasks, o.Parts)
+	r.tasks.drivers = driversOf(r.tasks, o.Parts)
 	r.replay(o.Replay)
 	return r
 }
@@ -365,7 +362,7 @@ func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
-	r.tasks.workflows.closing.Store(true)
+	r.life.closing.Store(true)
 	r.approvals.Close()
 	r.tasks.close()
 	r.inbox.close()

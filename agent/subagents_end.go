@@ -97,7 +97,7 @@ func (set *subagentSet) tellEnd(run *subagentRun, id int, end agentEnd) {
 	defer set.tasks.mu.Unlock()
 	set.tasks.main.talk.Announce(agentNews(id, run.Name, run.title, end.how(), run.file(), set.defused(end.text)))
 	if set.o.Limits.Wake && set.tasks.main.task == nil && !set.tasks.life.ended() {
-		set.tasks.start(set.tasks.main, event.MainTask, nil, driven(set.tasks.driver, false))
+		set.tasks.start(set.tasks.main, event.MainTask, nil, driven(set.tasks, false))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/approval"
@@ -27,6 +28,8 @@ type life struct {
 	ctx    context.Context // ends when the runtime closes
 	cancel context.CancelFunc
 	work   sync.WaitGroup // the command loop, the tasks and what works beside them
+
+	closing atomic.Bool // set before open approvals and questions are denied
 }
 
 // ended reports whether the session ends, so that nothing may begin.
@@ -53,9 +56,8 @@ type tasks struct {
 	forks map[int]*branch // that still work
 	left  *record.Record  // what an earlier process left open, until it is taken up; else nil
 
-	agents    *subagentSet
-	workflows *workflowRuns
-	driver    turn.Driver
+	agents  *subagentSet
+	drivers drivers
 }
 
 // clock returns the time, and the zone of the dates that a model is told.
@@ -90,7 +92,7 @@ type task struct {
 }
 
 // work runs a task up to its outcome.
-type work = func(context.Context, *turn.Exchange) (event.Outcome, error)
+type work = turn.Work
 
 // busy returns the tasks that run, by id. The caller holds s.mu.
 func (s *tasks) busy() []*task {
@@ -158,7 +160,6 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 	s.stream.Bind(t.id, b.talk.Branch())
 	b.task, b.pending = t, false
 	if b == s.main {
-		s.workflows.next = 0
 		s.idleness.end()
 	}
 	s.changes.Begun(begun)
@@ -236,7 +237,10 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	b.task = nil
 	switch {
 	case b == s.main:
-		again := s.driver.Ended(outcome, err)
+		again := false
+		for _, d := range s.drivers {
+			again = d.Ended(outcome, err) || again
+		}
 		b.pending = b.pending || waits
 		s.goOnAfter(t, outcome, res.Response, again)
 	case b.agent != nil:
@@ -258,7 +262,7 @@ func outage(err error) bool {
 	return ok && e.Passes()
 }
 
-// goOnAfter begins what follows a task of the main conversation; again means that the driver goes on. The caller holds s.mu.
+// goOnAfter begins what follows a task of the main conversation; again means that a driver wants another one. The caller holds s.mu.
 func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string, again bool) {
 	b := s.main
 	if s.life.ended() {
@@ -272,7 +276,7 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string, again
 	}
 	s.startNext(b)
 	if again && b.task == nil { // the prompt that came first was withdrawn
-		s.start(b, event.MainTask, nil, driven(s.driver, true))
+		s.start(b, event.MainTask, nil, driven(s, true))
 	}
 	if b.task == nil {
 		if s.loop.TellsIdle() {
@@ -332,20 +336,14 @@ func (s *tasks) pin(p event.Pin) {
 // goOn continues what a crash, an outage or the limit of turns interrupted.
 func (s *tasks) goOn() {
 	s.mu.Lock()
-	run := s.workflows.next
+	waits := s.main.task == nil && s.main.pending
 	s.mu.Unlock()
-	if run != 0 {
-		s.workflows.resume(run)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.main.task != nil || !s.main.pending {
+	switch {
+	case !waits:
 		s.stream.Reject("nothing was interrupted")
-		return
+	case !s.drivers.handle(event.Continue{}):
+		continueMain(s)
 	}
-	s.driver.Take(event.Continue{})
-	s.start(s.main, event.MainTask, nil, driven(s.driver, true))
 }
 
 // retryNow sends the request of the main task again that waits to be.

@@ -7,18 +7,20 @@ import (
 	"testing/synctest"
 
 	"buddy/agent/event"
+	"buddy/agent/turn"
+	"buddy/features/workflow"
 	"buddy/tools"
 )
 
 // TestAWorkflowIsSuggestedOnce: one line for each workflow that a prompt fits, and none is started.
 func TestAWorkflowIsSuggestedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{Session: "s", Model: &script{}, Tools: tools.NewRegistry(), Workflows: Workflows{Fitting: func(prompt string) (name, usage string) {
+		r := New(Options{Session: "s", Model: &script{}, Tools: tools.NewRegistry(), Features: turn.Features{Parts: []turn.Part{workflow.New(workflow.Options{Fitting: func(prompt string) (name, usage string) {
 			if strings.Contains(prompt, "review") {
 				return "code_review", "code_review [base=main]"
 			}
 			return "", ""
-		}}})
+		}})}}})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		events := r.Subscribe(ctx)

@@ -18,7 +18,9 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/policy"
+	"buddy/agent/turn"
 	format "buddy/extensions/workflow"
+	"buddy/features/workflow"
 	"buddy/tools"
 )
 
@@ -137,27 +139,22 @@ func runWorkflow(t *testing.T, o Options, tool *effects, ask func(event.Question
 	return last, all
 }
 
-// workflowsOf offers workflows.
-func workflowsOf(t *testing.T, sources ...string) Workflows {
+// workflowsOf returns a part that offers workflows.
+func workflowsOf(t testing.TB, sources ...string) turn.Features {
 	t.Helper()
-	all := make(map[string]*format.Workflow)
+	var set workflow.Set
 	for _, source := range sources {
 		w, mistakes := format.Parse([]byte(source))
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
 		w.Source = source
-		all[w.Name] = &w
+		set.All = append(set.All, w)
 	}
-	return Workflows{
-		Find: func(_ context.Context, name string) (*format.Workflow, error) {
-			if all[name] == nil {
-				return nil, fmt.Errorf("there is no workflow %q", name)
-			}
-			return all[name], nil
-		},
+	return turn.Features{Parts: []turn.Part{workflow.New(workflow.Options{
+		All:    func(context.Context) (workflow.Set, error) { return set, nil },
 		Exists: func(_ context.Context, _, path string) (bool, error) { return path == "there", nil },
-	}
+	})}}
 }
 
 func approves(event.QuestionAsked) string { return event.GatePass }
@@ -193,7 +190,7 @@ func TestWorkflowStopsAFleetAndRollsBackWhatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &effects{}
 		var asked []string
-		end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout)}, tool, func(q event.QuestionAsked) string {
+		end, _ := runWorkflow(t, Options{Features: workflowsOf(t, rollout)}, tool, func(q event.QuestionAsked) string {
 			asked = append(asked, strings.SplitN(q.Text, "\n", 2)[0])
 			return event.GatePass
 		}, runRollout)
@@ -219,7 +216,7 @@ func TestWorkflowGateDeniesWithoutAnAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tool, began := &effects{}, time.Now()
-				end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout)}, tool, ask, runRollout)
+				end, _ := runWorkflow(t, Options{Features: workflowsOf(t, rollout)}, tool, ask, runRollout)
 				if !slices.Equal(tool.done, []string{"look"}) || end.State != event.WorkflowFailed {
 					t.Errorf("done %q, ended %+v", tool.done, end)
 				}
@@ -245,7 +242,7 @@ steps:
 func TestWorkflowWithinAWorkflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &effects{}
-		end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, outer, rollout)}, tool, approves, runOuter)
+		end, _ := runWorkflow(t, Options{Features: workflowsOf(t, outer, rollout)}, tool, approves, runOuter)
 		if want := []string{"look", "install a", "install b", "undo b", "done: a\nfailed: b"}; !slices.Equal(tool.done, want) || end.Run != 1 || end.State != event.WorkflowCompleted {
 			t.Errorf("done: %q, want %q; ended %+v", tool.done, want, end)
 		}
@@ -274,7 +271,7 @@ func TestWorkflowWithinAWorkflowIsTriedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := workflowsOf(t, strings.Replace(inner, "GATE", tt.gate, 1), strings.NewReplacer("EXTRA", tt.extra, "RETRY", tt.retry).Replace(outer))
 				tool, began := &effects{}, time.Now()
-				end, _ := runWorkflow(t, Options{Workflows: o}, tool, func(event.QuestionAsked) string { return tt.answer }, event.RunWorkflow{Name: "outer"})
+				end, _ := runWorkflow(t, Options{Features: o}, tool, func(event.QuestionAsked) string { return tt.answer }, event.RunWorkflow{Name: "outer"})
 				if took := time.Since(began); !slices.Equal(tool.done, tt.done) || end.State != tt.state || end.Run != 1 || took != tt.took {
 					t.Errorf("done %q in %v, ended %+v", tool.done, took, end)
 				}
@@ -290,7 +287,7 @@ func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
 		journal := &heldJournal{}
-		runWorkflow(t, Options{Workflows: workflowsOf(t, inner, outer), Journal: journal}, &effects{}, approves, event.RunWorkflow{Name: "outer"})
+		runWorkflow(t, Options{Features: workflowsOf(t, inner, outer), Journal: journal}, &effects{}, approves, event.RunWorkflow{Name: "outer"})
 		whole = journal.events
 	})
 	ended := 0 // runs within
@@ -302,7 +299,7 @@ func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 		ended++
 		synctest.Test(t, func(t *testing.T) {
 			tool := &effects{}
-			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, inner, outer), Replay: whole[:cut+1], ModeAsked: true}, tool, approves, event.Continue{})
+			end, _ := runWorkflow(t, Options{Features: workflowsOf(t, inner, outer), Replay: whole[:cut+1], ModeAsked: true}, tool, approves, event.Continue{})
 			if len(tool.done) != 3-ended || end.State != event.WorkflowFailed {
 				t.Errorf("after %d tries: %d more, ended %+v", ended, len(tool.done), end)
 			}
@@ -327,7 +324,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
 		journal := &heldJournal{}
-		runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Journal: journal}, &effects{}, approves, run)
+		runWorkflow(t, Options{Features: workflowsOf(t, rollout, outer), Journal: journal}, &effects{}, approves, run)
 		whole = journal.events
 	})
 	first := slices.IndexFunc(whole, func(e event.Envelope) bool { return event.Type(e.Payload) == "workflow.started" })
@@ -343,7 +340,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 		synctest.Test(t, func(t *testing.T) {
 			before := startedIn(whole[:cut])
 			tool := &effects{}
-			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Replay: whole[:cut], ModeAsked: true}, tool, func(q event.QuestionAsked) string {
+			end, _ := runWorkflow(t, Options{Features: workflowsOf(t, rollout, outer), Replay: whole[:cut], ModeAsked: true}, tool, func(q event.QuestionAsked) string {
 				if strings.Contains(q.Text, "outcome is unknown") {
 					unknown++
 					return "treat it as failed"
@@ -411,7 +408,7 @@ func TestWorkflowSteps(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tool, began := &effects{}, time.Now()
-				end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, "name: w\ndescription: A test.\nversion: 1\nsteps:\n"+tt.steps)}, tool, approves, event.RunWorkflow{Name: "w"})
+				end, _ := runWorkflow(t, Options{Features: workflowsOf(t, "name: w\ndescription: A test.\nversion: 1\nsteps:\n"+tt.steps)}, tool, approves, event.RunWorkflow{Name: "w"})
 				if tt.done != nil && !slices.Equal(tool.done, tt.done) || end.State != tt.state || tool.most != tt.most {
 					t.Errorf("done %q, %d at once, ended %+v", tool.done, tool.most, end)
 				}
@@ -428,7 +425,7 @@ func TestFailedWorkflowGivesNoOutputsOfWhatDidNotRun(t *testing.T) {
 	const source = "name: w\ndescription: A test.\nversion: 1\nsteps:\n  - {id: a, tool: do, params: {do: a}}\n  - {id: b, tool: do, params: {do: b, times: 1}}\n" +
 		"  - {id: c, tool: do, params: {do: c}}\noutputs: {first: \"{{ steps.a.stdout }}\", found: \"{{ steps.b.stdout }}\", later: \"{{ steps.c.stdout }}\", done: \"{{ steps.c.ok }}\"}\n"
 	synctest.Test(t, func(t *testing.T) {
-		end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, source)}, &effects{}, approves, event.RunWorkflow{Name: "w"})
+		end, _ := runWorkflow(t, Options{Features: workflowsOf(t, source)}, &effects{}, approves, event.RunWorkflow{Name: "w"})
 		if want := map[string]string{"first": "a", "done": "none"}; end.State != event.WorkflowFailed || !maps.Equal(end.Outputs, want) {
 			t.Errorf("ended %+v, want the outputs %v", end, want)
 		}
@@ -440,7 +437,7 @@ func TestWorkflowIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &effects{}
 		source := "name: w\ndescription: A test.\nversion: 1\nsteps:\n  - {id: a, tool: do, params: {do: a}}\n  - {id: b, tool: do, params: {do: b, seconds: 60}}\n  - {id: c, tool: do, params: {do: c}}\n"
-		end, all := runWorkflow(t, Options{Workflows: workflowsOf(t, source)}, tool, approves, event.RunWorkflow{Name: "w"}, event.CancelWorkflow{})
+		end, all := runWorkflow(t, Options{Features: workflowsOf(t, source)}, tool, approves, event.RunWorkflow{Name: "w"}, event.CancelWorkflow{})
 		if !slices.Equal(tool.done, []string{"a"}) || end.State != event.WorkflowCancelled {
 			t.Errorf("done %q, ended %+v", tool.done, end)
 		}
@@ -462,7 +459,7 @@ func TestWorkflowIsPausedWithItsSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				journal := &heldJournal{}
-				o := Options{Workflows: workflowsOf(t, rollout), Journal: journal, Mode: waits.mode, Model: &script{}, Session: "s", Policy: policy.Policy{Workspace: "/w"}}
+				o := Options{Features: workflowsOf(t, rollout), Journal: journal, Mode: waits.mode, Model: &script{}, Session: "s", Policy: policy.Policy{Workspace: "/w"}}
 				o.Tools = tools.NewRegistry(&effects{})
 				r := New(o)
 				events := r.Subscribe(t.Context())
@@ -486,7 +483,7 @@ func TestWorkflowIsPausedWithItsSession(t *testing.T) {
 					t.Fatalf("the run is %+v", last)
 				}
 				tool := &effects{}
-				end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout), Replay: journal.events, ModeAsked: true}, tool, approves, event.Continue{})
+				end, _ := runWorkflow(t, Options{Features: workflowsOf(t, rollout), Replay: journal.events, ModeAsked: true}, tool, approves, event.Continue{})
 				if end.State != event.WorkflowCompleted || !slices.Contains(tool.done, "undo b") {
 					t.Errorf("done %q, ended %+v", tool.done, end)
 				}
@@ -499,7 +496,7 @@ func TestWorkflowIsPausedWithItsSession(t *testing.T) {
 func TestWorkflowAsksAboutItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &effects{}
-		end, all := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout), Mode: action.ModeNone}, tool, approves, runRollout)
+		end, all := runWorkflow(t, Options{Features: workflowsOf(t, rollout), Mode: action.ModeNone}, tool, approves, runRollout)
 		if len(tool.done) > 0 || end.State != event.WorkflowFailed {
 			t.Errorf("done %q, ended %+v", tool.done, end)
 		}
@@ -519,17 +516,11 @@ func manySteps(b *testing.B) (Options, event.RunWorkflow) {
 		fmt.Fprintf(&steps, "  - {id: s%d, tool: do, each: \"{{ inputs.on }}\", at_once: 8, params: {do: s%d, item: \"{{ item }}\", says: \"{{ inputs.long }}\"}}\n", i, i)
 	}
 	source := "name: w\ndescription: A test.\nversion: 1\ninputs:\n  on: {type: list}\n  long: {type: string}\nsteps:\n" + steps.String()
-	w, mistakes := format.Parse([]byte(source))
-	if len(mistakes) > 0 {
-		b.Fatal(mistakes[0])
-	}
-	w.Source = source
 	var items []string
 	for i := range 20 {
 		items = append(items, fmt.Sprintf("t%d", i))
 	}
-	find := func(context.Context, string) (*format.Workflow, error) { return &w, nil }
-	return Options{Session: "s", Model: &script{}, Mode: action.ModeAll, Workflows: Workflows{Find: find}},
+	return Options{Session: "s", Model: &script{}, Mode: action.ModeAll, Features: workflowsOf(b, source)},
 		event.RunWorkflow{Name: "w", Inputs: map[string]string{"long": strings.Repeat("x", 2000), "on": strings.Join(items, ",")}}
 }
 

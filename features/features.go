@@ -9,6 +9,7 @@ import (
 	"buddy/features/plan"
 	"buddy/features/review"
 	"buddy/features/skills"
+	"buddy/features/workflow"
 )
 
 // All are the features, in the order in which calls pass their parts.
@@ -19,4 +20,5 @@ var All = []*feature.Feature{
 	plan.Feature,
 	review.Feature,
 	skills.Feature,
+	workflow.Feature,
 }

@@ -323,8 +323,7 @@ func (b *batch) ask(callID string) func(context.Context, tools.Question) (string
 		return nil
 	}
 	return func(ctx context.Context, q tools.Question) (string, error) {
-		b.loop.notify(b.x, b.turn, "elicitation_dialog", "buddy asks a question")
-		got, err := b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, event.QuestionAsked{CallID: callID, From: q.From, Text: q.Text, Choices: q.Choices})
+		got, err := Access{b.loop, b.x, b.turn}.Ask(ctx, "buddy asks a question", event.QuestionAsked{CallID: callID, From: q.From, Text: q.Text, Choices: q.Choices})
 		return got.Text, err
 	}
 }

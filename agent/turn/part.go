@@ -164,6 +164,16 @@ func (a Access) AnswerWith(profile string) (bool, error) {
 	return true, nil
 }
 
+// Ask asks the person something and waits for the answer. Hooks are told what waits. The error is [tools.ErrNobody]
+// when nobody could be asked.
+func (a Access) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
+	if !a.l.p.Approvals.Interactive() {
+		return event.QuestionAnswered{}, tools.ErrNobody
+	}
+	a.l.notify(a.x, a.turn, "elicitation_dialog", what)
+	return a.l.p.Questions.Ask(ctx, a.x.task, a.turn, q)
+}
+
 // Asking is an exchange whose model makes a call.
 type Asking struct {
 	Access
@@ -172,16 +182,6 @@ type Asking struct {
 
 // Main reports whether the call is made in the main conversation.
 func (a Asking) Main() bool { return a.x.talk.Branch() == 0 }
-
-// Ask asks the person something and waits for the answer. Hooks are told what waits. The error is [tools.ErrNobody]
-// when nobody could be asked.
-func (a Asking) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
-	a.l.notify(a.x, a.turn, "elicitation_dialog", what)
-	if !a.l.p.Approvals.Interactive() {
-		return event.QuestionAnswered{}, tools.ErrNobody
-	}
-	return a.l.p.Questions.Ask(ctx, a.x.task, a.turn, q)
-}
 
 // EndWith ends the exchange after this turn, with a text as its answer.
 func (a Asking) EndWith(text string) {

@@ -19,13 +19,10 @@ import (
 // Steps runs calls of an exchange that no answer of a model makes, such as the steps of a workflow.
 // Each is planned, judged, approved, recorded and shown as any other call; only the history that a
 // model is sent has none of it. It is safe for concurrent use; use NewSteps.
-type Steps struct {
-	loop *Loop
-	x    *Exchange
-}
+type Steps struct{ Access }
 
 // NewSteps returns the calls of an exchange, none of which has begun.
-func NewSteps(l *Loop, x *Exchange) *Steps { return &Steps{loop: l, x: x} }
+func NewSteps(l *Loop, x *Exchange) *Steps { return &Steps{Access{l: l, x: x}} }
 
 // StepCall is one of them.
 type StepCall struct {
@@ -87,7 +84,7 @@ func (l *Loop) Denied(c StepCall) error {
 func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	isCheck := strings.HasPrefix(c.ID, checkID)
 	if isCheck {
-		reads := *s.loop
+		reads := *s.l
 		reads.agent.Most = action.ModePlan // for agents; who typed the command has approved it
 		s = NewSteps(&reads, s.x)
 	}
@@ -99,7 +96,7 @@ func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	if res == nil {
 		res = b.admit(ctx, j)
 	}
-	if isCheck && approval.Fences(s.loop.p.Approvals, j.call.Planned, action.ModeAll) {
+	if isCheck && approval.Fences(s.l.p.Approvals, j.call.Planned, action.ModeAll) {
 		j.call.Fenced = true
 	}
 	late := false
@@ -118,7 +115,7 @@ func (s *Steps) barred(j *job) *tools.Result {
 	if !j.typed || j.err != nil {
 		return nil
 	}
-	if why := s.loop.p.Approvals.Denied(j.call.Planned); why != "" {
+	if why := s.l.p.Approvals.Denied(j.call.Planned); why != "" {
 		res := failure("Denied by the policy, nothing ran: " + why)
 		return &res
 	}
@@ -146,24 +143,9 @@ func (s *Steps) Harmless(ctx context.Context, c StepCall) bool {
 	return tools.IsParallel(j.tool, j.call) || act.Kind == action.Internal && !act.Mutation && j.call.Name != tools.Agent
 }
 
-// Knows reports whether a tool of that name is offered.
-func (s *Steps) Knows(tool string) bool {
-	_, err := s.loop.p.Selection.Tools().Lookup(tool)
-	return err == nil
-}
-
-// AskGate asks the person, for an exchange, what a run of a workflow waits for.
-func AskGate(ctx context.Context, l *Loop, x *Exchange, q event.QuestionAsked) (event.QuestionAnswered, error) {
-	if !l.p.Approvals.Interactive() {
-		return event.QuestionAnswered{}, tools.ErrNobody
-	}
-	l.notify(x, 0, "elicitation_dialog", "buddy asks a question")
-	return l.p.Questions.Ask(ctx, x.task, 0, q)
-}
-
 // plan plans a call in a batch of its own.
 func (s *Steps) plan(ctx context.Context, c StepCall) (*batch, *job) {
-	b := s.loop.newBatch(ctx, s.x, 0)
+	b := s.l.newBatch(ctx, s.x, 0)
 	j := b.plan(s.meant(c))
 	if c.OwnPane != "" {
 		j.call.OwnPane = c.OwnPane
@@ -178,7 +160,7 @@ func (s *Steps) plan(ctx context.Context, c StepCall) (*batch, *job) {
 // another one.
 func (s *Steps) meant(c StepCall) model.ToolCall {
 	call := model.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
-	if s.Knows(c.Name) || !s.Knows(throughTool) {
+	if s.Has(c.Name) || !s.Has(throughTool) {
 		return call
 	}
 	args, err := json.Marshal(map[string]any{"name": c.Name, "args": json.RawMessage(c.Arguments)})

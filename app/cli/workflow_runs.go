@@ -10,13 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
-	running "buddy/agent/workflow"
-	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/headless"
 	"buddy/app/show"
 	"buddy/extensions/workflow"
+	running "buddy/features/workflow"
 	"buddy/sessions"
 	"buddy/views/markup"
 )
@@ -128,7 +127,7 @@ func runsOf(store sessions.Store, id string) (*running.Book, error) {
 		return nil, err
 	}
 	defer func() { _ = j.Close() }() // it is only read
-	book := running.NewBook(nil, time.Now)
+	book := new(running.Book)
 	var broken error
 	err = j.Lines(func(l sessions.Line) bool {
 		if l.Type != "" && !strings.HasPrefix(l.Type, "workflow.") {
@@ -162,7 +161,7 @@ func (s *workflowCLI) status() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.print("%s", show.Answer{List: commands.RunList(book.Runs())})
+		return s.print("%s", show.Answer{List: running.RunList(book.Runs())})
 	})
 }
 

@@ -39,6 +39,7 @@ import (
 	"buddy/features/mcp"
 	"buddy/features/memory"
 	"buddy/features/skills"
+	"buddy/features/workflow"
 	"buddy/sessions"
 	"buddy/texts/proxies"
 	"buddy/tools"
@@ -59,20 +60,21 @@ const (
 // Program is everything that runs behind a screen or a line, put together.
 type Program struct {
 	Setup
-	Live     deferredRuntime
-	Options  agent.Options // of the runtime
-	Journal  *journal
-	Dest     *Destination                   // where the session begins
-	Env      target.Environment             // of that
-	Targets  *target.Set                    // that and the others
-	Servers  *mcp.Servers                   // MCP servers
-	Checks   *lsp.Clients                   // of language servers
-	Skills   *skills.Book                   // and custom commands
-	Parts    map[*feature.Feature]turn.Part // of the features in [features.All] that take part in exchanges
-	inside   inside                         // holds what the session starts by itself
-	files    *project.Extensions            // of skills, commands and styles
-	plan     *file.Plan                     // of the session, which all targets share
-	withheld []string                       // names of variables that commands do not get
+	Live      deferredRuntime
+	Options   agent.Options // of the runtime
+	Journal   *journal
+	Dest      *Destination       // where the session begins
+	Env       target.Environment // of that
+	Targets   *target.Set        // that and the others
+	Servers   *mcp.Servers       // MCP servers
+	Checks    *lsp.Clients       // of language servers
+	Skills    *skills.Book       // and custom commands
+	Workflows *workflow.Part
+	Parts     map[*feature.Feature]turn.Part // of the features in [features.All] that take part in exchanges
+	inside    inside                         // holds what the session starts by itself
+	files     *project.Extensions            // of skills, commands and styles
+	plan      *file.Plan                     // of the session, which all targets share
+	withheld  []string                       // names of variables that commands do not get
 
 	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
 
@@ -114,6 +116,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Checks = p.newChecks(deferred)
 	p.files = project.NewExtensions(first.Files, p.Dest.Name == slash.ThisMachine)
 	p.files.Plugins = p.Project().PluginTexts
+	p.Workflows = workflow.Of(p.files, p.Targets, WorkflowTools(), p.Config.Project.Dir, p.Config.UI.SuggestWorkflows && !f.Headless)
 	p.Skills = skills.Of(&p.Config, p.files, skill.Facts{Project: p.Env.Dir, Session: p.ID})
 	parts := append(p.newParts(feature.Session{
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
@@ -135,7 +138,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
 		Limits: c.Agent.Limits, Calls: c.Tools.Calls, Context: c.Context,
-		Agents: p.agents(told.facts, secret), Workflows: workflowsOf(p, f.Headless),
+		Agents: p.agents(told.facts, secret),
 		Places: agent.Places{
 			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),
 		},
@@ -156,8 +159,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 // newParts makes the parts of the features in a session.
 func (p *Program) newParts(s feature.Session) (all []turn.Part) {
 	all = mcp.Parts(p.Servers, p.serversElsewhere)
-	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0], skills.Feature: p.Skills}
-	all = append(all, p.Skills)
+	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0], skills.Feature: p.Skills, workflow.Feature: p.Workflows}
+	all = append(all, p.Skills, p.Workflows) // a run that was cut off goes on before a goal does
 	for _, f := range features.All {
 		if f.Part == nil {
 			continue

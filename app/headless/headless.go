@@ -69,7 +69,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 	ctx, stop := exit.UntilEnded()
 	defer stop()
 	if w, ok := first.(event.RunWorkflow); ok { // a session of one that there is not would become the last one
-		if _, err := p.Options.Workflows.Find(ctx, w.Name); err != nil {
+		if _, err := p.Workflows.Find(ctx, w.Name); err != nil {
 			p.Close(stderr)
 			return exit.Failure(err)
 		}

@@ -38,13 +38,16 @@ func (o Options) workflow(prompt string) (event.Command, error) {
 	if o.goal() || o.Schema != "" {
 		return nil, exit.Usage("--check, --verdict and --output-schema can't be combined with a workflow")
 	}
-	c, err := slash.Workflow(args)
+	row, _ := slash.Find(name)
+	all, err := row.Events(args)
 	if err != nil {
 		return nil, exit.Usage("/workflow: %v", err)
 	}
-	switch c.(type) {
-	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow:
-		return c, nil
+	for _, c := range all {
+		switch c.(type) {
+		case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow:
+			return c, nil
+		}
 	}
 	return nil, onlyRuns(args)
 }

@@ -143,7 +143,7 @@ func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, e
 		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
 	case live.Arguments:
 		reply := live.ArgumentsReply{Words: []live.Argument{}}
-		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
+		for _, c := range slash.Complete(slash.Offers{Workflows: p.Workflows.Offered}, q.Line) {
 			reply.Words = append(reply.Words, live.Argument(c))
 		}
 		return &reply, nil

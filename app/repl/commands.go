@@ -9,7 +9,6 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/commands"
-	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/show"
 	"buddy/app/slash"
@@ -234,7 +233,7 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 			paths, _ := files.Of(r.program.Targets).Request(query)()
 			return input.Merge(query, r.program.Servers.Names(query), paths)
 		},
-		offers: compose.CompletionsOf(r.program),
+		offers: slash.Offers{Workflows: r.program.Workflows.Offered},
 	}
 }
 

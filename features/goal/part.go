@@ -11,6 +11,7 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/event"
 	"buddy/agent/inject"
+	"buddy/agent/record"
 	"buddy/agent/reminder"
 	"buddy/agent/turn"
 	"buddy/tools"
@@ -36,7 +37,7 @@ func (p *Part) Bind(d turn.Driving) { p.Driving, p.keeper.stream = d, d.Stream }
 func (p *Part) Replay(env event.Envelope) { p.keeper.Replay(env.Payload) }
 
 // Past returns what makes the goal that of an earlier moment.
-func (p *Part) Past() (take func(event.Event), goBack func()) {
+func (p *Part) Past() (seen func(event.Event), goBack func()) {
 	then := &keeper{}
 	return then.Replay, func() { p.keeper.Rewind(then) }
 }
@@ -47,8 +48,8 @@ var errTime = errors.New("the time for the goal is over")
 // maxFound limits what a model reads of what a check gave, in bytes.
 const maxFound = 4 << 10
 
-// Take sets or changes the goal. Who continues what has stopped wants its goal as well.
-func (p *Part) Take(c event.Command) bool {
+// Handle sets or changes the goal. Who continues what has stopped wants its goal as well.
+func (p *Part) Handle(c event.Command) bool {
 	switch c := c.(type) {
 	case event.SetGoal:
 		p.Approvals.Prompted()
@@ -60,9 +61,11 @@ func (p *Part) Take(c event.Command) bool {
 			p.Stream.Reject("%v", err)
 		}
 	case event.Continue:
-		if p.Waits() != "" {
-			_ = p.keeper.Resume() // it is paused
+		if p.Waits() == "" {
+			return false
 		}
+		_ = p.keeper.Resume() // it is paused
+		p.Continue()
 	default:
 		return false
 	}
@@ -121,7 +124,7 @@ func (p *Part) resume() error {
 	if err := p.keeper.Resume(); err != nil {
 		return err
 	}
-	p.GoOn()
+	p.Continue()
 	return nil
 }
 
@@ -151,15 +154,17 @@ func (p *Part) Run(ctx context.Context, x *turn.Exchange, again bool) (event.Out
 
 // Ended pauses the goal of a task that ended without an answer, and reports whether it is still worked for.
 func (p *Part) Ended(outcome event.Outcome, err error) (again bool) {
-	switch outcome {
-	case event.Completed:
-	case "":
-		p.keeper.Pause(Ended)
-	default: // a panic, too, or what else had no part in the goal
+	if outcome != event.Completed { // a panic, too, or what else had no part in the goal
 		p.keeper.Pause(p.stopped(outcome, err))
 	}
 	_, again = p.keeper.Active()
 	return again
+}
+
+// Left pauses the goal that an earlier process worked for.
+func (p *Part) Left(*record.Branch) bool {
+	p.keeper.Pause(Ended)
+	return false
 }
 
 // Waits tells a person of a goal that is paused only because its task has stopped.
@@ -174,7 +179,7 @@ func (p *Part) Waits() string {
 func (p *Part) stopped(outcome event.Outcome, err error) string {
 	switch outcome {
 	case event.Cancelled:
-		if p.Context.Err() != nil {
+		if p.Closing() {
 			return Ended
 		}
 		return "you interrupted it"

@@ -1,4 +1,4 @@
-package slash
+package workflow
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 
 func TestWorkflowCommand(t *testing.T) {
 	for _, line := range []string{"", "runs", "status", "show deploy", "open deploy"} { // to look at
-		if got, err := Workflow(line); got != nil || err != nil {
+		if got, err := parse(line); got != nil || err != nil {
 			t.Errorf("/workflow %s: %#v, %v", line, got, err)
 		}
 	}
@@ -28,7 +28,7 @@ func TestWorkflowCommand(t *testing.T) {
 		"deploy web-1":                   nil,
 		"deploy 'on=a":                   nil,
 	} {
-		got, err := Workflow(line)
+		got, err := parse(line)
 		if want == nil && err == nil || want != nil && (err != nil || !reflect.DeepEqual(got, want)) {
 			t.Errorf("/workflow %s: %#v, %v; want %#v", line, got, err, want)
 		}

@@ -1,13 +1,13 @@
 // Package workflow runs workflows: each step is a call of a tool as any other, and how far the run is
-// stands in events, from which a later process goes on.
+// stands in events, from which a later process continues.
 //
 // Its invariant: what a call gave is in the stream before anything that depends on it begins, and the
 // id of a call is in the stream before the call is. So a run that was cut off at any point repeats
 // nothing that is known to have ended, and asks before it repeats what may have been done. One
 // goroutine drives a run; its steps have goroutines of their own.
 //
-//	run, err := book.Start(task, definition, inputs, parts)
-//	outcome, err := run.Do(ctx)
+//	run, err := book.start(definition, inputs, working, event)
+//	outcome, err := run.do(ctx)
 package workflow
 
 import (
@@ -26,23 +26,18 @@ import (
 	"buddy/texts"
 )
 
-// Parts holds what a run works with. All are required.
-type Parts struct {
-	Task   int
-	Steps  *turn.Steps
-	Ask    func(ctx context.Context, q event.QuestionAsked) (event.QuestionAnswered, error)
-	Exists func(ctx context.Context, target, path string) (bool, error) // "" is the session's target
-	Find   func(ctx context.Context, name string) (*workflow.Workflow, error)
-	Single string      // the name of the only target; "" if there are several
-	Ended  func() bool // the session ends: what is cut off is to be resumed
+// working holds what a run works with.
+type working struct {
+	*Part
+	steps *turn.Steps
 }
 
-// Run is one run of a workflow, while it goes on. Use [Book.Start] or [Book.Resume].
-type Run struct {
+// run is one run of a workflow, while it is active. Use start or resume.
+type run struct {
 	book   *Book
 	def    *workflow.Workflow
 	inputs workflow.Values
-	p      Parts
+	p      working
 	rec    *Record // its book's lock guards it
 
 	refused atomic.Bool // a person, the policy or a hook has denied what it needs
@@ -53,13 +48,8 @@ type Run struct {
 	panes   map[string]int
 }
 
-// Start begins a run. given are the inputs as text. Nothing has begun after an error.
-func (b *Book) Start(def *workflow.Workflow, given map[string]string, p Parts) (*Run, error) {
-	return b.start(def, given, p, event.WorkflowStarted{})
-}
-
-// start is Start for a run that e says what began it.
-func (b *Book) start(def *workflow.Workflow, given map[string]string, p Parts, e event.WorkflowStarted) (*Run, error) {
+// start begins a run, of which e says what began it. given are the inputs as text. Nothing has begun after an error.
+func (b *Book) start(def *workflow.Workflow, given map[string]string, p working, e event.WorkflowStarted) (*run, error) {
 	inputs, err := def.Values(given)
 	if err != nil {
 		return nil, fmt.Errorf("workflow %s: %w", def.Name, err)
@@ -68,15 +58,15 @@ func (b *Book) start(def *workflow.Workflow, given map[string]string, p Parts, e
 	for _, s := range def.Steps {
 		e.Steps = append(e.Steps, event.WorkflowStepDef{ID: s.ID, Tool: s.Tool, Why: s.Why})
 	}
-	rec, err := b.begin(p.Task, e)
+	rec, err := b.begin(p.steps.Task(), e)
 	if err != nil {
 		return nil, fmt.Errorf("workflow %s: nothing ran, because the session can't be saved: %w", def.Name, err)
 	}
-	return &Run{book: b, def: def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}, nil
+	return &run{book: b, def: def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}, nil
 }
 
-// Resume takes up a run that is paused.
-func (b *Book) Resume(number int, p Parts) (*Run, error) {
+// resume continues a run that is paused.
+func (b *Book) resume(number int, p working) (*run, error) {
 	b.mu.Lock()
 	rec := b.find(number)
 	b.mu.Unlock()
@@ -94,16 +84,16 @@ func (b *Book) Resume(number int, p Parts) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %d: %w", number, err)
 	}
-	r := &Run{book: b, def: &def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}
+	r := &run{book: b, def: &def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}
 	r.takeUp()
 	return r, r.tell(event.WorkflowChanged{Run: number, State: event.WorkflowRunning})
 }
 
 // takeUp notes how far the steps were.
-func (r *Run) takeUp() {
+func (r *run) takeUp() {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
-	r.rec.Task = r.p.Task
+	r.rec.Task = r.p.steps.Task()
 	for _, s := range r.def.Steps {
 		rec := r.rec.steps[s.ID]
 		rec.begun = false
@@ -117,14 +107,8 @@ func (r *Run) takeUp() {
 	}
 }
 
-// Number returns the number of the run in its session.
-func (r *Run) Number() int { return r.rec.Run }
-
-// Name returns the name of the workflow.
-func (r *Run) Name() string { return r.rec.Name }
-
-// Do works up to the end of the run, or to that of ctx.
-func (r *Run) Do(ctx context.Context) (event.Outcome, error) {
+// do works up to the end of the run, or to that of ctx.
+func (r *run) do(ctx context.Context) (event.Outcome, error) {
 	ends := make(chan string)
 	for running := 0; ; running-- {
 		for _, s := range r.ready(ctx) {
@@ -142,7 +126,7 @@ func (r *Run) Do(ctx context.Context) (event.Outcome, error) {
 }
 
 // ready returns the steps that may begin now, and takes them for begun.
-func (r *Run) ready(ctx context.Context) []*workflow.Step {
+func (r *run) ready(ctx context.Context) []*workflow.Step {
 	r.mu.Lock()
 	stopped := r.stopped != nil
 	r.mu.Unlock()
@@ -165,15 +149,15 @@ func (r *Run) ready(ctx context.Context) []*workflow.Step {
 
 // over reports whether nothing of the run may begin or count as ended any more: it was cancelled, or the
 // session ends, which denies what waits for a person.
-func (r *Run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Ended() }
+func (r *run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Closing() }
 
 // end says how the run ended.
-func (r *Run) end(ctx context.Context) (event.Outcome, error) {
+func (r *run) end(ctx context.Context) (event.Outcome, error) {
 	r.mu.Lock()
 	stopped, failed := r.stopped, r.failed
 	r.mu.Unlock()
 	switch {
-	case r.p.Ended():
+	case r.p.Closing():
 		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowPaused, Why: "the session ended"})
 		return event.Cancelled, nil
 	case r.over(ctx):
@@ -196,7 +180,7 @@ func (r *Run) end(ctx context.Context) (event.Outcome, error) {
 const maxOutput = 16 << 10
 
 // outputs returns what the workflow gives.
-func (r *Run) outputs() map[string]string {
+func (r *run) outputs() map[string]string {
 	if len(r.def.Outputs) == 0 {
 		return nil
 	}
@@ -209,10 +193,10 @@ func (r *Run) outputs() map[string]string {
 }
 
 // tell publishes an event of the run.
-func (r *Run) tell(e event.Event) error { return r.book.tell(r.p.Task, e) }
+func (r *run) tell(e event.Event) error { return r.book.tell(r.p.steps.Task(), e) }
 
 // stop lets no further step begin. The first reason counts.
-func (r *Run) stop(err error) {
+func (r *run) stop(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped == nil {
@@ -221,7 +205,7 @@ func (r *Run) stop(err error) {
 }
 
 // scope returns what is known now, for a step and an item of it.
-func (r *Run) scope(item string) workflow.Scope {
+func (r *run) scope(item string) workflow.Scope {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	sc := workflow.Scope{Inputs: r.inputs, Steps: make(map[string]workflow.Result, len(r.rec.steps)), Item: item}
@@ -234,7 +218,7 @@ func (r *Run) scope(item string) workflow.Scope {
 }
 
 // step does a step.
-func (r *Run) step(ctx context.Context, s *workflow.Step) {
+func (r *run) step(ctx context.Context, s *workflow.Step) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.endStep(s, event.WorkflowFailed, fmt.Sprintf("internal error: %v", p))
@@ -272,7 +256,7 @@ func (r *Run) step(ctx context.Context, s *workflow.Step) {
 }
 
 // wanted returns the items of a step, unless it ends before it begins: that is what the pass says then.
-func (r *Run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
+func (r *run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	sc := r.scope("")
 	ok, err := s.Condition.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
 	switch {
@@ -294,7 +278,7 @@ func (r *Run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 }
 
 // itemsOf returns the items of a step that began in an earlier process, and whether it did.
-func (r *Run) itemsOf(s *workflow.Step) (items []string, began bool) {
+func (r *run) itemsOf(s *workflow.Step) (items []string, began bool) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	rec := r.rec.steps[s.ID]
@@ -305,7 +289,7 @@ func (r *Run) itemsOf(s *workflow.Step) (items []string, began bool) {
 }
 
 // units does a step for each of its items: so many at once, until too many have failed.
-func (r *Run) units(ctx context.Context, s *workflow.Step, items []string) {
+func (r *run) units(ctx context.Context, s *workflow.Step, items []string) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, max(s.AtOnce, 1))
 	for i, item := range items {
@@ -322,7 +306,7 @@ func (r *Run) units(ctx context.Context, s *workflow.Step, items []string) {
 }
 
 // enough reports whether so many items of a step have failed that no further one begins.
-func (r *Run) enough(s *workflow.Step) bool {
+func (r *run) enough(s *workflow.Step) bool {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	_, failed, _ := r.rec.steps[s.ID].counts()
@@ -330,9 +314,9 @@ func (r *Run) enough(s *workflow.Step) bool {
 }
 
 // conclude ends a step whose calls have ended.
-func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
+func (r *run) conclude(ctx context.Context, s *workflow.Step) {
 	if r.over(ctx) {
-		if !r.p.Ended() {
+		if !r.p.Closing() {
 			_ = r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowCancelled})
 		}
 		return
@@ -360,7 +344,7 @@ func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
 }
 
 // endStep ends a step, and with it the run, if that can't go on without it.
-func (r *Run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
+func (r *run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
 	why = texts.Clip(texts.OneLine(why), maxWhy)
 	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: state, Why: why}); err != nil {
 		r.stop(err)
@@ -384,8 +368,8 @@ func (r *Run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
 // maxWhy limits the reason of a state, in characters.
 const maxWhy = 300
 
-// Summary says how the run ended, with its outputs, for a model.
-func (r *Run) Summary() string {
+// summary says how the run ended, with its outputs, for a model.
+func (r *run) summary() string {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	lines := []string{"It is " + status(r.rec.State, r.rec.Why) + ". Its steps:"}

@@ -15,7 +15,7 @@ import (
 )
 
 // unit does one call of a step, with its repetitions.
-func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
+func (r *run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	at := r.at(s, n)
 	if at.state.Ended() {
 		return
@@ -43,7 +43,7 @@ func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 }
 
 // attempts calls the tool until it succeeds or may not be called again.
-func (r *Run) attempts(ctx context.Context, s *workflow.Step, n int, item string, before int) {
+func (r *run) attempts(ctx context.Context, s *workflow.Step, n int, item string, before int) {
 	for attempt := before + 1; !r.over(ctx); attempt++ {
 		call, err := r.call(s, item)
 		if err != nil {
@@ -62,7 +62,7 @@ func (r *Run) attempts(ctx context.Context, s *workflow.Step, n int, item string
 	}
 }
 
-// pause waits and reports whether ctx goes on.
+// pause waits and reports whether ctx is still open.
 func pause(ctx context.Context, d time.Duration) bool {
 	wait := time.NewTimer(d)
 	defer wait.Stop()
@@ -74,7 +74,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // run runs a call. Commands that run side by side on one target get panes of their own.
-func (r *Run) run(ctx context.Context, call stepCall) turn.StepEnd {
+func (r *run) run(ctx context.Context, call stepCall) turn.StepEnd {
 	r.mu.Lock()
 	r.panes[call.target]++
 	beside := r.panes[call.target] > 1
@@ -87,14 +87,14 @@ func (r *Run) run(ctx context.Context, call stepCall) turn.StepEnd {
 	if beside {
 		call.OwnPane = r.rec.Name + " " + call.step
 	}
-	return r.p.Steps.Run(ctx, call.StepCall)
+	return r.p.steps.Run(ctx, call.StepCall)
 }
 
 // took takes up what a call gave and reports whether that is the end: no further attempt follows.
-func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
+func (r *run) took(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
 	r.book.took(end.ToolResult)
 	if r.over(ctx) {
-		if !r.p.Ended() {
+		if !r.p.Closing() {
 			r.endUnit(s, n, event.WorkflowCancelled, "")
 		}
 		return true
@@ -117,7 +117,7 @@ func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end tu
 }
 
 // at returns how far a call is.
-func (r *Run) at(s *workflow.Step, n int) unit {
+func (r *run) at(s *workflow.Step, n int) unit {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	if u := r.rec.steps[s.ID].units[n]; u != nil {
@@ -127,7 +127,7 @@ func (r *Run) at(s *workflow.Step, n int) unit {
 }
 
 // endUnit ends a call of a step, with its repetitions.
-func (r *Run) endUnit(s *workflow.Step, n int, state event.WorkflowState, why string) {
+func (r *run) endUnit(s *workflow.Step, n int, state event.WorkflowState, why string) {
 	e := event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: state, Why: texts.Clip(texts.OneLine(why), maxWhy)}
 	if err := r.tell(e); err != nil {
 		r.stop(err)
@@ -141,7 +141,7 @@ type stepCall struct {
 }
 
 // call returns the call of a step for an item.
-func (r *Run) call(s *workflow.Step, item string) (stepCall, error) {
+func (r *run) call(s *workflow.Step, item string) (stepCall, error) {
 	sc := r.scope(item)
 	arguments, err := s.Arguments(sc)
 	if err != nil {
@@ -169,7 +169,7 @@ const (
 )
 
 // settle ends a call that an earlier process began, if it is known how it ended, or a person says.
-func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
+func (r *run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
 	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // it never ran
 		return false
 	}
@@ -181,7 +181,7 @@ func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, 
 			return true
 		}
 		call.ID = at.call
-		end = r.p.Steps.Recover(ctx, call.StepCall, at.began.Dir)
+		end = r.p.steps.Recover(ctx, call.StepCall, at.began.Dir)
 		if end.Unknown && !r.over(ctx) {
 			return r.decide(ctx, s, n, item, call)
 		}
@@ -207,12 +207,12 @@ func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, 
 
 // decide lets a person say what becomes of a call of which nobody knows how it ended, unless it is
 // harmless to repeat it.
-func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, call stepCall) (done bool) {
-	if r.p.Steps.Harmless(ctx, call.StepCall) {
+func (r *run) decide(ctx context.Context, s *workflow.Step, n int, item string, call stepCall) (done bool) {
+	if r.p.steps.Harmless(ctx, call.StepCall) {
 		return false
 	}
 	text := fmt.Sprintf("Step %s%s of the workflow %s was running when buddy ended, and its outcome is unknown.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
-	a, err := r.p.Ask(ctx, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
+	a, err := r.p.steps.Ask(ctx, question, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
 	switch {
 	case r.over(ctx):
 		return true
@@ -229,7 +229,7 @@ func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 }
 
 // from names the workflow as the one that asks.
-func (r *Run) from() string { return "workflow " + r.rec.Name }
+func (r *run) from() string { return "workflow " + r.rec.Name }
 
 // forItem names an item, if there is one.
 func forItem(item string) string {

@@ -1,4 +1,4 @@
-package slash
+package workflow
 
 import (
 	"errors"
@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/extensions/workflow"
 )
 
-// Workflow takes the name of a workflow with its inputs, or a verb about runs; nil is something to look at.
-func Workflow(args string) (event.Command, error) {
+// parse takes the name of a workflow with its inputs, or a verb about runs; nil is something to look at.
+func parse(args string) (event.Command, error) {
 	words, err := workflow.Words(args)
 	if err != nil {
 		return nil, err
@@ -57,27 +58,27 @@ func runNumber(words []string) (int, error) {
 	return n, nil
 }
 
-// workflowVerbs lists what may follow /workflow besides the name of a workflow.
-var workflowVerbs = []Choice{
-	{"runs", "list this session's runs"},
-	{"resume", "continue an interrupted run"},
-	{"cancel", "cancel a run"},
-	{"show", "show a workflow's inputs, steps and gates"},
-	{"save", "turn the last exchange into a workflow"},
-	{"run", "run a workflow whose name is one of these words"},
+// verbs lists what may follow /workflow besides the name of a workflow.
+var verbs = []slash.Choice{
+	{Word: "runs", Help: "list this session's runs"},
+	{Word: "resume", Help: "continue an interrupted run"},
+	{Word: "cancel", Help: "cancel a run"},
+	{Word: "show", Help: "show a workflow's inputs, steps and gates"},
+	{Word: "save", Help: "turn the last exchange into a workflow"},
+	{Word: "run", Help: "run a workflow whose name is one of these words"},
 }
 
-// WorkflowWords returns what may follow /workflow and some words: names of workflows and verbs, then the
+// complete returns what may follow /workflow and some words: names of workflows and verbs, then the
 // inputs that have no value yet.
-func WorkflowWords(from Offers, said []string) (words []Choice) {
-	verbs := workflowVerbs
+func complete(from slash.Offers, said []string) (words []slash.Choice) {
+	verbs := verbs
 	if len(said) > 0 && strings.EqualFold(said[0], "run") {
 		said, verbs = said[1:], nil
-	} else if len(said) > 0 && slices.ContainsFunc(verbs, func(c Choice) bool { return c.Word == strings.ToLower(said[0]) }) {
+	} else if len(said) > 0 && slices.ContainsFunc(verbs, func(c slash.Choice) bool { return c.Word == strings.ToLower(said[0]) }) {
 		return nil
 	}
 	for _, w := range workflow.Complete(from.Workflows(), said) {
-		words = append(words, Choice(w))
+		words = append(words, slash.Choice(w))
 	}
 	if len(said) == 0 {
 		words = append(words, verbs...)

@@ -21,6 +21,9 @@ type pass struct {
 	why   string
 }
 
+// question tells hooks that the person is asked.
+const question = "buddy asks a question"
+
 // denied begins the reason of a step that a gate held up.
 const denied = "denied at its gate"
 
@@ -28,7 +31,7 @@ var errGateTimeout = errors.New("nobody answered in time")
 
 // gate asks the person whether a step may begin, for an item if n is above 0. Nobody's answer, one
 // that comes too late and one that is not understood deny, unless the gate says otherwise.
-func (r *Run) gate(ctx context.Context, s *workflow.Step, n int, item string) pass {
+func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pass {
 	g := s.Gate
 	sc := r.scope(item)
 	if g.Type == workflow.Conditional {
@@ -51,7 +54,7 @@ func (r *Run) gate(ctx context.Context, s *workflow.Step, n int, item string) pa
 		asking = limited
 		text += fmt.Sprintf("\n(without an answer in %s: %s)", duration(g.Timeout), map[bool]string{true: "passed", false: "denied"}[g.Default])
 	}
-	a, err := r.p.Ask(asking, event.QuestionAsked{From: r.from(), Gate: s.ID, Text: text, Choices: event.GateChoices})
+	a, err := r.p.steps.Ask(asking, question, event.QuestionAsked{From: r.from(), Gate: s.ID, Text: text, Choices: event.GateChoices})
 	switch {
 	case r.over(ctx):
 		return pass{}

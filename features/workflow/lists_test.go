@@ -1,4 +1,4 @@
-package commands
+package workflow
 
 import (
 	"slices"
@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	running "buddy/agent/workflow"
-	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/extensions"
 	"buddy/extensions/workflow"
+	"buddy/tools/toolset"
 )
 
 const deploy = `name: deploy
@@ -28,19 +27,19 @@ steps:
 // TestWorkflowLists: what can be run with what it needs, what was left out and why, and first the runs that are paused; not
 // those that are over. The inputs of a run are typed.
 func TestWorkflowLists(t *testing.T) {
-	w, mistakes := workflow.Read(extensions.Item{Kind: extensions.Workflow, Name: "deploy", Origin: extensions.Project, File: "/w/.buddy/workflows/deploy.yaml", Source: deploy}, compose.WorkflowTools())
+	w, mistakes := workflow.Read(extensions.Item{Kind: extensions.Workflow, Name: "deploy", Origin: extensions.Project, File: "/w/.buddy/workflows/deploy.yaml", Source: deploy}, toolset.Arguments())
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}
 	began := time.Date(2026, 11, 30, 9, 0, 0, 0, time.Local)
-	runs := []running.Summary{
+	runs := []Summary{
 		{Run: 1, Name: "deploy", Began: began, State: event.WorkflowPaused, Why: "buddy ended while it ran", Steps: []string{"✔ look", "‖ roll 1/3: paused"}},
 		{Run: 2, Name: "deploy", Began: began, State: event.WorkflowCompleted},
 		{Run: 3, Name: "other", Began: began, State: event.WorkflowPaused, Parent: 1},
 		{Run: 4, Name: "look", Began: began, State: event.WorkflowRunning},
 	}
 	left := []extensions.Problem{{Kind: extensions.Workflow, File: "/w/x.yaml", Line: 1, Reason: "name: is missing"}}
-	list := workflowList(here(), compose.Workflows{All: []workflow.Workflow{w}, Problems: left}, runs)
+	list := listOf(Set{All: []workflow.Workflow{w}, Problems: left}, runs, false)
 	want := `Workflows:
 * 1  deploy           run 1    paused (buddy ended while it ran)
        ✔ look
@@ -53,7 +52,7 @@ func TestWorkflowLists(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	run := list.Rows[1].Deeds[0]
-	if list.Rows[0].ID != "resume 1" || textOf(run.Run) != "workflow run deploy" || !run.Typed || run.Edit != "version=" || list.Rows[1].Line != "/workflow deploy version=… [service=app]" {
+	if list.Rows[0].ID != "resume 1" || strings.Join(run.Run, " ") != "workflow run deploy" || !run.Typed || run.Edit != "version=" || list.Rows[1].Line != "/workflow deploy version=… [service=app]" {
 		t.Errorf("%+v", list.Rows)
 	}
 	want = `Workflow runs:
@@ -70,7 +69,7 @@ func TestWorkflowLists(t *testing.T) {
 	var deeds []string
 	for _, r := range all.Rows {
 		for _, d := range r.Deeds {
-			deeds = append(deeds, textOf(d.Run))
+			deeds = append(deeds, strings.Join(d.Run, " "))
 		}
 	}
 	if want := []string{"workflow cancel 4", "workflow resume 1", "workflow cancel 1"}; !slices.Equal(deeds, want) {

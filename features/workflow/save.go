@@ -1,24 +1,21 @@
-package agent
+package workflow
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/turn"
-	format "buddy/extensions/workflow"
+	"buddy/extensions"
+	"buddy/extensions/workflow"
 	"buddy/tools"
 )
-
-// WorkflowFile names a file to which a workflow may be written.
-type WorkflowFile struct {
-	Path  string
-	Write func(text string) error // fails if there is such a file
-}
 
 // What is asked before a draft is written, before the paths.
 const (
@@ -27,33 +24,29 @@ const (
 )
 
 // save makes a workflow of the calls of the last exchange, and writes it if the person agrees.
-func (w *workflowRuns) save(name string) {
-	s := w.tasks
-	if w.o.Draft == nil {
-		s.stream.Reject("%v", errNoWorkflows)
+func (p *Part) save(name string) {
+	if p.All == nil {
+		p.Stream.Reject("%v", errNone)
 		return
 	}
-	s.mu.Lock()
-	messages := s.main.talk.Messages()
-	s.mu.Unlock()
-	description, made := lastCalls(messages)
-	var calls []format.DraftCall
-	for _, c := range made { // which a model may have written as it is used to
-		if _, meant, err := s.selection.Tools().Resolve(tools.Call{Name: c.Name, Arguments: c.Arguments}); err == nil {
-			calls = append(calls, format.DraftCall{Tool: meant.Name, Arguments: meant.Arguments})
+	p.Start("/workflow save "+name, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+		description, made := lastCalls(x.Talk().Messages())
+		var calls []workflow.DraftCall
+		for _, c := range made { // which a model may have written as it is used to
+			if _, meant, err := p.session.Selection.Tools().Resolve(tools.Call{Name: c.Name, Arguments: c.Arguments}); err == nil {
+				calls = append(calls, workflow.DraftCall{Tool: meant.Name, Arguments: meant.Arguments})
+			}
 		}
-	}
-	w.exchange("/workflow save "+name, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
-		text, files, err := w.o.Draft(name, description, calls)
+		text, err := workflow.Draft(name, description, calls, p.Tools)
 		if err != nil {
 			return event.Failed, fmt.Errorf("workflow %s was not saved: %w", name, err)
 		}
 		q := event.QuestionAsked{From: "workflow save", Gate: "save", Text: strings.TrimRight(text, "\n")}
-		for _, f := range files {
-			q.Choices = append(q.Choices, writeTo+f.Path)
+		for _, dir := range p.Dirs {
+			q.Choices = append(q.Choices, writeTo+filepath.Join(dir, string(extensions.Workflow), name+".yaml"))
 		}
 		q.Choices = append(q.Choices, writeNone)
-		a, err := turn.AskGate(ctx, s.loop, x, q)
+		a, err := turn.NewSteps(p.Loop, x).Ask(ctx, question, q)
 		switch {
 		case ctx.Err() != nil:
 			return event.Cancelled, nil
@@ -62,16 +55,15 @@ func (w *workflowRuns) save(name string) {
 		case err != nil:
 			return event.Failed, err
 		}
-		for _, f := range files {
-			if a.Text == writeTo+f.Path {
-				if err := f.Write(text); err != nil {
-					return event.Failed, fmt.Errorf("workflow %s was not saved: %w", name, err)
-				}
-				s.stream.Publish(0, 0, event.Notice{Text: f.Path + " is written; /workflow " + name + " runs it", Code: "workflow"})
-				return event.Completed, nil
-			}
+		path, wanted := strings.CutPrefix(a.Text, writeTo)
+		if !wanted || !slices.Contains(q.Choices, a.Text) {
+			p.note("workflow " + name + " was not written")
+			return event.Completed, nil
 		}
-		s.stream.Publish(0, 0, event.Notice{Text: "workflow " + name + " was not written", Code: "workflow"})
+		if err := writeNew(path, text); err != nil {
+			return event.Failed, fmt.Errorf("workflow %s was not saved: %w", name, err)
+		}
+		p.note(path + " is written; /workflow " + name + " runs it")
 		return event.Completed, nil
 	})
 }

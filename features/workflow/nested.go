@@ -20,8 +20,8 @@ const maxNested = 3
 var errStepTimeout = errors.New("the step reached its time limit")
 
 // nested does a step that is a run of another workflow until one succeeds or none may begin any more. Its
-// calls, gates and states are those of that run; one that was cut off goes on where it was.
-func (r *Run) nested(ctx context.Context, s *workflow.Step, n int, item string) {
+// calls, gates and states are those of that run; one that was cut off continues where it was.
+func (r *run) nested(ctx context.Context, s *workflow.Step, n int, item string) {
 	for first := true; !r.over(ctx); first = false {
 		open, tries := r.children(s, n)
 		got := r.at(s, n).got
@@ -49,7 +49,7 @@ func (r *Run) nested(ctx context.Context, s *workflow.Step, n int, item string) 
 
 // try works on the run of a step up to its end, for at most the time of the step: on the one that is open, or
 // on a new one. The error says why there is none.
-func (r *Run) try(ctx context.Context, s *workflow.Step, n int, item string, open int) error {
+func (r *run) try(ctx context.Context, s *workflow.Step, n int, item string, open int) error {
 	child, err := r.child(ctx, s, n, item, open)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *Run) try(ctx context.Context, s *workflow.Step, n int, item string, ope
 		limited, cancel = context.WithTimeoutCause(ctx, s.Timeout, errStepTimeout)
 	}
 	defer cancel()
-	_, _ = child.Do(limited) // what came of it is in its record
+	_, _ = child.do(limited) // what came of it is in its record
 	late := errors.Is(context.Cause(limited), errStepTimeout)
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -77,8 +77,8 @@ func (r *Run) try(ctx context.Context, s *workflow.Step, n int, item string, ope
 	return nil
 }
 
-// children returns the run of a step that goes on, 0 for none, and how many have ended.
-func (r *Run) children(s *workflow.Step, n int) (open, ended int) {
+// children returns the open run of a step, 0 for none, and how many have ended.
+func (r *run) children(s *workflow.Step, n int) (open, ended int) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	for _, rec := range r.book.runs {
@@ -93,10 +93,10 @@ func (r *Run) children(s *workflow.Step, n int) (open, ended int) {
 	return open, ended
 }
 
-// child begins the run of a step, or takes the one up that is open.
-func (r *Run) child(ctx context.Context, s *workflow.Step, n int, item string, open int) (*Run, error) {
+// child begins the run of a step, or continues the one that is open.
+func (r *run) child(ctx context.Context, s *workflow.Step, n int, item string, open int) (*run, error) {
 	if open != 0 {
-		return r.book.Resume(open, r.p)
+		return r.book.resume(open, r.p)
 	}
 	r.book.mu.Lock()
 	above := 0
@@ -117,9 +117,6 @@ func (r *Run) child(ctx context.Context, s *workflow.Step, n int, item string, o
 	}
 	if err := json.Unmarshal(arguments, &args); err != nil {
 		return nil, err
-	}
-	if r.p.Find == nil {
-		return nil, errors.New("there are no other workflows here")
 	}
 	def, err := r.p.Find(ctx, args.Name)
 	if err != nil {

@@ -1,4 +1,4 @@
-package commands
+package workflow
 
 import (
 	"context"
@@ -7,51 +7,50 @@ import (
 	"strconv"
 	"strings"
 
-	"buddy/agent"
 	"buddy/agent/event"
-	running "buddy/agent/workflow"
-	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/extensions/workflow"
 	"buddy/features/feature"
 )
 
-func init() {
-	add(slash.Command{
+// Feature has the command about workflows. Who composes a session makes their part, see [Of].
+var Feature = &feature.Feature{Commands: []feature.Command{{
+	Command: slash.Command{
 		Name: "workflow", Means: []string{"recipe"}, Args: "[NAME [INPUT=VALUE]...|show NAME|open NAME|runs|resume [RUN]|cancel [RUN]|save NAME]", Brief: "run a workflow",
 		Help:   "run a workflow (a file of steps and gates); list, continue or cancel this session's runs; turn the last exchange into a workflow; without arguments, list the workflows",
-		Events: slash.One(slash.Workflow), Complete: slash.WorkflowWords,
-	}, onWorkflows)
-}
+		Events: slash.One(parse), Complete: complete,
+	},
+	Run: lists,
+}}}
 
-// onWorkflows lists the workflows, or the runs of this session.
-func onWorkflows(ctx context.Context, s *Session, args []string) (show.Answer, error) {
-	if len(args) == 0 || args[0] != "runs" && args[0] != "status" {
-		if len(args) > 0 && args[0] == "show" {
-			args = args[1:]
-		}
-		return overFiles(listWorkflows)(ctx, s, args)
+// lists lists the workflows, or the runs of this session.
+func lists(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
+	if err := a.Settle(ctx); err != nil {
+		return show.Answer{}, err
 	}
-	runs, err := ask(ctx, s, agent.WorkflowRuns)
-	return show.Answer{List: RunList(runs)}, err
-}
-
-// listWorkflows lists the workflows, first the runs that are paused.
-func listWorkflows(ctx context.Context, s *Session) (*feature.FileList, error) {
-	found, err := compose.WorkflowsOf(ctx, s.Program)
+	p := a.Part.(*Part)
+	if len(args) > 0 && (args[0] == "runs" || args[0] == "status") {
+		return show.Answer{List: RunList(p.book.Runs())}, nil
+	}
+	if len(args) > 0 && args[0] == "show" {
+		args = args[1:]
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	found, err := p.All(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("workflows: %w", err)
+		return show.Answer{}, fmt.Errorf("workflows: %w", err)
 	}
-	runs, err := ask(ctx, s, agent.WorkflowRuns)
-	return workflowList(s, found, runs), err
+	return listOf(found, p.book.Runs(), p.Away).Answer(args)
 }
 
-func workflowList(s *Session, found compose.Workflows, runs []running.Summary) *feature.FileList {
-	list := s.files("workflow", show.List{
+// listOf lists workflows, first the runs that are paused. away means that their files are not on this machine.
+func listOf(found Set, runs []Summary, away bool) *feature.FileList {
+	list := &feature.FileList{Command: "workflow", Away: away, List: show.List{
 		Title: "Workflows", Columns: []string{"name", "needs", "from", "description"}, Empty: "No workflows found.",
 		Usage: "/workflow NAME INPUT=VALUE... runs a workflow. /workflow show NAME shows its details. /workflow runs lists this session's runs.",
-	})
+	}}
 	for _, r := range slices.Backward(runs) {
 		if row := runRow(r); r.Parent == 0 && r.State == event.WorkflowPaused {
 			row.Mark, row.Cells = true, []string{r.Name, "", "run " + row.ID, r.Status()}
@@ -84,7 +83,7 @@ func workflowRow(w *workflow.Workflow) show.Row {
 }
 
 // RunList lists runs of workflows, the newest first.
-func RunList(runs []running.Summary) *show.List {
+func RunList(runs []Summary) *show.List {
 	list := show.List{Title: "Workflow runs", Columns: []string{"workflow", "run", "state", "started"}, Empty: "No workflow has run in this session.", Changes: true, Numbered: true}
 	for _, r := range slices.Backward(runs) {
 		list.Rows = append(list.Rows, runRow(r))
@@ -93,7 +92,7 @@ func RunList(runs []running.Summary) *show.List {
 }
 
 // runRow is a run in the list. How far its steps are is in plain text, too, until it has ended.
-func runRow(r running.Summary) show.Row {
+func runRow(r Summary) show.Row {
 	id := strconv.Itoa(r.Run)
 	row := show.Row{
 		ID: id, Cells: []string{r.Name, id, r.Status(), r.Began.Format("2006-01-02 15:04")}, Title: r.Name + ", run " + id, More: r.Steps, Whole: !r.State.Ended(),

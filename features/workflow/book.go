@@ -10,17 +10,14 @@ import (
 	"buddy/agent/stream"
 )
 
-// Book holds the runs of a session. It is safe for concurrent use; use NewBook.
+// Book holds the runs of a session. The zero value has none, and can only replay. It is safe for concurrent use.
 type Book struct {
-	stream *stream.Stream
+	stream *stream.Stream // gets its events
 	now    func() time.Time
 
 	mu   sync.Mutex // guards all below, also the records
 	runs []*Record  // by number
 }
-
-// NewBook returns a book without runs, whose events go into a stream.
-func NewBook(s *stream.Stream, now func() time.Time) *Book { return &Book{stream: s, now: now} }
 
 // Replay feeds a stored event of an earlier process.
 func (b *Book) Replay(env event.Envelope) {
@@ -119,68 +116,45 @@ func (b *Book) begin(task int, e event.WorkflowStarted) (*Record, error) {
 	return b.runs[len(b.runs)-1], b.stream.Record(task, 0, e)
 }
 
-// Owns reports whether a call is one of a run that has not ended.
-func (b *Book) Owns(call string) bool {
+// owns reports whether a call is one of a run that has not ended.
+func (b *Book) owns(call string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range b.runs {
-		if r.calls[call] != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.runs, func(r *Record) bool { return r.calls[call] != nil })
 }
 
-// Left returns the newest run that an earlier process was at when it ended, or 0.
-func (b *Book) Left() int { return b.newest(event.WorkflowRunning, event.WorkflowWaiting) }
+// active returns the newest run that is not paused, or 0.
+func (b *Book) active() int { return b.newest((*Record).active) }
 
-// Paused returns the newest run that is paused, or 0.
-func (b *Book) Paused() int { return b.newest(event.WorkflowPaused) }
+// paused returns the newest run that is paused, or 0.
+func (b *Book) paused() int {
+	return b.newest(func(r *Record) bool { return r.State == event.WorkflowPaused })
+}
 
-func (b *Book) newest(states ...event.WorkflowState) int {
+func (b *Book) newest(is func(*Record) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range slices.Backward(b.runs) {
-		if r.Parent == 0 && slices.Contains(states, r.State) {
+		if r.Parent == 0 && is(r) {
 			return r.Run
 		}
 	}
 	return 0
 }
 
-// Pause notes that nothing of a run goes on for now.
-func (b *Book) Pause(task, run int, why string) {
-	_ = b.tell(task, event.WorkflowChanged{Run: run, State: event.WorkflowPaused, Why: why})
-}
-
-// Cancel ends a run that is paused, and reports whether it was; 0 is the newest such. The name is
-// that of its workflow.
-func (b *Book) Cancel(run int) (name string, ok bool) {
-	if run == 0 {
-		run = b.Paused()
-	}
-	b.mu.Lock()
-	r := b.find(run)
-	ok = r != nil && r.State == event.WorkflowPaused
-	b.mu.Unlock()
-	if ok {
-		_ = b.tell(0, event.WorkflowChanged{Run: run, State: event.WorkflowCancelled})
-		name = r.Name
-	}
-	return name, ok
-}
-
-// Running returns the task that works on a run, 0 if none does; run 0 is the newest that runs.
-func (b *Book) Running(run int) int {
-	if run == 0 {
-		run = b.Left()
-	}
+// get returns a run as it is now, the zero value if there is none of that number.
+func (b *Book) get(run int) (r Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r := b.find(run); r != nil && (r.State == event.WorkflowRunning || r.State == event.WorkflowWaiting) {
-		return r.Task
+	if found := b.find(run); found != nil {
+		r = *found
 	}
-	return 0
+	return r
+}
+
+// active reports whether the run works or waits for a person.
+func (r *Record) active() bool {
+	return r.State == event.WorkflowRunning || r.State == event.WorkflowWaiting
 }
 
 // status says how far a run is, with the reason.

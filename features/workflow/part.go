@@ -1,0 +1,216 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"buddy/agent/compact"
+	"buddy/agent/event"
+	"buddy/agent/inject"
+	"buddy/agent/model"
+	"buddy/agent/record"
+	"buddy/agent/reminder"
+	"buddy/agent/turn"
+	"buddy/extensions/workflow"
+	"buddy/tools"
+)
+
+// Part runs workflows, each as a task of the main conversation. It is a [turn.Driver]; use New.
+type Part struct {
+	turn.Nothing
+	turn.Driving
+	Options
+	session   turn.Session
+	book      Book
+	suggested sync.Map     // names of workflows
+	next      atomic.Int64 // the run that [event.Continue] resumes, 0 for none
+}
+
+// New returns a part without runs.
+func New(o Options) *Part { return &Part{Options: o} }
+
+// Name returns the name of the feature.
+func (*Part) Name() string { return "workflow" }
+
+// Begin keeps what the session has.
+func (p *Part) Begin(s turn.Session) { p.session = s }
+
+// Bind keeps what runs work with.
+func (p *Part) Bind(d turn.Driving) { p.Driving, p.book.stream, p.book.now = d, d.Stream, d.Now }
+
+// Replay feeds a stored event of an earlier process.
+func (p *Part) Replay(env event.Envelope) { p.book.Replay(env) }
+
+// Brief suggests to the person, in one line, a workflow that a prompt's words fit, each once. It waits for no file: the
+// line may appear during the answer.
+func (p *Part) Brief(_ context.Context, b turn.Briefing) {
+	if p.Fitting == nil || b.Subagent() {
+		return
+	}
+	for _, prompt := range b.Prompts() {
+		if prompt.Kind == event.Typed {
+			continue
+		}
+		p.session.Work.Go(func() {
+			name, usage := p.Fitting(prompt.Text)
+			if name == "" {
+				return
+			}
+			if _, known := p.suggested.LoadOrStore(name, true); !known {
+				p.note("a workflow may help: /workflow " + usage)
+			}
+		})
+	}
+}
+
+// note shows the person a line about workflows.
+func (p *Part) note(text string) {
+	p.Stream.Publish(0, 0, event.Notice{Text: text, Code: "workflow"})
+}
+
+// Handle does a command about workflows. [event.Continue] resumes the run that an earlier process left open.
+func (p *Part) Handle(c event.Command) bool {
+	switch c := c.(type) {
+	case event.RunWorkflow:
+		p.run(c)
+	case event.ResumeWorkflow:
+		p.resume(c.Run)
+	case event.CancelWorkflow:
+		p.cancel(c.Run)
+	case event.SaveWorkflow:
+		p.save(c.Name)
+	case event.Continue:
+		next := int(p.next.Load())
+		if next == 0 {
+			return false
+		}
+		p.resume(next)
+	default:
+		return false
+	}
+	return true
+}
+
+// Run leaves the main tasks that prompts open to other drivers.
+func (*Part) Run(context.Context, *turn.Exchange, bool) (event.Outcome, error) { return "", nil }
+
+// Ended forgets the run that an earlier process left open: [event.Continue] is about something newer now.
+func (p *Part) Ended(event.Outcome, error) bool {
+	p.next.Store(0)
+	return false
+}
+
+// Left pauses the run that was active when an earlier process ended, and reports whether there is one to resume. The run
+// settles its own calls when it is resumed.
+func (p *Part) Left(l *record.Branch) bool {
+	if l == nil {
+		return false
+	}
+	maps.DeleteFunc(l.Calls, func(id string, _ *record.Call) bool { return p.book.owns(id) })
+	if !l.Open {
+		return false
+	}
+	next := p.book.active()
+	switch {
+	case next != 0:
+		_ = p.book.tell(0, event.WorkflowChanged{Run: next, State: event.WorkflowPaused, Why: "buddy ended while it ran"})
+	case l.Paused:
+		next = p.book.paused()
+	}
+	p.next.Store(int64(next))
+	return next != 0
+}
+
+// Waits tells the person of the run that an earlier process left open.
+func (p *Part) Waits() string {
+	if p.next.Load() == 0 {
+		return ""
+	}
+	return "the workflow is paused · Enter or /workflow resume continues it"
+}
+
+// Past changes nothing: what steps have done is not undone.
+func (*Part) Past() (seen func(event.Event), goBack func()) { return func(event.Event) {}, func() {} }
+
+// run runs a workflow.
+func (p *Part) run(c event.RunWorkflow) {
+	if p.All == nil {
+		p.Stream.Reject("%v", errNone)
+		return
+	}
+	p.begin(strings.TrimSpace("/workflow "+c.Name+" "+workflow.Line(c.Inputs)), func(ctx context.Context, with working) (*run, error) {
+		def, err := p.Find(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.possible(def); err != nil {
+			return nil, err
+		}
+		return p.book.start(def, c.Inputs, with, event.WorkflowStarted{})
+	})
+}
+
+// possible returns why a workflow can't run in this session, or nil: what its steps call must be there before
+// the first one begins. Tools of MCP servers may come later.
+func (p *Part) possible(def *workflow.Workflow) error {
+	demo := p.session.Selection.Model().Info().API == model.Demo
+	for _, s := range def.Steps {
+		if demo && s.Tool == tools.Agent {
+			return fmt.Errorf("workflow %s: step %s needs a model, and none is configured (/login connects one)", def.Name, s.ID)
+		}
+		if s.Tool == workflow.Runner || strings.HasPrefix(s.Tool, "mcp__") {
+			continue
+		}
+		if _, err := p.session.Selection.Tools().Lookup(s.Tool); err != nil {
+			return fmt.Errorf("workflow %s: step %s can't run: %w", def.Name, s.ID, err)
+		}
+	}
+	return nil
+}
+
+// resume continues a run that is paused; 0 is the newest.
+func (p *Part) resume(number int) {
+	if number = cmp.Or(number, p.book.paused()); number == 0 {
+		p.Stream.Reject("no workflow is paused")
+		return
+	}
+	p.begin(fmt.Sprintf("/workflow resume %d", number), func(_ context.Context, with working) (*run, error) {
+		return p.book.resume(number, with)
+	})
+}
+
+// maxNews limits what the model reads of a run that ended, in bytes.
+const maxNews = 4 << 10
+
+// begin begins the task of a run. With the next prompt the model reads how it ended.
+func (p *Part) begin(line string, open func(context.Context, working) (*run, error)) {
+	p.Start(line, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+		r, err := open(ctx, working{p, turn.NewSteps(p.Loop, x)})
+		if err != nil {
+			return event.Failed, err
+		}
+		outcome, err := r.do(ctx)
+		text := "The user ran the workflow " + r.rec.Name + "; do nothing about it unless the user asks. " + r.summary()
+		x.Tell(reminder.Workflow, compact.Clip(inject.Defuse(text, inject.Scan(text)), maxNews))
+		return outcome, err
+	})
+}
+
+// cancel ends a run that is active or paused; 0 is the newest.
+func (p *Part) cancel(number int) {
+	r := p.book.get(cmp.Or(number, p.book.active(), p.book.paused()))
+	switch {
+	case r.active() && p.Cancel(r.Task):
+	case r.State == event.WorkflowPaused:
+		_ = p.book.tell(0, event.WorkflowChanged{Run: r.Run, State: event.WorkflowCancelled})
+		p.next.Store(0)
+		p.note("the workflow " + r.Name + " is cancelled; the finished steps are not undone")
+	default:
+		p.Stream.Reject("no such workflow run is active")
+	}
+}
