@@ -53,7 +53,7 @@ func TestUndoOfFailedWrites(t *testing.T) {
 		"the newest prompt":  {[][]string{{"a.txt", "good"}, {"b.txt", "full"}}, event.Undo{Steps: 1}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
 		"is asked about":     {[][]string{{"a.txt", "good"}, {"b.txt", "full"}}, event.Undo{}, later, "", map[string]string{"a.txt": "good"}},
 		"of a file there is": {[][]string{{"a.txt", "good"}, {"a.txt", "full"}}, event.Undo{Steps: 1}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
-		"nothing has":       {[][]string{{"a.txt", "full"}}, event.Undo{}, "nothing to undo", "", nil},
+		"nothing has":        {[][]string{{"a.txt", "full"}}, event.Undo{}, "nothing to undo", "", nil},
 		"of one prompt":      {[][]string{{"a.txt", "good", "a.txt", "full", "b.txt", "full"}}, event.Undo{}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
 		"then it worked":     {[][]string{{"a.txt", "full", "a.txt", "good"}}, event.Undo{}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
 		"it changed a file":  {[][]string{{"a.txt", "good"}, {"b.txt", "part"}}, event.Undo{Force: true}, "", "undid the changes of “prompt 2”: b.txt", map[string]string{"a.txt": "good", "b.txt": ""}},

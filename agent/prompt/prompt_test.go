@@ -22,7 +22,7 @@ func TestSystem(t *testing.T) {
 			t.Errorf("%q is not in\n%s", tt.want, tt.text)
 		}
 	}
-	if strings.Contains(local, "full_output is a file on the person's machine") {
+	if strings.Contains(local, "full_output in a result names a file on the person's machine") {
 		t.Error("speaks of another machine though there is none")
 	}
 	if strings.Contains(local, "as well") {

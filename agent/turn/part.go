@@ -164,7 +164,7 @@ func (a Access) AnswerWith(profile string) (bool, error) {
 	return true, nil
 }
 
-// Ask asks the person something and waits for the answer. Hooks are told what waits. The error is [tools.ErrNobody]
+// Ask asks the person something and waits for the answer. Notification hooks run first. The error is [tools.ErrNobody]
 // when nobody could be asked.
 func (a Access) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
 	if !a.l.p.Approvals.Interactive() {

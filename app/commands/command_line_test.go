@@ -10,7 +10,7 @@ import (
 func TestHintsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Needs your trust before it runs: hook Stop; see /trust, or run buddy trust":                                     "Needs your trust before it runs: hook Stop; see buddy trust",
+		"Needs your trust before it runs: hook Stop; see /trust, or run buddy trust":                             "Needs your trust before it runs: hook Stop; see buddy trust",
 		"buddy.toml: ignored until you trust this folder (/trust, or: buddy trust): [agent]":                     "buddy.toml: ignored until you trust this folder (buddy trust): [agent]",
 		"log in: /login openai, or buddy login openai":                                                           "log in: buddy login openai",
 		"Rate limited (429); /model chooses another model":                                                       "Rate limited (429); --model chooses another model",
@@ -20,8 +20,8 @@ func TestHintsOnTheCommandLine(t *testing.T) {
 		"no summary: refused · /compact tries again":                                                             "no summary: refused",
 		"This command takes long. /timeout 5m sets one · /bg moves it to the background · /kill stops it":        "This command takes long",
 		"left out: /tmp/model.md, /srv/context and /model.d/x: it has no text":                                   "left out: /tmp/model.md, /srv/context and /model.d/x: it has no text",
-		"a workflow may help: /workflow review base=main":                                                         "a workflow may help: /workflow review base=main",
-		"goal paused: the limit of turns · /goal resume continues it, /goal off ends it":                              "goal paused: the limit of turns",
+		"a workflow may help: /workflow review base=main":                                                        "a workflow may help: /workflow review base=main",
+		"goal paused: the limit of turns · /goal resume continues it, /goal off ends it":                         "goal paused: the limit of turns",
 		"the variable X is not set":                                                                              "the variable X is not set",
 	} {
 		if got := slash.OnCommandLine(text); got != want {

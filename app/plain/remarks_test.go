@@ -108,12 +108,12 @@ func TestRemarksWithoutCalls(t *testing.T) {
 // What is said to allow a call where nobody can be asked does allow it.
 func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 	for want, a := range map[string]event.ApprovalAsked{
-		"--approve auto lets commands run in a sandbox, --approve all allows everything": {},
-		"files were changed; approve it in a session that can ask you":           {Verdict: action.Verdict{Rule: policy.ChangedUnseen, Reason: "files were changed"}},
-		"the hook no_rm.sh asks about it, even with --approve all":                         {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
-		"db is marked as production, even with --approve all":                              {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
-		"its server has changed this tool, even with --approve all":                        {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
-		"also changes 2 other names: buddy always asks about this, even with --approve all":       {Verdict: action.Verdict{Rule: policy.HardLinks, Reason: "also changes 2 other names"}},
+		"--approve auto lets commands run in a sandbox, --approve all allows everything":    {},
+		"files were changed; approve it in a session that can ask you":                      {Verdict: action.Verdict{Rule: policy.ChangedUnseen, Reason: "files were changed"}},
+		"the hook no_rm.sh asks about it, even with --approve all":                          {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
+		"db is marked as production, even with --approve all":                               {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
+		"its server has changed this tool, even with --approve all":                         {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
+		"also changes 2 other names: buddy always asks about this, even with --approve all": {Verdict: action.Verdict{Rule: policy.HardLinks, Reason: "also changes 2 other names"}},
 		"the file holds a key": {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
 	} {
 		if got := withoutTerminal(a); got != want {

@@ -465,7 +465,7 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.Want("/theme")
 		x.Press("Esc") // closes the list
 		x.Want("INSERT")
-		x.unwanted("other colours")
+		x.unwanted("switch the colour")
 		x.Press("Esc")
 		x.Want("NORMAL")
 		x.Type("ddione two three")

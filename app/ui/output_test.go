@@ -107,7 +107,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 		if x.copied != "a line\na line\n" {
 			t.Errorf("Ctrl+C copied %q", x.copied)
 		}
-		x.unwanted("again quits")
+		x.unwanted("again to quit")
 		x.tell(event.ToolRequested{CallID: "c2", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm x"}},
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
 		x.Want("‖ 1 approval") // below it

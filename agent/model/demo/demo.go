@@ -18,7 +18,7 @@ import (
 )
 
 // Connect is the line that tells how to connect a real model.
-const Connect = "To connect a real model, give the key of a provider to `/login openai`, or leave and run `buddy init`: any OpenAI-compatible endpoint will do, also one on this machine."
+const Connect = "To connect a real model, enter a provider's API key with `/login openai`, or quit and run `buddy init`. Any OpenAI-compatible endpoint works, including one on this machine."
 
 // Model is the embedded model. Make it with New.
 type Model struct{ pace time.Duration }
@@ -36,7 +36,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	return func(yield func(model.Delta, error) bool) {
 		req.Messages = req.Messages[:len(req.Messages)-req.Ephemeral]
 		if n := len(req.Messages); n > 0 && len(req.Messages[n-1].Images) > 0 {
-			yield(model.Delta{}, &model.Error{Kind: model.SetupError, What: "the demo takes no images", Hint: "connect a real model, see help"})
+			yield(model.Delta{}, &model.Error{Kind: model.SetupError, What: "the demo doesn't accept images", Hint: "connect a real model, see help"})
 			return
 		}
 		r := reply(req)
@@ -134,17 +134,17 @@ func reply(req model.Request) model.Message {
 }
 
 const (
-	verbs = "- `run COMMAND` runs a command in a real terminal pane, after you approved it\n" +
+	verbs = "- `run COMMAND` runs a command in a real terminal pane, after you approve it\n" +
 		"- `read FILE` and `list [FOLDER]` look at files\n" +
 		"- `write TEXT to FILE` writes a file\n" +
 		"- `tour` shows the program in three steps\n" +
-		"- `explain yourself` tells what this is\n\n"
+		"- `explain yourself` says what this is\n\n"
 	help    = "This is the built-in demo. It is **not a language model**: it knows a few verbs and calls the real tools with them.\n\n" + verbs + Connect
 	unknown = "I am the built-in demo, not a language model, so I only know these verbs:\n\n" + verbs + Connect
-	explain = "I am the demo that is built into buddy. I am **not a language model**: I match a few verbs and call the same tools that a real model would call.\n\n" +
+	explain = "I am buddy's built-in demo. I am **not a language model**: I recognize a few verbs and call the same tools that a real model would call.\n\n" +
 		"- Commands run in a real tmux pane that you can attach to.\n" +
-		"- Nothing that could change something runs before you approved it.\n" +
-		"- Everything is in the session file, and `buddy resume --last` brings it back.\n\n" + Connect
+		"- Nothing that could change something runs until you approve it.\n" +
+		"- The session file keeps everything, and `buddy resume --last` continues the session.\n\n" + Connect
 )
 
 // lastExchange returns the last prompt and the tool results after it.
@@ -179,7 +179,7 @@ func call(req model.Request, text, tool string, args map[string]any) model.Messa
 		}
 		return model.Message{Content: text, ToolCalls: []model.ToolCall{{Name: tool, Arguments: string(data)}}}
 	}
-	return say("There is no tool here that does that.\n\n" + Connect)
+	return say("No tool here does that.\n\n" + Connect)
 }
 
 // report tells what a tool gave.
@@ -196,27 +196,27 @@ func shown(out string) string {
 	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
 	switch {
 	case strings.TrimSpace(out) == "":
-		return ", and there was nothing to see."
+		return ", without any output."
 	case len(lines) <= most:
 		return ":\n\n" + fence(strings.Join(lines, "\n"))
 	}
-	return fmt.Sprintf(", %d lines. It begins:\n\n%s", len(lines), fence(strings.Join(lines[:most], "\n")))
+	return fmt.Sprintf(", %d lines. The first ones:\n\n%s", len(lines), fence(strings.Join(lines[:most], "\n")))
 }
 
 // tour runs three harmless commands, one a turn.
 func tour(req model.Request, results []model.Message) model.Message {
 	switch len(results) {
 	case 0:
-		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `1`. Typing goes to the prompt until you pause for a second.",
+		return run(req, "Welcome! **Step 1.** This changes a shell variable, so buddy asks first: look at what will run, then press `1`. While you are typing, keys go to the prompt; pause for a second first.",
 			"export TOUR=42; echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", true)
 	case 1:
-		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears meanwhile, in the pane on the right. Esc stops one that takes too long.",
+		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears in the pane on the right while it runs. Esc stops a command that takes too long.",
 			"for i in 1 2 3 4 5; do echo \"line $i\"; sleep 0.4; done", "the tour shows live output", "low", false)
 	case 2:
-		return run(req, "**Step 3.** It is a real terminal: the folder and the variables stay from one command to the next.",
+		return run(req, "**Step 3.** It is a real terminal: the folder and the variables are kept from one command to the next.",
 			"pwd; test \"$TOUR\" = 42 && echo \"TOUR is still 42\" || echo \"TOUR is not set\"", "the tour shows that the shell keeps its state", "low", false)
 	default:
-		return say("That was the tour. The line under the pane tells how to **attach to it** from another terminal, and `/help` lists all keys.\n\n" + Connect)
+		return say("That was the tour. The line under the pane shows how to **attach to it** from another terminal, and `/help` lists all keys.\n\n" + Connect)
 	}
 }
 

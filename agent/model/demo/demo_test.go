@@ -107,7 +107,7 @@ func TestTourEnds(t *testing.T) {
 }
 
 func TestWithoutTools(t *testing.T) {
-	if text, done := ask(t, nil, user("run ls")); len(done.Message.ToolCalls) != 0 || !strings.Contains(text, "no tool") {
+	if text, done := ask(t, nil, user("run ls")); len(done.Message.ToolCalls) != 0 || !strings.Contains(text, "No tool") {
 		t.Errorf("said %q, called %v", text, done.Message.ToolCalls)
 	}
 }
