@@ -326,12 +326,12 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 
 // died reports whether the screen says that its host has, and nothing since.
 func died(screen string) bool {
-	return strings.LastIndex(screen, "starts it again") > strings.LastIndex(screen, "continues in a new process")
+	return strings.LastIndex(screen, "to restart it") > strings.LastIndex(screen, "continues in a new process")
 }
 
 // interrupted reports whether the screen says that the newest exchange was, and nothing since.
 func interrupted(screen string) bool {
-	i := strings.LastIndex(screen, "Enter continues")
+	i := strings.LastIndex(screen, "Enter to continue")
 	return i >= 0 && len(numbers(`\b[we]\d+-(\d+)\.`, screen[i:])) == 0
 }
 

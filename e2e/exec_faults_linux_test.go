@@ -104,18 +104,18 @@ var faults = map[string]faulty{
 }}`,
 		},
 		limits: limits{
-			`hook left out: .*/cut.json:1: the file is not valid JSON: unexpected end of JSON input; until you fix it, calls it may apply to need approval`,
-			`hook left out: .*/typo.json:1: the matcher "Bsah" fits no tool of buddy, so the hook would never run; until you fix it`,
-			`hook left out: .*/prompt.json:1: a hook of type "prompt" is not run by buddy .*; until you fix it`,
-			`hook left out: .*/folder.json: buddy can't read the file: is a directory; until you fix it`,
+			`hook skipped: .*/cut.json:1: the file is not valid JSON: unexpected end of JSON input; until you fix it, calls it may apply to need approval`,
+			`hook skipped: .*/typo.json:1: the matcher "Bsah" matches none of buddy's tools, so the hook would never run; until you fix it`,
+			`hook skipped: .*/prompt.json:1: a hook of type "prompt" is not run by buddy .*; until you fix it`,
+			`hook skipped: .*/folder.json: buddy can't read the file: is a directory; until you fix it`,
 		},
 		says: []string{
-			`hook left out: .*/gone.json: buddy can't read the file: no such file or directory`,
-			`hook left out: .*/empty.json: the file is empty`,
-			`hook left out: .*/hooks.json:2: there is no event "Stopp" \(did you mean Stop\?\)`,
-			`hook left out: .*/hooks.json:4: the hook has no command`,
-			`hook left out: .*/hooks.json:5: timeout -1 is not a number of seconds`,
-			`hook left out: .*/hooks.json:6: if "Bash\(ls\)": Stop is not about a tool call`,
+			`hook skipped: .*/gone.json: buddy can't read the file: no such file or directory`,
+			`hook skipped: .*/empty.json: the file is empty`,
+			`hook skipped: .*/hooks.json:2: there is no event "Stopp" \(did you mean Stop\?\)`,
+			`hook skipped: .*/hooks.json:4: the hook has no command`,
+			`hook skipped: .*/hooks.json:5: timeout -1 is not a number of seconds`,
+			`hook skipped: .*/hooks.json:6: if "Bash\(ls\)": Stop is not about a tool call`,
 			`hook gone.sh \(PreCompact\): .*/gone.sh does not exist`,
 			`the hook exit \(Stop\) failed: it ended with exit code 3`,
 		},
@@ -139,8 +139,8 @@ var faults = map[string]faulty{
 		make:  "buddy trust",
 		tries: []string{"mcp__dead__x", "mcp__refused__x"},
 		limits: limits{
-			`left out of .mcp.json: server "odd": enabled: it is neither true nor false; the server is off, because buddy doesn't understand its limits`,
-			`left out of .mcp.json: server "permits": permissions: it looks like a limit that buddy doesn't know; the server is off`,
+			`skipped in .mcp.json: server "odd": enabled: it is neither true nor false; the server is off, because buddy doesn't understand its limits`,
+			`skipped in .mcp.json: server "permits": permissions: it looks like a limit that buddy doesn't know; the server is off`,
 		},
 		says: []string{
 			`MCP server keyless is not started: the variable NOT_SET \(bearer_env\) is not set`,
@@ -152,7 +152,7 @@ var faults = map[string]faulty{
 			`MCP server idle is not started: it has neither command nor url`,
 			`MCP server helped is not started: headersHelper runs a program for each header`,
 			`MCP server wrong__name is not started: .*__`,
-			`left out of .mcp.json: server "listed": it can't be of type array`,
+			`skipped in .mcp.json: server "listed": it can't have type array`,
 		},
 	},
 	"instruction files and settings": {
@@ -188,7 +188,7 @@ var faults = map[string]faulty{
 		limits: limits{`Off, because it changed since you trusted it: hook PreToolUse:Bash; see .*buddy trust`},
 		says: []string{
 			`Needs your trust before it runs: mcp new; see .*buddy trust`,
-			`left out of .buddy/hooks.json: a hook of type "http" is not run by buddy`,
+			`skipped in .buddy/hooks.json: a hook of type "http" is not run by buddy`,
 		},
 	},
 }
@@ -320,7 +320,7 @@ func count(lines []string, pattern string) (n int) {
 // shown reports whether a list on the screen has what a pattern says of a file or a server, as lines of exec say it: there
 // the list says of which kind it is.
 func shown(screen, pattern string, lines []string) bool {
-	for _, kind := range []string{"agent ", "skill ", "command ", "hook skipped: ", "left out of .mcp.json: "} {
+	for _, kind := range []string{"agent ", "skill ", "command ", "hook skipped: ", "skipped in .mcp.json: "} {
 		if fact, ok := strings.CutPrefix(pattern, kind); ok && regexp.MustCompile(fact).MatchString(screen) {
 			return true
 		}

@@ -31,7 +31,7 @@ func TestHalfWrittenFile(t *testing.T) {
 		}
 	}
 	x.again("")
-	x.says("buddy ended while it wrote", "half; the file has its earlier content again", "could not put the file back", "changed/old")
+	x.says("buddy ended while writing ", "half and restored the file's earlier content", "could not restore the file", "changed/old")
 	for name, want := range map[string]string{"half": "the old text\n", "changed": "mine\n"} {
 		if got, err := os.ReadFile(filepath.Join(x.srv.Dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s has %q, %v; want %q", name, got, err, want)

@@ -165,8 +165,8 @@ func TestRefusedContentStaysOut(t *testing.T) {
 		{"result", "responses", "do read bad.txt", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Finish("content_filter")}},
 		{"result", "anthropic", "do read bad.txt", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Text("I "), modeltest.Finish("refusal")}},
 		{"picture", "completions", "do read pic.png", "test refused the last result", "[Withheld: ", modeltest.Answer{modeltest.Status{Code: 403, Body: policy}}},
-		{"prompt", "completions", "do forbidden", "is not kept in the conversation", "", modeltest.Answer{modeltest.Status{Code: 400, Body: policy}}},
-		{"prompt", "anthropic", "do forbidden", "is not kept in the conversation", "", modeltest.Answer{modeltest.Finish("refusal")}},
+		{"prompt", "completions", "do forbidden", "buddy removed it from the conversation", "", modeltest.Answer{modeltest.Status{Code: 400, Body: policy}}},
+		{"prompt", "anthropic", "do forbidden", "buddy removed it from the conversation", "", modeltest.Answer{modeltest.Finish("refusal")}},
 	} {
 		t.Run(tt.name+" "+tt.api, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ func TestKilledHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.want("the process that ran this session has", "press Enter to restart it")
-	x.gone("Run this command?", "waits for your approval")
+	x.gone("Run this command?", "Waiting for your approval")
 	x.keys("Enter")
 	x.want("continues in a new process")
 	tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
@@ -239,7 +239,7 @@ func TestAttachBeforeTheFirstPrompt(t *testing.T) {
 	if id == nil {
 		t.Fatalf("no id:\n%s", x.screen())
 	}
-	x.another("second", "attach "+id[1]).want("buddy: session "+id[1], "has had no prompt yet", "ended 1")
+	x.another("second", "attach "+id[1]).want("buddy: session "+id[1], "has no prompt yet", "ended 1")
 	x.keys("C-d")
 	x.want("ended 0")
 }
@@ -275,13 +275,13 @@ func TestAnsweredElsewhere(t *testing.T) {
 	second.keys("Enter")
 	x.want("answered on another screen (" + tty + ", process ")
 	log := x.another("log", "logs "+x.session())
-	log.want("approval: once on "+tty, "answer on "+tty+", process ", "ended 0")
+	log.want("approval: once on "+tty, "answer goes to "+tty+", process ", "ended 0")
 	x.rests() // else the first Ctrl+C is for the task
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("the session goes on at another screen · buddy attach", "ended 0")
 	x.another("stop", "stop "+x.session()).want("stopped "+x.session(), "ended 0")
-	second.want("the session was ended from elsewhere", "ended 0")
+	second.want("the session was stopped from another terminal", "ended 0")
 }
 
 // session returns the id of the session.

@@ -53,7 +53,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 	}{
 		"idle": {
 			func(x *terminal) {},
-			func(x *terminal) { x.gone("Enter continues") },
+			func(x *terminal) { x.gone("Enter to continue") },
 		},
 		"streaming": {
 			func(x *terminal) {
@@ -61,7 +61,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 				x.want("a word 9 more") // past a checkpoint
 			},
 			func(x *terminal) {
-				x.want("Enter continues", "a word 9")
+				x.want("Enter to continue", "a word 9")
 				if screen := x.screen(); strings.Count(screen, "a word 9") != 1 {
 					x.t.Errorf("what there was of the answer does not show once:\n%s", screen)
 				}
@@ -81,7 +81,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(x.work, "go"), nil, 0o600); err != nil {
 					x.t.Fatal(err)
 				}
-				x.want("Enter continues")
+				x.want("Enter to continue")
 				x.keys("Enter")
 				x.want("The command has waited.")
 			},
@@ -108,7 +108,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 			if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			x.want("the process that ran this session has", "starts it again")
+			x.want("the process that ran this session has", "to restart it")
 			x.keys("Enter")
 			x.want("continues in a new process")
 			tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
@@ -142,7 +142,7 @@ func TestPromptThatNoHostTookComesBack(t *testing.T) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	x.want("it is in the prompt again", "> remember two")
+	x.want("it is back in the prompt", "> remember two")
 	if screen := x.screen(); !strings.Contains(screen, " edits ") {
 		t.Errorf("the screen says another mode:\n%s", screen)
 	}
@@ -150,7 +150,7 @@ func TestPromptThatNoHostTookComesBack(t *testing.T) {
 	x.want("continues in a new process", "> remember two")
 	x.keys("Enter")
 	x.want("end of remember two")
-	x.gone("this comes next")
+	x.gone("your input comes next")
 	files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.jsonl"))
 	if len(files) != 1 {
 		t.Fatalf("%d sessions", len(files))

@@ -40,7 +40,7 @@ func TestReadOnlyHome(t *testing.T) {
 	x.rests()
 	first, _ := x.journal()
 	x.say("/session fork")
-	x.want("from here on a fork of the session " + first)
+	x.want("this is now a fork of session " + first)
 	x.say("second prompt")
 	x.want("You said: second prompt.")
 	x.rests()

@@ -27,7 +27,7 @@ func TestReloadWithoutInotify(t *testing.T) {
 		"env -u TMUX -u TMUX_PANE unshare -Ur sh -c \""+without+" && exec '"+path+"' --config '"+file+"'\"; echo ended $?; exec sleep 1000")
 	x.want("F1 help")
 	x.say("first prompt")
-	x.says("read at the next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
+	x.says("read at your next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
 	x.rests()
 	conf, err := os.ReadFile(file)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestReloadWithoutInotify(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.say("second prompt")
-	x.says("Settings reloaded: rules", "settings taken over: keys", "You said: second prompt.")
+	x.says("Settings reloaded: rules", "Settings reloaded: keys", "You said: second prompt.")
 	x.want("F10 help")
 	x.rests()
 	x.say("/greet")

@@ -95,7 +95,7 @@ func TestApprove(t *testing.T) {
 	d := newDialog(t, "xterm-256color")
 	id := d.detached("touch a.txt")
 	d.untilState(id, "waits for approval")
-	d.wants(1, "there is no terminal to ask on; --deny says no without one", "approve", id)
+	d.wants(1, "--deny works without a terminal", "approve", id)
 	d.wants(2, "--reason needs --deny", "approve", id, "--reason", "x")
 	d.wants(1, `session "zzzz" does not run (running: `, "approve", "zzzz")
 	d.start("approve", id) // asks, and another one is first
@@ -145,9 +145,9 @@ func TestStates(t *testing.T) {
 			}
 			d.wants(0, "stopped "+id, "stop", id[:4])
 			tmuxtest.Until(t, "it has ended", func() bool { return d.listed(id) == nil })
-			d.wants(1, "does not run", "stop", id)
+			d.wants(1, "not running", "stop", id)
 			d.wants(1, "buddy resume "+id, "attach", id)
-			d.wants(1, "does not run", "logs", id)
+			d.wants(1, "not running", "logs", id)
 		})
 	}
 }

@@ -64,9 +64,9 @@ func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 	<-time.After(approvalGrace)
 	x.keys("y")
 	for _, what := range []string{"trust", "config", "exec"} {
-		want(what, "a person does, in a terminal of theirs")
+		want(what, "a person in their own terminal can")
 	}
-	want("run-shell", "refused: this terminal is in the tmux server")
+	want("run-shell", "this terminal belongs to the tmux server")
 	want("killed", "refused: commands that buddy runs")
 	x.want("All is said.")
 	if _, err := os.Stat(filepath.Join(x.work, "made")); err == nil {

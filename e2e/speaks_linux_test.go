@@ -68,7 +68,7 @@ func TestCommandsDoNotSpeakForTheirPerson(t *testing.T) {
 		t.Helper()
 		tmuxtest.Until(t, who+" has spoken", func() bool { _, err := os.Stat(filepath.Join(x.work, who+".done")); return err == nil })
 		for _, what := range []string{"ls", "logs", "approve", "attach", "stop"} {
-			if text := said(who, what); !strings.Contains(text, "commands that buddy runs can't have its sessions") {
+			if text := said(who, what); !strings.Contains(text, "commands that buddy runs can't use its sessions") {
 				t.Errorf("%s: buddy %s: %q", who, what, text)
 			}
 		}

@@ -100,7 +100,7 @@ func (x *terminal) quit() {
 	x.t.Helper()
 	x.rests()
 	x.keys("C-c")
-	x.want("again quits")
+	x.want("again to quit")
 	x.keys("C-c")
 	x.want("ended 0")
 }

@@ -89,7 +89,7 @@ func TestFullDiskBelowAHost(t *testing.T) {
 	x.srv.Tmux("send-keys", "-t", "t", "-l", "second "+strings.Repeat("long ", 1000)) // more than what is left of the last page
 	<-time.After(time.Second)                                                         // it is a paste that Enter would add to
 	x.keys("Enter")
-	x.says("no space left", "nothing new is asked or run until")
+	x.says("no space left", "you can read the session, but not continue it")
 	id, journal := x.journal()
 	if !strings.Contains(journal, "You said: first prompt.") || strings.Contains(journal, "second") || !strings.HasSuffix(journal, "}\n") {
 		t.Errorf("the session holds %s", journal)
@@ -136,7 +136,7 @@ func TestExitCodeOnAFullDisk(t *testing.T) {
 	x.quit()
 	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
 	x.again("resume --last")
-	x.says("exit 7", "Enter continues")
+	x.says("exit 7", "Enter to continue")
 	if _, journal := x.journal(); !strings.Contains(journal, `"exit_code":7`) {
 		t.Errorf("the session holds %s", journal)
 	}
@@ -154,7 +154,7 @@ func TestSessionRemovedBelowAHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.say("second prompt")
-	x.says("was removed while it was in use", "written anew", "nothing new is asked or run until")
+	x.says("was removed while it was in use", "saved again", "you can read the session, but not continue it")
 	x.gone("You said: second")
 	if _, journal := x.journal(); !strings.Contains(journal, "You said: first prompt.") {
 		t.Errorf("the session holds %s", journal)

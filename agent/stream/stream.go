@@ -102,7 +102,7 @@ func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 			s.seq++
 			env = event.Envelope{Seq: s.seq, Time: env.Time, Session: s.session, Payload: event.Error{
 				Text: s.broken.Error(), Code: record.Broken,
-				NextStep: "you can look at the session; nothing new is asked or run until the file can be written, in a new start of buddy",
+				NextStep: "you can read the session, but not continue it: make the file writable and start buddy again",
 			}}
 		}
 	}
