@@ -6,3 +6,6 @@ const (
 	auditArch      = unix.AUDIT_ARCH_AARCH64
 	foreignNumbers = 1 << 31
 )
+
+// This machine has no calls of its own.
+var machineCalls, machineFenceCalls map[string][]uint32

@@ -3,24 +3,14 @@
 package confine
 
 import (
-	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
-
-//go:generate go run numbers_gen.go
-
-//go:embed calls.txt
-var callsText string
-
-//go:embed fence_calls.txt
-var fenceCallsText string
 
 // Offsets in the data that a filter sees (struct seccomp_data of linux/seccomp.h).
 const (
@@ -68,7 +58,7 @@ func only(arg int, value uint32, no uint32, then program) program {
 	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
 }
 
-// actions returns the meaning of the words in calls.txt, for a kernel with this version of
+// actions returns the meaning of the words in calls, for a kernel with this version of
 // Landlock's interface.
 func actions(abi int) map[string]program {
 	var (
@@ -171,22 +161,17 @@ var ioctls = []uint32{
 	unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX, unix.SIOCGIFTXQLEN,
 }
 
-// parseCalls parses calls.txt: the action of each system call by name.
-func parseCalls(text string) (map[string]string, error) {
-	calls := map[string]string{}
-	for l := range strings.Lines(text) {
-		if strings.HasPrefix(l, "#") || strings.TrimSpace(l) == "" {
-			continue
-		}
-		action, names, _ := strings.Cut(l, ":")
-		for _, name := range strings.Fields(names) {
-			if old, twice := calls[name]; twice {
-				return nil, fmt.Errorf("calls.txt: %s has two actions: %s and %s", name, old, action)
+// byNumber returns the action of each system call; the later of two tables has precedence.
+func byNumber(tables ...map[string][]uint32) map[uint32]string {
+	all := map[uint32]string{}
+	for _, t := range tables {
+		for action, numbers := range t {
+			for _, n := range numbers {
+				all[n] = action
 			}
-			calls[name] = action
 		}
 	}
-	return calls, nil
+	return all
 }
 
 // span is a range of call numbers with one action, starting at first.
@@ -195,16 +180,11 @@ type span struct {
 	action string
 }
 
-// spans sorts the calls of calls.txt by number. Unknown numbers between and after them have
-// the action ENOSYS.
-func spans(numbers map[string]uint32, calls map[string]string) []span {
-	last := uint32(0)
-	for _, n := range numbers {
-		last = max(last, n)
-	}
-	by := make([]string, last+2)
-	for name, n := range numbers {
-		by[n] = calls[name]
+// spans sorts calls by number. Unknown numbers between and after them have the action ENOSYS.
+func spans(calls map[uint32]string) []span {
+	by := make([]string, slices.Max(slices.Collect(maps.Keys(calls)))+2)
+	for n, action := range calls {
+		by[n] = action
 	}
 	var all []span
 	for n, action := range by {
@@ -234,26 +214,13 @@ func decide(all []span, do map[string]program) program {
 
 // filter returns the complete filter of the read-only sandbox for one version of Landlock's interface.
 func filter(abi int) ([]bpf.RawInstruction, error) {
-	calls, err := parseCalls(callsText)
-	if err != nil {
-		return nil, err
-	}
-	return assemble(calls, actions(abi))
+	return assemble(byNumber(calls, machineCalls), actions(abi))
 }
 
 // FenceFilter returns the filter of the workspace fence, as an array of struct sock_filter
 // (linux/filter.h): the one of the read-only sandbox with what builds and tests need.
 func FenceFilter() ([]byte, error) {
-	calls, err := parseCalls(callsText)
-	if err != nil {
-		return nil, err
-	}
-	more, err := parseCalls(fenceCallsText)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(calls, more)
-	filter, err := assemble(calls, actions(abiScope))
+	filter, err := assemble(byNumber(calls, machineCalls, fenceCalls, machineFenceCalls), actions(abiScope))
 	var out []byte
 	for _, i := range filter {
 		out = binary.NativeEndian.AppendUint16(out, i.Op)
@@ -264,10 +231,10 @@ func FenceFilter() ([]byte, error) {
 }
 
 // assemble translates the actions of calls to a filter.
-func assemble(calls map[string]string, do map[string]program) ([]bpf.RawInstruction, error) {
-	for name, action := range calls {
+func assemble(calls map[uint32]string, do map[string]program) ([]bpf.RawInstruction, error) {
+	for n, action := range calls {
 		if do[action] == nil {
-			return nil, fmt.Errorf("system calls: %s: unknown action %q", name, action)
+			return nil, fmt.Errorf("system call %d: unknown action %q", n, action)
 		}
 	}
 	p := program{
@@ -278,5 +245,5 @@ func assemble(calls map[string]string, do map[string]program) ([]bpf.RawInstruct
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignNumbers, SkipTrue: 1},
 		bpf.RetConstant{Val: retKill},
 	}
-	return bpf.Assemble(append(p, decide(spans(numbers(), calls), do)...))
+	return bpf.Assemble(append(p, decide(spans(calls), do)...))
 }
