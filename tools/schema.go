@@ -26,9 +26,6 @@ import (
 // separated by commas. max bounds a list's length, too; that and min are checked, but are not
 // in the schema. A field tagged schema:"-" is accepted
 // but not in the schema.
-//
-// Arguments are checked here: jsonschema-go (0.4.3) reports only the first mistake, in terms
-// of the schema, and takes no number in a string.
 type field struct {
 	name     string
 	desc     string

@@ -8,6 +8,9 @@
 //	res := t.Run(ctx, call)       // now it runs
 //
 // A tool's failure is a [Result] that the model reads, never a Go error.
+//
+// jsonschema-go (0.4.3) is not used for arguments, because it reports only the first mistake, in terms of the
+// schema, takes no number in a string, and has no bounds or choices in its tags.
 package tools
 
 import (

@@ -8,6 +8,9 @@
 // block that is no YAML still gives its name and its description, unless it limits something: the
 // limit would be lost. The name of a setting may be written as programs do: allowed-tools,
 // allowed_tools and allowedTools are the same.
+//
+// adrg/frontmatter (0.2.0) is not used, because it would replace 20 lines only, follows aliases, takes a block that
+// does not end for text, and brings another reader of YAML.
 package frontmatter
 
 import (

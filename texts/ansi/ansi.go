@@ -1,7 +1,7 @@
 // Package ansi parses the escape sequences of terminals: their end and their parameters. All
-// code that shows, strips or resends such text uses it, so that all agree on what is text. It
-// replaces a library for its bounds: a sequence keeps 64 bytes, and an unfinished one ends
-// with its line.
+// code that shows, strips or resends such text uses it, so that all agree on what is text. A
+// sequence keeps 64 bytes, and an unfinished one ends with its line. charmbracelet/x/ansi (0.11.9)
+// is not used, because all text after an unfinished sequence is part of it there.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 package ansi

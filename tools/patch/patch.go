@@ -8,8 +8,8 @@
 // lines missing, but nothing is guessed. A hunk whose position is not certain is an error. The
 // package does no I/O.
 //
-// Unified diffs are parsed here: go-gitdiff (0.9.0) refuses wrong counts, and silently drops a
-// hunk without numbers.
+// go-gitdiff (0.9.0) is not used, because it refuses wrong counts, and silently drops a hunk
+// without numbers.
 package patch
 
 import (
