@@ -17,6 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // Document edits a settings file as a person would: comments and order stay. It is not safe
@@ -360,10 +361,7 @@ func (d *Document) remove(e entry) []byte {
 // Save replaces the file atomically, following a link. A new file gets mode 0600, an existing
 // one keeps its mode, except that others lose access to a file with a key.
 func (d *Document) Save() error {
-	path := d.path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	path := texts.RealPath(d.path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("%q: %w", d.path, cause(err))
 	}

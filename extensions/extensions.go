@@ -141,7 +141,7 @@ func PersonDirs(config, home string) []string {
 func ProjectDirs(chain []string) []string {
 	var dirs []string
 	for _, dir := range slices.Backward(chain) {
-		for _, name := range append(Holders[:len(Holders):len(Holders)], codex) {
+		for _, name := range append(slices.Clip(Holders), codex) {
 			dirs = append(dirs, path.Join(dir, name))
 		}
 	}

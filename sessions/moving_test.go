@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"buddy/texts"
+
 	"github.com/adrg/xdg"
 )
 
@@ -20,7 +22,7 @@ import (
 // its sessions, each with outputs, a draft and trust.
 func moveable(t testing.TB, state, work string, sessions int) (s Store, from string) {
 	t.Helper()
-	work = realPath(work)
+	work = texts.RealPath(work)
 	s = Store{dir: inProjects(state, work), state: state, root: work, others: []string{filepath.Join(work, ".buddyx", "sessions")}}
 	old := Store{dir: s.others[0], state: state}
 	for i := range sessions {
@@ -290,7 +292,7 @@ func TestMoveFromAllFolders(t *testing.T) {
 // A folder that becomes part of a repository keeps its sessions.
 func TestMoveIntoANewRepository(t *testing.T) {
 	setState(t)
-	above := realPath(t.TempDir())
+	above := texts.RealPath(t.TempDir())
 	sub := filepath.Join(above, "sub")
 	if err := os.Mkdir(sub, 0o755); err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func formerDirs(state, cwd, root string) []string {
 			all = append(all, dir)
 		}
 	}
-	if own := inProjects(state, realPath(cwd)); realPath(cwd) != root { // from before it was part of a repository
+	if own := inProjects(state, texts.RealPath(cwd)); texts.RealPath(cwd) != root { // from before it was part of a repository
 		all = append(all, own)
 	}
 	slices.Sort(all)
@@ -133,7 +133,7 @@ func runtimeDir() string {
 // worktrees, or the real path of the directory itself. It runs no git and believes no file of the project
 // that points elsewhere, unless that place points back.
 func projectOf(cwd string) string {
-	cwd = realPath(cwd)
+	cwd = texts.RealPath(cwd)
 	for dir := cwd; ; dir = filepath.Dir(dir) {
 		dotGit := filepath.Join(dir, ".git")
 		fi, err := os.Lstat(dotGit)
@@ -163,10 +163,10 @@ func commonDir(dotGit string) string {
 	gitDir = below(filepath.Dir(dotGit), gitDir)
 	back, err := readSmall(filepath.Join(gitDir, "gitdir"))
 	common, err2 := readSmall(filepath.Join(gitDir, "commondir"))
-	if err != nil || err2 != nil || realPath(below(gitDir, strings.TrimSpace(back))) != dotGit {
+	if err != nil || err2 != nil || texts.RealPath(below(gitDir, strings.TrimSpace(back))) != dotGit {
 		return ""
 	}
-	return realPath(below(gitDir, strings.TrimSpace(common)))
+	return texts.RealPath(below(gitDir, strings.TrimSpace(common)))
 }
 
 // below returns a path that may be relative to dir.
@@ -175,14 +175,6 @@ func below(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
-}
-
-// realPath resolves links; what can't be resolved stays.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }
 
 // isFolder reports whether there is a folder at a path, and no link to one.

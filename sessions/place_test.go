@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/texts"
 )
 
 // git runs git in a folder, with no settings but its own.
@@ -26,7 +28,7 @@ func git(t *testing.T, dir string, args ...string) string {
 // repository makes a repository with one commit.
 func repository(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(realPath(t.TempDir()), "shop")
+	dir := filepath.Join(texts.RealPath(t.TempDir()), "shop")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

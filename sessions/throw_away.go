@@ -15,17 +15,12 @@ func throwAway(project, state string) bool {
 		return false
 	}
 	table, err := os.ReadFile("/proc/self/mountinfo")
-	return err == nil && mountPoint(string(table), realPath(project)) != "/" && mountPoint(string(table), realPath(state)) == "/"
+	return err == nil && mountPoint(string(table), texts.RealPath(project)) != "/" && mountPoint(string(table), texts.RealPath(state)) == "/"
 }
 
 // inContainer reports whether Docker, Podman or another engine that says so runs this process.
 func inContainer() bool {
-	for _, file := range []string{"/.dockerenv", "/run/.containerenv"} {
-		if exists(file) {
-			return true
-		}
-	}
-	return os.Getenv("container") != "" // https://systemd.io/CONTAINER_INTERFACE
+	return exists("/.dockerenv") || exists("/run/.containerenv") || os.Getenv("container") != "" // https://systemd.io/CONTAINER_INTERFACE
 }
 
 // mountPoint returns the mount point that a path is below, of a table as in proc_pid_mountinfo(5).

@@ -241,6 +241,14 @@ func Below(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// RealPath returns a path without symbolic links, only cleaned where they cannot be followed.
+func RealPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
 // WithTilde writes ~ for the person's home in a path. home is "" where it is not known.
 func WithTilde(path, home string) string {
 	if home != "" && Below(path, home) {

@@ -112,16 +112,3 @@ func cleanEnv(env []string) []string {
 	}
 	return pane.Without(env, "TMUX", "TMUX_PANE")
 }
-
-// lookup returns a function that looks up variables in env as [os.Getenv] does in the
-// process's.
-func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for i := len(env) - 1; i >= 0; i-- {
-			if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
-}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
 )
@@ -54,7 +55,7 @@ func (s *local) prepare(context.Context) error {
 			return err
 		}
 	}
-	dir, err := pane.MakeDir(lookup(s.env), s.name)
+	dir, err := pane.MakeDir(texts.Lookup(s.env), s.name)
 	if err != nil {
 		return err // not ErrUnavailable: without tmux there is no folder either
 	}
@@ -192,7 +193,7 @@ func (s *local) leave(context.Context) error {
 }
 
 func (s *local) abandoned(context.Context) bool {
-	dir := pane.FindDir(lookup(s.env), s.name)
+	dir := pane.FindDir(texts.Lookup(s.env), s.name)
 	if _, err := os.Stat(filepath.Join(dir, leftMark)); err != nil {
 		return false
 	}

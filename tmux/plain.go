@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/texts"
 	"buddy/tmux/pane"
 )
 
@@ -28,7 +29,7 @@ func (p *plain) dial() (net.Conn, error) {
 	if p.srv == nil {
 		pane.Adopt() // what commands leave behind stays recognisable
 		env := cleanEnv(p.opt.Env)
-		dir, err := pane.MakeDir(lookup(env), p.name)
+		dir, err := pane.MakeDir(texts.Lookup(env), p.name)
 		if err != nil {
 			return nil, err
 		}

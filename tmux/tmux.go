@@ -25,6 +25,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
@@ -170,7 +171,7 @@ func Confines(o Options) error {
 	if o.Host != nil {
 		return fmt.Errorf("%w: buddy is not installed on %s", confine.ErrImpossible, o.Host.Name())
 	}
-	return pane.Confines(lookup(cleanEnv(o.Env)), o.Reach)
+	return pane.Confines(texts.Lookup(cleanEnv(o.Env)), o.Reach)
 }
 
 // Fences returns nil when commands of a Session with these options can run in the workspace fence,

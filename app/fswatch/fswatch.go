@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -75,10 +76,8 @@ func (w *Watcher) Add(name string) error {
 	if err := all.system.Add(folder); err != nil {
 		return err
 	}
-	for _, p := range all.places[folder] {
-		if p == (place{w, name}) {
-			return nil
-		}
+	if slices.Contains(all.places[folder], place{w, name}) {
+		return nil
 	}
 	all.places[folder] = append(all.places[folder], place{w, name})
 	return nil

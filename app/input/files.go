@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"buddy/app/fuzzy"
+	"buddy/texts"
 	"buddy/tools/fs"
 	"buddy/tools/target"
 )
@@ -48,10 +48,7 @@ func NewFileIndex() *FileIndex {
 	if err != nil {
 		root = "/dev/null" // no files; a program without a working directory does not get here
 	}
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
-	return indexBelow(root)
+	return indexBelow(texts.RealPath(root))
 }
 
 // indexBelow returns an index of a folder of this machine.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
 	"buddy/config"
+	"buddy/texts"
 )
 
 // Part is a part of the project, as a file of it defines the part: nothing of it runs
@@ -110,7 +110,7 @@ func jsonReason(err error) string {
 // part of the definition, names.
 func (f *Found) add(dir string, p Part, definition, runs any) {
 	p.Definition = canonical(definition)
-	p.lines = stringsIn(runs)
+	p.lines = texts.InJSON(runs)
 	p.Files = config.FilesNamed(dir, p.lines...)
 	f.Parts = append(f.Parts, p)
 }
@@ -134,25 +134,4 @@ func decoded(raw json.RawMessage) any {
 	var v any
 	_ = d.Decode(&v) // it is valid: it was decoded before
 	return v
-}
-
-// stringsIn returns all texts in a value of JSON, those of lists in order.
-func stringsIn(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var all []string
-		for _, one := range v {
-			all = append(all, stringsIn(one)...)
-		}
-		return all
-	case map[string]any:
-		var all []string
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, stringsIn(v[key])...)
-		}
-		return all
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"buddy/texts"
 	"buddy/tmux/pane"
 )
 
@@ -170,15 +171,7 @@ const childMarker = "BUDDY_CHILD"
 func Folders() []string { return folders(xdg.StateHome, xdg.ConfigHome) }
 
 func folders(state, settings string) []string {
-	return []string{resolved(filepath.Join(state, "buddy")), resolved(filepath.Join(settings, "buddy"))}
-}
-
-// resolved returns a path without symbolic links, as it is if it does not exist.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
+	return []string{texts.RealPath(filepath.Join(state, "buddy")), texts.RealPath(filepath.Join(settings, "buddy"))}
 }
 
 // matches reports whether a peer shows the secret of who started the host.

@@ -138,7 +138,7 @@ func (d *draft) candidates() []draftInput {
 	for _, s := range d.steps {
 		add(Target, "target", s.target)
 		seen := map[string]bool{"": true}
-		for _, text := range textsOf(s.params) {
+		for _, text := range texts.InJSON(s.params) {
 			for _, w := range aWord().FindAllString(text, -1) {
 				if w = strings.TrimRight(w, "/.:"); seen[w] {
 					continue
@@ -162,27 +162,6 @@ func (d *draft) candidates() []draftInput {
 		}
 	}
 	return all
-}
-
-// textsOf returns the texts in a value of JSON.
-func textsOf(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var all []string
-		for _, item := range v {
-			all = append(all, textsOf(item)...)
-		}
-		return all
-	case map[string]any:
-		var all []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, textsOf(v[name])...)
-		}
-		return all
-	}
-	return nil
 }
 
 // write returns the file, and what is wrong in it.

@@ -13,7 +13,8 @@ const SchemaFile = "workflow.schema.json"
 type object map[string]any
 
 // Schema returns a JSON Schema of workflow files, for editors. It is made from the names and limits with
-// which files are read, and is here because the program itself never needs it. A file that fits may still have mistakes, which buddy workflow check names.
+// which files are read, and is here because the program itself never needs it. A file that fits may still have mistakes,
+// which buddy workflow check names.
 func Schema() []byte {
 	value := object{"type": []string{"string", "number", "boolean"}}
 	schema := mapping(topKeys, object{

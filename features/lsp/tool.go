@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -68,10 +69,7 @@ func (c *Clients) resolve(name string) string {
 	if !filepath.IsAbs(name) && len(c.o.Folders) > 0 {
 		name = filepath.Join(c.o.Folders[0], name)
 	}
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		return real
-	}
-	return filepath.Clean(name)
+	return texts.RealPath(name)
 }
 
 // ask makes sure that a server which runs has looked at a file. It returns why none has.

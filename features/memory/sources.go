@@ -13,6 +13,7 @@ import (
 	"buddy/app/slash"
 	"buddy/features/feature"
 	"buddy/sessions"
+	"buddy/texts"
 	files "buddy/tools/file"
 )
 
@@ -81,8 +82,5 @@ func personFolder(path string) string {
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, home+"/") {
 		dir = home
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
+	return texts.RealPath(dir)
 }

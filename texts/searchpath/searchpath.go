@@ -50,13 +50,7 @@ func Outside(path string, folders ...string) string {
 
 // Environ returns an environment with its PATH as [Outside] leaves it.
 func Environ(env []string, folders ...string) []string {
-	path := ""
-	for _, kv := range env {
-		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = value
-		}
-	}
-	return append(slices.Clone(env), "PATH="+Outside(path, folders...)) // of two the last counts
+	return append(slices.Clone(env), "PATH="+Outside(texts.Lookup(env)("PATH"), folders...)) // of two the last counts
 }
 
 // real returns a folder with its links resolved, as it is if it does not exist.

@@ -77,7 +77,7 @@ func (p Place) Begin(auto bool) (end func(), err error) {
 		return nil, fmt.Errorf("the mark of a workspace: %w", err)
 	}
 	for _, folder := range p.Folders {
-		f, err := begin(p.Dir, realPath(folder), auto)
+		f, err := begin(p.Dir, texts.RealPath(folder), auto)
 		if err != nil {
 			end()
 			return nil, fmt.Errorf("the mark of the workspace %s: %w", folder, err)
@@ -153,7 +153,7 @@ func (p Place) marks(probe bool) ([]Mark, error) {
 	}
 	var folders []string
 	for _, folder := range p.Folders {
-		folders = append(folders, realPath(folder))
+		folders = append(folders, texts.RealPath(folder))
 	}
 	var marks []Mark
 	for _, e := range entries {
@@ -247,12 +247,4 @@ func id(folder string) string {
 		return ""
 	}
 	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
-}
-
-// realPath follows the links of a path as far as there is something.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"buddy/texts"
 	"buddy/tmux/host"
 )
 
@@ -23,10 +24,7 @@ func (localFS) Home(context.Context) (string, error) {
 	if err != nil {
 		return "", nil // unknown
 	}
-	if at, err := filepath.EvalSymlinks(home); err == nil {
-		home = at
-	}
-	return home, nil
+	return texts.RealPath(home), nil
 }
 
 func (localFS) RealPath(_ context.Context, path string) (string, error) { return realPath(path) }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"buddy/texts"
 )
 
 // block holds a line that begins a cell or an output, and the text below it.
@@ -225,9 +227,6 @@ func (n *Notebook) indent() (prefix, unit string, ok bool) {
 
 // quoted returns a text as JSON.
 func quoted(text string) string {
-	var b bytes.Buffer
-	in := json.NewEncoder(&b)
-	in.SetEscapeHTML(false)
-	_ = in.Encode(text) // a string never fails
-	return strings.TrimSuffix(b.String(), "\n")
+	data, _ := texts.JSON(text) // a string never fails
+	return string(data)
 }

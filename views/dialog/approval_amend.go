@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -82,11 +83,8 @@ func Editable(act action.Action, args string) (text string, put func(string) (st
 	text, _ = in[name].(string)
 	return text, func(text string) (string, bool) {
 		in[name] = text
-		var out strings.Builder
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false) // people read it
-		err := enc.Encode(all)
-		return strings.TrimSpace(out.String()), err == nil
+		out, err := texts.JSON(all) // people read it
+		return string(out), err == nil
 	}
 }
 

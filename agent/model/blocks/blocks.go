@@ -20,10 +20,8 @@
 package blocks
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"path"
@@ -32,6 +30,7 @@ import (
 	"sync/atomic"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // The tools whose calls are blocks, and the one with which buddy reads what prompts name.
@@ -276,11 +275,8 @@ func (a *answer) call() model.ToolCall {
 	if b.file != "" {
 		name, args = Write, map[string]string{"path": b.file, "content": b.text}
 	}
-	var data bytes.Buffer
-	e := json.NewEncoder(&data)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(args) // of strings
-	return model.ToolCall{Name: name, Arguments: strings.TrimSpace(data.String())}
+	data, _ := texts.JSON(args) // of strings
+	return model.ToolCall{Name: name, Arguments: string(data)}
 }
 
 // message returns the answer as it is stored.

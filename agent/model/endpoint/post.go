@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 )
 
@@ -13,9 +14,7 @@ func (c *Call) Post(path string, header http.Header, body []byte) error {
 	if err != nil {
 		return c.Refused(withoutURL(err), false)
 	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
 	_, err = c.Do(req) //nolint:bodyclose // Close does

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -282,9 +283,7 @@ func (p *parser) call(raw json.RawMessage) state {
 	var inner map[string]json.RawMessage
 	if json.Unmarshal(c["function"], &inner) == nil {
 		delete(c, "function")
-		for k, v := range inner {
-			c[k] = v
-		}
+		maps.Copy(c, inner)
 	}
 	for k := range c {
 		if !slices.Contains(callKeys, k) {

@@ -22,7 +22,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -163,17 +162,10 @@ func programIn(env []string, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	for _, kv := range slices.Backward(env) { // of two the last counts
-		path, ok := strings.CutPrefix(kv, "PATH=")
-		if !ok {
-			continue
+	for _, dir := range filepath.SplitList(texts.Lookup(env)("PATH")) {
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(found) {
+			return found, nil
 		}
-		for _, dir := range filepath.SplitList(path) {
-			if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(found) {
-				return found, nil
-			}
-		}
-		break
 	}
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }

@@ -83,9 +83,7 @@ func personal(get func(string) string, roots []string) (run, read []string) {
 // own.
 func toolchain(bin, home string) []string {
 	all := []string{bin}
-	if real, err := filepath.EvalSymlinks(bin); err == nil {
-		bin = real
-	}
+	bin = texts.RealPath(bin)
 	if top := filepath.Dir(bin); filepath.Base(bin) == "bin" && !texts.Below(home, top) {
 		if rel, err := filepath.Rel(home, top); err != nil || !slices.Contains([]string{".local", ".cargo", "go"}, rel) {
 			all = append(all, top)

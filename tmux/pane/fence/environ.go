@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/texts"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/gitfiles"
 )
@@ -63,7 +64,7 @@ func (c Config) caches() []string {
 	all := private
 	if c.reaches() {
 		all = slices.Concat(private, downloads)
-		get := lookup(c.Env)
+		get := texts.Lookup(c.Env)
 		if proxy := c.goProxy(); proxy != "" {
 			// What is downloaded already comes from the person's cache, and so is not downloaded again.
 			env = append(env, "GOPROXY=file://"+filepath.Join(c.modules(), "cache/download")+","+proxy)
@@ -81,7 +82,7 @@ func (s Settings) reaches() bool { return s.Network || len(s.Hosts) > 0 }
 
 // modules returns the person's folder of Go modules.
 func (c Config) modules() string {
-	get := lookup(c.Env)
+	get := texts.Lookup(c.Env)
 	path, _, _ := strings.Cut(cmp.Or(get("GOPATH"), filepath.Join(get("HOME"), "go")), string(os.PathListSeparator))
 	return cmp.Or(get("GOMODCACHE"), filepath.Join(path, "pkg/mod"))
 }
@@ -89,7 +90,7 @@ func (c Config) modules() string {
 // goProxy returns where the person's Go downloads modules from. As in go itself that is said by the
 // environment, else by the file of "go env -w", else by the defaults beside the program; "" if none does.
 func (c Config) goProxy() string {
-	get := lookup(c.Env)
+	get := texts.Lookup(c.Env)
 	if v := get("GOPROXY"); v != "" {
 		return v
 	}
@@ -108,7 +109,7 @@ func (c Config) goProxy() string {
 			continue
 		}
 		text, _ := os.ReadFile(name) // most people have no first one
-		if v := lookup(strings.Split(string(text), "\n"))("GOPROXY"); v != "" {
+		if v := texts.Lookup(strings.Split(string(text), "\n"))("GOPROXY"); v != "" {
 			return v
 		}
 	}
@@ -117,7 +118,7 @@ func (c Config) goProxy() string {
 
 // npm returns the person's folder of npm's packages, "" if there is none.
 func (c Config) npm() string {
-	get := lookup(c.Env)
+	get := texts.Lookup(c.Env)
 	dir := filepath.Join(cmp.Or(get("npm_config_cache"), filepath.Join(get("HOME"), ".npm")), "_cacache")
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
 		return ""
@@ -157,17 +158,5 @@ func (c Config) seed() {
 	}
 	if err := os.CopyFS(filepath.Join(part, "_cacache"), os.DirFS(from)); err != nil || os.Rename(part, to) != nil {
 		_ = os.RemoveAll(part)
-	}
-}
-
-// lookup returns a function that finds variables in env.
-func lookup(env []string) func(name string) string {
-	return func(name string) string {
-		for _, kv := range slices.Backward(env) {
-			if v, ok := strings.CutPrefix(kv, name+"="); ok {
-				return v
-			}
-		}
-		return ""
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"buddy/texts"
 )
 
 // Where a command reaches the network, Go takes modules from the person's cache, then from where the person's
@@ -47,11 +49,11 @@ func TestGoDownloadsFromWhereThePersonDoes(t *testing.T) {
 		if tt.want == "" {
 			want = ""
 		}
-		if got := lookup(c.caches())("GOPROXY"); got != want {
+		if got := texts.Lookup(c.caches())("GOPROXY"); got != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)
 		}
 		c.Network = false
-		if got := lookup(c.caches())("GOPROXY"); got != "off" {
+		if got := texts.Lookup(c.caches())("GOPROXY"); got != "off" {
 			t.Errorf("%s, without a network: %q", tt.name, got)
 		}
 	}
@@ -60,7 +62,7 @@ func TestGoDownloadsFromWhereThePersonDoes(t *testing.T) {
 // Where a person may be asked about hosts npm connects, but never for its own sake.
 func TestNpmConnectsWhereAPersonIsAsked(t *testing.T) {
 	for asks, want := range map[bool]string{true: "", false: "true"} {
-		all := lookup(Config{Settings: Settings{Asks: asks}}.caches())
+		all := texts.Lookup(Config{Settings: Settings{Asks: asks}}.caches())
 		if all("npm_config_offline") != want || all("CARGO_NET_OFFLINE") != "true" || asks && all("npm_config_update_notifier") != "false" {
 			t.Errorf("asks %v: offline %q", asks, all("npm_config_offline"))
 		}

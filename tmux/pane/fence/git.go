@@ -3,6 +3,7 @@ package fence
 import (
 	"slices"
 
+	"buddy/texts"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/gitfiles"
 )
@@ -17,7 +18,7 @@ func (c Config) gitFiles() gitfiles.Files {
 		s.Work = append(s.Work, c.Cache)
 	}
 	for _, dir := range c.Work {
-		s.Git = append(s.Git, confine.Repository(dir, lookup(c.Env)("HOME"))...)
+		s.Git = append(s.Git, confine.Repository(dir, texts.Lookup(c.Env)("HOME"))...)
 	}
 	return s.Find()
 }

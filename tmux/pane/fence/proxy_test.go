@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/texts"
 	"buddy/tmux/pane/fence/inside"
 )
 
@@ -112,7 +113,7 @@ func TestProxyWithPassword(t *testing.T) {
 	served.Config.Handler.(*proxy).word = "w0rd"
 	for user, want := range map[string]string{"": "407 ", proxyUser + ":wrong@": "407 ", proxyUser + ":w0rd@": "200 hello"} {
 		env := inside.Through([]string{"HTTP_PROXY=http://old"}, user+strings.TrimPrefix(served.URL, "http://"))
-		there, err := url.Parse(lookup(env)("HTTP_PROXY"))
+		there, err := url.Parse(texts.Lookup(env)("HTTP_PROXY"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"buddy/texts"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/gitfiles"
 	"buddy/tmux/pane/seatbelt"
@@ -29,7 +30,7 @@ func (c Config) seatbelt(git gitfiles.Files, hidden []string) seatbelt.Rules {
 		return all
 	}
 	for _, dir := range c.Work {
-		switch dirs := confine.Repository(dir, lookup(c.Env)("HOME")); len(dirs) {
+		switch dirs := confine.Repository(dir, texts.Lookup(c.Env)("HOME")); len(dirs) {
 		case 0:
 			r.Fixed = append(r.Fixed, within(dir, ".git/hooks", ".git/config", ".git/config.worktree")...)
 		case 1:

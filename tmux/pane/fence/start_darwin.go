@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"buddy/texts"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/fence/inside"
 	"buddy/tmux/pane/gitfiles"
@@ -43,7 +44,7 @@ func New(c Config) (*Fence, error) { return (*Fence)(nil).Renew(c) }
 // Renew is New in less time: of a repository around the workspace that f knows, it reads only the folders that changed. f,
 // which may be nil, is to be closed nevertheless.
 func (f *Fence) Renew(c Config) (*Fence, error) {
-	if err := c.check(lookup(c.Env)("HOME")); err != nil {
+	if err := c.check(texts.Lookup(c.Env)("HOME")); err != nil {
 		return nil, err
 	}
 	if err := tested(c.Network); err != nil {
@@ -76,7 +77,7 @@ func prepare(c Config, known []*surrounding) (f *Fence, err error) {
 		return nil, err
 	}
 	f = &Fence{config: c, git: c.gitFiles(), runs: map[int]process{}}
-	if f.around, err = surroundings(c.Settings, lookup(c.Env)("HOME"), known); err != nil {
+	if f.around, err = surroundings(c.Settings, texts.Lookup(c.Env)("HOME"), known); err != nil {
 		return nil, err
 	}
 	if c.Cache != "" {
@@ -104,7 +105,7 @@ func (f *Fence) closed() string { return filepath.Join(f.config.Temp, "closed") 
 // Available returns nil when commands with these settings and this environment can be fenced, else
 // an error that is [ErrImpossible]. The first call on a version of macOS tries it, which takes some seconds.
 func Available(s Settings, env []string) error {
-	if err := s.check(lookup(env)("HOME")); err != nil {
+	if err := s.check(texts.Lookup(env)("HOME")); err != nil {
 		return err
 	}
 	return tested(s.Network)

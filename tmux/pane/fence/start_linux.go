@@ -62,7 +62,7 @@ func (f *Fence) Renew(c Config) (*Fence, error) {
 
 // prepare is New with what is known of repositories around the workspace.
 func prepare(c Config, known []*surrounding) (*Fence, error) {
-	home := lookup(c.Env)("HOME")
+	home := texts.Lookup(c.Env)("HOME")
 	if err := c.check(home); err != nil {
 		return nil, err
 	}

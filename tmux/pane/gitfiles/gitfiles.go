@@ -302,14 +302,7 @@ func (f *finder) workedIn(path string) bool {
 }
 
 // lookup returns a variable.
-func (s Search) lookup(name string) string {
-	for _, kv := range slices.Backward(s.Env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (s Search) lookup(name string) string { return texts.Lookup(s.Env)(name) }
 
 // read returns what a configuration says.
 func read(path string) ([]entry, error) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -163,12 +164,7 @@ func (t Trial) Run() (wrong []string, err error) {
 }
 
 func (c canary) in(mode Mode) bool {
-	for _, m := range c.modes {
-		if m == mode {
-			return true
-		}
-	}
-	return c.modes == nil
+	return c.modes == nil || slices.Contains(c.modes, mode)
 }
 
 // has reports whether a program is in one of the folders of a PATH.

@@ -1,0 +1,18 @@
+package texts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Lookup returns a function that looks up variables in env as [os.Getenv] does in the process's. Of two the last counts.
+func Lookup(env []string) func(name string) string {
+	return func(name string) string {
+		for _, kv := range slices.Backward(env) {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+}
