@@ -254,7 +254,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 }
 
 // interrupted tells a person that the command Continue takes up what has not ended.
-const interrupted = "interrupted · Enter continues"
+const interrupted = "interrupted · press Enter to continue"
 
 // outage reports whether a task failed because the model could not be reached or had no capacity.
 func outage(err error) bool {

@@ -275,7 +275,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	second.keys("Enter")
 	x.want("answered on another screen (" + tty + ", process ")
 	log := x.another("log", "logs "+x.session())
-	log.want("approval: once on "+tty, "answer goes to "+tty+", process ", "ended 0")
+	log.want("approval: once on "+tty, "answer on "+tty+", process ", "ended 0")
 	x.rests() // else the first Ctrl+C is for the task
 	x.keys("C-c")
 	x.keys("C-c")

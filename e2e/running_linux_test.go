@@ -97,9 +97,9 @@ func TestApprove(t *testing.T) {
 	d.untilState(id, "waits for approval")
 	d.wants(1, "--deny works without a terminal", "approve", id)
 	d.wants(2, "--reason needs --deny", "approve", id, "--reason", "x")
-	d.wants(1, `session "zzzz" does not run (running: `, "approve", "zzzz")
+	d.wants(1, `session "zzzz" is not running (running: `, "approve", "zzzz")
 	d.start("approve", id) // asks, and another one is first
-	d.want("Run this command?  (medium risk)", "| touch a.txt", "Makes files.", "to ␛[31mtest", "1  Yes", "Enter for no): ")
+	d.want("Run this command?  (medium risk)", "| touch a.txt", "Creates files.", "to ␛[31mtest", "1  Yes", "Enter for no): ")
 	d.wants(0, "deny: touch a.txt", "approve", id, "--deny", "--reason", "use another file")
 	d.types("y\r")
 	d.want("already answered on buddy approve, ", ": deny", "touch a.txt")

@@ -95,7 +95,7 @@ func (r *repl) turn() (wants, string) {
 	case aReason:
 		return r.wants, "Why? (Enter for no reason) "
 	case aKey:
-		return r.wants, "key of " + r.wants.id + " (not shown): "
+		return r.wants, "key for " + r.wants.id + " (not shown): "
 	case aScope:
 		return r.wants, "Number: "
 	case aPrompt, anApproval, anAnswer:

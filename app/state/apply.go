@@ -410,7 +410,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, WarningBlock, "Stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · type a prompt to continue")
 	case event.MaxTurnsReached:
 		s.Info.Interrupted = true
-		s.add(env, WarningBlock, p.Text()+" · Press Enter to continue")
+		s.add(env, WarningBlock, p.Text()+" · press Enter to continue")
 		return Conversation | Header
 	}
 	return Conversation

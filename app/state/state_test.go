@@ -244,7 +244,7 @@ func TestFallbackIsTold(t *testing.T) {
 		"call discarded", "stream stalled · using m-2 (spare) until the next prompt", "a whole answer",
 		"This prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
 		"This prompt has used $0.40 of $0.50", "Stopped: this prompt has used $0.52 of $0.50 · type a prompt to continue",
-		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · Press Enter to continue",
+		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · press Enter to continue",
 	}
 	if s.Info.Fallback != "m-2" {
 		t.Errorf("the header names %q, want the model that answers", s.Info.Fallback)

@@ -593,7 +593,7 @@ func TestSmallScreens(t *testing.T) {
 func TestInterruptedContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.Interrupted{Task: 1, Text: "interrupted · Enter continues", CanContinue: true})
+		x.tell(event.Interrupted{Task: 1, Text: "interrupted · press Enter to continue", CanContinue: true})
 		x.Press("Enter")
 		x.took(event.Continue{})
 	})
