@@ -17,18 +17,19 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/reminder"
+	"buddy/features/files"
 	"buddy/tools"
 	"buddy/tools/file"
 )
 
 // withFiles gives a session a folder with files and the tool that reads them.
-func withFiles(t *testing.T, files map[string]string) (dir string, change func(*Options)) {
+func withFiles(t *testing.T, all map[string]string) (dir string, change func(*Options)) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range files {
+	for name, text := range all {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -43,6 +44,7 @@ func withFiles(t *testing.T, files map[string]string) (dir string, change func(*
 	return dir, func(o *Options) {
 		o.Model = described{o.Model.(*script), model.Info{Profile: "test", Model: "scripted", Window: 1_000_000}}
 		o.Tools, o.Policy.Workspace = tools.NewRegistry(file.NewReadFile(ws)), dir
+		o.Parts = append(o.Parts, files.Part(nil))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"buddy/agent/subagents"
 	"buddy/agent/turn"
 	"buddy/extensions"
+	"buddy/features/files"
 	"buddy/features/lsp"
 	"buddy/features/mcp"
 	"buddy/tools"
@@ -45,7 +46,7 @@ func TestOrderInWhichFeaturesTellTheModel(t *testing.T) {
 			o.Mode = action.ModePlan
 			o.Agents.Read = func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil }
 			o.Instructions = func(context.Context) (instructions.Set, error) { return instructions.Set{}, nil }
-			o.Parts = append(o.Parts,
+			o.Parts = append(o.Parts, files.Part(nil),
 				mcp.Resources(func(context.Context, []string) ([]tools.Resource, []string) {
 					return []tools.Resource{{Name: "docs:guide", Text: "the guide"}}, nil
 				}),

@@ -15,7 +15,7 @@ import (
 // briefOrder names what tells the model something before a request, in the order of the texts. Providers cache the beginning
 // of a conversation, so what changes seldom comes first. Parts that are not named follow in the order of
 // [Features.Parts], and reminders come last.
-var briefOrder = []string{"news", "instructions", "skills", "files", "folder", "agents", "plan", "mcp", "mentions", "lsp", "resources"}
+var briefOrder = []string{"news", "instructions", "skills", "files", "agents", "plan", "mcp", "mentions", "lsp", "resources"}
 
 // brief is one of the runtime's own parts.
 type brief struct {
@@ -48,7 +48,6 @@ func ownParts() []Part {
 			b.l.p.Instructions.Await(ctx)
 			b.l.p.Instructions.Again(ctx, b.x.talk, b.x.task, b.l.Turns(), b.l.o.Target)
 		}},
-		brief{name: "files", tell: tellFiles},
 		brief{name: "agents", tell: tellAgents},
 		brief{name: "mentions", tell: tellMentions},
 	}

@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"encoding/json"
-	"path"
 	"sync"
 
 	"buddy/agent/action"
@@ -238,19 +237,3 @@ func (b Briefing) State(kind string) string { return conversation.State(b.x.talk
 
 // Off reports whether the person has switched off what the model is told of a kind.
 func (b Briefing) Off(kind string) bool { return b.l.o.Reminders.Off(kind) }
-
-// TellFile tells the model at most page bytes of a file that a prompt names. text makes what it is told of what was
-// read. A file that only the person may allow it to read, or that the model has already, is not told.
-func (b Briefing) TellFile(ctx context.Context, name string, page int, text func(read string) string) {
-	ctx, cancel := context.WithTimeout(ctx, atFileTime)
-	defer cancel()
-	files := namedFiles{b.l.newBatch(ctx, b.x, 0)}
-	defer files.cancel(nil)
-	_, read, seen, err := files.read(ctx, name, page)
-	if err != nil {
-		return // the model looks at it by itself
-	}
-	if said := text(read); !conversation.Holds(b.x.talk, path.Base(name), said) {
-		b.x.talk.Attach(b.x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
-	}
-}

@@ -34,7 +34,7 @@ import (
 	"buddy/extensions/skill"
 	"buddy/features"
 	"buddy/features/feature"
-	"buddy/features/folder"
+	"buddy/features/files"
 	"buddy/features/lsp"
 	"buddy/features/mcp"
 	"buddy/features/memory"
@@ -121,7 +121,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	parts := append(p.newParts(feature.Session{
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
 		Target: d.Name, Files: first.Files, Store: p.Store, Redact: secret,
-	}), folder.Part(p.Targets), lsp.Part(p.Checks))
+	}), files.Part(p.Targets), lsp.Part(p.Checks))
 	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
 	chosen := p.chooseStyle()
 	told := telling{

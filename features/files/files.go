@@ -1,8 +1,8 @@
-// Package folder shows models that are spoken to in blocks of text what is in the folder, and what a call has changed there:
-// small models do not look by themselves.
+// Package files gives models the files that prompts name with an @. Those that are spoken to in blocks of text it shows what is
+// in the folder, too, and what a call has changed there: small models do not look by themselves.
 //
-//	parts = append(parts, folder.Part(targets))
-package folder
+//	parts = append(parts, files.Part(targets))
+package files
 
 import (
 	"context"
@@ -30,40 +30,55 @@ const (
 	tokenBytes = 4
 )
 
-// Part returns what shows the folder of the current target.
-func Part(targets *target.Set) turn.Part { return folder{targets: targets} }
+// Part returns what gives the models of a session files. nil targets have no folder to be shown.
+func Part(targets *target.Set) turn.Part { return part{targets: targets} }
 
-type folder struct {
+type part struct {
 	turn.Nothing
 	targets *target.Set
 }
 
-func (folder) Name() string { return "folder" }
+func (part) Name() string { return "files" }
 
-// Brief gives the model the list of files, once in a conversation, and the files that prompts name without an @.
-func (f folder) Brief(ctx context.Context, b turn.Briefing) {
+// Brief gives the model the files that prompts name with an @; in blocks also the list of files, once in a conversation, and the
+// files that prompts name without one.
+func (f part) Brief(ctx context.Context, b turn.Briefing) {
 	if b.Off(reminder.AtFile) {
 		return
 	}
-	for _, p := range b.Prompts() {
-		if p.Kind == event.Typed {
-			continue
-		}
+	prompts := slices.DeleteFunc(slices.Clone(b.Prompts()), func(p event.PromptSubmitted) bool { return p.Kind == event.Typed })
+	for _, p := range prompts {
+		attach(ctx, b, namesAt(p))
+	}
+	for _, p := range prompts {
 		list, named, page := f.look(ctx, b.Model(), p.Text)
 		if list != "" {
 			b.TellState(reminder.Folder, "told", b.Redact(list))
 		}
 		for _, name := range named {
-			b.TellFile(ctx, name, page, func(read string) string { return name + ":\n" + texts.Fenced("", tools.Uncounted(read)) })
+			f.show(ctx, b, name, page)
 		}
+	}
+}
+
+// show tells the model at most page bytes of a file. One that can't be read is left out: the model looks at it by itself.
+func (part) show(ctx context.Context, b turn.Briefing, name string, page int) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	if f, err := b.ReadFile(ctx, name, page); err == nil {
+		said := name + ":\n" + texts.Fenced("", tools.Uncounted(f.Text))
+		tell(b, name, f, said, said)
 	}
 }
 
 // Around tells the model what a call has changed in the folder. It does on this machine only: elsewhere it would take too
 // long.
-func (f folder) Around(ctx context.Context, m model.Info, call tools.Call) func(context.Context, *turn.Ran) {
+func (f part) Around(ctx context.Context, m model.Info, call tools.Call) func(context.Context, *turn.Ran) {
+	if m.Blocks == "" {
+		return nil
+	}
 	w := f.workspace(call.Planned.Target)
-	if m.Blocks == "" || w == nil || f.targets.Target(call.Planned.Target).Host != nil {
+	if w == nil || f.targets.Target(call.Planned.Target).Host != nil {
 		return nil
 	}
 	before := file.Shoot(ctx, w, nil)
@@ -75,7 +90,7 @@ func (f folder) Around(ctx context.Context, m model.Info, call tools.Call) func(
 }
 
 // workspace returns the files of the target that calls work on; nil while it was not opened.
-func (f folder) workspace(name string) *file.Workspace {
+func (f part) workspace(name string) *file.Workspace {
 	if one := f.targets.Session(name); one != nil {
 		return one.Files
 	}
@@ -83,9 +98,12 @@ func (f folder) workspace(name string) *file.Workspace {
 }
 
 // look returns the list of files, and which of them a prompt names, with how many bytes of each are shown.
-func (f folder) look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
+func (f part) look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
+	if m.Blocks == "" {
+		return "", nil, 0
+	}
 	w := f.workspace(f.targets.Current())
-	if m.Blocks == "" || w == nil {
+	if w == nil {
 		return "", nil, 0
 	}
 	names, more, err := file.Names(ctx, w, shownNames)

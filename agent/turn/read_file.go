@@ -1,0 +1,69 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"buddy/agent/action"
+	"buddy/agent/conversation"
+	"buddy/agent/model"
+	"buddy/texts"
+	"buddy/tools"
+)
+
+const (
+	readTool = "read_file"
+	maxWhy   = 300 // characters of why a file is not read
+)
+
+// ErrNoFile says that a name is none of a file.
+var ErrNoFile = errors.New("there is no such file")
+
+// FileRead is a file or a folder as the model reads it.
+type FileRead struct {
+	Call    string // that reads it
+	Path    string
+	Text    string
+	Outcome string // how much was read, for people
+	Seen    []action.SeenFile
+}
+
+// ReadFile reads at most page bytes of a file as the model would. The error says why not: there is no such file, it is not text, or
+// somebody would be asked first, the person or a hook.
+func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRead, err error) {
+	args, err := json.Marshal(map[string]string{"path": name})
+	if err != nil {
+		return f, err
+	}
+	calls := b.l.newBatch(ctx, b.x, 0)
+	defer calls.cancel(nil)
+	j := calls.plan(model.ToolCall{ID: conversation.AtFile, Name: readTool, Arguments: string(args)})
+	switch {
+	case tools.Missing(j.err):
+		return f, ErrNoFile
+	case j.err != nil:
+		return f, j.err
+	case j.call.Planned.Kind == action.FileRead && j.call.Planned.Op != "": // what is there has another name
+		return f, ErrNoFile
+	}
+	j.call.Page = min(j.call.Page, page)
+	if calls.judge(j.call.Planned).Decision != action.Allow || calls.waitsForHooks(j) {
+		return f, errors.New("the model needs your approval to read it")
+	}
+	res := b.l.runTool(ctx, j.call, func(ctx context.Context) tools.Result { return j.tool.Run(ctx, j.call) })
+	switch {
+	case res.Missing:
+		return f, ErrNoFile
+	case res.IsError:
+		return f, errors.New(texts.Clip(texts.OneLine(tools.Why(res)), maxWhy))
+	case len(res.Images) > 0:
+		return f, errors.New("it is a picture: only pictures on this machine with names such as shot.png can be attached")
+	}
+	return FileRead{readTool + " " + j.call.Arguments, j.call.Planned.Path, b.Foreign(texts.ClipBytes(name, 200), res.Content), res.Outcome, res.Seen}, nil
+}
+
+// TellRules tells the model the instruction files of folders below the workspace that hold files which it was told.
+func (b Briefing) TellRules(ctx context.Context, files []string) {
+	b.l.p.Instructions.Below(ctx, b.x.talk, b.x.task, 0, files)
+}
