@@ -243,7 +243,8 @@ func New(o Options) *Runtime {
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks = r.tasks
-	for _, p := range o.Parts {
+	r.opts.Parts = slices.Concat([]turn.Part{r.tasks.agents.book, subagents.Mentions(r.tasks.agents.book)}, o.Parts)
+	for _, p := range r.opts.Parts {
 		p.Begin(turn.Session{
 			Context: r.life.ctx, Work: &r.life.work, Stream: events, Selection: r.selection, Workspace: o.Policy.Workspace, Target: o.Target,
 		})
@@ -258,7 +259,7 @@ func New(o Options) *Runtime {
 func newSubagents(r *Runtime) *subagentSet {
 	o := r.opts
 	return &subagentSet{
-		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
+		o: o.Agents, book: subagents.NewBook(o.Agents.Read), instructions: r.instructions, durable: o.Durable,
 		compactor: r.compactor, redact: o.Redact,
 	}
 }
@@ -271,7 +272,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
+		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: background{r}, RunAgent: r.tasks.agents.runAgent,
 	})
 }
 

@@ -99,8 +99,8 @@ var (
 	errNoAgent = errors.New("there are no subagents here")
 )
 
-// RunAgent implements [turn.Subagents].
-func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools.Call, asked tools.Subagent) tools.Result {
+// runAgent lets a subagent work for a call, see [turn.Parts].
+func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools.Call, asked tools.Subagent) tools.Result {
 	if set.o.Read == nil {
 		return tools.Failure(errNoAgent)
 	}
@@ -136,19 +136,6 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 		return tools.Success(fmt.Sprintf("task #%d (%s) is working in the background", t.id, def.Name), note)
 	}
 	return set.run(working, t, run).result()
-}
-
-// Listing implements [turn.Subagents].
-func (set *subagentSet) Listing(ctx context.Context) conversation.Listing {
-	return set.book.Listing(ctx)
-}
-
-// Mentioned implements [turn.Subagents].
-func (set *subagentSet) Mentioned(ctx context.Context, prompt string) []string {
-	if !strings.Contains(prompt, "@") || set.o.Read == nil {
-		return nil
-	}
-	return set.book.Mentioned(ctx, prompt)
 }
 
 // open makes the task of a subagent, once there is room for it, unless there were too many.

@@ -81,7 +81,9 @@ type Parts struct {
 	Instructions *conversation.Instructions
 	Changes      *undo.Log
 	Background   Background
-	Subagents    Subagents
+	// RunAgent lets a subagent work for a call and returns what the call gives. It returns when the work is done, or at once
+	// if it goes on in the background.
+	RunAgent func(ctx context.Context, by Caller, call tools.Call, s tools.Subagent) tools.Result
 }
 
 // Loop runs exchanges, which may overlap on different conversations. It numbers what they
@@ -138,7 +140,7 @@ func (n *numbers) next(which *int) int {
 
 // New returns a loop.
 func New(o Options, p Parts) *Loop {
-	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(append(ownParts(), o.Parts...))}
+	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(o.Parts)}
 }
 
 // Replay feeds a stored event of an earlier process, so that numbers continue from there.
@@ -335,6 +337,9 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 
 // addContext tells the model what it has to know before its next request.
 func (l *Loop) addContext(ctx context.Context, x *Exchange) {
+	x.talk.TellNews(x.task)
+	l.p.Instructions.Await(ctx)
+	l.p.Instructions.Again(ctx, x.talk, x.task, l.Turns(), l.o.Target)
 	for _, p := range l.briefs {
 		p.Brief(ctx, Briefing{Access{l, x, 0}})
 	}
