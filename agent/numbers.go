@@ -1,42 +1,26 @@
 package agent
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"buddy/agent/event"
 )
 
 // numbers gives the prompts and the tasks of a session their numbers; commands that go on are
 // tasks too. It is safe for concurrent use.
-type numbers struct {
-	mu           sync.Mutex // guards all below
-	prompt, task int        // the newest
-}
+type numbers struct{ prompt, task atomic.Int64 } // the newest
 
-func (n *numbers) nextPrompt() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.prompt++
-	return n.prompt
-}
-
-func (n *numbers) nextTask() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.task++
-	return n.task
-}
+func (n *numbers) nextPrompt() int { return int(n.prompt.Add(1)) }
+func (n *numbers) nextTask() int   { return int(n.task.Add(1)) }
 
 // replay feeds a stored event of an earlier process.
 func (n *numbers) replay(e event.Event) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	switch p := e.(type) {
 	case event.PromptSubmitted:
-		n.prompt = max(n.prompt, p.ID)
+		n.prompt.Store(max(n.prompt.Load(), int64(p.ID)))
 	case event.TaskQueued:
-		n.task = max(n.task, p.ID)
+		n.task.Store(max(n.task.Load(), int64(p.ID)))
 	case event.TaskStarted:
-		n.task = max(n.task, p.ID)
+		n.task.Store(max(n.task.Load(), int64(p.ID)))
 	}
 }

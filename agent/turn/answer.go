@@ -156,7 +156,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 
 // tellPictures tells the person, once in a session, that the model was sent no pictures.
 func (p *partial) tellPictures(req model.Request) {
-	if p.answers.TextOnly && req.HasImages() && p.loop.n.leavesOut() {
+	if p.answers.TextOnly && req.HasImages() && !p.loop.n.pictures.Swap(true) {
 		p.publish(event.Warning{
 			Text: p.answers.Model + " doesn't accept pictures: buddy leaves out those in the conversation", Code: "pictures",
 			NextStep: "/model chooses a model that accepts pictures",
@@ -266,7 +266,7 @@ func unfit(m model.Message, finish, refusal string) error {
 // uniqueID returns id, or another one when a call of the session has it: providers
 // reuse them, and some send none.
 func (l *Loop) uniqueID(x *Exchange, id string) string {
-	n := l.n.next(&l.n.calls)
+	n := l.n.calls.Add(1)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if id == "" || x.talk.Called(id) || x.ids[id] {
@@ -433,7 +433,7 @@ func (p *partial) note(d model.Delta) {
 			p.loop.o.Learnt(*d.Needs)
 		}
 		if model.TextOnly(d.Needs.Remedies) {
-			p.loop.n.leavesOut() // the event says it
+			p.loop.n.pictures.Store(true) // the event says it
 		}
 		p.publish(event.ContextHealed(*d.Needs))
 	case model.Retry:

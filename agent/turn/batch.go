@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -78,6 +79,13 @@ func (l *Loop) newBatch(ctx context.Context, x *Exchange, turn int) *batch {
 	}
 	b.ctx, b.cancel = context.WithCancelCause(ctx)
 	return b
+}
+
+// planOne plans a call that no answer makes, in a batch of its own.
+func (l *Loop) planOne(ctx context.Context, x *Exchange, id, tool string, args map[string]any) (*batch, *job) {
+	text, _ := json.Marshal(args) // texts and numbers can be encoded
+	b := l.newBatch(ctx, x, 0)
+	return b, b.plan(model.ToolCall{ID: id, Name: tool, Arguments: string(text)})
 }
 
 // publish publishes an event of the turn.

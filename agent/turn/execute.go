@@ -22,15 +22,13 @@ import (
 // that says why not.
 func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if ctx.Err() != nil {
-		res := unanswered(ctx)
-		return &res
+		return new(unanswered(ctx))
 	}
 	if refusal := again(ctx, b, j); refusal != nil {
 		return refusal
 	}
 	if why := b.loop.p.Ledger.Refused(&b.x.used, counted(j.call)); why != "" && b.turn != 0 {
-		res := tools.Problem(why)
-		return &res
+		return new(tools.Problem(why))
 	}
 	if j.err != nil {
 		res := tools.Problem(j.err.Error())
@@ -38,16 +36,13 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		return &res
 	}
 	if b.guard(ctx, j); j.err != nil {
-		res := tools.Problem(j.err.Error())
-		return &res
+		return new(tools.Problem(j.err.Error()))
 	}
 	if reply := b.loop.tell(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
-		res := failure("Tool call skipped: " + reply.reason)
-		return &res
+		return new(failure("Tool call skipped: " + reply.reason))
 	}
 	if ctx.Err() != nil {
-		res := unanswered(ctx)
-		return &res
+		return new(unanswered(ctx))
 	}
 	refusal := b.permit(ctx, j)
 	count(b, j, refusal != nil)
@@ -57,8 +52,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
 	if err := begin(b, j); err != nil {
-		res := tools.Problem("nothing ran, because the session could not be saved: " + err.Error())
-		return &res
+		return new(tools.Problem("nothing ran, because the session could not be saved: " + err.Error()))
 	}
 	j.ran = true
 	return nil
@@ -97,7 +91,7 @@ func (l *Loop) outDir() string {
 		return ""
 	}
 	for {
-		dir := filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.n.next(&l.n.outs)))
+		dir := filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.n.outs.Add(1)))
 		if _, err := os.Lstat(dir); err != nil {
 			return dir
 		}
@@ -107,10 +101,7 @@ func (l *Loop) outDir() string {
 // permit returns nil when a call may run, else the result that says why not. A person may
 // have changed what will run.
 func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
-	refuse := func(text string) *tools.Result {
-		res := failure(text)
-		return &res
-	}
+	refuse := func(text string) *tools.Result { return new(failure(text)) }
 	if j.typed {
 		return nil
 	}
@@ -123,8 +114,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		v, m = b.permission(ctx, j, v)
 	}
 	if ctx.Err() != nil {
-		res := unanswered(ctx)
-		return &res
+		return new(unanswered(ctx))
 	}
 	j.rules = []event.DecisionRule{{Rule: v.Rule, Text: string(v.Decision) + ": " + v.Reason}}
 	switch v.Decision {
@@ -155,8 +145,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		j.call.Fenced = fenced && !j.call.Planned.Outside
 		return nil
 	case ctx.Err() != nil:
-		res := unanswered(ctx)
-		return &res
+		return new(unanswered(ctx))
 	}
 	j.denied(ctx, j.call, answer)
 	return refuse(refused(act, v, m, answer))

@@ -24,11 +24,7 @@ func (x *Exchange) fallBack(n *model.FallbackNotice, d Durable) {
 
 // EndFallback lets the model answer again that a fallback stood in for, and says so, if one did.
 func (x *Exchange) EndFallback(s *stream.Stream, turn int) {
-	x.mu.Lock()
-	f := x.fallback
-	x.fallback = nil
-	x.mu.Unlock()
-	if f != nil {
+	if f := take(x, &x.fallback); f != nil {
 		s.Publish(x.task, turn, event.FallbackEnded{From: f.model.Info().Profile, To: f.from.Profile})
 	}
 }

@@ -21,25 +21,19 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 }
 
 // marked returns text for the model with what reads like a prompt injection marked. When it is sure the
-// person is told, and the conversation is trusted less until the next prompt. where names the text.
+// person is told, and until the next prompt the conversation is trusted less, and mode auto asks. where names the text.
 func marked(p Parts, x *Exchange, turn int, where, text string) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", where, found[0].Reason, found[0].Excerpt)
-		distrust(p, x, why)
+		x.talk.Distrust(why)
+		approval.Suspend(p.Approvals, x.task)
 		p.Stream.Publish(x.task, turn, event.Warning{
 			Text: why + "; buddy marks it as data for the model", Code: conversation.InjectionWarning,
 			NextStep: "until your next prompt, more actions need your approval",
 		})
 	}
 	return inject.Defuse(text, found)
-}
-
-// distrust notes a prompt injection: until the next prompt the conversation is trusted less, and mode auto
-// asks.
-func distrust(p Parts, x *Exchange, why string) {
-	x.talk.Distrust(why)
-	approval.Suspend(p.Approvals, x.task)
 }
 
 // injected returns the prompt injection because of which what an exchange asks for is trusted

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"buddy/agent/action"
@@ -133,14 +132,9 @@ func (a Access) Foreign(where, text string) string {
 }
 
 // Call makes a call as if the model had asked for it, and waits for its result, which is not in the conversation.
-func (a Access) Call(ctx context.Context, tool string, args map[string]string) (event.ToolResult, error) {
-	text, err := json.Marshal(args)
-	if err != nil {
-		return event.ToolResult{}, err
-	}
-	b := a.l.newBatch(ctx, a.x, 0)
+func (a Access) Call(ctx context.Context, tool string, args map[string]any) (event.ToolResult, error) {
+	b, j := a.l.planOne(ctx, a.x, "part_"+stream.NewID(), tool, args)
 	defer b.cancel(nil)
-	j := b.plan(model.ToolCall{ID: "part_" + stream.NewID(), Name: tool, Arguments: string(text)})
 	if j.err != nil {
 		return event.ToolResult{}, j.err
 	}

@@ -164,11 +164,7 @@ func tellStart(x *Exchange, text string) {
 
 // relay tells the model what hooks have said about the results of a turn, behind all of them.
 func (l *Loop) relay(x *Exchange, turn int) {
-	x.mu.Lock()
-	told := x.got.told
-	x.got.told = nil
-	x.mu.Unlock()
-	l.attach(x, turn, strings.Join(told, "\n\n"))
+	l.attach(x, turn, strings.Join(take(x, &x.got.told), "\n\n"))
 }
 
 // TellsIdle reports whether a hook wants to know that the session waits for the next prompt.

@@ -2,12 +2,10 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"buddy/agent/action"
 	"buddy/agent/conversation"
-	"buddy/agent/model"
 	"buddy/texts"
 	"buddy/tools"
 )
@@ -32,13 +30,8 @@ type FileRead struct {
 // ReadFile reads at most page bytes of a file as the model would. The error says why not: there is no such file, it is not text, or
 // somebody would be asked first, the person or a hook.
 func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRead, err error) {
-	args, err := json.Marshal(map[string]string{"path": name})
-	if err != nil {
-		return f, err
-	}
-	calls := b.l.newBatch(ctx, b.x, 0)
+	calls, j := b.l.planOne(ctx, b.x, conversation.AtFile, readTool, map[string]any{"path": name})
 	defer calls.cancel(nil)
-	j := calls.plan(model.ToolCall{ID: conversation.AtFile, Name: readTool, Arguments: string(args)})
 	switch {
 	case tools.Missing(j.err):
 		return f, ErrNoFile

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -84,22 +83,18 @@ func stuck(ctx context.Context, b *batch, j *job, f failed) *tools.Result {
 	ask := b.ask(j.call.ID)
 	if ask == nil {
 		b.x.stop(e)
-		res := failure("Not run: " + e.Error())
-		return &res
+		return new(failure("Not run: " + e.Error()))
 	}
 	said, err := ask(ctx, tools.Question{From: "buddy", Text: e.question(), Choices: []string{tryAgain, stopStuck}})
 	switch {
 	case errors.Is(err, tools.ErrNobody):
 		b.x.stop(e)
-		res := failure("Not run: " + e.Error())
-		return &res
+		return new(failure("Not run: " + e.Error()))
 	case err != nil:
-		res := unanswered(ctx)
-		return &res
+		return new(unanswered(ctx))
 	case said == stopStuck:
 		b.x.stop(nil)
-		res := unanswered(ctx)
-		return &res
+		return new(unanswered(ctx))
 	}
 	b.x.mu.Lock()
 	delete(b.x.failed, j.key())
@@ -107,8 +102,7 @@ func stuck(ctx context.Context, b *batch, j *job, f failed) *tools.Result {
 	if said == tryAgain {
 		return nil
 	}
-	res := failure("Not run: the same call failed before. The user says: " + said)
-	return &res
+	return new(failure("Not run: the same call failed before. The user says: " + said))
 }
 
 // subjectOf names what a call is about, on one line.
@@ -119,7 +113,7 @@ func subjectOf(c tools.Call) string {
 	} else if act.Path != "" && (act.Kind == action.FileRead || act.Kind == action.FileWrite) {
 		text = act.Path
 	}
-	return texts.ClipBytes(texts.OneLine(text), maxFailedText)
+	return onLine(text)
 }
 
 // StuckError ends an exchange whose model makes a call again and again that fails in the same way.
@@ -127,14 +121,9 @@ type StuckError struct{ Tool, Call, Text string }
 
 // Error names the call and why it fails.
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("the model made the same call %d times, and it failed in the same way each time: %s %s: %s; tell it what to do instead, or choose another model with /model", stuckAt, e.Tool, e.Call, e.why())
+	return fmt.Sprintf("the model made the same call %d times, and it failed in the same way each time: %s %s: %s; tell it what to do instead, or choose another model with /model", stuckAt, e.Tool, e.Call, onLine(e.Text))
 }
 
 func (e *StuckError) question() string {
-	return fmt.Sprintf("The agent is making the same call for the %dth time, and it failed in the same way each time.\n%s %s\n%s\nShould it try again? You can also type what to do instead.", stuckAt, e.Tool, e.Call, e.why())
-}
-
-// why is the failure on one line.
-func (e *StuckError) why() string {
-	return texts.ClipBytes(texts.OneLine(e.Text), maxFailedText)
+	return fmt.Sprintf("The agent is making the same call for the %dth time, and it failed in the same way each time.\n%s %s\n%s\nShould it try again? You can also type what to do instead.", stuckAt, e.Tool, e.Call, onLine(e.Text))
 }

@@ -28,9 +28,9 @@ func (x *Exchange) noteSetback(j *job, res tools.Result) {
 	case act.Kind.IsCommand() && res.ExitCode != nil && *res.ExitCode != 0:
 		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: exit %d%s", texts.ClipBytes(texts.OneLine(act.Command), maxFailedCommand), *res.ExitCode, lastLine(res.Tail))
 	case act.Kind.IsCommand() && res.IsError:
-		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", texts.ClipBytes(texts.OneLine(act.Command), maxFailedCommand), reason(res))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", texts.ClipBytes(texts.OneLine(act.Command), maxFailedCommand), onLine(tools.Why(res)))
 	case res.IsError:
-		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last %s failed: %s", j.call.Name, reason(res))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last %s failed: %s", j.call.Name, onLine(tools.Why(res)))
 	}
 }
 
@@ -51,7 +51,5 @@ func lastLine(output string) string {
 	return ": " + texts.ClipBytes(line, maxFailedText)
 }
 
-// reason returns why a call failed, on one line.
-func reason(res tools.Result) string {
-	return texts.ClipBytes(texts.OneLine(tools.Why(res)), maxFailedText)
-}
+// onLine returns what a person is told of a call or of its failure.
+func onLine(text string) string { return texts.ClipBytes(texts.OneLine(text), maxFailedText) }

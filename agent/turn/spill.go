@@ -64,10 +64,7 @@ func (j *job) shortened(whole string, full *action.FullOutput, limit int) (strin
 // spillTurn bytes. It comes when all are there, so that one that is small is never cut
 // because it came late.
 func (l *Loop) capResults(x *Exchange, turn int) {
-	x.mu.Lock()
-	all := x.got.given
-	x.got.given = nil
-	x.mu.Unlock()
+	all := take(x, &x.got.given)
 	total := 0
 	for _, g := range all {
 		total += g.sent

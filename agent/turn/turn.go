@@ -98,22 +98,13 @@ type Loop struct {
 
 // numbers counts what the loops of a session make. It is safe for concurrent use.
 type numbers struct {
-	mu    sync.Mutex // guards all below
-	turns int
-	calls int
-	outs  int // folders of outputs
+	turns    atomic.Int64
+	calls    atomic.Int64
+	outs     atomic.Int64 // folders of outputs
+	pictures atomic.Bool  // that a model takes none was told
 
+	mu       sync.Mutex      // guards finishes
 	finishes map[string]bool // reasons of providers that are not known and were told
-	pictures bool            // that a model takes none was told
-}
-
-// leavesOut reports, once, that pictures are left out.
-func (n *numbers) leavesOut() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	told := n.pictures
-	n.pictures = true
-	return !told
 }
 
 // strange reports whether a reason is a new one. A few are remembered, of a server that makes them up.
@@ -130,14 +121,6 @@ func (n *numbers) strange(reason string) bool {
 	return true
 }
 
-// next counts one of them on, and returns it.
-func (n *numbers) next(which *int) int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	*which++
-	return *which
-}
-
 // New returns a loop.
 func New(o Options, p Parts) *Loop {
 	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(o.Parts)}
@@ -145,23 +128,17 @@ func New(o Options, p Parts) *Loop {
 
 // Replay feeds a stored event of an earlier process, so that numbers continue from there.
 func (l *Loop) Replay(env event.Envelope) {
-	l.n.mu.Lock()
-	defer l.n.mu.Unlock()
-	l.n.turns = max(l.n.turns, env.Turn)
+	l.n.turns.Store(max(l.n.turns.Load(), int64(env.Turn)))
 	switch p := env.Payload.(type) {
 	case event.ToolStarted:
-		l.n.outs++
+		l.n.outs.Add(1)
 	case event.ContextHealed:
-		l.n.pictures = l.n.pictures || model.TextOnly(p.Remedies)
+		l.n.pictures.Store(l.n.pictures.Load() || model.TextOnly(p.Remedies))
 	}
 }
 
 // Turns returns how many turns the session has had.
-func (l *Loop) Turns() int {
-	l.n.mu.Lock()
-	defer l.n.mu.Unlock()
-	return l.n.turns
-}
+func (l *Loop) Turns() int { return int(l.n.turns.Load()) }
 
 // Exchange is the work of one task on a conversation, up to its outcome. One goroutine
 // drives it; use NewExchange.
@@ -349,7 +326,7 @@ func (l *Loop) addContext(ctx context.Context, x *Exchange) {
 
 // turn is one request and the tools that it calls. done means that there were none.
 func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
-	number := l.n.next(&l.n.turns)
+	number := int(l.n.turns.Add(1))
 	id := stream.NewUUID()
 	l.p.Compactor.PublishUsage(x.talk, x.task, number)
 	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
@@ -372,7 +349,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
-		l.p.Instructions.Below(ctx, x.talk, x.task, number, x.takeTouched())
+		l.p.Instructions.Below(ctx, x.talk, x.task, number, take(x, &x.got.touched))
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before
 	l.p.Stream.Publish(x.task, number, finished)
@@ -385,10 +362,7 @@ const MaxImages = 8
 // show hands the model the pictures that its tools have read, after all their results:
 // no protocol takes them in between everywhere.
 func (l *Loop) show(x *Exchange, turn int) {
-	x.mu.Lock()
-	images := x.got.images
-	x.got.images = nil
-	x.mu.Unlock()
+	images := take(x, &x.got.images)
 	if len(images) == 0 || l.model(x).Info().TextOnly {
 		return
 	}
@@ -420,20 +394,18 @@ func (l *Loop) model(x *Exchange) model.Model {
 
 // ended reports whether a call of the turn has ended the exchange with an answer.
 func (x *Exchange) ended() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	answer := x.got.answer
+	answer := take(x, &x.got.answer)
 	if answer != "" {
-		x.response, x.got.answer = answer, ""
+		x.response = answer
 	}
 	return answer != ""
 }
 
-// takeTouched returns the files that the tools of the turn have used, once.
-func (x *Exchange) takeTouched() []string {
+// take empties a field that the lock of the exchange guards, and returns what was in it.
+func take[T any](x *Exchange, field *T) (was T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	touched := x.got.touched
-	x.got.touched = nil
-	return touched
+	var none T
+	was, *field = *field, none
+	return was
 }

@@ -2,11 +2,9 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"buddy/agent/event"
-	"buddy/agent/model"
 	"buddy/agent/reminder"
 	"buddy/agent/stream"
 )
@@ -17,15 +15,8 @@ const commandTool = "run_shell"
 // RunTyped runs a command that a person typed. Nobody is asked, because a person said it; the
 // model reads the command and what it printed with the next prompt.
 func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event.Outcome, error) {
-	args, err := json.Marshal(map[string]any{
-		"command": command, "why": "typed by the user",
-	})
-	if err != nil {
-		return event.Failed, err
-	}
-	b := l.newBatch(ctx, x, 0)
+	b, j := l.planOne(ctx, x, typedID+stream.NewID(), commandTool, map[string]any{"command": command, "why": "typed by the user"})
 	defer b.cancel(nil)
-	j := b.plan(model.ToolCall{ID: typedID + stream.NewID(), Name: commandTool, Arguments: string(args)})
 	if j.err != nil {
 		return event.Failed, fmt.Errorf("the command was not run: %w", j.err)
 	}

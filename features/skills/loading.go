@@ -105,7 +105,7 @@ func (l loading) run(ctx context.Context, command string) string {
 	case ctx.Err() != nil:
 		return ""
 	}
-	result, err := l.Call(ctx, "run_shell", map[string]string{"command": command, "why": "a command in the text of " + s.Call()})
+	result, err := l.Call(ctx, "run_shell", map[string]any{"command": command, "why": "a command in the text of " + s.Call()})
 	if err != nil {
 		return "[not run: " + command + ": " + err.Error() + "]"
 	}
@@ -137,7 +137,7 @@ func (l loading) files(ctx context.Context) string {
 			fmt.Fprintf(&all, "\n[only the first %d files are attached; read_file has the others]", maxAttached)
 			break
 		}
-		result, err := l.Call(ctx, "read_file", map[string]string{"path": name, "why": "a file that the text of " + s.Call() + " names"})
+		result, err := l.Call(ctx, "read_file", map[string]any{"path": name, "why": "a file that the text of " + s.Call() + " names"})
 		switch text := strings.TrimRight(skill.Inert(result.Result), "\n"); {
 		case err != nil:
 			fmt.Fprintf(&all, "\n[not attached: %s: %v]", name, err)
