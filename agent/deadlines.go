@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,8 +53,12 @@ func setTimeout(r *Runtime, c event.SetTimeout) {
 }
 
 // runningIDs returns the numbers of all tasks that run, in order.
-func runningIDs(r *Runtime) []int {
-	return slices.Sorted(slices.Values(append(idsOf(r.tasks), r.shells.ids()...)))
+func runningIDs(r *Runtime) (all []int) {
+	for _, t := range WorkOf(r).Running {
+		all = append(all, t.ID)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // numbered names tasks for people: "#1, #3".
@@ -65,21 +68,6 @@ func numbered(ids []int) string {
 		all[i] = fmt.Sprintf("#%d", id)
 	}
 	return strings.Join(all, ", ")
-}
-
-func idsOf(s *tasks) (all []int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range s.busy() {
-		all = append(all, t.id)
-	}
-	return all
-}
-
-func (s *shells) ids() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.running))
 }
 
 // expireAt gives a task a deadline, and reports whether it runs.

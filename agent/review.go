@@ -41,23 +41,7 @@ func (set *subagentSet) delegate(ctx context.Context, e turn.Errand) (turn.Deliv
 	if err != nil {
 		return turn.Delivered{}, err
 	}
-	res, err := set.tasks.run(working, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
-		for {
-			outcome, err := run.loop.Run(ctx, x)
-			if outcome != event.Completed {
-				return outcome, err
-			}
-			if more := e.Again(x.Response()); more != "" {
-				set.tasks.mu.Lock()
-				t.on.talk.Enqueue(set.tasks.newPrompt(more, nil))
-				set.tasks.mu.Unlock()
-				continue
-			}
-			if set.closes(t.on) {
-				return outcome, err
-			}
-		}
-	})
+	res, err := set.work(working, t, run, e.Again)
 	done := turn.Delivered{Task: t.id, Answer: res.Response, Usage: res.Usage, Cost: set.tasks.ledger.Own(t.x.Used())}
 	if res.Outcome != event.Completed {
 		done.Problem = agentEnd{outcome: res.Outcome, err: err, turns: res.Turns}.how()

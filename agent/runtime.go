@@ -242,7 +242,7 @@ func New(o Options) *Runtime {
 		tree: tree, titles: r.titles, changes: r.changes, numbers: n,
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
-	r.tasks.agents.tasks = r.tasks
+	r.tasks.agents.tasks, r.tasks.agents.line.moved.L = r.tasks, &r.tasks.mu
 	r.opts.Parts = slices.Concat([]turn.Part{r.tasks.agents.book, subagents.Mentions(r.tasks.agents.book)}, o.Parts)
 	for _, p := range r.opts.Parts {
 		p.Begin(turn.Session{

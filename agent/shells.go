@@ -233,24 +233,11 @@ func (b background) Begin(talk *conversation.Conversation, w tools.Task) int {
 // Running implements [turn.Background].
 func (b background) Running(beside int) []hooks.BackgroundTask {
 	all := []hooks.BackgroundTask{}
-	s := b.of.tasks
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range s.busy() {
-		if t.id != beside && (t.kind == event.BackgroundTask || t.on.agent != nil && t.on.agent.background) {
-			all = append(all, hooks.BackgroundTask{ID: strconv.Itoa(t.id), Type: "agent", Status: "running", Description: t.title})
+	for _, t := range WorkOf(b.of).Running {
+		if t.Aside && t.ID != beside {
+			kind := map[bool]string{true: "shell", false: "agent"}[t.Kind == event.ShellTask]
+			all = append(all, hooks.BackgroundTask{ID: strconv.Itoa(t.ID), Type: kind, Status: "running", Description: t.Title, Command: t.Line})
 		}
-	}
-	return append(all, b.of.shells.goingOn()...)
-}
-
-// goingOn describes the commands that go on, for hooks.
-func (s *shells) goingOn() (all []hooks.BackgroundTask) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(s.running)) {
-		w := s.running[id]
-		all = append(all, hooks.BackgroundTask{ID: strconv.Itoa(id), Type: "shell", Status: "running", Description: cut(w.Title), Command: w.Title})
 	}
 	return all
 }

@@ -84,7 +84,7 @@ func TestShellTask(t *testing.T) {
 		if begun != (event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%4", Dir: "/out/1"}) || s.results()[0] != "task 2" {
 			t.Errorf("task %+v, results %v", begun, s.results())
 		}
-		if w := WorkOf(s.Runtime).Running; len(w) != 1 || w[0] != (RunningTask{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%4", Began: time.Now()}) {
+		if w := WorkOf(s.Runtime).Running; len(w) != 1 || w[0] != (RunningTask{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%4", Line: "npm run\ndev", Aside: true, Began: time.Now()}) {
 			t.Errorf("tasks: %+v", w)
 		}
 		close(long.done)

@@ -244,16 +244,26 @@ func withdraw(s *tasks, id int) bool {
 	return false
 }
 
-// run runs a subagent's task up to its end.
-func (set *subagentSet) run(ctx context.Context, t *task, run *subagentRun) agentEnd {
-	res, err := set.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+// work lets a subagent work up to the end of its task. again returns what it is asked after an answer, "" for nothing more.
+func (set *subagentSet) work(ctx context.Context, t *task, run *subagentRun, again func(answer string) string) (Result, error) {
+	return set.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		for {
 			outcome, err := run.loop.Run(ctx, x)
-			if outcome != event.Completed || set.closes(t.on) {
+			if outcome != event.Completed {
+				return outcome, err
+			}
+			if more := again(x.Response()); more != "" {
+				t.on.talk.Enqueue(set.tasks.newPrompt(more, nil))
+			} else if set.closes(t.on) {
 				return outcome, err
 			}
 		}
 	})
+}
+
+// run runs a subagent's task up to its end.
+func (set *subagentSet) run(ctx context.Context, t *task, run *subagentRun) agentEnd {
+	res, err := set.work(ctx, t, run, func(string) string { return "" })
 	end := agentEnd{run: run, task: t.id, outcome: res.Outcome, err: err, text: strings.TrimSpace(res.Response), turns: res.Turns}
 	if end.text != "" {
 		end.problem = run.save(set.defused(end.text))

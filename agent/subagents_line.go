@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"buddy/agent/event"
 	"buddy/agent/turn"
@@ -12,8 +13,10 @@ import (
 // agentLine holds the subagents that wait until fewer work, in the order in which they came, and those that work for none
 // of their own because they wait for an agent that they have called: else agents of agents could wait for each other for ever.
 type agentLine struct {
-	waits  []chan struct{} // each is closed when its turn may have come
-	paused map[int]int     // calls that the agent of a conversation waits for
+	moved  sync.Cond // with the lock of tasks: there may be room, or the first has left
+	last   int       // that came
+	waits  []int
+	paused map[int]int // calls that the agent of a conversation waits for
 }
 
 // works returns how many subagents work. The caller holds the lock of tasks.
@@ -30,47 +33,31 @@ func (set *subagentSet) works() (n int) {
 // ctx ended. The caller holds the lock of tasks, which is free meanwhile.
 func (set *subagentSet) await(ctx context.Context, may func() error) error {
 	l := &set.line
-	var mine chan struct{} // nil until it waits
+	l.last++
+	mine := l.last
+	l.waits = append(l.waits, mine)
 	defer func() {
-		l.waits = slices.DeleteFunc(l.waits, func(c chan struct{}) bool { return c == mine })
-		set.next()
+		l.waits = slices.DeleteFunc(l.waits, func(other int) bool { return other == mine })
+		l.moved.Broadcast()
 	}()
-	for {
+	defer context.AfterFunc(ctx, func() {
+		set.tasks.mu.Lock()
+		defer set.tasks.mu.Unlock()
+		l.moved.Broadcast()
+	})()
+	for waited := false; ; waited = true {
 		if err := may(); err != nil {
 			return err
 		}
-		first := len(l.waits) == 0 || l.waits[0] == mine
-		if first && set.works() < set.o.Limits.AtOnce {
+		if l.waits[0] == mine && set.works() < set.o.Limits.AtOnce {
 			return nil
 		}
-		if mine == nil {
+		if !waited {
 			set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("an agent is waiting until fewer than %d are working ([agents] at_once)", set.o.Limits.AtOnce), Code: "agents"})
-			l.waits = append(l.waits, nil)
 		}
-		i := slices.Index(l.waits, mine)
-		mine = make(chan struct{})
-		l.waits[i] = mine
-		set.tasks.mu.Unlock()
-		select {
-		case <-mine:
-		case <-ctx.Done():
-		}
-		set.tasks.mu.Lock()
-		if ctx.Err() != nil {
+		if l.moved.Wait(); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-	}
-}
-
-// next lets the first that waits look whether its turn has come. The caller holds the lock of tasks.
-func (set *subagentSet) next() {
-	if len(set.line.waits) == 0 {
-		return
-	}
-	select {
-	case <-set.line.waits[0]: // it looks already
-	default:
-		close(set.line.waits[0])
 	}
 }
 
@@ -82,7 +69,7 @@ func (set *subagentSet) pause(by turn.Caller) {
 		set.line.paused = make(map[int]int)
 	}
 	set.line.paused[by.Talk.Branch()]++
-	set.next()
+	set.line.moved.Broadcast()
 }
 
 // goOn lets a subagent work again once there is room, after the last agent has ended that it waits for.

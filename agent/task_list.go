@@ -16,8 +16,10 @@ type RunningTask struct {
 	Title string
 	State string // such as "waiting for your approval" or "stopping"; "" is running
 	Pane  string // of a command in the background
+	Line  string // such a command
 	Began time.Time
 	Until time.Time // its time limit; zero: it has none
+	Aside bool      // the main conversation goes on beside it
 }
 
 // Work holds what runs in a session, and the prompts that wait.
@@ -47,7 +49,7 @@ func (s *tasks) list(waits func(task int) string) (all []RunningTask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.busy() {
-		all = append(all, RunningTask{ID: t.id, Kind: t.kind, Title: t.title, State: cmp.Or(stopping(t.cancelling), waits(t.id)), Began: t.began, Until: t.limit.at})
+		all = append(all, RunningTask{ID: t.id, Kind: t.kind, Title: t.title, State: cmp.Or(stopping(t.cancelling), waits(t.id)), Began: t.began, Until: t.limit.at, Aside: t.kind == event.BackgroundTask || t.on.agent != nil && t.on.agent.background})
 	}
 	return all
 }
@@ -58,7 +60,7 @@ func (s *shells) list() (all []RunningTask) {
 	defer s.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(s.running)) {
 		w := s.running[id]
-		all = append(all, RunningTask{ID: id, Kind: event.ShellTask, Title: cut(w.Title), State: stopping(w.cancelling), Pane: w.Pane, Began: w.began, Until: w.limit.at})
+		all = append(all, RunningTask{ID: id, Kind: event.ShellTask, Title: cut(w.Title), State: stopping(w.cancelling), Pane: w.Pane, Line: w.Title, Aside: true, Began: w.began, Until: w.limit.at})
 	}
 	return all
 }

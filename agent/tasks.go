@@ -301,7 +301,7 @@ func (s *tasks) sayFailure(t *task, err error) {
 func (s *tasks) endBranch(b *branch) {
 	delete(s.forks, b.talk.Branch())
 	s.tree.End(b.talk.Branch())
-	s.agents.next()
+	s.agents.line.moved.Broadcast()
 }
 
 // compact does what a person asked for, at once or before the next request of what runs. wanted says

@@ -290,10 +290,10 @@ func Items(c *Conversation) ([]history.Item, int) {
 
 // BrokenOff reports whether the history ends with an answer: one that broke off.
 func (c *Conversation) BrokenOff() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	msgs := c.hist.Messages()
-	return c.hist.Last() == model.Assistant && !msgs[len(msgs)-1].Compacted()
+	return read(c, func(h *history.History) bool {
+		msgs := h.Messages()
+		return h.Last() == model.Assistant && !msgs[len(msgs)-1].Compacted()
+	})
 }
 
 // Tokens returns how many tokens the history has by estimate.

@@ -183,7 +183,5 @@ func (c *Conversation) replay(env event.Envelope) {
 
 // Answered reports whether the history ends with an answer.
 func (c *Conversation) Answered() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hist.Last() == model.Assistant
+	return read(c, func(h *history.History) bool { return h.Last() == model.Assistant })
 }
