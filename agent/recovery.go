@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/record"
 	"buddy/agent/turn"
@@ -20,7 +21,6 @@ func (r *Runtime) replay(events []event.Envelope) {
 	for i, env := range events {
 		r.tasks.loop.Replay(env)
 		r.changes.Replay(env)
-		r.ledger.Replay(env.Payload)
 		r.instructions.Replay(env.Payload)
 		for _, p := range r.opts.Parts {
 			p.Replay(env)
@@ -40,7 +40,11 @@ func (r *Runtime) replay(events []event.Envelope) {
 			r.switched(p)
 		}
 		r.tasks.replay(env, left)
-		left.Apply(env)
+		about := left.Apply(env)
+		r.ledger.Replay(env.Payload, about)
+		if b := r.tasks.on(env.Branch); b != nil {
+			conversation.Did(b.talk, about)
+		}
 	}
 	r.approvals.Resume(r.opts.ModeAsked)
 	if len(events) > 0 {

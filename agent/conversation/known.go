@@ -84,7 +84,6 @@ func (k *known) forget() {
 
 // replay feeds a stored event.
 func (k *known) replay(e event.Event) {
-	k.work.replay(e)
 	switch p := e.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued {

@@ -6,20 +6,25 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/instructions"
+	"buddy/agent/record"
 )
 
 // Past is the main conversation as it was at an earlier moment, while it is made of stored events.
-type Past struct{ was *Conversation }
+type Past struct {
+	was *Conversation
+	all record.Record
+}
 
 // NewPast returns the beginning of the main conversation.
 func NewPast(t *Tree) *Past {
-	return &Past{newConversation(0, t.stream, history.New(""))}
+	return &Past{was: newConversation(0, t.stream, history.New(""))}
 }
 
 // Take feeds the next event. Those of other conversations change nothing.
 func (p *Past) Take(env event.Envelope) {
 	if env.Branch == 0 {
 		p.was.replay(env)
+		Did(p.was, p.all.Apply(env))
 	}
 }
 

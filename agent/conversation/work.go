@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/record"
 	"buddy/agent/reminder"
 	"buddy/texts"
 )
@@ -15,18 +16,14 @@ import (
 const (
 	maxWorkFiles  = 24
 	maxWorkPrompt = 1000 // bytes
-	maxPlanned    = 100  // calls without a result
 )
 
 // work holds what a model is reminded of after a compaction: the goal, the last prompt, the files in work.
-type work struct {
-	reminder.Work
-	planned map[string]action.Action // by call id, of stored calls whose results are not read yet
-}
+type work struct{ reminder.Work }
 
 // clone returns a copy for a fork; changes of one do not reach the other.
 func (w *work) clone() work {
-	other := work{Work: w.Work}
+	other := *w
 	other.Files = slices.Clone(w.Files)
 	return other
 }
@@ -49,6 +46,13 @@ func Worked(c *Conversation, act action.Action) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known.work.did(act)
+}
+
+// Did is [Worked] for the call that a stored event is about, if that is its result.
+func Did(c *Conversation, about record.Subject) {
+	if call := about.Call; call != nil && call.Result != nil && !call.Result.IsError {
+		Worked(c, call.Action())
+	}
 }
 
 // did notes the files of an action that succeeded.
@@ -81,20 +85,4 @@ func (w *work) file(f reminder.WorkFile) {
 		w.Files = slices.Delete(w.Files, 0, 1)
 	}
 	w.Files = append(w.Files, f)
-}
-
-// replay feeds a stored event.
-func (w *work) replay(e event.Event) {
-	switch p := e.(type) {
-	case event.ToolRequested:
-		if w.planned == nil || len(w.planned) == maxPlanned {
-			w.planned = make(map[string]action.Action)
-		}
-		w.planned[p.CallID] = p.Action
-	case event.ToolResult:
-		if !p.IsError {
-			w.did(w.planned[p.CallID])
-		}
-		delete(w.planned, p.CallID)
-	}
 }

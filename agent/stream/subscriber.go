@@ -82,10 +82,7 @@ func sourceOf(env event.Envelope) (source, bool) {
 func (q *subscriber) put(env event.Envelope) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case q.ended:
-		return
-	case q.lagging:
+	if q.ended || q.lagging {
 		return
 	}
 	idle := len(q.queue) == 0

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"buddy/agent/event"
+	"buddy/agent/record"
 )
 
 // AnyTool is the name under which a budget holds for each tool that has none of its own.
@@ -56,22 +57,13 @@ func (l *Ledger) Result(t *Task, tool, text string) {
 	l.tools.add(tool, tokensOf(text))
 }
 
-// replayTool counts a result of an earlier process.
-func (l *Ledger) replayTool(e event.Event) {
-	switch p := e.(type) {
-	case event.ToolRequested:
-		if name := p.Counted(); name != p.Name {
-			if l.asking == nil {
-				l.asking = make(map[string]string)
-			}
-			l.asking[p.CallID] = name
-		}
-	case event.ToolResult:
-		l.tools.add(cmp.Or(l.asking[p.CallID], p.Name), tokensOf(p.Result))
-		delete(l.asking, p.CallID)
-	case event.SessionResumed:
-		l.asking = nil // their calls ended with their process
+// replayTool counts the result of a call of an earlier process. One that a later process settled has the name in its result.
+func (l *Ledger) replayTool(c *record.Call) {
+	name := c.Result.Name
+	if c.Request != nil && !c.Lost {
+		name = c.Request.Counted()
 	}
+	l.tools.add(name, tokensOf(c.Result.Result))
 }
 
 // Refused returns why a tool may not be called any more in a task, for the model: its results have used up

@@ -16,6 +16,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/record"
 	"buddy/agent/settings"
 	"buddy/agent/stream"
 	"buddy/texts"
@@ -40,7 +41,6 @@ type Ledger struct {
 	last     *Task              // nil before the first request
 	unpriced string             // the model whose missing price was told
 	tools    toolUses           // of the session
-	asking   map[string]string  // while events are replayed: the tools of open calls that go through another one
 }
 
 // Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
@@ -62,11 +62,13 @@ func (t *Task) CountUnder(above *Task, maxTurns int) { t.above, t.maxTurns = abo
 // New returns a ledger with nothing in it, which reports in a stream.
 func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }
 
-// Replay feeds a stored event of an earlier process.
-func (l *Ledger) Replay(e event.Event) {
+// Replay feeds a stored event of an earlier process, and what it is about.
+func (l *Ledger) Replay(e event.Event, about record.Subject) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.replayTool(e)
+	if c := about.Call; c != nil && c.Result != nil {
+		l.replayTool(c)
+	}
 	if sums, ok := e.(event.MetricsUsage); ok {
 		l.sums = sums
 		if sums.For != event.OfTitle {
