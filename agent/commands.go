@@ -71,11 +71,11 @@ func (r *Runtime) handle(c event.Command) {
 	case event.Cancel:
 		r.cancelTask(c)
 	case event.Background:
-		r.tasks.release()
+		r.tasks.onMain((*turn.Exchange).Release, "no command is running that could move to the background")
 	case event.SetTimeout:
 		setTimeout(r, c)
 	case event.RetryNow:
-		r.tasks.retryNow()
+		r.tasks.onMain((*turn.Exchange).Hurry, "no request is waiting to be sent again")
 	default:
 		r.adjust(c)
 	}

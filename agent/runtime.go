@@ -272,7 +272,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: background{r}, RunAgent: r.tasks.agents.runAgent,
+		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Begin: r.shells.Begin, Running: r.others, RunAgent: r.tasks.agents.runAgent,
 	})
 }
 

@@ -222,19 +222,11 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 
 const errUnknownEnd = "buddy ended while it ran; its outcome is unknown"
 
-// background runs, and lists, the commands and subagents that go on beside the exchanges of a session.
-type background struct{ of *Runtime }
-
-// Begin implements [turn.Background].
-func (b background) Begin(talk *conversation.Conversation, w tools.Task) int {
-	return b.of.shells.Begin(talk, w)
-}
-
-// Running implements [turn.Background].
-func (b background) Running(beside int) []hooks.BackgroundTask {
+// others returns the commands and agents in the background, but for one task, for hooks.
+func (r *Runtime) others(task int) []hooks.BackgroundTask {
 	all := []hooks.BackgroundTask{}
-	for _, t := range WorkOf(b.of).Running {
-		if t.Aside && t.ID != beside {
+	for _, t := range WorkOf(r).Running {
+		if t.Aside && t.ID != task {
 			kind := map[bool]string{true: "shell", false: "agent"}[t.Kind == event.ShellTask]
 			all = append(all, hooks.BackgroundTask{ID: strconv.Itoa(t.ID), Type: kind, Status: "running", Description: t.Title, Command: t.Line})
 		}

@@ -19,7 +19,7 @@ type RunningTask struct {
 	Line  string // such a command
 	Began time.Time
 	Until time.Time // its time limit; zero: it has none
-	Aside bool      // the main conversation goes on beside it
+	Aside bool      // the main conversation does not wait for it
 }
 
 // Work holds what runs in a session, and the prompts that wait.

@@ -346,23 +346,13 @@ func (s *tasks) goOn() {
 	}
 }
 
-// retryNow sends the request of the main task again that waits to be.
-func (s *tasks) retryNow() {
+// onMain does something with the exchange of the main task. Where there is none, or do has nothing to do, none says so.
+func (s *tasks) onMain(do func(*turn.Exchange) bool, none string) {
 	s.mu.Lock()
 	t := s.main.task
 	s.mu.Unlock()
-	if t == nil || !t.x.Hurry() {
-		s.stream.Reject("no request is waiting to be sent again")
-	}
-}
-
-// release sends the commands that the main task waits for to the background.
-func (s *tasks) release() {
-	s.mu.Lock()
-	t := s.main.task
-	s.mu.Unlock()
-	if t == nil || !t.x.Release() {
-		s.stream.Reject("no command is running that could move to the background")
+	if t == nil || !do(t.x) {
+		s.stream.Reject("%s", none)
 	}
 }
 

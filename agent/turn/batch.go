@@ -98,7 +98,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j.call = tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: c.Arguments,
 		Ask: b.ask(c.ID), Page: b.loop.page(), Planning: b.whole,
-		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
+		Begin: func(w tools.Task) int { return p.Begin(b.x.talk, w) },
 	}
 	j.call.Keep = func(files []tools.Before) error {
 		j.changed = append(j.changed, files...)

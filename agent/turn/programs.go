@@ -97,7 +97,7 @@ func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
 		return false
 	}
 	m := l.o.Programs.Tell(ctx, l.where(x, 0), stop, l.agent.Type, map[string]any{
-		"stop_hook_active": x.hookContinuations > 0, "last_assistant_message": x.response, "background_tasks": l.p.Background.Running(x.task),
+		"stop_hook_active": x.hookContinuations > 0, "last_assistant_message": x.response, "background_tasks": l.p.Running(x.task),
 	})
 	if m.BlockedBy == "" || m.Halt || ctx.Err() != nil {
 		return false

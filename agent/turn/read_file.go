@@ -56,7 +56,7 @@ func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRe
 	return FileRead{readTool + " " + j.call.Arguments, j.call.Planned.Path, b.Foreign(texts.ClipBytes(name, 200), res.Content), res.Outcome, res.Seen}, nil
 }
 
-// TellRules tells the model the instruction files of folders below the workspace that hold files which it was told.
+// TellRules tells the model the instruction files of folders below the workspace that hold these files, which it has just read.
 func (b Briefing) TellRules(ctx context.Context, files []string) {
 	b.l.p.Instructions.Below(ctx, b.x.talk, b.x.task, 0, files)
 }

@@ -51,5 +51,5 @@ func lastLine(output string) string {
 	return ": " + texts.ClipBytes(line, maxFailedText)
 }
 
-// onLine returns what a person is told of a call or of its failure.
+// onLine returns a text about a call for people, short and on one line.
 func onLine(text string) string { return texts.ClipBytes(texts.OneLine(text), maxFailedText) }

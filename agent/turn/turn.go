@@ -61,15 +61,6 @@ type Features struct {
 	Parts     []Part        // around a call in this order; who made a part ends it
 }
 
-// Background keeps commands that go on after the call that began them.
-type Background interface {
-	// Begin makes work that a call began in a conversation a task of its own, and returns its
-	// number.
-	Begin(talk *conversation.Conversation, w tools.Task) (task int)
-	// Running returns what works beside the task with a number: prompts, then commands. It is not nil.
-	Running(beside int) []hooks.BackgroundTask
-}
-
 // Parts holds what turns work with. All are required.
 type Parts struct {
 	Stream       *stream.Stream
@@ -80,9 +71,12 @@ type Parts struct {
 	Compactor    *compact.Compactor
 	Instructions *conversation.Instructions
 	Changes      *undo.Log
-	Background   Background
+	// Begin makes work that a call began in a conversation a task of its own, and returns its number.
+	Begin func(talk *conversation.Conversation, w tools.Task) (task int)
+	// Running returns what works in the background, but for the task with a number: prompts, then commands. It is not nil.
+	Running func(but int) []hooks.BackgroundTask
 	// RunAgent lets a subagent work for a call and returns what the call gives. It returns when the work is done, or at once
-	// if it goes on in the background.
+	// if it works in the background.
 	RunAgent func(ctx context.Context, by Caller, call tools.Call, s tools.Subagent) tools.Result
 }
 
@@ -101,7 +95,7 @@ type numbers struct {
 	turns    atomic.Int64
 	calls    atomic.Int64
 	outs     atomic.Int64 // folders of outputs
-	pictures atomic.Bool  // that a model takes none was told
+	pictures atomic.Bool  // the person knows that a model takes none
 
 	mu       sync.Mutex      // guards finishes
 	finishes map[string]bool // reasons of providers that are not known and were told

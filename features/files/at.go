@@ -26,7 +26,7 @@ const (
 )
 
 // namesAt returns the names after an @ in a prompt that may be files. Names of pictures are left out, since pictures come
-// with the prompt; a quoted one stays when no picture came, so that the person is told why.
+// with the prompt; a quoted one stays when no picture came, so that the person learns why.
 func namesAt(p event.PromptSubmitted) []texts.Mention {
 	var names []texts.Mention
 	for m := range texts.Mentions(p.Text) {
@@ -70,7 +70,7 @@ func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 	}
 }
 
-// tell tells the model what was read of a file, unless it can read the text already, and reports whether it was told.
+// tell tells the model what was read of a file, unless it can read the text already, and reports whether it did.
 func tell(b turn.Briefing, name string, f turn.FileRead, text, said string) bool {
 	if conversation.Holds(b.Conversation(), path.Base(name), text) {
 		return false
