@@ -83,7 +83,7 @@ func ExampleRuntime_RunText() {
 	fmt.Println(first)
 	fmt.Println(res.Outcome, res.Turns, len(res.Messages))
 	// Output:
-	// I am the demo that is built into buddy
+	// I am buddy's built-in demo
 	// completed 1 2
 }
 

@@ -15,7 +15,7 @@ func writeProviders(b *strings.Builder) {
 ## Providers that need no settings
 
 With no profile in a file, the first of these that has a key is used, in this order. A key is in its variable, or stored by
-'buddy login NAME' in 'auth.json' beside your file (mode 0600); the variable has precedence. A profile of yours at the
+'buddy login NAME' in 'auth.json' next to your file (mode 0600); the variable has precedence. A profile of yours at the
 same address that names no key uses the same one.
 
 | name | who | variable | address | model |

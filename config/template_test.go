@@ -161,7 +161,7 @@ in TOML: ` + "`ui.theme`, `models.work.model`, `models.\"gpt 5\".model`" + `. Ke
 ## In an editor
 
 [buddy.schema.json](buddy.schema.json) describes all settings for editors with [Taplo](https://taplo.tamasfe.dev) or an extension
-based on it, such as VS Code's Even Better TOML: names are completed, mistakes are underlined. The first start writes it beside your
+based on it, such as VS Code's Even Better TOML: names are completed, mistakes are underlined. The first start writes it next to your
 file, whose first line, ` + "`" + schemaLine + "`" + `, points to it; for a project's file do the same with
 ` + "`buddy config schema > buddy.schema.json`" + `.
 
