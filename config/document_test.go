@@ -128,7 +128,7 @@ func TestOpenDocumentCannot(t *testing.T) {
 	for path, want := range map[string]string{
 		h.user: h.user + ": is a symbolic link to a file that does not exist",
 		"/":    "/: is a directory, not a file",
-		"":     "no home is known: name a file with --config",
+		"":     "the home folder is unknown: name a file with --config",
 	} {
 		if _, err := OpenDocument(path); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", path, err, want)
