@@ -88,7 +88,7 @@ func TestStateOfFenced(t *testing.T) {
 				t.Errorf("exit 3 = %+v", e)
 			}
 			c, _ = f.start("cd /; echo x 2>/dev/null >"+f.out+"/x", Fenced)
-			if e := c.Exit(); e.Code == 0 || !strings.Contains(e.Fault, "the fence cannot change to") {
+			if e := c.Exit(); e.Code == 0 || !strings.Contains(e.Fault, "a command in the sandbox cannot change to") {
 				t.Errorf("a folder that is not there outside, and a file beside the workspace: %+v", e)
 			}
 		})

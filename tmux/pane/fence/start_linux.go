@@ -279,8 +279,7 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 		First int `json:"child-pid"`
 	}
 	if json.NewDecoder(about).Decode(&said) == nil && said.First > 0 { // bwrap says it before it starts anything
-		r.first = said.First
-		r.pidfd, err = unix.PidfdOpen(r.first, 0)
+		r.first, r.pidfd, err = watch(said.First)
 	}
 	if err != nil { // it could not be ended as a whole
 		close(r.over)
@@ -290,6 +289,18 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	f.runs[cmd.Process.Pid] = r
 	f.mu.Unlock()
 	return nil
+}
+
+// watch returns a process with a descriptor of it, or 0 and -1 for one that has ended: a short command can be over
+// before anybody watches it, and nothing of its namespace is left then.
+func watch(pid int) (first, pidfd int, err error) {
+	switch pidfd, err = unix.PidfdOpen(pid, 0); {
+	case errors.Is(err, unix.ESRCH):
+		return 0, -1, nil
+	case err != nil:
+		return 0, -1, err
+	}
+	return pid, pidfd, nil
 }
 
 // Ask sets who is asked about hosts that the command of a process wants to reach and the settings do not name. Before
