@@ -35,7 +35,7 @@ and line breaks around a key are left out; a notice says so.
 with names of companies (OpenRouter, Groq, servers on this machine and addresses that buddy does not know) '--model' takes such an
 id as it is.
 
-buddy looks for servers on this machine when there is no model, and for '/model' and 'buddy models', on 127.0.0.1 only and for at
+When there is no model, and for '/model' and 'buddy models', buddy looks for servers on this machine: only on 127.0.0.1, and for at
 most 0.3 seconds. They are offered, never selected automatically. '%s' names other ports, such as
 'ollama=11500 vllm=9000', or 'off'. A name with two addresses means the one where a server answers, first the one that has the model.
 

@@ -125,7 +125,7 @@ var mcpSection = section{
 		},
 		{
 			name: "oauth_callback_port", short: "1 to 65535",
-			doc:     "For `buddy mcp login`: the port of this machine to which the browser returns; any free one if not set.",
+			doc:     "For `buddy mcp login`: the local port that the browser is redirected to; any free one if not set.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.Port }, most: 65535,
 		},
 		{

@@ -192,7 +192,7 @@ var undos = map[string]string{
 	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "git branch again at the commit that git printed", "git tag -d": "git tag again at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
 	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
 	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
-	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod the old rights", "go build": "rm the program", "npm install": "git restore the package files and install again",
+	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod back to the old permissions", "go build": "rm the program", "npm install": "git restore the package files and install again",
 	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to the commit that git reflog shows",
 }
 

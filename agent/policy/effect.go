@@ -24,7 +24,7 @@ func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 	case action.Network, action.Browser:
 		return networkEffect(a)
 	case action.Connect:
-		return action.Effect{Verb: "lets", Object: "the command send there what it reads in this folder"}
+		return action.Effect{Verb: "lets", Object: "the command send what it reads in this folder to that host"}
 	case action.EnterPlan:
 		return action.Effect{Verb: "changes", Object: "nothing else until you approve a plan"}
 	case action.PlanFile, action.Internal:

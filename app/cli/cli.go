@@ -214,8 +214,8 @@ func (s *cli) root() *cobra.Command {
 			"command, never as a PROMPT. Everything after -- is a PROMPT.\n\n" +
 			"Exit codes: 0 for success, 1 for a failure, 2 for wrong usage or an error in the configuration, 130\n" +
 			"when cancelled. If prompts come from a pipe, the last prompt decides. A closed terminal (129) and\n" +
-			"SIGTERM (143) cancel nothing. On the full screen, the session then keeps running, as after SIGINT\n" +
-			"(130) and SIGQUIT (131), and buddy attach returns to it. Without the full screen, commands keep\n" +
+			"SIGTERM (143) cancel nothing. After these, and after SIGINT (130) or SIGQUIT (131), a full-screen\n" +
+			"session keeps running, and buddy attach returns to it. Without the full screen, commands keep\n" +
 			"running in their panes, and buddy resume continues the session.",
 		Example: "  buddy\n  buddy \"why does the build fail?\"\n  buddy -c\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
@@ -266,13 +266,13 @@ func sharedFlags(s *cli, p *pflag.FlagSet) {
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the model's endpoint")
 	p.StringVar(&f.Theme, "theme", "", "the colour theme's `name`: auto, dark, light, high-contrast, solarized or your own theme")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
-	p.BoolVar(&s.plain, "plain", false, "plain mode: a prompt line instead of the full screen, as without a terminal")
+	p.BoolVar(&s.plain, "plain", false, "plain mode: a prompt line instead of the full screen; always used without a terminal")
 	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session for commands (default: buddy- and the start of the session's id)")
 	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands, without texts and keys, to a file named at exit")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a host from your ssh configuration")
 	p.StringVar(&f.SSHConfig, "ssh-config", "", "use this ssh configuration `file` instead of the usual ones")
 	p.StringVar(&f.Container, "container", "", "work in a running docker or podman `container`, by name or id")
-	p.StringSliceVar(&f.Targets, "target", nil, "start on this `target` from your settings; add more after commas, such as local (this machine)")
+	p.StringSliceVar(&f.Targets, "target", nil, "start on this `target` from your settings; separate several with commas; local is this machine")
 	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.Also, "add-dir", nil, "another `folder` whose files may be read without asking (repeatable)")
 }

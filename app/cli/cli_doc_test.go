@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write generated documents and golden fi
 func TestCLIDoc(t *testing.T) {
 	const file = "../../docs/cli.md"
 	var b strings.Builder
-	b.WriteString("# Command line\n\nWhat `buddy COMMAND --help` says, also as man pages (`make install`). This page is made from it: `make generate`.\n")
+	b.WriteString("# Command line\n\nThe help that `buddy COMMAND --help` prints; `make install` also installs it as man pages. `make generate` writes this page.\n")
 	root := Command()
 	writeCommand(&b, root)
 	if *update {

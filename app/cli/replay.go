@@ -18,7 +18,7 @@ func (s *cli) replayCommand() *cobra.Command {
 			"Nothing runs, and nothing is sent or changed. You can also replay a session that is in use.\n" +
 			"Space pauses, + and - change the speed, q quits; keys that scroll and change panes\n" +
 			"work as usual. You can shorten an ID to its first characters, as long as they are\n" +
-			"unique; last is the last session used.",
+			"unique; last is the session used last.",
 		Example: "  buddy replay last\n  buddy replay 7f3a --speed 4\n  buddy replay 7f3a --turn 12",
 	}, func(store sessions.Store, id string, _ []string) error {
 		if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too

@@ -17,8 +17,8 @@ func (s *cli) resumeCommand() *cobra.Command {
 		Use:   "resume [ID|TITLE]",
 		Short: "continue a session of this folder",
 		Long: "resume opens a session where it ended; without an argument, it opens the list of sessions. You can\n" +
-			"shorten an ID to its first characters, as long as they are unique, or give the session's title or\n" +
-			"words that only its title has.\n" +
+			"shorten an ID to its first characters, as long as they are unique, or give the session's title,\n" +
+			"or words that appear only in its title.\n" +
 			"With --fork, it opens a copy and leaves the session unchanged, even if it is in use.",
 		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume checkout taxes\n  buddy resume 7f3a --fork --at 3",
 		Args:    cobra.ArbitraryArgs, // the words of a title

@@ -120,7 +120,7 @@ func (s *cli) attachCommand() *cobra.Command {
 		Short: "show a running session on this screen",
 		Long: "attach opens a screen on a running session, even if other screens show it. You see everything\n" +
 			"that happened so far. You can shorten ID to its first characters, as long as they are unique;\n" +
-			"last is the session started last. Without an ID, attach opens the only running session.",
+			"last is the newest session. Without an ID, attach opens the only running session.",
 		Example: "  buddy attach\n  buddy attach 7f3a",
 	}, func(d live.Description) error {
 		if err := compose.ByPerson(); err != nil {
@@ -305,7 +305,7 @@ func (s *cli) approveCommand() *cobra.Command {
 			"With --deny, it denies all open requests without asking.",
 		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
 	}, func(d live.Description) error { return s.approve(d, deny, reason) })
-	c.Flags().BoolVar(&deny, "deny", false, "deny")
+	c.Flags().BoolVar(&deny, "deny", false, "deny all open requests without asking")
 	c.Flags().StringVar(&reason, "reason", "", "your reason, which the model sees; only from a terminal")
 	return c
 }

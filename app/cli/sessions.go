@@ -31,7 +31,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 		Use:   "sessions",
 		Short: "list, search, export and delete sessions",
 		Long: "sessions works on this project's saved sessions in ~/.local/state/buddy/projects.\n" +
-			"You can shorten an ID to its first characters, as long as they are unique; last is the last one used.",
+			"You can shorten an ID to its first characters, as long as they are unique; last is the session used last.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
 	}, s.listCommand(), s.showCommand(), search.searchCommand(), s.exportCommand(), s.importCommand(),
 		s.repairCommand(), s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())

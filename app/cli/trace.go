@@ -25,8 +25,8 @@ func (s *cli) traceCommand() *cobra.Command {
 		Long: "trace summarizes a session: its exchanges with turns, tokens and costs; the time for waiting,\n" +
 			"streaming and tools; why the latest calls were made and how each was decided; the slowest\n" +
 			"calls; and the failures. Calls that ran in parallel are each counted in full.\n" +
-			"You can shorten an ID to its first characters, as long as they are unique; last is the last\n" +
-			"session used. With --turn, it shows the messages of one turn as the session file has them,\n" +
+			"You can shorten an ID to its first characters, as long as they are unique; last is the\n" +
+			"session used last. With --turn, it shows the messages of one turn as the session file has them,\n" +
 			"with the answer and the decisions. With --audit, it lists the latest 10,000 calls: time, how\n" +
 			"each was decided, who approved or denied it and where, and the outcome. The system prompt,\n" +
 			"the tool list and temporary reminders are not in session files.",

@@ -118,7 +118,7 @@ func (c *console) copy(text string) (string, error) {
 	}
 	switch {
 	case len(ways) == 0 && err == nil:
-		return "", errors.New("no clipboard found: it needs a terminal with OSC 52, tmux, or wl-copy, xclip or xsel on a desktop")
+		return "", errors.New("no clipboard found: copying needs a terminal with OSC 52, tmux, or wl-copy, xclip or xsel on a desktop")
 	case len(ways) == 0:
 		return "", err
 	case err != nil:

@@ -191,7 +191,7 @@ func welcome(p *compose.Program) []string {
 	}
 	lines := []string{fmt.Sprintf("buddy %s · %s · %s · /help lists the commands", version.Number, info.Model, kind)}
 	if p.Config.Active == nil && p.Problem != "" {
-		lines = append(lines, "the built-in demo (no AI) answers: "+p.Problem)
+		lines = append(lines, "the built-in demo (no AI) answers, because "+p.Problem)
 	}
 	var prompt, answer string
 	title, last := "", int64(0)

@@ -100,7 +100,7 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 		s.Side, s.Wide = share(in.SideShare()-shareStep), false
 	case keymap.Shorter, keymap.Taller:
 		if a.lay.LiveShare() == 0 {
-			return "nothing is shown below Live"
+			return "the height can't be changed: nothing is shown below the live pane"
 		}
 		by := shareStep
 		if act == keymap.Shorter {

@@ -203,7 +203,7 @@ func (b *browser) none() string {
 	case keys.Name(keymap.SessionExec) == "":
 		return fmt.Sprintf("no sessions of your own, %d by buddy exec; %s", n, first)
 	default:
-		return fmt.Sprintf("no sessions of your own, %d by buddy exec: press %s, then %s", n, keys.Name(keymap.PickKeys), keys.Name(keymap.SessionExec))
+		return fmt.Sprintf("no sessions of your own; to show the %d by buddy exec, press %s, then %s", n, keys.Name(keymap.PickKeys), keys.Name(keymap.SessionExec))
 	}
 }
 

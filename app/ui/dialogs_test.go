@@ -110,7 +110,7 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 		first, then []string
 	}{
 		{"both", []string{"by hand", "exec nightly"}, []string{"Sessions · 1", "by hand", "1 more by buddy exec"}, []string{"exec nightly", "e in the list"}},
-		{"only of exec", []string{"exec nightly"}, []string{"no sessions of your own, 1 by buddy exec: press Tab, then e"}, []string{"exec nightly"}},
+		{"only of exec", []string{"exec nightly"}, []string{"no sessions of your own; to show the 1 by buddy exec, press Tab, then e"}, []string{"exec nightly"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, _ := savedSessions(t, c.titles...)

@@ -237,7 +237,7 @@ func TestNothingStartsWithoutAnEdit(t *testing.T) {
 		res := b.all.Tool().Run(context.Background(), tools.Call{Arguments: `{}`})
 		want(t, "the tool", res.Content, "no language server runs")
 		res = b.all.Tool().Run(context.Background(), tools.Call{Arguments: `{"path": "tax.x"}`})
-		want(t, "the tool", res.Content, "it starts with the first change of such a file")
+		want(t, "the tool", res.Content, "one starts when a file of that kind is first changed")
 		time.Sleep(time.Hour)
 		if b.started() != 0 {
 			t.Errorf("started %d", b.started())

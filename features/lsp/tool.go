@@ -76,7 +76,7 @@ func (c *Clients) resolve(name string) string {
 func (c *Clients) ask(ctx context.Context, path string) string {
 	s := c.runningFor(path)
 	if s == nil {
-		return "no language server runs for " + c.show(path) + ": it starts with the first change of such a file"
+		return "no language server is running for " + c.show(path) + ": one starts when a file of that kind is first changed"
 	}
 	text, ok := readText(path)
 	if !ok {

@@ -386,7 +386,7 @@ func (t *Shell) startPane(ctx context.Context, spec tmux.Spec) (*tmux.Running, e
 	return run, err
 }
 
-var errNoPanes = errors.New("there are no panes here, because tmux is not available: wait for the end, or give a time to wait")
+var errNoPanes = errors.New("there are no panes here, because tmux is not available: use run_shell with \"wait\": true or a time")
 
 // Recover returns the result of a command that an earlier process started.
 func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {

@@ -71,7 +71,7 @@ func TestApprovalGolden(t *testing.T) {
 		Kind: action.Connect, Tool: "run_shell", Target: "local", Command: "npm ci && " + viewtest.Hostile, Why: "install what the tests need", Host: "packages.example.org",
 		Hosts: []string{"packages.example.org:443", "xn--80ak6aa92e.com:80", viewtest.Hostile + ".com:443", strings.Repeat("long-", 20) + "name.example.com:443"},
 	})
-	hosts.Context = action.ApprovalContext{Risk: action.Medium, Similar: "don't ask again for these 4 hosts this session", Effect: action.Effect{Verb: "lets", Object: "the command send there what it reads in this folder"}}
+	hosts.Context = action.ApprovalContext{Risk: action.Medium, Similar: "don't ask again for these 4 hosts this session", Effect: action.Effect{Verb: "lets", Object: "the command send what it reads in this folder to that host"}}
 	for _, size := range [][2]int{{80, 18}, {40, 14}} {
 		d, _, _, _ := newTestApproval(t, hosts)
 		viewtest.Golden(t, "approval-hosts", d, size[0], size[1])
@@ -129,7 +129,7 @@ func TestApprovalDetails(t *testing.T) {
 	d, _, now, answers := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
 	details := []string{
-		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs code that buddy can't check.", "“Don't ask again” covers exactly this command, also piped into tail.",
+		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs code that buddy can't check.", "“Don't ask again” covers only this command, alone or piped into one that only reads, such as tail.",
 		"buddy doesn't know how to undo it.", "A safer way: go vet only reads.", "Once approved, it runs in /w with your full permissions.", "The last call failed: exit 1.", "y yes",
 	}
 	look := func(want int) {

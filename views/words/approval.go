@@ -305,7 +305,7 @@ func ruleReach(c action.ApprovalContext) string {
 		return ""
 	}
 	if c.Exact {
-		return "“Don't ask again” covers exactly this command, also piped into tail"
+		return "“Don't ask again” covers only this command, alone or piped into one that only reads, such as tail"
 	}
 	text := "“Don't ask again” also covers `" + c.Passes[len(c.Passes)-1] + "`"
 	if c.Stops != "" {

@@ -207,7 +207,7 @@ func shown(out string) string {
 func tour(req model.Request, results []model.Message) model.Message {
 	switch len(results) {
 	case 0:
-		return run(req, "Welcome! **Step 1.** This changes a shell variable, so buddy asks first: look at what will run, then press `1`. While you are typing, keys go to the prompt; pause for a second first.",
+		return run(req, "Welcome! **Step 1.** This changes a shell variable, so buddy asks first: look at what will run, stop typing for a second, then press `1`. While you are typing, keys go to the prompt.",
 			"export TOUR=42; echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", true)
 	case 1:
 		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears in the pane on the right while it runs. Esc stops a command that takes too long.",

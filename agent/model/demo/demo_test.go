@@ -75,7 +75,7 @@ func TestVerbs(t *testing.T) {
 
 func TestReports(t *testing.T) {
 	tests := []struct{ result, want string }{
-		{"", "nothing to see"},
+		{"", "without any output"},
 		{"one\n[exit code 3, 0.1 s]", "exit code 3"},
 		{"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", "10 lines"},
 		{"```\nx\n```\n", "````"},

@@ -90,7 +90,7 @@ func (a Address) check() (host string, err error) {
 	}
 	name := strings.ToLower(u.Hostname())
 	if a.Remote && private(name) {
-		return "", fmt.Errorf("%w: %q is in this network, and the server is not", ErrAddress, name)
+		return "", fmt.Errorf("%w: %q is on this machine or its local network, but the MCP server is remote", ErrAddress, name)
 	}
 	ascii, err := idna.ToASCII(name)
 	if err != nil {
