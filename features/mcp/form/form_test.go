@@ -221,7 +221,7 @@ func TestVisit(t *testing.T) {
 		{"https://аррle.com/", true, open, []string{"Cancel"}, Cancel, "xn--le-6kc8da.com (that is аррle.com, with letters of another alphabet)"},
 		{"https://xn--le-6kc8da.com/", true, open, []string{"Cancel"}, Cancel, "(that is аррle.com"},
 		{"http://localhost:3000/", false, open, []string{"Cancel"}, Cancel, "localhost:3000"},
-		{"http://localhost:3000/", true, open, nil, Decline, `"localhost" on this machine or its local network`},
+		{"http://localhost:3000/", true, open, nil, Decline, `"localhost" is on this machine or its local network`},
 		{"http://10.0.0.1/", true, open, nil, Decline, "on this machine or its local network"},
 		{"http://[::1]/", true, open, nil, Decline, "on this machine or its local network"},
 		{"http://[::ffff:192.168.0.1]/", true, open, nil, Decline, "on this machine or its local network"},
