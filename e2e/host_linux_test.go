@@ -279,7 +279,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	x.rests() // else the first Ctrl+C is for the task
 	x.keys("C-c")
 	x.keys("C-c")
-	x.want("the session goes on at another screen · buddy attach", "ended 0")
+	x.want("the session keeps running on another screen · buddy attach", "ended 0")
 	x.another("stop", "stop "+x.session()).want("stopped "+x.session(), "ended 0")
 	second.want("the session was stopped from another terminal", "ended 0")
 }

@@ -107,8 +107,8 @@ func TestApprove(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	d.untilState(id, "idle")
-	d.wants(1, "session "+id+" waits for no approval (idle)", "approve", id)
-	d.wants(1, "session "+id+" waits for no approval (idle)", "approve", "--deny", id)
+	d.wants(1, "session "+id+" is not waiting for an approval (idle)", "approve", id)
+	d.wants(1, "session "+id+" is not waiting for an approval (idle)", "approve", "--deny", id)
 	if _, err := os.Stat(filepath.Join(d.work, "a.txt")); err == nil || !strings.Contains(d.journal(), "use another file") {
 		t.Errorf("it was run, or the model does not know why not: %v\n%s", err, d.journal())
 	}
