@@ -126,7 +126,7 @@ func (l *loader) configured() error {
 	if where == "" {
 		where = "a file for --config" // no home is known
 	}
-	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to %s, or use --base-url and --model", where), 1000)
+	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to %s, or use --base-url and --model; --model demo tries buddy without one", where), 1000)
 	return nil
 }
 

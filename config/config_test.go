@@ -146,7 +146,7 @@ func TestNothing(t *testing.T) {
 		if cfg.Agent != want.Agent || cfg.UI != want.UI || cfg.Active != nil || len(cfg.Models) != 0 || len(notices) != 0 {
 			t.Errorf("%q: %+v, notices %q", text, cfg, notices)
 		}
-		if wantProblem := "no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to " + h.user + ", or use --base-url and --model"; cfg.Problem != wantProblem {
+		if wantProblem := "no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to " + h.user + ", or use --base-url and --model; --model demo tries buddy without one"; cfg.Problem != wantProblem {
 			t.Errorf("%q: problem %q", text, cfg.Problem)
 		}
 		if missing := cfg.MissingFile == h.user; missing != (text == "absent") {
@@ -416,7 +416,7 @@ func TestHint(t *testing.T) {
 	hint := func(where string, o Options) {
 		t.Helper()
 		cfg, _, _ := load(t, o)
-		if want := "no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to " + where + ", or use --base-url and --model"; cfg.Problem != want {
+		if want := "no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to " + where + ", or use --base-url and --model; --model demo tries buddy without one"; cfg.Problem != want {
 			t.Errorf("problem %q, want %q", cfg.Problem, want)
 		}
 	}

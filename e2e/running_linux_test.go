@@ -144,7 +144,9 @@ func TestStates(t *testing.T) {
 				t.Errorf("exit %d: %s", code, out)
 			}
 			d.wants(0, "stopped "+id, "stop", id[:4])
-			tmuxtest.Until(t, "it has ended", func() bool { return d.listed(id) == nil })
+			if d.listed(id) != nil {
+				t.Error("a stopped session is still listed")
+			}
 			d.wants(1, "not running", "stop", id)
 			d.wants(1, "buddy resume "+id, "attach", id)
 			d.wants(1, "not running", "logs", id)

@@ -170,7 +170,7 @@ func (s *setup) list(offers []compose.Offer) (first int) {
 		}
 		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Inline(o.Name), markup.Inline(o.Model), markup.Inline(state))
 	}
-	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany OpenAI-compatible server\n", len(offers)+1)
+	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany server that speaks the OpenAI or Anthropic protocol\n", len(offers)+1)
 	_ = t.Flush()
 	return first
 }

@@ -172,6 +172,7 @@ func (s *cli) stop(d live.Description, kill bool) error {
 	for _, line := range reply.Lines {
 		s.hint("%s", strings.TrimPrefix(line, "buddy: "))
 	}
+	host.AwaitEnd(d.ID)
 	return s.print("stopped %s", d.ID)
 }
 

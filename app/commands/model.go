@@ -39,7 +39,7 @@ func onModels(ctx context.Context, s *Session, args []string) (show.Answer, erro
 			}
 		}
 		list := modelList(local, s.answering())
-		list.Title, list.Empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and try again."
+		list.Title, list.Empty = "Models on this machine", "No model server is running here; start one, such as: ollama serve"
 		return show.Answer{List: list}, nil
 	default:
 		if n, err := strconv.Atoi(name); err == nil && n > 0 {

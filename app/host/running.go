@@ -150,7 +150,7 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 		return live.Description{}, fmt.Errorf("session %q is not running (running: %s); buddy resume %s continues a saved session", id, ids(all), id)
 	}
 	if id == "" {
-		return live.Description{}, fmt.Errorf("%d sessions are running: %s; name one, or use last for the one started last", len(fits), ids(fits))
+		return live.Description{}, fmt.Errorf("%d sessions are running: %s; name one (the start of its id is enough), or use last for the newest", len(fits), ids(fits))
 	}
 	return live.Description{}, fmt.Errorf("%q matches %d running sessions: %s; name one", id, len(fits), ids(fits))
 }
@@ -172,15 +172,31 @@ func ids(all []live.Description) string {
 // Look connects a program that shows nothing to a person to a session that runs. The caller closes
 // the connection.
 func Look(id string) (*socket.Client, error) {
-	path := socket.Find(os.Getenv, id)
-	if path == "" {
-		all, _ := sockets()
-		path = all[id]
-	}
+	path := socketOf(id)
 	if path == "" {
 		return nil, fmt.Errorf("session %s is no longer running", id)
 	}
 	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true, Env: terminal()})
+}
+
+// socketOf returns where the host of a session listens, or "".
+func socketOf(id string) string {
+	if path := socket.Find(os.Getenv, id); path != "" {
+		return path
+	}
+	all, _ := sockets()
+	return all[id]
+}
+
+// endTime limits how long AwaitEnd waits.
+const endTime = 5 * time.Second
+
+// AwaitEnd waits until the host of a session that was stopped no longer listens, so that a list of sessions right after
+// that does not include it.
+func AwaitEnd(id string) {
+	for end := time.Now().Add(endTime); socketOf(id) != "" && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // Short is the beginning of an id that people type; [Meant] says so where it could be one of

@@ -32,7 +32,7 @@ func TestWhichSessionIsMeant(t *testing.T) {
 		{"", nil, "no session is running; buddy resume continues a saved session"},
 		{"last", nil, "no session is running; buddy resume continues a saved session"},
 		{"7f3a", nil, `session "7f3a" is not running, and no other is; buddy resume 7f3a continues a saved session`},
-		{"", all, "3 sessions are running: 7f3b-2, 7f3a-1, 0c11-3; name one, or use last for the one started last"},
+		{"", all, "3 sessions are running: 7f3b-2, 7f3a-1, 0c11-3; name one (the start of its id is enough), or use last for the newest"},
 		{"7f3", all, `"7f3" matches 2 running sessions: 7f3b-2, 7f3a-1; name one`},
 		{"ffff", all, `session "ffff" is not running (running: 7f3b-2, 7f3a-1, 0c11-3); buddy resume ffff continues a saved session`},
 		{"ffff", many, `session "ffff" is not running (running: 7f3b-2, 7f3a-1, 0c11-3, aa0, aa1, 18 more in buddy ls); buddy resume`},

@@ -18,7 +18,7 @@ import (
 )
 
 // Connect is the line that tells how to connect a real model.
-const Connect = "To connect a real model, enter a provider's API key with `/login openai`, or quit and run `buddy init`. Any OpenAI-compatible endpoint works, including one on this machine."
+const Connect = "To connect a real model, enter a provider's API key with `/login openai`, or quit and run `buddy init`. Any server that speaks the OpenAI or Anthropic protocol works, including one on this machine."
 
 // Model is the embedded model. Make it with New.
 type Model struct{ pace time.Duration }
@@ -134,7 +134,7 @@ func reply(req model.Request) model.Message {
 }
 
 const (
-	verbs = "- `run COMMAND` runs a command in a real terminal pane, after you approve it\n" +
+	verbs = "- `run COMMAND` runs a command in a real terminal pane; it asks first unless the command only reads\n" +
 		"- `read FILE` and `list [FOLDER]` look at files\n" +
 		"- `write TEXT to FILE` writes a file\n" +
 		"- `tour` shows the program in three steps\n" +
@@ -216,7 +216,7 @@ func tour(req model.Request, results []model.Message) model.Message {
 		return run(req, "**Step 3.** It is a real terminal: the folder and the variables are kept from one command to the next.",
 			"pwd; test \"$TOUR\" = 42 && echo \"TOUR is still 42\" || echo \"TOUR is not set\"", "the tour shows that the shell keeps its state", "low", false)
 	default:
-		return say("That was the tour. The line under the pane shows how to **attach to it** from another terminal, and `/help` lists all keys.\n\n" + Connect)
+		return say("That was the tour. Press `Tab` until the pane is marked: the line under it shows how to **attach to it** from another terminal. `F1` lists all keys.\n\n" + Connect)
 	}
 }
 
