@@ -1,5 +1,5 @@
-// Package autorun knows the files of a folder that other programs execute or take commands from:
-// the table of their names. Mode edits asks about them.
+// Package autorun holds the table of file names that other programs execute or take commands from. Edits mode asks
+// before it changes such a file.
 //
 //	by, what, matched, ok := autorun.Find("web/package.json") // "npm", "scripts and packages", "package.json", true
 package autorun
@@ -11,10 +11,9 @@ import (
 	"sync"
 )
 
-// files lists files that another program executes or takes commands from: who can
-// write one can run commands later, outside of every approval. Patterns are in lower case and
-// are compared with consecutive elements at the end of a path; one that ends in / names a
-// folder, at any depth, with everything below it.
+// files lists files that another program executes or takes commands from: a writer of such a file can run commands
+// later without approval. Patterns are in lower case and match consecutive elements at the end of a path. A pattern
+// that ends in / matches a folder at any depth and everything below it.
 var files = []struct{ by, what, patterns string }{
 	{"git", "hook", ".git/hooks/ *.git/hooks/ .githooks/"},
 	{"git", "settings and filters", ".git/ *.git/config .gitmodules .gitattributes .gitconfig .config/git/ .gitlint"},
@@ -68,14 +67,13 @@ var files = []struct{ by, what, patterns string }{
 	{"buddy", "settings and instructions", "buddy.toml agent.toml .buddyx/ .buddy/ .config/buddy/"},
 }
 
-// pattern is one pattern of files.
 type pattern struct {
-	elements []string // of the path, each a pattern of [path.Match]
-	folder   bool     // covers what is below, too
+	elements []string // of the path; each is a pattern of [path.Match]
+	folder   bool     // matches everything below, too
 	by, what string
 }
 
-// patterns holds the patterns of files, in order.
+// patterns returns the parsed patterns of files, in order.
 var patterns = sync.OnceValue(func() []pattern {
 	var all []pattern
 	for _, row := range files {
@@ -87,9 +85,8 @@ var patterns = sync.OnceValue(func() []pattern {
 	return all
 })
 
-// Find returns which program executes or takes commands from a file, and which kind of file that is;
-// ok is false for other files. matched is the end of the path that says so. Upper and lower case are
-// the same, since some file systems don't distinguish them.
+// Find returns the program that executes or takes commands from a file, the kind of file, and the part of the path
+// that matched; ok is false for other files. It ignores case, since some file systems do.
 func Find(name string) (by, what, matched string, ok bool) {
 	elements := strings.Split(filepath.ToSlash(name), "/")
 	lower := strings.Split(fold(filepath.ToSlash(name)), "/")
@@ -101,7 +98,7 @@ func Find(name string) (by, what, matched string, ok bool) {
 	return "", "", "", false
 }
 
-// Reason returns what Find does as one text, such as "make runs Makefile: build rules"; or "".
+// Reason returns the result of Find as one text, such as "make runs Makefile: build rules"; or "".
 func Reason(name string) string {
 	by, what, matched, ok := Find(name)
 	if !ok {
@@ -110,10 +107,10 @@ func Reason(name string) string {
 	return by + " runs " + matched + ": " + what
 }
 
-// fold returns a name as the table has it; ſ becomes s, too.
+// fold returns a name in the lower case of the table; ſ becomes s, too.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// find returns where in a path the pattern begins to match, or -1.
+// find returns the index of the first path element that the pattern matches, or -1.
 func (p pattern) find(elements []string) int {
 	last := len(elements) - len(p.elements)
 	from := max(last, 0)
@@ -128,7 +125,7 @@ func (p pattern) find(elements []string) int {
 	return -1
 }
 
-// matches compares the pattern with the first elements.
+// matches compares the pattern with the first elements of the path.
 func (p pattern) matches(elements []string) bool {
 	for i, pattern := range p.elements {
 		if pattern == elements[i] {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Every pattern of the list matches a path that it was written for: in lower case, without a
-// syntax error, and with a reason.
+// Every pattern is in lower case, valid, has a reason and matches the path that it was written for.
 func TestPatternsMatch(t *testing.T) {
 	for _, p := range patterns() {
 		name := "/w/" + strings.ReplaceAll(strings.Join(p.elements, "/"), "*", "x")

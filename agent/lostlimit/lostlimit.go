@@ -1,4 +1,4 @@
-// Package lostlimit says of files that were left out because what they limit is not understood.
+// Package lostlimit warns about files that were left out because the limits in them are not understood.
 //
 //	var lost lostlimit.Said
 //	lost.Tell(events, problems)
@@ -10,10 +10,10 @@ import (
 	"buddy/extensions"
 )
 
-// Said holds what was said. The zero value has said nothing.
+// Said remembers the reported problems. The zero value is ready to use.
 type Said struct{ of map[extensions.Problem]bool }
 
-// Tell tells the person of those among problems that were not said yet.
+// Tell publishes a warning for each problem that was not reported yet.
 func (s *Said) Tell(events *stream.Stream, problems []extensions.Problem) {
 	if s.of == nil {
 		s.of = make(map[extensions.Problem]bool)

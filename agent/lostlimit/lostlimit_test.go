@@ -9,7 +9,7 @@ import (
 	"buddy/extensions"
 )
 
-// A file whose limits are lost is said once, and again when there is something else to say of it.
+// A file whose limits are not understood is reported once, and again for a different problem.
 func TestLostLimitsAreSaidOnce(t *testing.T) {
 	var said []string
 	s := stream.New("s", time.Now, nil)

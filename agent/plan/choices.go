@@ -7,11 +7,11 @@ import (
 	"buddy/agent/event"
 )
 
-// Question is the title under which a person is asked about a plan.
+// Question is the title of the dialog that asks about a plan.
 const Question = "Carry out this plan?"
 
-// Choices returns the answers that a plan can be given, where a mode was before it. Mode edits is offered only
-// from a stricter one; it is the only answer that leads to a looser mode.
+// Choices returns the possible answers to a plan, where before is the mode before planning. Edits mode is offered
+// only if before is stricter: no other answer leads to a looser mode.
 func Choices(before action.Mode) []string {
 	if before != action.ModeEdits && action.Stricter(before, action.ModeEdits) == before {
 		return []string{event.PlanApprove, event.PlanEdits, event.PlanKeep, event.PlanDiscard}
@@ -19,10 +19,10 @@ func Choices(before action.Mode) []string {
 	return []string{event.PlanApprove, event.PlanKeep, event.PlanDiscard}
 }
 
-// withEdits says what mode edits means for a plan.
+// withEdits is the label for carrying out a plan in edits mode.
 const withEdits = "Yes, and accept edits in this folder"
 
-// approving says what carrying out a plan means, by the mode from before it.
+// approving holds the label for approving a plan, by the mode before planning.
 var approving = map[action.Mode]string{
 	action.ModeNone:   "Yes, and deny what needs approval",
 	action.ModeStrict: "Yes, and ask before everything",
@@ -32,7 +32,7 @@ var approving = map[action.Mode]string{
 	action.ModeAll:    "Yes, and run everything without asking",
 }
 
-// Label returns one of the choices in words.
+// Label returns the text of a choice.
 func Label(choice string, before action.Mode) string {
 	switch choice {
 	case event.PlanApprove:

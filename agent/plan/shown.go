@@ -8,8 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// Shown returns a plan as people read it: its steps are a numbered list, with all that they say, where the
-// model has written them as YAML. Steps that make no sense stay as they are written.
+// Shown returns a plan for the screen: its YAML steps become a numbered list. Invalid steps stay as they are.
 func Shown(text string) string {
 	steps, err := Steps(text)
 	if err != nil || len(steps) == 0 {
@@ -30,7 +29,7 @@ func Shown(text string) string {
 	return b.String()
 }
 
-// list returns steps as a numbered list.
+// list formats steps as a numbered list.
 func list(steps []event.PlanStep) string {
 	var b strings.Builder
 	for i, s := range steps {

@@ -1,5 +1,5 @@
-// Package plan reads a plan as the model has written it: its steps, how people read it, and what they can
-// answer to it.
+// Package plan reads the steps of a plan that the model wrote, formats the plan for people and lists the possible
+// answers to it.
 //
 //	steps, err := plan.Steps(text)
 package plan
@@ -24,7 +24,7 @@ const (
 	maxArgs        = 8 << 10
 )
 
-// step is a step as it is written in YAML.
+// step is a step as YAML.
 type step struct {
 	Description      string         `yaml:"description"`
 	Tool             string         `yaml:"tool"`
@@ -34,8 +34,8 @@ type step struct {
 	RequiresApproval bool           `yaml:"requires_approval"`
 }
 
-// Steps returns the steps of a plan: the list in its fenced block "steps"; none where there is no
-// such block. The text of the error is for the model.
+// Steps returns the list of steps in the fenced block "steps", or nil if there is no such block. The error text is
+// for the model.
 func Steps(text string) ([]event.PlanStep, error) {
 	block, err := stepsBlock(text)
 	if err != nil || block == "" {
@@ -68,26 +68,26 @@ func Steps(text string) ([]event.PlanStep, error) {
 	return all, nil
 }
 
-// stepsBlock returns what is in the fenced block "steps", "" without one.
+// stepsBlock returns the content of the fenced block "steps", or "".
 func stepsBlock(text string) (string, error) {
 	var block []string
 	_, err := eachStepsLine(text, func(line string) { block = append(block, line) })
 	return strings.Join(block, "\n"), err
 }
 
-// lineRange names lines of a text, from 1.
+// lineRange is a range of lines, from 1.
 type lineRange struct{ from, to int }
 
-// stepsLines returns the lines of the block "steps", with its fences.
+// stepsLines returns the range of the block "steps" including its fences.
 func stepsLines(text string) lineRange {
 	at, _ := eachStepsLine(text, func(string) {})
 	return at
 }
 
-// eachStepsLine passes the lines in the fenced block "steps" to take, and returns where the block is.
-func eachStepsLine(text string, take func(line string)) (at lineRange, err error) {
-	fence := ""                 // that opened the block of the line, "" outside of blocks
-	ours, found := false, false // that block has the steps; there was such a block
+// eachStepsLine passes each line of the fenced block "steps" to yield and returns the range of the block.
+func eachStepsLine(text string, yield func(line string)) (at lineRange, err error) {
+	fence := ""                 // the opening fence of the current block, "" outside of blocks
+	ours, found := false, false // the current block is the steps block; a steps block was seen
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -108,7 +108,7 @@ func eachStepsLine(text string, take func(line string)) (at lineRange, err error
 				at.to = n
 			}
 		case fence != "" && ours:
-			take(line)
+			yield(line)
 		}
 	}
 	if fence != "" && ours {
@@ -117,12 +117,12 @@ func eachStepsLine(text string, take func(line string)) (at lineRange, err error
 	return at, nil
 }
 
-// hasAlias reports whether a value is only named, which may make a short text a huge one.
+// hasAlias reports whether a YAML value contains aliases, which can expand a short text to a huge one.
 func hasAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
-// checked returns step n of a list of some steps, or what is wrong with it.
+// checked validates step n of a list of some steps and returns it.
 func (s step) checked(n, of int) (event.PlanStep, error) {
 	wrong := func(format string, args ...any) (event.PlanStep, error) {
 		return event.PlanStep{}, fmt.Errorf("steps: step %d: %s", n, fmt.Sprintf(format, args...))
@@ -162,7 +162,7 @@ func argsOf(args map[string]any) (string, error) {
 	return string(raw), err
 }
 
-// circleIn returns steps that wait for each other, such as "2 → 4 → 2", or "".
+// circleIn returns a cycle of dependent steps, such as "2 → 4 → 2", or "".
 func circleIn(all []event.PlanStep) string {
 	done := make([]bool, len(all)+1)
 	var path []int
@@ -195,7 +195,7 @@ func circleIn(all []event.PlanStep) string {
 	return ""
 }
 
-// Checklist returns steps as the list that the tool todo keeps, one a line and none of them done.
+// Checklist returns steps in the format of the todo tool, one per line and none done.
 func Checklist(steps []event.PlanStep) string {
 	var b strings.Builder
 	for _, s := range steps {

@@ -48,7 +48,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The model is told which step is wrong, and what is allowed.
+// The error names the wrong step and what is allowed.
 func TestStepsThatMakeNoSenseAreRefused(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"21 steps", block(numbered(21)), "there are 21, at most 20 are allowed"},

@@ -1,6 +1,6 @@
-// Package prompt writes the system prompt, and what is told of the place of work. The system prompt is the same
-// in every folder and on every day, so that providers can cache it, and the tools that they put behind it, for all
-// sessions. Where the model works is for the person's first message.
+// Package prompt writes the system prompt and the description of the environment. The system prompt is the same in
+// every folder and on every day, so that providers can cache the prompt and the tools after it for all sessions.
+// The environment goes into the person's first message.
 //
 //	facts := prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"}
 //	system, here := prompt.System(facts), prompt.Here(facts)
@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-// Facts holds what the prompt says about a session. They do not change during it.
+// Facts holds the input of the prompt. It does not change during a session.
 type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands
 	Cwd    string   // where commands start; "" is the home folder
 	Also   []string // more workspace folders
 	Target string   // "local", or the name of another target
-	// Targets are all targets that tools can use, including Target; nil: only that one.
+	// Targets lists all targets that tools can use, including Target; nil means only Target.
 	Targets []Target
 	Tools   bool   // tools are offered
-	Says    string // additions for models of this family; "" for none
-	Instead string // the operator's own prompt in place of the rules; "" for none
-	Style   string // how to answer, as the person chose; "" adds nothing
-	// StyleOnly leaves out how to work: the style stands for it.
+	Says    string // additions for this family of models; "" for none
+	Instead string // the operator's own prompt, which replaces the rules; "" for none
+	Style   string // the chosen style of answers; "" adds nothing
+	// StyleOnly omits the section about how to work: the style replaces it.
 	StyleOnly bool
-	Extra     string // the operator's own instructions, added at the end; of lower priority unless Instead is theirs, too
+	Extra     string // the operator's own instructions, added at the end; of lower priority unless Instead is set, too
 }
 
-// Target is a target that tools can use.
+// Target describes a target that tools can use.
 type Target struct {
 	Name string
-	Doc  string // its description; "" is unknown
+	Doc  string // its description; "" if unknown
 }
 
 //go:embed system.md
@@ -78,7 +78,7 @@ func (f Facts) rules() string {
 	return text
 }
 
-// Here says where the model works.
+// Here describes where commands run.
 func Here(f Facts) string {
 	local := f.Target == "local"
 	where := f.Target
@@ -105,5 +105,5 @@ func Here(f Facts) string {
 	return text + "\nWithout it they work on " + f.Target + ", unless a message says that the person switched. Each has its own folder, shell and files. To run a command on several at once, give run_shell `targets`, a list; the person is asked once."
 }
 
-// elsewhere is said of a target that is not the person's machine.
+// elsewhere explains a target that is not the person's machine.
 const elsewhere = " The files that your tools read, search and change are there too, not on the person's machine. If the connection is cut, the result says so, and the next call connects again. Only full_output in a result names a file on the person's machine; read_file and grep can read it. Web pages are fetched by the person's machine."

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reminders.md")
 
-// docs/reminders.md says what the table says.
+// docs/reminders.md contains the table of reminder kinds.
 func TestDocs(t *testing.T) {
 	const file = "../../docs/reminders.md"
 	got := page()

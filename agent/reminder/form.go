@@ -7,16 +7,17 @@ import (
 	"buddy/texts"
 )
 
-// The tags around a reminder. Text from elsewhere never has them, see [Inert].
+// The tags around a reminder. [Inert] removes them from all other texts.
 const (
 	begin = "<system-reminder>"
 	end   = "</system-reminder>"
 )
 
-// tag is a tag as a model may still read it: in any case, with blanks, attributes or an underscore.
+// tag matches what a model might read as a reminder tag: in any case, with spaces, attributes or an underscore.
 var tag = regexp.MustCompile(`(?i)<(\s*/?\s*system[-_ ]reminder[^<>]*)>`)
 
-// Inert returns a text in which no tag of a reminder is left: ‹system-reminder› instead.
+// Inert replaces the angle brackets of reminder tags, as in ‹system-reminder›, so that a text can't forge or end a
+// reminder.
 func Inert(text string) string {
 	if !strings.Contains(text, "<") {
 		return text
@@ -24,12 +25,12 @@ func Inert(text string) string {
 	return tag.ReplaceAllString(text, "‹$1›")
 }
 
-// Wrap returns a text as a reminder. One that is a reminder already stays as it is.
+// Wrap puts a text between reminder tags. A text that is already a reminder is not wrapped twice.
 func Wrap(text string) string {
 	return begin + "\n" + Inert(Unwrap(text)) + "\n" + end
 }
 
-// Unwrap returns what a reminder tells. A text that is none stays as it is, but for blanks around it.
+// Unwrap returns the text between reminder tags, or the trimmed text if it is not a reminder.
 func Unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, begin); ok {
@@ -40,10 +41,10 @@ func Unwrap(text string) string {
 	return text
 }
 
-// omission ends a text of which the rest is left out.
+// omission marks the end of a truncated text.
 const omission = "… [cut off]"
 
-// cut returns at most n bytes of a text, and "" when hardly any of it would be left.
+// cut truncates a text to n bytes; it returns "" if hardly anything would remain.
 func cut(text string, n int) string {
 	const least = 100
 	switch {

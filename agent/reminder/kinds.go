@@ -2,8 +2,7 @@ package reminder
 
 import "slices"
 
-// The kinds of what a model is told beside prompts and results. Those that stay in a conversation are
-// stored under these names.
+// The kinds of reminders. Stored reminders of a conversation carry these names.
 const (
 	AtFile       = "at_file"
 	ChangedFiles = "changed_files"
@@ -31,7 +30,7 @@ const (
 
 	WorkingMemory = "working_memory"
 
-	// What these tell is the outcome of an act, so nobody can switch them off.
+	// These report the result of an action, so nobody can switch them off.
 	Images     = "images"
 	SkillTexts = "skill"
 	TypedShell = "shell"
@@ -41,19 +40,19 @@ const (
 	Goal       = "goal"
 )
 
-// Kind describes what reminders of a kind tell, and how.
+// Kind describes a kind of reminder.
 type Kind struct {
 	Name  string
-	Once  bool   // told once, it stays in the conversation; else it is of one request only
-	Main  bool   // subagents are not told
-	Fixed bool   // it can't be switched off
-	Long  bool   // models that are spoken to in blocks, which are small, are not told
-	Every int    // requests from one to the next; 0: it may come with each
-	What  string // for people: what the reminder has, and when it comes
+	Once  bool   // sent once and kept in the conversation; otherwise added to one request only
+	Main  bool   // not for subagents
+	Fixed bool   // can't be switched off
+	Long  bool   // not for models that work in blocks, which are small
+	Every int    // the least number of requests between two of them; 0: no minimum
+	What  string // what the reminder contains and when it is sent, for docs
 }
 
-// Kinds are all kinds, in the order in which they are told: what belongs to a prompt, what every
-// agent is told, what only the main one is.
+// Kinds lists all kinds in the order in which they are sent: kinds that belong to a prompt, kinds for every agent,
+// kinds for the main agent only.
 var Kinds = []Kind{
 	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 per prompt, 64 KiB each. Files that need your approval, and unchanged files that the model already has, are left out"},
 	{Name: Folder, Once: true, What: "the names of the first 60 files of the folder, for a model that works in blocks"},
@@ -91,7 +90,7 @@ var Kinds = []Kind{
 	{Name: HookStop, Once: true, Fixed: true, What: "the reason why a hook did not let the model stop"},
 }
 
-// lookup returns a kind, and its place in the order; one that is not known comes last.
+// lookup returns a kind and its position in Kinds; an unknown kind comes last.
 func lookup(name string) (k Kind, place int) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {

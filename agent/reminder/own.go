@@ -11,28 +11,27 @@ import (
 	"buddy/texts"
 )
 
-// Snapshot tells how things stand for a conversation that is about to be sent. "" and 0 are what is not
-// known.
+// Snapshot holds the state of a conversation just before a request. "" and 0 mean unknown.
 type Snapshot struct {
 	Subagent bool
-	Blocks   bool // the model is spoken to in blocks
-	Task     int  // the exchange
-	Turn     int  // of the session
+	Blocks   bool // the model works in blocks
+	Task     int  // number of the exchange
+	Turn     int  // number of the turn in the session
 	Mode     action.Mode
-	Model    string // its name, for the model itself
-	Date     string // of today, as prompts carry it
-	Dated    string // that the model was told last
-	Fill     Level  // of the context window, in tokens
-	Cost     Level  // of the exchange, in money
+	Model    string // its name, as the model sees it
+	Date     string // today, as in prompts
+	Dated    string // the date that the model got last
+	Fill     Level  // use of the context window, in tokens
+	Cost     Level  // cost of the exchange
 	Steps    Steps
 	Work     Work
-	Told     map[string]string // [Said.State] of each kind, as of the last request
+	Told     map[string]string // [Said.State] of each kind after the last request
 }
 
-// Level tells how much of something is used; a limit of 0 is none.
+// Level holds the used amount and its limit; a limit of 0 means no limit.
 type Level struct{ Used, Limit int64 }
 
-// crossed returns the highest of 70, 80 and 90 percent that is reached, 0 for none.
+// crossed returns the highest of 70, 80 and 90 percent that was reached, or 0.
 func (l Level) crossed() int {
 	if l.Limit <= 0 {
 		return 0
@@ -45,13 +44,13 @@ func (l Level) crossed() int {
 	return 0
 }
 
-// Steps are the model's own list of steps.
+// Steps describes the model's todo list.
 type Steps struct {
-	Open  []string // that are not completed, as its result shows them
-	Quiet int      // answers since it was written last
+	Open  []string // not completed, as the tool's result shows them
+	Quiet int      // answers since the list was last written
 }
 
-// Own returns the generators that need no more than the snapshot.
+// Own returns the generators that need only the snapshot.
 func Own() []Generator {
 	pure := func(kind string, say func(Snapshot) Said) Generator {
 		return Generator{kind, func(_ context.Context, now Snapshot) Said { return say(now) }}
@@ -62,10 +61,10 @@ func Own() []Generator {
 	}
 }
 
-// silent is after how many answers the model is reminded of a list that it does not touch.
+// silent is the number of answers without a change of the todo list after which the model is reminded of it.
 const silent = 10
 
-// maxSteps limits what is told of open steps, in bytes.
+// maxSteps limits the open steps in a reminder, in bytes.
 const maxSteps = 800
 
 func todo(now Snapshot) Said {
@@ -83,7 +82,7 @@ func todo(now Snapshot) Said {
 	return said
 }
 
-// budget tells of money, once per exchange and level.
+// budget reports the cost of an exchange, once per exchange and level.
 func budget(now Snapshot) Said {
 	level := now.Cost.crossed()
 	said := Said{State: fmt.Sprintf("%d/%d", now.Task, level)}
@@ -99,7 +98,7 @@ func budget(now Snapshot) Said {
 	return said
 }
 
-// fill tells of the context window, once per level until the conversation is shorter again.
+// fill reports the use of the context window, once per level until the conversation shrinks again.
 func fill(now Snapshot) Said {
 	level := now.Fill.crossed()
 	said := Said{State: strconv.Itoa(level)}
@@ -117,7 +116,7 @@ func dateChange(now Snapshot) Said {
 	return said
 }
 
-// modeChange tells how approvals are decided when that is new.
+// modeChange reports a new approval mode.
 func modeChange(now Snapshot) Said {
 	said := Said{State: string(now.Mode)}
 	if before := now.Told[ModeChange]; before != "" && before != said.State {
@@ -126,7 +125,7 @@ func modeChange(now Snapshot) Said {
 	return said
 }
 
-// meanings say what a mode means for the model.
+// meanings explains each mode to the model.
 var meanings = map[action.Mode]string{
 	action.ModeAsk:    "read-only actions run, the user decides the rest",
 	action.ModeStrict: "the user decides everything",
@@ -137,7 +136,7 @@ var meanings = map[action.Mode]string{
 	action.ModeNone:   "read-only actions run, nobody can approve the rest",
 }
 
-// modelSwitch tells a model that it did not write what is said to be its own.
+// modelSwitch tells the model that another model wrote the earlier answers.
 func modelSwitch(now Snapshot) Said {
 	said := Said{State: now.Model}
 	if before := now.Told[ModelSwitch]; before != "" && before != said.State {

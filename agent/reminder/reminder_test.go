@@ -17,12 +17,12 @@ import (
 
 func asIs(s string) string { return s }
 
-// says is a generator that always says the same.
+// says returns a generator with a fixed text.
 func says(kind, text string) Generator {
 	return Generator{kind, func(context.Context, Snapshot) Said { return Said{Text: text, State: "told"} }}
 }
 
-// A reminder has one form, however often it is wrapped, and no text inside it can end it.
+// A reminder has one form however often it is wrapped, and no text inside can end it.
 func TestFormOfReminders(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"hello", "<system-reminder>\nhello\n</system-reminder>"},
@@ -50,8 +50,8 @@ func FuzzWrap(f *testing.F) {
 	})
 }
 
-// What comes with a request has at most 4 KB, is cut between characters, and loses its end: what was
-// left out is not taken for told.
+// The reminders of one request have at most 4 KB and are cut between characters. The state of a reminder that was
+// left out is not recorded.
 func TestRemindersOfARequestAreBounded(t *testing.T) {
 	for n := room - 10; n < room+10; n++ {
 		for _, char := range []string{"x", "ä", "字", "🙂"} {
@@ -78,7 +78,7 @@ func TestRemindersOfARequestAreBounded(t *testing.T) {
 	}
 }
 
-// Secrets are taken out before a text is cut.
+// Secrets are removed before a text is cut.
 func TestRemindersAreCleanedBeforeTheyAreCut(t *testing.T) {
 	text := strings.Repeat("x", room-5) + "secret"
 	got := NewSet(nil, says(Todo, text)).Collect(t.Context(), Snapshot{}, func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
@@ -87,7 +87,7 @@ func TestRemindersAreCleanedBeforeTheyAreCut(t *testing.T) {
 	}
 }
 
-// The same snapshot gives the same bytes, in the order of the table whatever the order of generators.
+// The same snapshot yields the same bytes, ordered by the table and not by the generators.
 func TestTheSameSnapshotGivesTheSameReminders(t *testing.T) {
 	now := Snapshot{
 		Task: 3, Turn: 9, Mode: action.ModePlan, Model: "new", Date: "2026-11-23 (UTC)", Dated: "2026-11-22 (UTC)",
@@ -118,7 +118,7 @@ func TestTheSameSnapshotGivesTheSameReminders(t *testing.T) {
 	}
 }
 
-// A level is told when it is crossed, once, and again after the use fell below it.
+// A level is reported once when it is crossed, and again after the use fell below it.
 func TestLevelsAreToldWhenTheyAreCrossed(t *testing.T) {
 	told := map[string]string{}
 	var got []int64
@@ -141,8 +141,7 @@ func TestLevelsAreToldWhenTheyAreCrossed(t *testing.T) {
 	}
 }
 
-// The list of steps is told after ten answers that did not touch it, and every ten after that, only
-// while steps are open.
+// Open steps are reported after ten answers that did not change the list, and after every ten more.
 func TestOpenStepsAreToldAfterTenAnswers(t *testing.T) {
 	told := map[string]string{}
 	var got []int
@@ -164,7 +163,7 @@ func TestOpenStepsAreToldAfterTenAnswers(t *testing.T) {
 	}
 }
 
-// A subagent is told what belongs to its own work, and nothing of the session.
+// A subagent gets the reminders about its own work, none about the session.
 func TestSubagentsAreToldTheCoreOnly(t *testing.T) {
 	var all []Generator
 	for _, k := range Kinds {
@@ -180,7 +179,7 @@ func TestSubagentsAreToldTheCoreOnly(t *testing.T) {
 	}
 }
 
-// Every kind can be switched off, but those that tell of acts.
+// Every kind can be switched off except those that report actions.
 func TestEveryKindCanBeSwitchedOff(t *testing.T) {
 	for _, k := range Kinds {
 		set := NewSet([]string{k.Name}, says(k.Name, "told"), says("other", "other"))
@@ -194,7 +193,7 @@ func TestEveryKindCanBeSwitchedOff(t *testing.T) {
 	}
 }
 
-// What comes every few turns waits for them, in each conversation.
+// A kind with Every waits that many turns, in each conversation.
 func TestProgressComesEveryThreeTurns(t *testing.T) {
 	set := NewSet(nil, says(TaskProgress, "a screen"))
 	told := map[string]string{}
@@ -216,7 +215,7 @@ func TestProgressComesEveryThreeTurns(t *testing.T) {
 	}
 }
 
-// One that hangs for ever costs a second once: later it is not even asked.
+// A generator that hangs for ever delays one request by a second; later requests skip it.
 func TestGeneratorThatHangsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forever := make(chan struct{})
@@ -239,7 +238,7 @@ func TestGeneratorThatHangsForEver(t *testing.T) {
 	})
 }
 
-// What is told of many changes at once is what the words of the table say.
+// A reminder about several changes uses the texts of the table.
 func TestKindsAreDescribed(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, k := range Kinds {

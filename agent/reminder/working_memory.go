@@ -9,13 +9,13 @@ import (
 	"buddy/texts"
 )
 
-// Work says what a conversation is about, as its prompts and calls show it.
+// Work summarizes the prompts and file accesses of a conversation.
 type Work struct {
-	First, Last string     // prompts of the person; the same when there was one
-	Files       []WorkFile // read or changed by calls, the newest last
+	First, Last string     // prompts of the person; equal if there was only one
+	Files       []WorkFile // read or changed by calls, newest last
 	Compactions int
 	Answers     int
-	News        int // prompts and files so far that were not known before
+	News        int // number of distinct prompts and files so far
 }
 
 // WorkFile is a file that the model has worked with.
@@ -24,20 +24,21 @@ type WorkFile struct {
 	Changed      bool
 }
 
-// Limits of what is told of the work, in bytes.
+// Limits of the summary, in bytes.
 const (
 	maxWork      = 1000
 	maxGoal      = 200
 	maxWorkSteps = 250
 )
 
-// After a compaction the work is told at once, later when so many answers came and so much of it is new.
+// The summary is sent right after a compaction, and again after this many answers with this many new prompts or
+// files.
 const (
 	workAnswers = 20
 	workNews    = 8
 )
 
-// workingMemory tells a model that lost the beginning of its conversation what it works on.
+// workingMemory summarizes the work for a model whose conversation was compacted.
 func workingMemory(now Snapshot) Said {
 	w := now.Work
 	var compactions, answers, news int
@@ -53,7 +54,7 @@ func workingMemory(now Snapshot) Said {
 	return Said{Text: "What you work on:\n" + text, State: fmt.Sprintf("%d/%d/%d", w.Compactions, w.Answers, w.News)}
 }
 
-// Text describes the work with its open steps in at most 1,000 bytes, "" when there is none.
+// Text returns the work and the open steps in at most 1,000 bytes, or "".
 func (w Work) Text(open []string) string {
 	var lines []string
 	if w.First != "" {
@@ -65,18 +66,18 @@ func (w Work) Text(open []string) string {
 	if len(open) > 0 {
 		lines = append(lines, "open steps: "+clipLine(strings.Join(open, "; "), maxWorkSteps))
 	}
-	left := maxWork - len(strings.Join(lines, "\n"))
+	remaining := maxWork - len(strings.Join(lines, "\n"))
 	for _, changed := range []bool{true, false} {
-		if line := w.files(changed, left); line != "" {
+		if line := w.files(changed, remaining); line != "" {
 			lines = append(lines, line)
-			left -= len(line) + 1
+			remaining -= len(line) + 1
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// files lists the files that were changed, or only read, below the folder that all of them share, the
-// newest first and as many as have room. It returns "" for none.
+// files lists the files that were changed, or only read, relative to their common folder: the newest first, as many
+// as fit into room. It returns "" without files.
 func (w Work) files(changed bool, room int) string {
 	dir := w.folder()
 	line := "files read"
@@ -107,7 +108,7 @@ func (w Work) files(changed bool, room int) string {
 	return strings.TrimSuffix(line, ",")
 }
 
-// folder returns the folder that all files are below, "" when that is the root or too long to be told.
+// folder returns the common folder of all files, or "" if that is the root or too long.
 func (w Work) folder() string {
 	if len(w.Files) == 0 {
 		return ""
@@ -124,7 +125,7 @@ func (w Work) folder() string {
 	return dir
 }
 
-// clipLine returns at most n bytes of a text on one line.
+// clipLine returns a text on one line, clipped to n bytes.
 func clipLine(text string, n int) string {
 	text = texts.OneLine(text)
 	if len(text) <= n {

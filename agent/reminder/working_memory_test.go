@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The work is told after each compaction once, and later only when many answers came and much of it is new.
+// The summary is sent once after each compaction, and later only after many answers with many new files or prompts.
 func TestWorkingMemoryIsToldAfterACompaction(t *testing.T) {
 	work := func(compactions, answers, news int) Work {
 		return Work{First: "build it", Last: "now test it", Compactions: compactions, Answers: answers, News: news}
@@ -15,7 +15,7 @@ func TestWorkingMemoryIsToldAfterACompaction(t *testing.T) {
 	for _, tt := range []struct {
 		told string
 		work Work
-		want string // the new state, "" when nothing is told
+		want string // the new state, "" without a reminder
 	}{
 		{"", work(0, 100, 100), ""},
 		{"", work(1, 9, 3), "1/9/3"},
@@ -33,7 +33,7 @@ func TestWorkingMemoryIsToldAfterACompaction(t *testing.T) {
 	}
 }
 
-// What is told names goal, last prompt, steps and files, those changed first and the newest of them first.
+// The summary names goal, last prompt, steps and files: changed files first, the newest of them first.
 func TestWorkingMemoryNamesTheWork(t *testing.T) {
 	w := Work{First: "build\nit", Last: "test it", Files: []WorkFile{
 		{Path: "/w/a.go", Target: "local"}, {Path: "/w/sub/b.go", Target: "local", Changed: true}, {Path: "/w/c.go", Target: "web", Changed: true},
@@ -47,7 +47,7 @@ func TestWorkingMemoryNamesTheWork(t *testing.T) {
 	}
 }
 
-// Whatever there is, at most 1 KB is told, in whole characters.
+// The summary never exceeds 1 KB and is cut between characters.
 func TestWorkingMemoryIsBounded(t *testing.T) {
 	for _, char := range []string{"x", "ä", "字", "🙂"} {
 		for n := range 40 {
