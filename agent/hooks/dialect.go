@@ -9,16 +9,16 @@ import (
 	"buddy/agent/action"
 )
 
-// Call is a call of a tool, as a hook is told of it.
+// Call describes a tool call to hooks.
 type Call struct {
 	ID        string
-	Tool      string // our name
-	Arguments string // ours: a JSON object
+	Tool      string // buddy's name
+	Arguments string // in buddy's names: a JSON object
 	Action    action.Action
-	Verdict   action.Verdict // of the policy
+	Verdict   action.Verdict // the decision of the policy
 }
 
-// useTool is the tool that calls others: a hook sees the tool that is called.
+// useTool is the tool that calls other tools: hooks see the tool that it calls.
 const useTool = "use_tool"
 
 // inner returns the call that use_tool makes, or c itself.
@@ -37,8 +37,8 @@ func (c Call) inner() Call {
 	return c
 }
 
-// fieldArgs pairs the names of arguments that the field spells differently.
-var fieldArgs = map[string]map[string]string{ // by our tool: ours, theirs
+// fieldArgs maps buddy's argument names to those that other agents use.
+var fieldArgs = map[string]map[string]string{ // by buddy's tool name
 	"run_shell":  {"command": "command", "why": "description"},
 	"read_file":  {"path": "file_path"},
 	"write_file": {"path": "file_path"},
@@ -47,8 +47,7 @@ var fieldArgs = map[string]map[string]string{ // by our tool: ours, theirs
 	"todo":       {"items": "todos"},
 }
 
-// hidden reports whether the field has no such argument: a hook that replaces the arguments does not
-// see it, and it stays as it is.
+// hidden reports whether other agents have no such argument. Hooks neither see nor replace hidden arguments.
 func hidden(tool, arg string) bool {
 	switch arg {
 	case "why":
@@ -61,7 +60,7 @@ func hidden(tool, arg string) bool {
 	return false
 }
 
-// input returns the arguments of a call as the field names them.
+// input returns the arguments of a call under the names that other agents use.
 func (c Call) input() map[string]any {
 	var ours map[string]any
 	if err := json.Unmarshal([]byte(c.Arguments), &ours); err != nil || ours == nil {
@@ -81,14 +80,14 @@ func (c Call) input() map[string]any {
 	case c.Tool == "run_shell" && ours["wait"] == false:
 		in["run_in_background"] = true
 	case fieldArgs[c.Tool]["path"] != "" && c.Action.Path != "":
-		in["file_path"] = c.Action.Path // the field's paths are absolute
+		in["file_path"] = c.Action.Path // other agents use absolute paths
 	case c.Tool == patch && c.Action.Path != "":
-		in["file_path"] = c.Action.Path // what formatters look for; the first of several
+		in["file_path"] = c.Action.Path // formatters expect a path: the first of several
 	}
 	return in
 }
 
-// arguments returns a call's arguments after a hook has replaced those that it sees.
+// arguments returns the arguments of a call after a hook has replaced the visible ones.
 func (c Call) arguments(updated json.RawMessage) (string, error) {
 	var in map[string]any
 	if err := json.Unmarshal(updated, &in); err != nil || in == nil {
@@ -109,7 +108,7 @@ func (c Call) arguments(updated json.RawMessage) (string, error) {
 			ours["wait"] = false
 		}
 		delete(in, "run_in_background")
-		delete(in, "timeout") // nothing limits a command
+		delete(in, "timeout") // commands have no time limit
 	case patch:
 		delete(in, "file_path")
 	}
@@ -134,14 +133,14 @@ func (c Call) arguments(updated json.RawMessage) (string, error) {
 	return string(text), err
 }
 
-// Response holds what a tool gave.
+// Response is the result of a tool call.
 type Response struct {
 	Text     string
 	Failed   bool
 	ExitCode *int // of a command
 }
 
-// response returns it with the names that hooks look for.
+// response returns the result under the names that hooks expect.
 func (r Response) response(c Call) map[string]any {
 	all := map[string]any{"content": r.Text, "is_error": r.Failed, "success": !r.Failed}
 	if r.ExitCode != nil {
@@ -153,16 +152,16 @@ func (r Response) response(c Call) map[string]any {
 	return all
 }
 
-// BackgroundTask is work that goes on beside an exchange.
+// BackgroundTask describes work that runs in the background.
 type BackgroundTask struct {
 	ID          string `json:"id"`
-	Type        string `json:"type"`   // shell, or agent for a prompt beside
+	Type        string `json:"type"`   // shell, or agent for a background prompt
 	Status      string `json:"status"` // running
 	Description string `json:"description"`
-	Command     string `json:"command,omitempty"` // of a shell
+	Command     string `json:"command,omitempty"` // only for shell
 }
 
-// permissionMode returns what the field calls a mode.
+// permissionMode returns the name of a mode in other agents.
 func permissionMode(m action.Mode) string {
 	switch m {
 	case action.ModeEdits:

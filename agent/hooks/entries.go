@@ -13,20 +13,20 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// Entry is one hook as a file has it: in the form of any program that is known, or in one that is not.
+// Entry is one hook as written in a file, in the format of a known program or in an unknown one.
 type Entry struct {
-	Event   string          `json:"event"` // as it is written
+	Event   string          `json:"event"` // as written
 	Matcher string          `json:"matcher"`
 	Hook    json.RawMessage `json:"hook"`
 }
 
-// otherEvents are the moments of other programs, as frontmatter.Plain writes them.
+// otherEvents maps event names of other programs, as frontmatter.Plain writes them.
 var otherEvents = map[string]Event{
 	"beforetool": PreToolUse, "aftertool": PostToolUse, "beforeagent": UserPromptSubmit, "afteragent": Stop, "precompress": PreCompact,
 	"userpromptsubmitted": UserPromptSubmit, "beforesubmitprompt": UserPromptSubmit, "agentstop": Stop,
 }
 
-// eventOf returns the moment that a file names; ok is false for one that buddy does not have.
+// eventOf returns the event that a file names; ok is false if buddy does not have it.
 func eventOf(name string) (e Event, ok bool) {
 	plain := frontmatter.Plain(name)
 	for _, e := range Events {
@@ -38,7 +38,7 @@ func eventOf(name string) (e Event, ok bool) {
 	return e, ok
 }
 
-// unitOf returns the unit of time limits in the program that has such a moment.
+// unitOf returns the unit of time limits in the program that uses this event name.
 func unitOf(event string) time.Duration {
 	if slices.Contains([]string{"BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress"}, event) {
 		return time.Millisecond
@@ -46,11 +46,11 @@ func unitOf(event string) time.Duration {
 	return time.Second
 }
 
-// unreadable is the moment of hooks in a file that can't be read and may have guards.
+// unreadable is the event of the placeholder hook for a file that can't be read and may contain guards.
 const unreadable = "unreadable guard"
 
-// Entries returns the hooks of a file: hooks.json, or settings of another program with hooks among them; and what is
-// wrong with the file itself.
+// Entries returns the hooks of hooks.json or of the settings of another program, and the problems of the file
+// itself.
 func Entries(text []byte, file string) ([]Entry, []Problem) {
 	f := &entryReader{parser: parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}}
 	f.read()
@@ -58,7 +58,7 @@ func Entries(text []byte, file string) ([]Entry, []Problem) {
 		f.problem(nil, quoted(name)+" occurs twice, so some of its hooks may be lost")
 	}
 	if f.unread || len(f.Problems) > 0 && f.namesGuard() && !f.off {
-		whole, _ := json.Marshal(string(f.text[:min(len(f.text), maxCommand)])) // any text is a value of JSON
+		whole, _ := json.Marshal(string(f.text[:min(len(f.text), maxCommand)])) // any text is a valid JSON string
 		f.all = append(f.all, Entry{Event: unreadable, Hook: whole})
 		f.Problems[len(f.Problems)-1].guards()
 	}
@@ -68,10 +68,10 @@ func Entries(text []byte, file string) ([]Entry, []Problem) {
 type entryReader struct {
 	parser
 	all    []Entry
-	unread bool // nothing of the text could be read, so that it may have any guard
+	unread bool // no part of the text could be read: it may contain any guard
 }
 
-// namesGuard reports whether the text has the name of a moment at which a call can be refused.
+// namesGuard reports whether the text contains the name of an event that can refuse a call.
 func (f *entryReader) namesGuard() bool {
 	plain := frontmatter.Plain(string(f.text[:min(len(f.text), maxFile)]))
 	return slices.ContainsFunc([]string{"pretooluse", "beforetool", "permissionrequest", "beforeshell", "beforemcp", "beforeread"}, func(name string) bool { return strings.Contains(plain, name) })
@@ -99,7 +99,7 @@ func (f *entryReader) read() {
 		f.unread = !json.Valid(f.text)
 		return
 	}
-	_ = json.Unmarshal(f.text, &switches) // what is none switches nothing off
+	_ = json.Unmarshal(f.text, &switches) // an invalid switch turns nothing off
 	if on := switches.Config.Enabled; switches.Disabled || on != nil && !*on {
 		f.off = true
 		f.problem(nil, "the file turns off its hooks (disableAllHooks or hooksConfig), so none of them runs")
@@ -122,7 +122,7 @@ func (f *entryReader) read() {
 	}
 }
 
-// hasName reports whether a table has a name, in small letters or capitals.
+// hasName reports whether a table has a key, ignoring case.
 func hasName(table map[string]json.RawMessage, name string) bool {
 	for is := range table {
 		if strings.EqualFold(is, name) {
@@ -132,7 +132,7 @@ func hasName(table map[string]json.RawMessage, name string) bool {
 	return false
 }
 
-// guardBelow reports whether a value in a table is a table with a moment at which a call can be refused.
+// guardBelow reports whether a nested table has an event that can refuse a call.
 func guardBelow(table map[string]json.RawMessage) bool {
 	for _, raw := range table {
 		var inner map[string]json.RawMessage
@@ -148,7 +148,7 @@ func guardBelow(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// moments reads the hooks of those moments in a table that are wanted.
+// moments reads the hooks of all events in a table that wanted accepts.
 func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(string) bool) {
 	place := func(name string) int { e, _ := eventOf(name); return slices.Index(Events, e) }
 	names := slices.SortedFunc(maps.Keys(events), func(a, b string) int { // unknown ones first
@@ -161,9 +161,9 @@ func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(str
 	}
 }
 
-// moment reads what a file has for one moment: groups of hooks with a matcher, or hooks by themselves.
+// moment reads the hooks of one event: groups of hooks with a matcher, or single hooks.
 func (f *entryReader) moment(name string, raw json.RawMessage) {
-	if _, known := eventOf(name); !known { // its form is not known, either
+	if _, known := eventOf(name); !known { // its format is unknown, too
 		f.all = append(f.all, Entry{Event: name, Hook: raw})
 		return
 	}
@@ -182,7 +182,7 @@ func (f *entryReader) moment(name string, raw json.RawMessage) {
 	}
 }
 
-// listOf returns the values of a list, or a value that is none.
+// listOf returns the elements of a list, or any other value as the only element.
 func listOf(raw json.RawMessage) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -191,7 +191,7 @@ func listOf(raw json.RawMessage) []json.RawMessage {
 	return all
 }
 
-// matcherOf returns a matcher: a text, a list of names, or what stands there, which is no matcher.
+// matcherOf returns a matcher from a text or a list of names; for any other value it returns an invalid pattern.
 func matcherOf(raw json.RawMessage) string {
 	var text string
 	var names []string

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/action"
 )
 
-// A guard in the form of any program refuses what it is for, and one that is not understood makes a question of the
-// calls that it may be for. Nothing of the kind passes without a word.
+// A guard in any program's format refuses its calls. For a guard that is not understood, the calls that it may
+// select need approval. Neither passes silently.
 func TestGuardsInEveryForm(t *testing.T) {
 	t.Parallel()
 	const (
@@ -93,7 +93,7 @@ func TestGuardsInEveryForm(t *testing.T) {
 	}
 }
 
-// Each of buddy's tools is known to matchers, so that a guard for it is none that never runs.
+// Matchers know all of buddy's tools, so that a guard for any of them runs.
 func TestMatchersKnowAllTools(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/tools.md")

@@ -1,10 +1,10 @@
-// Package hooks runs the programs that a person or a project wants to run at certain moments of a
-// session: before and after a tool, at a prompt, at the end of an answer.
+// Package hooks runs the programs that a person or a project configured for events of a session: before and after a
+// tool call, at a prompt, at the end of an answer.
 //
-// Its files have the form that other agents use (see docs/extensions.md). A hook can make things
-// stricter: deny a call, ask about it, change it, so that it is judged anew. Only a hook of the
-// person can answer in the person's place, and only where the person could have done so with one
-// key. A guard that fails is a question and never a pass.
+// The files have the format of other agents (see docs/extensions.md). A hook can make a decision stricter: deny a
+// call, ask about it, or change it, so that it is judged again. Only a hook of the person can approve a call, and
+// only where the person could have approved it with one key. A guard that fails leads to a question, never to
+// approval.
 //
 //	set := hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: "hooks.json"})
 //	r := hooks.New(hooks.Options{Handlers: set.Handlers, Project: dir})
@@ -28,7 +28,7 @@ import (
 	"buddy/texts"
 )
 
-// Event is a moment at which hooks run, by the name that their files have for it.
+// Event is a moment at which hooks run, named as in hook files.
 type Event string
 
 // The events.
@@ -55,74 +55,74 @@ var Events = []Event{
 	SubagentStart, SubagentStop, Stop, StopFailure, PreCompact, PostCompact, Notification, SessionEnd,
 }
 
-// ofTool reports whether the event is about a call of a tool.
+// ofTool reports whether the event is about a tool call.
 func (e Event) ofTool() bool {
 	return e == PreToolUse || e == PermissionRequest || e == PostToolUse || e == PostToolUseFailure
 }
 
-// guards reports whether a hook of the event that fails makes the call a question.
+// guards reports whether hooks of the event are guards: if one fails, the person is asked about the call.
 func (e Event) guards() bool { return e == PreToolUse || e == PermissionRequest }
 
-// limit returns how long a hook of the event may run unless it says something else.
+// limit returns the default time limit of the hooks of the event.
 func (e Event) limit() time.Duration {
 	switch e {
 	case SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PreCompact:
-		return 30 * time.Second // a person waits
+		return 30 * time.Second // the person is waiting
 	case SessionEnd:
 		return 1500 * time.Millisecond
 	}
 	return 10 * time.Minute
 }
 
-// Source says whose a hook is.
+// Source names the owner of a hook.
 type Source string
 
-// The sources. A project's hooks may tighten, never allow; what they write is data.
+// The sources. Hooks of a project can make decisions stricter but never allow a call; their output is data.
 const (
 	Person  Source = "person"
 	Project Source = "project"
 	Plugin  Source = "plugin"
 )
 
-// Origin says where a file of hooks comes from.
+// Origin holds where a file of hooks comes from.
 type Origin struct {
 	Source Source
 	File   string
-	Root   string // folder of the plugin, or of the project's file; "" for the person's
-	Data   string // folder in which a plugin may keep something; "" for the others
-	Part   string // under which a person trusts it; "" needs no trust
+	Root   string // folder of the plugin or of the project's file; "" for hooks of the person
+	Data   string // folder for a plugin's data; "" for other sources
+	Part   string // name under which a person trusts it; "" needs no trust
 }
 
 // Handler is one hook.
 type Handler struct {
 	Event   Event
-	Matcher string // which tools, or which kinds of the event; "" = all
-	Command string // for sh -c; with Args the program itself
+	Matcher string // selects tools, or kinds of the event; "" selects all
+	Command string // for sh -c; with Args the program
 	Args    []string
 	Direct  bool          // Command is executed with Args, without a shell
-	Timeout time.Duration // 0: that of the event
-	If      string        // a rule as Bash(git push *): only for calls that it matches
-	Status  string        // what the screen says while it runs
-	Async   bool          // nothing waits for it
-	Once    bool          // in a session
-	Ignore  bool          // a failure of a guard passes
-	Outside bool          // it runs outside of the fence in mode auto, too; of the person's hooks only
+	Timeout time.Duration // 0: the default of the event
+	If      string        // a rule such as Bash(git push *): the hook runs only for calls that it matches
+	Status  string        // shown while the hook runs
+	Async   bool          // buddy does not wait for it
+	Once    bool          // runs once per session
+	Ignore  bool          // a failing guard lets the call pass
+	Outside bool          // runs outside the sandbox in auto mode, too; only for hooks of the person
 	Origin  Origin
-	Line    int    // in the file of Origin
-	Lost    string // why it can't be run: it is a guard, and each call that it is for is a question
-	Copies  string // folder with the copies of files that it runs, removed after it; "" is none
+	Line    int    // in Origin.File
+	Lost    string // why it can't be run: it may be a guard, so each call that it selects needs approval
+	Copies  string // folder with copies of the files that it runs, removed afterwards; "" if none
 
 	match matcher
-	rules []action.Rule // of If
+	rules []action.Rule // parsed If
 }
 
 // maxName limits the name of a hook, in characters.
 const maxName = 40
 
-// interpreters run the script that their first argument names.
+// interpreters lists programs that run the script in their first argument.
 var interpreters = []string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl"}
 
-// Name returns what messages call the hook: the script or program that its command begins with.
+// Name returns the name of the hook in messages: the script or program that its command starts.
 func (h Handler) Name() string {
 	if h.Lost != "" {
 		return texts.Clip(strings.TrimSuffix(fmt.Sprintf("%s:%d", path.Base(h.Origin.File), h.Line), ":0"), maxName)
@@ -134,7 +134,7 @@ func (h Handler) Name() string {
 	name := ""
 	for _, w := range words {
 		if strings.Contains(w, "=") && name == "" {
-			continue // a variable in front
+			continue // a variable assignment
 		}
 		if name == "" {
 			name = path.Base(w)
@@ -153,8 +153,8 @@ func (h Handler) Name() string {
 	return texts.Clip(name, maxName)
 }
 
-// Missing returns the script or program that the command begins with, if it is a path that does not
-// exist; "" else, and where that is not known.
+// Missing returns the script or program that the command starts if its path does not exist. It returns "" if the
+// path exists or can't be determined.
 func (h Handler) Missing(cwd, project string) string {
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(h.Command))
 	if h.Direct {
@@ -178,8 +178,7 @@ func (h Handler) Missing(cwd, project string) string {
 	return ""
 }
 
-// projectDir returns the folder that a project's hook belongs to, in which the person trusts it;
-// "" for others.
+// projectDir returns the project folder of a project's hook; "" for others.
 func (h Handler) projectDir() string {
 	if h.Origin.Source == Project {
 		return h.Origin.Root
@@ -187,7 +186,7 @@ func (h Handler) projectDir() string {
 	return ""
 }
 
-// What returns the whole command on one line, for people.
+// What returns the whole command on one line.
 func (h Handler) What() string {
 	if h.Direct {
 		return action.Quote(append([]string{h.Command}, h.Args...))
@@ -195,7 +194,7 @@ func (h Handler) What() string {
 	return h.Command
 }
 
-// limit returns how long the hook may run.
+// limit returns the time limit of the hook.
 func (h Handler) limit() time.Duration {
 	if h.Timeout > 0 {
 		return h.Timeout
@@ -203,7 +202,7 @@ func (h Handler) limit() time.Duration {
 	return h.Event.limit()
 }
 
-// same reports whether two hooks of an event do the same, so that one is enough.
+// same reports whether two hooks of one event do the same, so that only one needs to run.
 func (h Handler) same(other Handler) bool {
 	return h.Lost == other.Lost && h.Command == other.Command && h.Direct == other.Direct && slices.Equal(h.Args, other.Args) && h.Async == other.Async && h.Origin.Root == other.Origin.Root
 }

@@ -10,19 +10,18 @@ import (
 	"buddy/texts"
 )
 
-// matcher selects the calls, or the kinds of an event, that a hook is for.
+// matcher selects tools, or kinds of an event, for a hook.
 type matcher struct {
-	names   []string       // any of them; nil with no pattern: all
-	pattern *regexp.Regexp // nil: names
+	names   []string       // exact names; nil without a pattern: all
+	pattern *regexp.Regexp // nil: use names
 }
 
-// kinds reports whether a matcher of the event selects anything: those of the others are ignored.
+// kinds reports whether the event has kinds to match; a matcher of other events is ignored.
 func (e Event) kinds() bool { return e != UserPromptSubmit && e != Stop }
 
-// matching reads which calls, or kinds of its event, the hook is for: nothing or * is for all; letters, digits, - _
-// space , | make a list of exact names, anything else is a regular expression that may match anywhere in a name.
-// Bash(git push:*) is for the calls that the rule matches. unknown are names that are no tool; a guard that could
-// never run is an error.
+// matching parses the matcher of the hook. "" and * select all. Letters, digits, - _ space , | form a list of exact
+// names; anything else is a regular expression that may match anywhere in a name. Bash(git push:*) selects the
+// calls that the rule matches. unknown lists names that are no tools. A guard that could never run is an error.
 func (h *Handler) matching(text string) (unknown []string, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" || !h.Event.kinds() {
@@ -45,17 +44,17 @@ func (h *Handler) matching(text string) (unknown []string, err error) {
 		selects = strings.Contains(text, "mcp") || slices.ContainsFunc(ownTools, h.match.matchesTool)
 	}
 	if !selects {
-		h.match = matcher{} // it may be for any call
+		h.match = matcher{} // it may be meant for any call
 		return nil, fmt.Errorf("the matcher %s matches none of buddy's tools, so the hook would never run", quoted(text))
 	}
 	return unknown, nil
 }
 
-// nameList matches a matcher that lists exact names.
+// nameList recognizes a matcher that lists exact names.
 var nameList = regexp.MustCompile(`^[A-Za-z0-9_ ,|-]+$`)
 
-// newMatcher returns what a list of names or a regular expression selects. Programs write the names of their tools in
-// small letters and in capitals.
+// newMatcher returns a matcher from a list of names or a regular expression. Patterns for tools ignore case,
+// because programs spell tool names in lower and upper case.
 func newMatcher(text string, names, tools bool) (m matcher, err error) {
 	if names {
 		m.names = []string{}
@@ -74,8 +73,8 @@ func newMatcher(text string, names, tools bool) (m matcher, err error) {
 	return m, nil
 }
 
-// ruled takes up a matcher that consists of rules such as Bash(git push:*), and reports whether it is one. A
-// condition that can't be read, or several, leave the hook to run for all calls of the tools.
+// ruled parses a matcher made of rules such as Bash(git push:*), and reports whether it is one. With several rules,
+// or one that can't be parsed, the hook runs for all calls of the tools.
 func (h *Handler) ruled(text string) bool {
 	var names []string
 	parts := ruleForm().FindAllStringSubmatch(text, -1)
@@ -98,17 +97,17 @@ func (h *Handler) ruled(text string) bool {
 	return true
 }
 
-// ruleForm matches a name of a tool, with what stands in parentheses, up to the next one.
+// ruleForm matches a tool name and an optional condition in parentheses, up to the next name.
 var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
 
-// ownTools are tools of buddy, for patterns that have to match one.
+// ownTools lists buddy's tools: a pattern must match one of them.
 var ownTools = []string{
 	"run_shell", "read_file", "write_file", "edit_file", patch, "list_dir", "glob", "grep", "fetch_url", "web_search", "time", "todo", "ask_user", "agent",
 	"skill", "enter_plan", "exit_plan", "task_output", "task_kill", "tool_search", "use_tool", "mcp_resources", "mcp_read", "diagnostics", "remember", "workflow",
 	"capture-pane", "send-keys", "tmux_create_pane", "tmux_create_session", "tmux_kill_pane", "tmux_kill_session",
 }
 
-// matches reports whether it selects a kind of an event.
+// matches reports whether the matcher selects a kind of an event.
 func (m matcher) matches(kind string) bool {
 	if m.pattern != nil {
 		return m.pattern.MatchString(kind)
@@ -116,7 +115,7 @@ func (m matcher) matches(kind string) bool {
 	return m.names == nil || slices.Contains(m.names, kind)
 }
 
-// matchesTool reports whether it selects a tool of ours, by our name or by one of the field.
+// matchesTool reports whether the matcher selects a tool, by buddy's name or by a name in other agents.
 func (m matcher) matchesTool(tool string) bool {
 	if m.pattern != nil {
 		return slices.ContainsFunc(namesOf(tool), m.pattern.MatchString)
@@ -124,7 +123,7 @@ func (m matcher) matchesTool(tool string) bool {
 	return m.names == nil || slices.ContainsFunc(m.names, func(n string) bool { return means(n, tool) })
 }
 
-// means reports whether a name in a file means a tool of ours.
+// means reports whether a name in a file stands for a tool of buddy.
 func means(name, tool string) bool {
 	if name == tool {
 		return true
@@ -136,10 +135,10 @@ func means(name, tool string) bool {
 	})
 }
 
-// patch is the tool that edits and writes files without a name of its own in the field.
+// patch is the tool that edits and writes files and has no name in other agents.
 const patch = "apply_patch"
 
-// otherNames are names of our tools in other programs, for patterns.
+// otherNames maps buddy's tools to their names in other programs, for patterns.
 var otherNames = map[string][]string{
 	"run_shell":  {"Shell", "run_shell_command", "execute", "execute_command", "run_in_terminal", "run_terminal_cmd", "terminal", "exec_command"},
 	"read_file":  {"read_many_files", "view"},
@@ -154,7 +153,7 @@ var otherNames = map[string][]string{
 	patch:        {"Edit", "Write", "replace", "StrReplace"},
 }
 
-// namesOf returns the names under which a pattern may find a tool.
+// namesOf returns all names of a tool that a pattern may match.
 func namesOf(tool string) []string {
 	return append([]string{tool, action.FieldName(tool)}, otherNames[tool]...)
 }

@@ -7,33 +7,33 @@ import (
 	"buddy/agent/action"
 )
 
-// Answer holds what all hooks of a moment said together. The zero value says nothing.
+// Answer is the merged result of all hooks of an event. The zero value means no objection and no decision.
 type Answer struct {
-	// Decision is the strictest of all: deny, ask, allow; "" when nobody decided. Allow is only
-	// there when a hook of the person said it.
+	// Decision is the strictest decision: deny, ask, allow; "" without one. Only a hook of the person can decide
+	// allow.
 	Decision action.Decision
 	Reason   string // of the decision
-	By       string // the hook that decided
-	// Failed means that Decision is an Ask because By could not be asked: the person may let its
-	// failures pass with [Runner.Pass].
+	By       string // name of the hook that decided
+	// Failed means that Decision is Ask because the hook By failed. The person may ignore its failures with
+	// [Runner.Pass].
 	Failed bool
-	// Arguments are those that a hook wants instead, in our names; "" = as they are.
+	// Arguments replace those of the call, in buddy's names; "" keeps them.
 	Arguments string
-	ChangedBy string // the hook that changed them
+	ChangedBy string // name of the hook that changed them
 
-	Output *string // replaces what the tool gave
+	Output *string // replaces the tool's output
 
-	Blocked   string // why a prompt, a compaction or an end is refused, or what is wrong with a result; "" = not
+	Blocked   string // why a prompt, a compaction or a stop is refused, or an objection to a result; "" if not
 	BlockedBy string
-	objection string // Blocked, for the model
-	Halt      bool   // the exchange ends
-	HaltedBy  string // the hook that ended it
-	Why       string // it ends
+	objection string // Blocked as text for the model
+	Halt      bool   // ends the exchange
+	HaltedBy  string // name of the hook that ended it
+	Why       string // reason for Halt
 
-	Context string // for the model: a durable reminder; "" = nothing
+	Context string // durable reminder for the model; "" if none
 }
 
-// level orders decisions.
+// level orders decisions by strictness.
 func level(d action.Decision) int {
 	switch d {
 	case action.Deny:
@@ -46,7 +46,7 @@ func level(d action.Decision) int {
 	return 0
 }
 
-// merge brings the answers of all hooks together, in the order of the hooks.
+// merge combines the answers of all hooks, in the order of the hooks.
 func (r *Runner) merge(call Call, all []answer) (m Answer) {
 	var contexts []string
 	decided, changed := -1, -1
@@ -70,27 +70,26 @@ func (r *Runner) merge(call Call, all []answer) (m Answer) {
 		}
 	}
 	if m.Decision == action.Allow && changed >= 0 && changed != decided {
-		m.Decision, m.Reason, m.By = "", "", "" // it was said of other arguments
+		m.Decision, m.Reason, m.By = "", "", "" // the approval was for other arguments
 	}
 	m.Context = strings.Join(contexts, "\n\n")
 	return m
 }
 
-// guardFailed reports whether a hook that decides about a call has no answer, and nobody lets that
-// pass.
+// guardFailed reports whether a guard failed and its failures do not pass.
 func (r *Runner) guardFailed(a answer) bool {
 	return a.failure != "" && a.handler.Event.guards() && !a.handler.Ignore && !r.passes(a.handler)
 }
 
-// fail makes the answer a question, unless it is stricter.
+// fail turns the answer into a question unless it is already stricter.
 func (m *Answer) fail(h Handler, why string) {
 	if level(m.Decision) < level(action.Ask) {
 		m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so its decision is unknown: "+why, h.Name(), true
 	}
 }
 
-// decide takes up a decision that is stricter, and reports whether it is. A question that a hook asks
-// goes before one about a failure.
+// decide records a stricter decision and reports whether it did. A hook's own question replaces a question about a
+// failure.
 func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	if level(d) <= level(m.Decision) && (!m.Failed || d != action.Ask) {
 		return false
@@ -99,7 +98,7 @@ func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	return true
 }
 
-// mergeRest takes up what is not about the decision: of several hooks the first counts.
+// mergeRest merges everything but the decision: the first hook wins.
 func (r *Runner) mergeRest(m *Answer, a answer) {
 	if a.output != nil && m.Output == nil {
 		m.Output = a.output
@@ -113,14 +112,14 @@ func (r *Runner) mergeRest(m *Answer, a answer) {
 	}
 }
 
-// restrict takes away what only a hook of the person may say.
+// restrict drops an approval that is not from a hook of the person.
 func (a *answer) restrict() {
 	if a.handler.Origin.Source != Person && a.decision == action.Allow {
 		a.decision, a.reason = "", ""
 	}
 }
 
-// mergeInput takes up changed arguments, of the first hook that has some.
+// mergeInput applies changed arguments, of the first hook that has some.
 func (r *Runner) mergeInput(m *Answer, call Call, a answer) {
 	if len(a.input) == 0 || string(a.input) == "null" || m.Decision == action.Deny {
 		return

@@ -10,33 +10,33 @@ import (
 	"buddy/texts"
 )
 
-// ended tells how one hook ended.
+// ended is the raw result of one hook.
 type ended struct {
 	handler Handler
 	code    int
-	failure string // why there is no answer: it could not start, was ended, took too long
-	gone    bool   // nobody wants the answer any more
+	failure string // why there is no answer: the hook could not start, was ended or took too long
+	gone    bool   // the caller no longer waits for the answer
 	inside  bool   // it ran in the sandbox
 	stdout  []byte
 	stderr  string
 }
 
-// answer holds what one hook said.
+// answer is the parsed answer of one hook.
 type answer struct {
 	handler  Handler
-	decision action.Decision // "": nothing
+	decision action.Decision // "": none
 	reason   string          // of decision or block
-	failure  string          // why a hook has no answer
+	failure  string          // why the hook has no answer
 	block    bool
 	halt     bool // ends the exchange
 	why      string
 	context  string // for the model
 	message  string // for the person
 	input    json.RawMessage
-	output   *string // replaces what the tool gave
+	output   *string // replaces the tool's output
 }
 
-// answer reads what a hook said by its exit code and its output.
+// answer parses the exit code and the output of a hook.
 func (e ended) answer() answer {
 	a := answer{handler: e.handler}
 	switch {
@@ -51,7 +51,7 @@ func (e ended) answer() answer {
 			a.failure += ": " + texts.Clip(first, 200)
 		}
 	default:
-		a.failure = a.hear(e.stdout)
+		a.failure = a.parse(e.stdout)
 	}
 	if a.failure != "" && e.inside {
 		a.failure += "; " + e.handler.wayOut()
@@ -59,7 +59,7 @@ func (e ended) answer() answer {
 	return a
 }
 
-// wayOut says how a hook that failed inside the fence gets out of it.
+// wayOut explains how a hook that failed in the sandbox can run outside of it.
 func (h Handler) wayOut() string {
 	if h.Origin.Source == Person {
 		return `it ran in the sandbox, because auto mode is on; "outside": true in the hook lets it run outside`
@@ -67,7 +67,7 @@ func (h Handler) wayOut() string {
 	return `it ran in the sandbox, because auto mode is on; the same hook in your own hooks.json with "outside": true runs outside`
 }
 
-// refusal returns why a hook refuses with exit code 2.
+// refusal returns the reason of exit code 2.
 func refusal(e ended) string {
 	if text := strings.TrimSpace(e.stderr); text != "" {
 		return text
@@ -75,7 +75,7 @@ func refusal(e ended) string {
 	return "it gave no reason"
 }
 
-// refuse takes up exit code 2.
+// refuse records a refusal by exit code 2.
 func (a *answer) refuse(reason string) {
 	switch a.handler.Event {
 	case PreToolUse, PermissionRequest:
@@ -89,7 +89,7 @@ func (a *answer) refuse(reason string) {
 	}
 }
 
-// replace takes up what the model shall read instead of a tool's output.
+// replace records the text that replaces a tool's output for the model.
 func (a *answer) replace(raw json.RawMessage) {
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		return
@@ -101,7 +101,7 @@ func (a *answer) replace(raw json.RawMessage) {
 	a.output = &text
 }
 
-// outcome says on one line what came of the hook, for the journal.
+// outcome returns the result of the hook on one line, for the journal.
 func (a answer) outcome() string {
 	switch {
 	case a.failure != "":

@@ -15,38 +15,39 @@ import (
 	"buddy/texts"
 )
 
-// Limits of a file of hooks.
+// Limits of a hook file.
 const (
 	maxFile     = 1 << 20 // bytes: settings of another program may be long
 	maxHandlers = 200
 	maxCommand  = 16 << 10 // bytes
 	maxTimeout  = time.Hour
-	maxEnd      = time.Minute // of SessionEnd
+	maxEnd      = time.Minute // for SessionEnd
 )
 
-// Problem says what of a file was left out, and why.
+// Problem describes a part of a file that was left out, and why.
 type Problem struct {
 	File   string
 	Line   int // 0: the whole file
 	Reason string
-	Quiet  bool // nobody made a mistake: lists name it, a session's start does not
+	Quiet  bool // not the user's mistake: shown in lists only, not at a session's start
 	Guard  bool // it may be a guard: calls need approval because of it
 }
 
-// guards notes that the problem may be a guard.
+// guards marks the problem as a possible guard.
 func (p *Problem) guards() {
 	p.Reason += "; until you fix it, calls it may apply to need approval"
 	p.Guard, p.Quiet = true, false
 }
 
-// Unread returns what counts of a file of hooks that can't be read, because of reason: it may have a guard for any call.
+// Unread returns the result for a hook file that can't be read: a lost guard for every call, because the file may
+// contain one.
 func Unread(from Origin, reason string) Set {
 	problem := Problem{File: from.File, Reason: reason}
 	problem.guards()
 	return Set{[]Handler{{Event: PreToolUse, Origin: from, Lost: mayGuard}}, []Problem{problem}}
 }
 
-// mayGuard says why a file that can't be read makes a call a question.
+// mayGuard is the reason for asking about calls while a file can't be read.
 const mayGuard = "its file can't be read and may contain a hook that denies this"
 
 func (p Problem) String() string {
@@ -62,23 +63,22 @@ type Set struct {
 	Problems []Problem
 }
 
-// Add adds what another file has.
+// Add appends the hooks and problems of another file.
 func (s *Set) Add(other Set) {
 	s.Handlers = append(s.Handlers, other.Handlers...)
 	s.Problems = append(s.Problems, other.Problems...)
 }
 
-// parser reads one file. All that it reads are pieces of text, so that the place of a piece tells
-// its line.
+// parser reads one file. It keeps hooks as pieces of the text, so that their position yields the line number.
 type parser struct {
 	Set
 	text   []byte
 	origin Origin
-	off    bool // the file switches its hooks off
+	off    bool // the file turns its hooks off
 }
 
-// Parse reads a file: hooks.json, or settings of another program with hooks among them. What can't
-// be used is left out and named with its line; the rest works.
+// Parse reads hooks.json or the settings of another program with hooks. It leaves out invalid hooks and reports
+// each as a problem with its line.
 func Parse(text []byte, from Origin) Set {
 	p := &parser{text: text, origin: from}
 	p.file()
@@ -93,8 +93,8 @@ func (p *parser) file() {
 	}
 }
 
-// ParsePart reads one hook by its definition as a part of a project that a person trusts:
-// {"event": E, "matcher": M, "hook": {…}}.
+// ParsePart reads one hook from its definition as a trusted part of a project: {"event": E, "matcher": M, "hook":
+// {…}}.
 func ParsePart(definition []byte, from Origin) Set {
 	p := &parser{text: definition, origin: from}
 	var e Entry
@@ -106,12 +106,12 @@ func ParsePart(definition []byte, from Origin) Set {
 	return p.Set
 }
 
-// entry reads one hook. A guard that can't be understood is a question about the calls that it may be for.
+// entry parses one hook. For an invalid guard, calls that it may select need approval.
 func (p *parser) entry(e Entry) {
 	event, known := eventOf(e.Event)
 	h := Handler{Event: event, Matcher: e.Matcher, Origin: p.origin, Line: p.line(e.Hook)}
 	switch {
-	case e.Event == unreadable: // what is wrong with the file says it
+	case e.Event == unreadable: // the problem of the file explains it
 		h.Event, h.Lost = PreToolUse, mayGuard
 		p.Handlers = append(p.Handlers, h)
 		return
@@ -136,8 +136,8 @@ func (p *parser) entry(e Entry) {
 	}
 }
 
-// leaveOut names a hook that is not run. What may refuse a call is a question from then on: the person meant to
-// forbid something, and nobody knows what.
+// leaveOut reports a hook that will not run. If it is a guard, calls that it may select need approval, because the
+// person wanted to forbid something.
 func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
@@ -146,7 +146,7 @@ func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	var accepted struct {
 		OnError string `json:"on_error"`
 	}
-	_ = json.Unmarshal(e.Hook, &accepted) // what can't be read accepts nothing
+	_ = json.Unmarshal(e.Hook, &accepted) // an unreadable hook ignores no errors
 	foreign := errors.Is(err, errNotRun)
 	guard := h.Event == PreToolUse || h.Event == "" && frontmatter.Guards(e.Event)
 	if guard && accepted.OnError != "ignore" && !errors.Is(err, errOff) {
@@ -158,7 +158,7 @@ func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	p.problem(e.Hook, err.Error()).Quiet = errors.Is(err, errOff) || foreign && h.Event != PermissionRequest && h.Event != UserPromptSubmit
 }
 
-// unknownEvent says that a file names an event that buddy does not have: by mistake, or for another program.
+// unknownEvent returns the error for an event that buddy does not have: a typo, or an event of another program.
 func unknownEvent(name string) error {
 	for _, e := range Events {
 		if texts.Distance(texts.Clip(frontmatter.Plain(name), 64), frontmatter.Plain(string(e))) <= 2 {
@@ -169,13 +169,13 @@ func unknownEvent(name string) error {
 }
 
 var (
-	// errNotRun means that a hook is none that buddy runs.
+	// errNotRun marks a kind of hook that buddy does not run.
 	errNotRun = errors.New("not run by buddy")
-	// errOff means that a hook is switched off in its file.
+	// errOff marks a hook that its file turns off.
 	errOff = errors.New("the hook is turned off")
 )
 
-// definition holds what a file says of a hook.
+// definition is a hook as JSON.
 type definition struct {
 	Type    string    `json:"type"`
 	Command string    `json:"command"`
@@ -211,7 +211,7 @@ func (d definition) check() error {
 	return nil
 }
 
-// read completes a handler by its definition, whose time limit is in units.
+// read fills in a handler from its JSON, whose time limit is in units.
 func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	var d definition
 	if err := json.Unmarshal(raw, &d); err != nil {
@@ -233,7 +233,7 @@ func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	return h.condition(d.If)
 }
 
-// limitTo sets how long the hook may run, in seconds.
+// limitTo sets the time limit of the hook, in seconds.
 func (h *Handler) limitTo(seconds float64) {
 	most := maxTimeout
 	if h.Event == SessionEnd {
@@ -242,7 +242,7 @@ func (h *Handler) limitTo(seconds float64) {
 	h.Timeout = time.Duration(min(seconds, most.Seconds()) * float64(time.Second))
 }
 
-// condition reads what stands after "if".
+// condition parses the rule in "if".
 func (h *Handler) condition(text string) (err error) {
 	if text == "" {
 		return nil
@@ -255,17 +255,17 @@ func (h *Handler) condition(text string) (err error) {
 	if h.rules, err = action.FieldRules(text, action.Deny, action.FromUser); err != nil {
 		return fmt.Errorf("if: %w", err)
 	}
-	h.rules = append(h.rules, before...) // of the matcher: a guard that runs too often harms nobody
+	h.rules = append(h.rules, before...) // keep the matcher's rules: an extra run of a guard is harmless
 	return nil
 }
 
-// problem names what is left out.
+// problem records a part that is left out.
 func (p *parser) problem(raw json.RawMessage, reason string) *Problem {
 	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: p.line(raw), Reason: reason})
 	return &p.Problems[len(p.Problems)-1]
 }
 
-// broken names what is not valid JSON.
+// broken records invalid JSON.
 func (p *parser) broken(raw json.RawMessage, err error) {
 	at := 0
 	var syntax *json.SyntaxError
@@ -281,8 +281,7 @@ func (p *parser) broken(raw json.RawMessage, err error) {
 	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: line, Reason: reason})
 }
 
-// line returns the line in which a piece of the text begins; pieces that are the same are on the
-// line of the first.
+// line returns the line on which a piece of the text starts; equal pieces all yield the first line.
 func (p *parser) line(raw json.RawMessage) int {
 	at := bytes.Index(p.text, raw)
 	if len(raw) == 0 || at < 0 {
@@ -291,7 +290,7 @@ func (p *parser) line(raw json.RawMessage) int {
 	return 1 + bytes.Count(p.text[:at], []byte("\n"))
 }
 
-// quoted returns a short text in quotes.
+// quoted returns a text in quotes, shortened to 100 bytes.
 func quoted(s string) string {
 	if len(s) > 100 {
 		s = strings.ToValidUTF8(s[:100], "") + "…"

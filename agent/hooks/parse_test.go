@@ -42,7 +42,7 @@ func TestWhatIsLeftOutIsNamedWithItsLine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text string
 		want string // of the first problem
-		left int    // hooks that work nevertheless
+		left int    // hooks that still work
 	}{
 		"no JSON":        {"{\n \"hooks\": {,\n}", "h.json:2: the file is not valid JSON: invalid character", 0},
 		"no object":      {"[]", "h.json:1: the file is not a JSON object", 0},

@@ -15,11 +15,10 @@ import (
 	"buddy/tmux/host/child"
 )
 
-// maxOutput limits what is kept of a hook's standard output, in bytes.
+// maxOutput limits how much of a hook's standard output is kept, in bytes.
 const maxOutput = 1 << 20
 
-// limited keeps the first maxOutput bytes. It does not embed the buffer, which would read without
-// a limit.
+// limited keeps the first maxOutput bytes. It does not embed the buffer, whose ReadFrom has no limit.
 type limited struct{ kept bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -27,11 +26,11 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// errLate is the cause that ends a hook which takes too long.
+// errLate is the cancel cause for a hook that exceeds its time limit.
 var errLate = errors.New("it takes too long")
 
-// execute runs one hook with an object on its standard input, up to its time limit. What it leaves
-// in its process group is ended. trusted is as in Options.
+// execute runs one hook with an object on its standard input, up to its time limit, and ends what remains of its
+// process group. trusted is as in Options.
 func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, error), h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1, failure: h.Lost}
 	if h.Lost != "" {
@@ -52,7 +51,7 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, er
 	if r.o.Hold != nil && !h.Outside {
 		var err error
 		if within, err = r.o.Hold(h); err != nil {
-			_ = os.RemoveAll(h.Copies) // "" is nothing
+			_ = os.RemoveAll(h.Copies) // does nothing for ""
 			e.failure = err.Error()
 			return e
 		}
@@ -77,7 +76,7 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, er
 	select {
 	case <-p.Done():
 		<-read
-	case <-ctx.Done(): // its group ends without anybody waiting for that
+	case <-ctx.Done(): // the process group is ended in the background
 		if e.gone = !errors.Is(context.Cause(ctx), errLate); !e.gone {
 			e.failure = fmt.Sprintf("buddy ended it after %s", short(h.limit()))
 		}
@@ -90,19 +89,19 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, er
 	return e
 }
 
-// ended reports whether nothing may run any more.
+// ended reports whether the runner is closed.
 func (r *Runner) ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.closed
 }
 
-// watch knows of a process until nothing of it is left.
+// watch tracks a process until its whole group is gone.
 func (r *Runner) watch(p *child.Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live[p] = struct{}{}
-	if r.closed { // meanwhile
+	if r.closed { // closed while the process started
 		go p.Stop()
 	}
 	go func() {
@@ -113,7 +112,7 @@ func (r *Runner) watch(p *child.Process) {
 	}()
 }
 
-// short formats a duration without zeros.
+// short formats a duration without zero units.
 func short(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return fmt.Sprintf("%d min", d/time.Minute)
@@ -121,7 +120,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%g s", d.Seconds())
 }
 
-// command returns the program of a hook and its arguments.
+// command returns the command line of a hook.
 func (r *Runner) command(h Handler) []string {
 	if !h.Direct {
 		return []string{"sh", "-c", h.Command}
@@ -133,13 +132,13 @@ func (r *Runner) command(h Handler) []string {
 	return all
 }
 
-// expand puts the folders in that a word may name.
+// expand replaces the variables for folders in a word.
 func expand(word, project string, from Origin) string {
 	return strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project,
 		"${BUDDY_PROJECT_DIR}", project, "$BUDDY_PROJECT_DIR", project, "${CLAUDE_PLUGIN_ROOT}", from.Root, "$CLAUDE_PLUGIN_ROOT", from.Root, "${CLAUDE_PLUGIN_DATA}", from.Data, "$CLAUDE_PLUGIN_DATA", from.Data).Replace(word)
 }
 
-// env returns what a hook's environment has beside the minimal one.
+// env returns the variables that a hook gets in addition to the minimal environment.
 func (r *Runner) env(h Handler) []string {
 	project := cmp.Or(h.projectDir(), r.o.Project)
 	env := append(slices.Clone(r.o.Env), "CLAUDE_PROJECT_DIR="+project, "BUDDY_PROJECT_DIR="+project, "BUDDY_SESSION_ID="+r.o.Session)

@@ -22,65 +22,65 @@ import (
 
 // Options configure a Runner. The zero value runs nothing.
 type Options struct {
-	Handlers   []Handler // those that may run, in their order
+	Handlers   []Handler // in order
 	Problems   []Problem // what was left out, for the list
 	Policy     policy.Policy
 	Session    string
 	Transcript string   // the session's file
-	Cwd        string   // where hooks run
+	Cwd        string   // working directory of hooks
 	Project    string   // the project's folder
-	State      string   // where processes are noted, see [child.Spec]
-	OutDir     string   // where long texts are kept; "" cuts them
+	State      string   // folder in which processes are recorded, see [child.Spec]
+	OutDir     string   // folder for long texts; "" cuts them
 	Env        []string // NAME=value, added to the minimal environment of every hook
-	// Trusted returns a hook as it is to run now, with copies of the files that were checked, or why it must not run: it
-	// changed since the person trusted it. It is asked each time for the hooks of a project. nil: all are trusted.
+	// Trusted returns the hook to run, with copies of the checked files, or an error if the hook changed since the
+	// person trusted it. It is called before each run of a project's hook. nil trusts all.
 	Trusted func(Handler) (Handler, error)
 	Redact  *redact.Redactor
-	// Hold returns what holds a hook that runs now, nil while nothing does, as in all modes but auto. It is asked
-	// about all that do not run outside anyway. nil: nothing ever holds one.
+	// Hold returns the sandbox for a hook, or nil if the mode has none: only auto mode does. It is not called for
+	// hooks that run outside anyway. nil: no sandbox.
 	Hold func(Handler) (child.Holder, error)
 }
 
-// Runner runs hooks. It is safe for concurrent use; a nil Runner has none.
+// Runner runs hooks. It is safe for concurrent use; a nil Runner has no hooks.
 type Runner struct {
 	o      Options
 	stream *stream.Stream
-	ctx    context.Context // of what nothing waits for
+	ctx    context.Context // of hooks that nobody waits for
 	cancel context.CancelFunc
 	async  sync.WaitGroup
 	start  beginning
 	list   atomic.Pointer[list]
 
-	mu     sync.Mutex // guards all below, and how the hooks of the list ran
+	mu     sync.Mutex // guards the fields below and list.ran
 	passed map[string]bool
-	later  []string // for the model, of asynchronous hooks
-	busy   int      // asynchronous hooks that run
-	texts  int      // files of long texts
+	later  []string // texts for the model from asynchronous hooks
+	busy   int      // number of running asynchronous hooks
+	texts  int      // number of files with long texts
 	live   map[*child.Process]struct{}
 	closed bool
-	leaves string // why the session ends; "" is not known
+	leaves string // why the session ends; "" if unknown
 }
 
-// list are the hooks that may run now. Those of a moment are of one list.
+// list holds the current hooks. All hooks of one event come from the same list.
 type list struct {
 	Set
 	trusted func(Handler) (Handler, error) // see Options
-	ran     []Run                          // of each handler, the last; Runner.mu guards it
+	ran     []Run                          // by handler, the last run; guarded by Runner.mu
 }
 
-// Run tells how often a hook ran, and how it went the last time.
+// Run counts the runs of a hook and holds the result of the last one.
 type Run struct {
 	Times   int
 	Outcome string
-	Failure string // the last one
+	Failure string // of the last run that failed
 	Took    time.Duration
 }
 
-// Where says at which point of a session a hook runs.
+// Where holds the position in a session at which a hook runs.
 type Where struct {
 	Task, Turn int
 	Mode       action.Mode
-	Agent      string // id of the subagent; "" is the main agent
+	Agent      string // id of the subagent; "" for the main agent
 	AgentType  string
 }
 
@@ -90,13 +90,13 @@ func New(o Options) *Runner {
 	r.list.Store(&list{Set{o.Handlers, o.Problems}, o.Trusted, make([]Run, len(o.Handlers))})
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if o.State != "" && len(o.Handlers) > 0 {
-		r.async.Go(func() { _, _ = child.Sweep(o.State) }) // of a process that was killed
+		r.async.Go(func() { _, _ = child.Sweep(o.State) }) // processes of a killed buddy
 	}
 	return r
 }
 
-// Replace makes other hooks those that may run, from the next moment on, with what says whether they
-// are trusted; what runs goes on. What is known of those that stay is kept.
+// Replace sets the hooks for later events, with their trust check. Running hooks continue. A hook that stays keeps
+// its runs.
 func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,14 +112,14 @@ func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.list.Store(now)
 }
 
-// Bind names the stream that is told of what runs. Call it before any hook runs.
+// Bind sets the stream that gets the events of hooks. Call it before any hook runs.
 func (r *Runner) Bind(s *stream.Stream) {
 	if r != nil {
 		r.stream = s
 	}
 }
 
-// Has reports whether any hook is for an event. It allocates nothing.
+// Has reports whether there is a hook for an event. It allocates nothing.
 func (r *Runner) Has(e Event) bool {
 	if r == nil {
 		return false
@@ -133,7 +133,7 @@ func (r *Runner) Has(e Event) bool {
 	return false
 }
 
-// Wants reports whether a hook is for a kind of an event that is about no call. It allocates nothing.
+// Wants reports whether there is a hook for a kind of an event without a call. It allocates nothing.
 func (r *Runner) Wants(e Event, kind string) bool {
 	if r == nil {
 		return false
@@ -147,8 +147,7 @@ func (r *Runner) Wants(e Event, kind string) bool {
 	return false
 }
 
-// Guards reports whether a hook decides before a call of a tool. It allocates nothing where no
-// hook does so for any tool.
+// Guards reports whether a hook decides before a call. It allocates nothing without PreToolUse hooks.
 func (r *Runner) Guards(c Call) bool {
 	if !r.Has(PreToolUse) {
 		return false
@@ -157,8 +156,8 @@ func (r *Runner) Guards(c Call) bool {
 	return slices.ContainsFunc(r.list.Load().Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.matchesTool(tool) })
 }
 
-// BeforeTools asks the hooks whether calls may run, about all of them at the same time, and returns
-// what they said of each. Which hooks run is decided in the order of the calls.
+// BeforeTools asks the hooks about all calls in parallel and returns the answers by call. The hooks are chosen in
+// the order of the calls.
 func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Answer {
 	answers := make([]Answer, len(calls))
 	var all sync.WaitGroup
@@ -170,23 +169,22 @@ func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Ans
 	return answers
 }
 
-// Permission asks the hooks in place of a person, before the person is asked.
+// Permission asks the hooks for approval before the person is asked.
 func (r *Runner) Permission(ctx context.Context, at Where, c Call) Answer {
 	return r.merge(c, r.run(ctx, at, r.chooseForTool(PermissionRequest, c, nil)))
 }
 
-// AfterTool tells the hooks what a tool gave.
-func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, got Response) Answer {
+// AfterTool runs the hooks for the result of a call.
+func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, response Response) Answer {
 	e := PostToolUse
-	if got.Failed || got.ExitCode != nil && *got.ExitCode != 0 {
+	if response.Failed || response.ExitCode != nil && *response.ExitCode != 0 {
 		e = PostToolUseFailure
 	}
-	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, &got)))
+	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, &response)))
 }
 
-// chooseForTool chooses the hooks of an event that are for a call; got is what the tool gave, nil
-// before that.
-func (r *Runner) chooseForTool(e Event, c Call, got *Response) moment {
+// chooseForTool chooses the hooks of an event for a call; response is nil before the call.
+func (r *Runner) chooseForTool(e Event, c Call, response *Response) moment {
 	if !r.Has(e) {
 		return moment{}
 	}
@@ -199,16 +197,16 @@ func (r *Runner) chooseForTool(e Event, c Call, got *Response) moment {
 		"tool_name": action.FieldName(inner.Tool), "tool_input": inner.input(), "tool_use_id": c.ID,
 		"buddy": map[string]any{"tool": inner.Tool, "arguments": json.RawMessage(object(inner.Arguments)), "action": c.Action, "target": c.Action.Target, "verdict": c.Verdict},
 	}
-	if got != nil {
-		m.facts["tool_response"] = got.response(inner)
+	if response != nil {
+		m.facts["tool_response"] = response.response(inner)
 		if e == PostToolUseFailure {
-			m.facts["error"] = got.Text
+			m.facts["error"] = response.Text
 		}
 	}
 	return m
 }
 
-// object returns arguments in JSON, an empty object for a text that is no JSON.
+// object returns arguments as JSON, {} for invalid JSON.
 func object(text string) string {
 	if json.Valid([]byte(text)) {
 		return text
@@ -216,8 +214,8 @@ func object(text string) string {
 	return "{}"
 }
 
-// applies reports whether the rule of a hook's "if" matches an action. Where that is not known, it
-// does: a guard that runs too often harms nobody.
+// applies reports whether the rule in a hook's "if" matches an action. If that can't be decided, it returns true:
+// an extra run of a guard is harmless.
 func (h Handler) applies(p policy.Policy, a action.Action) bool {
 	if h.If == "" {
 		return true
@@ -233,8 +231,8 @@ func (h Handler) applies(p policy.Policy, a action.Action) bool {
 	return report.Dynamic || len(report.Commands) == 0
 }
 
-// Tell runs the hooks of an event that is about no call. kind is what their matchers select; facts
-// is what the object on their standard input has beside what it always has.
+// Tell runs the hooks of an event without a call. Their matchers select the kind; facts are added to the object on
+// their standard input.
 func (r *Runner) Tell(ctx context.Context, at Where, e Event, kind string, facts map[string]any) Answer {
 	if !r.Has(e) {
 		return Answer{}
@@ -244,15 +242,16 @@ func (r *Runner) Tell(ctx context.Context, at Where, e Event, kind string, facts
 	return r.merge(Call{}, r.run(ctx, at, m))
 }
 
-// moment is an event for which hooks run.
+// moment is one occurrence of an event with the hooks to run.
 type moment struct {
 	event  Event
 	of     *list
-	chosen []int          // which handlers, in their order
-	facts  map[string]any // what they read beside what they always do
+	chosen []int          // indexes of handlers, in order
+	facts  map[string]any // additional input of the hooks
 }
 
-// choose returns the hooks of an event that are wanted and may run. Each that is chosen has to run.
+// choose selects the hooks of an event that are wanted and may run. It counts each as run, so the caller must run
+// all of them.
 func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
 	m := moment{event: e, of: r.list.Load()}
 	for i, h := range m.of.Handlers {
@@ -264,8 +263,7 @@ func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
 	return m
 }
 
-// run runs the hooks that were chosen, all at the same time, and returns what they said in the order
-// of the hooks.
+// run runs the chosen hooks in parallel and returns their answers in the order of the hooks.
 func (r *Runner) run(ctx context.Context, at Where, m moment) []answer {
 	if len(m.chosen) == 0 {
 		return nil
@@ -290,7 +288,7 @@ func (r *Runner) run(ctx context.Context, at Where, m moment) []answer {
 	return answers
 }
 
-// begin reports whether a hook may run, which one for once in a session may only the first time.
+// begin counts a run and reports whether the hook may run: one with Once only the first time.
 func (r *Runner) begin(of *list, i int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -301,7 +299,7 @@ func (r *Runner) begin(of *list, i int) bool {
 	return true
 }
 
-// input returns the object that hooks read.
+// input returns the JSON object for the standard input of hooks.
 func (r *Runner) input(at Where, e Event, facts map[string]any) ([]byte, error) {
 	object := map[string]any{
 		"session_id": r.o.Session, "transcript_path": r.o.Transcript, "cwd": r.o.Cwd, "permission_mode": permissionMode(at.Mode),
@@ -317,7 +315,7 @@ func (r *Runner) input(at Where, e Event, facts map[string]any) ([]byte, error) 
 	return append(text, '\n'), err
 }
 
-// one runs one hook and reports it.
+// one runs one hook and publishes its events.
 func (r *Runner) one(ctx context.Context, at Where, of *list, i int, input []byte) answer {
 	h := of.Handlers[i]
 	r.publish(at, event.HookStarted{Event: string(h.Event), Name: h.Name(), Status: r.clean(h.Status)})
@@ -355,10 +353,10 @@ func (r *Runner) publish(at Where, e event.Event) {
 	}
 }
 
-// maxAsync limits the hooks that run while nothing waits for them.
+// maxAsync limits the asynchronous hooks that run at a time.
 const maxAsync = 4
 
-// launch runs a hook that nothing waits for. What it says is told with a later request.
+// launch runs an asynchronous hook. Its text goes to the model with a later request.
 func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	h := of.Handlers[i]
 	r.mu.Lock()
@@ -366,7 +364,7 @@ func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	switch {
 	case r.closed:
 	case full:
-		of.ran[i].Times-- // as begin counted it
+		of.ran[i].Times-- // begin counted it
 	default:
 		r.busy++
 		r.async.Go(func() { r.unwatched(at, of, i, input) })
@@ -377,7 +375,7 @@ func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	}
 }
 
-// unwatched runs such a hook.
+// unwatched runs an asynchronous hook to its end.
 func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
 	m := r.merge(Call{}, []answer{r.one(r.ctx, at, of, i, input)})
 	r.mu.Lock()
@@ -388,7 +386,7 @@ func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
 	}
 }
 
-// Later returns what asynchronous hooks have said since the last call, for the model.
+// Later returns the texts of asynchronous hooks since the last call, for the model.
 func (r *Runner) Later() string {
 	if r == nil {
 		return ""
@@ -400,7 +398,7 @@ func (r *Runner) Later() string {
 	return all
 }
 
-// Pass lets failures of a guard pass for the rest of the session.
+// Pass ignores failures of a guard for the rest of the session.
 func (r *Runner) Pass(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -414,8 +412,8 @@ func (r *Runner) passes(h Handler) bool {
 	return r.passed[h.Name()]
 }
 
-// Close ends what runs, with all that hooks have left in their groups, and returns when that is
-// gone: at once when nothing runs, after 6 seconds at the latest. Nothing runs after it.
+// Close ends all hooks with their process groups and returns when they are gone: at once when nothing runs, after 6
+// seconds at the latest. No hook runs after it.
 func (r *Runner) Close() {
 	if r == nil {
 		return

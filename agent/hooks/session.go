@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// beginning is the SessionStart of a session, which runs beside what the person does until the first
-// prompt needs what it said.
+// beginning holds the SessionStart hooks, which run in the background until the first prompt needs their output.
 type beginning struct {
 	once   sync.Once
 	cancel context.CancelFunc
 	done   chan struct{}
-	said   string
+	output string
 }
 
-// Begin runs the hooks of a session's start: source is startup, resume, fork or clear. Nothing waits for them but
-// the first prompt.
+// Begin runs the SessionStart hooks; source is startup, resume, fork or clear. Only the first prompt waits for
+// them.
 func (r *Runner) Begin(at Where, source string) {
 	if !r.Has(SessionStart) {
 		return
@@ -29,13 +28,12 @@ func (r *Runner) Begin(at Where, source string) {
 		r.async.Go(func() {
 			defer cancel()
 			defer close(r.start.done)
-			r.start.said = r.Tell(ctx, at, SessionStart, source, map[string]any{"source": source}).Context
+			r.start.output = r.Tell(ctx, at, SessionStart, source, map[string]any{"source": source}).Context
 		})
 	})
 }
 
-// Started waits for the hooks of the session's start and returns what they have said, once. The end
-// of ctx ends them.
+// Started waits for the SessionStart hooks and returns their output, once. It ends them when ctx ends.
 func (r *Runner) Started(ctx context.Context) string {
 	if r == nil {
 		return ""
@@ -54,13 +52,13 @@ func (r *Runner) Started(ctx context.Context) string {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	said := r.start.said
-	r.start.said = ""
-	return said
+	output := r.start.output
+	r.start.output = ""
+	return output
 }
 
-// Leave says why the session is going to end: clear, resume or prompt_input_exit; nobody says so of
-// others.
+// Leave sets why the session is going to end: clear, resume or prompt_input_exit. Without a call the reason is
+// "other".
 func (r *Runner) Leave(reason string) {
 	if r == nil {
 		return
@@ -70,8 +68,7 @@ func (r *Runner) Leave(reason string) {
 	r.leaves = reason
 }
 
-// End runs the hooks of a session's end and ends what runs. Call it once, when nothing else of the
-// session runs.
+// End runs the SessionEnd hooks and closes the runner. Call it once, when nothing else in the session runs.
 func (r *Runner) End() {
 	if r == nil {
 		return
@@ -83,7 +80,7 @@ func (r *Runner) End() {
 	r.Close()
 }
 
-// Notify runs the hooks that tell the person that something waits for them, and waits for none.
+// Notify runs the Notification hooks in the background.
 func (r *Runner) Notify(at Where, kind, text string) {
 	if !r.Has(Notification) {
 		return

@@ -14,18 +14,18 @@ import (
 	"buddy/texts"
 )
 
-// said is one object that a hook printed, in the form of any program that is known: its values by names as
-// frontmatter.Plain writes them, and those in hookSpecificOutput.
-type said struct{ top, specific map[string]json.RawMessage }
+// printed is one JSON object from a hook's output, in the format of any known program: its values by key as
+// frontmatter.Plain writes it, and those in hookSpecificOutput.
+type printed struct{ top, specific map[string]json.RawMessage }
 
-// Limits of what is looked for in what a hook printed. What is beyond them is not understood.
+// Limits of the search for objects in a hook's output. The rest is not parsed.
 const (
-	maxTries   = 100 // in vain
+	maxTries   = 100 // failed ones
 	maxObjects = 1000
 )
 
-// objectsIn returns the objects in a text, the text around them, and whether it is one object and nothing else.
-func objectsIn(text []byte) (all []said, rest string, whole bool) {
+// objectsIn returns the objects in a text, the text around them, and whether the text is exactly one object.
+func objectsIn(text []byte) (all []printed, rest string, whole bool) {
 	var around bytes.Buffer
 	for tries := 0; len(text) > 0; {
 		at := bytes.IndexByte(text, '{')
@@ -43,7 +43,7 @@ func objectsIn(text []byte) (all []said, rest string, whole bool) {
 			tries++
 			continue
 		}
-		one := said{top: fields(object)}
+		one := printed{top: fields(object)}
 		one.specific = fields(one.top["hookspecificoutput"])
 		all = append(all, one)
 		text = text[d.InputOffset():]
@@ -52,7 +52,7 @@ func objectsIn(text []byte) (all []said, rest string, whole bool) {
 	return all, rest, len(all) == 1 && rest == ""
 }
 
-// fields returns the values of an object by plain names, none for another value.
+// fields returns the values of an object by plain names, nil for any other value.
 func fields(object json.RawMessage) map[string]json.RawMessage {
 	var written map[string]json.RawMessage
 	if json.Unmarshal(object, &written) != nil {
@@ -65,8 +65,8 @@ func fields(object json.RawMessage) map[string]json.RawMessage {
 	return all
 }
 
-// textOf returns the first text of some names, of those in hookSpecificOutput first.
-func (s said) textOf(names ...string) string {
+// textOf returns the first non-empty text among some keys; hookSpecificOutput takes precedence.
+func (s printed) textOf(names ...string) string {
 	for _, all := range []map[string]json.RawMessage{s.specific, s.top} {
 		for _, name := range names {
 			var text string
@@ -78,7 +78,7 @@ func (s said) textOf(names ...string) string {
 	return ""
 }
 
-// decisions are the words of programs for a decision, as frontmatter.Plain writes them.
+// decisions maps the words of programs to decisions, as frontmatter.Plain writes them.
 var decisions = map[string]action.Decision{
 	"deny": action.Deny, "denied": action.Deny, "block": action.Deny, "blocked": action.Deny, "reject": action.Deny, "rejected": action.Deny,
 	"refuse": action.Deny, "refused": action.Deny, "forbid": action.Deny, "forbidden": action.Deny, "stop": action.Deny, "no": action.Deny, "false": action.Deny,
@@ -87,21 +87,20 @@ var decisions = map[string]action.Decision{
 	"": "", "defer": "", "continue": "", "proceed": "", "pass": "", "none": "", "null": "",
 }
 
-// refusals are names of switches that refuse when they are off, or on.
+// refusals maps names of boolean keys to the value that refuses.
 var refusals = map[string]bool{
 	"continue": false, "allow": false, "allowed": false, "approve": false, "approved": false, "ok": false, "permit": false, "permitted": false,
 	"block": true, "blocked": true, "deny": true, "denied": true, "reject": true, "rejected": true,
 }
 
-// plainTexts are names of values that are read by people or the model, or change something else than whether a call runs.
+// plainTexts lists keys that hold texts or change something other than whether a call runs.
 var plainTexts = []string{
 	"systemmessage", "reason", "permissiondecisionreason", "stopreason", "additionalcontext", "suppressoutput", "hookeventname", "usermessage", "agentmessage",
 	"message", "updatedinput", "updatedtooloutput", "hookspecificoutput", "followupmessage",
 }
 
-// decided returns what the object decides about a moment, the strictest of all that it says, and what of it is not
-// understood.
-func (s said) decided(e Event) (d action.Decision, odd string) {
+// decided returns the strictest decision of the object for an event, and the parts that are not understood.
+func (s printed) decided(e Event) (d action.Decision, odd string) {
 	for _, all := range []map[string]json.RawMessage{s.top, s.specific} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			raw := all[name]
@@ -118,7 +117,7 @@ func (s said) decided(e Event) (d action.Decision, odd string) {
 	return d, odd
 }
 
-// decisionOf reads one value; ok is false for one that is no decision, or none that is known.
+// decisionOf parses one value; ok is false if it is not a known decision.
 func decisionOf(name string, raw json.RawMessage) (d action.Decision, ok bool) {
 	switch name {
 	case "decision", "permissiondecision", "permission", "behavior", "action", "verdict", "result", "status":
@@ -139,8 +138,8 @@ func decisionOf(name string, raw json.RawMessage) (d action.Decision, ok bool) {
 	return "", known && ok
 }
 
-// grants reports whether the object answers in the person's place: in the one form of each moment that means that.
-func (s said) grants(e Event) bool {
+// grants reports whether the object approves in place of the person, in the only documented form for the event.
+func (s printed) grants(e Event) bool {
 	word := fields(s.specific["decision"])["behavior"]
 	if e == PreToolUse {
 		if word = s.specific["permissiondecision"]; word == nil {
@@ -151,15 +150,15 @@ func (s said) grants(e Event) bool {
 	return json.Unmarshal(word, &text) == nil && (text == "allow" || text == "approve" && e == PreToolUse)
 }
 
-// hear reads what a hook printed, and returns what is wrong with it. An answer that seems to refuse something and is
-// not understood is no pass.
-func (a *answer) hear(output []byte) (wrong string) {
+// parse parses the output of a hook and returns its error. An answer that is not understood and may refuse
+// something is an error.
+func (a *answer) parse(output []byte) (wrong string) {
 	event := a.handler.Event
 	text := readable(output)
 	object := bytes.HasPrefix(text, []byte("{"))
 	all, rest, whole := objectsIn(text)
-	speaks := func(s said) bool { d, _ := s.decided(PreToolUse); return d != "" || s.specific != nil }
-	if (event == SessionStart || event == UserPromptSubmit) && !object && !slices.ContainsFunc(all, speaks) {
+	decides := func(s printed) bool { d, _ := s.decided(PreToolUse); return d != "" || s.specific != nil }
+	if (event == SessionStart || event == UserPromptSubmit) && !object && !slices.ContainsFunc(all, decides) {
 		a.context = string(text)
 		return ""
 	}
@@ -181,8 +180,8 @@ func (a *answer) hear(output []byte) (wrong string) {
 	return cmp.Or(wrong, a.missed(odd, len(output)))
 }
 
-// missed says that an answer without a decision may have one in what is not understood of it, or in what is not read
-// of its bytes; "" if it can't.
+// missed returns an error text if an answer without a decision may contain one in its odd parts or beyond the size
+// limit; otherwise "".
 func (a *answer) missed(odd string, size int) string {
 	word := refusing().FindStringSubmatch(odd)
 	switch {
@@ -195,8 +194,8 @@ func (a *answer) missed(odd string, size int) string {
 	return ""
 }
 
-// readable returns what a hook printed without the marks of its encoding, and without the zeros of UTF-16, which
-// some shells print.
+// readable returns the output without byte order marks and without the zero bytes of UTF-16, which some shells
+// print.
 func readable(output []byte) []byte {
 	text := bytes.TrimSpace(bytes.ReplaceAll(output, []byte{0}, nil))
 	for _, mark := range []string{"\ufeff", "\xff\xfe", "\xfe\xff"} {
@@ -205,12 +204,12 @@ func readable(output []byte) []byte {
 	return text
 }
 
-// refusing matches a word of an answer that may refuse something.
+// refusing matches a word that may refuse something.
 var refusing = texts.Regexp(`(?i)(?:^|[^a-z])(deny|denied|block|blocked|ask)(?:[^a-z]|$)`)
 
-// read takes up one object. whole means that the hook printed nothing else. It returns what is not understood, and
-// what is wrong.
-func (a *answer) read(s said, whole bool) (odd, wrong string) {
+// read applies one object. whole means that it is the whole output. It returns the parts that are not understood,
+// and an error text.
+func (a *answer) read(s printed, whole bool) (odd, wrong string) {
 	event := a.handler.Event
 	if n := s.textOf("hookeventname"); n != "" {
 		if e, _ := eventOf(n); e != event {
@@ -240,8 +239,8 @@ func (a *answer) read(s said, whole bool) (odd, wrong string) {
 	return odd, ""
 }
 
-// judge takes up what an object decides about a call.
-func (a *answer) judge(s said, d action.Decision, whole bool) {
+// judge applies the decision of an object about a call.
+func (a *answer) judge(s printed, d action.Decision, whole bool) {
 	event := a.handler.Event
 	if d == action.Allow && (!whole || !s.grants(event)) {
 		d = ""
@@ -254,16 +253,16 @@ func (a *answer) judge(s said, d action.Decision, whole bool) {
 	}
 }
 
-// why returns the reason of a decision.
-func (s said) why() string {
+// why returns the reason of the decision.
+func (s printed) why() string {
 	if reason := s.textOf("permissiondecisionreason", "reason", "stopreason", "usermessage", "agentmessage", "message"); reason != "" {
 		return reason
 	}
-	return said{top: fields(s.specific["decision"])}.textOf("message")
+	return printed{top: fields(s.specific["decision"])}.textOf("message")
 }
 
-// unknown names a decision that is none, "" if there is no such thing.
-func (s said) unknown() string {
+// unknown returns an error text for an unknown decision, or "".
+func (s printed) unknown() string {
 	for _, name := range []string{"permissiondecision", "decision", "permission"} {
 		for _, all := range []map[string]json.RawMessage{s.specific, s.top} {
 			raw, there := all[name]
@@ -275,8 +274,8 @@ func (s said) unknown() string {
 	return ""
 }
 
-// changed returns the arguments that the object wants instead.
-func (s said) changed(e Event) json.RawMessage {
+// changed returns the arguments with which the object replaces those of the call.
+func (s printed) changed(e Event) json.RawMessage {
 	if e == PermissionRequest {
 		return fields(s.specific["decision"])["updatedinput"]
 	}

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/action"
 )
 
-// What a hook prints is understood in the forms of all programs. What seems to refuse something and is not understood
-// is a question, and no form but the two published ones answers in the person's place.
+// Output in the formats of all programs is understood. Output that is not understood and seems to refuse something
+// leads to a question, and only the two published forms approve in place of the person.
 func TestAnswersInEveryForm(t *testing.T) {
 	t.Parallel()
 	const documented = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`
@@ -24,7 +24,7 @@ func TestAnswersInEveryForm(t *testing.T) {
 		"```json\n" + documented + "\n```": deny,
 		"\x1b[0m" + documented:             deny,
 		`{"x": 1}` + "\n" + documented:     deny,
-		documented[:len(documented)-1]:     deny, // what it says is clear before it breaks off
+		documented[:len(documented)-1]:     deny, // its decision is clear before the cut
 		`{"permissionDecision":"deny","permissionDecisionReason":"no"}`:           deny,
 		`{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"no"}}}`:  deny,
 		`{"hook_specific_output":{"permission_decision":"DENY"}}`:                 deny,
@@ -99,7 +99,7 @@ func utf16LE(s string) string {
 	return b.String()
 }
 
-// Answers about other moments: what ends and blocks there, and which text is for the model.
+// Answers to events without calls: what ends and blocks, and which text is for the model.
 func TestAnswersOfOtherMoments(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
