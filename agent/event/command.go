@@ -7,8 +7,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Command is an imperative for the runtime. A command that cannot be carried out yields an
-// Error event, never a crash.
+// Command is a request to the runtime. A command that cannot be carried out yields an Error event.
 type Command interface{ command() }
 
 // Decision is a person's answer to an approval.
@@ -17,19 +16,18 @@ type Decision string
 // The decisions.
 const (
 	Once    Decision = "once"
-	Similar Decision = "similar" // approves, and adds a rule for the rest of the session
-	Edit    Decision = "edit"    // approves with other arguments
+	Similar Decision = "similar" // approves, and adds a rule for the session
+	Edit    Decision = "edit"    // approves with changed arguments
 	Deny    Decision = "deny"
 )
 
-// RememberNothing is the answer to where the reason of a denial is kept for later sessions: nowhere, it holds
-// only this time.
+// RememberNothing is the Remember value of a denial whose reason is not stored for later sessions.
 const RememberNothing = "nothing"
 
 type (
-	// Submit sends a prompt. While a task runs it is queued, or with Background it starts a task
-	// of its own on a fork of the conversation. With Shell, Text is a command that a person typed
-	// after "!"; the model sees its output with the next prompt. With Task, it steers that subagent.
+	// Submit sends a prompt. While a task runs, the prompt is queued; with Background it starts its own task on a
+	// fork of the conversation. With Shell, Text is a command typed after "!", whose output the model sees with the
+	// next prompt. With Task, the prompt steers that subagent.
 	Submit struct {
 		Text       string        `json:"text,omitempty"`
 		Images     []model.Image `json:"images,omitempty"`
@@ -43,11 +41,10 @@ type (
 	}
 	// Continue resumes an exchange that a crash or an outage interrupted.
 	Continue struct{}
-	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
-	// replace the call's arguments with Edit. Remember names the scope in which the reason of a
-	// denial is kept for later sessions, or is RememberNothing; "" says that nobody was asked where. Nobody marks a denial because
-	// there is no person to ask. Screen says where the person is; the process that runs the session
-	// fills it in.
+	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args is JSON that replaces the
+	// arguments of the call if Decision is Edit. Remember names the scope in which the reason of a denial is stored
+	// for later sessions, or is RememberNothing; "" means that the person was not asked. Nobody marks a denial
+	// because there is no person to ask. Screen is the person's terminal; the session's process sets it.
 	AnswerApproval struct {
 		ID       string   `json:"id,omitempty"`
 		Decision Decision `json:"decision,omitempty"`
@@ -57,8 +54,8 @@ type (
 		Nobody   bool     `json:"nobody,omitempty"`
 		Screen   string   `json:"screen,omitempty"`
 	}
-	// Answer replies to a question of the model. Edited means that Text is what the person has made of
-	// a plan. Nobody means that there is no person to ask. Screen is as in AnswerApproval.
+	// Answer replies to a question of the model. Edited means that Text is a plan as the person changed it. Nobody
+	// means that there is no person to ask. Screen is as in AnswerApproval.
 	Answer struct {
 		ID     string `json:"id,omitempty"`
 		Text   string `json:"text,omitempty"`
@@ -66,148 +63,141 @@ type (
 		Nobody bool   `json:"nobody,omitempty"`
 		Screen string `json:"screen,omitempty"`
 	}
-	// Cancel stops a task; 0 is the main one. With Only it is the only one that runs where the main one does not.
+	// Cancel stops a task; 0 is the main one. With Only and without a running main task, it stops the only running
+	// task.
 	Cancel struct {
 		Task int  `json:"task,omitempty"`
 		Only bool `json:"only,omitempty"`
 	}
-	// Background lets the commands that the main task waits for go on as tasks of their own; the model's
-	// calls return at once.
+	// Background turns the commands that the main task waits for into tasks; the model's calls return at once.
 	Background struct{}
 	// RetryNow skips the wait before the main task's request is sent again.
 	RetryNow struct{}
-	// SetTimeout sets the time left for a task; when it has passed, the task is cancelled. Task 0
-	// is the only one that runs.
+	// SetTimeout sets the time after which a task is cancelled. Task 0 is the only running task.
 	SetTimeout struct {
 		Task     int           `json:"task,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
 	}
-	// SetMode changes how approvals are decided, for the Duration if that is set.
-	// Screen is as in AnswerApproval.
+	// SetMode changes the approval mode, for the Duration if set. Screen is as in AnswerApproval.
 	SetMode struct {
 		Mode     action.Mode   `json:"mode,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
 		Screen   string        `json:"screen,omitempty"`
 	}
-	// CycleMode changes to the next mode: ask, edits, auto where the fence is available, plan.
-	// Screen is as in AnswerApproval.
+	// CycleMode selects the next mode: ask, edits, auto where a sandbox is available, plan. Screen is as in
+	// AnswerApproval.
 	CycleMode struct {
 		Screen string `json:"screen,omitempty"`
 	}
-	// SetGoal submits a prompt and keeps the main task going until a check says that it is done; a goal
-	// that there was ends. What Limit leaves out is as the settings say.
+	// SetGoal submits a prompt and keeps the main task working until a check succeeds. It replaces an earlier goal.
+	// Zero values of Limit use the settings.
 	SetGoal struct {
 		Goal    string  `json:"goal,omitempty"`
-		Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
-		Outside bool    `json:"outside,omitempty"` // Check runs outside the fence in mode auto, too
-		Verdict bool    `json:"verdict,omitempty"` // a subagent has to say so; implied without Check
+		Check   string  `json:"check,omitempty"`   // a command that must exit with 0
+		Outside bool    `json:"outside,omitempty"` // Check runs outside the sandbox in auto mode, too
+		Verdict bool    `json:"verdict,omitempty"` // a subagent must confirm the goal; implied without Check
 		Limit   GoalUse `json:"limit"`
 	}
-	// ChangeGoal pauses the goal, resumes it or ends it. What runs goes on to its answer.
+	// ChangeGoal pauses, resumes or ends the goal. A running answer is completed.
 	ChangeGoal struct {
 		To GoalState `json:"to,omitempty"` // GoalPaused, GoalActive or GoalOff
 	}
-	// RemoveRule ends a rule: one of the session, or one of the settings, whose file the sender has
-	// changed.
+	// RemoveRule removes a rule of the session, or of the settings: then the sender has already changed the file.
 	RemoveRule struct {
 		Rule action.Rule `json:"rule"`
 	}
-	// SwitchModel selects another model from the next exchange on. With Effort, that reasoning
-	// effort replaces the profile's; Effort alone keeps the model and takes effect with the next
-	// request, also while a task runs.
+	// SwitchModel selects another model from the next exchange on. Effort replaces the profile's reasoning effort;
+	// Effort alone keeps the model and applies from the next request on, even within a task.
 	SwitchModel struct {
 		Profile string `json:"profile,omitempty"`
 		Effort  string `json:"effort,omitempty"`
 	}
-	// SwitchTarget changes the target of calls that name none.
+	// SwitchTarget changes the target of calls that name no target.
 	SwitchTarget struct {
 		Name string `json:"name,omitempty"`
 	}
-	// Compact replaces old exchanges by a summary, however full the context window is.
+	// Compact replaces old exchanges by a summary, regardless of the size of the context.
 	Compact struct {
-		Instructions string `json:"instructions,omitempty"` // what the person wants of the summary
+		Instructions string `json:"instructions,omitempty"` // the person's wishes for the summary
 	}
-	// Pin excludes an exchange from compaction, or includes it again with Off. Back counts from
-	// the newest exchange, which is 1.
+	// Pin excludes an exchange from compaction; Off includes it again. Back counts from the newest exchange, which
+	// is 1.
 	Pin struct {
 		Back int  `json:"back,omitempty"`
 		Off  bool `json:"off,omitempty"`
 	}
-	// Rename changes the session's title; "" restores that of its first prompt.
+	// Rename changes the session's title; "" restores the title from the first prompt.
 	Rename struct {
 		Title string `json:"title,omitempty"`
 	}
-	// Undo restores the files that the agent changed for the last Steps prompts that changed any. Steps
-	// 0 is the last one, unless prompts came after it. Without Force it does nothing if one of them was
-	// changed since.
+	// Undo restores the files that the agent changed for the last Steps prompts that changed files. Steps 0 is the
+	// last one, but does nothing if prompts came after it. Without Force it does nothing if a file was changed since.
 	Undo struct {
 		Steps int  `json:"steps,omitempty"`
 		Force bool `json:"force,omitempty"`
 	}
-	// Rewind goes back to before a prompt: the one whose event has the number ToSeq, in the main
-	// conversation, as far as it still counts. Without Force it does nothing if one of the files was
-	// changed since.
+	// Rewind returns the main conversation to the state before a prompt, whose event has the number ToSeq. Without
+	// Force it does nothing if one of the files was changed since.
 	Rewind struct {
 		ToSeq        uint64 `json:"to_seq,omitempty"`
 		Conversation bool   `json:"conversation,omitempty"`
-		Files        bool   `json:"files,omitempty"` // all that the tools for files changed since
+		Files        bool   `json:"files,omitempty"` // restores all files that file tools changed since
 		Force        bool   `json:"force,omitempty"`
 	}
-	// Redo takes the newest Undo or Rewind back. Without Force it does nothing if one of the files was
-	// changed since, or prompts came after it.
+	// Redo reverts the newest Undo or Rewind. Without Force it does nothing if one of the files was changed since,
+	// or if newer prompts exist.
 	Redo struct {
 		Force bool `json:"force,omitempty"`
 	}
-	// Review lets a subagent that only reads look at what differs from a commit, and list its defects. Base
-	// names the commit; "" is what is not committed, else what the branch adds to the default branch.
+	// Review lets a read-only subagent list the defects in the changes since the commit Base. Base "" reviews the
+	// uncommitted changes or, without any, what the branch adds to the default branch.
 	Review struct {
 		Base string `json:"base,omitempty"`
 	}
-	// RunWorkflow runs a workflow, with its inputs as text, in an exchange of its own.
+	// RunWorkflow runs a workflow with its inputs in a new exchange.
 	RunWorkflow struct {
 		Name   string            `json:"name,omitempty"`
 		Inputs map[string]string `json:"inputs,omitempty"`
 	}
-	// ResumeWorkflow goes on with a run that is paused; 0 is the newest such.
+	// ResumeWorkflow resumes a paused run; 0 is the newest one.
 	ResumeWorkflow struct {
 		Run int `json:"run,omitempty"`
 	}
-	// CancelWorkflow ends a run that runs or is paused; 0 is the newest such.
+	// CancelWorkflow cancels a running or paused run; 0 is the newest one.
 	CancelWorkflow struct {
 		Run int `json:"run,omitempty"`
 	}
-	// SaveWorkflow makes a workflow of the calls of the last exchange; the person is asked before it is written.
+	// SaveWorkflow creates a workflow from the calls of the last exchange, after the person's approval.
 	SaveWorkflow struct {
 		Name string `json:"name,omitempty"`
 	}
-	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
+	// WatchPanes selects the panes with PaneScreen events; it replaces the previous list.
 	WatchPanes struct {
 		IDs []string `json:"ids,omitempty"`
 	}
-	// PaneInput sends what a person types into a pane: bytes as from a terminal. No event and no
-	// log holds it, because it may be a password.
+	// PaneInput sends typed bytes to a pane. They may be a password, so no event and no log contains them.
 	PaneInput struct {
 		Pane  string `json:"pane,omitempty"`
 		Bytes []byte `json:"bytes,omitempty"`
 	}
-	// PanePaste sends pasted text to a pane, with paste marks if the pane's program asked for
-	// them. No event and no log holds it.
+	// PanePaste sends pasted text to a pane, with bracketed-paste marks if its program asked for them. No event and
+	// no log contains the text.
 	PanePaste struct {
 		Pane string `json:"pane,omitempty"`
 		Text string `json:"text,omitempty"`
 	}
-	// FitPane resizes a pane to its view, in cells, while somebody types into it here; zeros
-	// restore its size. It does nothing while a person is attached.
+	// FitPane resizes a pane to its view, in cells, while the person types into it here; zeros restore its size. It
+	// does nothing while a person is attached.
 	FitPane struct {
 		Pane string `json:"pane,omitempty"`
 		W    int    `json:"w,omitempty"`
 		H    int    `json:"h,omitempty"`
 	}
-	// ReadPane asks for the PaneHistory of a pane.
+	// ReadPane requests the PaneHistory of a pane.
 	ReadPane struct {
 		Pane string `json:"pane,omitempty"`
 	}
-	// KillPane closes a pane and ends what runs in it. It refuses the shared pane.
+	// KillPane closes a pane and ends its programs. It refuses the shared pane.
 	KillPane struct {
 		Pane string `json:"pane,omitempty"`
 	}

@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// commands names every command as it is written for another process.
+// commands maps names on the wire to commands.
 var commands = map[string]Command{
 	"submit":          Submit{},
 	"review":          Review{},
@@ -53,12 +53,10 @@ var commandNames = func() map[reflect.Type]string {
 	return names
 }()
 
-// commandName returns the name of a command on the wire, "" for one that is not in the closed
-// set.
+// commandName returns the name of a command on the wire, "" for an unknown one.
 func commandName(c Command) string { return commandNames[reflect.TypeOf(c)] }
 
-// EncodeCommand returns the name and the JSON of a command. It fails for one that is not in the
-// closed set.
+// EncodeCommand returns the name and the JSON of a command. It fails for an unknown command.
 func EncodeCommand(c Command) (name string, payload json.RawMessage, err error) {
 	if name = commandName(c); name == "" {
 		return "", nil, fmt.Errorf("command %T has no name on the wire", c)
@@ -67,10 +65,10 @@ func EncodeCommand(c Command) (name string, payload json.RawMessage, err error) 
 	return name, payload, err
 }
 
-// IsCommand reports whether there is a command of that name.
+// IsCommand reports whether a command has that name.
 func IsCommand(name string) bool { return commands[name] != nil }
 
-// DecodeCommand returns the command of a name. Fields that are not known are ignored.
+// DecodeCommand returns the command with a name. It ignores unknown fields.
 func DecodeCommand(name string, payload json.RawMessage) (Command, error) {
 	empty, ok := commands[name]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCommandsAreReadAsTheyWereWritten: every field of every command.
+// TestCommandsAreReadAsTheyWereWritten round-trips every field of every command.
 func TestCommandsAreReadAsTheyWereWritten(t *testing.T) {
 	for name, c := range commands {
 		zero, full := reflect.New(reflect.TypeOf(c)), reflect.New(reflect.TypeOf(c))
@@ -38,7 +38,6 @@ func TestEveryCommandHasAName(t *testing.T) {
 	}
 }
 
-// TestBadCommandsAreRefused: nothing that is not a command becomes one.
 func TestBadCommandsAreRefused(t *testing.T) {
 	for _, tt := range []struct{ name, payload string }{
 		{"shutdown", "{}"}, {"", "{}"}, {"submit", `{"text":1}`}, {"submit", `[]`}, {"submit", ``}, {"cancel", `{"task":"x"}`},

@@ -1,11 +1,9 @@
-// Package event defines what the agent reports and what it can be told: a closed set
-// of facts ([Event]) in numbered envelopes, and a closed set of imperatives
-// ([Command]). The screen, the session file, `buddy exec --json`, hooks and tests have
-// no other source.
+// Package event defines the interface of the agent: a closed set of facts ([Event]) in numbered envelopes, and a
+// closed set of requests ([Command]). The screen, the session file, `buddy exec --json`, hooks and tests use
+// nothing else.
 //
-// Facts are named in the past tense by family ("tool.started"). Durable events are in
-// the journal before anyone sees them; transient ones may be merged with their
-// neighbour, are never reordered, and are never in the journal.
+// Facts are named in the past tense by family ("tool.started"). Durable events are in the journal before anyone
+// sees them. Transient ones are never in the journal; neighbours may be merged, but never reordered.
 //
 //	env := event.Envelope{Seq: 7, Time: now.UnixMilli(), Session: id, Payload: event.TaskStarted{ID: 1}}
 //	line, err := json.Marshal(env) // {"seq":7,…,"type":"task.started","payload":{"id":1}}
@@ -27,8 +25,8 @@ type Envelope struct {
 	Time    int64 // Unix milliseconds
 	Session string
 	Branch  int // 0 is the main branch
-	Task    int // 0: concerns no task
-	Turn    int // 0: concerns no turn
+	Task    int // 0: no task
+	Turn    int // 0: no turn
 	Payload Event
 }
 
@@ -43,13 +41,13 @@ type envelopeFields struct {
 	Type    string `json:"type"`
 }
 
-// MarshalJSON writes the public form, one object without newlines. Parts that arrived as JSON,
-// such as an Unknown or a provider's field, are copied; json.Marshal then still escapes their
-// <, > and &, an Encoder with SetEscapeHTML(false) does not.
+// MarshalJSON returns the public form, one object without newlines. It copies parts that arrived as JSON, such as
+// an Unknown or a provider's field. json.Marshal escapes <, > and & in them; an Encoder with SetEscapeHTML(false)
+// does not.
 func (e Envelope) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// AppendJSON appends to b what MarshalJSON returns, without the check and the escapes that json.Marshal adds. On an
-// error b is as it was.
+// AppendJSON appends the result of MarshalJSON to b, without the check and the escapes of json.Marshal. On an error
+// it returns b unchanged.
 func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	if e.Payload == nil {
 		return b, fmt.Errorf("event %d has no payload", e.Seq)
@@ -67,8 +65,7 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	return append(append(b, payload...), '}'), nil
 }
 
-// UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown, which
-// encodes unchanged.
+// UnmarshalJSON parses the public form. A type that is not in All becomes an Unknown, which encodes unchanged.
 func (e *Envelope) UnmarshalJSON(data []byte) error {
 	var w struct {
 		envelopeFields
@@ -101,13 +98,13 @@ func decode(name string, raw json.RawMessage) (Event, error) {
 	return e, nil
 }
 
-// Unknown holds an event of a later version. It is kept, and shown to nobody.
+// Unknown holds an event of a later version. It is stored but not shown.
 type Unknown struct {
 	Name string
 	Raw  json.RawMessage
 }
 
-// MarshalJSON writes the payload unchanged.
+// MarshalJSON returns the payload unchanged.
 func (u Unknown) MarshalJSON() ([]byte, error) {
 	if u.Raw == nil {
 		return []byte("null"), nil
@@ -115,8 +112,8 @@ func (u Unknown) MarshalJSON() ([]byte, error) {
 	return u.Raw, nil
 }
 
-// NextSeq returns the number from which a process counts that continues a session whose last stored number is last: the
-// next multiple of 1,000,000. An earlier process may have shown events with numbers that were not stored.
+// NextSeq returns the first number for a process that continues a session with last as the last stored number: the
+// next multiple of 1,000,000. The gap covers events that an earlier process showed but did not store.
 func NextSeq(last uint64) uint64 {
 	const step = 1_000_000
 	return (last/step + 1) * step

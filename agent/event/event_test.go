@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fill sets every exported field below v to something that is not its zero value.
+// fill sets every exported field below v to a non-zero value.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++
@@ -135,7 +135,7 @@ func TestFieldNames(t *testing.T) {
 			return
 		}
 		for f := range typ.Fields() {
-			if f.Anonymous { // its fields stand among the others
+			if f.Anonymous { // its fields are listed inline
 				check(f.Type)
 				continue
 			}
@@ -150,7 +150,7 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// TestAllIsWhole: it holds every type of event once, each with a name of its own; else decode would not know it.
+// TestAllIsWhole checks that All holds every event type once, each with a unique name: decoding depends on it.
 func TestAllIsWhole(t *testing.T) {
 	all := []string{"Unknown"}
 	for _, e := range All {
@@ -162,7 +162,7 @@ func TestAllIsWhole(t *testing.T) {
 	}
 }
 
-// declared returns the types of this package that have a method of that name, in order.
+// declared returns the types of this package with a method of that name, in order.
 func declared(t *testing.T, method string) (types []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -184,7 +184,7 @@ func declared(t *testing.T, method string) (types []string) {
 	return types
 }
 
-// The form on the wire is a public interface: exec --json prints it, journals hold it.
+// The form on the wire is a public interface: exec --json prints it and journals store it.
 func TestGolden(t *testing.T) {
 	code := 2
 	act := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "make test", Risk: action.Medium, Mutation: true}
@@ -254,7 +254,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// The name alone tells which event a line holds.
+// The name alone identifies the event on a line.
 func TestNamed(t *testing.T) {
 	for name, want := range map[string]Event{"notice": Notice{}, "model.open_text": OpenText{}, "future.fact": Unknown{Name: "future.fact"}, "": nil} {
 		if got := Named(name); !reflect.DeepEqual(got, want) {
@@ -285,8 +285,8 @@ func TestBadEnvelopes(t *testing.T) {
 	}
 }
 
-// Every line that MarshalJSON writes is read in one pass, and as json.Unmarshal reads it; so are lines that differ from
-// those in one byte or end early, which are read or refused.
+// Every line from MarshalJSON is decoded in one pass, with the same result as json.Unmarshal. So are lines that
+// differ in one byte or end early, which are decoded or refused.
 func TestDecodeIsUnmarshal(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "envelopes.jsonl"))
 	if err != nil {
@@ -298,7 +298,7 @@ func TestDecodeIsUnmarshal(t *testing.T) {
 		kept := bytes.Clone(line)
 		got, also := Decode(line)
 		for i := range line {
-			line[i] = 'x' // nothing of it may be in the envelope
+			line[i] = 'x' // the envelope must not reference it
 		}
 		if (err == nil) != (also == nil) || err == nil && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\nDecode gives %+v, %v\njson.Unmarshal %+v, %v", kept, got, also, want, err)
@@ -349,7 +349,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// What decodes encodes to something that decodes to the same.
+// A decoded envelope encodes to one that decodes to the same value.
 func FuzzEnvelope(f *testing.F) {
 	data, err := os.ReadFile(filepath.Join("testdata", "envelopes.jsonl"))
 	if err != nil {

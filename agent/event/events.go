@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-// SessionCreated opens a session: its first event.
+// SessionCreated is the first event of a session.
 type SessionCreated struct {
 	Version string `json:"version"` // buddy's version
 	Cwd     string `json:"cwd"`
@@ -17,7 +17,7 @@ type SessionCreated struct {
 	Model   string `json:"model"`
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
-	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
+	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if set
 	Title   string `json:"title,omitempty"`
 }
 
@@ -30,39 +30,38 @@ type SessionResumed struct {
 	Model       string `json:"model"`
 	API         string `json:"api"`
 	Window      int    `json:"window,omitempty"`
-	Effort      string `json:"effort,omitempty"`      // reasoning_effort of the model, if one is set
-	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was under way when it ended
+	Effort      string `json:"effort,omitempty"`      // reasoning_effort of the model, if set
+	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was running when the session ended
 }
 
-// SessionForked marks that all earlier events were copied from another session, up to the end
-// of one of its exchanges.
+// SessionForked marks that all earlier events were copied from another session, up to the end of an exchange.
 type SessionForked struct {
 	From     string `json:"from"`     // id of that session
-	FromSeq  uint64 `json:"from_seq"` // the last event copied
+	FromSeq  uint64 `json:"from_seq"` // the last copied event
 	Exchange int    `json:"exchange"` // its exchange, from 1
 }
 
-// SessionRenamed changes the session's title; the last one counts.
+// SessionRenamed changes the session's title; the last one wins.
 type SessionRenamed struct {
-	Title string `json:"title"` // one line; "" goes back to the first prompt
+	Title string `json:"title"` // one line; "" restores the title from the first prompt
 }
 
 // SessionClosed marks an orderly end of the program.
 type SessionClosed struct{}
 
-// PromptSubmitted holds a person's prompt. Queued means that a task was running and that Kind
-// is not known yet: the prompt is submitted again when it is used.
+// PromptSubmitted holds a person's prompt. Queued means that a task was running and Kind is not known yet: the
+// prompt is submitted again when it is used.
 type PromptSubmitted struct {
 	ID     int           `json:"id"`
 	Text   string        `json:"text"`
 	Images []model.Image `json:"images,omitempty"`
 	Queued bool          `json:"queued,omitempty"`
-	Kind   PromptKind    `json:"kind,omitempty"` // "" in sessions of old
-	Date   string        `json:"date,omitempty"` // that the model is told with it, such as "2026-11-22 (UTC)"
+	Kind   PromptKind    `json:"kind,omitempty"` // "" in old sessions
+	Date   string        `json:"date,omitempty"` // date for the model, such as "2026-11-22 (UTC)"
 }
 
-// Command reports whether the prompt is a shell command, or a workflow, to run at once. Old sessions have no
-// Kind: there it is one unless a task was running.
+// Command reports whether the prompt is a shell command or a workflow that runs at once. Prompts of old sessions
+// have no Kind: there it is true unless a task was running.
 func (p PromptSubmitted) Command() bool {
 	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
 }
@@ -72,15 +71,15 @@ type PromptKind string
 
 // The kinds of prompts.
 const (
-	Opening  PromptKind = "opening"  // opens an exchange
+	Opening  PromptKind = "opening"  // starts an exchange
 	Steering PromptKind = "steering" // added to the running exchange
-	Typed    PromptKind = "typed"    // a shell command, or a workflow: the model is informed, not asked
+	Typed    PromptKind = "typed"    // a shell command or a workflow: the model sees it later
 )
 
-// PromptBlocked marks that a prompt is taken out of what the model is sent, since a hook refused it or it could not be sent.
+// PromptBlocked marks that a prompt is not sent to the model, because a hook refused it or it could not be sent.
 type PromptBlocked struct {
 	ID     int    `json:"id"`
-	By     string `json:"by"` // the hook; "" = no hook
+	By     string `json:"by"` // name of the hook; "" without one
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -89,15 +88,15 @@ type PromptWithdrawn struct {
 	ID int `json:"id"`
 }
 
-// ForSubagent says why a subagent's conversation began.
+// ForSubagent is the Why of a branch for a subagent.
 const ForSubagent = "agent"
 
-// BranchStarted marks that a conversation forked off another, or that a subagent began one of its
-// own. Envelopes with its number belong to it.
+// BranchStarted marks a fork of a conversation, or the new conversation of a subagent. Its number is in the
+// envelopes of its events.
 type BranchStarted struct {
 	Branch     int    `json:"branch"`
 	FromBranch int    `json:"from_branch,omitempty"`
-	FromSeq    uint64 `json:"from_seq"` // the last event in common
+	FromSeq    uint64 `json:"from_seq"` // the last shared event
 	Why        string `json:"why"`      // bg or agent
 }
 
@@ -109,7 +108,7 @@ const (
 	MainTask       TaskKind = "main"
 	BackgroundTask TaskKind = "bg" // on a fork of the conversation
 	ShellTask      TaskKind = "shell"
-	SubagentTask   TaskKind = "subagent" // on a conversation of its own
+	SubagentTask   TaskKind = "subagent" // on its own conversation
 	CompactionTask TaskKind = "compaction"
 )
 
@@ -123,50 +122,50 @@ const (
 	MaxTurns     Outcome = "max_turns"
 	MaxCost      Outcome = "max_cost"
 	ContextLimit Outcome = "context_limit"
-	GoalLimit    Outcome = "goal_limit" // a goal has used what it may
+	GoalLimit    Outcome = "goal_limit" // a goal used up its limits
 	Failed       Outcome = "failed"
 )
 
-// TaskQueued announces a task, behind the prompts that it begins with and before it works. A command that
-// goes on after its call is announced by its TaskStarted alone: it works already. Title has at most 80 bytes.
+// TaskQueued announces a task before it works and after its first prompts. A command that continues as a task after
+// its call has only a TaskStarted. Title has at most 80 bytes.
 type TaskQueued struct {
 	ID    int      `json:"id"`
 	Kind  TaskKind `json:"kind"`
 	Title string   `json:"title"`
 }
 
-// TaskStarted marks that a task began to work.
+// TaskStarted marks that a task started to work.
 type TaskStarted struct {
 	ID       int      `json:"id"`
 	Kind     TaskKind `json:"kind"`
 	Title    string   `json:"title"`
 	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
-	// Pane and Dir are those of a ShellTask: where it runs, and where to find it after a crash. Dir
-	// of a SubagentTask is where its result will be.
+	// Pane and Dir belong to a ShellTask: where it runs, and the folder to find it by after a crash. Dir of a
+	// SubagentTask is the folder for its result.
 	Pane string `json:"pane,omitempty"`
 	Dir  string `json:"dir,omitempty"`
-	// What follows is of a SubagentTask.
-	Agent      string `json:"agent,omitempty"`      // the name of its definition
+	// The fields below belong to a SubagentTask.
+	Agent      string `json:"agent,omitempty"`      // name of its definition
 	Parent     int    `json:"parent,omitempty"`     // the task that called it
 	Call       string `json:"call,omitempty"`       // id of that call
-	Background bool   `json:"background,omitempty"` // the call did not wait for it
+	Background bool   `json:"background,omitempty"` // the call does not wait for it
 }
 
-// TaskDeadline sets the time by which a task has to end.
+// TaskDeadline sets the deadline of a task.
 type TaskDeadline struct {
 	ID       int   `json:"id"`
 	Deadline int64 `json:"deadline"` // Unix milliseconds
 }
 
-// TaskCancelling marks that a task was told to stop.
+// TaskCancelling marks that a task was asked to stop.
 type TaskCancelling struct {
 	ID int `json:"id"`
 }
 
-// TaskProgress describes the current step of a task where no other event does.
+// TaskProgress describes the current step of a task if no other event does.
 type TaskProgress struct {
 	ID   int    `json:"id"`
-	Text string `json:"text"` // "" when that is over
+	Text string `json:"text"` // "" ends the step
 }
 
 // TaskFinished is the last event of a task. Error is set for Failed only.
@@ -176,22 +175,22 @@ type TaskFinished struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// TurnStarted opens a turn: one model request and the tool calls that follow from it.
+// TurnStarted starts a turn: one model request and its tool calls.
 type TurnStarted struct {
 	TurnID string `json:"turn_id"`
 	Number int    `json:"number"` // within the session, from 1
 }
 
-// TurnFinished closes a turn.
+// TurnFinished ends a turn.
 type TurnFinished struct {
 	TurnID     string       `json:"turn_id"`
 	Number     int          `json:"number"`
 	StopReason string       `json:"stop_reason,omitempty"`
 	Usage      *model.Usage `json:"usage,omitempty"`
-	Cost       model.Money  `json:"cost,omitempty"` // of all its requests; 0 = not known
+	Cost       model.Money  `json:"cost,omitempty"` // of all its requests; 0 = unknown
 }
 
-// RequestStarted describes a request that is sent to the model.
+// RequestStarted describes a request to the model.
 type RequestStarted struct {
 	Profile         string `json:"profile"`
 	Model           string `json:"model"`
@@ -218,8 +217,8 @@ type CallDelta struct {
 	Text   string `json:"text"`
 }
 
-// Checkpoint saves what an unfinished answer gained since the last one, at most once a second,
-// so that a crash loses little. The offsets are bytes of the answer before it.
+// Checkpoint stores the new part of an unfinished answer, at most once a second, so that a crash loses little. The
+// offsets are the bytes of the answer before that part.
 type Checkpoint struct {
 	Text        string `json:"text"`
 	TextAt      int    `json:"text_at,omitempty"`
@@ -227,19 +226,19 @@ type Checkpoint struct {
 	ReasoningAt int    `json:"reasoning_at,omitempty"`
 }
 
-// OpenText tells who joins in the middle of an answer what that has gained since its last checkpoint. It is not
-// stored, because the next checkpoint holds it.
+// OpenText holds the part of an answer since its last checkpoint, for a client that joins in the middle. It is not
+// stored, because the next checkpoint contains it.
 type OpenText Checkpoint
 
-// ModelMessage holds a whole answer, opaque fields included. Partial means that the stream
-// broke off. Reasoning is the reasoning trace as text, for display.
+// ModelMessage holds a complete answer, including opaque fields. Partial means that the stream was cut off.
+// Reasoning is the reasoning trace as text, for display.
 type ModelMessage struct {
 	Message   model.Message `json:"message"`
 	Reasoning string        `json:"reasoning,omitempty"`
 	Partial   bool          `json:"partial,omitempty"`
 }
 
-// CacheResult records whether the provider had the beginning of a prompt in its cache.
+// CacheResult tells whether the provider had cached the beginning of a prompt.
 type CacheResult string
 
 // The cache results.
@@ -248,60 +247,59 @@ const (
 	CacheMiss CacheResult = "miss"
 )
 
-// ResponseFinished closes one request. Cache is empty when the provider did not report cached
-// tokens.
+// ResponseFinished ends one request. Cache is empty if the provider reported no cached tokens.
 type ResponseFinished struct {
 	FinishReason string      `json:"finish_reason"`
 	Calls        int         `json:"calls"`
 	Tokens       int         `json:"tokens,omitempty"`
 	Cache        CacheResult `json:"cache,omitempty"`
 	CachedTokens int         `json:"cached_tokens,omitempty"`
-	FirstMS      int64       `json:"first_ms,omitempty"` // part of PhaseMS: until the first piece of the answer; 0 = not known
+	FirstMS      int64       `json:"first_ms,omitempty"` // part of PhaseMS: until the first piece of the answer; 0 = unknown
 	PhaseMS      int64       `json:"phase_ms"`
 }
 
-// ModelRetry marks that a request failed and is sent again after WaitMS.
+// ModelRetry marks that a request failed and is repeated after WaitMS.
 type ModelRetry struct {
-	Attempt int    `json:"attempt"`      // that failed, from 1
-	Of      int    `json:"of,omitempty"` // attempts at most; 0 = not known
+	Attempt int    `json:"attempt"`      // number of the failed attempt, from 1
+	Of      int    `json:"of,omitempty"` // maximum number of attempts; 0 = unknown
 	WaitMS  int64  `json:"wait_ms"`
-	Why     string `json:"why"`             // one sentence
-	Short   string `json:"short,omitempty"` // the same in a few words, such as "Overloaded (529)"
-	Raw     string `json:"raw,omitempty"`   // what the provider answered; only for a person who asks to see it
+	Why     string `json:"why"`             // a sentence
+	Short   string `json:"short,omitempty"` // in a few words, such as "Overloaded (529)"
+	Raw     string `json:"raw,omitempty"`   // the provider's response; shown on request only
 }
 
-// ModelAlive marks bytes from the model without content, such as a ping: it still works. At
-// most one a second; one also follows a ModelRetry when the request is sent again.
+// ModelAlive marks bytes from the model without content, such as a ping. There is at most one a second. It also
+// marks the repetition of a request after a ModelRetry.
 type ModelAlive struct{}
 
-// ModelReading says how much of a request a server on this machine has processed, in tokens, before it answers.
+// ModelReading counts the tokens of a request that a local server has processed before it answers.
 type ModelReading model.PromptRead
 
-// ModelStalled marks that an answer was given up, because nothing of it came for TimeoutMS.
-// Later events tell whether the request is repeated.
+// ModelStalled marks that an answer was abandoned, because nothing arrived for TimeoutMS. Later events tell whether
+// the request is repeated.
 type ModelStalled struct {
 	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-// ModelFallback marks that the profile To answers instead of From, this request and the others of its task, up
-// to a FallbackEnded. The part of the answer that came from From is void.
+// ModelFallback marks that the profile To answers this request and all later ones of the task in place of From,
+// until a FallbackEnded. It discards the part of the answer from From.
 type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Model string `json:"model"` // of To
 	Why   string `json:"why"`   // Stream stalled or Model overloaded
 
-	Detail string `json:"detail,omitempty"` // the error that came of it
-	Raw    string `json:"raw,omitempty"`    // what the provider answered; only for a person who asks to see it
+	Detail string `json:"detail,omitempty"` // the underlying error
+	Raw    string `json:"raw,omitempty"`    // the provider's response; shown on request only
 }
 
-// Reason returns why another model answers, for people.
+// Reason returns why another model answers.
 func (f ModelFallback) Reason() string {
 	return cmp.Or(f.Detail, f.Why)
 }
 
-// FallbackEnded marks that the profile To answers again, in whose place From did: the task ends, the conversation
-// outgrew the window of From, or a skill lets another model answer.
+// FallbackEnded marks that the profile To answers again in place of From: the task ended, the conversation outgrew
+// the window of From, or a skill selected another model.
 type FallbackEnded struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -313,20 +311,20 @@ type ModelSwitched struct {
 	Model   string `json:"model"`
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
-	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
-	Note    string `json:"note,omitempty"`   // what else differs: the protocol, the login
+	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if set
+	Note    string `json:"note,omitempty"`   // other differences: the protocol, the login
 }
 
-// TargetSwitched names the target of calls that name none, from now on, and the folder they
-// start in; "" is the home folder, or not known yet.
+// TargetSwitched sets the target of calls that name no target, and the folder they start in; "" is the home folder,
+// or not known yet.
 type TargetSwitched struct {
 	Name string `json:"name"`
 	Cwd  string `json:"cwd,omitempty"`
 }
 
-// ResultSpilled marks that the whole result of a call is in a file (overflow), because it is
-// too long to be sent; the model reads its beginning and its end. Result is that text when it
-// replaces the result given before, because the results of one answer were too long together.
+// ResultSpilled marks that the full result of a call is in a file (overflow), because it is too long; the model
+// reads its beginning and end. Result is that shortened text if it replaces an earlier result, because all results
+// of an answer were too long together.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
 	Path   string `json:"path,omitempty"` // "": it could not be saved
@@ -334,34 +332,33 @@ type ResultSpilled struct {
 	Result string `json:"result,omitempty"`
 }
 
-// ModeChanged sets how approvals are decided from now on.
+// ModeChanged sets the approval mode.
 type ModeChanged struct {
 	Mode  action.Mode `json:"mode"`
-	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask, or the stricter mode that the session began in
+	Until int64       `json:"until,omitempty"` // Unix milliseconds; afterwards ask, or the session's initial mode if stricter
 
-	Screen string `json:"screen,omitempty"` // where the user was who chose it, as in ApprovalAnswered
+	Screen string `json:"screen,omitempty"` // terminal of the user who chose it, as in ApprovalAnswered
 }
 
-// RuleAdded adds a rule until the session ends.
+// RuleAdded adds a rule for the session.
 type RuleAdded struct {
 	Rule  action.Rule `json:"rule"`
 	Scope string      `json:"scope"` // session
 }
 
-// RuleRemoved ends a rule that was added in the session, or one of the settings, which is gone
-// from their file as well.
+// RuleRemoved removes a rule of the session, or of the settings, where it was removed from the file, too.
 type RuleRemoved struct {
 	Rule  action.Rule `json:"rule"`
 	Scope string      `json:"scope"` // session or settings
 }
 
-// Notice informs; it needs no answer. Code is stable and lower case.
+// Notice informs the person. Code is stable and in lower case.
 type Notice struct {
 	Text string `json:"text"`
 	Code string `json:"code,omitempty"`
 }
 
-// LongCommand is the code of a notice about a command that has been running for long.
+// LongCommand is the code of the notice about a long-running command.
 const LongCommand = "long_command"
 
 // Warning reports something that a person may want to act on.
@@ -371,11 +368,11 @@ type Warning struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
-// LostLimit is the code of the warning that a file limits something in a way that is not understood, so that the file, or
-// what it is for, is left out.
+// LostLimit is the code of the warning that a file was left out, or its purpose, because a limit in it is not
+// understood.
 const LostLimit = "limits"
 
-// BadCommand is the code of the error that a command is not followed.
+// BadCommand is the code of the error for a rejected command.
 const BadCommand = "bad_command"
 
 // Error reports something that went wrong.
@@ -384,11 +381,10 @@ type Error struct {
 	Code     string `json:"code,omitempty"`
 	Task     int    `json:"task,omitempty"`
 	NextStep string `json:"next_step,omitempty"`
-	Raw      string `json:"raw,omitempty"` // what a provider answered; only for a person who asks to see it
+	Raw      string `json:"raw,omitempty"` // the provider's response; shown on request only
 }
 
-// Interrupted marks that a person or a crash cut a task off. With CanContinue, the command
-// Continue resumes it.
+// Interrupted marks that a person or a crash stopped a task. With CanContinue, the command Continue resumes it.
 type Interrupted struct {
 	Task        int    `json:"task,omitempty"`
 	Text        string `json:"text,omitempty"`

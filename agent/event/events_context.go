@@ -5,18 +5,18 @@ import (
 	"buddy/agent/model"
 )
 
-// Health grades how full a context is.
+// Health grades how full the context is.
 type Health string
 
-// The grades of a context.
+// The grades.
 const (
 	Healthy  Health = ""
-	Hint     Health = "hint"     // it fills up: compact soon
+	Hint     Health = "hint"     // filling up: compact soon
 	Warned   Health = "warning"  // compact
 	Critical Health = "critical" // compact or pin now
 )
 
-// Advice says in a few words what a person can do, "" if there is no need.
+// Advice returns a short hint for the person, or "".
 func (h Health) Advice() string {
 	switch h {
 	case Hint:
@@ -29,72 +29,71 @@ func (h Health) Advice() string {
 	return ""
 }
 
-// ContextUsage estimates how full the model's context window is.
+// ContextUsage estimates the use of the model's context window.
 type ContextUsage struct {
 	Estimated int    `json:"estimated"`
 	Limit     int    `json:"limit"`   // 0 = unknown
-	Percent   int    `json:"percent"` // 0 when Limit is
+	Percent   int    `json:"percent"` // 0 if Limit is unknown
 	Health    Health `json:"health,omitempty"`
-	NextStep  string `json:"next_step,omitempty"` // what a person can do, if it is not healthy
+	NextStep  string `json:"next_step,omitempty"` // hint for the person, unless healthy
 }
 
-// ContextCompacting marks that old messages are about to be replaced, after the hooks had nothing against it. It is
-// followed by a ContextCompacted of the same way, unless that fails.
+// ContextCompacting marks that old messages are about to be replaced; no hook objected. A ContextCompacted with the
+// same By follows unless the compaction fails.
 type ContextCompacting struct {
 	By    string `json:"by"`              // summary, digest or window
-	Focus string `json:"focus,omitempty"` // what a person wants of the summary
+	Focus string `json:"focus,omitempty"` // the person's wishes for the summary
 }
 
-// ContextCompacted marks that a summary replaced old messages in what the model is sent; the
-// session keeps them. Positions count the messages after the leading system messages, the last
-// summary and what was restored with it: those from Boundary on stay, and the Kept ones before
-// it.
+// ContextCompacted marks that a summary replaced old messages for the model; the session keeps them. Positions
+// count the messages after the leading system messages, the last summary and the files restored with it. The
+// messages from Boundary on and the Kept ones before it stay.
 type ContextCompacted struct {
 	By       string `json:"by"`                 // summary, digest, window or server
-	Summary  string `json:"summary,omitempty"`  // what the model reads instead
-	Restored string `json:"restored,omitempty"` // files that the model reads besides
-	Before   int    `json:"before"`             // tokens, by estimate
+	Summary  string `json:"summary,omitempty"`  // replaces the removed messages
+	Restored string `json:"restored,omitempty"` // files added to the context again
+	Before   int    `json:"before"`             // estimated tokens
 	After    int    `json:"after"`
 	Removed  int    `json:"removed"` // messages
-	Turns    int    `json:"turns"`   // their exchanges
+	Turns    int    `json:"turns"`   // number of their exchanges
 	Boundary int    `json:"boundary"`
 	Kept     []int  `json:"kept,omitempty"`
 }
 
-// MicroCompacted lists the calls whose results the model no longer reads.
+// MicroCompacted lists calls whose results are no longer sent to the model.
 type MicroCompacted struct {
 	CallIDs []string `json:"call_ids"`
 }
 
-// ContextWithheld lists the calls whose results models no longer read, because a provider's content policy refused them.
+// ContextWithheld lists calls whose results are no longer sent, because a provider's content policy refused them.
 type ContextWithheld struct {
 	CallIDs []string `json:"call_ids"`
-	Text    string   `json:"text"` // for people
+	Text    string   `json:"text"` // for the screen
 }
 
-// ContextPinned marks that an exchange is excluded from compaction, or no longer. It is
-// counted back from the newest at that moment, which is 1.
+// ContextPinned marks that an exchange is excluded from compaction, or included again. Back counts from the newest
+// exchange at that moment, which is 1.
 type ContextPinned struct {
 	Back     int  `json:"back"`
 	Off      bool `json:"off,omitempty"`
 	Messages int  `json:"messages"` // its messages
 }
 
-// ContextHealed marks that a server took a request only after it was changed, or said how much it takes:
-// what requests to this model need from now on.
+// ContextHealed marks that a server accepted a request only after a change, or reported its limit. Later requests
+// to this model need the same change.
 type ContextHealed model.Needs
 
-// ReminderAttached holds a reminder: what the model is told beside prompts and tool results.
+// ReminderAttached holds a reminder: text for the model other than prompts and tool results.
 type ReminderAttached struct {
 	Kinds  []string      `json:"kinds"` // see package reminder
 	Text   string        `json:"text"`
 	Images []model.Image `json:"images,omitempty"`
-	Digest string        `json:"digest,omitempty"` // of a list of extensions: of all that the model knows then
-	Names  []string      `json:"names,omitempty"`  // of skills whose texts are in it again, after a compaction
-	// States say, by kind, what the model knows then, so that it is not told again.
+	Digest string        `json:"digest,omitempty"` // for a list of extensions: hash of the complete list
+	Names  []string      `json:"names,omitempty"`  // skills whose texts it repeats after a compaction
+	// States identify, by kind, what the model knows, so that reminders are not repeated.
 	States map[string]string `json:"states,omitempty"`
-	// Seen are files that are in it, or that changed.
+	// Seen lists the files in the reminder, and changed files.
 	Seen []action.SeenFile `json:"seen,omitempty"`
-	// Before means that the model reads it before the person's words that came last, not behind them.
+	// Before puts the reminder before the person's last message instead of after it.
 	Before bool `json:"before,omitempty"`
 }

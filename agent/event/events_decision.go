@@ -1,23 +1,23 @@
 package event
 
-// DecisionExplained tells why a call was made and why it may run, or not: what the model said of it, and the
-// rules that decided. Nothing in it is guessed: what the model did not say is left out. It is at most 1 KiB.
+// DecisionExplained explains a call and the decision about it: the model's own words and the rules that decided. It
+// contains no guesses: what the model did not state is empty. It has at most 1 KiB.
 type DecisionExplained struct {
 	CallID       string         `json:"call_id"`
 	Reasoning    string         `json:"reasoning,omitempty"`    // the model's reason, untrusted text
-	From         ReasonSource   `json:"from,omitempty"`         // where it gave the reason
-	Confidence   string         `json:"confidence,omitempty"`   // in the model's words, of a line with this label
-	Alternatives []string       `json:"alternatives,omitempty"` // of lines with this label
-	Rules        []DecisionRule `json:"rules,omitempty"`        // that decided about it
+	From         ReasonSource   `json:"from,omitempty"`         // where the model gave the reason
+	Confidence   string         `json:"confidence,omitempty"`   // the model's own word, from a line with this label
+	Alternatives []string       `json:"alternatives,omitempty"` // from lines with this label
+	Rules        []DecisionRule `json:"rules,omitempty"`        // the rules that decided
 }
 
 // DecisionRule is a rule that decided about a call.
 type DecisionRule struct {
-	Rule string `json:"rule"` // its name, as in a Verdict; person for an approval
-	Text string `json:"text"` // what it decided, and why
+	Rule string `json:"rule"` // name as in a Verdict; person for an approval
+	Text string `json:"text"` // the decision and its reason
 }
 
-// Said returns the rule as one line for people: "allow: reads a file of the workspace (workspace)".
+// Said returns the rule as one line: "allow: reads a file of the workspace (workspace)".
 func (r DecisionRule) Said() string {
 	if r.Rule == "" {
 		return r.Text
@@ -25,12 +25,12 @@ func (r DecisionRule) Said() string {
 	return r.Text + " (" + r.Rule + ")"
 }
 
-// ReasonSource says where a model gave its reason for a call.
+// ReasonSource tells where the model gave its reason for a call.
 type ReasonSource string
 
-// The sources, the first that has a reason counts.
+// The sources, in order of precedence.
 const (
 	FromWhy       ReasonSource = "why"       // an argument of the call
 	FromText      ReasonSource = "text"      // the answer before the call
-	FromReasoning ReasonSource = "reasoning" // the reasoning before it
+	FromReasoning ReasonSource = "reasoning" // the reasoning before the call
 )

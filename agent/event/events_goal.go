@@ -9,14 +9,14 @@ import (
 	"buddy/texts"
 )
 
-// GoalUse counts what a goal uses, or limits it; as a limit 0 is none.
+// GoalUse counts the resources of a goal, or limits them; 0 means no limit.
 type GoalUse struct {
 	Turns  int         `json:"turns,omitempty"`
 	Cost   model.Money `json:"cost,omitempty"`    // as far as prices are known
-	TimeMS int64       `json:"time_ms,omitempty"` // while a task worked for it
+	TimeMS int64       `json:"time_ms,omitempty"` // while a task worked on it
 }
 
-// String describes a limit: "100 turns, $5.00, 2h0m0s".
+// String formats a limit: "100 turns, $5.00, 2h0m0s".
 func (u GoalUse) String() string {
 	var parts []string
 	if u.Turns > 0 {
@@ -31,7 +31,7 @@ func (u GoalUse) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Time returns the time as people say it: 2h, 10m, 90s.
+// Time formats the time: 2h, 10m, 90s.
 func (u GoalUse) Time() string {
 	text := (time.Duration(u.TimeMS) * time.Millisecond).Round(time.Second).String()
 	for _, none := range []string{"m0s", "h0m"} {
@@ -42,17 +42,17 @@ func (u GoalUse) Time() string {
 	return text
 }
 
-// GoalSet marks that the person gave the main task a goal, in the place of the one before it.
+// GoalSet marks that the person set a goal for the main task; it replaces the previous goal.
 type GoalSet struct {
 	ID      int     `json:"id"` // within the session, from 1
 	Goal    string  `json:"goal"`
-	Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
-	Outside bool    `json:"outside,omitempty"` // Check runs outside the fence in mode auto, too
-	Verdict bool    `json:"verdict,omitempty"` // a subagent that only reads has to say so
+	Check   string  `json:"check,omitempty"`   // a command that must exit with 0
+	Outside bool    `json:"outside,omitempty"` // Check runs outside the sandbox in auto mode, too
+	Verdict bool    `json:"verdict,omitempty"` // a read-only subagent must confirm the goal
 	Limit   GoalUse `json:"limit"`
 }
 
-// Text returns the event as one line for people.
+// Text returns the event as one line.
 func (g GoalSet) Text() string {
 	text := "goal: " + texts.OneLine(g.Goal)
 	if g.Check != "" {
@@ -67,14 +67,14 @@ func (g GoalSet) Text() string {
 	return text
 }
 
-// GoalChecked holds what was found when an answer ended.
+// GoalChecked holds the result of the check after an answer.
 type GoalChecked struct {
 	ID  int    `json:"id"`
 	Met bool   `json:"met"`
 	Why string `json:"why"` // one line
 }
 
-// Text returns the event as one line for people.
+// Text returns the event as one line.
 func (g GoalChecked) Text() string {
 	if g.Met {
 		return "goal met: " + g.Why
@@ -82,29 +82,28 @@ func (g GoalChecked) Text() string {
 	return "goal not met yet: " + g.Why
 }
 
-// GoalState names how far a goal is.
+// GoalState is the state of a goal.
 type GoalState string
 
 // The states of a goal. Met and off are final.
 const (
-	GoalActive GoalState = "active" // the main task is kept going
+	GoalActive GoalState = "active" // the main task keeps working
 	GoalPaused GoalState = "paused"
 	GoalMet    GoalState = "met"
 	GoalOff    GoalState = "off"
 )
 
-// GoalChanged tells how far a goal is: after each turn that worked for it, and when its state or its
-// limits change.
+// GoalChanged reports the use of a goal after each turn, and changes of its state or limits.
 type GoalChanged struct {
 	ID     int       `json:"id"`
 	State  GoalState `json:"state"`
-	Reason string    `json:"reason,omitempty"` // of a change of the state, one line
+	Reason string    `json:"reason,omitempty"` // reason of a state change, one line
 	Used   GoalUse   `json:"used"`
 	Limit  GoalUse   `json:"limit"`
 }
 
-// Text returns a change as one line for people, "" for a turn and for a goal that is met, of which
-// GoalChecked tells.
+// Text returns a change as one line. It returns "" for a turn, and for a goal that is met, which GoalChecked
+// reports.
 func (g GoalChanged) Text() string {
 	switch {
 	case g.State == GoalPaused:

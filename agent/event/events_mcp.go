@@ -1,22 +1,22 @@
 package event
 
-// MCPServer says what an MCP server does now.
+// MCPServer reports the state of an MCP server.
 type MCPServer struct {
 	Server string `json:"server"`
-	State  string `json:"state"` // starting, ready, waiting (to be started again), failed, off
+	State  string `json:"state"` // starting, ready, waiting (for a restart), failed, off
 	Error  string `json:"error,omitempty"`
 	Tools  int    `json:"tools,omitempty"`
-	// Prompts are those of the server, as commands to call.
+	// Prompts are the server's prompts as commands.
 	Prompts []CustomCommand `json:"prompts,omitempty"`
 }
 
-// MCPReady says that every MCP server of the session is ready or has failed.
+// MCPReady marks that every MCP server of the session is ready or has failed.
 type MCPReady struct {
-	Servers []string     `json:"servers"` // those that are ready
+	Servers []string     `json:"servers"` // the ready ones
 	Failed  []MCPFailure `json:"failed,omitempty"`
 }
 
-// MCPFailure says why an MCP server can't be used.
+// MCPFailure tells why an MCP server can't be used.
 type MCPFailure struct {
 	Server string `json:"server"`
 	Error  string `json:"error"`
@@ -25,7 +25,7 @@ type MCPFailure struct {
 // MCPCallStarted marks that a request was sent to an MCP server.
 type MCPCallStarted struct {
 	Server string `json:"server"`
-	Tool   string `json:"tool"` // as the server names it
+	Tool   string `json:"tool"` // the server's name for it
 	CallID string `json:"call_id"`
 }
 

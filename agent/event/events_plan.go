@@ -2,23 +2,23 @@ package event
 
 import "buddy/agent/action"
 
-// PlanEntered marks that mode plan begins: until it ends only the plan's file is written.
+// PlanEntered marks the start of plan mode, in which only the plan's file may be written.
 type PlanEntered struct {
-	File   string      `json:"file"`            // of the plan
-	Before action.Mode `json:"before"`          // the mode that applies again after the plan
+	File   string      `json:"file"`            // the plan's file
+	Before action.Mode `json:"before"`          // the mode to restore after the plan
 	Until  int64       `json:"until,omitempty"` // end of that mode, Unix milliseconds; 0 = none
 }
 
-// PlanExited marks that mode plan has ended.
+// PlanExited marks the end of plan mode.
 type PlanExited struct {
 	Approved bool       `json:"approved"`
-	Edits    bool       `json:"edits,omitempty"` // mode edits was chosen for carrying it out
+	Edits    bool       `json:"edits,omitempty"` // the person chose edits mode for carrying it out
 	Plan     string     `json:"plan,omitempty"`  // the approved text, at most 64 KiB
 	Steps    []PlanStep `json:"steps,omitempty"` // of the approved plan, at most 20
 }
 
-// PlanStep is a step of a plan. What it says about tools and approvals is for people: each call is
-// judged when it is made.
+// PlanStep is a step of a plan. Its tools and approvals are information for the person: each call is judged when it
+// is made.
 type PlanStep struct {
 	Description      string      `json:"description"`
 	Tool             string      `json:"tool,omitempty"`
@@ -28,8 +28,8 @@ type PlanStep struct {
 	RequiresApproval bool        `json:"requires_approval,omitempty"`
 }
 
-// The answers to a plan, besides any other text, which is a remark. PlanEdit is no choice: a screen opens the
-// plan in the person's editor and sends the text that they leave; without one the plan is asked about again.
+// The answers to a plan. Any other text is a remark. PlanEdit is not offered as a choice: a client opens the plan
+// in the person's editor and sends the result; a client without an editor asks again.
 const (
 	PlanApprove = "approve"
 	PlanEdits   = "approve, and accept edits"

@@ -13,8 +13,8 @@ import (
 // Severity grades a finding of a review.
 type Severity string
 
-// The severities, the worst first. Unknown is one that the model named in a way that is not understood:
-// it counts as the worst, so that nothing is overlooked.
+// The severities, worst first. Unknown replaces a word of the model that is not understood; it counts as the worst,
+// so that nothing is overlooked.
 const (
 	SeverityUnknown  Severity = "unknown"
 	SeverityCritical Severity = "critical"
@@ -23,49 +23,49 @@ const (
 	SeverityLow      Severity = "low"
 )
 
-// Severities lists the severities that are understood, the worst first.
+// Severities lists the known severities, worst first.
 var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow}
 
-// Rank orders severities, the worst first: unknown is -1, critical 0.
+// Rank orders severities, worst first: unknown is -1, critical 0.
 func (s Severity) Rank() int { return slices.Index(Severities, s) }
 
-// Finding is a defect that a review found. All its texts are the model's.
+// Finding is a defect found by a review. All texts are the model's.
 type Finding struct {
 	Severity Severity `json:"severity"`
-	Stated   string   `json:"stated,omitempty"` // the severity in the model's word, if that is not understood
-	File     string   `json:"file,omitempty"`   // relative to the folder of the session
-	Line     int      `json:"line,omitempty"`   // from 1; 0 is not known
+	Stated   string   `json:"stated,omitempty"` // the model's word for an unknown severity
+	File     string   `json:"file,omitempty"`   // relative to the session's folder
+	Line     int      `json:"line,omitempty"`   // from 1; 0 = unknown
 	Text     string   `json:"text"`             // what breaks
-	Fix      string   `json:"fix,omitempty"`    // the smallest one, on one line unless it is a diff
-	Note     string   `json:"note,omitempty"`   // what is wrong with the place: no such file, no such line
+	Fix      string   `json:"fix,omitempty"`    // the smallest fix, on one line unless it is a diff
+	Note     string   `json:"note,omitempty"`   // an error in File or Line: no such file, no such line
 
-	// FileSum and LineSum tell later whether the line is still the one that was meant: hashes of the
-	// file, and of the line with its neighbours. "" where there is no such line.
+	// FileSum and LineSum are hashes of the file, and of the line with its neighbours. They tell later whether the
+	// line has changed. "" without such a line.
 	FileSum string `json:"file_sum,omitempty"`
 	LineSum string `json:"line_sum,omitempty"`
 }
 
-// ReviewFinished holds the result of a review, the worst findings first. With Problem there is none:
-// the findings are those that could be read all the same.
+// ReviewFinished holds the result of a review, worst findings first. If Problem is set, the review failed and
+// Findings are those that could be parsed.
 type ReviewFinished struct {
-	Task     int         `json:"task,omitempty"` // of the subagent; 0: none was needed
-	Base     string      `json:"base,omitempty"` // that was asked for
-	Of       string      `json:"of,omitempty"`   // what was reviewed, for people
+	Task     int         `json:"task,omitempty"` // task of the subagent; 0 if none was needed
+	Base     string      `json:"base,omitempty"` // as requested
+	Of       string      `json:"of,omitempty"`   // what was reviewed, as text
 	Commit   string      `json:"commit,omitempty"`
 	Target   string      `json:"target,omitempty"`   // where the files are; "" is this machine
-	Files    int         `json:"files"`              // that differ
-	DiffCut  bool        `json:"diff_cut,omitempty"` // the change is longer than what is read: its end was not reviewed
+	Files    int         `json:"files"`              // number of changed files
+	DiffCut  bool        `json:"diff_cut,omitempty"` // the diff is too long: its end was not reviewed
 	Findings []Finding   `json:"findings,omitempty"`
 	Problem  string      `json:"problem,omitempty"`
-	Answer   string      `json:"answer,omitempty"` // with a Problem: the end of what the model said
+	Answer   string      `json:"answer,omitempty"` // with a Problem: the end of the model's answer
 	Usage    model.Usage `json:"usage,omitzero"`
-	Cost     model.Money `json:"cost,omitempty"` // 0 = not known
+	Cost     model.Money `json:"cost,omitempty"` // 0 = unknown
 }
 
-// DiffWasCut tells a person that not all of a change was reviewed.
+// DiffWasCut warns that the end of a change was not reviewed.
 const DiffWasCut = "the review is incomplete: buddy reads at most 4 MB of a diff; review the change in parts, or name a nearer BASE"
 
-// Place names the file and the line, if they are known.
+// Place returns the file and the line, as far as known.
 func (f Finding) Place() string {
 	at := f.File
 	if at == "" {
@@ -77,7 +77,7 @@ func (f Finding) Place() string {
 	return at
 }
 
-// Grade names the severity, with the model's word for it if that is not understood.
+// Grade returns the severity, with the model's word for an unknown one.
 func (f Finding) Grade() string {
 	if f.Stated != "" {
 		return fmt.Sprintf("%s (%q)", f.Severity, f.Stated)
@@ -85,7 +85,7 @@ func (f Finding) Grade() string {
 	return string(f.Severity)
 }
 
-// String describes the finding on one line: file:line severity text.
+// String returns the finding on one line: file:line severity text.
 func (f Finding) String() string {
 	line := f.Place() + " " + f.Grade() + " " + f.Text
 	if f.Fix != "" {
@@ -97,7 +97,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// What names what was reviewed, and on which machine if that is not this one.
+// What returns what was reviewed, and the machine unless it is this one.
 func (r ReviewFinished) What() string {
 	if r.Target != "" {
 		return r.Of + " on " + r.Target
@@ -105,7 +105,7 @@ func (r ReviewFinished) What() string {
 	return r.Of
 }
 
-// Summary describes the review for people, a line for each finding.
+// Summary formats the review, one line per finding.
 func (r ReviewFinished) Summary() string {
 	of := "review"
 	if r.Of != "" {

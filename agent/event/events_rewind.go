@@ -7,16 +7,16 @@ import (
 	"buddy/texts"
 )
 
-// maxWords limits how many characters of a prompt a line for the screen quotes.
+// maxWords limits the quoted part of a prompt, in characters.
 const maxWords = 60
 
-// HistoryRewound marks that a person went back in the main conversation: what it was told and did
-// from the event ToSeq on no longer counts. With Redo that event is an earlier HistoryRewound, which
-// is taken back; else it is a prompt. All events stay stored.
+// HistoryRewound marks that a person returned to an earlier point of the main conversation: its events from ToSeq
+// on no longer count. With Redo, ToSeq is an earlier HistoryRewound, which is reverted; otherwise it is a prompt.
+// All events stay stored.
 type HistoryRewound struct {
 	ToSeq  uint64   `json:"to_seq"`
 	Prompt string   `json:"prompt"`          // first words of the prompt, untrusted text
-	Files  []string `json:"files,omitempty"` // that were put back with it
+	Files  []string `json:"files,omitempty"` // restored files
 	Redo   bool     `json:"redo,omitempty"`
 }
 
@@ -34,22 +34,21 @@ func (r HistoryRewound) Text() string {
 	return text + next
 }
 
-// Rewinds holds how often a person went back in a session, in the order of the events. The zero value
-// is never.
+// Rewinds tracks the rewinds of a session, in the order of the events. The zero value has none.
 type Rewinds struct {
 	all  []rewind
-	gone []span // the oldest first; they don't overlap
+	gone []span // oldest first, without overlaps
 }
 
 type rewind struct {
-	at uint64 // its own number
+	at uint64 // number of its event
 	HistoryRewound
 }
 
-// span are the events from one number on, up to the one before another.
+// span is a range of event numbers, without its end.
 type span struct{ from, to uint64 }
 
-// Take notes the next event. Most change nothing.
+// Take applies the next event; only HistoryRewound has an effect.
 func (r *Rewinds) Take(env Envelope) {
 	p, ok := env.Payload.(HistoryRewound)
 	if !ok || p.ToSeq >= env.Seq {
@@ -65,8 +64,8 @@ func (r *Rewinds) Take(env Envelope) {
 	slices.Reverse(r.gone)
 }
 
-// Gone reports whether the main conversation went back to before the event with a number. What is
-// not of the conversation, such as the number of a task, the mode or the cost, stays as it is.
+// Gone reports whether a rewind removed an event from the main conversation. State outside of the conversation,
+// such as task numbers, the mode or the cost, is not rewound.
 func (r *Rewinds) Gone(seq uint64) bool {
 	i, _ := slices.BinarySearchFunc(r.gone, seq, func(s span, seq uint64) int {
 		if s.to <= seq {
@@ -77,8 +76,7 @@ func (r *Rewinds) Gone(seq uint64) bool {
 	return i < len(r.gone) && r.gone[i].from <= seq
 }
 
-// Last returns the number of the newest HistoryRewound that can be taken back, and the event; ok is
-// false when there is none.
+// Last returns the newest HistoryRewound that can be reverted, and its number; ok is false without one.
 func (r *Rewinds) Last() (seq uint64, e HistoryRewound, ok bool) {
 	for _, last := range slices.Backward(r.all) {
 		if !last.Redo && !r.Gone(last.at) {

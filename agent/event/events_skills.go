@@ -1,6 +1,6 @@
 package event
 
-// SkillLoaded marks that the model has got the text of a skill or a custom command.
+// SkillLoaded marks that the text of a skill or a custom command was sent to the model.
 type SkillLoaded struct {
 	Name   string `json:"name"`
 	Args   string `json:"args,omitempty"`
@@ -8,11 +8,11 @@ type SkillLoaded struct {
 	File   string `json:"file"`
 	Sum    string `json:"sum"`            // SHA-256 of the file
 	By     Caller `json:"by"`             // who called it
-	Line   string `json:"line,omitempty"` // by a person: what was typed
-	Text   string `json:"text,omitempty"` // by a person: what the model reads; else that is the result of the call
+	Line   string `json:"line,omitempty"` // by a person: the typed line
+	Text   string `json:"text,omitempty"` // by a person: the text for the model; otherwise the result of the call has it
 }
 
-// Caller says who called a skill.
+// Caller names the caller of a skill.
 type Caller string
 
 // The callers.
@@ -21,7 +21,7 @@ const (
 	ByModel  Caller = "model"
 )
 
-// CommandsListed holds the skills and custom commands that a person may call now, all of them.
+// CommandsListed holds all skills and custom commands that a person may call now.
 type CommandsListed struct {
 	Commands []CustomCommand `json:"commands"`
 }
@@ -29,7 +29,7 @@ type CommandsListed struct {
 // CustomCommand is a skill or a custom command that a person may call.
 type CustomCommand struct {
 	Name   string `json:"name"`           // without the slash
-	Args   string `json:"args,omitempty"` // a hint at the arguments
+	Args   string `json:"args,omitempty"` // a hint about the arguments
 	Help   string `json:"help,omitempty"`
 	Origin string `json:"origin"` // person, project, plugin or built-in
 }

@@ -11,19 +11,18 @@ import (
 	"buddy/texts"
 )
 
-// ToolRequested holds a tool call of the model with the action that it would take. Invalid
-// arguments leave the action empty.
+// ToolRequested holds a tool call of the model and its action. With invalid arguments the action is empty.
 type ToolRequested struct {
 	CallID    string            `json:"call_id"`
 	Name      string            `json:"name"`
-	Corrected string            `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
-	Renamed   map[string]string `json:"renamed,omitempty"`   // names of arguments that were slips, each with the one that was meant
+	Corrected string            `json:"corrected,omitempty"` // the misspelled name that the model wrote
+	Renamed   map[string]string `json:"renamed,omitempty"`   // misspelled names of arguments with the correct ones
 	Arguments string            `json:"arguments"`
 	Action    action.Action     `json:"action"`
 	Target    string            `json:"target,omitempty"`
 }
 
-// Counted returns the name of the tool that a call counts for: the one that use_tool calls, else its own.
+// Counted returns the tool that a call counts for: the tool called by use_tool, or its own name.
 func (t ToolRequested) Counted() string {
 	if t.Name == "use_tool" && t.Action.Tool != "" {
 		return t.Action.Tool
@@ -31,7 +30,7 @@ func (t ToolRequested) Counted() string {
 	return t.Name
 }
 
-// Slips returns the corrected names of arguments for people: "comand → command", "" for none.
+// Slips returns the corrected names of arguments, such as "comand → command", or "".
 func (t ToolRequested) Slips() string {
 	var all []string
 	for _, from := range slices.Sorted(maps.Keys(t.Renamed)) {
@@ -46,10 +45,9 @@ type ApprovalAsked struct {
 	CallID  string         `json:"call_id"`
 	Action  action.Action  `json:"action"`
 	Verdict action.Verdict `json:"verdict"`
-	// Context helps a person to decide; Context.Similar is the rule that the decision
-	// Similar adds, "" when there is none.
+	// Context helps a person to decide; Context.Similar is the rule that the decision Similar adds, or "".
 	Context action.ApprovalContext `json:"context,omitzero"`
-	Agent   string                 `json:"agent,omitempty"` // the subagent that asks, with the title of its task
+	Agent   string                 `json:"agent,omitempty"` // the asking subagent with the title of its task
 }
 
 // ApprovalAnswered settles an approval; the first answer wins.
@@ -57,28 +55,28 @@ type ApprovalAnswered struct {
 	ID       string   `json:"id"`
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
-	By       string   `json:"by"`             // user, policy, nobody (no person to ask), prompt (came instead), cancel or shutdown
+	By       string   `json:"by"`             // user, policy, nobody (no person to ask), prompt (a prompt came instead), cancel or shutdown
 	Rule     string   `json:"rule,omitempty"` // of the policy
-	Args     string   `json:"args,omitempty"` // replacement for those of the call
+	Args     string   `json:"args,omitempty"` // replacement of the call's arguments
 	Reason   string   `json:"reason,omitempty"`
-	Remember string   `json:"remember,omitempty"` // the scope in which the reason is kept: folder, person or team; nothing: the user chose only this time
-	Screen   string   `json:"screen,omitempty"`   // where the user was, if that is known: ssh from 10.0.0.5, pts/3
+	Remember string   `json:"remember,omitempty"` // scope in which the reason is stored: folder, person or team; nothing: for this call only
+	Screen   string   `json:"screen,omitempty"`   // the user's terminal, if known: ssh from 10.0.0.5, pts/3
 }
 
-// ToolStarted marks that a tool's side effects may begin. Dir holds its output; an interrupted
-// command is found again by it. A second one of a call says that the read-only sandbox stopped the
-// command, which runs again in the workspace fence.
+// ToolStarted marks that a tool's side effects may begin. Dir holds its output and identifies an interrupted
+// command. A second ToolStarted of a call means that the read-only sandbox stopped the command and that it runs
+// again in the workspace sandbox.
 type ToolStarted struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`
 	Pane     string `json:"pane,omitempty"`     // of the command, if the pane exists already
-	Terminal bool   `json:"terminal,omitempty"` // it runs full screen: live output is what a terminal gets
+	Terminal bool   `json:"terminal,omitempty"` // it runs full screen: live output is a terminal's
 	Dir      string `json:"dir,omitempty"`
-	Fenced   bool   `json:"fenced,omitempty"` // it runs in the workspace fence
+	Fenced   bool   `json:"fenced,omitempty"` // it runs in the workspace sandbox
 }
 
-// ToolOutput holds live output. Text may contain anything, escape sequences too; bytes that
-// are not UTF-8 were replaced. BytesTotal counts the stream so far.
+// ToolOutput holds live output. Text may contain anything, including escape sequences; invalid UTF-8 was replaced.
+// BytesTotal counts the stream so far.
 type ToolOutput struct {
 	CallID     string `json:"call_id"`
 	Stream     string `json:"stream"`
@@ -86,33 +84,33 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
-// ToolWaits marks that the command of a call has begun to wait for keys in its terminal, or does no longer.
+// ToolWaits marks that the command of a call waits for keys in its terminal, or no longer does.
 type ToolWaits struct {
 	CallID string `json:"call_id"`
 	Waits  bool   `json:"waits"`
 }
 
-// ToolResult holds the result that the model read, and what people and programs need to know of it: the text is for
-// the model, and nothing reads its form.
+// ToolResult holds the result text for the model, and separate fields for people and programs: nothing parses the
+// text.
 type ToolResult struct {
 	CallID     string             `json:"call_id"`
 	Name       string             `json:"name"`
-	Seen       []action.SeenFile  `json:"seen,omitempty"` // before the result, so that it can be had without that
+	Seen       []action.SeenFile  `json:"seen,omitempty"` // before the result, so that it can be read on its own
 	Result     string             `json:"result"`
-	Aside      string             `json:"aside,omitempty"`   // the end of Result that is for the model alone
-	Shown      string             `json:"shown,omitempty"`   // what people read in place of Result, where that is not what the tool printed
-	Outcome    string             `json:"outcome,omitempty"` // what came of the call, in a few words
+	Aside      string             `json:"aside,omitempty"`   // the end of Result that only the model sees
+	Shown      string             `json:"shown,omitempty"`   // replaces Result on the screen if it is not the tool's output
+	Outcome    string             `json:"outcome,omitempty"` // the result in a few words
 	IsError    bool               `json:"is_error,omitempty"`
 	ExitCode   *int               `json:"exit_code,omitempty"`
-	Exits      map[string]int     `json:"exits,omitempty"` // exit codes of a command on several targets, as far as they are known
+	Exits      map[string]int     `json:"exits,omitempty"` // exit codes of a command on several targets, as far as known
 	DurationMS int64              `json:"duration_ms"`
 	Tail       string             `json:"tail,omitempty"`   // the end of the output for the screen, at most 64 KiB
-	Stdout     *string            `json:"stdout,omitempty"` // the part of Tail from stdout, if stderr has text, too
+	Stdout     *string            `json:"stdout,omitempty"` // the part of Tail from stdout, if stderr is not empty
 	FullOutput *action.FullOutput `json:"full_output,omitempty"`
-	Original   string             `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
+	Original   string             `json:"original,omitempty"` // the tool's result, if a hook replaced it; not sent to the model
 }
 
-// Text returns the result as people read it, "" for one that says nothing: JSON of other programs as a list.
+// Text returns the result for the screen, "" for an empty one. JSON of other programs is formatted as a list.
 func (r ToolResult) Text() string {
 	text := cmp.Or(r.Shown, strings.TrimSuffix(r.Result, r.Aside))
 	if strings.HasPrefix(text, envelope) {
@@ -127,31 +125,30 @@ func (r ToolResult) Text() string {
 // Failed reports whether the call failed, or its command.
 func (r ToolResult) Failed() bool { return r.IsError || r.ExitCode != nil && *r.ExitCode != 0 }
 
-// TargetConnecting reports that a target is being connected to, or no longer is.
+// TargetConnecting reports that connecting to a target started or ended.
 type TargetConnecting struct {
 	Target string `json:"target"`
-	Ended  bool   `json:"ended,omitempty"` // the target is connected, or could not be reached
+	Ended  bool   `json:"ended,omitempty"` // connected, or not reachable
 }
 
-// HookStarted reports that a hook runs.
+// HookStarted reports that a hook started.
 type HookStarted struct {
 	Event  string `json:"event"` // SessionStart, PreToolUse, …
 	Name   string `json:"name"`
-	Status string `json:"status,omitempty"` // what the hook wants to be shown meanwhile
+	Status string `json:"status,omitempty"` // the hook's text for the screen
 }
 
-// HookRan reports how a hook ended.
+// HookRan reports the result of a hook.
 type HookRan struct {
 	Event   string `json:"event"`
 	Name    string `json:"name"`
 	Source  string `json:"source"`  // person, project, plugin
-	Outcome string `json:"outcome"` // ok, allow, deny, ask, block, stop, cancelled, or failed: and why
-	Exit    int    `json:"exit"`    // exit code; -1 without one
+	Outcome string `json:"outcome"` // ok, allow, deny, ask, block, stop, cancelled, or failed with the reason
+	Exit    int    `json:"exit"`    // -1 without an exit code
 	MS      int64  `json:"ms"`
 }
 
-// FileKept saves what files contained before a call changes them, for /undo. It precedes the
-// change.
+// FileKept stores the content of files before a call changes them, for /undo.
 type FileKept struct {
 	CallID string     `json:"call_id"`
 	Target string     `json:"target"` // target of the files
@@ -161,39 +158,38 @@ type FileKept struct {
 // KeptFile is one saved file.
 type KeptFile struct {
 	Path    string `json:"path"`
-	Copy    string `json:"copy,omitempty"` // file with the old content; empty when there was none, or it is too large
+	Copy    string `json:"copy,omitempty"` // file with the old content; empty if the file did not exist or is too large
 	Existed bool   `json:"existed"`
 	Perm    int    `json:"perm,omitempty"` // permissions
 	Bytes   int64  `json:"bytes,omitempty"`
-	After   string `json:"after,omitempty"` // identifies the content that the call writes; empty when it deletes the file
+	After   string `json:"after,omitempty"` // identifies the content that the call writes; empty if it deletes the file
 }
 
-// FileRestoring announces that files are about to be restored. FileRestored follows, or FileUnchanged; else the
-// process ended meanwhile, and some of the files may be restored.
+// FileRestoring announces that files will be restored. FileRestored or FileUnchanged follows; otherwise the process
+// ended and some of the files may be restored.
 type FileRestoring struct {
 	Calls  []string   `json:"calls"`            // the calls whose changes are undone
 	Target string     `json:"target,omitempty"` // target of the files
-	Kept   []KeptFile `json:"kept,omitempty"`   // what the files contain until then
+	Kept   []KeptFile `json:"kept,omitempty"`   // content of the files before the restore
 	Redo   bool       `json:"redo,omitempty"`
 }
 
-// FileUnchanged marks that what FileKept announced for a call, or FileRestoring, did not happen: no file was changed.
+// FileUnchanged cancels the announcement of a FileKept or FileRestoring: no file was changed.
 type FileUnchanged struct {
 	CallID string `json:"call_id,omitempty"` // the call that failed; empty for FileRestoring
 }
 
-// FileRestored marks that a person undid changes of files, or with Redo that what the newest one undid is
-// there again.
+// FileRestored marks that a person undid changes of files, or with Redo that the newest undo was reverted.
 type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
-	Paths   []string   `json:"paths"`             // as web:/etc/hosts where that is not on the first target
-	Steps   int        `json:"steps"`             // prompts undone
-	Prompts []string   `json:"prompts,omitempty"` // their first words, the oldest first, untrusted text; of many the newest
-	Agents  []string   `json:"agents,omitempty"`  // subagents whose changes are among them, as explore #5
+	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target
+	Steps   int        `json:"steps"`             // number of prompts undone
+	Prompts []string   `json:"prompts,omitempty"` // their first words, oldest first, untrusted text; only the newest of many
+	Agents  []string   `json:"agents,omitempty"`  // subagents with changes among them, such as explore #5
 	Target  string     `json:"target,omitempty"`  // target of the files
-	Kept    []KeptFile `json:"kept,omitempty"`    // what the files contained before they were restored
+	Kept    []KeptFile `json:"kept,omitempty"`    // content of the files before they were restored
 	Redo    bool       `json:"redo,omitempty"`
-	Rewind  bool       `json:"rewind,omitempty"` // a history.rewound follows, which says so
+	Rewind  bool       `json:"rewind,omitempty"` // a history.rewound with the same content follows
 }
 
 // Text returns the event as one line for the screen.
@@ -226,12 +222,12 @@ func (r FileRestored) Text() string {
 type QuestionAsked struct {
 	ID      string      `json:"id"`
 	CallID  string      `json:"call_id"`
-	From    string      `json:"from,omitempty"`   // who asks, untrusted text; "" for the model
-	Gate    string      `json:"gate,omitempty"`   // the step of a workflow that waits for the answer; From names the workflow
-	Plan    string      `json:"plan,omitempty"`   // file of the plan that is to be approved: Text is in it
-	Before  action.Mode `json:"before,omitempty"` // of a plan: the mode from before, in which it would be carried out
+	From    string      `json:"from,omitempty"`   // who asks, untrusted text; "" is the model
+	Gate    string      `json:"gate,omitempty"`   // the waiting step of a workflow; From names the workflow
+	Plan    string      `json:"plan,omitempty"`   // file of the plan in Text, which needs approval
+	Before  action.Mode `json:"before,omitempty"` // with a plan: the mode before planning, in which the plan would be carried out
 	Text    string      `json:"text"`
-	Choices []string    `json:"choices,omitempty"` // suggested answers; any other is accepted, too
+	Choices []string    `json:"choices,omitempty"` // suggested answers; any other is accepted
 }
 
 // QuestionAnswered settles a question. By is user, cancel, or nobody (no person to ask).
@@ -239,21 +235,21 @@ type QuestionAnswered struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
 	By     string `json:"by"`
-	Edited bool   `json:"edited,omitempty"` // Text is the plan as the user has changed it, which is asked about again
-	Screen string `json:"screen,omitempty"` // where the user was, as in ApprovalAnswered
+	Edited bool   `json:"edited,omitempty"` // Text is the plan as changed by the user; the question is asked again
+	Screen string `json:"screen,omitempty"` // the user's terminal, as in ApprovalAnswered
 }
 
 // PaneOpened announces a managed pane and how a person attaches to it.
 type PaneOpened struct {
-	Pane   string `json:"pane"` // tmux's id, such as %3; web-01:%3 where it is not on the first target
+	Pane   string `json:"pane"` // tmux's id, such as %3; web-01:%3 if not on the first target
 	Title  string `json:"title"`
 	Target string `json:"target"`
 	Attach string `json:"attach"`
-	// Session is the name of the tmux session that the pane is in, which a resumed session keeps.
+	// Session is the tmux session of the pane, which a resumed session reuses.
 	Session string `json:"session,omitempty"`
 }
 
-// PaneLost marks that a pane vanished; the next use makes it again.
+// PaneLost marks that a pane vanished; the next use creates it again.
 type PaneLost struct {
 	Pane string `json:"pane"`
 	Why  string `json:"why"`
@@ -271,20 +267,19 @@ type Cursor struct {
 	Visible bool `json:"visible"`
 }
 
-// PaneScreen holds the visible text of a pane; the latest wins. Rows have SGR sequences as
-// tmux captured them.
+// PaneScreen holds the visible text of a pane; the latest one wins. Rows contain SGR sequences as captured by tmux.
 type PaneScreen struct {
 	Pane   string   `json:"pane"`
 	W      int      `json:"w"`
 	H      int      `json:"h"`
 	Cursor Cursor   `json:"cursor"`
 	Rows   []string `json:"rows"`
-	// AppKeys means that the program asked for application codes of the arrow keys.
+	// AppKeys means that the program uses application codes for the arrow keys.
 	AppKeys bool `json:"app_keys,omitempty"`
 }
 
-// PaneHistory answers ReadPane: at most 2,000 lines of a pane's scrollback, the newest, then
-// its screen, in the form of PaneScreen.
+// PaneHistory answers ReadPane: the newest lines of a pane's scrollback, at most 2,000, then its screen, with rows
+// as in PaneScreen.
 type PaneHistory struct {
 	Pane string   `json:"pane"`
 	Rows []string `json:"rows"`

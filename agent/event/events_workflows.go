@@ -1,17 +1,17 @@
 package event
 
-// WorkflowState names how far a run of a workflow, or a step of one, is.
+// WorkflowState is the state of a workflow run or of a step.
 type WorkflowState string
 
-// The states of runs and of steps. A run begins as running; a step as pending.
+// The states of runs and steps. A run starts as running, a step as pending.
 const (
 	WorkflowPending   WorkflowState = "pending"
 	WorkflowRunning   WorkflowState = "running"
 	WorkflowWaiting   WorkflowState = "waiting" // for a gate
-	WorkflowPaused    WorkflowState = "paused"  // of runs: nothing goes on until a person resumes it
+	WorkflowPaused    WorkflowState = "paused"  // runs only: until a person resumes it
 	WorkflowCompleted WorkflowState = "completed"
 	WorkflowFailed    WorkflowState = "failed"
-	WorkflowSkipped   WorkflowState = "skipped" // of steps: it was not to be done
+	WorkflowSkipped   WorkflowState = "skipped" // steps only: not executed
 	WorkflowCancelled WorkflowState = "cancelled"
 )
 
@@ -21,15 +21,15 @@ const (
 	GateDeny = "deny"
 )
 
-// GateChoices are the answers to a gate that are offered.
+// GateChoices are the offered answers to a gate.
 var GateChoices = []string{GatePass, GateDeny}
 
-// Ended reports whether nothing follows a state.
+// Ended reports whether a state is final.
 func (s WorkflowState) Ended() bool {
 	return s == WorkflowCompleted || s == WorkflowFailed || s == WorkflowSkipped || s == WorkflowCancelled
 }
 
-// Sign returns the mark of a step in this state, for lists.
+// Sign returns the symbol of a step in this state.
 func (s WorkflowState) Sign() string {
 	switch s {
 	case WorkflowCompleted:
@@ -47,30 +47,30 @@ func (s WorkflowState) Sign() string {
 	return "☐"
 }
 
-// WorkflowStarted opens a run of a workflow, whose calls are those of its task. Source is the whole
-// file, so that a run which was interrupted goes on with what it began with.
+// WorkflowStarted starts a workflow run, whose calls belong to its task. Source is the whole file, so that an
+// interrupted run continues with the same version.
 type WorkflowStarted struct {
-	Run    int               `json:"run"` // within the session, from 1
+	Run    int               `json:"run"` // number within the session, from 1
 	Name   string            `json:"name"`
-	File   string            `json:"file"` // where it was found, for people
+	File   string            `json:"file"` // for display
 	Source string            `json:"source"`
-	Inputs map[string]string `json:"inputs,omitempty"` // as they were given
+	Inputs map[string]string `json:"inputs,omitempty"` // as passed in
 	Steps  []WorkflowStepDef `json:"steps"`
-	// What follows is of a run that a step of another one began.
-	Parent int    `json:"parent,omitempty"` // the run
+	// The fields below belong to a run started by a step of another run.
+	Parent int    `json:"parent,omitempty"` // number of that run
 	Step   string `json:"step,omitempty"`
 	Item   int    `json:"item,omitempty"` // from 1
 }
 
-// WorkflowStepDef describes a step for people.
+// WorkflowStepDef describes a step for display.
 type WorkflowStepDef struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
 	Why  string `json:"why,omitempty"`
 }
 
-// WorkflowStepped reports how far a step is, or with Item above 0 how far it is for one of its items.
-// When a step with items begins to run, Items are all of them.
+// WorkflowStepped reports the state of a step, or with Item above 0 of one of its items. When a step with items
+// starts, Items lists them all.
 type WorkflowStepped struct {
 	Run     int           `json:"run"`
 	Step    string        `json:"step"`
@@ -79,10 +79,10 @@ type WorkflowStepped struct {
 	Items   []string      `json:"items,omitempty"` // of a step that repeats its call
 	CallID  string        `json:"call_id,omitempty"`
 	Attempt int           `json:"attempt,omitempty"` // of the call, from 1
-	Why     string        `json:"why,omitempty"`     // it is in this state
+	Why     string        `json:"why,omitempty"`     // reason for the state
 }
 
-// WorkflowChanged reports that a run is in another state. Outputs are those of a run that has ended.
+// WorkflowChanged reports the new state of a run. Outputs are set when it has ended.
 type WorkflowChanged struct {
 	Run     int               `json:"run"`
 	State   WorkflowState     `json:"state"`

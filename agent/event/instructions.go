@@ -1,15 +1,14 @@
 package event
 
-// InstructionsRead lists the instruction files sent to the model from here on: all of them at
-// the beginning of a session and after a compaction, more when work begins in a folder that
-// has its own. Injection describes a prompt injection in them, "" for none.
+// InstructionsRead lists instruction files sent to the model: all at the start of a session and after a compaction,
+// more when work starts in a folder with its own files. Injection describes a prompt injection in them, "" if none.
 type InstructionsRead struct {
 	Files     []InstructionFile `json:"files,omitempty"`
 	Injection string            `json:"speaks,omitempty"`
 }
 
-// InstructionFile is one instruction file. Sent counts the bytes of it that the model gets;
-// Why is the reason when that is not all.
+// InstructionFile is one instruction file. Sent counts its bytes sent to the model; Why explains a lower count than
+// its size.
 type InstructionFile struct {
 	Path  string `json:"path"`
 	From  string `json:"from"` // person or project

@@ -9,10 +9,10 @@ import (
 	"buddy/texts"
 )
 
-// envelope begins the results of tools in sessions from before results were plain text: a time and a payload, as JSON.
+// envelope starts the tool results of old sessions, which were JSON: a time and a payload.
 const envelope = `{"harness_timestamp"`
 
-// payload holds what is read of such a result.
+// payload holds the used fields of such a result.
 type payload struct {
 	Stdout, Stderr, Content, Entries, Files, Matches *string
 	Lines, Decision                                  string
@@ -29,7 +29,8 @@ type payload struct {
 	}
 }
 
-// known fills in what a result of an old session says in its text only. The text stays as it is: a model has read it.
+// known fills in fields of a result from an old session that only its text contains. The text itself stays, because
+// a model has read it.
 func known(r ToolResult) ToolResult {
 	var e struct{ Result payload }
 	switch {
@@ -38,7 +39,7 @@ func known(r ToolResult) ToolResult {
 			r.Shown = why
 		}
 		return r
-	case !strings.HasPrefix(r.Result, envelope), json.NewDecoder(strings.NewReader(r.Result)).Decode(&e) != nil: // what follows the object is for the model
+	case !strings.HasPrefix(r.Result, envelope), json.NewDecoder(strings.NewReader(r.Result)).Decode(&e) != nil: // the text after the object is for the model
 		return r
 	}
 	p := e.Result
@@ -61,7 +62,7 @@ func known(r ToolResult) ToolResult {
 	return r
 }
 
-// outcome returns what came of the call.
+// outcome returns the result of the call in a few words.
 func (p payload) outcome() string {
 	switch {
 	case p.Running:
@@ -84,13 +85,13 @@ func (p payload) outcome() string {
 	return p.Decision
 }
 
-// oldNote matches what the model was told behind an error, oldNames the names of tools in one.
+// oldNote matches a note for the model after an error, oldNames a list of tool names in an error.
 var (
 	oldNote  = regexp.MustCompile(`(?s)\n(?:\[[^\n]*\]$|<system-reminder>.*)`)
 	oldNames = regexp.MustCompile(` \((?:have|it may mean)[: ].*\)$|; tool_search finds.*$`)
 )
 
-// oldProblem returns why a call failed, for people.
+// oldProblem returns why a call failed, without notes for the model.
 func oldProblem(text string) string {
 	text = oldNote.ReplaceAllString(text, "")
 	for before := ""; before != text; {

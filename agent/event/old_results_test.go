@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Sessions from before results were plain text are shown, searched and resumed as before: what their results say is
-// known without their text being changed.
+// Old sessions, whose results were JSON, are shown, searched and resumed as before, without a change of their text.
 func TestResultsOfOldSessions(t *testing.T) {
 	in := func(payload string) string {
 		return `{"harness_timestamp":{"source":"harness","unix_millis":1},"result":` + payload + `}`

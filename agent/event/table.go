@@ -1,16 +1,16 @@
 package event
 
-// Event is a fact about a session. Its JSON form is the payload of an Envelope. The set is closed, because only types of
-// this package have a kind.
+// Event is a fact about a session. Its JSON form is the payload of an Envelope. The set is closed, because only
+// types of this package have a kind.
 type Event interface{ kind() kind }
 
-// kind holds what all events of a type have in common.
+// kind holds the common properties of all events of a type.
 type kind struct {
 	name    string // on the wire, "family.fact"
-	durable bool   // the journal has the event before anyone sees it
+	durable bool   // stored in the journal before anyone sees it
 }
 
-// A kind is durable or transient.
+// Values of kind.durable.
 const (
 	durable   = true
 	transient = false
@@ -19,11 +19,11 @@ const (
 // Type returns the name of an event on the wire, "family.fact".
 func Type(e Event) string { return e.kind().name }
 
-// Durable reports whether the journal has an event before anyone sees it.
+// Durable reports whether an event is stored in the journal before anyone sees it.
 func Durable(e Event) bool { return e.kind().durable }
 
-// Named returns the zero value of the events with a name on the wire, an Unknown for a name that is not in All, and
-// nil for "". A type switch on it tells what a line holds before its payload is read.
+// Named returns the zero value of the event type with a name on the wire, an Unknown for a name that is not in All,
+// and nil for "". A type switch on it identifies an event before its payload is parsed.
 func Named(name string) Event {
 	if zero, ok := named[name]; ok || name == "" {
 		return zero
@@ -132,7 +132,7 @@ func (Error) kind() kind             { return kind{"error", durable} }
 func (Interrupted) kind() kind       { return kind{"interrupted", durable} }
 func (MaxTurnsReached) kind() kind   { return kind{"max_turns_reached", durable} }
 
-// kind holds the name that the event arrived with. It is durable, because only durable events are ever read back.
+// kind returns the name that the event arrived with. It is durable, because only durable events are ever read back.
 func (u Unknown) kind() kind { return kind{u.Name, durable} }
 
 // All holds the zero value of every event type but Unknown, in the order of docs/events.md.

@@ -7,10 +7,10 @@ import (
 	"buddy/texts"
 )
 
-// Purpose says what a request to a model was for.
+// Purpose names the use of a request to a model.
 type Purpose string
 
-// The purposes. That of the conversation itself is the zero value.
+// The purposes. The zero value is the conversation itself.
 const (
 	OfAnswer   Purpose = ""
 	OfSubagent Purpose = "subagent"
@@ -18,12 +18,11 @@ const (
 	OfTitle    Purpose = "title"
 )
 
-// MetricsUsage counts tokens of one request and of the session with it: each request has one, so that
-// the requests add up to the session. An unknown cost is 0; SessionUnpriced counts the requests that
-// SessionCost leaves out for that reason.
+// MetricsUsage counts the tokens of one request and of the session up to it. There is one per request, so that they
+// add up. An unknown cost is 0; SessionUnpriced counts the requests that SessionCost leaves out for that reason.
 type MetricsUsage struct {
 	For               Purpose     `json:"for,omitempty"`
-	Model             string      `json:"model,omitempty"` // who answered
+	Model             string      `json:"model,omitempty"` // the model that answered
 	Prompt            int         `json:"prompt"`
 	Completion        int         `json:"completion"`
 	Cached            int         `json:"cached,omitempty"`
@@ -37,14 +36,14 @@ type MetricsUsage struct {
 	PerTool           []ToolUse   `json:"per_tool,omitempty"`
 }
 
-// ToolUse estimates the tokens that a tool's results had in a task.
+// ToolUse estimates the tokens of a tool's results in a task.
 type ToolUse struct {
-	Name   string `json:"name"` // as the model called it, or of the tool that use_tool called
+	Name   string `json:"name"` // the tool's name; with use_tool the tool that it called
 	Tokens int    `json:"tokens"`
-	Calls  int    `json:"calls,omitempty"` // 0 in older sessions, which did not count them
+	Calls  int    `json:"calls,omitempty"` // 0 in old sessions
 }
 
-// Text returns the use for people: "grep 800 tokens in 3 calls".
+// Text formats the use: "grep 800 tokens in 3 calls".
 func (u ToolUse) Text() string {
 	text := fmt.Sprintf("%s %s tokens", u.Name, texts.Count(u.Tokens))
 	switch u.Calls {
@@ -57,7 +56,7 @@ func (u ToolUse) Text() string {
 	return text
 }
 
-// topTools returns the tools with the largest results for people: " · largest results: grep 800 tokens, …", "" for none.
+// topTools lists the tools with the largest results: " · largest results: grep 800 tokens, …", or "".
 func topTools(all []ToolUse) string {
 	text := ""
 	for i, t := range all {
@@ -79,12 +78,12 @@ const (
 	CostBudget BudgetKind = "cost"
 )
 
-// BudgetWarning marks that a task has used a large part of its budget, usually four fifths.
+// BudgetWarning marks that a task has used most of its budget, usually four fifths.
 type BudgetWarning struct {
 	Kind     BudgetKind `json:"kind"`
 	Used     int64      `json:"used"`
 	Limit    int64      `json:"limit"`
-	TopTools []ToolUse  `json:"top_tools,omitempty"` // at most 3, the largest first
+	TopTools []ToolUse  `json:"top_tools,omitempty"` // at most 3, largest first
 }
 
 // Text returns the warning as one line for the screen: "$0.41 of $0.50 · largest results: grep
@@ -105,15 +104,15 @@ type BudgetExceeded struct {
 	TopTools []ToolUse  `json:"top_tools,omitempty"`
 }
 
-// MaxTurnsReached marks that an exchange used all its turns. In the main task, the command
-// Continue grants as many again.
+// MaxTurnsReached marks that an exchange used up its turns. In the main task, the command Continue grants as many
+// again.
 type MaxTurnsReached struct {
 	Task     int       `json:"task"`
 	Turns    int       `json:"turns"`
-	TopTools []ToolUse `json:"top_tools,omitempty"` // at most 3, the largest first
+	TopTools []ToolUse `json:"top_tools,omitempty"` // at most 3, largest first
 }
 
-// Text returns the event as one line for the screen: "stopped after 20 turns (max_iterations)", with what had
+// Text returns the event as one line for the screen: "stopped after 20 turns (max_iterations)", with the tools with
 // the largest results.
 func (m MaxTurnsReached) Text() string {
 	return fmt.Sprintf("stopped after %d turns (max_iterations)", m.Turns) + topTools(m.TopTools)
