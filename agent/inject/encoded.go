@@ -7,12 +7,12 @@ import (
 
 // Limits of decoding base64.
 const (
-	minEncoded = 32      // bytes of a run that is decoded
-	maxEncoded = 4 << 10 // bytes decoded of one run
-	maxDecoded = 32      // runs decoded of one text
+	minEncoded = 32      // minimal bytes of a decoded run
+	maxEncoded = 4 << 10 // bytes decoded per run
+	maxDecoded = 32      // runs decoded per text
 )
 
-// encoded finds prompt injections that are written in base64.
+// encoded finds prompt injections written in base64.
 func (p *plainText) encoded() []Finding {
 	var found []Finding
 	tries := 0
@@ -32,7 +32,7 @@ func (p *plainText) encoded() []Finding {
 		for _, f := range scanPlain(plain(text)) {
 			if f.Kind.instructs() && f.Severity == High {
 				f.Kind, f.Reason = Payload, "has in base64 what "+f.Reason
-				f.at = len(p.text) // near nothing
+				f.at = len(p.text) // far from other findings
 				found = append(found, f)
 				break
 			}
@@ -41,7 +41,7 @@ func (p *plainText) encoded() []Finding {
 	return found
 }
 
-// base64Bytes are those of base64, as it is in texts and URLs.
+// base64Bytes is the set of base64 characters, including the URL variant.
 var base64Bytes = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
 		set[c] = true
@@ -49,8 +49,7 @@ var base64Bytes = func() (set [256]bool) {
 	return set
 }()
 
-// decoded returns the text in base64. ok is false for what is none, such as a picture or a
-// long word.
+// decoded returns the text in base64. ok is false for anything else, such as a picture or a long word.
 func decoded(s string) (text string, ok bool) {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(s[:len(s)&^3])
 	if !readable(s[:minEncoded]) {
@@ -60,7 +59,7 @@ func decoded(s string) (text string, ok bool) {
 	return string(data), err == nil
 }
 
-// readable reports whether base64 decodes to bytes of a text.
+// readable reports whether base64 decodes to text.
 func readable(s string) bool {
 	var data [minEncoded]byte
 	n, err := base64.StdEncoding.Decode(data[:], []byte(s))

@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// folded maps letters to the ASCII letter that they resemble, or are written with where there
-// are no accents. Look-alikes of other scripts and text in those scripts are folded the same
-// way, and so are the phrases of the rules: "о" is o in "ignоre" and in "покажи".
+// folded maps letters to the ASCII letter that they resemble or replace. Look-alikes of other scripts, text in
+// those scripts and the phrases of the rules are folded the same way: "о" becomes o in "ignоre" and in "покажи".
 var folded = foldTable(map[string]string{
 	// Latin with accents.
 	"a": "àáâãäåāăąæǎȧạảấầ", "c": "çćĉċč", "d": "ďđð", "e": "èéêëēĕėęěẹẻẽế", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭįıǐị", "j": "ĵ", "k": "ķ", "l": "ĺļľŀł",
@@ -25,7 +24,7 @@ var folded = foldTable(map[string]string{
 	"r": "ʀʳ", "s": "ꜱˢ", "t": "ᴛᵗ", "u": "ᴜᵘ", "v": "ᴠᵛ", "w": "ᴡʷ", "x": "ˣ", "y": "ʏʸ", "z": "ᴢᶻ",
 })
 
-// foldTable inverts maps of letters in lower case, for upper case, too.
+// foldTable inverts maps of lower-case letters and adds upper case.
 func foldTable(all ...map[string]string) map[rune]rune {
 	table := make(map[rune]rune)
 	for _, letters := range all {
@@ -41,7 +40,7 @@ func foldTable(all ...map[string]string) map[rune]rune {
 	return table
 }
 
-// alphabets are ranges of styled letters, which follow each other like A to Z.
+// alphabets lists ranges of styled letters, which are in the order of A to Z.
 var alphabets = []struct {
 	from, to rune
 	modulo   rune // 52: A to Z, then a to z
@@ -52,8 +51,7 @@ var alphabets = []struct {
 	{0x1f1e6, 0x1f1ff, 26}, // flags
 }
 
-// fold returns what a character beyond ASCII stands for: an ASCII letter, a plain quote or
-// blank, or itself.
+// fold maps a non-ASCII character to an ASCII letter, a plain quote or a space, or to itself.
 func fold(c rune) rune {
 	if f, ok := folded[c]; ok {
 		return f
@@ -85,8 +83,8 @@ func foldAll(s string) string {
 	}, s)
 }
 
-// han reports whether a character is a Chinese one, which is a word by itself.
+// han reports whether a character is Chinese: each is a word by itself.
 func han(c rune) bool { return c >= 0x4e00 && c <= 0x9fff }
 
-// combines reports whether a character is an accent on the one before.
+// combines reports whether a character is an accent on the previous one.
 func combines(c rune) bool { return c >= 0x300 && c <= 0x36f }

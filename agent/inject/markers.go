@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// Markers of roles, turns and calls that models and their programs use.
+// Markers of roles, turns and calls used by models and their programs.
 const (
 	roleNames = `\|[a-z_▁]{2,30}\||｜[^｜<>]{2,40}｜|<sys>|</sys>|start_of_turn|end_of_turn|/?system[-_]reminder|/?system[-_]prompt|/?system|/?assistant|/?important_instructions`
 	callNames = `/?function_calls|/?tool_calls?|/?tool_results?|/?tool_use|/?tool_response|/?antml:[a-z_]+`
@@ -45,7 +45,7 @@ func (p *plainText) markers() []Finding {
 	return found
 }
 
-// disarm rewrites markers to ordinary text and replaces invisible characters by their number.
+// disarm rewrites markers as ordinary text and replaces invisible characters by their number.
 func disarm(s string) string {
 	s = anyMarker().ReplaceAllStringFunc(s, func(m string) string {
 		return brackets.Replace(m)

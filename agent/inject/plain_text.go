@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// plainText is a text as a model understands it: lower case, one space between words, letters
-// as fold writes them, no escapes, emphasis or invisible characters.
+// plainText is a text as a model understands it: lower case, one space between words, letters as folded, no
+// escapes, emphasis or invisible characters.
 type plainText struct {
-	source   string // what it was made of
+	source   string // the original text
 	text     []byte
 	words    []wordAt
-	quotes   [][2]int // ranges between quotes within one line, in order
-	comments [][2]int // ranges in comments of HTML, in order
+	quotes   [][2]int // ranges between quotes on one line, in order
+	comments [][2]int // ranges of HTML comments, in order
 	hidden   []Finding
-	tried    map[*rule]int // where wide phrases were last searched for
+	tried    map[*rule]int // where wide phrases were last tried
 }
 
 // quoted reports whether an offset is between quotes.
 func (p *plainText) quoted(at int) bool { return within(p.quotes, at) }
 
-// within reports whether an offset is in one of the ranges, which are in order.
+// within reports whether an offset is in one of the sorted ranges.
 func within(ranges [][2]int, at int) bool {
 	_, ok := slices.BinarySearchFunc(ranges, at, func(q [2]int, at int) int {
 		switch {
@@ -39,7 +39,7 @@ func within(ranges [][2]int, at int) bool {
 // wordAt is a word of a plain text.
 type wordAt struct {
 	from, to int
-	source   int  // where it begins in the source
+	source   int  // its start in the source
 	begins   bool // at the start of a sentence, a line or an item
 }
 
@@ -50,16 +50,16 @@ type reader struct {
 	p       *plainText
 	at      int    // offset of the next character in the source
 	word    int    // start of the word; -1: none
-	from    int    // the same in the source
-	digits  bool   // the word has some
-	comment int    // start of the comment of HTML; -1: none
-	spelled []byte // words of one letter in a row
+	from    int    // start of the word in the source
+	digits  bool   // the word contains digits
+	comment int    // start of the HTML comment; -1: none
+	spelled []byte // consecutive one-letter words
 	begins  bool   // the next word starts a sentence, line or item
 	quote   int    // offset of the open quote; -1: none
 	by      rune   // the open quote character
 	unseen  int    // invisible characters in the current run
-	tags    int    // of these, those that spell ASCII
-	strange int    // invisible characters in all
+	tags    int    // how many of them spell ASCII
+	strange int    // invisible characters in total
 	last    rune   // the character before the run
 }
 
@@ -180,8 +180,7 @@ func (r *reader) letter(c byte) {
 // digitLetters are the letters that digits stand for in 1gn0re.
 var digitLetters = map[byte]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't'}
 
-// spellDigits replaces single digits before a letter of a word. Others belong there: base64,
-// ed25519.
+// spellDigits replaces single digits before a letter of a word. Longer runs are real digits: base64, ed25519.
 func spellDigits(word []byte) {
 	for i := 0; i+1 < len(word); i++ {
 		l := digitLetters[word[i]]
@@ -191,12 +190,12 @@ func spellDigits(word []byte) {
 	}
 }
 
-// han adds a Chinese character. It is a word if a phrase may begin with it, since Chinese has
-// no blanks between words.
+// han adds a Chinese character. It starts a word if a phrase may start with it, since Chinese has no spaces between
+// words.
 func (r *reader) han(c rune) {
 	r.endWord()
 	if n := len(r.p.text); n > 1 && r.p.text[n-1] == ' ' && r.p.text[n-2] >= utf8.RuneSelf && r.last != '\n' {
-		r.p.text = r.p.text[:n-1] // blanks between the characters
+		r.p.text = r.p.text[:n-1] // spaces between the characters
 	}
 	from := len(r.p.text)
 	r.p.text = utf8.AppendRune(r.p.text, c)
@@ -232,7 +231,7 @@ func (r *reader) endWord() {
 	r.word, r.begins = -1, false
 }
 
-// spell ends a row of words of one letter: i g n o r e.
+// spell ends a run of one-letter words: i g n o r e.
 func (r *reader) spell() {
 	if loc := spelledOut().FindIndex(r.spelled); loc != nil {
 		r.p.hidden = append(r.p.hidden, Finding{
@@ -289,7 +288,7 @@ func closes(open, c rune) bool {
 	return open == c
 }
 
-// comments notes where comments of HTML begin and end. c is about to be added.
+// comments records the ranges of HTML comments. c is about to be added.
 func (r *reader) comments(c rune) {
 	text := r.p.text
 	switch {
@@ -335,7 +334,7 @@ func unseen(c rune) bool {
 // hide counts an invisible character.
 func (r *reader) hide(c rune) {
 	r.unseen++
-	if c > 0xe0000 && c < 0xe0080 && r.last != 0x1f3f4 { // else the flag of a region
+	if c > 0xe0000 && c < 0xe0080 && r.last != 0x1f3f4 { // otherwise part of a flag emoji
 		r.tags++
 	}
 	if c != 0x200d && c < 0xfe00 && c != 0x200c && c != 0xad {
@@ -343,7 +342,7 @@ func (r *reader) hide(c rune) {
 	}
 }
 
-// From this many invisible characters on, they are no accident.
+// Thresholds from which invisible characters are no accident.
 const (
 	hiddenRun  = 8
 	hiddenTags = 4

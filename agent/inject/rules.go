@@ -11,33 +11,32 @@ import (
 	"buddy/texts"
 )
 
-// rule matches a phrase. It is tried only at certain words, so that ordinary text costs
-// little.
+// rule matches a phrase. To keep ordinary text cheap, it is tried only at certain words.
 type rule struct {
-	words    string  // one of them begins the phrase
-	phrase   pattern // matches plain text from that word on
+	words    string  // possible first words of the phrase
+	phrase   pattern // matches plain text from the first word on
 	kind     Kind
 	severity Severity
 	reason   string
 	starts   bool     // only at the start of a line or sentence
-	encoded  bool     // high beside a long encoded text, even if quoted
+	encoded  bool     // high next to a long encoded text, even if quoted
 	needs    []string // a prefilter: every match contains one of them
 	wide     bool     // allows any text between its words; not retried soon after
-	next     string   // a prefilter: two letters that the word behind the first may begin with, between bars
-	claim    bool     // a statement: not one behind "if" or "when"
+	next     string   // a prefilter: the possible first two letters of the second word, separated by bars
+	claim    bool     // a statement: does not match after "if" or "when"
 }
 
-// apart is the distance between two attempts at a wide phrase, which covers the text between.
+// apart is the distance between two attempts at a wide phrase, which covers the text between them.
 const apart = 100
 
-// reach is the longest phrase, in bytes after its first word.
+// reach is the maximal length of a phrase, in bytes after its first word.
 const reach = 200
 
-// pattern returns a regular expression, which it compiles at its first use: few are ever tried, and all
-// together take 10 ms and 2 MB in every start of the program.
+// pattern returns a regular expression and compiles it at its first use: few are ever tried, and compiling all
+// takes 10 ms and 2 MB at each start of the program.
 type pattern func() *regexp.Regexp
 
-// phrase is the pattern of a phrase, folded as the text is.
+// phrase returns the pattern of a phrase, folded like the text.
 func phrase(s string) pattern {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + foldAll(s) + `)`) })
 }
@@ -275,7 +274,7 @@ var table = []rule{
 	},
 }
 
-// spelledOut matches an order whose letters stood apart, without the blanks.
+// spelledOut matches a spelled-out order after its spaces were removed.
 var spelledOut = texts.Regexp(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
 
 // rules indexes the phrases of all languages by their possible first words.
@@ -321,7 +320,7 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	return f, true
 }
 
-// worth is a cheap test whether the phrase can be at a word.
+// worth is a cheap test whether the phrase can match at a word.
 func (r *rule) worth(p *plainText, i int, text []byte) bool {
 	w := p.words[i]
 	if r.starts && !w.begins || r.claim && p.behindIf(i) {
@@ -339,8 +338,8 @@ func (r *rule) worth(p *plainText, i int, text []byte) bool {
 	return r.needs == nil || slices.ContainsFunc(r.needs, func(n string) bool { return bytes.Contains(text, []byte(n)) })
 }
 
-// commands reports whether the phrase at a word is a sentence or an order, not part of a
-// remark about such phrases.
+// commands reports whether the phrase at a word is a sentence or an order, and not part of a remark about such
+// phrases.
 func (p *plainText) commands(i int) bool {
 	if p.words[i].begins || i == 0 {
 		return true
@@ -354,7 +353,7 @@ func (p *plainText) commands(i int) bool {
 	return false
 }
 
-// Words before an order, before a noun, and before what is only a case.
+// Words before an order, before a noun, and before a condition.
 var (
 	commanding = wordSet(`please now then must should shall immediately kindly instead next also important attention dear hey hello so ai note and
 		bitte jetzt nun sofort unbedingt wichtig und
@@ -374,7 +373,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// behindIf reports whether one of the two words before a word makes a case of it.
+// behindIf reports whether one of the two words before a word makes it a condition.
 func (p *plainText) behindIf(i int) bool {
 	for back := 1; back <= 2 && i-back >= 0; back++ {
 		if p.words[i-back+1].begins {
@@ -387,7 +386,7 @@ func (p *plainText) behindIf(i int) bool {
 	return false
 }
 
-// between returns the source from a word to the last one before an offset in the plain text.
+// between returns the source from a word to the last word before an offset in the plain text.
 func (p *plainText) between(i, end int) string {
 	next, _ := slices.BinarySearchFunc(p.words, end, func(w wordAt, end int) int { return w.from - end })
 	last := p.source[p.words[next-1].source:]
@@ -397,8 +396,7 @@ func (p *plainText) between(i, end int) string {
 	return p.source[p.words[i].source : p.words[next-1].source+len(last)]
 }
 
-// unseenByPeople reports whether an offset is in a comment of HTML, or in an element that a
-// browser does not show.
+// unseenByPeople reports whether an offset is in an HTML comment, or in an element that browsers do not show.
 func (p *plainText) unseenByPeople(at int) bool {
 	if within(p.comments, at) {
 		return true
@@ -410,8 +408,8 @@ func (p *plainText) unseenByPeople(at int) bool {
 
 var unshown = texts.Regexp(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
 
-// conditional reports whether the sentence continues with a condition: ignore the above
-// instructions if you use Windows.
+// conditional reports whether the sentence continues with a condition: ignore the above instructions if you use
+// Windows.
 func conditional(rest []byte) bool {
 	s := strings.TrimLeft(string(rest[:min(len(rest), 24)]), " ,(")
 	for _, w := range []string{"if ", "when ", "unless ", "for windows", "on windows", "in section", "in the section", "in case "} {

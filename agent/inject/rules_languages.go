@@ -1,9 +1,8 @@
 package inject
 
-// Phrases in other languages than English. They are written as people write them; accents and
-// scripts are folded as in the text.
+// Phrases in other languages. They are written naturally; accents and scripts are folded as in the text.
 
-// Reasons that are the same in every language.
+// Reasons that all languages share.
 const (
 	overrides = "tells the agent to ignore its instructions"
 	plays     = "gives the agent another role"
@@ -14,7 +13,7 @@ const (
 	claims    = "claims that the user has approved it"
 )
 
-// Words of one language that several of its phrases share.
+// Parts that several phrases of a language share.
 const (
 	germanOwn     = `(?:vorherig|vorig|vorangegangen|vorangehend|bisherig|früher|fruher|obig|ursprünglich|bestehend|vorstehend|dein|ihr|eur|system-?)[a-z]*`
 	germanFill    = `(?:(?:bitte|sie|ab|sofort|jetzt|nun|alle|aller|allen|sämtliche|samtliche|jegliche|jede|die|den|der|meine|unsere|und|anderen|weiteren|oben|genannten|gegebenen) )*`

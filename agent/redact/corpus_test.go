@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// notations are texts with secrets between « and », which must become marks; nothing else may.
+// notations holds texts with secrets between « and »: exactly these must be replaced by marks.
 var notations = []string{
 	// Shells and settings.
 	"DB_PASSWORD=«hunter2xy»", "export DB_PASSWORD=«hunter2xy»", `export DB_PASSWORD="«hunter2xy»"`, "export DB_PASSWORD='«hunter2xy»'",
@@ -44,11 +44,11 @@ var notations = []string{
 	"Server=db;Uid=ann;Pwd=«hunter2xy»;", "Server=db;User Id=ann;Password=«hunter2xy»;", "host=db user=ann password=«hunter2xy» dbname=x", "cache.example:6380,password=«a1B2c3D4e5F6=»,ssl=True", "AccountName=x;AccountKey=«" + strings.Repeat("a1B2", 21) + "ab==»;EndpointSuffix=x",
 	"Endpoint=sb://x/;SharedAccessKeyName=r;SharedAccessKey=«" + strings.Repeat("a1B2", 11) + "»", "machine x.example login ann password «hunter2xy»", "machine x.example\n  login ann\n  password «hunter2xy»\n", "//r.example/:_authToken=«a1B2c3D4e5»", "//r.example/:_password=«aHVudGVyMg==»", "_auth = «YW5uOmh1bnRlcjI=»",
 	"aws_secret_access_key = «" + strings.Repeat("a1B2/", 8) + "»", `"SecretAccessKey": "«` + strings.Repeat("a1B2+", 8) + `»"`, "aws_session_token=«" + strings.Repeat("a1B2+", 30) + "»", "https://b.example/?X-Amz-Signature=«" + strings.Repeat("0a1b", 16) + "»", "PrivateKey = «" + strings.Repeat("a1B2", 10) + "abc=»",
-	// As tools show files.
+	// As in the output of tools.
 	"12:DB_PASSWORD=«hunter2xy»", "./.env:3:DB_PASSWORD=«hunter2xy»", "+DB_PASSWORD=«hunter2xy»", "-  password: «hunter2xy»", "     3\tDB_PASSWORD=«hunter2xy»", "DB_PASSWORD=«hunter2xy$»", `{"stdout":"DB_PASSWORD=«hunter2xy»\nA=b\n"}`, `{"out":"x:\n  password: «hunter2xy»\n"}`, "\x1b[32mDB_PASSWORD\x1b[m=x DB_PASSWORD=«hunter2xy»\x1b[m",
 }
 
-// innocent are texts without a secret, which must stay as they are.
+// innocent holds texts without secrets, which must stay unchanged.
 var innocent = []string{
 	"commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "9fceb02d0 (HEAD -> main) say it", "index 9fceb02..d0ae598 100644", "123e4567-e89b-12d3-a456-426614174000", "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  go.tar.gz", "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU", "github.com/x/y v1.2.3 h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
@@ -65,7 +65,7 @@ var innocent = []string{
 	`strings.Contains(s, "-----BEGIN RSA PRIVATE KEY-----") || more`, "risk-free and task-based, desk-management-of-many-things-in-the-office-2", "class sk-toggleable__content-arrow of the page", "hf_hub_download(repo_id)", "SG. and the rest", "sed 's/$1$2/x/'", "live_reload_of_the_page_when_a_file_of_it_changes", "re_compile_of_all_the_patterns_that_are_there", "key-value-store", "pat.Match(x)",
 }
 
-// split returns the text of a notation, and what must become of it.
+// split returns the text of a notation and the expected redacted text.
 func split(text string) (whole, want string) {
 	text = strings.ReplaceAll(text, "«»", "")
 	whole = strings.NewReplacer("«", "", "»", "").Replace(text)
@@ -104,7 +104,7 @@ func TestInnocent(t *testing.T) {
 	}
 }
 
-// keyLines show a private key with something before and after each line.
+// keyLines holds prefixes and suffixes for each line of a private key.
 var keyLines = []struct{ name, before, after string }{
 	{"plain", "", ""},
 	{"indent", "    ", ""},
@@ -149,7 +149,7 @@ func TestKeyLines(t *testing.T) {
 				continue
 			}
 			text := "before" + end + shownKey(l.before, l.after, end) + end + "behind it"
-			if strings.HasPrefix(end, `\`) { // the first line of a text in JSON
+			if strings.HasPrefix(end, `\`) { // the first line of a JSON string
 				got := (*Redactor)(nil).Text(`{"id":1,"stdout":"` + shownKey(l.before, l.after, end) + `"}`)
 				if strings.Contains(got, "MIIE") {
 					t.Errorf("%s, in JSON: %q", l.name, got)
@@ -163,7 +163,7 @@ func TestKeyLines(t *testing.T) {
 	}
 }
 
-// Whatever the pieces, a stream gives what the whole text gives.
+// However the text is split into pieces, a stream returns the same as for the whole text.
 func TestStreamIsAsWhole(t *testing.T) {
 	r := New("hunter2-hunter2")
 	var texts []string
@@ -184,7 +184,7 @@ func TestStreamIsAsWhole(t *testing.T) {
 		texts = append(texts, "a\n"+s.text+" b")
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for i := range texts { // and several together
+	for i := range texts { // and all texts joined
 		texts = append(texts, texts[i]+texts[rnd.IntN(len(texts))]+texts[rnd.IntN(len(texts))])
 	}
 	for _, text := range texts {

@@ -2,10 +2,9 @@ package redact
 
 import "strings"
 
-// Entropy removes what looks random from s: words of 20 bytes or more that mix capitals, small
-// letters and digits as no name does. Use it for what leaves the session (exports, facts,
-// debug logs), after [Redactor.Text]; what a model works with must not lose a word to a guess.
-// Hashes, UUIDs and numbers stay.
+// Entropy removes random-looking words from s: words of at least 20 bytes that mix upper case, lower case and
+// digits as names do not. Use it after [Redactor.Text] for data that leaves the session (exports, facts, debug
+// logs), but not for the model's text, where a wrong guess would lose data. Hashes, UUIDs and numbers stay.
 func Entropy(s string) string {
 	var b strings.Builder
 	done, from := 0, -1
@@ -34,11 +33,11 @@ const leastChance = 20
 
 var base64url = chars("AZaz09++//==--__")
 
-// chance reports whether a word looks random: neighbouring characters mostly differ in class,
-// and three small letters in a row are rare; in names and paths it is the other way round.
+// chance reports whether a word looks random: neighbouring characters mostly differ in class, and three lower-case
+// letters in a row are rare. In names and paths it is the other way round.
 func chance(s string) bool {
 	var seen [256]bool
-	var count [4]int // of other characters, digits, capitals, small letters
+	var count [4]int // by class
 	distinct, changes, run, wordy := 0, 0, 0, 0
 	last := kindOf(s[0])
 	for i := range len(s) {

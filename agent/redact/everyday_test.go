@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Everyday text is hardly touched: at most one line in a thousand of the sources of Go, among
-// them cryptography and servers with their tests, which are full of names of secrets.
+// At most one line in a thousand changes in the Go sources. They contain cryptography and servers with tests, full
+// of names of secrets.
 func TestEverydayText(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -2,15 +2,15 @@ package redact
 
 import "strings"
 
-// scheme matches the value of an Authorization header after its scheme, or alone if it mixes
-// letters and digits.
+// scheme matches the value of an Authorization header: after its scheme, or without a scheme if it mixes letters
+// and digits.
 type scheme struct{}
 
 func (scheme) anyCase() {}
 
 func (scheme) hints() []string { return []string{"authorization", "bearer "} }
 
-// schemes are the words before the secret in an Authorization header, and how much must follow.
+// schemes maps the word before the secret in an Authorization header to the minimal length of the secret.
 var schemes = map[string]int{
 	"bearer": 8, "basic": 8, "token": 8, "apikey": 8, "api-key": 8, "digest": 8, "key": 8, "negotiate": 16,
 	"ssws": 8, "genericapikey": 8, "aws4-hmac-sha256": 8, "splunk": 8, "bot": 8, "oauth": 8,
@@ -42,19 +42,19 @@ func (scheme) match(s string, i, hint int, end bool) match {
 	return shape{body: header, least: least, digit: hint != len("authorization")}.run(s, b, end)
 }
 
-// plain matches a value of a header that has no scheme.
+// plain matches the value of a header without a scheme.
 func plain(s string, b int, end bool) match {
 	m := shape{body: header, least: 16, digit: true}.run(s, b, end)
 	if m.is && !m.more && !random(s[m.from:m.to]) {
 		return none
 	}
-	if m.is && m.more { // it may turn out to be no secret
+	if m.is && m.more { // later text may show that it is no secret
 		return undecided(m.from)
 	}
 	return m
 }
 
-// cookie matches the values of a Cookie header: all of them, or the one of Set-Cookie.
+// cookie matches the values of a Cookie header: all values, or the only one of Set-Cookie.
 type cookie struct{}
 
 func (cookie) anyCase() {}
@@ -80,7 +80,7 @@ func (cookie) match(s string, i, hint int, end bool) match {
 	return match{from: b + name + 1, to: e, is: true}
 }
 
-// skip returns the index after at most maxGap characters of a set.
+// skip returns the index after at most maxGap characters of any.
 func skip(s string, i int, any string) int {
 	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
 		i++
@@ -91,7 +91,7 @@ func skip(s string, i int, any string) int {
 // maxGap is the largest distance between a name and its value, in bytes.
 const maxGap = 24
 
-// skipNot returns the index of the first of some characters, or of the limit.
+// skipNot returns the index of the first character of any, or the limit i+most.
 func skipNot(s string, i int, any string, most int) int {
 	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
 		i++
@@ -104,7 +104,7 @@ type password struct{}
 
 func (password) hints() []string { return []string{"://"} }
 
-// notInURL are the characters that end a user's name or password.
+// notInURL holds the characters that end a user name or password.
 const notInURL = " \t\r\n/@\"'<>`\\{}|"
 
 func (password) match(s string, i, hint int, end bool) match {
@@ -136,7 +136,7 @@ type login struct{}
 
 func (login) hints() []string { return []string{" -p", " -u", " --user"} }
 
-// commands take a password in the option -p.
+// commands take a password with the option -p.
 var commands = []string{"mysql", "mariadb", "sshpass", " login", "mongo", "redis-cli", "smbclient", "ldapsearch", "7z "}
 
 func (login) match(s string, i, hint int, end bool) match {

@@ -2,15 +2,14 @@ package redact
 
 import "strings"
 
-// secret reports whether a value after a name is a secret: no placeholder, no reference to a
-// variable, no code and no word.
+// secret reports whether the value after a name is a secret and not a placeholder, a variable, code or a word.
 func (p *notation) secret(is class, v string) bool {
 	if len(v) < 6 || refers(v) || p.quote == 0 && !p.markup && strings.ContainsAny(v, "([{") {
 		return false
 	}
 	f := look(v)
 	if p.inside && (len(v) < 16 || f.digits == 0 || !random(v)) {
-		return false // code, or a sentence
+		return false // code or a sentence
 	}
 	if is == ofPassword {
 		return p.password(v, f)
@@ -18,7 +17,7 @@ func (p *notation) secret(is class, v string) bool {
 	return p.token(v, f)
 }
 
-// password reports whether the value of a name of passwords is one: letters with digits or signs.
+// password reports whether the value after a password name is a password: letters with digits or signs.
 func (p *notation) password(v string, f features) bool {
 	switch {
 	case f.blanks > 0:
@@ -33,7 +32,7 @@ func (p *notation) password(v string, f features) bool {
 	return f.signs > 0 && f.letters > 2
 }
 
-// token reports whether the value of a name of keys and tokens is one.
+// token reports whether the value after the name of a key or token is one.
 func (p *notation) token(v string, f features) bool {
 	switch {
 	case len(v) < 8 || f.blanks > 0 || f.slashes > 0 && !random(v) || strings.Contains(v, "://"):
@@ -78,8 +77,8 @@ func mixed(v string) bool {
 	return f.letters > 0 && f.digits+f.signs > 0
 }
 
-// random reports whether characters of different kinds alternate as in no name: a capital at
-// the beginning of a word does not count.
+// random reports whether characters of different kinds alternate more than in a name. A capital at the start of a
+// word does not count.
 func random(v string) bool {
 	changes, last := 0, other
 	for i := range len(v) {
@@ -95,7 +94,7 @@ func random(v string) bool {
 	return len(v) >= 12 && changes >= max(3, len(v)/5)
 }
 
-// placeholders stand in examples for a secret.
+// placeholders stand for a secret in examples.
 var placeholders = []string{
 	Mark, "${", "$(", "{{", "#{", "<%", "%(", "...", "xxxx", "****", "your_", "your-", "yoursecret", "yourtoken", "yourpass", "_here", "-here",
 	"changeme", "placeholder", "getenv", "environ", "env.", "secrets.", "var.",

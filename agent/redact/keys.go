@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// Key is a secret whose owner has a name: a profile, or a variable.
+// Key is a secret with the name of its owner: a profile or a variable.
 type Key struct{ Name, Value string }
 
-// markBegins begins the mark of a known key.
+// markBegins starts the mark of a known key.
 const markBegins = "[key of "
 
 func (k Key) mark() string { return markBegins + k.Name + "]" }
 
-// Keys replaces known keys in the text of a model with their names. What a model works with
-// is not touched. The nil Keys knows none. It is safe for concurrent use.
+// Keys replaces known keys in texts from the model by their names. It is not used on texts for the model. A nil
+// Keys knows no keys. It is safe for concurrent use.
 type Keys struct {
-	forms []Key // of values as they are written, the longest first
+	forms []Key // encoded values, longest first
 }
 
-// NewKeys returns what hides some keys; of two with one value the first names it. Short ones are ignored.
+// NewKeys returns Keys for all keys that are long enough; of two keys with the same value the first gives the name.
 func NewKeys(all ...Key) *Keys {
 	k := &Keys{}
 	for _, key := range all {
 		if key.Value = strings.TrimSpace(key.Value); len(key.Value) < least {
 			continue
 		}
-		once := escaped(key.Value) // as in the arguments of a call, and in a text in those
+		once := escaped(key.Value) // JSON-escaped once for the arguments of a call, twice for a text inside them
 		for _, form := range []string{key.Value, once, escaped(once)} {
 			if !slices.ContainsFunc(k.forms, func(other Key) bool { return other.Value == form }) {
 				k.forms = append(k.forms, Key{key.Name, form})
@@ -41,7 +41,7 @@ func NewKeys(all ...Key) *Keys {
 	return k
 }
 
-// Text returns a text without the keys, the text itself when it has none.
+// Text replaces the keys in a text.
 func (k *Keys) Text(s string) string {
 	if k == nil {
 		return s
@@ -54,7 +54,7 @@ func (k *Keys) Text(s string) string {
 	return s
 }
 
-// Restore puts keys back into a text that a person has made of one without them: those that the original has.
+// Restore puts back the keys that original contains into a text that a person edited with the keys hidden.
 func (k *Keys) Restore(text, original string) string {
 	if k == nil || !Masked(text) {
 		return text
@@ -67,11 +67,11 @@ func (k *Keys) Restore(text, original string) string {
 	return text
 }
 
-// Masked reports whether a text may have lost a known key.
+// Masked reports whether a text contains the mark of a known key.
 func Masked(text string) bool { return strings.Contains(text, markBegins) }
 
-// Hidden returns a value with no key in any of its texts: the value itself, or a copy. Bytes are not looked at:
-// what a provider has signed stays as it is.
+// Hidden returns a copy of a value without keys in its strings, or the value itself if it has none. It leaves byte
+// slices alone: data signed by a provider must not change.
 func (k *Keys) Hidden(v any) any {
 	if k == nil || v == nil || !k.in(reflect.ValueOf(v)) {
 		return v
@@ -79,7 +79,7 @@ func (k *Keys) Hidden(v any) any {
 	return k.without(reflect.ValueOf(v)).Interface()
 }
 
-// in reports whether a text of a value has a key.
+// in reports whether a string in a value contains a key.
 func (k *Keys) in(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
@@ -101,12 +101,12 @@ func (k *Keys) in(v reflect.Value) bool {
 		}
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && k.in(v.Elem())
-	default: // has no text
+	default: // no text
 	}
 	return false
 }
 
-// inList is in for a slice or an array.
+// inList is in for slices and arrays.
 func (k *Keys) inList(v reflect.Value) bool {
 	for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
 		if k.in(v.Index(i)) {
@@ -116,7 +116,7 @@ func (k *Keys) inList(v reflect.Value) bool {
 	return false
 }
 
-// without returns a copy of a value without the keys in its texts.
+// without returns a copy of a value with the keys in its strings replaced.
 func (k *Keys) without(v reflect.Value) reflect.Value {
 	if !k.in(v) {
 		return v
@@ -151,14 +151,14 @@ func (k *Keys) without(v reflect.Value) reflect.Value {
 		c.Elem().Set(k.without(v.Elem()))
 	case reflect.Interface:
 		c.Set(k.without(v.Elem()))
-	default: // has no text
+	default: // no text
 	}
 	return c
 }
 
-// KeyStream hides keys in a text that comes in pieces, also those that are cut between pieces: whatever the
-// pieces, what it returns is together what [Keys.Text] makes of the whole. It holds back only what may begin
-// a key. Only one goroutine may use it at a time; the zero KeyStream hides none.
+// KeyStream replaces keys in a text that arrives in pieces, including keys split between pieces. Its whole output
+// equals [Keys.Text] of the whole text. It holds back only what may be the start of a key. It is not safe for
+// concurrent use; the zero KeyStream replaces nothing.
 type KeyStream struct {
 	keys *Keys
 	held string
@@ -167,7 +167,7 @@ type KeyStream struct {
 // Stream returns a new KeyStream.
 func (k *Keys) Stream() KeyStream { return KeyStream{keys: k} }
 
-// Write takes the next piece and returns what can be shown now.
+// Write adds a piece and returns the text that can be shown now.
 func (s *KeyStream) Write(piece string) string {
 	if s.keys == nil {
 		return piece
@@ -178,14 +178,14 @@ func (s *KeyStream) Write(piece string) string {
 	return text[:free]
 }
 
-// Flush returns what was held back.
+// Flush returns the text that was held back.
 func (s *KeyStream) Flush() string {
 	held := s.held
 	s.held = ""
 	return held
 }
 
-// free returns the index at which the longest beginning of a key at the end of a text starts, or the end.
+// free returns the start of the longest beginning of a key at the end of a text, or the text's length.
 func (k *Keys) free(text string) int {
 	at := len(text)
 	for _, f := range k.forms {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Characters of generated keys. No key stands in this repository: each is made here.
+// Characters of generated keys. The repository contains no keys: the tests generate them.
 func mini(n int) string { return strings.Repeat("k3m8q1w6z9x2c5v7", n/16+1)[:n] }
 
 func number(n int) string { return strings.Repeat("7410852963", n/10+1)[:n] }
@@ -14,7 +14,7 @@ func uuid() string {
 	return lower(8) + "-" + lower(4) + "-" + lower(4) + "-" + lower(4) + "-" + lower(12)
 }
 
-// vectors are keys as their issuers make them: a prefix that may show, and what may not.
+// vectors holds keys in their issuers' formats: the visible prefix, and the rest.
 var vectors = []struct{ provider, shown, key string }{
 	{"1Password account", "A3-", caps(6) + "-" + caps(6) + "-" + caps(5) + "-" + caps(5) + "-" + caps(5) + "-" + caps(5)},
 	{"1Password service", "ops_eyJ", body(250)},
@@ -181,7 +181,7 @@ var vectors = []struct{ provider, shown, key string }{
 	{"argon2", "$argon2id$", "v=19$m=65536,t=3,p=4$" + body(22) + "$" + body(43)},
 }
 
-// Every key is replaced, its prefix stays, and what is around it does, wherever it stands.
+// Every key is replaced anywhere in a text; its prefix and the text around it stay.
 func TestVectors(t *testing.T) {
 	for _, v := range vectors {
 		for _, around := range [][2]string{
@@ -205,7 +205,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// Of a key at least one piece too few, nothing is replaced: the prefix alone is a word.
+// A prefix with too few characters after it is an ordinary word and stays.
 func TestPrefixes(t *testing.T) {
 	for _, s := range shapes {
 		for _, begin := range s.hints() {
@@ -220,7 +220,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// TestShapes: the table is sound, and covers what it promises.
+// TestShapes checks the table for consistency and for the promised providers.
 func TestShapes(t *testing.T) {
 	providers, begins := map[string]bool{}, map[string]string{}
 	for _, s := range shapes {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A known key shows as the name of its owner, in whatever form it is written; the longer of two keys wins, and short
-// values hide nothing.
+// A known key is replaced by its owner's name in every encoding. The longer of two keys wins, and short values are
+// ignored.
 func TestKeysShowTheirNames(t *testing.T) {
 	k := NewKeys(Key{"work", "k-0123456789"}, Key{"home", `k-0123456789"quoted`}, Key{"SHORT", "abc"}, Key{"again", "k-0123456789"})
 	for text, want := range map[string]string{
@@ -28,7 +28,7 @@ func TestKeysShowTheirNames(t *testing.T) {
 	}
 }
 
-// A person who edits what lacks a key gets it back, in the place of its name, and no other one.
+// After an edit, a key returns in the place of its name, and no other key does.
 func TestKeysAreRestored(t *testing.T) {
 	k := NewKeys(Key{"work", "k-0123456789"}, Key{"home", "h-0123456789"})
 	original := `{"command":"login k-0123456789"}`
@@ -38,7 +38,8 @@ func TestKeysAreRestored(t *testing.T) {
 	}
 }
 
-// Whatever the pieces, a stream shows what the whole text shows, and never a part of a key that follows.
+// However a text is split into pieces, a stream shows the same as for the whole text and never a part of a later
+// key.
 func TestKeysCutIntoPieces(t *testing.T) {
 	k := NewKeys(Key{"work", "k-0123456789"}, Key{"twice", "aabaabaabaab"}, Key{"inner", "0123456789ab"})
 	texts := []string{
@@ -63,7 +64,7 @@ func TestKeysCutIntoPieces(t *testing.T) {
 	}
 }
 
-// All texts of a value lose the keys, wherever they are; the value itself and bytes stay as they were.
+// Keys are replaced in all strings of a value; the original value and byte slices do not change.
 func TestKeysInValues(t *testing.T) {
 	type part struct{ Text string }
 	type whole struct {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestLeast: the minimal length makes a secret of each form, one byte less an ordinary word.
-// Shorter texts are names and placeholders.
+// TestLeast checks that the minimal length makes a secret in each form, and one byte less an ordinary word.
 func TestLeast(t *testing.T) {
 	for _, tt := range []struct {
 		begin string
@@ -67,7 +66,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestChanceFrom: words of 20 bytes may be random, shorter ones are not; also at both ends.
+// TestChanceFrom checks that only words of at least 20 bytes can be random, including at both ends of a text.
 func TestChanceFrom(t *testing.T) {
 	const word = "q7Xk2Lp9Zr4Wm8Vt1Bn6"
 	for text, want := range map[string]string{
@@ -79,8 +78,8 @@ func TestChanceFrom(t *testing.T) {
 	}
 }
 
-// TestPEMLines: a key without its end marker continues while lines have at most 80 bytes,
-// headers included.
+// TestPEMLines checks that a key without its end marker continues while lines have at most 80 bytes, including
+// headers.
 func TestPEMLines(t *testing.T) {
 	const begin = "-----BEGIN PRIVATE KEY-----\n"
 	for _, line := range []string{body(80), ("Comment: " + strings.Repeat("x ", 40))[:80]} {

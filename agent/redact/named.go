@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// named matches the value after a name that says it is secret, in the notations of shells,
-// settings, markup, programs, queries and command lines:
+// named matches the value after a name that announces a secret, in the notations of shells, settings, markup,
+// programs, queries and command lines:
 //
 //	export DB_PASSWORD=X     "apiKey": "X"      client_secret: X       token := `X`
 //	'password' => 'X'        <secret>X</secret> --token X              IDENTIFIED BY 'X'
@@ -20,8 +20,8 @@ func (named) hints() []string {
 	return []string{"passw", "passphrase", "passcode", "_pass", "-pass", "pass=", "pass:", "pwd", "secret", "token", "key", "credential", "creds", "auth", "jwt", "session", "identified by", "password by", " sid="}
 }
 
-// Names that say that a value is a secret, without separators and in small letters: those at
-// the end of a name, and those that must be its last word, or all of it.
+// Names that announce a secret, without separators and in lower case. Some match at the end of a name; others must
+// be its last word or the whole name.
 var (
 	passwords     = []string{"password", "passwd", "passphrase", "passcode", "passwort", "identifiedby", "passwordby"}
 	passwordWords = []string{"pass", "pwd"}
@@ -32,8 +32,8 @@ var (
 		"credential", "credentials", "sessionid", "sessid", "authstring", "connectsid",
 	}
 	tokenWords = []string{"auth", "jwt", "creds", "sid"}
-	positions  = []string{"nexttoken", "pagetoken", "continuetoken", "continuationtoken", "synctoken", "stoptoken"} // are no secrets
-	// stages may follow a name.
+	positions  = []string{"nexttoken", "pagetoken", "continuetoken", "continuationtoken", "synctoken", "stoptoken"} // not secrets
+	// stages lists words that may follow such a name.
 	stages = []string{
 		"production", "prod", "development", "dev", "test", "staging", "stage", "live", "value", "base64", "b64", "primary", "secondary",
 		"current", "old", "new", "raw", "string", "default", "admin", "root", "user",
@@ -43,7 +43,7 @@ var (
 // maxName is the length of the longest name.
 const maxName = 64
 
-// class classifies the value that a name announces.
+// class classifies the value after a name.
 type class int
 
 const (
@@ -82,7 +82,7 @@ func (named) match(s string, i, hint int, end bool) match {
 	return match{from: v, to: p.i, is: true}
 }
 
-// nameStart returns where the name begins that s[i] is in.
+// nameStart returns the start of the name that contains s[i].
 func nameStart(s string, i int) int {
 	b := i
 	for b > 0 && i-b < maxName && inName(s[b-1]) {
@@ -94,8 +94,8 @@ func nameStart(s string, i int) int {
 	return b
 }
 
-// classAt says what the name s[b:e] says of its value where it stands: a key in the query of a URL
-// is a token, the host of a URL is no name.
+// classAt classifies the value after the name s[b:e] in its context: a key in the query of a URL is a token, the
+// host of a URL is no name.
 func classAt(s string, b, e int) class {
 	switch {
 	case b > 1 && s[b-2:b] == "//":
@@ -108,7 +108,7 @@ func classAt(s string, b, e int) class {
 
 func inName(c byte) bool { return dashed[c] || c == '.' }
 
-// classify returns what a name says of its value.
+// classify returns the class of the value after a name.
 func classify(name string) class {
 	if is := classOf(name); is != noSecret {
 		return is

@@ -2,24 +2,24 @@ package redact
 
 import "strings"
 
-// notation reads what follows a name: a sign or what stands for it, a quote, and the value.
+// notation parses the text after a name: a separator, a quote, and the value.
 type notation struct {
 	s     string
-	name  int // where the name begins
+	name  int // start of the name
 	i     int
-	end   bool // nothing follows s
-	short bool // s ended too early to tell
-	hold  int  // where the value may begin; 0: not there yet
+	end   bool // the text is complete
+	short bool // s ended too early to decide
+	hold  int  // where the value may start; 0: unknown
 
 	quote  byte // of the value; 0: none
-	slash  int  // backslashes before the quote
-	tight  bool // a sign directly between name and value, without blanks
-	code   bool // as := of programs: only what is quoted is a text
-	markup bool // the value goes up to the next <
-	inside bool // more of the line follows a value without quotes
+	slash  int  // number of backslashes before the quote
+	tight  bool // a separator without spaces between name and value
+	code   bool // an operator of programs such as :=, after which only quoted text is a value
+	markup bool // the value ends at the next <
+	inside bool // the line continues after an unquoted value
 }
 
-// open is the match when there is no value, or the text ended too early to tell.
+// open returns the match if there is no value, or the text ended too early to decide.
 func (p *notation) open() match {
 	switch {
 	case !p.short:
@@ -48,7 +48,7 @@ func (p *notation) skip(set string) bool {
 
 const quotes = "\"'`"
 
-// separate goes behind the sign, the blanks after it and the quote of the value.
+// separate skips the separator, the spaces after it and the quote of the value.
 func (p *notation) separate() bool {
 	name := p.i
 	quoted := p.skip(`"'` + "`\\]})")
@@ -77,8 +77,8 @@ func (p *notation) separate() bool {
 	return p.unquote()
 }
 
-// unsigned reads what stands between a name and a value that no sign separates: the comma of a
-// call, the blank after an option, before a text in SQL, and in ~/.netrc.
+// unsigned parses the text between a name and a value without a separator sign: the comma of a call, the space
+// after an option, before a text in SQL, and in ~/.netrc.
 func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	line := p.s[max(0, p.name-before):p.name]
 	switch quote := strings.IndexByte(quotes, p.byte()) >= 0; {
@@ -97,7 +97,7 @@ func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	}
 }
 
-// word goes behind the word value that names the value of a name, as in lists of variables.
+// word skips the word "value" between a name and its value, as in lists of variables.
 func (p *notation) word() bool {
 	from, short := p.i, p.short
 	p.skip(",\"'\\ \t\r\nn")
@@ -118,7 +118,7 @@ func (p *notation) word() bool {
 	return false
 }
 
-// unquote goes behind the blanks and the quote before the value.
+// unquote skips the spaces and the quote before the value.
 func (p *notation) unquote() bool {
 	p.skip(" \t")
 	at := p.i
@@ -142,7 +142,7 @@ func (p *notation) unquote() bool {
 	return true
 }
 
-// value goes to the end of the value.
+// value advances to the end of the value.
 func (p *notation) value() bool {
 	from := p.i
 	stop := " \t\r\n\"'`,;&<>)]}|\\\x1b"
@@ -167,7 +167,7 @@ func (p *notation) value() bool {
 			p.inside = !p.tight && !p.ends()
 			return !p.short && (!p.inside || c == ' ' || c == '\t')
 		case c == 0:
-			return true // a cut text
+			return true // truncated text
 		case c != p.quote:
 			return false // the line ends before the value
 		case p.closes(from):
@@ -178,7 +178,7 @@ func (p *notation) value() bool {
 	}
 }
 
-// closes reports whether the quote here ends the value: it is escaped as the first one was.
+// closes reports whether the quote here ends the value: it must be escaped like the opening quote.
 func (p *notation) closes(from int) bool {
 	n := 0
 	for n < p.i-from && p.s[p.i-n-1] == '\\' {
@@ -187,7 +187,7 @@ func (p *notation) closes(from int) bool {
 	return n == p.slash || p.slash == 0 && n%2 == 0
 }
 
-// ends reports whether a value without quotes is the last of its line: else it is code.
+// ends reports whether an unquoted value is the last of its line; otherwise it is code.
 func (p *notation) ends() bool {
 	at := p.i
 	p.skip(" \t")

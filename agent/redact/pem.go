@@ -2,16 +2,16 @@ package redact
 
 import "strings"
 
-// pem matches private keys of PEM, OpenSSH or PGP, whatever stands before and after each of
-// their lines: a number, the name of a file, a quote, an indent, a sign of a diff, the end of a
-// line escaped as in JSON. Results are cut in the middle, so either end may be missing.
+// pem matches private keys of PEM, OpenSSH or PGP. Each line may have a prefix or suffix: a number, a file name, a
+// quote, an indent, the sign of a diff, a line end escaped as in JSON. Results are cut in the middle, so either end
+// may be missing.
 type pem struct{}
 
 const (
 	pemBegin = "-----BEGIN "
 	pemEnd   = "-----END "
 	maxPEM   = 32 << 10
-	maxLine  = 320 // of a line of a key, with what is before it
+	maxLine  = 320 // of a line of a key, including its prefix
 )
 
 func (pem) hints() []string { return []string{pemBegin, pemEnd, "Private-Lines:"} }
@@ -32,8 +32,7 @@ func (pem) match(s string, i, hint int, end bool) match {
 	return pemBody(s, lead(s, i), b, end)
 }
 
-// pemLine reads a line such as -----BEGIN PRIVATE KEY-----. A line that is cut by the end of
-// the text ends there.
+// pemLine parses a line such as -----BEGIN PRIVATE KEY-----, or its first part at the end of the text.
 func pemLine(s string, i int) (end int, private, whole bool) {
 	const most = 80
 	b := i + len(pemEnd) - 1
@@ -48,18 +47,17 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 	return len(s), false, false
 }
 
-// lead returns what is before s[i] in its line.
+// lead returns the prefix of s[i] in its line.
 func lead(s string, i int) string {
 	line := s[max(0, i-before):i]
-	line = line[strings.LastIndexAny(line, "\n\"")+1:] // or the beginning of a text in JSON
+	line = line[strings.LastIndexAny(line, "\n\"")+1:] // or from the start of a JSON string
 	if n := strings.LastIndex(line, `\n`); n >= 0 {
 		line = line[n+len(`\n`):]
 	}
 	return line
 }
 
-// pemBody matches the lines of a key from b on, the end of its first line. first is what was
-// before that.
+// pemBody matches the lines of a key from b on, the end of its first line. first is the prefix of the first line.
 func pemBody(s, first string, b int, end bool) match {
 	e, bytes := b, 0
 	for e < len(s) && e-b < maxPEM {
@@ -85,7 +83,7 @@ func pemBody(s, first string, b int, end bool) match {
 	return pemSoFar(s, b, e, bytes, !end && e-b < maxPEM)
 }
 
-// pemSoFar matches the bytes of a key between b and e, of which more may come if it is open.
+// pemSoFar matches the bytes of a key between b and e; if open, more may follow.
 func pemSoFar(s string, b, e, bytes int, open bool) match {
 	if open && bytes < 16 {
 		return undecided(b)
@@ -93,7 +91,7 @@ func pemSoFar(s string, b, e, bytes int, open bool) match {
 	return match{from: b, to: trimEnd(s, b, e), is: bytes >= 16, more: open}
 }
 
-// trimEnd leaves the line ends after a key.
+// trimEnd excludes the line ends after a key.
 func trimEnd(s string, b, e int) int {
 	for e > b {
 		switch {
@@ -127,8 +125,8 @@ func cutLine(s string) (line string, next int, whole bool) {
 	return s[:n], next + 1, true
 }
 
-// keyLine returns the part of a line that belongs to a key, and whether the line is one of a
-// key: base64, or a header such as DEK-Info.
+// keyLine returns the part of a line that belongs to a key, and whether the line is part of a key: base64, or a
+// header such as DEK-Info.
 func keyLine(line, first string) (body string, ok bool) {
 	line = strings.TrimRight(plainText(line), "\r$^M\"'`,;)+ \t")
 	body = line[sameLead(line, plainText(first)):]
@@ -148,8 +146,8 @@ func keyLine(line, first string) (body string, ok bool) {
 	return body, len(body) <= 80
 }
 
-// sameLead returns how much of a line is like what is before another one: numbers, blanks and
-// the signs of diff and grep may differ.
+// sameLead returns the length of a line's prefix that matches that of another line; numbers, spaces and the signs
+// of diff and grep may differ.
 func sameLead(line, first string) int {
 	i := 0
 	vary := func(c byte) bool { return c == ' ' || c == '\t' || digits[c] }
@@ -171,7 +169,7 @@ func sameLead(line, first string) int {
 	return i
 }
 
-// plainText returns a line without sequences for colours.
+// plainText returns a line without colour sequences.
 func plainText(line string) string {
 	if strings.IndexByte(line, '\x1b') < 0 {
 		return line
@@ -188,8 +186,7 @@ func plainText(line string) string {
 	return b.String()
 }
 
-// beforeEnd matches the rest of a key whose first lines were cut off: the lines of base64
-// before its end marker.
+// beforeEnd matches the rest of a truncated key: the lines of base64 before its end marker.
 func beforeEnd(s string, i, end int) match {
 	first := lead(s, i)
 	b, bytes := i-len(first), 0

@@ -1,17 +1,16 @@
-// Package redact removes secrets from text where it enters: tool output, before it becomes
-// history, so that live and replayed sessions are the same.
+// Package redact removes secrets from text where it enters the session: from tool output, before it is stored, so
+// that live and replayed sessions are the same.
 //
 //	r := redact.New(apiKey)
 //	text = r.Text(text)      // a whole text
 //	s := r.Stream()          // output in pieces
 //	show(s.Write(piece))
 //
-// It knows the given values, the shapes of keys (shapes.go), private keys (pem.go), headers and
-// URLs (headers.go), and what stands after a name that says it is secret (named.go). It does not
-// guess: text that merely looks random stays. [Entropy] guesses, for what leaves the session:
-// exports, facts and debug logs.
+// It finds the given values, the shapes of keys (shapes.go), private keys (pem.go), headers and URLs (headers.go),
+// and values after a name that announces a secret (named.go). It does not guess: other random-looking text stays.
+// [Entropy] guesses, for data that leaves the session: exports, facts and debug logs.
 //
-// What only says which kind of secret it is stays: the name before a value, the prefix of a key.
+// The kind of a secret stays visible: the name before a value, the prefix of a key.
 package redact
 
 import (
@@ -24,16 +23,16 @@ import (
 // Mark replaces a secret.
 const Mark = "[redacted]"
 
-// least is the minimal length of a given value, in bytes; shorter ones are too common as text.
+// least is the minimal length of a given value, in bytes; shorter ones are too common in text.
 const least = 8
 
-// Redactor removes secrets. The nil Redactor knows no values. It is safe for concurrent use.
+// Redactor removes secrets. A nil Redactor has no given values. It is safe for concurrent use.
 type Redactor struct {
 	find   *finder
 	values []string
 }
 
-// New returns a Redactor that also removes the given values. Short and blank ones are ignored.
+// New returns a Redactor that also removes the given values. It ignores short and blank ones.
 func New(values ...string) *Redactor {
 	r := &Redactor{find: known.clone()}
 	for _, v := range values {
@@ -59,7 +58,7 @@ func escaped(v string) string {
 	return strings.Trim(string(b), `"`)
 }
 
-// Text returns s without secrets, s itself when there are none.
+// Text returns s with secrets replaced.
 func (r *Redactor) Text(s string) string {
 	whole := r.Stream()
 	whole.text = s
@@ -70,28 +69,27 @@ func (r *Redactor) Text(s string) string {
 type kind interface {
 	// hints returns texts of three bytes or more, one of which begins every secret of the kind.
 	hints() []string
-	// match examines a hint at s[i:i+hint]. It looks at most [before] bytes back. end means that
-	// nothing follows s.
+	// match examines a hint at s[i:i+hint]. It looks at most [before] bytes back. end means that s is complete.
 	match(s string, i, hint int, end bool) match
 }
 
 // match is the result of examining a hint. The zero match means no secret.
 type match struct {
-	from, to int // the secret itself, without what may be shown of it
-	// is: a secret, whatever follows. more: it reaches the end of the text, and text that
-	// follows may make it one, or longer. It is never set at the end.
+	from, to int // the secret without its visible prefix
+	// is means a secret, whatever follows. more means that the match reaches the end of the text, and later text
+	// may make it a secret or extend it; never set at the end.
 	is, more bool
 }
 
-// none is no secret; undecided is one if what follows says so. What is before from can be shown.
+// none means no secret; undecided means that later text decides. Text before from can be shown.
 var none match
 
 func undecided(from int) match { return match{from: from, to: from, more: true} }
 
 // finder finds hints in one pass.
 type finder struct {
-	seen  [1 << hashBits / 64]uint64 // the hashes of the first three bytes of hints; small enough for the fastest cache
-	heads [1 << hashBits]uint16      // by hash, one more than the index in hints; 0: none
+	seen  [1 << hashBits / 64]uint64 // bit set of hashes of the first three bytes of hints; fits the fastest cache
+	heads [1 << hashBits]uint16      // by hash: index in hints plus one; 0: none
 	hints []hinted
 	long  int // length of the longest hint
 }
@@ -101,12 +99,12 @@ const hashBits = 16
 // hinted is a kind with one of its hints.
 type hinted struct {
 	hint string
-	fold bool // in capitals, small letters or both
+	fold bool // ignores case
 	kind kind
-	next uint16 // the next one with the same hash, as in heads
+	next uint16 // next hint with the same hash, as in heads
 }
 
-// begins reports whether s begins with the hint. Most do not even have its first bytes.
+// begins reports whether s starts with the hint.
 func (h *hinted) begins(s string) bool {
 	n := len(h.hint)
 	if len(s) < n || s[:3] != h.hint[:3] {
@@ -115,7 +113,7 @@ func (h *hinted) begins(s string) bool {
 	return s[:n] == h.hint || h.fold && strings.EqualFold(s[:n], h.hint)
 }
 
-// folded is a kind whose hints, in small letters, may come in any case.
+// folded is a kind whose hints, given in lower case, match in any case.
 type folded interface{ anyCase() }
 
 func hash(three uint32) uint32 { return three * 0x9E3779B1 >> (32 - hashBits) }
@@ -134,7 +132,7 @@ func (f *finder) add(k kind) {
 	}
 }
 
-// cases returns the ways to write a text with capitals, or the text alone.
+// cases returns the upper- and lower-case variants of a text, or the text alone.
 func cases(s string, fold bool) []string {
 	all := []string{s}
 	for i := 0; fold && i < len(s); i++ {
@@ -154,8 +152,8 @@ func (f *finder) clone() *finder {
 	return &c
 }
 
-// next returns the first index from i on where a secret is or may begin, and the match; -1
-// when there is none. The matches of several kinds are united.
+// next returns the first index from i on where a secret starts or may start, and the match; -1 if there is none. It
+// unites the matches of several kinds.
 func (f *finder) next(s string, i int, end bool) (int, match) {
 	if i+2 >= len(s) {
 		return -1, none
@@ -180,7 +178,7 @@ func (f *finder) next(s string, i int, end bool) (int, match) {
 	return -1, none
 }
 
-// unite combines the matches of two kinds at one index. While one is undecided, both are.
+// unite combines the matches of two kinds at one index. If one is undecided, so is the result.
 func unite(a, b match) match {
 	switch {
 	case !b.is && !b.more:

@@ -36,14 +36,14 @@ func TestText(t *testing.T) {
 	}
 }
 
-// body returns n bytes that mix capitals, small letters and digits.
+// body returns n bytes that mix upper case, lower case and digits.
 func body(n int) string { return strings.Repeat("aB3dE5gH7jK9mN1p", n/16+1)[:n] }
 
 func lower(n int) string { return strings.Repeat("0a1b2c3d4e5f6789", n/16+1)[:n] }
 
 func caps(n int) string { return strings.Repeat("A2B3C4D5E6F7G3H2", n/16+1)[:n] }
 
-// secrets are texts with one secret each, which must be removed.
+// secrets holds texts with one secret each.
 var secrets = []struct{ name, text, secret string }{
 	{"OpenAI", "sk-" + body(48), body(48)},
 	{"OpenAI project", "sk-proj-" + body(120), body(120)},
@@ -122,7 +122,7 @@ func key(kind string) string {
 	return "-----BEGIN " + kind + "PRIVATE KEY-----\n" + strings.Repeat(line, 20) + "-----END " + kind + "PRIVATE KEY-----"
 }
 
-// ordinary are texts without a secret, which must stay as they are.
+// ordinary holds texts without secrets, which must stay unchanged.
 var ordinary = []string{
 	"commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
 	"risk-free and task-based, desk-management-of-many-things-in-the-office-2",
@@ -148,7 +148,7 @@ var ordinary = []string{
 	"123e4567-e89b-12d3-a456-426614174000", "glc_name is a word", "tskey-", "whsec_short",
 }
 
-// TestSecrets: every kind, at the start of a line and where results have it.
+// TestSecrets checks every kind at the start of a line and inside results.
 func TestSecrets(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, tt := range secrets {
@@ -188,7 +188,7 @@ func TestCutKey(t *testing.T) {
 	}
 }
 
-// A given value is also found escaped as in JSON.
+// A given value is also found with JSON escapes.
 func TestEscapedValue(t *testing.T) {
 	if got := New(`pass"word\1<&>`).Text(`{"stdout":"pass\"word\\1<&>"}`); got != `{"stdout":"[redacted]"}` {
 		t.Errorf("%q", got)
@@ -240,7 +240,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// source is text of programs, with names of secrets but without any.
+// source is program text with names of secrets but no secrets.
 var source = strings.Repeat("func (p *Parser) next(token Token, key string) (*Node, error) {\n\tif password, ok := p.values[key]; ok && p.author != \"\" {\n\t\treturn p.node(token, password), nil\n\t}\n}\n", 400)
 
 func BenchmarkSource(b *testing.B) {

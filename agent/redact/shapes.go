@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// known finds secrets by their form.
+// known finds secrets by their shape.
 var known = newFinder()
 
 func newFinder() *finder {
@@ -16,7 +16,7 @@ func newFinder() *finder {
 	return f
 }
 
-// after returns a text followed by each of some characters, as prefixes of a shape.
+// after returns a text followed by each character of next, as the prefixes of a shape.
 func after(text, next string) string {
 	var b strings.Builder
 	for _, c := range next {
@@ -25,8 +25,8 @@ func after(text, next string) string {
 	return b.String()
 }
 
-// shapes follow the documentation of the formats by their issuers. Lengths are without the
-// prefix; where an issuer names one length, or a range, least is the lower end.
+// shapes follows the issuers' documentation of their formats. Lengths exclude the prefix; least is the documented
+// length, or the lower end of a range.
 var shapes = []shape{
 	// Models.
 	{"OpenAI, Anthropic, OpenRouter, DeepSeek and others", "sk-", dashed, 20, 0, true},
@@ -164,7 +164,7 @@ var shapes = []shape{
 	{"Harness", "pat. sat.", dotted, 64, 80, true},
 	{"Ory", "ory_at_ ory_rt_ ory_ac_ ory_pat_", dotted, 30, 0, true},
 
-	// Watching and networks.
+	// Monitoring and networks.
 	{"Datadog", "ddpat_ ddapp_", alnum, 32, 0, true},
 	{"Dynatrace", "dt0c01. dt0s01. dt0s16.", dotted, 80, 0, false},
 	{"New Relic", "NRAK- NRII- NRJS- NRSP- NRRA-", dashed, 19, 0, true},
@@ -178,7 +178,7 @@ var shapes = []shape{
 	{"Tailscale", "tskey-", dashed, 20, 0, true},
 	{"Defined Networking", "dnkey-", dashed, 70, 0, false},
 
-	// Forms of many.
+	// Formats of several issuers.
 	{"age", "AGE-SECRET-KEY-1", upper, 58, 0, false},
 	{"age, post-quantum", "AGE-SECRET-KEY-PQ-1", upper, 58, 0, false},
 	{"WireGuard, in a file", "PrivateKey=", base64, 43, 44, false},

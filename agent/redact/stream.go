@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Stream removes secrets from text that comes in pieces, also secrets split between pieces:
-// whatever the pieces, what it returns is together what [Redactor.Text] makes of the whole. It
-// shows a prompt at once: it only holds back bytes that become a secret if more follow, at most
-// 4 KiB of them. Only one goroutine may use a Stream at a time.
+// Stream removes secrets from text that arrives in pieces, including secrets split between pieces. Its whole output
+// equals [Redactor.Text] of the whole text. It shows a prompt at once: it holds back only bytes that may become a
+// secret, at most 4 KiB. It is not safe for concurrent use.
 //
-// One difference to the whole remains: the last lines of a private key whose beginning is
-// missing are only known at its end, when a Stream has shown them.
+// One difference remains: the last lines of a private key without its beginning are recognized only at the end of
+// the key, when a Stream has already shown them.
 type Stream struct {
 	find   *finder
 	values []string
-	text   string // what may matter for the next piece
-	out    int    // how much of text was returned or replaced
+	text   string // text that may matter for the next piece
+	out    int    // end of the text that was returned or replaced
 	scan   int    // where to continue scanning
-	marked int    // where the last secret that was replaced ends; -1: none
+	marked int    // end of the last replaced secret; -1: none
 }
 
 // Stream returns a new Stream.
@@ -29,7 +28,7 @@ func (r *Redactor) Stream() *Stream {
 	return &Stream{find: r.find, values: r.values, marked: -1}
 }
 
-// Write takes the next piece and returns what can be shown now.
+// Write adds a piece and returns the text that can be shown now.
 func (s *Stream) Write(piece string) string {
 	s.text += piece
 	shown := s.step(false)
@@ -37,19 +36,19 @@ func (s *Stream) Write(piece string) string {
 	return shown
 }
 
-// Flush returns what was held back and resets the stream.
+// Flush returns the text that was held back and resets the stream.
 func (s *Stream) Flush() string {
 	shown := s.step(true)
 	*s = Stream{find: s.find, values: s.values, marked: -1}
 	return shown
 }
 
-// step scans the text from where it stopped. end means that nothing follows.
+// step scans the text from the last position. end means that the text is complete.
 func (s *Stream) step(end bool) string {
 	var b strings.Builder
 	from, marked := s.out, s.marked
 	free := s.scanText(&b, end)
-	if s.marked == marked && b.Len() == 0 { // as most text: without a copy
+	if s.marked == marked && b.Len() == 0 { // the common case: no copy
 		s.out = max(s.out, free)
 		return s.text[from:s.out]
 	}
@@ -57,11 +56,11 @@ func (s *Stream) step(end bool) string {
 	return b.String()
 }
 
-// scanText replaces the secrets and returns how much of the text can be shown.
+// scanText replaces secrets and returns the end of the text that can be shown.
 func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
-	var ahead []match // secrets whose hints were seen, by where they begin; others may lie before them
+	var ahead []match // secrets whose hints were seen, by start; others may start before them
 	free = s.beginsValue(end)
-	done, held, first := 0, len(s.text), 0 // first is the hint of the first one ahead
+	done, held, first := 0, len(s.text), 0 // first is the hint of ahead[0]
 	for i := s.scan; ; {
 		at, m := s.find.next(s.text, i, end)
 		if len(ahead) > 0 && (at < 0 || at >= ahead[0].from) {
@@ -87,7 +86,7 @@ func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
 			}
 			n, _ := slices.BinarySearchFunc(ahead, m, func(a, b match) int { return a.from - b.from })
 			ahead = slices.Insert(ahead, n, m)
-		} else if m.from < len(s.text) { // what follows decides
+		} else if m.from < len(s.text) { // later text decides
 			free = min(free, m.from)
 			for _, a := range ahead {
 				held = min(held, first)
@@ -102,8 +101,7 @@ func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
 	return free
 }
 
-// beginsValue returns the index of the beginning of a given value at the end of the text, or
-// the end.
+// beginsValue returns the start of a partial given value at the end of the text, or the end.
 func (s *Stream) beginsValue(end bool) int {
 	at := len(s.text)
 	if end {
@@ -119,7 +117,7 @@ func (s *Stream) beginsValue(end bool) int {
 	return at
 }
 
-// mark replaces a secret. Those that touch get one Mark, and one that goes on keeps its Mark.
+// mark replaces a secret. Adjacent secrets share one Mark, and so do the parts of one secret.
 func (s *Stream) mark(b *strings.Builder, m match) {
 	if m.to <= s.out {
 		return
@@ -139,10 +137,10 @@ func (s *Stream) show(b *strings.Builder, to int) {
 	}
 }
 
-// before is the number of bytes before an index that may decide what begins there.
+// before is the number of bytes before an index that may affect a match there.
 const before = 160
 
-// forget drops text that no longer matters.
+// forget drops text that is no longer needed.
 func (s *Stream) forget() {
 	if drop := min(s.scan-before, s.out); drop > 4*before {
 		s.text = s.text[drop:]

@@ -48,7 +48,7 @@ func checkStream(t *testing.T, name, got, secret string) {
 			t.Fatalf("%s shows: %q", name, got)
 		}
 	}
-	// The first letters of the line after a key without its end may belong to the key.
+	// The first letters of the line after an unfinished key may belong to the key.
 	if !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, " it\n") || strings.Count(got, Mark) != 1 {
 		t.Fatalf("%s: %q", name, got)
 	}
@@ -107,7 +107,7 @@ func TestStreamBound(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever the pieces, the result is that of the whole text, and a key never shows.
+// FuzzStream checks that pieces yield the result of the whole text and never show a key.
 func FuzzStream(f *testing.F) {
 	for _, o := range ordinary {
 		f.Add(o, uint64(1))

@@ -27,25 +27,25 @@ var (
 	base64 = chars("AZaz09++//==")
 	header = chars("AZaz09__--..++//==~~")
 	query  = chars("AZaz09%%++//==--__~~")
-	crypt  = chars("AZaz09..//$$++==,,--") // of a hashed password
+	crypt  = chars("AZaz09..//$$++==,,--") // of hashed passwords
 )
 
-// shape is the form of the keys of one kind: one of a few prefixes, separated by blanks, and at
-// least a number of characters of an alphabet.
+// shape is the format of one kind of keys: one of several prefixes, separated by spaces, and a minimal number of
+// characters of an alphabet.
 type shape struct {
 	provider string
 	begins   string
 	body     *set
 	least    int
-	most     int  // a longer run is something else; 0: no limit
-	digit    bool // it contains a digit; else it is a word
+	most     int  // a longer run is not a key; 0: no limit
+	digit    bool // must contain a digit; otherwise it is a word
 }
 
 // Limits in bytes.
 const (
-	maxToken = 512      // within which it must be decided whether a run is a key
-	maxValue = 4096     // of a value after a name, of a password in a URL, of a part of a JSON web token
-	maxKey   = 16 << 10 // of a key; what follows is shown
+	maxToken = 512      // a run must be recognized as a key within this length
+	maxValue = 4096     // of a value after a name, a password in a URL, or a part of a JSON web token
+	maxKey   = 16 << 10 // of a key; the rest is shown
 )
 
 func (t shape) hints() []string { return strings.Fields(t.begins) }
@@ -57,7 +57,7 @@ func (t shape) match(s string, i, hint int, end bool) match {
 	return t.run(s, i+hint, end)
 }
 
-// run matches the rest of a key from b on.
+// run matches the characters of a key from b on.
 func (t shape) run(s string, b int, end bool) match {
 	e, digit, ok := t.extent(s, b)
 	if !ok {
@@ -65,7 +65,7 @@ func (t shape) run(s string, b int, end bool) match {
 	}
 	open := e == len(s) && !end
 	for dots := 0; e > b && dots < 3 && (s[e-1] == '.' || s[e-1] == ','); dots++ {
-		e-- // end of a sentence
+		e-- // the period of a sentence
 	}
 	n := e - b
 	enough := n >= t.least && (!t.digit || digit)
@@ -80,8 +80,8 @@ func (t shape) run(s string, b int, end bool) match {
 	return match{from: b, to: e, is: enough}
 }
 
-// extent returns where the characters of a key from b on end, and whether a digit is among them; ok
-// is false when they are too many for this shape.
+// extent returns the end of the key characters from b on, and whether they contain a digit; ok is false if they are
+// too many for the shape.
 func (t shape) extent(s string, b int) (e int, digit, ok bool) {
 	for e = b; e < len(s) && e-b < maxKey && t.body[s[e]]; e++ {
 		digit = digit || digits[s[e]]
@@ -92,8 +92,8 @@ func (t shape) extent(s string, b int) (e int, digit, ok bool) {
 	return e, digit, true
 }
 
-// starts reports whether a word may begin at s[i]: after a character that is in no word, an
-// escape of JSON such as \n, of a URL such as %3D, or a colour sequence.
+// starts reports whether a word may start at s[i]: after a non-word character, a JSON escape such as \n, a URL
+// escape such as %3D, or a colour sequence.
 func starts(s string, i int) bool {
 	if i == 0 || !word[s[i-1]] {
 		return true
@@ -110,8 +110,8 @@ func starts(s string, i int) bool {
 	return strings.HasSuffix(rest, "\x1b[") || strings.HasSuffix(rest, `\u001b[`)
 }
 
-// jwt matches a JSON web token or anything of its form: three parts, of which the first two
-// are JSON objects; or five, if it is encrypted.
+// jwt matches a JSON web token or anything of its form: three parts, the first two of which are JSON objects, or
+// five parts if it is encrypted.
 type jwt struct{}
 
 func (jwt) hints() []string { return []string{"eyJ"} }
@@ -142,7 +142,7 @@ func (jwt) match(s string, i, hint int, end bool) match {
 	return none
 }
 
-// partEnd returns where a part of a token ends that begins at b; the last one may have dots.
+// partEnd returns the end of the token part that starts at b; only the last part may contain dots.
 func partEnd(s string, b, most int, dots bool) int {
 	e := b
 	for e < len(s) && e-b < most && (dashed[s[e]] || dots && s[e] == '.') {
