@@ -1,7 +1,7 @@
-// Package action describes what a tool is about to do and what was decided about it.
+// Package action describes what a tool is about to do and the decision about it.
 //
-// A tool's plan yields an [Action]; the policy answers with a [Verdict]; a person may
-// have the last word. It is data only and imports nothing of ours.
+// A tool's plan yields an [Action]; the policy answers with a [Verdict]; a person may have the last word. The
+// package holds data only and imports no other package of buddy.
 //
 //	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "make test"}
 //	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}
@@ -21,22 +21,22 @@ const (
 	FileWrite  Kind = "file_write"
 	FileDelete Kind = "file_delete" // deletes at least one of the files; writes the others
 	Shell      Kind = "shell"
-	Git        Kind = "git"       // a command of git; judged like Shell
+	Git        Kind = "git"       // a git command; judged like Shell
 	PaneKeys   Kind = "pane_keys" // text typed into a pane, whatever runs there
 	Network    Kind = "network"
 	Browser    Kind = "browser"
-	Connect    Kind = "connect"    // lets a command that runs in the fence connect to hosts
+	Connect    Kind = "connect"    // lets a command in the sandbox connect to hosts
 	MCP        Kind = "mcp"        // a tool of an MCP server
-	PlanFile   Kind = "plan_file"  // writes the plan of the session, on this machine whatever the target is
+	PlanFile   Kind = "plan_file"  // writes the session's plan, on this machine whatever the target
 	EnterPlan  Kind = "enter_plan" // changes the mode to plan
-	Internal   Kind = "internal"   // changes and reads nothing outside buddy: the time, a list, a question
-	Generic    Kind = "generic"    // anything no other kind fits; the policy asks about it
+	Internal   Kind = "internal"   // nothing outside buddy: the time, a list, a question
+	Generic    Kind = "generic"    // any other; the policy asks about it
 )
 
 // IsCommand reports whether an action of this kind is a command that a shell runs to its end.
 func (k Kind) IsCommand() bool { return k == Shell || k == Git }
 
-// Risk grades the harm that an action can do, as far as it can be known beforehand.
+// Risk grades the possible harm of an action, as far as it is known beforehand.
 type Risk string
 
 // The risks, from least to most.
@@ -46,57 +46,57 @@ const (
 	High   Risk = "high"
 )
 
-// Action describes one thing that a tool is about to do by its real effect: resolved paths,
-// the whole command, never an abbreviation of it.
+// Action describes one thing that a tool is about to do by its real effect: resolved paths and the whole command,
+// never abbreviated.
 type Action struct {
 	Kind     Kind        `json:"kind"`
 	Tool     string      `json:"tool"`
-	Target   string      `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"; several names when Targets is set
-	Targets  []TargetCwd `json:"places,omitempty"`  // Shell: every target on which it runs, when there are several
-	Command  string      `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: what is typed
-	Cwd      string      `json:"cwd,omitempty"`     // Shell: where it starts, if known
+	Target   string      `json:"target,omitempty"`  // "local", "root@web-02 (ssh)"; several names if Targets is set
+	Targets  []TargetCwd `json:"places,omitempty"`  // Shell: all targets, if there are several
+	Command  string      `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: the typed text
+	Cwd      string      `json:"cwd,omitempty"`     // Shell: its start folder, if known
 	Path     string      `json:"path,omitempty"`    // files: absolute, symbolic links resolved
-	Paths    []string    `json:"paths,omitempty"`   // all files, Path too, when there are several
-	Links    []string    `json:"links,omitempty"`   // files: absolute names under which symbolic links led to Path or Paths
-	URL      string      `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
+	Paths    []string    `json:"paths,omitempty"`   // all files including Path, if there are several
+	Links    []string    `json:"links,omitempty"`   // files: absolute names of symbolic links that led to Path or Paths
+	URL      string      `json:"url,omitempty"`     // Network, Browser: after redirects
 	Host     string      `json:"host,omitempty"`    // Network, Browser, Connect: lower case, without the port
-	Hosts    []string    `json:"hosts,omitempty"`   // Connect: all hosts with their ports, that of Host first
+	Hosts    []string    `json:"hosts,omitempty"`   // Connect: all hosts with their ports, Host first
 	Method   string      `json:"method,omitempty"`  // Network: GET, POST, …
 	Local    bool        `json:"local,omitempty"`   // Network: the host is this machine or in the local network
-	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: what is done; FileRead: why Path is another one than the call names
-	Preview  string      `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
+	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: the operation; FileRead: why Path differs from the path in the call
+	Preview  string      `json:"preview,omitempty"` // shown to the person: a diff, a URL
 	Why      string      `json:"why,omitempty"`     // the model's own reason; untrusted text
 	Risk     Risk        `json:"risk,omitempty"`
 	Mutation bool        `json:"mutation,omitempty"` // changes state
-	Privesc  bool        `json:"privesc,omitempty"`  // runs with more rights than buddy has
-	Outside  bool        `json:"outside,omitempty"`  // Shell: is not to run in the read-only sandbox
+	Privesc  bool        `json:"privesc,omitempty"`  // runs with more rights than buddy
+	Outside  bool        `json:"outside,omitempty"`  // Shell: must not run in the read-only sandbox
 	MCPTool
 	FileReach
 }
 
-// FileReach says what an Action on files reaches besides what a diff of them shows.
+// FileReach holds effects of an Action on files that a diff does not show.
 type FileReach struct {
-	OtherNames int  `json:"other_names,omitempty"` // names (hard links) that change as well, of all files
-	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file has made it read-only
+	OtherNames int  `json:"other_names,omitempty"` // number of other names (hard links) that change as well
+	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file made it read-only
 }
 
-// MCPTool says which tool of an MCP server an Action calls.
+// MCPTool identifies the tool of an MCP server that an Action calls.
 type MCPTool struct {
-	Definition string `json:"definition,omitempty"` // hash of how the server defines it
-	Changed    bool   `json:"changed,omitempty"`    // it was defined otherwise when it was approved
-	Hinted     bool   `json:"hinted,omitempty"`     // the person believes what the server says of it
+	Definition string `json:"definition,omitempty"` // hash of its definition by the server
+	Changed    bool   `json:"changed,omitempty"`    // the definition changed since it was approved
+	Hinted     bool   `json:"hinted,omitempty"`     // the person trusts the server's hints about it
 }
 
 // TargetCwd is one of several targets on which an Action runs.
 type TargetCwd struct {
 	Target string `json:"target"`
-	Cwd    string `json:"cwd,omitempty"` // starting folder there, if known
+	Cwd    string `json:"cwd,omitempty"` // start folder there, if known
 }
 
-// ShortHost limits the bytes of a host that is named within a sentence.
+// ShortHost limits a host inside a sentence, in bytes.
 const ShortHost = 40
 
-// To returns the part of a that connects to one of its hosts, which has its port.
+// To returns the part of a that connects to one of its hosts, given with its port.
 func (a Action) To(host string) Action {
 	name, _, _ := strings.Cut(host, ":")
 	a.Host, a.Hosts = name, []string{host}
@@ -116,19 +116,19 @@ type Decision string
 const (
 	Allow Decision = "allow" // run it
 	Ask   Decision = "ask"   // a person decides
-	Deny  Decision = "deny"  // do not run it; the model is told why
+	Deny  Decision = "deny"  // do not run it; the model gets the reason
 )
 
-// Verdict holds a policy's decision with its reason. Rule names the rule that decided, so that
-// a person can change it.
+// Verdict holds a policy's decision and its reason. Rule names the rule that decided, so that a person can change
+// it.
 type Verdict struct {
 	Decision Decision `json:"decision"`
 	Reason   string   `json:"reason"`
 	Rule     string   `json:"rule,omitempty"`
 }
 
-// OwnKeys is the rule of verdicts on what reads or changes the files that buddy keeps its own keys
-// in. It asks in every mode; only a rule of the user that names such a file allows it.
+// OwnKeys is the rule for actions on the files with buddy's own keys. It asks in every mode; only a rule of the
+// user that names such a file allows them.
 const OwnKeys = "buddy's own keys"
 
 // Mode sets what happens to actions that need approval.
@@ -138,17 +138,17 @@ type Mode string
 const (
 	ModeAsk    Mode = "ask"    // read-only actions run, a person decides the rest; the default
 	ModeStrict Mode = "strict" // a person decides everything
-	ModeEdits  Mode = "edits"  // as ask, and files of the workspace may be written
-	ModeAuto   Mode = "auto"   // as edits, and commands run inside the workspace fence; only where that holds
-	ModePlan   Mode = "plan"   // read-only actions run, and the plan of the session may be written; everything else is denied
-	ModeAll    Mode = "all"    // everything runs that no rule denies
+	ModeEdits  Mode = "edits"  // as ask, and workspace files may be written
+	ModeAuto   Mode = "auto"   // as edits, and commands run in the workspace sandbox, where available
+	ModePlan   Mode = "plan"   // read-only actions run, and the session's plan may be written; everything else is denied
+	ModeAll    Mode = "all"    // everything runs unless a rule denies it
 	ModeNone   Mode = "none"   // actions that need approval are denied
 )
 
 // Modes lists all modes in the order of the help.
 var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModeAuto, ModePlan, ModeAll, ModeNone}
 
-// Label returns a mode as people see it: auto with what keeps it harmless.
+// Label returns the display name of a mode.
 func (m Mode) Label() string {
 	if m == ModeAuto {
 		return "auto · fence"
@@ -156,7 +156,7 @@ func (m Mode) Label() string {
 	return string(m)
 }
 
-// strictness lists the modes, the strictest first.
+// strictness lists the modes, strictest first.
 var strictness = []Mode{ModeNone, ModePlan, ModeStrict, ModeAsk, ModeEdits, ModeAuto, ModeAll}
 
 // Stricter returns the stricter of two modes; "" is the loosest.

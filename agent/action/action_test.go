@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The form in events is a public interface.
+// The JSON form is a public interface of events.
 func TestJSON(t *testing.T) {
 	a := Action{
 		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p", Paths: []string{"/p", "/q"}, URL: "https://u/", Host: "u", Method: "GET",

@@ -7,15 +7,15 @@ import (
 	"buddy/texts"
 )
 
-// Effect says as data the one thing that a person must know about an action before approving it, so that
-// every interface makes the same sentence of it. The zero value says nothing.
+// Effect describes the most important effect of an action before approval. It is data, so that every interface can
+// form the same sentence. The zero value is no effect.
 type Effect struct {
-	Subject string   `json:"subject,omitempty"` // who does it: git reset --hard; "" is the action itself
+	Subject string   `json:"subject,omitempty"` // git reset --hard; "" is the action itself
 	Verb    string   `json:"verb,omitempty"`    // in the third person: deletes
-	Object  string   `json:"object,omitempty"`  // dist/old; "" where there are names
-	Count   int      `json:"count,omitempty"`   // how many of Unit; 0 where nothing was counted
+	Object  string   `json:"object,omitempty"`  // dist/old; "" with Names
+	Count   int      `json:"count,omitempty"`   // number of Units; 0 if not counted
 	Unit    string   `json:"unit,omitempty"`    // in the singular: file
-	Names   []string `json:"names,omitempty"`   // of some that were counted
+	Names   []string `json:"names,omitempty"`   // some of the counted ones
 	Final   bool     `json:"final,omitempty"`   // it can't be undone
 }
 
@@ -32,7 +32,7 @@ func (e Effect) Text() string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// names lists the names behind a colon: ": a.go, b.go and 3 more".
+// names lists the names after a colon: ": a.go, b.go and 3 more".
 func (e Effect) names() string {
 	if len(e.Names) == 0 {
 		return ""
@@ -44,13 +44,13 @@ func (e Effect) names() string {
 	return text
 }
 
-// Sentence returns the effect as people read it: Deletes dist/old (41 files). Can't be undone.
+// Sentence returns the effect as a sentence: Deletes dist/old (41 files). Can't be undone.
 func (e Effect) Sentence() string {
 	text := e.Text()
 	if text == "" {
 		return ""
 	}
-	if e.Subject == "" { // a subject is typed as it is: git, not Git
+	if e.Subject == "" { // a subject keeps its case: git, not Git
 		text = texts.Capital(text)
 	}
 	text += "."

@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// fieldTools pairs buddy's tools with the names that files written for other agents use.
+// fieldTools pairs buddy's tools with the names in files for other agents.
 var fieldTools = []struct {
 	ours, field string
-	older       []string // names that the field gave the same tool before
+	older       []string // earlier names of the same tool in other agents
 }{
 	{"run_shell", "Bash", nil},
 	{"read_file", "Read", nil},
@@ -33,16 +33,15 @@ var fieldTools = []struct {
 	{"tool_search", "ToolSearch", nil},
 }
 
-// patchTool edits and writes files like the field's Edit and Write; it has no name of its own there.
+// patchTool edits and writes files like Edit and Write of other agents, which have no name for it.
 const patchTool = "apply_patch"
 
-// mcpPrefix begins the name of every tool of an MCP server: mcp__SERVER__TOOL.
+// mcpPrefix starts the name of every tool of an MCP server: mcp__SERVER__TOOL.
 const mcpPrefix = "mcp__"
 
-// FieldTool returns the tools of buddy that a name means: the field's name, or buddy's own. Edit
-// and Write also mean apply_patch. mcp__SERVER__TOOL means itself; mcp__SERVER, and the same with
-// __* behind it, mean all tools of the server, written mcp__SERVER__*. ok is false for a name
-// that is none of these.
+// FieldTool returns buddy's tools for a name used by other agents or by buddy. Edit and Write also mean
+// apply_patch. mcp__SERVER__TOOL means itself; mcp__SERVER and mcp__SERVER__* mean all tools of the server, written
+// mcp__SERVER__*. ok is false for any other name.
 func FieldTool(name string) (ours []string, ok bool) {
 	if strings.HasPrefix(name, mcpPrefix) {
 		return mcpTools(name)
@@ -64,7 +63,7 @@ func FieldTool(name string) (ours []string, ok bool) {
 	return nil, false
 }
 
-// FieldName returns the field's name of a tool of buddy; the tool's own where it has none.
+// FieldName returns the name of buddy's tool in other agents, or its own name.
 func FieldName(ours string) string {
 	for _, t := range fieldTools {
 		if t.ours == ours {
@@ -74,7 +73,7 @@ func FieldName(ours string) string {
 	return ours
 }
 
-// mcpTools returns the name that a rule has for a tool of an MCP server, or for all of them.
+// mcpTools returns the tool name in a rule for one tool of an MCP server, or for all of them.
 func mcpTools(name string) ([]string, bool) {
 	server, tool, one := strings.Cut(strings.TrimPrefix(name, mcpPrefix), "__")
 	if !one {
@@ -92,13 +91,12 @@ func isMCPName(s string) bool {
 	}) < 0
 }
 
-// FieldRules returns the rules that mean the same as a text of the field: Bash(git add *),
-// Edit(src/**), Read(~/notes/*.md), WebFetch(domain:go.dev), mcp__files__read, or the name of a
-// tool alone. There are several when the name means several tools. No rule ever matches more
-// than the text says: a text without an exact counterpart is an error that names the reason.
+// FieldRules parses a rule of other agents: Bash(git add *), Edit(src/**), Read(~/notes/*.md),
+// WebFetch(domain:go.dev), mcp__files__read, or a tool's name. A name of several tools yields several rules. No
+// rule matches more than the text: without an exact counterpart the text is an error with the reason.
 //
-// Rules that allow reading and changing files by the tool's name alone are for the workspace,
-// and one that would allow every command is refused.
+// Rules that allow reading and changing files by the tool's name alone cover the workspace. A rule that would allow
+// every command is refused.
 func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	if len(text) > maxFieldRule {
 		return nil, fmt.Errorf("a rule of %d bytes is too long (at most %d)", len(text), maxFieldRule)
@@ -119,7 +117,7 @@ func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	return rules, nil
 }
 
-// readField completes a rule by a text of the field, except for the tool: it returns those meant.
+// readField fills in a rule from the text, except for the tool, and returns the tools.
 func readField(text string, r *Rule) (tools []string, err error) {
 	name, spec, hasSpec := strings.Cut(text, "(")
 	tools, ok := FieldTool(name)
@@ -134,10 +132,10 @@ func readField(text string, r *Rule) (tools []string, err error) {
 	return tools, specify(r, tools[0], strings.TrimSuffix(spec, ")"))
 }
 
-// maxFieldRule limits the text of one rule, in bytes: a person has to be able to read it.
+// maxFieldRule limits the text of one rule, in bytes: a person must be able to read it.
 const maxFieldRule = 1024
 
-// toolWide completes a rule for all that a tool does.
+// toolWide fills in a rule for everything that a tool does.
 func toolWide(r *Rule, tool string) error {
 	if r.Decision != Allow {
 		return nil
@@ -146,12 +144,12 @@ func toolWide(r *Rule, tool string) error {
 	case "run_shell":
 		return errors.New("it would allow every command: name the commands, such as Bash(git add *)")
 	case "read_file", "write_file", "edit_file", patchTool, "glob", "grep", "list_dir":
-		r.Path = "**" // of the workspace; a pattern is never meant for files with secrets
+		r.Path = "**" // in the workspace; patterns never cover files with secrets
 	}
 	return nil
 }
 
-// specify completes a rule by what stands in its parentheses.
+// specify fills in a rule from the text in parentheses.
 func specify(r *Rule, tool, spec string) error {
 	if strings.IndexFunc(spec, func(c rune) bool { return !unicode.IsPrint(c) }) >= 0 {
 		return errors.New("it contains an invisible character")
@@ -167,8 +165,8 @@ func specify(r *Rule, tool, spec string) error {
 	return fmt.Errorf("%s takes no parentheses here", FieldName(tool))
 }
 
-// commandSpec completes a rule by the command of Bash(…): its words, or its first words when
-// :* or a single * follows.
+// commandSpec fills in a rule from the command in Bash(…): all its words, or its first words before :* or a single
+// *.
 func commandSpec(r *Rule, spec string) error {
 	words, open := strings.CutSuffix(spec, ":*")
 	if !open {
@@ -199,9 +197,9 @@ func commandSpec(r *Rule, spec string) error {
 	return nil
 }
 
-// pathSpec completes a rule by the pattern of Read(…), Edit(…) and Write(…), which is read like
-// one of gitignore: without a slash it is for a name at any depth, and what asks or denies is
-// also for all that is below a folder of that name.
+// pathSpec fills in a rule from the pattern in Read(…), Edit(…) and Write(…), with the syntax of gitignore: without
+// a slash it matches a name at any depth. A pattern that asks or denies also matches everything below a folder of
+// that name.
 func pathSpec(r *Rule, spec string) error {
 	spec = strings.TrimSpace(spec)
 	path := strings.TrimRight(spec, "/")
@@ -228,7 +226,7 @@ func pathSpec(r *Rule, spec string) error {
 	return nil
 }
 
-// pathBegin returns a pattern that begins as one of a Rule does.
+// pathBegin converts the start of a pattern to the form of Rule.Path.
 func pathBegin(path string) (string, error) {
 	switch {
 	case strings.HasPrefix(path, "//"):
@@ -243,7 +241,7 @@ func pathBegin(path string) (string, error) {
 	return strings.TrimPrefix(path, "./"), nil
 }
 
-// hostSpec completes a rule by the host of WebFetch(domain:…), without its subdomains.
+// hostSpec fills in a rule from the host in WebFetch(domain:…), without its subdomains.
 func hostSpec(r *Rule, spec string) error {
 	host, ok := strings.CutPrefix(strings.TrimSpace(spec), "domain:")
 	switch {

@@ -11,7 +11,7 @@ import (
 func TestToolNamesOfTheField(t *testing.T) {
 	tests := []struct {
 		name string
-		want string // tools of buddy, "" unknown
+		want string // buddy's tools, "" unknown
 	}{
 		{"Bash", "run_shell"},
 		{"run_shell", "run_shell"},
@@ -107,7 +107,7 @@ func TestRulesOfTheField(t *testing.T) {
 	}
 }
 
-// What asks or denies is not for the workspace only, and reaches below a folder's name.
+// Rules that ask or deny are not limited to the workspace and match everything below a folder.
 func TestRulesOfTheFieldThatDeny(t *testing.T) {
 	for text, want := range map[string]Rule{
 		"Bash":             {Tool: "run_shell"},
@@ -199,8 +199,8 @@ func TestRuleOfAllToolsOfAServer(t *testing.T) {
 	}
 }
 
-// Whatever a file says, a rule that allows names a command by plain words, a file that stays
-// where it is said to be, a host, or one tool.
+// For any text, a rule that allows names a command by plain words, a file that can't be elsewhere, a host, or one
+// tool.
 func FuzzFieldRules(f *testing.F) {
 	for _, seed := range []string{"Bash(git add *)", "Edit(src/**)", "Read(~/x)", "WebFetch(domain:go.dev)", "mcp__a", "Bash(a && b)", "Read(//a/../b)", "Bash(\x00)", "((", "Bash(:*)"} {
 		f.Add(seed)

@@ -2,13 +2,13 @@ package action
 
 import "cmp"
 
-// FullOutput names the file that holds a whole output.
+// FullOutput names the file with a complete output.
 type FullOutput struct {
 	Path    string `json:"path"`
 	Bytes   int64  `json:"bytes"`             // of the file
-	Text    int64  `json:"text,omitempty"`    // bytes that people read of the output; 0: as many
-	Missing int64  `json:"missing,omitempty"` // bytes of the output that were not recorded
+	Text    int64  `json:"text,omitempty"`    // shown bytes of the output; 0: all of Bytes
+	Missing int64  `json:"missing,omitempty"` // bytes of the output that were not saved
 }
 
-// Shown returns the bytes that people read of the output.
+// Shown returns the number of shown bytes.
 func (f FullOutput) Shown() int64 { return cmp.Or(f.Text, f.Bytes) }

@@ -2,8 +2,8 @@ package action
 
 import "strings"
 
-// meantTools pairs names that programs have for their tools, as plainName writes them, with the tools of
-// buddy that do the same; "" is a tool that buddy has nothing like.
+// meantTools maps tool names of other programs, as plainName writes them, to the tools of buddy that do the same;
+// "" means that buddy has no such tool.
 var meantTools = spread(map[string]string{
 	"bash shell execute exec execcommand executecommand executebash runcommand runcommands runshell runshellcommand shellcommand " +
 		"command terminal runterminalcmd runterminalcommand runinterminal localshell unifiedexec powershell console": "run_shell",
@@ -32,7 +32,7 @@ var meantTools = spread(map[string]string{
 		"savememory codesearch doomloop viewimage imagegeneration computer browser usages problems changes testfailure githubrepo extensions vscodeapi": "",
 })
 
-// spread returns a table with each of the names in a key by itself.
+// spread splits the keys of a table into single names.
 func spread(table map[string]string) map[string][]string {
 	all := make(map[string][]string)
 	for names, ours := range table {
@@ -43,15 +43,15 @@ func spread(table map[string]string) map[string][]string {
 	return all
 }
 
-// plainName returns a name in small letters, without what separates its words.
+// plainName returns a name in lower case without word separators.
 func plainName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// MeantTools returns the tools of buddy that a name in a limit means, in the spelling of any program: bash,
-// run_shell_command, execute and Bash are the same. A name of the field means what FieldTool says. For a tool that
-// buddy has nothing like there is none, and ok. SERVER/TOOL, @SERVER and SERVER_* are tools of MCP servers. What
-// allows something reads FieldTool alone, which takes no name for another.
+// MeantTools returns buddy's tools for a name in a limit, in the spelling of any program: bash, run_shell_command,
+// execute and Bash are the same. Names known to FieldTool are resolved by it. For a tool that buddy does not have,
+// the result is empty with ok true. SERVER/TOOL, @SERVER and SERVER_* are tools of MCP servers. Use FieldTool alone
+// for rules that allow: it does not guess.
 func MeantTools(name string) (ours []string, ok bool) {
 	if ours, ok = FieldTool(name); ok {
 		return ours, true
@@ -73,8 +73,8 @@ func MeantTools(name string) (ours []string, ok bool) {
 	return mcpTools(mcpPrefix + strings.TrimPrefix(server, "mcp_"))
 }
 
-// FieldDenials returns rules that deny what a text of the field means, or more where it has no exact counterpart:
-// all calls of its tools, whose names may be those of any program.
+// FieldDenials returns rules that deny what a text of other agents names. Without an exact counterpart they deny
+// more: all calls of its tools, in the spelling of any program.
 func FieldDenials(text string, src Source) ([]Rule, error) {
 	rules, err := FieldRules(text, Deny, src)
 	if err == nil {

@@ -6,19 +6,19 @@ import (
 	"buddy/texts"
 )
 
-// Memory says what the memory holds about an Action, and what it may learn when the Action is denied.
+// Memory holds what the memory contains about an Action, and what a denial may add to it.
 type Memory struct {
-	Said   []string `json:"said,omitempty"`   // what the person taught for all projects about such actions, each with its id
-	Noted  []string `json:"noted,omitempty"`  // what files in the project say of them, which others may have written: each with where that is and its id
-	Scopes []string `json:"scopes,omitempty"` // in which the reason of a denial can be remembered; none where it can't be
-	Begins string   `json:"begins,omitempty"` // how a remembered reason begins: "Not `npm install`: "
-	Only   string   `json:"only,omitempty"`   // the target to which what is remembered is limited, "" for none
+	Said   []string `json:"said,omitempty"`   // the person's entries for all projects, each with its id
+	Noted  []string `json:"noted,omitempty"`  // entries in the project's files, possibly written by others, each with its place and id
+	Scopes []string `json:"scopes,omitempty"` // where the reason of a denial can be stored; none if it can't
+	Begins string   `json:"begins,omitempty"` // start of the stored reason: "Not `npm install`: "
+	Only   string   `json:"only,omitempty"`   // the only target for the entry, "" for all
 }
 
-// MaxTaught limits what is remembered of a denial, in characters.
+// MaxTaught limits the stored text of a denial, in characters.
 const MaxTaught = 200
 
-// Taught returns what is remembered of a denial for a reason, "" for nothing. begins is that of [Memory].
+// Taught returns the text to store for a denial with a reason, "" for none. begins is as in [Memory].
 func Taught(begins, reason string) string {
 	if reason = strings.TrimRight(strings.TrimSpace(texts.OneLine(reason)), ".!"); reason == "" {
 		return ""
@@ -30,7 +30,7 @@ var scopes = map[string]string{
 	"folder": "in this folder", "person": "in all your projects", "team": "for the team, in .buddy/memory.md",
 }
 
-// ScopeText says where something is remembered that is kept in a scope, for people.
+// ScopeText describes where the entries of a scope are stored.
 func ScopeText(scope string) string {
 	if text := scopes[scope]; text != "" {
 		return text

@@ -7,40 +7,40 @@ import (
 	"strings"
 )
 
-// Source names who made a rule.
+// Source names the author of a rule.
 type Source string
 
-// The sources. Rules of a project may only tighten: allow is refused.
+// The sources. A project's rules may be stricter only: allow is refused.
 const (
 	FromUser    Source = "user"
 	FromProject Source = "project"
 	FromSession Source = "session"
 )
 
-// Shape says what may follow the prefix of a rule, and which hosts its host means.
+// Shape limits what may follow the prefix of a rule, and which hosts its host covers.
 type Shape string
 
 // The shapes.
 const (
 	AnyWords Shape = ""       // anything
-	Exactly  Shape = "exact"  // nothing: this command only, started in the rule's folder; or this host only
-	Closed   Shape = "closed" // what runs no code, deletes nothing and stays in the workspace
+	Exactly  Shape = "exact"  // nothing: only this command, started in the rule's folder; or only this host
+	Closed   Shape = "closed" // words with which the command runs no code, deletes nothing and stays in the workspace
 )
 
-// Rule decides about the actions that it matches: every field that is not empty must.
+// Rule decides about the actions that match all its non-empty fields.
 type Rule struct {
 	Decision Decision `json:"decision" toml:"decision"`
-	Tool     string   `json:"tool,omitempty" toml:"tool"`     // name of the tool; mcp__SERVER__* means all of a server
+	Tool     string   `json:"tool,omitempty" toml:"tool"`     // tool name; mcp__SERVER__* means all tools of a server
 	Prefix   []string `json:"prefix,omitempty" toml:"prefix"` // first words of a command, as parsed: ["go", "test"]
 	Path     string   `json:"path,omitempty" toml:"path"`     // glob with **; relative to the workspace, or ~/…
-	Host     string   `json:"host,omitempty" toml:"host"`     // and its subdomains, but for Exactly
+	Host     string   `json:"host,omitempty" toml:"host"`     // includes its subdomains unless the shape is Exactly
 	Target   string   `json:"target,omitempty" toml:"target"` // glob over the name of the target
-	Shape    Shape    `json:"shape,omitempty" toml:"-"`       // of rules that a session adds, and of [FieldRules]
-	Folder   string   `json:"folder,omitempty" toml:"-"`      // Exactly: where the command starts, absolute; "" is anywhere
+	Shape    Shape    `json:"shape,omitempty" toml:"-"`       // for rules added in a session, and from [FieldRules]
+	Folder   string   `json:"folder,omitempty" toml:"-"`      // Exactly: start folder of the command, absolute; "" is any
 	Source   Source   `json:"source,omitempty" toml:"-"`
 }
 
-// OfTool reports whether the rule is for a tool, judging by its name alone.
+// OfTool reports whether the rule covers a tool by its name alone.
 func (r Rule) OfTool(name string) bool {
 	if all, ok := strings.CutSuffix(r.Tool, "*"); ok && strings.HasPrefix(r.Tool, mcpPrefix) {
 		return strings.HasPrefix(name, all)
@@ -65,7 +65,7 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// String says the rule in words, as the approval offers it: allow `go test …` on web-02 in this session.
+// String describes the rule in words, as in an approval: allow `go test …` on web-02 in this session.
 func (r Rule) String() string {
 	parts := []string{string(r.Decision)}
 	command := len(r.Prefix) > 0
@@ -80,7 +80,7 @@ func (r Rule) String() string {
 	}
 	by, tool, at := "", r.Tool, "at"
 	switch {
-	case command && r.Source == FromSession: // what it allows is known by the command
+	case command && r.Source == FromSession: // the command tells what it allows
 		tool = ""
 	case command:
 		by = "by"
@@ -102,9 +102,8 @@ func (r Rule) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Offer says what the rule means to a person who is asked whether to add it for a session, behind "Yes, and":
-// don't ask again for `go test ./...` this session. cwd is the folder in which the command that is asked about
-// starts, workspace that of the session.
+// Offer describes the rule as the rest of a sentence after "Yes, and": don't ask again for `go test ./...` this
+// session. cwd is the start folder of the command, workspace that of the session.
 func (r Rule) Offer(cwd, workspace string) string {
 	text := "don't ask again for " + r.covers(workspace)
 	if r.Shape == Exactly && r.Folder != "" && r.Folder != cwd {
@@ -116,7 +115,7 @@ func (r Rule) Offer(cwd, workspace string) string {
 	return text + " this session"
 }
 
-// covers names what a rule is about.
+// covers describes what a rule covers.
 func (r Rule) covers(workspace string) string {
 	switch {
 	case len(r.Prefix) > 0:
@@ -138,7 +137,7 @@ func (r Rule) covers(workspace string) string {
 	return r.Tool
 }
 
-// commands names the commands that a rule is about.
+// commands describes the commands that a rule covers.
 func (r Rule) commands() string {
 	switch r.Shape {
 	case Exactly:
@@ -150,7 +149,7 @@ func (r Rule) commands() string {
 	}
 }
 
-// folderName names a folder, relative to the workspace if it is in it.
+// folderName returns a folder, relative to the workspace if it is inside.
 func folderName(dir, workspace string) string {
 	switch rel, ok := strings.CutPrefix(dir, strings.TrimSuffix(workspace, "/")+"/"); {
 	case workspace == "" || !ok:
@@ -173,31 +172,31 @@ func Quote(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// ApprovalContext holds what a person should know before deciding about an Action.
+// ApprovalContext holds the facts that a person needs to decide about an Action.
 type ApprovalContext struct {
 	Why          string   `json:"why"`                // why it needs approval
-	Risk         Risk     `json:"risk"`               // the policy's estimate, or the model's if that is higher
-	Mutation     bool     `json:"mutation,omitempty"` // it changes something
-	Privesc      bool     `json:"privesc,omitempty"`  // it runs with more rights than the person's
-	Reversible   bool     `json:"reversible"`         // it can be undone
+	Risk         Risk     `json:"risk"`               // the policy's estimate, or a higher one of the model
+	Mutation     bool     `json:"mutation,omitempty"` // changes something
+	Privesc      bool     `json:"privesc,omitempty"`  // runs with more rights than the person
+	Reversible   bool     `json:"reversible"`         // can be undone
 	Undo         string   `json:"undo,omitempty"`     // how
-	Failed       string   `json:"failed,omitempty"`   // what went wrong when the same tool ran last in this exchange
-	Changed      string   `json:"changed,omitempty"`  // who changed the call before it was asked about, and the difference
-	Memory       Memory   `json:"memory,omitzero"`    // what memory has about it, and what it may learn
-	AskedBy      string   `json:"asked_by,omitempty"` // the hook that asks about it, whatever the mode; "" if none does
-	Because      string   `json:"because,omitempty"`  // why it is asked about, where that is not what it does: a rule, a hook
-	Effect       Effect   `json:"effect,omitzero"`    // the one thing that a person must know about it
+	Failed       string   `json:"failed,omitempty"`   // the error of the tool's last run in this exchange
+	Changed      string   `json:"changed,omitempty"`  // who changed the call before the approval, and the difference
+	Memory       Memory   `json:"memory,omitzero"`    // entries about the action, and what a denial may add
+	AskedBy      string   `json:"asked_by,omitempty"` // the hook that asks in any mode; "" if none
+	Because      string   `json:"because,omitempty"`  // why it needs approval, if not for its effect: a rule, a hook
+	Effect       Effect   `json:"effect,omitzero"`    // its most important effect
 	Production   bool     `json:"production,omitempty"`
-	Loses        []string `json:"loses,omitempty"` // work not committed or published that would be lost, or that this is not known
+	Loses        []string `json:"loses,omitempty"` // uncommitted or unpublished work that would be lost, or that this is unknown
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
-	Kept         []string `json:"kept,omitempty"`    // what protects the target from harm by commands, free and approved ones
-	Outside      bool     `json:"outside,omitempty"` // approved, it runs outside of the fence that mode auto keeps commands in
-	// Unseen lists what was changed without asking, for a command that would run outside of the fence; nil: nothing was.
+	Kept         []string `json:"kept,omitempty"`    // what protects the target from commands, approved or not
+	Outside      bool     `json:"outside,omitempty"` // if approved, it runs outside the sandbox of auto mode
+	// Unseen lists files changed without asking, for a command outside the sandbox; nil: none.
 	Unseen  *Unseen  `json:"unseen,omitempty"`
 	Rule    string   `json:"rule,omitempty"`    // the rule that decided
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add
-	Passes  []string `json:"passes,omitempty"`  // two examples of what that rule would allow
-	Stops   string   `json:"stops,omitempty"`   // one of what it would not
-	Exact   bool     `json:"exact,omitempty"`   // it would allow this command only, also piped into commands that only read
+	Passes  []string `json:"passes,omitempty"`  // two examples that the similar rule would allow
+	Stops   string   `json:"stops,omitempty"`   // one that it would not allow
+	Exact   bool     `json:"exact,omitempty"`   // it allows only this command, also piped into read-only commands
 }

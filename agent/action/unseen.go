@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Unseen lists what was changed without asking since a person last approved a command outside of the fence.
+// Unseen lists files changed without asking since a person last approved a command outside the sandbox.
 type Unseen struct {
 	Paths []string `json:"paths,omitempty"` // some of them
-	More  bool     `json:"more,omitempty"`  // there may be others
+	More  bool     `json:"more,omitempty"`  // there may be more
 }
 
-// maxListed limits how many changed files one text names.
+// maxListed limits the file names in one text.
 const maxListed = 12
 
 // Text returns the list in one sentence; "" for nil.

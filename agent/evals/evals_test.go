@@ -23,15 +23,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"buddy": func() { os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
 }
 
-// every makes TestPlays go through all tasks; without it there are a few.
+// every makes TestPlays run all tasks instead of a few.
 const every = "EVALS_TEST_ALL"
 
-// drive runs the command against the models of plays and returns its table, a row a task.
+// drive runs the command with the models of plays and returns its table by task.
 func drive(t *testing.T, as string, names []string) (rows map[string]string, output string, code int) {
 	t.Helper()
 	t.Setenv("EVAL_MEASURE_SECONDS", "0.3")
 	t.Setenv("BUDDY_API_KEY", "none")
-	t.Setenv("TMPDIR", short(t)) // what is kept goes with it
+	t.Setenv("TMPDIR", short(t)) // kept folders go there
 	var out, errs bytes.Buffer
 	code = run(t.Context(), []string{"-model", as, "-base-url", modeltest.Start(t, played).URL, "-only", strings.Join(names, " ")}, &out, &errs)
 	if errs.Len() > 0 {
@@ -44,7 +44,7 @@ func drive(t *testing.T, as string, names []string) (rows map[string]string, out
 	return rows, out.String(), code
 }
 
-// short makes a folder whose path leaves room for the name of a socket.
+// short creates a folder whose path is short enough for a socket.
 func short(t *testing.T) string {
 	dir, err := os.MkdirTemp("/tmp", "b")
 	if err != nil {
@@ -54,8 +54,8 @@ func short(t *testing.T) string {
 	return dir
 }
 
-// TestPlays drives the program: a model that does the tasks well gets a yes for each, and
-// ones that do nothing or harm, and say that all is done, a no with the reason.
+// TestPlays runs the program. Models that do the tasks well succeed. Models that do nothing or harm, and claim
+// success, fail with the reason.
 func TestPlays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program")
@@ -104,8 +104,8 @@ func TestPlays(t *testing.T) {
 	}
 }
 
-// TestJudges gives every judge what a model leaves that does nothing or harm, without the
-// program: what the models of TestPlays would do is done to the files and the events.
+// TestJudges runs every judge on the result of a model that does nothing or harm, without the program: it applies
+// the moves of the models of TestPlays to the files and events.
 func TestJudges(t *testing.T) {
 	for _, task := range tasks {
 		p, ok := plays[task.name]
@@ -120,7 +120,7 @@ func TestJudges(t *testing.T) {
 				if command != "" {
 					r.pretend(t, command)
 				}
-				r.take(event.Envelope{Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: answer}}})
+				r.add(event.Envelope{Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: answer}}})
 				if err := task.judge(r); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("after %q the judge says %v, want %q", command, err, want)
 				}
@@ -131,7 +131,7 @@ func TestJudges(t *testing.T) {
 	}
 }
 
-// untouched is a run in which nothing has happened.
+// untouched returns a result in which nothing has happened.
 func untouched(t *testing.T, task task) *result {
 	t.Helper()
 	r := &result{dir: t.TempDir(), home: t.TempDir()}
@@ -146,7 +146,7 @@ func untouched(t *testing.T, task task) *result {
 	return r
 }
 
-// pretend runs a command as if it had been denied once and approved then.
+// pretend runs a command as if it had been denied once and then approved.
 func (r *result) pretend(t *testing.T, command string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
@@ -156,9 +156,9 @@ func (r *result) pretend(t *testing.T, command string) {
 	}
 	asked := event.ToolRequested{CallID: "c"}
 	asked.Action.Command = command
-	r.take(event.Envelope{Payload: asked})
-	r.take(event.Envelope{Payload: event.ApprovalAnswered{CallID: "c", Decision: event.Deny}})
-	r.take(event.Envelope{Payload: event.ToolStarted{CallID: "c"}})
+	r.add(event.Envelope{Payload: asked})
+	r.add(event.Envelope{Payload: event.ApprovalAnswered{CallID: "c", Decision: event.Deny}})
+	r.add(event.Envelope{Payload: event.ToolStarted{CallID: "c"}})
 }
 
 func TestUsage(t *testing.T) {
@@ -174,7 +174,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestProgramThatHangs does not hold up the next run, and what it leaves is named.
+// TestProgramThatHangs checks that a hanging program does not delay the next run, and that its leftovers are
+// reported.
 func TestProgramThatHangs(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "buddy")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'it hangs' >&2\nexec sleep 60\n"), 0o755); err != nil {

@@ -1,11 +1,11 @@
-// Command evals lets a model work on small tasks, each in a repository and a home of its own,
-// through `buddy exec`, and prints how it did. What is judged is what lies on the disk and in
-// the session file afterwards; no model judges another.
+// Command evals lets a model work on small tasks through `buddy exec`, each in its own repository and home, and
+// prints the results. It judges the files and the session file afterwards; no model judges another. It is not part
+// of the program.
 //
 //	make eval MODEL=anthropic ONLY="find-cause add-flag" RUNS=3
 //
-// Tasks are in tasks/NAME.txtar (the prompt, the approval mode, the files) and in tasks.go
-// (the judge); those for small models, with what must be afterwards, in small/NAME.txtar. It is no part of the program.
+// A task has a file tasks/NAME.txtar (the prompt, the approval mode, the files) and a judge in tasks.go. A task for
+// small models has one file small/NAME.txtar, which includes the expected result.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole command: 0 when every task succeeded, 1 when one failed, 2 on wrong usage.
+// run runs the command: 0 if every task succeeded, 1 if one failed, 2 for wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	fs := flag.NewFlagSet("evals", flag.ContinueOnError)
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return h.all(ctx, chosen, *runs, stdout)
 }
 
-// choose returns the tasks of these names from a list, all for none.
+// choose returns the tasks with these names from a list, or all without names.
 func choose(from []task, names []string) ([]task, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(from, func(t task) bool { return t.name == name }) {
@@ -83,8 +83,7 @@ func choose(from []task, names []string) ([]task, error) {
 	return chosen, nil
 }
 
-// all does the tasks one after the other, prints a line for each and the sums, and returns
-// the exit code.
+// all runs the tasks in order, prints a line for each and the totals, and returns the exit code.
 func (h *harness) all(ctx context.Context, chosen []task, runs int, out io.Writer) int {
 	_, _ = fmt.Fprintf(out, rowFormat, "task", "ok", "turns", "calls", "form", "denied", "broken", "in", "out", "seconds", "why not")
 	var sum outcome
@@ -108,7 +107,7 @@ func (h *harness) all(ctx context.Context, chosen []task, runs int, out io.Write
 	}
 	cost := ""
 	if sum.cost > 0 {
-		cost = sum.cost.String() // of the requests whose price is known
+		cost = sum.cost.String() // of requests with a known price
 	}
 	ratio := fmt.Sprintf("%d/%d", succeeded, len(chosen)*runs)
 	_, _ = fmt.Fprintf(out, rowFormat, "all", ratio, sum.turns, sum.calls, sum.form, sum.denied, sum.broken, sum.in, sum.out, seconds(sum.took), cost)

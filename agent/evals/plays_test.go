@@ -9,17 +9,16 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// play tells how models of ours do a task.
+// play scripts the test models for a task.
 type play struct {
-	right []move // a call or an answer for each request
-	// idle holds what the judge says of a model that does nothing and says that all is done.
+	right []move // a call or an answer per request
+	// idle is the verdict on a model that does nothing and claims success.
 	idle string
-	// harm are commands of a model that does the wrong thing, harmed what the judge says then.
+	// harm holds the commands of a model that does the wrong thing, harmed the verdict on it.
 	harm, claim, harmed string
 }
 
-// move is a tool call, or an answer when it has no tool. RESULT in an answer stands for the
-// result of the last call.
+// move is a tool call, or an answer if tool is empty. RESULT in an answer stands for the result of the last call.
 type move struct{ tool, text string }
 
 func say(text string) move      { return move{text: text} }
@@ -254,13 +253,13 @@ const versionPatch = `*** Begin Patch
 *** End Patch
 `
 
-// played answers as the model that the client names: right, idle or harm.
+// played answers as the model named by the client: right, idle or harm.
 func played(r modeltest.Request) modeltest.Answer {
-	said, last, asked := 0, "", ""
+	answers, last, asked := 0, "", ""
 	for _, m := range r.Messages {
 		switch m.Role {
 		case model.Assistant:
-			said++
+			answers++
 		case model.Tool:
 			last = m.Content
 		case model.User:
@@ -278,17 +277,17 @@ func played(r modeltest.Request) modeltest.Answer {
 	case "harm":
 		moves = []move{shell(p.harm), say(p.lied()), shell(p.harm), say(p.lied())}
 	}
-	if said >= len(moves) {
+	if answers >= len(moves) {
 		return modeltest.Answer{modeltest.Status{Code: 400, Body: fmt.Sprintf("the play has %d moves", len(moves))}}
 	}
-	m, usage := moves[said], modeltest.Usage{Prompt: len(r.Body) / 4, Completion: 50}
+	m, usage := moves[answers], modeltest.Usage{Prompt: len(r.Body) / 4, Completion: 50}
 	if m.tool == "" {
 		return modeltest.Answer{modeltest.Text(strings.ReplaceAll(m.text, "RESULT", last)), usage}
 	}
-	return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", said), Name: m.tool, Arguments: m.text}, usage}
+	return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", answers), Name: m.tool, Arguments: m.text}, usage}
 }
 
-// lied returns what a model says after it has done harm.
+// lied returns the answer of a model that did harm.
 func (p play) lied() string {
 	if p.claim != "" {
 		return p.claim
@@ -296,7 +295,7 @@ func (p play) lied() string {
 	return lie
 }
 
-// playFor finds the play of the task with the first prompt that was sent.
+// playFor finds the play of the task with this first prompt.
 func playFor(asked string) (play, bool) {
 	for _, t := range tasks {
 		if steps, _, err := t.load(); err == nil && strings.Contains(asked, steps[0].prompt) {

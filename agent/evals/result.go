@@ -19,17 +19,17 @@ import (
 	"buddy/agent/event"
 )
 
-// result holds what a run left on the disk and in the session file.
+// result holds the files and the session file after a run.
 type result struct {
 	dir    string            // the repository
 	home   string            // the home of the run
-	env    []string          // of the run
-	before map[string]string // the files of the repository as they were
+	env    []string          // environment of the run
+	before map[string]string // initial files of the repository
 	events []event.Envelope
-	answer string // the last that the model said
+	answer string // last answer of the model
 }
 
-// readJournal reads the events of the one session.
+// readJournal reads the events of the only session.
 func (r *result) readJournal() error {
 	found, err := filepath.Glob(filepath.Join(r.dir, ".buddyx/sessions/*.jsonl"))
 	if err != nil || len(found) != 1 {
@@ -56,19 +56,19 @@ func (r *result) readJournal() error {
 		if err := json.Unmarshal(line, &env); err != nil {
 			return fmt.Errorf("line %d of the session: %w", n, err)
 		}
-		r.take(env)
+		r.add(env)
 	}
 }
 
-// take adds an event.
-func (r *result) take(env event.Envelope) {
+// add adds an event.
+func (r *result) add(env event.Envelope) {
 	r.events = append(r.events, env)
 	if m, ok := env.Payload.(event.ModelMessage); ok && env.Branch == 0 {
 		r.answer = m.Message.Content
 	}
 }
 
-// tree returns the files of the repository by their paths, without git's and buddy's own.
+// tree returns the files of the repository by path, without those of git and buddy.
 func (r *result) tree() (map[string]string, error) {
 	tree := make(map[string]string)
 	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
@@ -91,8 +91,8 @@ func (r *result) tree() (map[string]string, error) {
 	return tree, err
 }
 
-// unchanged returns an error when files other than those named differ from what they were.
-// A name that ends in / stands for all below it.
+// unchanged returns an error if files other than the named ones changed. A name that ends in / covers everything
+// below it.
 func (r *result) unchanged(except ...string) error {
 	after, err := r.tree()
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *result) unchanged(except ...string) error {
 	return nil
 }
 
-// text returns what a file of the repository holds now.
+// text returns the content of a file of the repository.
 func (r *result) text(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(r.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,7 @@ func (r *result) text(name string) (string, error) {
 	return string(text), err
 }
 
-// holds returns an error unless a file is exactly so.
+// holds returns an error unless a file has exactly this content.
 func (r *result) holds(name, want string) error {
 	text, err := r.text(name)
 	switch {
@@ -146,12 +146,12 @@ func (r *result) holds(name, want string) error {
 	return nil
 }
 
-// replaced returns an error unless a file is as it was but for these replacements.
+// replaced returns an error unless a file differs from its initial content by exactly these replacements.
 func (r *result) replaced(name string, oldnew ...string) error {
 	return r.holds(name, strings.NewReplacer(oldnew...).Replace(r.before[name]))
 }
 
-// edited returns an error when a file is as it was, or gone.
+// edited returns an error if a file is unchanged or missing.
 func (r *result) edited(name string) error {
 	text, err := r.text(name)
 	if err == nil && text == r.before[name] {
@@ -160,7 +160,7 @@ func (r *result) edited(name string) error {
 	return err
 }
 
-// says returns an error unless the answer has one of the words. Case does not matter.
+// says returns an error unless the answer contains one of the words, ignoring case.
 func (r *result) says(words ...string) error {
 	answer := strings.ToLower(strings.ReplaceAll(r.answer, "’", "'"))
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(answer, strings.ToLower(w)) }) {
@@ -169,10 +169,10 @@ func (r *result) says(words ...string) error {
 	return fmt.Errorf("the answer does not say %s", strings.Join(words, " or "))
 }
 
-// judgeTime limits how long a command of a judge may take.
+// judgeTime limits a command of a judge.
 const judgeTime = time.Minute
 
-// output runs a command in the repository and returns what it prints.
+// output runs a command in the repository and returns its output.
 func (r *result) output(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), judgeTime)
 	defer cancel()
@@ -185,7 +185,7 @@ func (r *result) output(name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// ran reports whether a call began whose action has these words in its command.
+// ran reports whether a call started whose command contains these words.
 func (r *result) ran(words string) bool {
 	requested := make(map[string]event.ToolRequested)
 	for _, env := range r.events {
@@ -201,7 +201,7 @@ func (r *result) ran(words string) bool {
 	return false
 }
 
-// denied returns how many calls a person, or nobody in their place, did not let run.
+// denied returns the number of calls that were denied.
 func (r *result) denied() int {
 	n := 0
 	for _, env := range r.events {
@@ -212,7 +212,7 @@ func (r *result) denied() int {
 	return n
 }
 
-// asked reports whether the model asked the person something.
+// asked reports whether the model asked the person a question.
 func (r *result) asked() bool {
 	return strings.Contains(r.answer, "?") || slices.ContainsFunc(r.events, func(env event.Envelope) bool {
 		_, ok := env.Payload.(event.QuestionAsked)

@@ -19,33 +19,32 @@ import (
 	"buddy/sessions/trace"
 )
 
-// options holds what a person sets.
+// options holds the command-line flags.
 type options struct {
 	buddy   string // the program
 	model   string
 	baseURL string
 	config  string // a file
-	turns   int    // of a prompt
+	turns   int    // per prompt
 	timeout time.Duration
 }
 
-// harness runs tasks below one temporary folder.
+// harness runs tasks in one temporary folder.
 type harness struct {
 	options
 	root string
-	env  []string // what every run gets of the person's environment
+	env  []string // the part of the caller's environment for every run
 }
 
-// outcome tells how one run went.
+// outcome is the result of one run.
 type outcome struct {
-	err   error  // what is wrong, nil for nothing
-	dir   string // where it lies; gone after a success
+	err   error  // why the task failed, nil if it did not
+	dir   string // its folder; removed after a success
 	took  time.Duration
 	turns int
 	calls int
-	// Calls that never began: form counts those that were not understood, denied those that
-	// the policy or a person did not let run. Of those that began broken counts the ones that
-	// could not do their work; a command that ends with another code than 0 is none of them.
+	// form counts calls that were not understood, denied those that the policy or a person denied, broken those
+	// that ran but could not do their work. A command with a non-zero exit code is not broken.
 	form, denied, broken int
 	in, out              int // tokens
 	cost                 model.Money
@@ -63,7 +62,7 @@ func (o *outcome) add(p outcome) {
 	o.cost += p.cost
 }
 
-// newHarness makes the folder. The names of programs and files may be relative.
+// newHarness creates the folder. The paths of programs and files may be relative.
 func newHarness(ctx context.Context, o options) (*harness, error) {
 	program, err := exec.LookPath(o.buddy)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -77,7 +76,7 @@ func newHarness(ctx context.Context, o options) (*harness, error) {
 			return nil, err
 		}
 	}
-	root, err := os.MkdirTemp("", "be") // short, because the path of a socket has to be
+	root, err := os.MkdirTemp("", "be") // short, to leave room for the path of a socket
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +86,8 @@ func newHarness(ctx context.Context, o options) (*harness, error) {
 // close removes the folder unless something was kept in it.
 func (h *harness) close() { _ = os.Remove(h.root) }
 
-// inherited is the person's environment, without what belongs to a home or to a terminal,
-// and with Go's caches, which would be below the new home.
+// inherited returns the caller's environment without variables for a home or a terminal, and with Go's caches,
+// which would otherwise be below the new home.
 func inherited(ctx context.Context) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -103,7 +102,7 @@ func inherited(ctx context.Context) []string {
 	return env
 }
 
-// do does a task once and judges it.
+// do runs a task once and judges the result.
 func (h *harness) do(ctx context.Context, t task, n int) (o outcome) {
 	o.dir = filepath.Join(h.root, t.name+"-"+strconv.Itoa(n+1))
 	steps, r, env, err := h.setUp(ctx, t, o.dir)
@@ -118,7 +117,7 @@ func (h *harness) do(ctx context.Context, t task, n int) (o outcome) {
 		}
 	}
 	o.took = time.Since(began)
-	_ = h.command(context.WithoutCancel(ctx), r, env, "tmux", "-S", filepath.Join(r.home, "tmux"), "kill-server").Run() // there may be none
+	_ = h.command(context.WithoutCancel(ctx), r, env, "tmux", "-S", filepath.Join(r.home, "tmux"), "kill-server").Run() // fails if there is no server
 	if err := r.readJournal(); err != nil && o.err == nil {
 		o.err = err
 	}
@@ -132,7 +131,7 @@ func (h *harness) do(ctx context.Context, t task, n int) (o outcome) {
 	return o
 }
 
-// setUp makes the home and the repository of a task in dir.
+// setUp creates the home and the repository of a task in dir.
 func (h *harness) setUp(ctx context.Context, t task, dir string) (steps []step, r *result, env []string, err error) {
 	r = &result{dir: filepath.Join(dir, "work"), home: filepath.Join(dir, "home")}
 	env = append(slices.Clone(h.env), "HOME="+r.home, "XDG_RUNTIME_DIR="+r.home, "BUDDY_TMUX_SOCKET="+filepath.Join(r.home, "tmux"),
@@ -154,8 +153,8 @@ func (h *harness) setUp(ctx context.Context, t task, dir string) (steps []step, 
 		return nil, nil, nil, err
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", "Begin"}} {
-		if said, err := h.command(ctx, r, env, "git", args...).CombinedOutput(); err != nil {
-			return nil, nil, nil, fmt.Errorf("git %s: %w: %s", args[0], err, said)
+		if output, err := h.command(ctx, r, env, "git", args...).CombinedOutput(); err != nil {
+			return nil, nil, nil, fmt.Errorf("git %s: %w: %s", args[0], err, output)
 		}
 	}
 	r.env = env
@@ -163,23 +162,22 @@ func (h *harness) setUp(ctx context.Context, t task, dir string) (steps []step, 
 	return steps, r, env, err
 }
 
-// kept stands in a file of the home that no task may touch.
+// kept is the content of a file in the home that no task may change.
 const kept = "Dear harbour master, …\n"
 
-// sandbox is the settings of a run: commands write in the repository, in folders for
-// temporary files and in Go's cache.
+// sandbox returns the sandbox settings of a run: commands may write to the repository, to temporary folders and to
+// Go's cache.
 func sandbox(env []string) string {
 	text, write := "[sandbox]\nmode = \"workspace\"\n", ""
 	for _, kv := range env {
 		if cache, ok := strings.CutPrefix(kv, "GOCACHE="); ok {
-			write = fmt.Sprintf("write = [%q]\n", cache) // the last counts
+			write = fmt.Sprintf("write = [%q]\n", cache) // the last one wins
 		}
 	}
 	return text + write
 }
 
-// exec sends one prompt, and returns why there was no answer. Nobody is at a terminal: what
-// would be asked is denied.
+// exec sends one prompt, and returns why there was no answer. There is no terminal: what needs approval is denied.
 func (h *harness) exec(ctx context.Context, r *result, env []string, s step, i int) error {
 	args := []string{"exec", "--approve", s.approve, "--max-turns", strconv.Itoa(h.turns), "--timeout", strconv.FormatFloat(h.timeout.Seconds(), 'f', -1, 64)}
 	for flag, value := range map[string]string{"--model": h.model, "--base-url": h.baseURL, "--config": h.config} {
@@ -193,24 +191,24 @@ func (h *harness) exec(ctx context.Context, r *result, env []string, s step, i i
 	limited, cancel := context.WithTimeout(ctx, h.timeout+exitTime)
 	defer cancel()
 	cmd := h.command(limited, r, env, h.buddy, append(args, s.prompt)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // else it would ask on the terminal of make
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // otherwise it would ask on the terminal of make
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = exitTime
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var output bytes.Buffer
+	cmd.Stderr = &output
 	answer, err := cmd.Output()
 	base := filepath.Join(filepath.Dir(r.dir), "step"+strconv.Itoa(i+1))
-	if err := errors.Join(write(base+".out", string(answer)), write(base+".err", said.String())); err != nil {
+	if err := errors.Join(write(base+".out", string(answer)), write(base+".err", output.String())); err != nil {
 		return err
 	}
 	if err != nil {
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-		return fmt.Errorf("%w: %s", err, strings.Join(lines[max(len(lines)-2, 0):], "\n")) // a mistake and what to do about it
+		lines := strings.Split(strings.TrimSpace(output.String()), "\n")
+		return fmt.Errorf("%w: %s", err, strings.Join(lines[max(len(lines)-2, 0):], "\n")) // the error and its hint
 	}
 	return nil
 }
 
-// exitTime limits how long buddy may take to end in order.
+// exitTime limits the orderly end of buddy.
 const exitTime = 30 * time.Second
 
 func (h *harness) command(ctx context.Context, r *result, env []string, name string, args ...string) *exec.Cmd {
@@ -219,7 +217,7 @@ func (h *harness) command(ctx context.Context, r *result, env []string, name str
 	return cmd
 }
 
-// count sums up a session.
+// count adds up the events of a session.
 func (o *outcome) count(events []event.Envelope) {
 	var t trace.Trace
 	requested, started := map[string]event.ToolRequested{}, map[string]bool{}
@@ -236,7 +234,7 @@ func (o *outcome) count(events []event.Envelope) {
 				if p.IsError && p.ExitCode == nil {
 					o.broken++
 				}
-			case requested[p.CallID].Action.Kind == "": // arguments that do not fit have no action
+			case requested[p.CallID].Action.Kind == "": // calls with invalid arguments have no action
 				o.form++
 			default:
 				o.denied++

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// smallTasks returns what small models can do. What must be afterwards stands in the files of the tasks: want/NAME is the
-// text of a file, * if any will do; the files named in gone are deleted, all others as they were; each line of answer is a pattern of the
-// answer; and check is a shell script that succeeds.
+// smallTasks returns the tasks for small models. Files in the archives hold the expected result: want/NAME is the
+// expected text of a file, or * for any text. gone lists files that must be deleted; all other files must be
+// unchanged. Each line of answer is a pattern that the answer must match. check is a shell script that must
+// succeed.
 func smallTasks() (all []task) {
 	list, err := files.ReadDir("small")
 	if err != nil {
@@ -26,7 +27,7 @@ func smallTasks() (all []task) {
 	return all
 }
 
-// wanted reports whether a file of a small task says what must be afterwards.
+// wanted reports whether a file of a small task is part of the expected result.
 func wanted(name string) bool {
 	return name == "gone" || name == "answer" || name == "check" || strings.HasPrefix(name, "want/")
 }
@@ -62,7 +63,7 @@ func judgeSmall(t task, r *result) error {
 	return errors.Join(err, r.unchanged(slices.Compact(changed)...))
 }
 
-// has returns an error when a file has another text; a line end at its end does not count.
+// has returns an error unless a file has this text, ignoring line ends at its end.
 func (r *result) has(name, text string) error {
 	got, err := os.ReadFile(filepath.Join(r.dir, name))
 	if err == nil && strings.TrimRight(string(got), "\n") != strings.TrimRight(text, "\n") {

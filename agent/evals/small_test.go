@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// TestSmallTasks: the judge of each task takes what does it, and neither what does nothing and says that it is done nor
-// what does it and changes another file.
+// TestSmallTasks checks that each judge accepts a solution, and rejects both a false claim and a solution that
+// changes another file.
 func TestSmallTasks(t *testing.T) {
 	does := map[string][2]string{ // a command, and the answer
 		"read": {"", "It says heron-42."}, "create": {"echo hello world >hello.txt", ""}, "edit": {"sed -i s/8080/9090/ config.ini", ""},
@@ -45,7 +45,7 @@ func TestSmallTasks(t *testing.T) {
 				if out, failed := cmd.CombinedOutput(); err != nil || failed != nil {
 					t.Fatal(err, failed, string(out))
 				}
-				r.take(event.Envelope{Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: answer}}})
+				r.add(event.Envelope{Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: answer}}})
 				return task.judge(r)
 			}
 			if err := judged(right[0], right[1]); err != nil {

@@ -11,27 +11,27 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// task describes what a model is asked to do. Its files and prompts are in FOLDER/NAME.txtar.
+// task describes a task for a model. Its files and prompts are in FOLDER/NAME.txtar.
 type task struct {
 	name   string
-	folder string // where its file is; "" is tasks
-	// prepare adds what a text of files can't hold; nil adds nothing.
+	folder string // folder of its file; "" is tasks
+	// prepare adds files that an archive can't hold; nil adds nothing.
 	prepare func(dir string) error
-	// judge returns nil when the task was done well, else what is wrong.
+	// judge returns why the task was not done well, or nil.
 	judge func(*result) error
 }
 
-// step is one prompt of a task; those after the first go on with its session.
+// step is one prompt of a task; later steps continue its session.
 type step struct {
-	approve string // the approval mode; nobody is there to be asked
+	approve string // approval mode; nobody can answer
 	prompt  string
 }
 
 //go:embed tasks/*.txtar small/*.txtar
 var files embed.FS
 
-// load reads the prompts and the files of a task. What stands before the first file are
-// steps with --- between them, each with a line "approve: MODE" and the prompt below it.
+// load reads the prompts and the files of a task. The archive's comment contains the steps, separated by ---, each
+// with a line "approve: MODE" followed by the prompt.
 func (t task) load() ([]step, []txtar.File, error) {
 	file := cmp.Or(t.folder, "tasks") + "/" + t.name + ".txtar"
 	data, err := files.ReadFile(file)
@@ -67,7 +67,7 @@ func (t task) unpack(list []txtar.File, dir string) error {
 	return t.prepare(dir)
 }
 
-// write creates a file and the folders above it.
+// write creates a file and its parent folders.
 func write(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

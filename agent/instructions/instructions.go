@@ -1,6 +1,6 @@
-// Package instructions reads instruction files, in which people tell an agent how to work:
-// AGENTS.md, or CLAUDE.md in a folder without one, CLAUDE.local.md beside either, and a project's
-// rules, which may be for some files only.
+// Package instructions reads instruction files, in which people tell an agent how to work: AGENTS.md, or CLAUDE.md
+// in a folder without one, CLAUDE.local.md in addition, and a project's rules, which may apply to certain files
+// only.
 //
 //	set, err := instructions.Read(ctx,
 //		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
@@ -8,9 +8,8 @@
 //	)
 //	system += "\n\n" + set.Text()
 //
-// A line may import another file with @path. Files of a project may be hostile: they are
-// marked as such, can't import files from outside the project, and prompt injection in them is
-// reported.
+// A line may import another file with @path. Files of a project may be hostile: they are marked, can't import files
+// from outside the project, and are scanned for prompt injection.
 package instructions
 
 import (
@@ -30,18 +29,17 @@ import (
 
 // Limits of one Read.
 const (
-	MaxAll     = 24_000 // bytes of all files together that a model is sent
+	MaxAll     = 24_000 // bytes of all files together in the model's context
 	maxDepth   = 5      // nested imports
-	maxImports = 32     // names after an @ that are checked
-	maxDirs    = 32     // folders between the root of a repository and the working directory
+	maxImports = 32     // names after an @ that are looked up
+	maxDirs    = 32     // folders between the repository's root and the working directory
 	maxSize    = 1 << 20
 )
 
-// names are the file names; the first that exists in a folder counts.
+// names lists the file names; the first existing one in a folder is used.
 var names = []string{"AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"}
 
-// ownName is the name of the file that a person adds to those of a project, which git ignores as a rule. It counts
-// beside the others.
+// ownName is a person's own file in a project, usually ignored by git. It is read in addition to the others.
 const ownName = "CLAUDE.local.md"
 
 // Origin is the owner of a file.
@@ -55,13 +53,13 @@ const (
 
 // Files accesses files, on this machine or on a target.
 type Files interface {
-	// Peek returns the content of a regular file of at most max bytes, and its path without
-	// symbolic links. For a missing file the error is fs.ErrNotExist.
+	// Peek returns the content of a regular file of at most max bytes, and its path without symbolic links. For a
+	// missing file it returns fs.ErrNotExist.
 	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
-	// Exists reports whether there is something at path.
+	// Exists reports whether path exists.
 	Exists(ctx context.Context, path string) (bool, error)
-	// List returns at most max entries of a folder, and its path without symbolic links. For a missing
-	// folder the error is fs.ErrNotExist.
+	// List returns at most max entries of a folder, and its path without symbolic links. For a missing folder it
+	// returns fs.ErrNotExist.
 	List(ctx context.Context, dir string, max int) (real string, entries []fs.DirEntry, err error)
 }
 
@@ -74,26 +72,25 @@ type Source struct {
 	Home   string   // replaces ~ in an import; "" for none
 }
 
-// File is an instruction file that was found.
+// File is one instruction file.
 type File struct {
 	Path  string
 	From  Origin
 	Bytes int    // of the file
-	Text  string // sent to the model; "" for nothing
+	Text  string // sent to the model; "" if nothing
 	Why   string // why Text is not the whole file, for display
-	Minor bool   // it is a name in another file, which may be none: Why is worth no warning
-	// Found are the serious prompt injections in it.
+	Minor bool   // a name in another file, perhaps not a file name: Why needs no warning
+	// Found lists the high-severity prompt injections in it.
 	Found []inject.Finding
 }
 
-// Set holds the instruction files of a session, the most general first.
+// Set holds the instruction files of a session, most general first.
 type Set struct {
 	Files []File
-	Rules []Rule // those that are for some files only
+	Rules []Rule // rules for certain files only
 }
 
-// Chain returns the folders from the root of dir's repository down to dir; only dir when it is
-// in none.
+// Chain returns the folders from the root of dir's repository down to dir; only dir outside a repository.
 func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	var chain []string
 	for at := path.Clean(dir); len(chain) < maxDirs; at = path.Dir(at) {
@@ -111,7 +108,7 @@ func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	return []string{path.Clean(dir)}, nil
 }
 
-// Exist reports whether there is an instruction file in one of the folders.
+// Exist reports whether one of the folders has an instruction file.
 func Exist(ctx context.Context, files Files, dirs []string) bool {
 	for _, dir := range dirs {
 		for _, name := range append(slices.Clone(names), ownName) {
@@ -123,8 +120,7 @@ func Exist(ctx context.Context, files Files, dirs []string) bool {
 	return false
 }
 
-// Below returns the folders below root that contain a file, outermost first; none when the
-// file is not below root.
+// Below returns the folders below root that contain a file, outermost first; none if the file is not below root.
 func Below(root, file string) []string {
 	if root == "" || !inside(root, file) {
 		return nil
@@ -136,8 +132,8 @@ func Below(root, file string) []string {
 	return dirs
 }
 
-// Read reads the files of all sources. An unreadable file is in the Set without text, a
-// missing one is not. It returns an error when a source is not accessible at all.
+// Read reads the files of all sources. An unreadable file is in the Set without text; a missing one is not. It
+// returns an error if a source is not accessible at all.
 func Read(ctx context.Context, sources ...Source) (Set, error) {
 	r := reader{seen: make(map[string]bool)}
 	var failed error
@@ -157,10 +153,10 @@ type reader struct {
 	set     Set
 	seen    map[string]bool // origins and real paths
 	imports int
-	ruled   int // files with rules
+	ruled   int // number of files with rules
 }
 
-// folder reads the instruction file of one folder, and its rules.
+// folder reads the instruction file and the rules of one folder.
 func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 	for _, name := range names {
 		err := r.file(ctx, s, path.Join(dir, name), 0)
@@ -186,8 +182,7 @@ func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 	return nil
 }
 
-// file reads one file and its imports. Its error means that the file is missing or nothing can
-// be read.
+// file reads one file and its imports. An error means that the file is missing or nothing can be read.
 func (r *reader) file(ctx context.Context, s Source, name string, depth int) error {
 	f, ok, err := r.load(ctx, s, name, depth)
 	if !ok || err != nil {
@@ -197,8 +192,8 @@ func (r *reader) file(ctx context.Context, s Source, name string, depth int) err
 	return r.follow(ctx, s, f, depth)
 }
 
-// load reads one file. ok is false for one that is not used, which is noted unless it was read
-// already. Its error is that of file.
+// load reads one file. ok is false if it is not used; then it is recorded with the reason unless it was read
+// already. The error is as in file.
 func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f File, ok bool, err error) {
 	real, data, err := s.Files.Peek(ctx, name, maxSize)
 	switch {
@@ -241,7 +236,7 @@ func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f 
 	return f, true, nil
 }
 
-// scan looks for prompt injections in a file of the project.
+// scan searches a file of the project for prompt injections.
 func (f *File) scan() {
 	if f.From != Project {
 		return
@@ -266,7 +261,7 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 		case depth == maxDepth:
 			r.skip(s, name, fmt.Sprintf("the import is more than %d files deep", maxDepth))
 			continue
-		case !ok: // not even checked for existence
+		case !ok: // not even looked up
 			r.skip(s, name, "the file is outside "+s.Inside)
 			r.set.Files[len(r.set.Files)-1].Minor = true
 			continue
@@ -278,7 +273,7 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 	return nil
 }
 
-// locate returns the path of an import, and whether it is permitted.
+// locate returns the path of an import, and whether the import is permitted.
 func (s Source) locate(dir, name string) (string, bool) {
 	switch {
 	case strings.HasPrefix(name, "~/") && s.Home == "":
@@ -327,7 +322,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// mentionsIn returns the words of a line that begin with an @ and may be paths.
+// mentionsIn returns the words of a line after an @ that may be paths.
 func mentionsIn(line string) []string {
 	var all []string
 	for i, part := range strings.Split(line, "`") {
@@ -345,8 +340,7 @@ func mentionsIn(line string) []string {
 	return all
 }
 
-// fit cuts files that are too long together. The most general are cut first: the last ones are
-// closest to the work at hand.
+// fit cuts files that are too long together, the most general ones first: the last ones are the most specific.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {
@@ -379,7 +373,7 @@ func (s Set) Text() string {
 	return strings.TrimSpace(intro) + "\n" + body
 }
 
-// Reminder returns the Text of files found later, in folders that the model works in.
+// Reminder returns the text of files found later, in folders that the model works in.
 func (s Set) Reminder() string {
 	body := s.body()
 	if body == "" {
@@ -411,7 +405,7 @@ func inert(s string) string {
 	return reminder.Inert(strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions").Replace(s))
 }
 
-// Injection describes the prompt injections in the files, "" when there are none.
+// Injection describes the prompt injections in the files, "" if none.
 func (s Set) Injection() string {
 	for _, f := range s.Files {
 		if len(f.Found) > 0 && f.Text != "" {

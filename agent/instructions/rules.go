@@ -14,24 +14,24 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// ruleDirs lists the folders in which a project has rules, below each folder that is searched.
+// ruleDirs lists the folders with a project's rules, relative to each searched folder.
 var ruleDirs = []string{".buddy/rules", ".claude/rules"}
 
 // Limits of one Read.
 const (
 	maxRules     = 100 // files with rules
 	maxRuleDepth = 3   // nested folders of them
-	maxEntries   = 200 // of one folder
+	maxEntries   = 200 // per folder
 )
 
-// Rule is a file with instructions for those files that its globs match.
+// Rule is a file with instructions for the files that its globs match.
 type Rule struct {
 	File
 	Globs []string // relative to Base; one without a slash matches a name in any folder
-	Base  string   // the folder that has the rules
+	Base  string   // the folder with the rules
 }
 
-// Matches reports whether a rule is for a file, by its absolute path.
+// Matches reports whether the rule applies to a file, given by its absolute path.
 func (r Rule) Matches(file string) bool {
 	rel, ok := strings.CutPrefix(file, strings.TrimSuffix(r.Base, "/")+"/")
 	return ok && slices.ContainsFunc(r.Globs, func(glob string) bool {
@@ -42,8 +42,8 @@ func (r Rule) Matches(file string) bool {
 	})
 }
 
-// rules reads the Markdown files in a folder of rules, by name: those without globs are ordinary
-// instruction files. The error means that nothing can be read.
+// rules reads the Markdown files in a folder of rules, in order of their names. Files without globs are ordinary
+// instruction files. An error means that nothing can be read.
 func (r *reader) rules(ctx context.Context, s Source, base, dir string, depth int) error {
 	real, entries, err := s.Files.List(ctx, dir, maxEntries)
 	switch {
@@ -68,7 +68,7 @@ func (r *reader) rules(ctx context.Context, s Source, base, dir string, depth in
 		default:
 			err = r.rule(ctx, s, base, name)
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link that leads nowhere
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a dangling link
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (r *reader) rule(ctx context.Context, s Source, base, name string) error {
 	return r.follow(ctx, s, f, 0)
 }
 
-// For returns the rules that are for one of some files, by their absolute paths.
+// For returns the rules that match any of some files, given by absolute paths.
 func (s Set) For(files []string) []File {
 	var all []File
 	for _, rule := range s.Rules {

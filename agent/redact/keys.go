@@ -14,8 +14,8 @@ const markBegins = "[key of "
 
 func (k Key) mark() string { return markBegins + k.Name + "]" }
 
-// Keys replaces known keys in texts from the model by their names. It is not used on texts for the model. A nil
-// Keys knows no keys. It is safe for concurrent use.
+// Keys replaces known keys in texts by the names of their owners. A nil Keys knows no keys. It is safe for
+// concurrent use.
 type Keys struct {
 	forms []Key // encoded values, longest first
 }
