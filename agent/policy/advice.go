@@ -7,11 +7,10 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// mutations are the effects of commands that change something.
+// mutations lists the effects of commands that change something.
 var mutations = []shell.Effect{shell.Writes, shell.Deletes, shell.Remote}
 
-// advise sets whether an action changes something and whether it runs with more rights, from
-// the action itself and from what the model declared.
+// advise sets Mutation, Privesc and Risk of the context from the action and from the model's own statements.
 func advise(c *action.ApprovalContext, a action.Action, report shell.Report) {
 	c.Mutation = a.Mutation || a.Kind == action.FileWrite || a.Kind == action.FileDelete
 	c.Privesc = a.Privesc

@@ -18,7 +18,7 @@ func TestThePolicySaysWhatTheModelNeedNot(t *testing.T) {
 		{action.Action{Kind: action.Shell, Command: "sudo ls"}, false, true, action.High},
 		{action.Action{Kind: action.Shell, Command: "doas rm x"}, false, true, action.High},
 		{action.Action{Kind: action.Shell, Command: "rm x"}, true, false, action.High},
-		{action.Action{Kind: action.Shell, Command: "ls", Mutation: true, Privesc: true, Risk: action.High}, true, true, action.High}, // the model says more
+		{action.Action{Kind: action.Shell, Command: "ls", Mutation: true, Privesc: true, Risk: action.High}, true, true, action.High}, // the model claims more
 		{action.Action{Kind: action.FileWrite, Path: "/w/a"}, true, false, action.Medium},
 		{action.Action{Kind: action.FileRead, Path: "/w/a"}, false, false, action.Low},
 	} {

@@ -9,13 +9,13 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Context returns what a person should know before approving a. It depends on the action and
-// the policy alone, so the same action always reads the same.
+// Context returns the facts that a person needs before approving a. It depends only on the action and the policy,
+// so the same action always reads the same.
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
 	return p.context(a, p.strictest(a, mode))
 }
 
-// context says what a person should know of a, which was judged so.
+// context returns the facts about an action with its judgement.
 func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
@@ -57,8 +57,8 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	return c
 }
 
-// setSimilar says which rules "allow similar" would add, and what they would allow. p is the policy for all targets, j
-// the judgement of a.
+// setSimilar sets the rules that "allow similar" would add, with examples. p is the policy for all targets, j the
+// judgement of a.
 func setSimilar(c *action.ApprovalContext, p Policy, a action.Action, j judgement) {
 	if a.Kind == action.Connect {
 		c.Similar = offer(p, a, j.mode)
@@ -71,7 +71,7 @@ func setSimilar(c *action.ApprovalContext, p Policy, a action.Action, j judgemen
 	}
 }
 
-// setLosses says what work would be lost; the first of it is what matters most about the action.
+// setLosses sets the work that would be lost; the first loss becomes the effect of the action.
 func setLosses(c *action.ApprovalContext, lost []action.Effect) {
 	for _, e := range lost {
 		c.Loses = append(c.Loses, e.Text())
@@ -81,7 +81,7 @@ func setLosses(c *action.ApprovalContext, lost []action.Effect) {
 	}
 }
 
-// networkContext says what a request to another machine does.
+// networkContext describes a request to another machine.
 func networkContext(c *action.ApprovalContext, a action.Action) {
 	note(c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and its contents")
 	if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
@@ -90,7 +90,7 @@ func networkContext(c *action.ApprovalContext, a action.Action) {
 	c.Reversible = false
 }
 
-// Free describes which commands need no approval on a target, and what keeps them harmless.
+// Free describes which commands need no approval on a target, and what protects the target from them.
 func (p Policy) Free(target string) string {
 	if p.on(action.Action{Target: target}).Confined {
 		return "read-only commands run without asking: the kernel keeps them from changing or sending anything"
@@ -98,8 +98,8 @@ func (p Policy) Free(target string) string {
 	return "only a few read-only commands run without asking: there is no read-only sandbox here"
 }
 
-// kept describes the restrictions of commands: of those that need no approval, and of the one
-// to be approved, which may ask to run outside.
+// kept describes the restrictions of commands: of those that run without approval, and of the one to be approved,
+// which may ask to run outside.
 func (p Policy) kept(a action.Action) []string {
 	in := ""
 	if a.Cwd != "" {
@@ -139,7 +139,7 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 	}
 }
 
-// otherContext says what is known of an action that is no command, no file and no request.
+// otherContext describes an action that is no command, file action or request.
 func otherContext(c *action.ApprovalContext, a action.Action) {
 	switch a.Kind {
 	case action.PlanFile:
@@ -187,7 +187,7 @@ var outcomes = map[shell.Effect]struct {
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
-// undos describes how to undo what some commands do.
+// undos maps commands to instructions for undoing them.
 var undos = map[string]string{
 	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "git branch again at the commit that git printed", "git tag -d": "git tag again at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
 	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
@@ -204,8 +204,7 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit describes how to undo a command of git; most is the answer for most uses of its
-// subcommand.
+// undoGit describes how to undo a git command; most is the answer for most uses of its subcommand.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

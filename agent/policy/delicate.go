@@ -10,8 +10,7 @@ import (
 // executedRule is the rule for changes of files that another program executes.
 const executedRule = "executed files"
 
-// delicate returns why a change of a file needs approval even where files may be changed, and
-// the rule that says so; or "".
+// delicate returns why changing a file needs approval even where file changes are allowed, and the rule; or "".
 func delicate(name string) (why, rule string) {
 	if s := Secret(name); s != "" {
 		return s + " may hold secrets", "delicate files"
@@ -22,8 +21,7 @@ func delicate(name string) (why, rule string) {
 	return "", ""
 }
 
-// delicateFile returns the same for the file of a, by its own name and by those of links that
-// lead to it.
+// delicateFile checks the file of a by its own name and by the names of links to it, like delicate.
 func delicateFile(a action.Action) (why, rule string) {
 	for _, name := range slices.Concat([]string{a.Path}, a.Links) {
 		if why, rule = delicate(name); why != "" {
@@ -44,14 +42,14 @@ func changeReason(a action.Action) (why, rule string) {
 	return "changes a file", "file write"
 }
 
-// isDelicate reports whether a file of a may hold secrets or is executed by another program; to
-// read one of the latter is harmless.
+// isDelicate reports whether a file of a may hold secrets or is executed by another program. Reading an executed
+// file is harmless.
 func isDelicate(a action.Action) bool {
 	why, rule := delicateFile(a)
 	return why != "" && (a.Kind != action.FileRead || rule != executedRule)
 }
 
-// editable reports whether mode edits allows the write.
+// editable reports whether edits mode allows the write.
 func (p Policy) editable(a action.Action) bool {
 	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && !slices.Contains(p.Also, a.Path) && !isDelicate(a) && !a.Privesc
 }

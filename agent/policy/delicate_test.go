@@ -8,7 +8,7 @@ import (
 	"buddy/agent/autorun"
 )
 
-// executedPaths are paths below the workspace with the beginning of the reason for approval.
+// executedPaths maps paths below the workspace to the start of the reason for approval.
 var executedPaths = map[string]string{
 	".git/hooks/pre-commit": "git runs .git/hooks/pre-commit: hook", ".GIT/Hooks/post-checkout": "git runs .GIT/Hooks", ".git": "git", "sub/.git/info/attributes": "git",
 	"mirror.git/hooks/update": "git", ".gitmodules": "git", ".gitattributes": "git", "doc/.gitattributes": "git", ".githooks/pre-push": "git", ".husky/pre-commit": "git",
@@ -41,9 +41,9 @@ var executedPaths = map[string]string{
 	".tmux.conf": "another", ".curlrc": "another", ".local/bin/ls": "the desktop", "Microsoft.PowerShell_profile.ps1": "the shell",
 	"AGENTS.md": "an agent", "sub/CLAUDE.md": "an agent", ".claude/settings.json": "an agent", ".cursor/rules/a.mdc": "an agent", ".cursorrules": "an agent", ".mcp.json": "an agent",
 	"GEMINI.md": "an agent", "opencode.json": "an agent", "buddy.toml": "buddy", "agent.toml": "buddy", ".buddyx/x": "buddy", ".buddy/agents/a.md": "buddy",
-	"ma\u017fk/.cur\u017for/rules/x": "an agent", // ſ is an s to file systems that ignore case
+	"ma\u017fk/.cur\u017for/rules/x": "an agent", // ſ equals s on file systems that ignore case
 
-	// What is the work itself stays free.
+	// Ordinary files of a project need no approval.
 	"main.go": "", "main_test.go": "", "cmd/build/main.go": "", "internal/make/rules.go": "", "src/index.ts": "", "src/config.ts": "", "app.py": "", "tests/test_app.py": "", "models/tasks/list.py": "",
 	"README.md": "", "docs/make.md": "", "docs/hooks.md": "", "hooks/useAuth.ts": "", "src/hooks/pre-commit.go": "", "build/output.txt": "", "makefiles.txt": "", "package.json.md": "",
 	"src/package.ts": "", "data/config.json": "", "tsconfig.json": "", ".gitignore": "", ".editorconfig": "", "LICENSE": "", "CHANGELOG.md": "", "style.css": "", "index.html": "", "lib/git/hooks.go": "",
@@ -52,8 +52,8 @@ var executedPaths = map[string]string{
 	"pkg/target/targets.go": "", "workspace/a.go": "", "configure.md": "", "conftest.txt": "", "sub/dir/notes.txt": "", "go.modx": "", "a.git/x": "",
 }
 
-// Mode edits asks about a file that something else executes, saying what executes it, and
-// about no other file of the workspace.
+// Edits mode asks about a file that another program executes and names the program; it asks about no other file of
+// the workspace.
 func TestModeEditsAsksAboutExecutedFiles(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	if len(executedPaths) < 200 {
@@ -72,8 +72,7 @@ func TestModeEditsAsksAboutExecutedFiles(t *testing.T) {
 	}
 }
 
-// Every name of a change counts: both ends of a rename, each file of a patch, and the links by
-// which a file was named.
+// Every name of a change counts: both names of a rename, each file of a patch, and the links to a file.
 func TestExecutedFilesByEveryName(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	patch := func(paths ...string) action.Action {

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// effectOf returns what matters most about an action before it is approved; nothing where its title and its diff
-// already say that.
+// effectOf returns the most important effect of an action for its approval; none if its title and diff already show
+// it.
 func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -34,7 +34,7 @@ func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 	}
 }
 
-// severity orders the effects of commands, the worst last.
+// severity orders the effects of commands, worst last.
 var severity = []shell.Effect{shell.Reads, shell.Unknown, shell.Writes, shell.RunsCode, shell.Network, shell.Remote, shell.Privileged, shell.Deletes}
 
 // commandsEffect returns the effect of the worst command of a program.
@@ -69,7 +69,7 @@ func commandsEffect(p Policy, report shell.Report) action.Effect {
 	return e
 }
 
-// ownEffect returns the effect of a command without the rights that what runs it gives it.
+// ownEffect returns the effect of a command without the rights that its wrapper, such as sudo, adds.
 func ownEffect(c shell.Command) shell.Effect {
 	if c.Effect == shell.Privileged && deleting[c.Name()] {
 		return shell.Deletes
@@ -77,10 +77,10 @@ func ownEffect(c shell.Command) shell.Effect {
 	return c.Effect
 }
 
-// deleting are the commands whose operands are what they delete.
+// deleting lists the commands that delete their operands.
 var deleting = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred": true, "srm": true, "trash": true}
 
-// final are commands that nothing takes back, besides those that delete or change another machine.
+// final lists commands that can't be undone, besides those that delete or change another machine.
 var final = map[string]bool{"systemctl restart": true, "systemctl kill": true, "service restart": true, "git push": true, "docker push": true}
 
 // commandEffect returns the effect of one command.
@@ -107,7 +107,7 @@ func commandEffect(p Policy, c shell.Command) action.Effect {
 	return e
 }
 
-// operands returns the words of a command that are no flags.
+// operands returns the words of a command that are not flags.
 func operands(c shell.Command) []string {
 	var all []string
 	dashes := false
@@ -122,7 +122,7 @@ func operands(c shell.Command) []string {
 	return all
 }
 
-// counted counts the files that a command deletes, 0 if that is one or can't be told.
+// counted returns the number of files that a command deletes, 0 for a single one or if unknown.
 func counted(p Policy, c shell.Command, names []string) int {
 	computed := slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic || w.Pattern || w.Odd })
 	if p.Count == nil || computed || len(c.Dirs) != 1 || len(names) > lossNames {
@@ -148,7 +148,7 @@ func counted(p Policy, c shell.Command, names []string) int {
 	return files
 }
 
-// fileEffect returns what the diff of a file does not say.
+// fileEffect returns the effect on a file that its diff does not show.
 func fileEffect(p Policy, a action.Action) action.Effect {
 	why, rule := delicateFile(a)
 	secret := a.Kind == action.FileRead && keysOf(p, "").secret(a.Path) != ""
@@ -170,7 +170,7 @@ func fileEffect(p Policy, a action.Action) action.Effect {
 	return action.Effect{}
 }
 
-// networkEffect returns what a request does besides reading.
+// networkEffect returns the effect of a request beyond reading.
 func networkEffect(a action.Action) action.Effect {
 	host := visible(cmp.Or(a.Host, "another machine"))
 	switch {
@@ -182,8 +182,8 @@ func networkEffect(a action.Action) action.Effect {
 	return action.Effect{}
 }
 
-// because returns why an action is asked about where that is not what it does: a rule, or a fact about its
-// target. v is the verdict on it.
+// because returns why an action needs approval, if not for its effect: a rule, or a fact about its target. v is its
+// verdict.
 func because(p Policy, a action.Action, report shell.Report, v action.Verdict) string {
 	if e, rule := reach(a); rule != "" && effectOf(p, a, report).Text() == e.Text() && v.Reason == e.Text() {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"buddy/agent/action"
 )
 
-// The sentence of an approval is made from data, and says what the command does to which files.
+// The sentence of an approval is built from data and names the effect of the command and the files.
 func TestEffectSentences(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/u", Confined: true, Count: func(path string) (int, bool, bool) {
 		switch path {
@@ -59,7 +59,7 @@ func TestEffectSentences(t *testing.T) {
 	}
 }
 
-// What "don't ask again" would allow is offered as the rest of a sentence that begins with "Yes, and".
+// The "don't ask again" text continues a sentence that starts with "Yes, and".
 func TestOffersReadAsSentences(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/u", Confined: true}
 	on := func(a action.Action, target string) action.Action { a.Target = target; return a }

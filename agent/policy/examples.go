@@ -8,9 +8,9 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// examples returns two actions that a rule for what is similar to a would allow, and one that it
-// would not, each as a person writes it. What it returns was judged under the rule; where nothing
-// fits there are fewer. A rule about files has none: it names itself what it covers.
+// examples returns two actions that a similar rule for a would allow, and one that it would not, each as a person
+// writes it. All are judged under the rule; if none fits there are fewer. A rule about files has no examples: its
+// text names what it covers.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {
@@ -30,7 +30,7 @@ func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (pa
 	return passes, stops
 }
 
-// example is an action and how a person would write it.
+// example is an action and its usual notation.
 type example struct {
 	act  action.Action
 	text string
@@ -44,7 +44,7 @@ func reportOn(p Policy, a action.Action) shell.Report {
 	return p.Analyse(a.Command, a.Cwd)
 }
 
-// candidates returns actions that a rule probably allows, and others that it probably does not.
+// candidates returns actions that a rule probably allows, and others that it probably does not allow.
 func candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -72,9 +72,8 @@ func candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []
 	return yes, no
 }
 
-// commandExamples returns commands for a rule that covers the one command of a report which
-// needs approval. NAME and DIR stand for names, as in a synopsis: one that looked real would be taken for a file
-// that is there.
+// commandExamples returns commands for a rule that covers the only command of a report which needs approval. NAME
+// and DIR stand for names, as in a synopsis: a realistic name could be mistaken for an existing file.
 func commandExamples(r action.Rule, a action.Action, report shell.Report) (pass, stop []string) {
 	words := action.Quote(r.Prefix)
 	if r.Shape == action.Exactly {

@@ -9,19 +9,18 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Explanation holds the judgement of a shell command, part by part.
+// Explanation is the judgement of a shell command, part by part.
 type Explanation struct {
 	Command string                 `json:"command"`
 	Mode    action.Mode            `json:"mode"`
 	Verdict action.Verdict         `json:"verdict"`
 	Report  shell.Report           `json:"report"`
 	Context action.ApprovalContext `json:"context"`
-	// Confined means that commands which need no approval run in the read-only sandbox.
+	// Confined means that commands that need no approval run in the read-only sandbox.
 	Confined bool `json:"confined"`
 }
 
-// Explain returns how command would be judged if run_shell were called with it on a target, in
-// cwd ("" is unknown).
+// Explain returns the judgement of a run_shell call with command on a target, in cwd ("" is unknown).
 func (p Policy) Explain(mode action.Mode, target, command, cwd string) Explanation {
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: command, Cwd: cwd}
 	j := p.strictest(a, mode)
@@ -80,7 +79,7 @@ func (e Explanation) asked() string {
 	return sb.String()
 }
 
-// visible escapes characters that a terminal would obey.
+// visible escapes characters that a terminal would interpret.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {

@@ -8,22 +8,24 @@ import (
 	"buddy/agent/action"
 )
 
-// Rules of mode auto.
+// Rules of auto mode.
 const (
-	// InFence is the rule for a command that mode auto lets run in the workspace fence, and only there.
+	// InFence is the rule for a command that auto mode runs in the workspace sandbox.
 	InFence = "sandbox"
-	// OutsideFence is the rule for a command that would run outside of the fence in mode auto.
+	// OutsideFence is the rule for a command that would run outside the sandbox in auto mode.
 	OutsideFence = "outside the sandbox"
-	// ChangedUnseen is the rule for a command outside of the fence after the workspace was changed without asking. It
-	// asks, whatever the rules allow, until a person has approved one with the list of changes in view.
+	// ChangedUnseen is the rule for a command outside the sandbox after the workspace was changed without asking.
+	// Whatever other rules allow, it asks until a person has approved such a command with the list of changes in
+	// view.
 	ChangedUnseen = "changed without asking"
-	// FenceHosts is the rule for hosts that a command in the fence wants to reach. Only rules of the session allow them:
-	// those of the settings were meant for other tools, and allow_hosts of [sandbox] is for these commands.
+	// FenceHosts is the rule for hosts that a command in the sandbox wants to reach. Only rules of the session
+	// allow them: rules in the settings are meant for other tools, and allow_hosts of [sandbox] is for these
+	// commands.
 	FenceHosts = "hosts in the sandbox"
 )
 
-// CanFence returns why mode auto can't run commands of a target in the fence, with the next step; nil
-// if it can. The first call may take some milliseconds.
+// CanFence returns why auto mode can't run commands of a target in the sandbox, with the next step; nil if it can.
+// The first call may take some milliseconds.
 func CanFence(p Policy, target string) error {
 	if p = p.on(action.Action{Target: target}); p.Fence == nil {
 		return errNoFence
@@ -33,11 +35,10 @@ func CanFence(p Policy, target string) error {
 
 var errNoFence = errors.New("the sandbox works on this machine only; in edits mode (/approve edits) buddy asks before it runs commands there")
 
-// fenced reports whether commands run in the fence, in mode auto.
+// fenced reports whether auto mode can run commands in the sandbox.
 func fenced(p Policy) bool { return p.Fence != nil && p.Fence() == nil }
 
-// Fences reports whether a command runs in the fence once a person has approved it: in mode auto, unless it
-// asks to run outside.
+// Fences reports whether an approved command runs in the sandbox: in auto mode, unless it asks to run outside.
 func Fences(p Policy, a action.Action, mode action.Mode) bool {
 	if mode != action.ModeAuto || a.Outside || !a.Kind.IsCommand() {
 		return false
@@ -48,8 +49,8 @@ func Fences(p Policy, a action.Action, mode action.Mode) bool {
 	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return fenced(p.on(a.On(t))) })
 }
 
-// inAuto applies mode auto to the verdict v; base is the verdict without rules. Where there is no fence it
-// asks like mode ask.
+// inAuto applies auto mode to the verdict v; base is the verdict without rules. Without a sandbox it asks like ask
+// mode.
 func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	switch {
 	case !fenced(p):
@@ -62,7 +63,7 @@ func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	return v
 }
 
-// commandInAuto returns the verdict on a command in mode auto.
+// commandInAuto returns the verdict on a command in auto mode.
 func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	free, ruled := base.Decision == action.Allow, v != base
 	switch {
@@ -76,8 +77,8 @@ func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the sandbox: " + base.Reason, Rule: OutsideFence}
 }
 
-// SimilarAll returns the rules that "allow similar this session" would add for an action: the one of Similar, or one for
-// each of several hosts.
+// SimilarAll returns the rules that "allow similar this session" would add for an action: that of Similar, or one
+// for each of several hosts.
 func SimilarAll(p Policy, a action.Action, mode action.Mode) (all []action.Rule, ok bool) {
 	parts := []action.Action{a}
 	if len(a.Hosts) > 1 {
@@ -96,7 +97,7 @@ func SimilarAll(p Policy, a action.Action, mode action.Mode) (all []action.Rule,
 	return all, true
 }
 
-// offer says what the rules of SimilarAll mean, "" if there are none.
+// offer describes the rules of SimilarAll, "" if there are none.
 func offer(p Policy, a action.Action, mode action.Mode) string {
 	all, ok := SimilarAll(p, a, mode)
 	switch {
@@ -110,14 +111,14 @@ func offer(p Policy, a action.Action, mode action.Mode) string {
 	return "don't ask again for " + visible(all[0].Host) + " this session"
 }
 
-// connectContext says what it means that a command reaches hosts.
+// connectContext describes the approval of hosts for a command.
 func connectContext(c *action.ApprovalContext) {
 	note(c, action.Medium, "", "approval covers all http and https connections of this command to the host")
 	c.Reversible = false
 }
 
-// undoable reports whether mode auto allows the change of a file by a tool: what mode edits allows, and
-// deletions, which can be taken back as well.
+// undoable reports whether auto mode allows a file tool's change: what edits mode allows, and deletions, which can
+// be undone as well.
 func undoable(p Policy, a action.Action) bool {
 	if a.Kind == action.FileDelete {
 		a.Kind = action.FileWrite
@@ -125,15 +126,15 @@ func undoable(p Policy, a action.Action) bool {
 	return p.editable(a)
 }
 
-// Unseen reports whether a person has to approve a command with what was changed in view, because it would run outside
-// of the fence after the workspace was changed without asking. In mode all, which a person chooses in place of the
-// fence, none has to.
+// Unseen reports whether a person has to approve a command with the list of unseen changes, because it would run
+// outside the sandbox after the workspace was changed without asking. In all mode, which a person chooses instead
+// of the sandbox, this is never required.
 func Unseen(p Policy, a action.Action, mode action.Mode) bool {
 	return mode != action.ModeAll && leaves(p, a, mode) && p.Unseen.Marked(mode == action.ModeAuto)
 }
 
-// leaves reports whether a command, once a person has approved it, runs where it can execute what was changed in the
-// workspace: on this machine or on a target that may have the workspace, outside of the fence.
+// leaves reports whether an approved command could execute changed files of the workspace: it runs on this machine,
+// or on a target that may have the workspace, and outside the sandbox.
 func leaves(p Policy, a action.Action, mode action.Mode) bool {
 	if len(a.Targets) > 0 {
 		return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return leaves(p, a.On(t), mode) })
@@ -143,7 +144,7 @@ func leaves(p Policy, a action.Action, mode action.Mode) bool {
 	return isCommand(a.Kind) && !fences && !p.elsewhere
 }
 
-// Elsewhere reports whether an action happens on another machine, which does not have the workspace.
+// Elsewhere reports whether an action runs on another machine, which does not have the workspace.
 func Elsewhere(p Policy, a action.Action) bool { return p.on(a).elsewhere }
 
 // guardUnseen requires approval for an allowed command because of [Unseen].

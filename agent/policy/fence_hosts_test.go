@@ -6,7 +6,7 @@ import (
 	"buddy/agent/action"
 )
 
-// connects returns what is asked about when a command in the fence wants to reach hosts.
+// connects returns the action for hosts that a command in the sandbox wants to reach.
 func connects(hosts ...string) action.Action {
 	a := at(action.Action{Kind: action.Connect, Command: "npm ci"}).To(hosts[0])
 	a.Hosts = hosts
@@ -58,7 +58,7 @@ func TestHostsOfTheFence(t *testing.T) {
 	if fencedPolicy().Grantable(connects("a.com:443"), action.ModeAuto) {
 		t.Error("a hook may allow a host")
 	}
-	with := session // what the session allows for commands in the fence allows nothing else
+	with := session // rules of the session for commands in the sandbox allow nothing else
 	for _, act := range []action.Action{{Kind: action.Network, Tool: "fetch_url", Host: "a.com", URL: "https://a.com/", Method: "GET"}, outside("curl https://a.com/")} {
 		if v := with.Judge(act, action.ModeAuto); v.Decision != action.Ask {
 			t.Errorf("%s %s: %s", act.Kind, act.Command, v.Decision)

@@ -9,12 +9,12 @@ import (
 	"buddy/texts/unseen"
 )
 
-// fencedPolicy is a policy of a machine that has the fence and the read-only sandbox.
+// fencedPolicy returns the policy of a machine with both sandboxes.
 func fencedPolicy(rules ...action.Rule) Policy {
 	return Policy{Workspace: "/w", Home: "/home/ann", Own: Own{Files: []string{"/home/ann/.config/buddy"}}, Confined: true, Fence: func() error { return nil }, Rules: rules}
 }
 
-// at is an action of the workspace's shell.
+// at returns an action of the workspace's shell.
 func at(a action.Action) action.Action {
 	a.Tool, a.Target, a.Cwd = "run_shell", "local", "/w"
 	return a
@@ -89,7 +89,7 @@ func TestModeAuto(t *testing.T) {
 	}
 }
 
-// Where there is no fence, mode auto asks as mode ask does.
+// Without a sandbox, auto mode asks like ask mode.
 func TestModeAutoWithoutFence(t *testing.T) {
 	broken := fencedPolicy()
 	broken.Fence = func() error { return errors.New("no user namespaces") }
@@ -121,7 +121,7 @@ func TestModeAutoWithoutFence(t *testing.T) {
 			t.Errorf("%s: %+v, want %s by %q", tt.name, got, tt.want, tt.rule)
 		}
 	}
-	// What one target fences in is fenced in, whatever allows it on the other.
+	// If one target needs the sandbox, the verdict says so, whatever allows the command on the other.
 	far.Rules = []action.Rule{{Decision: action.Allow, Prefix: []string{"make"}, Target: "web", Source: action.FromUser}}
 	for range 2 {
 		if got := far.Judge(several, action.ModeAuto); got.Decision != action.Allow || got.Rule != InFence {
@@ -137,8 +137,8 @@ func TestModeAutoWithoutFence(t *testing.T) {
 	}
 }
 
-// After the workspace was changed without asking, a command that would leave the fence asks whatever the rules allow. Without
-// the mark each of these is allowed.
+// After unseen changes of the workspace, a command outside the sandbox needs approval, whatever the rules allow.
+// Without the mark each of these is allowed.
 func TestCommandsOutsideAskAfterUnseenChanges(t *testing.T) {
 	rules := []action.Rule{userRule(action.Allow, "git commit"), userRule(action.Allow, "terraform apply"), userRule(action.Allow, "make")}
 	boxed, weak := "with [sandbox]", "changed in mode edits"
@@ -153,9 +153,9 @@ func TestCommandsOutsideAskAfterUnseenChanges(t *testing.T) {
 		{"", at(sh("make")), action.ModeAsk, true},
 		{"", at(sh("make")), action.ModeEdits, true},
 		{"", at(sh("git commit -m x")), action.ModeAsk, true},
-		{"", on("box", at(sh("make"))), action.ModeAsk, true},  // a container of this machine
+		{"", on("box", at(sh("make"))), action.ModeAsk, true},  // a container on this machine
 		{"", on("far", at(sh("make"))), action.ModeAsk, false}, // another machine
-		{"", at(sh("make")), action.ModeAll, false},            // which a person chose in place of the fence
+		{"", at(sh("make")), action.ModeAll, false},            // a person chose this mode instead of the sandbox
 		{"", at(sh("make")), action.ModeAuto, false},           // inside
 		{"", at(sh("git status")), action.ModeAsk, false},      // in the read-only sandbox
 		{"", at(sh("docker ps")), action.ModeAuto, false},      // a service query, written out
@@ -187,7 +187,7 @@ func TestCommandsOutsideAskAfterUnseenChanges(t *testing.T) {
 	}
 }
 
-// A program of the person's doesn't approve what would leave the fence after changes that no person has seen.
+// A person's program approves no command outside the sandbox after unseen changes.
 func TestHooksGrantNothingAfterUnseenChanges(t *testing.T) {
 	p := fencedPolicy()
 	p.Unseen = unseen.Place{Dir: t.TempDir(), Folders: []string{"/w"}}
@@ -202,7 +202,7 @@ func TestHooksGrantNothingAfterUnseenChanges(t *testing.T) {
 	}
 }
 
-// Outside the fence nothing is offered for the session but a closed shape.
+// Outside the sandbox only closed shapes are offered for the session.
 func TestSimilarOutsideTheFence(t *testing.T) {
 	for _, tt := range []struct {
 		command string
@@ -225,7 +225,7 @@ func TestSimilarOutsideTheFence(t *testing.T) {
 	}
 }
 
-// A program of the person's doesn't answer what would leave the fence.
+// A person's program does not approve commands outside the sandbox.
 func TestHooksGrantNothingOutsideTheFence(t *testing.T) {
 	if !fencedPolicy().Grantable(at(sh("make test")), action.ModeAsk) || fencedPolicy().Grantable(outside("make test"), action.ModeAuto) {
 		t.Error("want a hook to grant make test in mode ask, and not outside the fence in mode auto")

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/action"
 )
 
-// fieldSays reports what the text of a rule says to a person about one simple command, without
-// asking the policy: these words, or these words first.
+// fieldSays reports whether the text of a rule, as a person reads it, covers one simple command: exactly these
+// words, or these words first. It does not use the policy.
 func fieldSays(text, command string) bool {
 	spec := strings.TrimSuffix(strings.TrimPrefix(text, "Bash("), ")")
 	for _, open := range []string{":*", " *"} {
@@ -19,8 +19,8 @@ func fieldSays(text, command string) bool {
 	return command == spec
 }
 
-// Each command that a rule of the field allows consists of simple commands that its text names,
-// or that need no approval anyway.
+// Each command that a rule of other agents allows consists of simple commands that its text names, or that need no
+// approval anyway.
 func TestFieldRulesAllowNoMoreThanTheySay(t *testing.T) {
 	texts := []string{
 		"Bash(npm:*)", "Bash(npm run test:*)", "Bash(npm run test)", "Bash(make *)", "Bash(make test)", "Bash(go test ./...)",
@@ -118,7 +118,7 @@ func web(host string, local bool) action.Action {
 	return action.Action{Kind: action.Network, Tool: "fetch_url", URL: "https://" + host + "/", Host: host, Method: "GET", Local: local}
 }
 
-// Rules of the field that deny read a command as it is meant, and one without * only that command.
+// Rules of other agents that deny cover every spelling of a command; without * they cover only that command.
 func TestFieldRulesThatDeny(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	for _, tt := range []struct {

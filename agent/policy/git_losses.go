@@ -15,17 +15,16 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Limits on finding out what commands of git would take away.
+// Limits on determining what git commands would lose.
 const (
-	lossTime    = time.Second // for all queries of an approval
-	lossActs    = 3           // commands that are examined
+	lossTime    = time.Second // for all queries of one approval
+	lossActs    = 3           // examined commands
 	lossTargets = 5           // targets
 	lossNames   = 5           // names per line
 	lossName    = 80          // bytes of a name
 )
 
-// acts returns what the commands of a program do to history and to uncommitted work, the worst
-// first.
+// acts returns what the commands of a program do to history and to uncommitted work, worst first.
 func acts(report shell.Report) []*shell.GitAct {
 	var bad, other []*shell.GitAct
 	for _, c := range report.Commands {
@@ -40,9 +39,9 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses returns what the commands of git in a would take away, one for each command and
-// target; report analyses a on one target. It queries git for at most a second in all; where
-// that is not possible the effect says so.
+// losses returns what the git commands in a would lose, one effect per command and target; report is the analysis
+// of a on one target. It queries git for at most a second in total; where that fails, the effect says that the loss
+// is unknown.
 func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
@@ -65,7 +64,7 @@ func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	return all
 }
 
-// lossesOf returns what the commands of one program would take away.
+// lossesOf returns what the commands of one program would lose.
 func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effect {
 	var all []action.Effect
 	more := 0
@@ -84,7 +83,7 @@ func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effe
 	return all
 }
 
-// loss returns what one command takes away.
+// loss returns what one command would lose.
 func (p Policy) loss(ctx context.Context, act *shell.GitAct) action.Effect {
 	e := action.Effect{Subject: visible(act.Name)}
 	switch {
@@ -111,7 +110,7 @@ func (p Policy) loss(ctx context.Context, act *shell.GitAct) action.Effect {
 	return e
 }
 
-// lossWords are the words for the kinds of loss.
+// lossWords holds the words for each kind of loss.
 var lossWords = map[shell.GitLoss]struct{ verb, unit, none string }{
 	shell.LosesChanges: {"discards your changes in", "file", "no changes to discard"}, shell.LosesPaths: {"discards your changes in", "file", "no changes to discard"},
 	shell.LosesUntracked: {"deletes", "untracked file", "no untracked files to delete"}, shell.LosesIgnored: {"deletes", "untracked or ignored file", "no untracked or ignored files to delete"},
@@ -135,8 +134,7 @@ func published(act *shell.GitAct) string {
 	return "of " + list(refs)
 }
 
-// Reasons why a loss is unknown. Git's own output is not quoted, since a repository can
-// control it.
+// Reasons for an unknown loss. Git's own output is not quoted, since a repository can control it.
 var (
 	errNoGit    = errors.New("git was not run")
 	errNoBox    = errors.New("no read-only sandbox here to run git in")
@@ -147,7 +145,7 @@ var (
 	errNobody   = errors.New("not examined for this command")
 )
 
-// lost queries git for the files or stashes that an act would take away.
+// lost queries git for the files or stashes that an act would lose.
 func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 	dir := act.Dir
 	if act.Loss == shell.LosesWorktree && len(act.Paths) == 1 {
@@ -183,8 +181,8 @@ func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 	return found, nil
 }
 
-// question returns the arguments with which git lists what an act could take away. Settings of
-// the repository must not shorten the list.
+// question returns the git arguments that list what an act could lose. Settings of the repository must not shorten
+// the list.
 func question(act *shell.GitAct) []string {
 	if act.Loss == shell.LosesStash {
 		return []string{"stash", "list", "-z", "--format=%gd %gs"}
@@ -208,7 +206,7 @@ func question(act *shell.GitAct) []string {
 	return append(args, act.Paths...)
 }
 
-// entryLost returns the name in an entry of git's answer, and whether the act takes it away.
+// entryLost returns the name in an entry of git's output, and whether the act loses it.
 func entryLost(act *shell.GitAct, entry string) (string, bool) {
 	if act.Loss == shell.LosesStash {
 		return entry, entry != "" && (act.Whole || strings.HasPrefix(entry, dropped(act)+" "))
@@ -217,7 +215,7 @@ func entryLost(act *shell.GitAct, entry string) (string, bool) {
 		return "", false
 	}
 	state, name := entry[:2], entry[3:]
-	if states := unknownToGit[act.Loss]; states != "" { // without -d folders stay
+	if states := unknownToGit[act.Loss]; states != "" { // folders stay without -d
 		return name, strings.Contains(states, state) && (act.Whole || !strings.HasSuffix(name, "/"))
 	}
 	if act.Loss == shell.LosesPaths {

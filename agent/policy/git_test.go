@@ -11,9 +11,8 @@ import (
 	"buddy/agent/action"
 )
 
-// TestGitActsAsk: commands that change history or lose work need approval in every mode except
-// all, however they are wrapped, despite a rule of the session and a broad one of the
-// settings.
+// TestGitActsAsk checks that commands that change history or lose work need approval in every mode except all,
+// however they are wrapped, despite a rule of the session and a broad rule in the settings.
 func TestGitActsAsk(t *testing.T) {
 	allow := func(source action.Source, words string) action.Rule {
 		return action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: strings.Fields(words), Source: source}
@@ -41,14 +40,14 @@ func TestGitActsAsk(t *testing.T) {
 			t.Errorf("%s: offers %v", command, r)
 		}
 	}
-	for _, command := range []string{"git add x", "git fetch", "git status", "git clean -n"} { // which the same rules allow
+	for _, command := range []string{"git add x", "git fetch", "git status", "git clean -n"} { // the same rules allow these
 		if v := p.Judge(sh(command), action.ModeAsk); v.Decision != action.Allow {
 			t.Errorf("%s: %+v", command, v)
 		}
 	}
 }
 
-// TestGitActsByName: a rule in the settings applies to the commands that it names.
+// TestGitActsByName checks that a rule in the settings applies to the commands that it names.
 func TestGitActsByName(t *testing.T) {
 	for _, tt := range []struct {
 		rule, command string
@@ -93,7 +92,7 @@ func TestGitActsByName(t *testing.T) {
 	}
 }
 
-// TestLosses: the approval names what would be lost, or says that it is unknown.
+// TestLosses checks that the approval names what would be lost, or says that it is unknown.
 func TestLosses(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -157,7 +156,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestLossesOnTargets: each of several targets has a line of its own.
+// TestLossesOnTargets checks that each target has its own line.
 func TestLossesOnTargets(t *testing.T) {
 	p := Policy{At: func(target string) Target {
 		if target == "web" {
@@ -179,7 +178,7 @@ func TestLossesOnTargets(t *testing.T) {
 	}
 }
 
-// TestGitActsUndo: what can't be undone is not said to be undoable.
+// TestGitActsUndo checks that irreversible commands get no instructions for undoing.
 func TestGitActsUndo(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "", "git stash drop": "", "git push --force": "", "git branch -D x": "", "git checkout -- x": "", "git co": "",

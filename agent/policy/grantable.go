@@ -8,10 +8,10 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Grantable reports whether a program of the person's, such as a hook, may approve an action in
-// the person's place: only what is asked about because nothing is known of it. What a rule or the
-// mode asks about, production, secrets, files that other programs execute, more rights, changes of git's history and what
-// would leave the fence after changes that no person has seen stay with the person.
+// Grantable reports whether a person's program, such as a hook, may approve an action in the person's place: only
+// one that needs approval because nothing is known about it. The person decides about rules and modes that ask,
+// production, secrets, files that other programs execute, more rights, changes of git's history, and commands that
+// would leave the sandbox after unseen changes.
 func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
 	if mode != action.ModeAsk && mode != action.ModeEdits && mode != action.ModeAuto || a.Privesc || isDelicate(a) || Unseen(p, a, mode) {
 		return false
@@ -24,14 +24,14 @@ func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
 	return !isCommand(a.Kind) || !p.namesDelicate(p.Analyse(a.Command, a.Cwd))
 }
 
-// namesDelicate reports whether a command may touch a file with secrets, or one that other
-// programs execute: by a word of it, or because a part of it is computed.
+// namesDelicate reports whether a command may touch a file with secrets, or one that other programs execute:
+// because a word names it, or because a part is computed.
 func (p Policy) namesDelicate(report shell.Report) bool {
 	touches := func(arg shell.Arg) bool {
 		why, _ := delicate(arg.Text)
 		return why != "" || arg.Dynamic
 	}
-	names := func(arg shell.Arg) bool { // a plain word, as in go build, is rarely the file of that name
+	names := func(arg shell.Arg) bool { // a plain word, as in go build, is rarely a file name
 		return (arg.Dynamic || strings.ContainsAny(arg.Text, "./")) && touches(arg)
 	}
 	return report.Dynamic || slices.ContainsFunc(report.Files, touches) || slices.ContainsFunc(report.Commands, func(c shell.Command) bool {

@@ -6,8 +6,8 @@ import (
 	"buddy/agent/action"
 )
 
-// A hook of the person may approve what is asked about because nothing is known of it, and nothing
-// that the person decided to be asked about, or that is dangerous in another way.
+// A person's hook may approve an action that needs approval because nothing is known about it, but no action that
+// the person wants to be asked about or that is dangerous otherwise.
 func TestWhatAHookMayApprove(t *testing.T) {
 	command := func(text string) action.Action {
 		return action.Action{Kind: action.Shell, Tool: "run_shell", Command: text, Cwd: "/w"}

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// More folders (--add-dir) count as the workspace does, and no more than it.
+// More folders (--add-dir) count exactly like the workspace.
 func TestAlso(t *testing.T) {
 	p := Policy{Workspace: "/w", Also: []string{"/home/ann/lib", "/etc/nginx"}}
 	for _, tt := range []struct {

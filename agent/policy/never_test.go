@@ -8,8 +8,8 @@ import (
 	"buddy/agent/action"
 )
 
-// table returns the rows of a file in testdata, of so many columns parted by tabs. \n stands
-// for a newline in rows that end with " ## escaped".
+// table returns the rows of a file in testdata with a number of tab-separated columns. \n stands for a newline in
+// rows that end with " ## escaped".
 func table(tb testing.TB, file string, columns int) [][]string {
 	tb.Helper()
 	data, err := os.ReadFile("testdata/" + file)
@@ -34,8 +34,8 @@ func table(tb testing.TB, file string, columns int) [][]string {
 	return rows
 }
 
-// TestNever: what destroys a machine or a home is denied in every mode, however it is spelled;
-// what only looks like it is not.
+// TestNever checks that commands that destroy a machine or a home are denied in every mode and spelling, and that
+// harmless look-alikes are not.
 func TestNever(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
 	count := make(map[string]int)
@@ -56,8 +56,8 @@ func TestNever(t *testing.T) {
 	}
 }
 
-// TestDenyRules: a rule denies what it names however that is spelled, and nothing else; what
-// may turn out to be it needs approval even where everything is allowed.
+// TestDenyRules checks that a rule denies what it names in every spelling, and nothing else; a command that may
+// turn out to match needs approval even where everything is allowed.
 func TestDenyRules(t *testing.T) {
 	rows := table(t, "deny.txt", 3)
 	for _, row := range rows {
@@ -84,7 +84,7 @@ func TestDenyRules(t *testing.T) {
 	}
 }
 
-// TestWhatRunsBeforeASyntaxErrorIsJudged: a shell runs the lines before one that it can't read.
+// TestWhatRunsBeforeASyntaxErrorIsJudged checks lines before a syntax error, which a shell runs.
 func TestWhatRunsBeforeASyntaxErrorIsJudged(t *testing.T) {
 	rm := action.Rule{Decision: action.Deny, Source: action.FromUser, Prefix: []string{"rm", "-rf"}}
 	long := strings.Repeat("echo hello\n", 2000)
@@ -107,7 +107,7 @@ func TestWhatRunsBeforeASyntaxErrorIsJudged(t *testing.T) {
 	}
 }
 
-// TestEverydayIsNotDenied: nothing that people and models run all day is taken for harm.
+// TestEverydayIsNotDenied checks that everyday commands do not count as harm.
 func TestEverydayIsNotDenied(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
 	lines := 0

@@ -11,8 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// Programs that read or change whole folders: always, with a flag that has one of the letters,
-// or all files that a pattern names.
+// Programs that read or change whole folders: always, with a flag that contains one of the letters, or all files
+// matching a pattern.
 var (
 	folderReaders = []string{
 		"tar", "bsdtar", "zip", "7z", "7za", "rsync", "sftp", "cpio", "pax", "mv", "ln", "zgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "rclone", "restic", "borg", "docker", "podman",
@@ -22,8 +22,7 @@ var (
 	}
 )
 
-// readsFolders reports whether a command may read or change everything in a folder that is one
-// of its words; word is that one.
+// readsFolders reports whether a command may read or change everything in the folder named by word.
 func readsFolders(c shell.Command, word shell.Arg) bool {
 	if word.Pattern || slices.Contains(folderReaders, filepath.Base(c.Name())) {
 		return true
@@ -45,23 +44,23 @@ func searchesHere(c shell.Command) bool {
 	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, shell.Arg{})
 }
 
-// Own says what is buddy's own on this machine. Paths are absolute and stand here under every name: real
-// paths among them.
+// Own lists buddy's own files on this machine. Paths are absolute and listed under every name, including the real
+// path.
 type Own struct {
-	// Files are the files and folders with all below them: the folder of the settings, that of buddy's state,
-	// and files with keys elsewhere.
+	// Files lists files and folders with everything below them: the folders of the settings and of buddy's state,
+	// and key files elsewhere.
 	Files []string
-	// Credentials are those among them that no tool reads, in whichever mode and whatever a rule says.
+	// Credentials lists those that no tool reads, in any mode and despite any rule.
 	Credentials []string
-	// Given are those that the model was told of, which may be read and handed to programs: outputs and the plan of
-	// its session, the memory of the project, skills.
+	// Given lists paths that the model knows, which may be read and passed to programs: outputs and the plan of its
+	// session, the memory of the project, skills.
 	Given []string
-	// Program reports whether a word of a command in dir ("" is unknown) is this program, under whatever name.
-	// nil recognizes its name only.
+	// Program reports whether a word of a command in dir ("" is unknown) is this program, under any name. nil
+	// recognizes its name only.
 	Program func(word, dir string) bool
 }
 
-// ownKeys knows buddy's own files as a command in a folder sees them.
+// ownKeys finds buddy's own files from the view of a command in a folder.
 type ownKeys struct {
 	Own
 	home    string                   // "" is unknown
@@ -69,12 +68,12 @@ type ownKeys struct {
 	resolve func(path string) string // as [Policy.Resolve]
 }
 
-// keysOf returns what is buddy's own for what runs in cwd.
+// keysOf returns buddy's own files for a command in cwd.
 func keysOf(p Policy, cwd string) ownKeys {
 	return ownKeys{p.Own, p.Home, cmp.Or(cwd, p.Workspace), p.Resolve}
 }
 
-// given returns the part of path below what the model was told of, and whether there is one.
+// given returns the rest of a path below one of Given, and whether there is one.
 func (o Own) given(path string) (rest string, ok bool) {
 	for _, g := range o.Given {
 		if texts.Below(path, g) {
@@ -102,7 +101,7 @@ func (k ownKeys) secretIn(path string, glob bool) string {
 	return k.secret(path)
 }
 
-// file returns the name of the file of buddy's own that a path is, or is below, or "".
+// file returns the own file that contains or equals a path, or "".
 func (k ownKeys) file(path string) string {
 	if !filepath.IsAbs(path) {
 		return ""
@@ -116,7 +115,7 @@ func (k ownKeys) file(path string) string {
 	return ""
 }
 
-// ownName returns what people call a file of buddy's own.
+// ownName returns the display name of an own file.
 func ownName(path string) string {
 	if name := filepath.Base(path); name != "buddy" {
 		return "buddy's own " + name
@@ -124,7 +123,7 @@ func ownName(path string) string {
 	return "buddy's own folder " + path
 }
 
-// below returns which file of buddy's own is in a folder, at any depth, or "".
+// below returns an own file in a folder, at any depth, or "".
 func (k ownKeys) below(dir string) string {
 	i := slices.IndexFunc(k.Files, func(o string) bool { return texts.Below(o, dir) })
 	if i < 0 {
@@ -133,12 +132,12 @@ func (k ownKeys) below(dir string) string {
 	return ownName(k.Files[i])
 }
 
-// touched returns which file of buddy's own a command names or, with a program that works on whole
-// folders, includes; "" for none. What a program computes is not seen.
+// touched returns the own file that a command names, or includes with a program that works on whole folders; "" for
+// none. It does not see names that a program computes.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	text := command
 	code := slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(codeIn(command, c)) > 0 })
-	if !code && !strings.Contains(text, "..") { // else it may change one of these, or its name leads out of it
+	if !code && !strings.Contains(text, "..") { // otherwise it may change one of them, or its name leads out
 		for _, g := range k.Given {
 			text = strings.ReplaceAll(text, k.tail(g), "")
 		}
@@ -159,9 +158,8 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 	return ""
 }
 
-// named returns which file of buddy's own, or of a folder below the home with one, the arguments of
-// another program name, or "". Of a text it sees whole quoted paths; what that program makes of its
-// arguments is not seen.
+// named returns the own file, or the folder below the home with one, that the arguments of another program name; or
+// "". In a text it sees whole quoted paths, but not what the program computes from its arguments.
 func (k ownKeys) named(arguments string) string {
 	for quoted := range strings.SplitSeq(arguments, `"`) {
 		path := strings.TrimPrefix(quoted, "file://")
@@ -179,11 +177,11 @@ func (k ownKeys) named(arguments string) string {
 	return ""
 }
 
-// maxPath is longer than any path that a system takes, in bytes.
+// maxPath exceeds the longest path of any system, in bytes.
 const maxPath = 4096
 
-// tail returns the part of a path below the home, which may follow ~/, $HOME/ and anything else; the whole path
-// elsewhere.
+// tail returns the part of a path below the home, which may follow ~/, $HOME/ or anything else; outside of the home
+// the whole path.
 func (k ownKeys) tail(path string) string {
 	if rel, err := filepath.Rel(k.home, path); k.home != "" && err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -191,7 +189,7 @@ func (k ownKeys) tail(path string) string {
 	return path
 }
 
-// includes returns which file of buddy's own a command in dir names or includes, or "".
+// includes returns the own file that a command in dir names or includes, or "".
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
 		for _, text := range pathsIn(w.Text) {
@@ -212,19 +210,18 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 	return ""
 }
 
-// uses reports whether a command may be given files by name without a sign that it changes them.
+// uses reports whether a command may be given files by name without any sign that it changes them.
 func uses(c shell.Command) bool {
 	return c.ReadOnly || c.Effect == shell.RunsCode || c.Effect == shell.Unknown
 }
 
-// apart reports whether a folder contains neither the home nor the folder of the command: what
-// changes something there may mean all in it.
+// apart reports whether a folder contains neither the home nor the command's folder: a program that changes
+// something there may change everything in it.
 func (k ownKeys) apart(dir string) bool {
 	return !texts.Below(k.home, dir) && !texts.Below(k.cwd, dir)
 }
 
-// absolute returns the path that a word of a command means in dir, up to a part that is a
-// pattern.
+// absolute returns the path of a word in dir, up to a pattern.
 func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	word := arg.Text
 	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && k.home != "" {
@@ -242,8 +239,8 @@ func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	return filepath.Clean(word)
 }
 
-// guardOwn requires approval for what touches buddy's own files although a mode or a rule allows it.
-// No rule allows to change them; to read one, a rule that names it. Credentials are read by no tool.
+// guardOwn requires approval for actions on buddy's own files that a mode or a rule allows. No rule allows changing
+// them; a rule that names a file allows reading it. No tool reads credentials.
 func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
 	if len(p.Own.Files) == 0 || a.Kind == action.Internal || a.Kind == action.PlanFile {
 		return v
@@ -253,7 +250,7 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	if a.Kind == action.FileRead && slices.ContainsFunc(p.Own.Credentials, credential) {
 		return action.Verdict{Decision: action.Deny, Reason: ownName(a.Path) + " holds keys: no tool may read it", Rule: action.OwnKeys}
 	}
-	if v.Decision != action.Allow || v.Rule == InFence { // the fence has none of these files
+	if v.Decision != action.Allow || v.Rule == InFence { // the sandbox hides these files
 		return v
 	}
 	touched, writes := keys.touches(p, a, report)
@@ -270,8 +267,7 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	return v
 }
 
-// touches returns which file of buddy's own an action reads or changes, "" for none, and whether it may change
-// it.
+// touches returns the own file that an action reads or changes, "" for none, and whether it may change it.
 func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own string, writes bool) {
 	switch {
 	case isCommand(a.Kind):
@@ -293,13 +289,13 @@ func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own st
 	return k.file(a.Path), true
 }
 
-// onlyReads reports whether a command changes nothing where it will run: in the read-only sandbox, or by words that are written
-// out.
+// onlyReads reports whether a command surely changes nothing: it runs in the read-only sandbox, or its words are
+// written out.
 func onlyReads(p Policy, a action.Action, report shell.Report) bool {
 	return report.ReadOnly && (report.Beyond == "" || p.Confined && !a.Outside && a.Kind != action.PaneKeys)
 }
 
-// namedByRule reports whether a rule of the user that allows a names a file of buddy's own.
+// namedByRule reports whether a rule of the user that allows a names one of buddy's own files.
 func namedByRule(p Policy, keys ownKeys, a action.Action, report shell.Report) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		if r.Decision != action.Allow || r.Source == action.FromProject {

@@ -18,8 +18,8 @@ func ownPolicy() Policy {
 	}
 }
 
-// Every command that reads a file of buddy's own needs approval, in the mode that allows all as
-// well, even where the folder that may be read contains it.
+// Every command that reads one of buddy's own files needs approval, even in all mode and even if a readable folder
+// contains the file.
 func TestOwnKeysNeedApprovalInEveryMode(t *testing.T) {
 	for _, command := range []string{
 		"base64 .config/buddy/buddy.toml", "base64 ~/.config/buddy/buddy.toml", "cat /home/ann/.config/buddy/auth.json", "xxd < ~/keys/openai", "cat keys/openai", "head -c 10 /opt/k",
@@ -58,7 +58,7 @@ func TestOwnKeysAndFileTools(t *testing.T) {
 	}
 }
 
-// A person can allow it, but only by a rule that names the file.
+// A person can allow reading it, but only by a rule that names the file.
 func TestOwnKeysAllowedByName(t *testing.T) {
 	read := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "base64 /opt/k", Cwd: "/home/ann"}
 	file := action.Action{Kind: action.FileRead, Tool: "read_file", Path: "/home/ann/keys/openai"}
@@ -85,8 +85,8 @@ func TestOwnKeysAllowedByName(t *testing.T) {
 	}
 }
 
-// A server of the person writes files, too: a rule or a mode that allows its tool does not mean
-// those in which buddy notes what was approved.
+// A person's MCP server writes files, too: a rule or a mode that allows its tool does not cover the files in which
+// buddy stores approvals.
 func TestOwnKeysAndOtherPrograms(t *testing.T) {
 	p := ownPolicy()
 	p.Resolve = func(path string) string { return strings.Replace(path, "/home/ann/link", "/home/ann/.local", 1) }

@@ -10,11 +10,11 @@ import (
 	"buddy/texts"
 )
 
-// programName holds the name under which this program is installed.
+// programName is the installed name of this program.
 const programName = "buddy"
 
-// harmlessCalls are the first words of calls of this program that change none of its own files but for
-// sessions and logs. Every other call counts as a change.
+// harmlessCalls lists the first words of calls of this program that change only sessions and logs. Every other call
+// counts as a change.
 var harmlessCalls = []string{
 	"--help", "--version", "-h", "completion", "doctor", "exec", "help", "logs", "ls", "models", "replay", "review", "trace",
 	"config check", "config get", "config path", "config schema", "config show", "mcp list", "memory list", "memory why", "policy explain",
@@ -22,8 +22,8 @@ var harmlessCalls = []string{
 	"workflow check", "workflow list", "workflow runs", "workflow show", "workflow status",
 }
 
-// changingCalls are the first words of calls that change something unless [harmlessCalls] has them. They tell a
-// call of this program where only its name, or only its arguments, are known.
+// changingCalls lists the first words of calls that change something unless [harmlessCalls] has them. They identify
+// a call of this program when only its name, or only its arguments, are known.
 var changingCalls = []string{
 	"approve", "attach", "config", "init", "login", "logout", "mcp", "memory", "resume", "sessions", "stop", "trust", "workflow",
 }
@@ -36,12 +36,12 @@ func harmless(args []string) bool {
 	})
 }
 
-// changes reports whether words are surely arguments of this program with which it changes its own files.
+// changes reports whether words are certainly arguments with which this program changes its own files.
 func changes(args []string) bool {
 	return len(args) > 0 && slices.Contains(changingCalls, args[0]) && !harmless(args)
 }
 
-// calls returns which call of this program in a command may change its own files, or "".
+// calls returns a call of this program in a command that may change its own files, or "".
 func (k ownKeys) calls(command string, report shell.Report) string {
 	for _, c := range report.Commands {
 		words := make([]string, len(c.Argv))
@@ -50,14 +50,14 @@ func (k ownKeys) calls(command string, report shell.Report) string {
 		}
 		for i, w := range c.Argv {
 			if k.isCall(c, i, w, words[i+1:]) {
-				return sayCall(words[i+1:])
+				return callText(words[i+1:])
 			}
 		}
 		for _, code := range codeIn(command, c) {
 			words := strings.FieldsFunc(code, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
 			for i, w := range words {
 				if w == programName && changes(words[i+1:]) {
-					return sayCall(words[i+1:])
+					return callText(words[i+1:])
 				}
 			}
 		}
@@ -65,8 +65,8 @@ func (k ownKeys) calls(command string, report shell.Report) string {
 	return ""
 }
 
-// isCall reports whether the word i of a command may begin a call of this program that changes its own files:
-// it is the program, perhaps under another name, and args follow it.
+// isCall reports whether word i of a command may start a call of this program that changes its own files: it is the
+// program, perhaps under another name, and args follow.
 func (k ownKeys) isCall(c shell.Command, i int, w shell.Arg, args []string) bool {
 	switch {
 	case w.Dynamic:
@@ -79,16 +79,16 @@ func (k ownKeys) isCall(c shell.Command, i int, w shell.Arg, args []string) bool
 		return false
 	}
 	is := slices.ContainsFunc(append([]string{k.cwd}, c.Dirs...), func(dir string) bool { return k.Program(w.Text, dir) })
-	return is && (i > 0 || !harmless(args)) // a copy or a link could be called by any name
+	return is && (i > 0 || !harmless(args)) // a copy or a link can have any name
 }
 
-// sayCall returns a call of this program as a person would type it.
-func sayCall(args []string) string {
+// callText returns a call of this program as typed.
+func callText(args []string) string {
 	return strings.TrimSpace(programName + " " + strings.Join(args[:min(len(args), 2)], " "))
 }
 
-// codeIn returns the texts in a command that another program may run: words with what no plain word has, and
-// all of a command with a here-document.
+// codeIn returns the texts in a command that another program may run: words with unusual characters, and the whole
+// command if it contains a here-document.
 func codeIn(command string, c shell.Command) (all []string) {
 	if c.Effect != shell.RunsCode && c.Effect != shell.Unknown {
 		return nil
@@ -104,8 +104,8 @@ func codeIn(command string, c shell.Command) (all []string) {
 	return all
 }
 
-// leads returns which file of buddy's own a part of a command may lead to that is put together as it runs:
-// a text in it begins a path into one of the folders. Names made of smaller pieces are not seen.
+// leads returns the own file that a part of a command may reach by a path computed at run time: a text in it starts
+// a path into one of the folders. It does not see names made of smaller pieces.
 func (k ownKeys) leads(command string, report shell.Report) string {
 	var all []string
 	if report.Unread {
@@ -122,7 +122,7 @@ func (k ownKeys) leads(command string, report shell.Report) string {
 	for _, text := range all {
 		text = strings.NewReplacer("$HOME", "~", "${HOME}", "~").Replace(text)
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("'\"`()[]{},;+$<>|&=:", r) }) {
-			if own := k.begun(word); own != "" {
+			if own := k.startOf(word); own != "" {
 				return own
 			}
 		}
@@ -130,9 +130,9 @@ func (k ownKeys) leads(command string, report shell.Report) string {
 	return ""
 }
 
-// begun returns the file of buddy's own whose path a word begins, by at least one folder below the home in which
-// the command does not work, or "".
-func (k ownKeys) begun(word string) string {
+// startOf returns the own file whose path starts with a word, by at least one folder below the home in which the
+// command does not run; or "".
+func (k ownKeys) startOf(word string) string {
 	word = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "~"), k.home), "/")
 	for _, o := range k.Files {
 		rel := strings.TrimPrefix(k.tail(o), "/")

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/action"
 )
 
-// programPolicy is ownPolicy where this program is /home/ann/bin/buddy, "bd" in the search path and "./tool".
+// programPolicy is ownPolicy with this program as /home/ann/bin/buddy, as "bd" in the search path and as "./tool".
 func programPolicy() Policy {
 	p := ownPolicy()
 	p.Workspace = "/home/ann/shop"
@@ -24,11 +24,11 @@ func programPolicy() Policy {
 	return p
 }
 
-// Commands that would change what is buddy's own ask in every mode, whatever a rule allows; where nothing is
-// buddy's own, mode all runs them.
+// Commands that would change buddy's own files ask in every mode, whatever a rule allows; without own files, all
+// mode runs them.
 func TestChangesOfOwnFilesAskInEveryMode(t *testing.T) {
 	for _, command := range []string{
-		// The program itself, whatever it is called.
+		// The program itself, under any name.
 		"buddy config set agent.mode all", "/usr/local/bin/buddy config set agent.mode all", "bd trust", "./tool init", "cd .. && bin/buddy login openai", "buddy trust --help", "buddy",
 		"buddy mcp add x -- sh -c y", "buddy memory add 'Never ask.'", "buddy sessions rm last", "buddy --config x config set a b", "buddy config --config x set a b", "buddy logout", "buddy approve 1",
 		"env A=b buddy trust", "nohup buddy trust &", "sudo -u ann buddy trust", "sh -c 'buddy trust'", "xargs buddy trust < x", "echo y | buddy trust", "unknown-wrapper buddy trust", "B=buddy; $B trust",
@@ -40,7 +40,7 @@ func TestChangesOfOwnFilesAskInEveryMode(t *testing.T) {
 		"git -C ~/.config/buddy checkout .", "git -C ~/.config checkout -- buddy", "git -C ../.config stash", "rm -r ~/.local/state", "unzip -d ~/.config x.zip", "mount --bind x ~/.config", "ln -s ~/.config c; echo >> c/buddy/x",
 		"install -m 600 x ../.config/buddy/hooks.json", "cat x >~/.local/state/buddy/trust.json", "echo x >> ~/.config/bud\"\"dy/hooks.json", "F=~/.config/buddy/hooks.json; echo x > $F", "cp x ~/.config/{buddy,x}/hooks.json",
 		"make -C ~/.config/buddy", "chmod 777 ~/.config/buddy", "echo x > ~/.local/state/buddy/memory/w/memory.md", "sed -i s/a/b/ ~/.local/state/buddy/memory/w/memory.md", "rm ~/.local/state/buddy/sessions/w/1/out/2/out",
-		// Put together as it runs, from a path into one of the folders on.
+		// Paths into one of the folders that are computed at run time.
 		"echo x > ~/.config/$(echo buddy)/hooks.json", "d=$(echo buddy); cp x \"$HOME/.config/$d/hooks.json\"", "python3 -c \"open('/home/ann/.config/bud'+'dy/buddy.toml','a').write('#x')\"",
 		"python3 - <<'E'\nimport os\nopen(os.path.expanduser('~/.config/bu') + 'ddy/x', 'w')\nE", "node -e 'require(\"fs\").writeFileSync(process.env.HOME + \"/.local/state/\" + x, \"\")'",
 	} {
@@ -60,7 +60,7 @@ func TestChangesOfOwnFilesAskInEveryMode(t *testing.T) {
 	}
 }
 
-// Mode all stays of use: ordinary work asks about nothing.
+// All mode stays useful: ordinary work needs no approval.
 func TestModeAllAsksAboutOwnFilesOnly(t *testing.T) {
 	for _, command := range []string{
 		"make test", "./build.sh", "python3 x.py", "python3 -c 'import json; print(json.load(open(\"a.json\")))'", "python3 -c 'open(\"/home/ann/shop/a\",\"w\")'", "for f in $(git ls-files); do sed -i s/a/b/ \"$f\"; done",
@@ -74,8 +74,8 @@ func TestModeAllAsksAboutOwnFilesOnly(t *testing.T) {
 	}
 }
 
-// What the model was told the path of is read without a question, by tools and by commands that only read; what
-// lies beside it is not.
+// Paths that the model was given may be read without approval, by tools and read-only commands; their neighbours
+// may not.
 func TestWhatWasGivenMayBeRead(t *testing.T) {
 	const out = "/home/ann/.local/state/buddy/sessions/w/1/out"
 	p := programPolicy()
@@ -99,7 +99,7 @@ func TestWhatWasGivenMayBeRead(t *testing.T) {
 	}
 }
 
-// No rule lets a tool read keys of the two folders, and none lets it change a file there.
+// No rule lets a tool read credentials in the two folders, and none lets it change a file there.
 func TestNoRuleCoversChangesOfOwnFiles(t *testing.T) {
 	const settings, login = "/home/ann/.config/buddy/buddy.toml", "/home/ann/.config/buddy/auth.json"
 	rules := []action.Rule{

@@ -2,7 +2,7 @@ package policy
 
 import "buddy/agent/action"
 
-// basePlan is the verdict in mode ask without rules on what belongs to mode plan.
+// basePlan is the verdict of ask mode without rules on actions of plan mode.
 func basePlan(p Policy, a action.Action) action.Verdict {
 	ask := action.Verdict{Decision: action.Ask, Reason: "nothing changes until you approve a plan", Rule: "plan mode"}
 	switch {
@@ -15,7 +15,7 @@ func basePlan(p Policy, a action.Action) action.Verdict {
 	return action.Verdict{Decision: action.Allow, Reason: "writes the session's plan, which is not one of your files", Rule: "plan file"}
 }
 
-// inPlan applies mode plan to the verdict v; base is the verdict without rules, which allow nothing in this
+// inPlan applies plan mode to the verdict v; base is the verdict without rules, which can't allow anything in this
 // mode.
 func inPlan(a action.Action, base, v action.Verdict) action.Verdict {
 	rule := modeRule(action.ModePlan)

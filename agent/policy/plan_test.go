@@ -7,8 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// In mode plan nothing runs that changes anything but the plan's file, whatever rules allow and whatever
-// a tool says of itself; what reads runs.
+// In plan mode only the plan's file may change, whatever rules allow and tools claim; read-only actions run.
 func TestPlanModeLetsNothingChange(t *testing.T) {
 	const plan = "/w/.buddyx/sessions/s1/plan.md"
 	rules := map[string][]action.Rule{
@@ -62,8 +61,8 @@ func TestPlanModeLetsNothingChange(t *testing.T) {
 	}
 }
 
-// The plan's file is no file of the person's: it is written without approval where that is asked for
-// others, on a guarded target too, but a rule that denies it counts.
+// The plan's file is not the person's: it is written without approval where other files need it, even on a guarded
+// target, but a deny rule applies.
 func TestPlanFileIsJudged(t *testing.T) {
 	const plan = "/state/buddy/sessions/s1/plan.md"
 	a := action.Action{Kind: action.PlanFile, Tool: "write_file", Target: "web", Path: plan, Mutation: true}

@@ -1,11 +1,11 @@
-// Package policy decides which actions run without approval. It judges an Action, which
-// describes what will really happen, never the text that asked for it, and gives its reason.
+// Package policy decides which actions run without approval. It judges an Action, which describes the real effect
+// and not the text that requested it, and gives a reason.
 //
 //	p := policy.Policy{Workspace: "/home/ann/shop"}
 //	v := p.Judge(act, action.ModeAsk) // v.Decision, v.Reason
 //
-// Anything unknown needs approval. Deny beats ask beats allow, and actions without a sane use
-// are denied in every mode.
+// Anything unknown needs approval. Deny beats ask beats allow, and actions without a sane use are denied in every
+// mode.
 package policy
 
 import (
@@ -23,85 +23,80 @@ import (
 
 // Rules of commands that need no approval, and of those that always do.
 const (
-	// ReadOnly is the rule for a command that the table lists as read-only and that will run in
-	// the read-only sandbox, where the kernel keeps it harmless.
+	// ReadOnly is the rule for a command that the table lists as read-only and that runs in the read-only sandbox,
+	// where the kernel enforces it.
 	ReadOnly = "read-only commands"
-	// LiteralCore is the rule for a command whose words are all written out and whose programs
-	// are on a short list. It runs outside of the sandbox, in the initial environment: earlier
-	// commands affect its folder only.
+	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list.
+	// It runs outside the sandbox in the initial environment: earlier commands affect only its folder.
 	LiteralCore = "read-only commands, written out"
 	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted
 	// work. Only a rule in the settings that names it, or mode all, allows it.
 	GitActs = "git: history and uncommitted work"
-	// ChangedTool is the rule for a tool of an MCP server that is not what was approved. It asks
-	// in every mode, whatever the rules allow.
+	// ChangedTool is the rule for a tool of an MCP server that changed since its approval. It asks in every mode,
+	// whatever the rules allow.
 	ChangedTool = "changed tool"
-	// Production is the rule for a target that is marked as production. It asks about what a mode or a rule
-	// allows.
+	// Production is the rule for a production target. It asks about actions that a mode or a rule allows.
 	Production = "production"
-	// HardLinks is the rule for a change of a file that has other names, which change as well. It asks in every mode, whatever
-	// the rules allow.
+	// HardLinks is the rule for a change of a file with other names, which change as well. It asks in every mode,
+	// whatever the rules allow.
 	HardLinks = "hard links"
-	// ReadOnlyFile is the rule for a change of a file that its owner has made read-only. It asks like HardLinks.
+	// ReadOnlyFile is the rule for a change of a file that its owner made read-only. It asks like HardLinks.
 	ReadOnlyFile = "read-only file"
 )
 
-// Policy holds everything that verdicts depend on. It is read-only and safe for concurrent
-// use.
+// Policy holds everything that verdicts depend on. It is read-only and safe for concurrent use.
 type Policy struct {
-	// Workspace is the folder, symbolic links resolved, whose ordinary files may be read
-	// without approval.
+	// Workspace is the folder, symbolic links resolved, whose ordinary files may be read without approval.
 	Workspace string
-	// Also are more folders that are treated like the workspace, symbolic links resolved.
+	// Also lists more folders that are treated like the workspace, symbolic links resolved.
 	Also []string
 	// Home is the user's home folder, for ~ in commands and rules; "" is unknown.
 	Home string
-	// Own says what is buddy's own.
+	// Own lists buddy's own files.
 	Own Own
-	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. Its
-	// tools write it without approval, also in mode plan, in which they write nothing else.
+	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. Plan tools write
+	// it without approval, even in plan mode, where they write nothing else.
 	Plan string
 	// Rules take precedence over the mode. Their order does not matter.
 	Rules []action.Rule
-	// Resolve follows the symbolic links of an absolute path on the target, so that a link to a
-	// secret is recognized; it returns "" when that is not possible. nil follows none.
+	// Resolve follows the symbolic links of an absolute path on the target, so that a link to a secret is
+	// recognized; it returns "" if that fails. nil follows none.
 	Resolve func(path string) string
 	// Match, Holds and GitKeeps are as in [shell.Env], for folders of the target.
 	Match    func(dir, pattern string) (found []string, ok bool)
 	Holds    func(dir string) (name string, ok bool)
 	GitKeeps func(dir string) string
-	// Count counts the files at an absolute path of the target and below it, for people; folder reports whether
-	// the path is one. ok is false if that can't be told soon. nil counts nothing.
+	// Count counts the files at and below an absolute path of the target; folder reports whether the path is a
+	// folder. ok is false if counting would take too long. nil counts nothing.
 	Count func(path string) (files int, folder, ok bool)
-	// Shell is the shell that runs commands; "" is bash or a compatible one. What a zsh would
-	// do is unknown: its patterns can run commands.
+	// Shell is the shell that runs commands; "" is bash or a compatible one. The effect of commands in zsh is
+	// unknown: its patterns can run commands.
 	Shell string
-	// Confined means that commands which need no approval run in the read-only sandbox. Without
-	// it only the literal core needs none.
+	// Confined means that commands that need no approval run in the read-only sandbox. Without it only the literal
+	// core needs none.
 	Confined bool
 	// Boxed means that approved commands run in the sandbox of the settings.
 	Boxed bool
-	// Fence returns why commands can't run in the workspace fence, with the next step; nil is no
-	// error: they can. The first call may take some milliseconds. A nil function means that there is no fence for the target,
-	// and mode auto asks there like mode ask.
+	// Fence returns why commands can't run in the workspace sandbox, with the next step; nil if they can. The first
+	// call may take some milliseconds. A nil function means that the target has no such sandbox, and auto mode asks
+	// there like ask mode.
 	Fence func() error
-	// Unseen remembers whether the workspace was changed without asking, see package unseen.
+	// Unseen tracks whether the workspace was changed without asking, see package unseen.
 	Unseen unseen.Place
-	// Git runs git with args in a folder of the target, where it can change nothing, and
-	// returns its output. It returns at the latest when ctx ends. nil means that git can't be
-	// queried.
+	// Git runs git with args in a folder of the target, where it can change nothing, and returns its output, at the
+	// latest when ctx ends. nil means that git can't be queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
-	// At returns what applies to a target instead of Workspace, Also, Home, Own, Resolve, Match,
-	// Holds, GitKeeps, Count, Git, Confined, Boxed and Fence; nil: these apply to all.
+	// At returns the values for a target that replace Workspace, Also, Home, Own, Resolve, Match, Holds, GitKeeps,
+	// Count, Git, Confined, Boxed and Fence; nil: these apply to all targets.
 	At func(target string) Target
 
 	guarded   bool // the target of the judged action is guarded
 	elsewhere bool // it is another machine
 }
 
-// Target holds what verdicts on the actions of one target depend on.
+// Target holds the part of a Policy that depends on the target.
 type Target struct {
-	Workspace string   // "" is unknown, and then contains nothing
+	Workspace string   // "" is unknown and contains nothing
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
 	Own       Own      // as in [Policy]
@@ -114,7 +109,7 @@ type Target struct {
 	Confined  bool         // commands that need no approval run in the read-only sandbox
 	Boxed     bool         // approved commands run in the sandbox of the settings
 	Guarded   bool         // every side effect needs approval
-	Elsewhere bool         // it is another machine, which does not have the workspace
+	Elsewhere bool         // another machine, which does not have the workspace
 	Fence     func() error // as in [Policy]
 }
 
@@ -138,22 +133,22 @@ func (p Policy) With(r action.Rule) Policy {
 	return p
 }
 
-// Judge returns the verdict on a under mode. An unknown mode is treated as ask. The most
-// dangerous of several files decides, and so does the strictest of several targets.
+// Judge returns the verdict on a under mode. An unknown mode counts as ask. The most dangerous of several files
+// decides, and the strictest of several targets.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 	return p.strictest(a, mode).verdict
 }
 
 // judgement holds a verdict and what it is based on.
 type judgement struct {
-	action  action.Action // that decided: the whole action, or its part on one target
+	action  action.Action // the whole action, or its part on the deciding target
 	on      Policy        // for the target of action
 	verdict action.Verdict
-	report  shell.Report // of a command; else zero
+	report  shell.Report // of a command; otherwise zero
 	mode    action.Mode
 }
 
-// strictest judges a; of several targets the strictest decides.
+// strictest judges a; the strictest of several targets decides.
 func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	if len(a.Targets) == 0 {
 		return p.on(a).judgeOne(a, mode)
@@ -164,7 +159,7 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 		one := a.On(at)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
-		// The literal core needs no sandbox on any target, and what one of them fences in must not be lost.
+		// Of equal decisions these rules win: the literal core needs no sandbox on any target, and InFence must not be lost.
 		everywhere := (j.verdict.Rule == LiteralCore || j.verdict.Rule == InFence) && j.verdict.Decision == worst.verdict.Decision
 		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
 			worst = j
@@ -176,7 +171,7 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	return worst
 }
 
-// judgeOne judges a on one target, that of p.
+// judgeOne judges a on the target of p.
 func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	var report shell.Report
 	if isCommand(a.Kind) {
@@ -188,8 +183,7 @@ func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report, mode: mode}
 }
 
-// judgeFiles returns the verdict on the most dangerous file of a; report holds what a command
-// would do.
+// judgeFiles returns the verdict on the most dangerous file of a; report is the analysis of a command.
 func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	v := p.judge(a, report, mode)
 	for _, path := range a.Paths {
@@ -241,8 +235,8 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	return guardFile(a, mode, guardChanged(a, mode, guardUnseen(p, a, mode, guardOwn(p, a, report, mode, v))))
 }
 
-// guardChanged requires approval for a tool whose server has changed it since it was approved:
-// no mode and no rule was meant for what it is now.
+// guardChanged requires approval for a tool that its server changed since its approval: modes and rules were meant
+// for the earlier tool.
 func guardChanged(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	if !a.Changed || v.Decision == action.Deny {
 		return v
@@ -254,8 +248,8 @@ func guardChanged(a action.Action, mode action.Mode, v action.Verdict) action.Ve
 	return v
 }
 
-// guard requires approval for allowed actions on a guarded target. Outputs of this session,
-// which an action inside buddy may read, are not stored there, and neither is its plan.
+// guard requires approval for allowed actions on a guarded target. Outputs and the plan of this session are not
+// stored there, so internal actions on them are exempt.
 func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	if !p.guarded || v.Decision != action.Allow || a.Kind == action.PlanFile || a.Kind == action.Internal && a.Path != "" {
 		return v
@@ -267,7 +261,7 @@ func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) actio
 	return v
 }
 
-// modeRule returns the rule that a verdict of a mode names.
+// modeRule returns the rule name for verdicts of a mode.
 func modeRule(m action.Mode) string { return string(m) + " mode" }
 
 // moded applies the mode to the verdict v; base is the verdict without rules.
@@ -295,8 +289,7 @@ func isCommand(k action.Kind) bool {
 	return k == action.Shell || k == action.Git || k == action.PaneKeys
 }
 
-// Analyse returns the analysis of a shell command on this machine, started in cwd ("" is
-// unknown).
+// Analyse returns the analysis of a shell command on this machine, started in cwd ("" is unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
 	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: keysOf(p, cwd).secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds, GitKeeps: p.GitKeeps})
 	if p.Shell == "zsh" {
@@ -349,7 +342,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	}
 }
 
-// reachReason returns why it is asked about what uses the network, and the rule for that.
+// reachReason returns why a network action needs approval, and the rule.
 func reachReason(a action.Action) (reason, rule string) {
 	switch {
 	case a.Kind == action.Connect:
@@ -368,8 +361,8 @@ func baseMCP(a action.Action) action.Verdict {
 	return action.Verdict{Decision: action.Ask, Reason: "it runs in another program: " + cmp.Or(a.Op, a.Tool), Rule: "mcp"}
 }
 
-// free returns the verdict on a command from its analysis. A command that talks to a service
-// can't run in the sandbox, so it must be in the literal core.
+// free returns the verdict on a command from its analysis. A command that talks to a service can't run in the
+// sandbox, so it must be in the literal core.
 func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
 	switch {
@@ -391,14 +384,14 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	return v
 }
 
-// systemFacts are files without private content that are often read.
+// systemFacts lists often-read files without private content.
 var systemFacts = []string{
 	"/etc/os-release", "/usr/lib/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/timezone", "/etc/shells",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat", "/proc/filesystems",
 }
 
-// border returns why reading a file, whose links were resolved, needs approval, for a tool or
-// a command; else "". Names of secrets are checked separately.
+// border returns why reading a file, with links resolved, needs approval; or "". Names of secrets are checked
+// separately.
 func (p Policy) border(path string) string {
 	if _, given := p.Own.given(path); given || p.inWorkspace(path) || slices.Contains(systemFacts, path) {
 		return ""

@@ -20,8 +20,8 @@ func sh(command string) action.Action {
 	return action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command, Cwd: "/w"}
 }
 
-// TestJudgeZsh: commands in a shell that is not understood always need approval, and no rule
-// for a command covers them.
+// TestJudgeZsh checks that commands in an unsupported shell always need approval, and no rule for a command covers
+// them.
 func TestJudgeZsh(t *testing.T) {
 	p := Policy{Workspace: "/w", Shell: "zsh", Rules: []action.Rule{{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"ls"}}}}
 	for _, command := range []string{"ls", "ls *(e:'rm x':)", "ls =(rm x)"} {
@@ -209,8 +209,8 @@ func TestRules(t *testing.T) { // deny beats ask beats allow; project rules only
 	}
 }
 
-// TestSimilar: what is offered allows the command that was asked about, and what has a closed
-// shape or is the same command, but nothing else.
+// TestSimilar checks that the offered rule allows the command itself, and otherwise only commands of its closed
+// shape or the same command.
 func TestSimilar(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	p.Resolve = filepath.Clean
@@ -248,8 +248,8 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestSimilarStaysWithItsKind: a rule for writing files deletes none, one for getting pages sends
-// nothing.
+// TestSimilarStaysWithItsKind checks that a rule for writing files does not cover deleting, and one for fetching
+// pages does not cover sending.
 func TestSimilarStaysWithItsKind(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	get := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}
@@ -266,8 +266,8 @@ func TestSimilarStaysWithItsKind(t *testing.T) {
 	}
 }
 
-// TestSimilarWithoutSandbox: where commands that only read need approval, one of a closed shape
-// covers others that only read.
+// TestSimilarWithoutSandbox checks that, where read-only commands need approval, a rule for a closed shape covers
+// others that only read.
 func TestSimilarWithoutSandbox(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	for _, tt := range []struct {
@@ -296,8 +296,7 @@ func TestSimilarWithoutSandbox(t *testing.T) {
 	}
 }
 
-// TestExamples: of every rule that is offered the approval names two commands that it allows and
-// one that it does not.
+// TestExamples checks that the approval names two commands that each offered rule allows and one that it does not.
 func TestExamples(t *testing.T) {
 	var acts []action.Action
 	for file, columns := range map[string]int{"similar.txt": 3, "deny.txt": 3, "never.txt": 2} {
@@ -482,12 +481,12 @@ func TestCheck(t *testing.T) {
 	tools, targets := []string{"run_shell", "write_file"}, []string{"local", "web-01"}
 	for _, tt := range []struct {
 		rule action.Rule
-		want string // "" takes it
+		want string // "" if it is accepted
 	}{
 		{action.Rule{Path: "secret/**"}, ""},
 		{action.Rule{Tool: "run_shell", Target: "web-*"}, ""},
 		{action.Rule{Target: "web-01"}, ""},
-		{action.Rule{Target: "root@web-02 (ssh)"}, ""}, // of the command line
+		{action.Rule{Target: "root@web-02 (ssh)"}, ""}, // from the command line
 		{action.Rule{Path: "secret/[ab"}, "is not a valid glob"},
 		{action.Rule{Path: "secret/{a,b"}, "is not a valid glob"},
 		{action.Rule{Target: "web-[0"}, "is not a valid glob"},
@@ -516,7 +515,7 @@ func TestRuleBelowAFolderLikeAGlob(t *testing.T) {
 	}
 }
 
-// Where there is a sandbox, running outside of it needs approval.
+// If there is a sandbox, running outside of it needs approval.
 func TestOutsideOfTheSandbox(t *testing.T) {
 	p := Policy{Workspace: "/w", Confined: true}
 	for command, want := range map[string]action.Verdict{

@@ -8,13 +8,12 @@ import (
 	"buddy/texts"
 )
 
-// protected are the folders of the system that no file tool changes unless a rule allows the
-// path.
+// protected lists the system folders that file tools change only if a rule allows the path.
 var protected = []string{
 	"/etc", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/boot", "/dev", "/proc", "/sys", "/System", "/Library", "/private/etc",
 }
 
-// keyFolders are names of folders with keys, at any depth.
+// keyFolders lists names of folders with keys, at any depth.
 var keyFolders = []string{".ssh", ".gnupg", ".aws"}
 
 // protectedReason returns why a file must not be changed, or "".

@@ -14,8 +14,8 @@ import (
 	"buddy/texts/secretfile"
 )
 
-// denied returns the verdict for what every mode denies: harm without a sane use, protected
-// paths, deny rules.
+// denied returns the verdict for actions that every mode denies: harm without a sane use, protected paths, deny
+// rules.
 func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bool) {
 	deny := func(reason, rule string) (action.Verdict, bool) {
 		return action.Verdict{Decision: action.Deny, Reason: reason, Rule: rule}, true
@@ -58,7 +58,7 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 	return action.Rule{}, false
 }
 
-// meantFor reports whether a rule that allows and matches an action was meant for it.
+// meantFor reports whether a matching rule that allows was meant for the action.
 func meantFor(r action.Rule, a action.Action) bool {
 	switch {
 	case r.Source == action.FromProject:
@@ -66,16 +66,15 @@ func meantFor(r action.Rule, a action.Action) bool {
 	case a.Kind == action.Connect:
 		return r.Source == action.FromSession && r.Host != "" && r.Shape == action.Exactly && r.Tool == a.Tool
 	case strings.ContainsAny(r.Path, "*?[{") && isDelicate(a):
-		return false // a pattern was not meant for secrets or executed files
+		return false // a pattern does not cover secrets or executed files
 	case r.Source == action.FromSession && !offers(a):
-		return false // what is similar to a read deletes and sends nothing
+		return false // a rule similar to a read does not cover deleting and sending
 	}
-	return !a.Local || r.Host != "" // a rule for pages of the web was not meant for the local network
+	return !a.Local || r.Host != "" // a rule for web pages does not cover the local network
 }
 
-// allowed returns a rule if the rules and the literal core together cover every part of a
-// command, which runs outside of the read-only sandbox. No rule covers what is not a command
-// (a redirection, an assignment).
+// allowed returns a rule if the rules and the literal core together cover every part of a command, which then runs
+// outside the read-only sandbox. Parts that are not commands (a redirection, an assignment) are never covered.
 func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool) {
 	if a.Kind == action.PaneKeys || len(report.Other) > 0 || len(report.Commands) == 0 || a.Privesc {
 		return action.Rule{}, false
@@ -99,10 +98,9 @@ func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && covered(p, r, c)
 }
 
-// meant reports whether a rule that matches the words of a command also permits its use of
-// git. Changes of history and of uncommitted work need a rule in the settings that names them:
-// a commit and a push by the words of the subcommand; rewriting, overwriting and deleting by
-// the whole command.
+// meant reports whether a rule that matches the words of a git command also permits its effect. Changes of history
+// and of uncommitted work need a rule in the settings that names them: a commit and a push by the words of the
+// subcommand; rewriting, overwriting and deleting by the whole command.
 func meant(r action.Rule, c shell.Command) bool {
 	switch {
 	case c.Git == nil:
@@ -117,7 +115,7 @@ func meant(r action.Rule, c shell.Command) bool {
 
 // applies reports whether the tool and the target of a rule match.
 func (p Policy) applies(r action.Rule, a action.Action) bool {
-	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != "" // to whichever tool
+	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != "" // for any tool
 	if !r.OfTool(a.Tool) && !closed {
 		return false
 	}
@@ -133,8 +131,8 @@ func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) boo
 	return p.matching(r, a, report) == shell.Yes
 }
 
-// matching reports whether a rule that asks or denies, or one for files and hosts, matches, or
-// may do so because a part of a command is computed or was not analysed.
+// matching reports whether a rule that asks or denies, or one for files and hosts, matches, or may match because a
+// part of a command is computed or was not analysed.
 func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
 		return shell.No
@@ -164,8 +162,7 @@ func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) sh
 	return best
 }
 
-// reaches reports whether an action uses the host of a rule. A command that only reads reaches
-// none.
+// reaches reports whether an action uses the host of a rule. A read-only command reaches no host.
 func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	at := func(h string) bool {
 		if r.Shape == action.Exactly {
@@ -186,7 +183,7 @@ func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	return best
 }
 
-// unread returns what a rule comes to for the part of a command that was not analysed.
+// unread returns the match of any rule with the part of a command that was not analysed.
 func unread(report shell.Report) shell.Match {
 	if report.Unread {
 		return shell.Maybe
@@ -194,8 +191,8 @@ func unread(report shell.Report) shell.Match {
 	return shell.No
 }
 
-// uncertain turns an allowed command into one that needs approval when a rule might deny it:
-// words that decide are computed, or a part was not analysed.
+// uncertain turns an allowed command into one that needs approval if a deny rule might match: deciding words are
+// computed, or a part was not analysed.
 func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
 	if v.Decision != action.Allow || !report.Unread && !report.Dynamic && !computedName(report) {
 		return v
@@ -222,8 +219,8 @@ func computedName(report shell.Report) bool {
 	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(c.Argv) > 0 && c.Argv[0].Pattern })
 }
 
-// begins reports whether the words of a command begin with those of a prefix. A system folder
-// before the program's name is ignored.
+// begins reports whether a command starts with the words of a prefix. A system folder before the program's name is
+// ignored.
 func begins(c shell.Command, prefix []string) bool {
 	if len(c.Argv) < len(prefix) {
 		return false
@@ -248,7 +245,7 @@ func (p Policy) pathMatches(pattern, path string) bool {
 	return err == nil && ok
 }
 
-// absolute returns a rule's pattern from the root on.
+// absolute returns the absolute form of a rule's pattern.
 func absolute(p Policy, pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
 		pattern = filepath.Join(literal(p.Home), rest)
@@ -264,9 +261,8 @@ func literal(path string) string { return globMeta.Replace(path) }
 
 var globMeta = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`)
 
-// Check returns an error for a rule that can't match anything, so that a typo in a deny rule
-// does not allow what it was meant to deny. tools and targets are the known names; targets
-// that only the command line names are not checked.
+// Check returns an error for a rule that can't match anything, so that a typo in a deny rule does not allow an
+// action. tools and targets are the known names; targets that only the command line names are not checked.
 func Check(r action.Rule, tools, targets []string) error {
 	err := r.Check()
 	switch {
@@ -284,8 +280,8 @@ func Check(r action.Rule, tools, targets []string) error {
 	return nil
 }
 
-// names reports whether a command, or a redirection, names a path that matches pattern: from
-// any folder in which a part of the command runs, alone or as the value of an option.
+// names reports whether a command or a redirection names a path that matches pattern: from any folder in which a
+// part of the command runs, alone or as the value of an option.
 func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
 	folders := append([]string{cmp.Or(a.Cwd, p.Workspace)}, report.Folders...)
 	words := slices.Clone(report.Files)
@@ -302,8 +298,8 @@ func (p Policy) names(pattern string, a action.Action, report shell.Report) bool
 	return false
 }
 
-// pathsIn returns the parts of a word that may name a file: all of it, and what follows the
-// name of an option, @ or a host.
+// pathsIn returns the parts of a word that may name a file: the whole word, and the text after an option's name, @
+// or a host.
 func pathsIn(word string) []string {
 	all := []string{word}
 	for i, r := range word {
@@ -320,8 +316,7 @@ func pathsIn(word string) []string {
 	return all
 }
 
-// wordNames reports whether a text names a path that matches pattern; glob says that the text
-// is a pattern itself.
+// wordNames reports whether a text names a path that matches pattern; glob means that the text is a pattern itself.
 func wordNames(p Policy, pattern, text string, glob bool, folders []string) bool {
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && p.Home != "" {
 		text = filepath.Join(p.Home, rest)
@@ -339,7 +334,7 @@ func wordNames(p Policy, pattern, text string, glob bool, folders []string) bool
 	return false
 }
 
-// globsMeet reports whether some path matches both patterns, of which a may contain **.
+// globsMeet reports whether some path matches both patterns; a may contain **.
 func globsMeet(a, b []string) bool {
 	switch {
 	case len(a) == 0:

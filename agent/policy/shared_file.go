@@ -2,8 +2,8 @@ package policy
 
 import "buddy/agent/action"
 
-// reach returns what a change of files does besides what its diff shows, the zero value for nothing, and the rule that asks
-// about it.
+// reach returns the effect of a file change that its diff does not show, and the rule that asks about it; zero
+// values for none.
 func reach(a action.Action) (e action.Effect, rule string) {
 	verb := "changes"
 	if a.Kind == action.FileDelete && len(a.Paths) == 0 {
@@ -20,8 +20,8 @@ func reach(a action.Action) (e action.Effect, rule string) {
 	return e, ""
 }
 
-// guardFile requires approval for a change that reaches other names of a file, or a file that its owner has made read-only:
-// no mode and no rule was meant for that.
+// guardFile requires approval for a change that affects other names of a file, or a file that its owner made
+// read-only: modes and rules are not meant for that.
 func guardFile(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	e, rule := reach(a)
 	if rule == "" || v.Decision == action.Deny {

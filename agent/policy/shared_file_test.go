@@ -6,8 +6,8 @@ import (
 	"buddy/agent/action"
 )
 
-// TestFilesThatReachFurther: no mode and no rule lets a change through that reaches other names of a file, or a file that its
-// owner has made read-only; the person reads what it reaches.
+// TestFilesThatReachFurther checks that no mode and no rule allows a change that affects other names of a file, or
+// a file that its owner made read-only, and that the approval shows this.
 func TestFilesThatReachFurther(t *testing.T) {
 	const ask, deny = action.Ask, action.Deny
 	everywhere := action.Rule{Decision: action.Allow, Path: "/w/**", Source: action.FromUser}
@@ -53,7 +53,7 @@ func TestFilesThatReachFurther(t *testing.T) {
 		}
 	}
 	p := Policy{Workspace: "/w"}
-	if v := p.Judge(plain, action.ModeEdits); v.Decision != action.Allow { // else all of this shows nothing
+	if v := p.Judge(plain, action.ModeEdits); v.Decision != action.Allow { // otherwise this test proves nothing
 		t.Errorf("a plain file: %+v", v)
 	}
 	if v := p.Judge(hook, action.ModeAsk); v.Decision != ask || v.Rule != executedRule {

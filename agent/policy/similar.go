@@ -10,11 +10,11 @@ import (
 	"buddy/texts"
 )
 
-// Similar returns the one rule that "allow similar this session" would add for an action that
-// needs approval. ok is false where no rule could be judged at a glance: for commands that are
-// computed, destroy, need more rights, leave the machine, or have several parts or targets
-// that need approval. The rule applies to the target of the action only. In mode auto a command that
-// would leave the fence has a rule only if it is of a closed shape, and none after changes that no person has seen.
+// Similar returns the one rule that "allow similar this session" would add for an action that needs approval. ok is
+// false if a person could not judge the rule at a glance: for commands that are computed, destroy, need more
+// rights, leave the machine, or have several parts or targets that need approval. The rule applies only to the
+// target of the action. In auto mode a command outside the sandbox gets a rule only for a closed shape, and none
+// after unseen changes.
 func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
 		return action.Rule{}, false
@@ -23,7 +23,7 @@ func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	return j.on.similar(a, j.report, mode)
 }
 
-// similar returns the rule of Similar, for the target of p. report holds what a command would do.
+// similar returns the rule of Similar for the target of p. report is the analysis of a command.
 func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 || Unseen(p, a, mode) {
 		return action.Rule{}, false
@@ -33,14 +33,14 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 		return action.Rule{}, false
 	}
 	r, ok := widened(p, r, a, report, mode)
-	// The rule must allow this very action.
+	// The rule must allow this action itself.
 	if !ok || p.With(r).judgeFiles(a, report, action.ModeAsk).Decision != action.Allow {
 		return action.Rule{}, false
 	}
 	return r, true
 }
 
-// widened returns r for what is similar to a, by its kind.
+// widened extends r to actions similar to a, by its kind.
 func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode action.Mode) (_ action.Rule, ok bool) {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -53,13 +53,13 @@ func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode
 	case action.Connect:
 		r.Host, r.Shape, ok = a.Host, action.Exactly, a.Host != ""
 	case action.MCP:
-		ok = offers(a) // the tool's name says what it does
+		ok = offers(a) // the tool's name describes its effect
 	}
 	return r, ok
 }
 
-// offers reports whether an action that is not a command may be similar to another: one that
-// deletes, sends something or is risky is approved by itself.
+// offers reports whether a similar rule makes sense for an action that is not a command: actions that delete, send
+// something or are risky are approved one by one.
 func offers(a action.Action) bool {
 	switch a.Kind {
 	case action.FileDelete:
@@ -72,7 +72,7 @@ func offers(a action.Action) bool {
 	return true
 }
 
-// similarFolder returns a pattern for the files in the folder of a, unless that is too broad.
+// similarFolder returns a pattern for the files in the folder of a, unless that would be too broad.
 func similarFolder(p Policy, a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
@@ -82,12 +82,11 @@ func similarFolder(p Policy, a action.Action) (string, bool) {
 	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
 }
 
-// maxExact limits the words of a rule for one command, in bytes: a person reads them.
+// maxExact limits the words of a rule for one command, in bytes, so that a person can read them.
 const maxExact = 400
 
-// similarCommand completes a rule about the one command of a program that needs approval: by its
-// closed shape, or by all its words. ok is false for commands that destroy, need more rights,
-// leave the machine or are computed.
+// similarCommand fills in a rule about the only command of a program that needs approval: by its closed shape, or
+// by all its words. ok is false for commands that destroy, need more rights, leave the machine or are computed.
 func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {
@@ -106,7 +105,7 @@ func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, 
 	return exactly(r, c)
 }
 
-// exactly completes a rule that allows one command in one folder.
+// exactly fills in a rule that allows one command in one folder.
 func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
 	if slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
 		return r, false
@@ -124,8 +123,8 @@ func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
 	return r, size <= maxExact
 }
 
-// within reports whether everything that a command of a closed shape changes is in the
-// workspace, and nothing that other programs execute or that may hold secrets.
+// within reports whether a command of a closed shape changes only files in the workspace that other programs do not
+// execute and that hold no secrets.
 func within(p Policy, closed shell.Shape, c shell.Command) bool {
 	for _, file := range closed.Files {
 		for _, dir := range c.Dirs {
@@ -141,8 +140,8 @@ func within(p Policy, closed shell.Shape, c shell.Command) bool {
 	return closed.Reads || len(c.Dirs) > 0
 }
 
-// ordinary reports whether mode edits would let a file be written, links resolved. whole allows
-// the workspace itself.
+// ordinary reports whether edits mode would allow writing a file, links resolved. whole allows the workspace folder
+// itself.
 func ordinary(p Policy, full string, whole bool) bool {
 	if p.Resolve != nil {
 		full = p.Resolve(full)

@@ -7,8 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// threeTargets returns a policy of three targets: two with a folder each, and one that is
-// production.
+// threeTargets returns a policy with three targets: two with a folder each, and a production one.
 func threeTargets(rules ...action.Rule) Policy {
 	targets := map[string]Target{
 		"local":  {Workspace: "/home/ann/shop", Home: "/home/ann"},
@@ -18,7 +17,7 @@ func threeTargets(rules ...action.Rule) Policy {
 	return Policy{Rules: rules, At: func(target string) Target { return targets[target] }}
 }
 
-func TestTargets(t *testing.T) { // rules, folders and modes are those of the target
+func TestTargets(t *testing.T) { // rules, folders and modes of each target apply
 	shell := func(command string, targets ...string) action.Action {
 		a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: command}
 		folders := map[string]string{"local": "/home/ann/shop", "web-01": "/srv/www", "db": "/srv/db"}
