@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// command judges one command and those that it runs in turn, and records it.
+// command judges one command and the commands that it runs, and records them.
 func (a *analyser) command(words []arg, via []string, piped bool) {
 	if a.exhausted(via) {
 		return
@@ -25,7 +25,7 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	}
 	name = baseName(name)
 	a.harms(name, words)
-	defer runsTexts(a, name, words) // what they run comes after what runs them
+	defer runsTexts(a, name, words) // records the program before the commands that it runs
 	if words[0].expands {
 		a.rep.other("which command runs is known only when it runs: " + texts.ClipBytes(words[0].src, 60))
 	}
@@ -46,7 +46,7 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	c.spec, c.beyond = row, a.searches(name, words)
 }
 
-// row returns the name of what a command that only reads does: its program, with the subcommand if that decides.
+// row returns the name of a read-only operation: the program, with the subcommand if that decides.
 func row(name string, words []arg) string {
 	if s, _ := lookup(name, words); talkers[name] != "" && s != nil {
 		return s.name
@@ -57,8 +57,8 @@ func row(name string, words []arg) string {
 	return name
 }
 
-// searches says why a search through whole folders is not in the literal core, because one of them holds a file with
-// secrets, or "". The sandbox would hide that.
+// searches returns why a search through whole folders is not in the literal core: one of them holds a file with
+// secrets, which the sandbox would hide. Otherwise it returns "".
 func (a *analyser) searches(name string, words []arg) string {
 	d := &a.folders
 	if name != "grep" || d.env.Holds == nil || !given(words, "-r -R --recursive") {
@@ -85,8 +85,8 @@ func (a *analyser) searches(name string, words []arg) string {
 	return ""
 }
 
-// reading says why a command needs approval, or "" if it only looks at things: at services by the table with flags, at the
-// rest by its name.
+// reading returns why a command needs approval, or "" if it only reads: services are looked up in the table with
+// flags, other programs by name.
 func (a *analyser) reading(name string, words []arg, piped bool) string {
 	if name == "cd" || name == "pushd" {
 		return cdCheck(a, words)
@@ -97,7 +97,7 @@ func (a *analyser) reading(name string, words []arg, piped bool) string {
 	return cmp.Or(a.names(name, words), a.opens(name, words, piped))
 }
 
-// cdCheck says why a change of the folder needs approval, and follows it.
+// cdCheck returns why a change of the folder needs approval, and follows it.
 func cdCheck(a *analyser, words []arg) string {
 	list := operandsOf(words)
 	if len(list) == 0 {
@@ -120,8 +120,8 @@ func cdCheck(a *analyser, words []arg) string {
 	return ""
 }
 
-// enter records a folder that the following commands may run in. The shell takes .. for the
-// parent by name, a program for the parent of what links lead to.
+// enter records a folder in which the following commands may run. The shell resolves .. by name, a program by
+// following links.
 func (d *folders) enter(text string) {
 	d.entered = nil
 	for _, dir := range d.cwds {
@@ -145,7 +145,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// exhausted counts a command, and reports whether there are more than can be judged.
+// exhausted counts a command and reports whether the limit is exceeded.
 func (a *analyser) exhausted(via []string) bool {
 	*a.judged++
 	if len(a.rep.Commands) <= maxCommands && len(via) <= maxDepth && *a.judged <= maxJudged {
@@ -190,7 +190,7 @@ type effect struct {
 }
 
 func effectOf(name string, words []arg) effect {
-	for _, w := range words[1:] { // the subcommand may come after flags
+	for _, w := range words[1:] { // the subcommand may follow flags
 		second, _ := w.lit()
 		if e, ok := effects[name+" "+second]; ok {
 			e.reason = name + " " + second + " " + e.reason

@@ -54,7 +54,7 @@ func corpus(tb testing.TB, file string) []string {
 	return lines
 }
 
-// Nothing that changes something or reveals a secret is allowed.
+// No command that changes something or reveals a secret is allowed.
 func TestHostile(t *testing.T) {
 	lines := corpus(t, "hostile.txt")
 	for _, l := range lines {
@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// What the kernel keeps from changing something is free for the analysis; package confine runs these lines.
+// Commands whose changes the kernel prevents need no approval by the analysis; package confine runs these lines.
 func TestKernelJudges(t *testing.T) {
 	lines := corpus(t, "kernel.txt")
 	for _, l := range lines {
@@ -159,7 +159,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// The report names every command, whatever runs it.
+// The report names every command, however it is run.
 func TestReport(t *testing.T) {
 	r := shell.Analyse(`ls a; sudo env timeout 9 sh -c 'git push "$x"' | xargs -n1 rm`, env)
 	want := []string{"ls a via []", "sh -c git push \"$x\" via [sudo env timeout]", `git push "$x" via [sudo env timeout sh -c]`, "rm … via [xargs]"}

@@ -8,20 +8,20 @@ import (
 	"buddy/texts"
 )
 
-// GitKind classifies what a command of git does to history or to uncommitted work.
+// GitKind classifies the effect of a git command on history or uncommitted work.
 type GitKind string
 
 // The kinds, from least to most.
 const (
 	GitRecords   GitKind = "records"   // adds to the history, or checks out: commit, merge
 	GitPublishes GitKind = "publishes" // sends commits to another repository
-	GitRewrites  GitKind = "rewrites"  // changes commits, or what branches point to
+	GitRewrites  GitKind = "rewrites"  // changes commits or the targets of branches
 	GitRuns      GitKind = "runs"      // an alias or another program with unknown effects
-	GitLoses     GitKind = "loses"     // overwrites or deletes what may exist nowhere else
+	GitLoses     GitKind = "loses"     // overwrites or deletes work that may have no other copy
 	GitReplaces  GitKind = "replaces"  // overwrites or deletes published commits
 )
 
-// GitLoss names the kind of work that a command of git loses.
+// GitLoss names the kind of work that a git command loses.
 type GitLoss string
 
 // The losses.
@@ -37,11 +37,11 @@ const (
 	LosesUnknown     GitLoss = "unknown" // can't be determined
 )
 
-// GitAct describes what a command of git does to history or to uncommitted work.
+// GitAct describes the effect of a git command on history or uncommitted work.
 type GitAct struct {
 	Kind GitKind `json:"kind"`
 	Name string  `json:"name"` // the deciding words, for display: git reset --hard
-	Does string  `json:"does"` // continues a sentence that begins with Name
+	Does string  `json:"does"` // continues a sentence that starts with Name
 	Loss GitLoss `json:"loss,omitempty"`
 	// Dir is the absolute folder in which git works; "" is unknown.
 	Dir string `json:"dir,omitempty"`
@@ -56,19 +56,19 @@ type GitAct struct {
 	Words int `json:"-"`
 }
 
-// gitCall is a command of git with its words sorted.
+// gitCall is a git command with sorted words.
 type gitCall struct {
 	dir      string   // in which git works; "" is unknown
 	flags    []string // -x and --long, without values
 	operands []arg
-	remotes  []arg // other repositories that flags name
+	remotes  []arg // other repositories named by flags
 	dash     int   // number of operands before --, or -1
 	unsure   bool  // a word may turn out to be any flag
 	shifted  bool  // the first operand may be the value of an abbreviated flag
 }
 
-// gitAct returns what a command of git changes, nil if it changes neither history nor uncommitted
-// work, and why it may run programs of the workspace, or "". words begin with the program.
+// gitAct returns the effect of a git command, nil if it changes neither history nor uncommitted work, and why it
+// may run programs of the workspace, or "". words start with the program.
 func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	g := &gitCall{dash: -1, dir: d.certain(via)}
 	at, odd, ok := g.globals(words)
@@ -102,7 +102,7 @@ func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	return act, runs
 }
 
-// certain returns the folder in which a command behind some wrappers starts, or "" if that may be one of several.
+// certain returns the start folder of a command after some wrappers, or "" if there are several.
 func (d *folders) certain(via []string) string {
 	here := d.started
 	if len(here) == 0 || !path.IsAbs(here[0]) || d.adrift || slices.ContainsFunc(via, moves) {
@@ -153,16 +153,16 @@ func gitOdd(name string, n int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
 }
 
-// Git's flags before the subcommand: those without effect, those that select another
-// repository, and those that set what may run programs. A value may follow the latter two.
+// Git's flags before the subcommand: those without effect, those that select another repository, and settings that
+// may run programs. A value may follow the latter two.
 var (
 	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
 	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")
 	gitSets  = strings.Fields("-c --config-env")
 )
 
-// globals parses the flags before the subcommand and returns its index. odd means that they
-// contain settings, which may run programs; ok is false when they are not understood.
+// globals parses the flags before the subcommand and returns its index. odd means that they contain settings, which
+// may run programs; ok is false if they are not understood.
 func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
@@ -239,7 +239,7 @@ func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	return rows, name, n
 }
 
-// sort separates flags from operands; values lists the flags that take the next word.
+// sort separates flags from operands; values lists the flags whose value is the next word.
 func (g *gitCall) sort(words []arg, values string) {
 	valued := strings.Fields(values)
 	for i := 0; i < len(words); i++ {
@@ -272,8 +272,7 @@ func (g *gitCall) sort(words []arg, values string) {
 	}
 }
 
-// long notes the long flag that words begin with, and returns the number of words after it that are
-// its value.
+// long records the long flag at the start of words, and returns the number of following words that are its value.
 func (g *gitCall) long(words []arg, valued []string) int {
 	text, _ := words[0].lit()
 	name, value, attached := strings.Cut(text, "=")
@@ -305,8 +304,7 @@ func (g *gitCall) fits(r gitRow) bool {
 	return g.decides(r) != "" || slices.Contains(strings.Fields(r.with), "*") && len(g.operands) > 0
 }
 
-// decides returns the word of the call because of which a row applies, or "". Git accepts
-// abbreviated long flags.
+// decides returns the word of the call that makes a row apply, or "". Git accepts abbreviated long flags.
 func (g *gitCall) decides(r gitRow) string {
 	for want := range strings.FieldsSeq(r.with) {
 		for _, f := range g.flags {
@@ -333,7 +331,7 @@ func (g *gitCall) decides(r gitRow) string {
 	return ""
 }
 
-// lost adds to act the files, stashes or branches concerned.
+// lost adds the affected files, stashes or branches to act.
 func (g *gitCall) lost(act *GitAct) {
 	if act.Kind != GitReplaces && slices.Contains([]GitLoss{"", LosesChanges, LosesUnknown}, act.Loss) {
 		return
@@ -363,7 +361,7 @@ func (g *gitCall) whole(act *GitAct) bool {
 		return slices.ContainsFunc(g.flags, func(f string) bool { return slices.Contains(flags, f) })
 	}
 	switch act.Loss {
-	case LosesPaths: // without a commit, checkout and restore take files from the index
+	case LosesPaths: // without a commit, checkout and restore copy files from the index
 		index := strings.HasPrefix(act.Name, "git checkout") && (g.dash == 0 || g.dash < 0 && len(g.operands) < 2) ||
 			strings.HasPrefix(act.Name, "git restore") && !has("-s", "--source", "-S", "--staged")
 		return !index

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestGitActs: commands of git are classified whatever stands around and between their words.
+// TestGitActs checks that git commands are classified whatever other words surround theirs.
 func TestGitActs(t *testing.T) {
-	for command, want := range map[string]string{ // kind and deciding words; "" is no act
+	for command, want := range map[string]string{ // kind and deciding words; "" is no effect
 		"git status": "", "git add -A": "", "git fetch": "", "git branch x": "", "git rm x": "", "git stash list": "", "git clean -n -d": "", "git push --help x >f": "publishes git push",
 		"git commit -m x": "records git commit", "git commit -m --amend": "records git commit", "git commit --amend": "rewrites git commit --amend", "git commit --am": "rewrites git commit --amend",
 		`git commit -m "$x"`: "records git commit", "git commit $x": "rewrites git commit", "git merge x": "records git merge", "git merge --abort": "loses git merge --abort",
@@ -54,7 +54,7 @@ func TestGitActs(t *testing.T) {
 	}
 }
 
-// TestGitActFolder: the folder of a command of git is given only when it is certain.
+// TestGitActFolder checks that the folder of a git command is set only if it is certain.
 func TestGitActFolder(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "/w", "git -C a -C b reset --hard": "/w/a/b", "git -C /x reset --hard": "/x", "cd a && git reset --hard": "/w/a", "sh -c 'cd a && git reset --hard'": "/w/a", "env git reset --hard": "/w",
@@ -73,7 +73,7 @@ func TestGitActFolder(t *testing.T) {
 	}
 }
 
-// TestGitTable: rows that are never reached would promise what does not hold.
+// TestGitTable checks that every row can be reached: other rows would have no effect.
 func TestGitTable(t *testing.T) {
 	done := map[string]bool{}
 	for _, r := range gitActs {
@@ -87,8 +87,8 @@ func TestGitTable(t *testing.T) {
 	}
 }
 
-// TestGitRunsPrograms: what a command of git runs by its options, or in a repository on this machine that it
-// names, counts as code; remotes by name, URLs and the repository itself do not.
+// TestGitRunsPrograms checks that options that run programs, and paths of local repositories, count as code;
+// remotes by name, URLs and the repository itself do not.
 func TestGitRunsPrograms(t *testing.T) {
 	for command, want := range map[string]bool{
 		"git push": false, "git push origin main": false, "git push -u origin HEAD": false, "git push origin feature/x": false, "git push . HEAD:x": false, "git push -o a/b origin main": false, "git push git@example.com:a/b main": false,

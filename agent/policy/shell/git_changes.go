@@ -1,20 +1,20 @@
 package shell
 
-// gitRow is one row of the table of changes by commands of git.
+// gitRow is a row of the table of changes by git commands.
 type gitRow struct {
 	name string // the words of the subcommand
-	// with lists flags of which one must be given; "" needs none. Besides flags: * is any
-	// operand, -- these two dashes, + and : an operand that may begin so, x:y one behind the first
-	// that may write to a branch or tag of this repository.
+	// with lists words, one of which must be given; "" needs none. Besides flags: * is any operand, -- the two
+	// dashes, + and : an operand that may start with this character, x:y an operand after the first that may write
+	// to a branch or tag of this repository.
 	with string
-	less bool // with weakens the rows below: the flag must be certain, and not abbreviated
+	less bool // with weakens the effect of the rows below: the flag must be certain and not abbreviated
 	kind GitKind
 	does string // continues a sentence about the command
 	loss GitLoss
 }
 
-// gitActs lists what commands of git do to history and to uncommitted work. Of the rows with a
-// name the first that applies counts, the worst come first. Kind "" changes neither, as what no row fits.
+// gitActs lists the effects of git commands on history and uncommitted work, worst first. The first row with the
+// name that applies decides. Kind "" changes neither, like a command without a row.
 var gitActs = []gitRow{
 	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
 	{name: "commit", kind: GitRecords, does: "creates a commit"},
@@ -94,7 +94,7 @@ var gitActs = []gitRow{
 	{name: "submodule deinit", kind: GitLoses, does: "deletes the files of submodules", loss: LosesUnknown},
 }
 
-// gitValues are the flags of subcommands whose value may be the next word.
+// gitValues lists flags of subcommands whose value may be the next word.
 var gitValues = map[string]string{
 	"commit": "-m -F -C -c -t --message --file --author --date --template --reuse-message --reedit-message --fixup --squash --trailer --cleanup",
 	"merge":  "-m -F -s -X --file --strategy --strategy-option", "cherry-pick": "-m -s -X --mainline --strategy --strategy-option",
@@ -108,7 +108,7 @@ var gitValues = map[string]string{
 	"send-pack": "--receive-pack --exec --remote",
 }
 
-// gitPlain are subcommands that change neither history nor uncommitted work, besides the
-// read-only ones. A name in no table may be an alias or another program.
+// gitPlain lists subcommands that change neither history nor uncommitted work, besides the read-only ones. A name
+// in no table may be an alias or another program.
 const gitPlain = "add apply bundle commit-graph commit-tree config format-patch fsck hash-object init lfs " +
 	"maintenance multi-pack-index mktree mktag notes pack-refs range-diff repack rerere sparse-checkout stage update-index write-tree"

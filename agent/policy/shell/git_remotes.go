@@ -7,10 +7,10 @@ import (
 	"buddy/texts"
 )
 
-// gitRemotes are the subcommands whose first operand is another repository. Of remote any operand may be one.
+// gitRemotes lists the subcommands whose first operand is another repository. For remote it may be any operand.
 const gitRemotes = "push fetch pull clone ls-remote archive send-pack remote"
 
-// gitRemoteFlags are flags whose value is another repository: git push --repo, git archive --remote.
+// gitRemoteFlags lists flags whose value is another repository: git push --repo, git archive --remote.
 var gitRemoteFlags = []string{"--repo", "--remote"}
 
 // abbreviates reports whether git may take a long flag for one of flags.
@@ -18,8 +18,8 @@ func abbreviates(flag string, flags []string) bool {
 	return len(flag) > 2 && slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, flag) })
 }
 
-// runs returns why the call may run programs that its words name, or ""; rows are those of its subcommand.
-// A repository on this machine runs its own hooks and what its settings name.
+// runs returns why the call may run programs named by its words, or ""; rows are those of its subcommand. A
+// repository on this machine runs its own hooks and the programs in its settings.
 func (g *gitCall) runs(rows []gitRow) string {
 	for _, r := range rows {
 		if r.kind == GitRuns && g.fits(r) {
@@ -45,9 +45,9 @@ func (g *gitCall) runs(rows []gitRow) string {
 	return ""
 }
 
-// localRepository reports whether a word may name a repository on this machine other than the one that git
-// works in: by a path, a file URL or a program that leads there. Where it may also be a branch, a path has
-// to begin as no branch does.
+// localRepository reports whether a word may name another repository on this machine: by a path, a file URL or a
+// program that connects to it. If the word may also be a branch (not surely), the path must start with characters
+// that no branch starts with.
 func (w arg) localRepository(surely bool) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		head, _, slash := strings.Cut(v.text, "/")
@@ -62,8 +62,8 @@ func (w arg) localRepository(surely bool) bool {
 	})
 }
 
-// mayBegin reports whether a word of git's may begin with a character: as far as it is known, and for each
-// value that it may have. What begins with ~ is no branch unless a shell replaces it.
+// mayBegin reports whether one of the possible values of a git word may start with a character. A word that starts
+// with ~ is not a branch unless a shell replaces it.
 func (w arg) mayBegin(char string) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		switch {
@@ -76,8 +76,8 @@ func (w arg) mayBegin(char string) bool {
 	})
 }
 
-// movesBranch reports whether a word may be a refspec that writes to a branch or a tag: one with a right side
-// that is not below refs/remotes/, where branches of other repositories are noted.
+// movesBranch reports whether a word may be a refspec that writes to a branch or tag: its right side is not below
+// refs/remotes/, the branches of other repositories.
 func (w arg) movesBranch() bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		_, to, ok := strings.Cut(v.text, ":")

@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Reasons that several checks give.
+// Reasons that several checks share.
 const (
 	runsUnseen  = "runs a download that nobody has read"
 	readFirst   = "download it to a file, read it, then run it"
@@ -45,7 +45,7 @@ func (a *analyser) harms(name string, words []arg) {
 	downloads(a, name, words)
 }
 
-// erases records what the table of erasers says about a command.
+// erases records the harm of a command by the table of erasers.
 func erases(a *analyser, kind, name string, words []arg) {
 	for _, e := range erasers {
 		if !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) {
@@ -60,8 +60,8 @@ func erases(a *analyser, kind, name string, words []arg) {
 	}
 }
 
-// given reports whether one of some words follows the name of a command. Single letters count
-// in clusters of flags, and * is any end of a long flag.
+// given reports whether one of some words follows the command name. Single letters match in clusters of flags, and
+// * matches any end of a long flag.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {
@@ -99,16 +99,15 @@ func stopsMachine(r *Report, name string, words []arg) {
 // forkRegexp matches programs of interpreters that start themselves without end.
 var forkRegexp = texts.Regexp(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true|True)\s*\)?\s*[:{]?\s*(os\.)?fork`)
 
-// killRegexp matches what languages call to end all processes.
+// killRegexp matches calls in programming languages that end all processes.
 var killRegexp = texts.Regexp(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
 
-// eraseRegexp matches what languages call to delete whole folders, with a folder as a literal
-// or the home.
+// eraseRegexp matches calls in programming languages that delete whole folders, given as a literal or the home.
 var eraseRegexp = texts.Regexp(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
 	`(["']([^"']*)["']|homedir\(\)|Path\.home\(\)|ENV\[.HOME.\]|environ|Dir\.home|\$ENV\{HOME\}|process\.env\.HOME)`)
 
-// programHarm returns what a program for an interpreter would destroy, or "": folders that it
-// deletes, commands that it passes to a shell.
+// programHarm returns what a program for an interpreter would destroy, or "": folders that it deletes, commands
+// that it passes to a shell.
 func programHarm(a *analyser, text string) string {
 	if forkRegexp().MatchString(text) {
 		return "starts itself endlessly: a fork bomb"
@@ -144,7 +143,7 @@ func programHarm(a *analyser, text string) string {
 	return ""
 }
 
-// fork returns an analyser that starts where a is, or nil when programs are nested too deeply.
+// fork returns an analyser with the current state of a, or nil if programs are nested too deeply.
 func fork(a *analyser) *analyser {
 	if a.depth >= maxDepth {
 		return nil

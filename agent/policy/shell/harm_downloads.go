@@ -29,7 +29,7 @@ func (c Command) readsProgram() bool {
 	return shell && slices.Contains(c.Via, "xargs") || c.readsInput(shell)
 }
 
-// readsInput reports whether an interpreter is given no program but its input.
+// readsInput reports whether an interpreter reads its program from its input.
 func (c Command) readsInput(shell bool) bool {
 	for i := 1; i < len(c.Argv); i++ {
 		s := c.Argv[i].Text
@@ -46,7 +46,7 @@ func (c Command) readsInput(shell bool) bool {
 	return true
 }
 
-// givesProgram reports whether a flag of an interpreter gives it a program, or lets it run none.
+// givesProgram reports whether a flag of an interpreter supplies a program, or prevents running one.
 func givesProgram(flag string) bool {
 	if strings.HasPrefix(flag, "--") {
 		return flag == "--version" || flag == "--help"
@@ -58,7 +58,7 @@ func isStdin(s string) bool {
 	return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, s)
 }
 
-// fetchRuns records a program that is downloaded and executed at once.
+// fetchRuns records that a download is executed at once.
 func (r *Report) fetchRuns(words []arg) {
 	for _, w := range words {
 		if w.fetches {
@@ -67,7 +67,7 @@ func (r *Report) fetchRuns(words []arg) {
 	}
 }
 
-// downloads follows files that a program downloads and records that one of them is executed.
+// downloads tracks the files that a program downloads and records that one of them is executed.
 func downloads(a *analyser, name string, words []arg) {
 	d := &a.folders
 	switch {
@@ -109,7 +109,7 @@ func runsWritten(a *analyser, reader string, file arg) {
 	runsText(a, reader, text, []string{reader})
 }
 
-// download notes that a file comes from the network.
+// download records that a file comes from the network.
 func (d *folders) download(file string) {
 	if base := path.Base(path.Clean(file)); base != "." && base != "/" && base != "-" && !strings.HasPrefix(file, "/dev/") {
 		d.downloads[base] = true
@@ -159,8 +159,7 @@ func saved(name string, words []arg) []string {
 	return files
 }
 
-// spelled returns the value of a word, or its source: a variable means the same file where it is
-// used again.
+// spelled returns the value of a word, or its source: a variable used again means the same file.
 func spelled(w arg) string {
 	if v := w.vals[0]; len(w.vals) == 1 && (v.kind == literal || v.kind == pattern) { // a URL with a question mark
 		return unescape(v.text)
@@ -171,8 +170,8 @@ func spelled(w arg) string {
 // cluster reports whether a word is a cluster of flags.
 func cluster(s string) bool { return len(s) > 1 && s[0] == '-' && s[1] != '-' }
 
-// savedTo returns the file that a flag names, whose letter may end a cluster, and how many of the
-// next words belong to it.
+// savedTo returns the file named by a flag whose letter may end a cluster, and how many of the next words belong to
+// it.
 func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	long, value, attached := strings.Cut(s, "=")
 	at := strings.Index(s, letter)
@@ -187,23 +186,23 @@ func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	return "", 0, false
 }
 
-// pipes records what a pipe does with what its left side prints: runs a download, runs a text
-// that is written out, gives names to a command that destroys.
+// pipes records what the right side of a pipe does with the output of the left side: runs a download, runs a text
+// that is written out, destroys the files that it names.
 func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	all := a.rep.Commands
-	left := slices.Clone(all[min(before, len(all)):min(middle, len(all))])
-	fetched := slices.ContainsFunc(left, func(c Command) bool {
+	producers := slices.Clone(all[min(before, len(all)):min(middle, len(all))])
+	fetched := slices.ContainsFunc(producers, func(c Command) bool {
 		return slices.Contains(fetchers, c.Name()) || slices.ContainsFunc(arguments(c), a.folders.downloaded)
 	})
 	for _, c := range slices.Clone(all[min(middle, len(all)):]) {
 		if fetched {
 			fetchedInto(a, c)
 		}
-		if text, ok := printed(left); ok && c.readsProgram() {
+		if text, ok := printed(producers); ok && c.readsProgram() {
 			runsText(a, c.Name(), text, append(slices.Clone(c.Via), c.Name()))
 		}
 		if slices.ContainsFunc(c.Via, func(v string) bool { return v == "xargs" || v == "parallel" }) {
-			givesNames(a, left, c)
+			givesNames(a, producers, c)
 		}
 	}
 	for _, r := range right.Redirs { // curl x | gunzip > y
@@ -213,7 +212,7 @@ func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	}
 }
 
-// fetchedInto records what a command does with a download that it reads: runs or keeps it.
+// fetchedInto records that a command runs or saves the download that it reads.
 func fetchedInto(a *analyser, c Command) {
 	switch name := c.Name(); {
 	case c.readsProgram(), name == "", name == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic }):
@@ -225,7 +224,7 @@ func fetchedInto(a *analyser, c Command) {
 	}
 }
 
-// arguments returns the words of a command after its name, as the analysis has them.
+// arguments returns the words of a command after its name, as arg.
 func arguments(c Command) []arg {
 	var out []arg
 	for _, w := range c.Argv[min(1, len(c.Argv)):] {
@@ -241,11 +240,10 @@ func arguments(c Command) []arg {
 	return out
 }
 
-// printed returns the text that commands print if they are echo or printf and filters that
-// pass it on.
-func printed(left []Command) (string, bool) {
+// printed returns the output of commands if they are echo or printf followed by filters that pass it on.
+func printed(producers []Command) (string, bool) {
 	text, n := "", 0
-	for _, c := range left {
+	for _, c := range producers {
 		switch name := c.Name(); {
 		case name == "echo" || name == "printf":
 			n++
@@ -269,7 +267,7 @@ func printed(left []Command) (string, bool) {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text), n == 1
 }
 
-// formatted returns the text that printf prints, as one word.
+// formatted returns the output of printf as one word.
 func formatted(given []arg) []arg {
 	if len(given) < 2 || slices.ContainsFunc(given, arg.dynamic) {
 		return given
@@ -284,20 +282,20 @@ func formatted(given []arg) []arg {
 	return []arg{literalArg(text)}
 }
 
-// givesNames records that names which commands print are given to one that destroys files.
-func givesNames(a *analyser, left []Command, c Command) {
-	if c.Name() == "kill" && listsAll(left) {
+// givesNames records that a command destroys the files whose names the producers side prints.
+func givesNames(a *analyser, producers []Command, c Command) {
+	if c.Name() == "kill" && listsAll(producers) {
 		a.rep.harm("kill ends all processes", doItByHand)
 	}
-	if !slices.Contains(destroyers, c.Name()) || len(left) == 0 {
+	if !slices.Contains(destroyers, c.Name()) || len(producers) == 0 {
 		return
 	}
-	if slices.ContainsFunc(left[1:], func(other Command) bool { return !slices.Contains(passers, other.Name()) }) {
+	if slices.ContainsFunc(producers[1:], func(other Command) bool { return !slices.Contains(passers, other.Name()) }) {
 		return
 	}
-	d, list := &a.folders, arguments(left[0])
+	d, list := &a.folders, arguments(producers[0])
 	root := ""
-	switch left[0].Name() {
+	switch producers[0].Name() {
 	case "echo", "printf":
 		a.rep.harm(d.removes(append([]arg{literalArg("rm"), literalArg("-r")}, list...)), "")
 	case "find":
@@ -310,8 +308,7 @@ func givesNames(a *analyser, left []Command, c Command) {
 	}
 }
 
-// listsVital returns the vital folder whose files ls names so that another command finds them, or
-// "".
+// listsVital returns the vital folder whose files ls lists in a form that other commands can use, or "".
 func listsVital(d *folders, words []arg) string {
 	for _, w := range orHere(operandsOf(words)) {
 		if d.isVital(w) && (given(words, "-d --directory") || d.at != "" && d.vital(escape(d.at))) {

@@ -7,13 +7,13 @@ import (
 	"buddy/texts"
 )
 
-// isFlag reports whether a word is certainly a flag, "-" not counted.
+// isFlag reports whether a word is certainly a flag other than "-".
 func isFlag(w arg) bool {
 	s, ok := w.lit()
 	return ok && len(s) > 1 && s[0] == '-'
 }
 
-// operandsOf returns the words after the name that are no flags.
+// operandsOf returns the words after the name that are not flags.
 func operandsOf(words []arg) []arg {
 	var out []arg
 	for i, w := range words[1:] {
@@ -49,7 +49,7 @@ func (d *folders) removes(words []arg) string {
 	return ""
 }
 
-// owns returns what chmod -R and the like would change of the vital folders, "" for nothing.
+// owns returns what chmod -R and similar commands would change in the vital folders, "" for nothing.
 func (d *folders) owns(name string, words []arg) string {
 	if !given(words, "-R --rec*") {
 		return closes(d, name, words)
@@ -62,10 +62,10 @@ func (d *folders) owns(name string, words []arg) string {
 	return ""
 }
 
-// closedRegexp matches modes that take away what everybody needs of a folder.
+// closedRegexp matches modes that remove rights which every user of a folder needs.
 var closedRegexp = texts.Regexp(`^(0{1,4}|[au]*-[rwx]*[rx][rwx]*)$`)
 
-// closes returns the harm of a chmod after which nobody can use a vital folder, or "".
+// closes returns the harm of a chmod that makes a vital folder unusable, or "".
 func closes(d *folders, name string, words []arg) string {
 	list := words[1:]
 	if name != "chmod" || len(list) < 2 {
@@ -82,8 +82,8 @@ func closes(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// overwrites returns which disk or vital file a command overwrites, or which vital folder it
-// moves away; "" for none.
+// overwrites returns the disk or vital file that a command overwrites, or the vital folder that it moves away; ""
+// for none.
 func overwrites(d *folders, name string, words []arg) string {
 	list := operandsOf(words)
 	into, rest := destinations(name, words, list)
@@ -105,7 +105,7 @@ func overwrites(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// destinations splits the operands of a command into those that it writes and the others.
+// destinations splits the operands of a command into the written ones and the others.
 func destinations(name string, words, list []arg) (into, rest []arg) {
 	switch name {
 	case "dd":
@@ -140,7 +140,7 @@ func destinations(name string, words, list []arg) (into, rest []arg) {
 	return list[len(list)-1:], list[:len(list)-1]
 }
 
-// cutPrefix returns w without a prefix of its values, nothing if no value has it.
+// cutPrefix removes a prefix from the values of w; it returns nothing if no value has the prefix.
 func cutPrefix(w arg, prefix string) []arg {
 	out := w
 	out.vals, out.src = nil, strings.TrimPrefix(w.src, prefix)
@@ -156,7 +156,7 @@ func cutPrefix(w arg, prefix string) []arg {
 	return []arg{out}
 }
 
-// overwritten returns what the machine loses when a file gets new content, or "".
+// overwritten returns the harm of overwriting a file, or "".
 func overwritten(d *folders, name string, w arg) string {
 	for _, p := range d.places(w) {
 		switch p = unescape(p); {
@@ -172,7 +172,7 @@ func overwritten(d *folders, name string, w arg) string {
 	return ""
 }
 
-// mirrors returns what rsync --delete and the like would erase, or "".
+// mirrors returns what rsync --delete and similar commands would erase, or "".
 func mirrors(d *folders, name string, words []arg) string {
 	list := operandsOf(words)
 	if len(list) == 0 {
@@ -227,7 +227,7 @@ func cleansHome(d *folders, words []arg) string {
 	return ""
 }
 
-// findRoots returns where find begins, and the words of its expression.
+// findRoots returns the start folders of find, and the words of its expression.
 func findRoots(words []arg) (roots, expression []arg) {
 	for i, w := range words[1:] {
 		s, _ := w.lit()
@@ -249,7 +249,7 @@ func orHere(roots []arg) []arg {
 	return roots
 }
 
-// findsAll returns the vital folder whose files find would list next to completely, or "".
+// findsAll returns the vital folder of which find would list almost all files, or "".
 func findsAll(d *folders, words []arg) string {
 	roots, expression := findRoots(words)
 	for i := range expression {
@@ -265,7 +265,7 @@ func findsAll(d *folders, words []arg) string {
 	return ""
 }
 
-// narrows reports whether a word of find's expression selects a part of the files.
+// narrows reports whether a word of find's expression selects some of the files.
 func narrows(expression []arg, i int) bool {
 	s, _ := expression[i].lit()
 	if !slices.Contains(narrowing, s) {
@@ -289,7 +289,7 @@ func narrows(expression []arg, i int) bool {
 	return true
 }
 
-// findErases returns what find would erase of the vital folders, "" for nothing.
+// findErases returns what find would erase in the vital folders, "" for nothing.
 func findErases(d *folders, words []arg) string {
 	_, expression := findRoots(words)
 	start := len(words) - len(expression)
@@ -309,8 +309,8 @@ func findErases(d *folders, words []arg) string {
 	return ""
 }
 
-// destroys reports whether a command of find or xargs deletes the files that it gets: directly,
-// or by a program for a shell.
+// destroys reports whether a command of find or xargs deletes the files passed to it: directly, or by a program for
+// a shell.
 func destroys(words []arg) bool {
 	for _, w := range words {
 		s, _ := w.lit()

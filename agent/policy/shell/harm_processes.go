@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// endsAll returns the harm of ending all processes, or all of a user; "" for none.
+// endsAll returns the harm of ending all processes, or all of one user; "" for none.
 func endsAll(name string, words []arg) string {
 	if name == "kill" {
 		every := func(w arg) bool { return everyPid().MatchString(w.src) }
@@ -38,8 +38,7 @@ var (
 	otherFlags = strings.Fields("-s --signal -g -G -P -t -F --parent --terminal --pgroup --group --ns -y -o")
 )
 
-// selected returns the names and patterns that pkill and the like are given, and whether they
-// are given a user.
+// selected returns the names and patterns passed to pkill and similar commands, and whether a user is given.
 func selected(words []arg) (names []arg, user bool) {
 	for i := 1; i < len(words); i++ {
 		s, known := words[i].lit()
@@ -61,14 +60,13 @@ func selected(words []arg) (names []arg, user bool) {
 	return names, user
 }
 
-// everyPid matches substitutions that give the numbers of all processes, of one user at least.
+// everyPid matches substitutions that yield the numbers of all processes, or all of one user.
 var everyPid = texts.Regexp("^\"?(\\$\\(|`)(ps +(-e|-A|ax|aux|-ef|-ax)\\b[^|]*|pgrep +(-[uU] *\\S+|\\.|''|\"\"))(\\)|`)\"?$")
 
 // column matches programs of awk that print a column of every line.
 var column = texts.Regexp(`^ *\{ *print +\$[0-9]+ *;? *\} *$`)
 
-// listsAll reports whether commands of a pipe print the numbers of all processes, of one user at
-// least.
+// listsAll reports whether the commands of a pipe print the numbers of all processes, or all of one user.
 func listsAll(left []Command) bool {
 	if len(left) == 0 {
 		return false
@@ -95,7 +93,7 @@ func listsAll(left []Command) bool {
 	return true
 }
 
-// killed returns what kill is given besides the signal.
+// killed returns the arguments of kill without the signal.
 func killed(words []arg) []string {
 	all := make([]string, 0, len(words))
 	for _, w := range words[1:] {

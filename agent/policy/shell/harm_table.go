@@ -5,32 +5,31 @@ import (
 	"strings"
 )
 
-// vital are folders that nobody deletes, moves or gives other rights as a whole, besides the
-// homes and the folders above them.
+// vital lists folders that nobody deletes, moves or changes the rights of as a whole, besides the homes and the
+// folders above them.
 var vital = strings.Fields("/ /bin /boot /boot/efi /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /sbin /srv /sys /sys/firmware /usr " +
 	"/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/share /var /var/lib /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib/systemd /nix /nix/store /snap /Users /System /Library /Applications " +
 	"/private /private/etc /private/var /mnt/c /mnt/c/Users /mnt/c/Windows /data/data ~ ~/.")
 
-// vitalFiles are patterns of files without which a machine does not start, or nobody can log
-// in.
+// vitalFiles lists patterns of files without which a machine does not start, or nobody can log in.
 var vitalFiles = strings.Fields("/etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/pam.d/* /boot/vmlinuz* /boot/initrd* /boot/initramfs* " +
 	"/boot/grub/* /boot/grub2/* /boot/efi/* /vmlinuz /initrd.img /bin/sh /bin/bash /usr/bin/sh /usr/bin/bash /usr/bin/sudo /sbin/init /usr/sbin/init " +
 	"/lib/*/libc.so* /usr/lib/*/libc.so* /lib/ld-* /lib64/ld-* /lib/systemd/systemd /usr/lib/systemd/systemd /etc/ld.so.preload /private/etc/passwd")
 
-// systemFolders hold files that are lost with "rm FOLDER/*", although that leaves folders.
+// systemFolders lists folders whose files are lost with "rm FOLDER/*", although that keeps subfolders.
 var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /usr/lib /usr/lib64 /boot /etc")
 
 // eraser is a row of the table of programs that erase disks or partitions.
 type eraser struct {
 	name  string // one or more
-	with  string // words of which one must be given; "" needs none. Single letters count in clusters of flags
+	with  string // words, one of which must be given; "" needs none. Single letters match in clusters of flags
 	safe  string // words with which it only reads
-	disk  bool   // only where it names a disk, or a word that is computed
-	vital bool   // only where an operand is a vital folder
+	disk  bool   // only if it names a disk, or a word is computed
+	vital bool   // only if an operand is a vital folder
 	does  string
 }
 
-// erasers lists the programs that erase a disk when they are used as a row says.
+// erasers lists the programs that erase a disk, with the conditions.
 var erasers = []eraser{
 	{name: "mkfs mke2fs newfs mkdosfs mkntfs", disk: true, does: "creates a file system, which erases the data on the disk"},
 	{name: "mkswap", disk: true, does: "creates a swap area, which erases the data on the disk"},
@@ -73,26 +72,25 @@ var erasers = []eraser{
 	{name: "rtcwake", with: "off", does: "stops the machine"},
 }
 
-// stoppers stop the machine whatever their words are.
+// stoppers lists programs that stop the machine whatever their arguments.
 var stoppers = strings.Fields("shutdown reboot poweroff halt")
 
-// stopLines are the commands of other programs that stop the machine.
+// stopLines lists commands of other programs that stop the machine.
 var stopLines = slices.Concat(variants("init|telinit 0|6"), variants("systemctl|loginctl poweroff|reboot|halt"), variants("systemctl kexec|soft-reboot|emergency"),
 	variants("systemctl start|isolate reboot.target|poweroff.target|halt.target|kexec.target|emergency.target|shutdown.target"))
 
-// destroyers are the programs that delete, empty or close the files that xargs and find give
-// them.
+// destroyers lists the programs that delete, empty or lock the files that xargs and find pass to them.
 var destroyers = strings.Fields("rm srm unlink shred truncate rmdir trash chmod chown chgrp")
 
-// fetchers download; running what they bring unseen is harm.
+// fetchers lists programs that download; running a download unseen is harm.
 var fetchers = strings.Fields("curl wget fetch aria2c lynx http https xh nc ncat socat")
 
-// interpreters execute the program on their input, or in the file that they are given.
+// interpreters lists programs that execute their input, or the file in their arguments.
 var interpreters = strings.Fields("sh bash dash zsh ksh mksh ash fish python python2 python3 perl ruby node php lua deno bun java osascript pwsh tclsh Rscript")
 
-// passers are commands that pass on what they read, all of it.
+// passers lists commands that pass on all of their input.
 var passers = strings.Fields("cat sort tac shuf tr uniq tee")
 
-// narrowing are the tests of find that select a part of the files.
+// narrowing lists the tests of find that select some of the files.
 var narrowing = strings.Fields("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt " +
 	"-anewer -cnewer -size -empty -user -group -uid -gid -nouser -nogroup -perm -links -inum -samefile -xtype -used -fstype")

@@ -13,13 +13,13 @@ import (
 // textRunner is a row of the table of programs that pass a text to a shell.
 type textRunner struct {
 	name string // one or more
-	flag string // the text is the value of one of these flags; "" every word with a blank is one
+	flag string // the text is the value of one of these flags; "" means every word with a space
 	not  string // subcommands that run nothing: their words are formats
-	// words means that a command may follow as words of their own.
+	// words means that a command may follow as separate words.
 	words bool
 }
 
-// textRunners lists programs that run a text which is one of their words.
+// textRunners lists programs that run the text in one of their words.
 var textRunners = []textRunner{
 	{name: "watch trap alias entr hyperfine wsl adb osascript parallel expect"},
 	{name: "xterm screen", words: true},
@@ -40,8 +40,7 @@ var textRunners = []textRunner{
 	{name: "npm npx", flag: "-c --call"},
 }
 
-// value returns the text that a flag of the row has as its value in a word; before is the word
-// before it.
+// value returns the text that a word has as the value of the row's flag; before is the previous word.
 func (r textRunner) value(word, before string) (text string, ok bool) {
 	if r.flag == "" {
 		return word, true
@@ -62,8 +61,7 @@ func (r textRunner) value(word, before string) (text string, ok bool) {
 	return "", false
 }
 
-// runsTexts analyses the words that a program passes to a shell, and programs for interpreters
-// for harm.
+// runsTexts analyses the words that a program passes to a shell, and checks programs for interpreters for harm.
 func runsTexts(a *analyser, name string, words []arg) {
 	if slices.Contains(interpreters, name) && !slices.Contains(shells, name) || strings.HasSuffix(name, "awk") {
 		for _, w := range words[1:] {
@@ -81,7 +79,7 @@ func runsTexts(a *analyser, name string, words []arg) {
 	}
 }
 
-// run analyses the texts, and the command, that a program of the row runs.
+// run analyses the texts and the command that a program of the row runs.
 func (r textRunner) run(a *analyser, name string, words []arg) {
 	if r.words && len(words) > 2 {
 		a.guess(words[2:], []string{name}, false)
@@ -98,8 +96,8 @@ func (r textRunner) run(a *analyser, name string, words []arg) {
 	}
 }
 
-// carriesHarm looks for harm in the command behind a program that runs another one, and in what
-// a container does to a folder of this machine.
+// carriesHarm checks the command after a program that runs another one for harm, and the changes of a container to
+// a folder of this machine.
 func carriesHarm(a *analyser, name string, words []arg) {
 	p := programOfName(name)
 	switch {
@@ -114,7 +112,7 @@ func carriesHarm(a *analyser, name string, words []arg) {
 	}
 }
 
-// mounted returns the harm of a container that deletes in a vital folder which is mounted in it.
+// mounted returns the harm of a container that deletes in a mounted vital folder.
 func mounted(d *folders, words []arg) string {
 	text := strings.Fields(strings.NewReplacer(`"`, " ", `'`, " ", ";", " ").Replace(joined(words)))
 	deletes := slices.ContainsFunc(text, func(s string) bool { return s == "dd" || slices.Contains(destroyers, path.Base(s)) })
@@ -138,10 +136,10 @@ func mounted(d *folders, words []arg) string {
 
 func joined(words []arg) string { return texts.Join(words, " ", func(w arg) string { return w.src }) }
 
-// runsNames matches variables whose value programs run.
+// runsNames matches variables whose value is run by programs.
 var runsNames = texts.Regexp(`(PAGER|EDITOR|VISUAL|COMMAND|BROWSER|_SSH|_PROXY_COMMAND|SHELLOPTS|BASH_ENV)$`)
 
-// runsAssigned looks for harm in the value of a variable that programs run.
+// runsAssigned checks the value of a variable that programs run for harm.
 func runsAssigned(a *analyser, name string, value arg) {
 	text, ok := value.lit()
 	if !ok || !strings.Contains(text, " ") || !runsNames().MatchString(name) {
@@ -153,8 +151,8 @@ func runsAssigned(a *analyser, name string, value arg) {
 	}
 }
 
-// unwrapped returns the text for a shell in a word: behind an exclamation mark (aliases of git,
-// vim), exec= (tar), or the first = (alias).
+// unwrapped returns the text for a shell in a word: after an exclamation mark (aliases of git, vim), exec= (tar),
+// or the first = (alias).
 func unwrapped(text string) string {
 	if _, after, ok := strings.Cut(text, "!"); ok {
 		return after
@@ -169,8 +167,8 @@ func unwrapped(text string) string {
 	return text
 }
 
-// runsText analyses a text that the program reader runs: for a shell every command in it is
-// judged and counts for rules, for other interpreters only what it destroys.
+// runsText analyses a text run by the program reader: for a shell it judges every command, which then counts for
+// rules; for other interpreters it checks only for harm.
 func runsText(a *analyser, reader, text string, via []string) {
 	if slices.Contains(shells, reader) || slices.Contains([]string{"source", ".", "at", "batch", "ssh"}, reader) {
 		a.nested(text, via)
@@ -185,8 +183,8 @@ type redirected struct {
 	word arg
 }
 
-// redirections records what a statement destroys by its redirections, and what it runs that
-// they give it: a text, or a download.
+// redirections records the harm of a statement's redirections, and the texts or downloads that it runs through
+// them.
 func redirections(a *analyser, list []redirected, before int) {
 	if len(list) == 0 {
 		return
@@ -213,8 +211,8 @@ func redirections(a *analyser, list []redirected, before int) {
 	}
 }
 
-// writtenOut returns the text that a statement passes on, if it is written out: a here-document,
-// or what echo prints.
+// writtenOut returns the text that a statement passes on, if it is written out: a here-document, or the output of
+// echo.
 func writtenOut(a *analyser, list []redirected, before int) (text string, known bool) {
 	for _, r := range list {
 		if r.op == syntax.Hdoc || r.op == syntax.DashHdoc || r.op == syntax.WordHdoc {
@@ -224,7 +222,7 @@ func writtenOut(a *analyser, list []redirected, before int) (text string, known 
 	return printed(a.rep.Commands[min(before, len(a.rep.Commands)):])
 }
 
-// writesFile records what a redirection overwrites, and that it keeps a download.
+// writesFile records the file that a redirection overwrites, and that it may contain a download.
 func writesFile(a *analyser, r redirected, before int) {
 	appends := r.op == syntax.AppOut || r.op == syntax.AppAll
 	if why := overwritten(&a.folders, "a redirection", r.word); why != "" && (!appends || vitalFile(&a.folders, r.word) == "") {
@@ -235,7 +233,7 @@ func writesFile(a *analyser, r redirected, before int) {
 	}
 }
 
-// readsText analyses what a statement executes of its input.
+// readsText analyses the input that a statement executes.
 func readsText(a *analyser, r redirected, before int) {
 	if s, _ := r.word.lit(); s == "/dev/null" && r.op == syntax.RdrIn && slices.ContainsFunc(a.rep.Commands[min(before, len(a.rep.Commands)):], func(c Command) bool { return c.String() == "crontab -" }) {
 		a.rep.harm("crontab replaces all of the user's scheduled jobs with none", doItByHand)

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// HostNames returns the names in ASCII and lower case that programs may make of a host, and addresses as four decimal
-// numbers. Characters such as 。 and １ mean . and 1 to them, as the standard of international names (IDNA) has it, in its
-// newer and in its older reading.
+// HostNames returns the names in lower-case ASCII to which programs may resolve a host, with addresses as four
+// decimal numbers. Characters such as 。 and １ mean . and 1 in international domain names (IDNA), with differences
+// between the newer and the older standard.
 func HostNames(host string) []string {
 	if ascii(host) {
 		return []string{canonical(host)}
 	}
 	var names []string
 	for _, older := range []bool{false, true} {
-		// What is refused comes back as far as it could be read, and no program finds that.
+		// For a refused name the result is the part that could be read, which no program resolves.
 		name, _ := idna.New(idna.MapForLookup(), idna.Transitional(older), idna.StrictDomainName(false)).ToASCII(host)
 		names = append(names, canonical(name))
 	}
 	return names
 }
 
-// canonical returns a host in ASCII as it is compared.
+// canonical returns a host in ASCII for comparison.
 func canonical(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if address, ok := ipv4(host); ok {
@@ -33,8 +33,8 @@ func canonical(host string) string {
 	return host
 }
 
-// ipv4 reads an address in the forms that inet_aton(3) takes: up to four numbers, decimal, octal or hexadecimal, of which the
-// last stands for all bytes that are left. 127.1, 0x7f000001 and 0177.0.0.1 are 127.0.0.1.
+// ipv4 parses an address in the forms of inet_aton(3): up to four decimal, octal or hexadecimal numbers, the last
+// of which covers all remaining bytes. 127.1, 0x7f000001 and 0177.0.0.1 are 127.0.0.1.
 func ipv4(host string) (address netip.Addr, ok bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {

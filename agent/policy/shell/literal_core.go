@@ -12,10 +12,9 @@ import (
 	"buddy/texts"
 )
 
-// core returns why a read-only program is not in the literal core, or "". The literal core is
-// for commands that the kernel does not confine: each word is written out, the programs are
-// those of [coreTools] with flags that mean the same on every system, and none takes settings
-// or programs from the current folder.
+// core returns why a read-only program is not in the literal core, or "". The literal core is for commands that the
+// kernel does not confine: each word is written out, the programs are those of [coreTools] with flags that mean the
+// same on every system, and none reads settings or programs from the current folder.
 func core(text string) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -60,8 +59,8 @@ func coreRedirect(text string, r *syntax.Redirect) bool {
 	return ok && (r.Op == syntax.DplOut && (to == "1" || to == "2") || r.Op == syntax.RdrOut && to == "/dev/null")
 }
 
-// writtenRegexp matches a word that every shell reads as plain text: a few characters without a special meaning in any of
-// them, and quotes without expansions.
+// writtenRegexp matches a word that every shell reads as plain text: characters without a special meaning in any
+// shell, and quotes without expansions.
 var writtenRegexp = texts.Regexp("^([\\w./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")([\\w=./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")*$")
 
 // written returns the value of a word of a text that every shell reads as plain text.
@@ -143,8 +142,7 @@ func firstText(words []arg) string {
 	return words[0].src
 }
 
-// filters are the programs of the core that others may be piped into: they treat their input
-// as data.
+// filters lists the programs of the core that others may be piped into: they treat their input as data.
 var filters = []string{"head", "tail", "wc", "sort", "cut", "grep", "uniq", "cat", "tr"}
 
 // dateCheck allows formats only.
@@ -157,8 +155,8 @@ func dateCheck(c *call) string {
 	return ""
 }
 
-// psOperand matches numbers and BSD options without e, which prints environments; psFlag matches flags without a letter that
-// takes a value, in which a ps that finds no user xe would read options: -auxe.
+// psOperand matches numbers and BSD options without e, which prints environments; psFlag matches flags without a
+// letter that takes a value. In -auxe, a ps that finds no user xe would read options.
 var (
 	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)
@@ -176,10 +174,11 @@ func psCheck(c *call) string {
 	return ""
 }
 
-// hunts are words typical of a search for secrets.
+// hunts lists words typical of a search for secrets.
 var hunts = []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "private", "credential", "auth", "akia", "begin", "bearer", "pwd", "ssh-rsa", "aws_"}
 
-// grepCheck requires a selective pattern of a search through whole folders, which else prints the secrets among the files.
+// grepCheck requires a selective pattern for a search through whole folders, which otherwise prints secrets in the
+// files.
 func grepCheck(c *call) string {
 	patterns := c.values("-e")
 	if len(patterns) == 0 {
@@ -200,8 +199,8 @@ func grepCheck(c *call) string {
 // escapeRegexp matches escapes in a pattern of grep besides those of groups and alternatives.
 var escapeRegexp = texts.Regexp(`\\[^|()]`)
 
-// selective reports whether every line that the pattern matches contains at least three given
-// characters in a row. Groups and alternatives count in every dialect of patterns.
+// selective reports whether every matching line contains at least three given characters in a row. Groups and
+// alternatives are recognized in every dialect of patterns.
 func selective(s string, fixed bool) bool {
 	switch {
 	case fixed:
@@ -211,7 +210,7 @@ func selective(s string, fixed bool) bool {
 	}
 	s = strings.NewReplacer(`\`, "", "\n", "|").Replace(escapeRegexp().ReplaceAllLiteralString(s, "."))
 	re, err := regexps.Parse(s, regexps.POSIX)
-	if err != nil { // a parenthesis may stand for itself
+	if err != nil { // a parenthesis may be literal
 		re, err = regexps.Parse(strings.NewReplacer("(", ".", ")", ".").Replace(s), regexps.POSIX)
 	}
 	return err == nil && certain(re) >= 3
@@ -236,10 +235,10 @@ func certain(re *regexps.Regexp) int {
 	return 0
 }
 
-// obeyed matches how sequences are written that make a terminal do more than show colours.
+// obeyed matches the notation of escape sequences that make a terminal do more than show colours.
 var obeyed = texts.Regexp(`(?i)\\(033|e|x1b|u001b|u1b|0033)[]p_^xc\\]`)
 
-// escapes refuses sequences that a terminal obeys.
+// escapes refuses sequences that a terminal interprets.
 func escapes(c *call) string {
 	if slices.ContainsFunc(c.words, func(w arg) bool { return obeyed().MatchString(w.src) }) {
 		return c.spec.name + " with a terminal control sequence"

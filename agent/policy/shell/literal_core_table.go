@@ -7,11 +7,10 @@ import (
 	"buddy/texts"
 )
 
-// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in
-// the GNU, BSD and busybox versions alike: date -d sets the clock's zone in one of them, stat
-// -f differs in each. Left out are commands that end only when told to (tail -f), and those
-// that look for settings, plugins or a version of themselves in the current folder: git, go,
-// cargo, npm, node, python, rg. A line must also satisfy the main table.
+// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in the GNU, BSD and
+// busybox versions alike: date -d sets the clock's zone in one of them, and stat -f differs in each. It omits
+// commands that run until they are stopped (tail -f), and programs that load settings, plugins or another version
+// from the current folder: git, go, cargo, npm, node, python, rg. A line must also satisfy the main table.
 var coreTools = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{
 		{name: "ls", flags: "-aAlhtrSRd1FinksC"},
@@ -74,7 +73,7 @@ func coreFolder(c *call) string {
 	return ""
 }
 
-// coreFindTests are the words that every find has, with the number of words that follow.
+// coreFindTests maps the tests that every find supports to the number of words that follow.
 var coreFindTests = map[string]int{
 	"-name": 1, "-iname": 1, "-path": 1, "-type": 1, "-maxdepth": 1, "-mindepth": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-user": 1, "-perm": 1,
 	"-print": 0, "-print0": 0, "-prune": 0, "-o": 0, "-a": 0, "-not": 0, "!": 0, "(": 0, ")": 0,
@@ -94,8 +93,8 @@ func coreFind(c *call) string {
 	return ""
 }
 
-// talkers maps programs to the service that they query for their output. Where the kernel
-// confines commands, these run outside if they are in the literal core, or need approval.
+// talkers maps programs to the service that they query. Where the kernel confines commands, these run outside the
+// sandbox if they are in the literal core, or need approval.
 var talkers = map[string]string{
 	"docker": "the Docker service", "docker-compose": "the Docker service", "podman": "its storage", "nerdctl": "containerd", "kubectl": "a cluster", "helm": "a cluster",
 	"systemctl": "systemd", "journalctl": "the journal", "loginctl": "logind", "hostnamectl": "a service", "timedatectl": "a service", "localectl": "a service",

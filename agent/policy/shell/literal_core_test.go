@@ -21,8 +21,8 @@ func judge(line string, confined bool) action.Verdict {
 	return p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Cwd: "/w", Command: line}, action.ModeAsk)
 }
 
-// Where the kernel does not confine commands, only those in the literal core need no approval;
-// where it does, the others need none either.
+// Where the kernel does not confine commands, only the literal core needs no approval; elsewhere the other
+// read-only commands need none either.
 func TestLiteralCore(t *testing.T) {
 	for _, line := range corpus(t, "core.txt") {
 		if v := judge(line, false); v.Decision != action.Allow || v.Rule != policy.LiteralCore {
@@ -34,8 +34,8 @@ func TestLiteralCore(t *testing.T) {
 	}
 }
 
-// Everything else needs approval: what the shell computes, what the folder could change the
-// meaning of, what another system reads differently.
+// Everything else needs approval: words that the shell computes, commands whose meaning the folder could change,
+// commands that other systems read differently.
 func TestBeyondTheCore(t *testing.T) {
 	lines := corpus(t, "beyond.txt")
 	lines = append(lines, corpus(t, "hostile.txt")...)
@@ -51,8 +51,8 @@ func TestBeyondTheCore(t *testing.T) {
 	}
 }
 
-// Commands that talk to a service never run in the sandbox, which would cut them off: they are
-// in the literal core or need approval.
+// Commands that talk to a service never run in the sandbox, which would disconnect them: they are in the literal
+// core or need approval.
 func TestServicesAreAskedOutside(t *testing.T) {
 	for line, want := range map[string]action.Verdict{
 		"docker ps":                      {Decision: action.Allow, Rule: policy.LiteralCore},
@@ -77,8 +77,8 @@ func TestServicesAreAskedOutside(t *testing.T) {
 	}
 }
 
-// Git is not in the core, because it runs programs that a repository names: here it does, for
-// queries that look harmless.
+// Git is not in the core, because it runs programs named by a repository: this test shows it for queries that look
+// harmless.
 func TestGitRunsWhatARepositoryNames(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -89,7 +89,7 @@ func TestGitRunsWhatARepositoryNames(t *testing.T) {
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x")
-		_ = cmd.Run() // what it answers does not matter
+		_ = cmd.Run() // the exit code does not matter
 	}
 	trap := filepath.Join(dir, "trap")
 	if err := os.WriteFile(trap, []byte("#!/bin/sh\ntouch '"+ran+"'\ncat \"$1\" 2>/dev/null\n"), 0o755); err != nil {
@@ -123,9 +123,8 @@ printf 'tree %s\nauthor x <x> 1 +0000\ncommitter x <x> 1 +0000\ngpgsig -----BEGI
 	}
 }
 
-// Everyday commands seldom need approval where the kernel confines them: at most 3 % of the
-// lines, and less than a third of those that talk to a service, which the sandbox would cut
-// off.
+// Everyday commands rarely need approval where the kernel confines them: at most 3 % of the lines, and less than a
+// third of those that talk to a service.
 func TestDaily(t *testing.T) {
 	asks := func(file string, most float64) {
 		var asked []string
@@ -147,8 +146,8 @@ func TestDaily(t *testing.T) {
 	}
 }
 
-// A search through a folder with a secret is not in the literal core, which nothing hides the secret from: not without the
-// sandbox, and not beside a command that a rule allows. In the sandbox it is free.
+// A search through a folder with a secret is not in the literal core: neither without the sandbox, nor in a line
+// with a command that a rule allows. In the sandbox it needs no approval.
 func TestSearchesOfFoldersWithSecrets(t *testing.T) {
 	e := plainEnv()
 	e.Holds = func(dir string) (string, bool) {
@@ -172,7 +171,8 @@ func TestSearchesOfFoldersWithSecrets(t *testing.T) {
 	}
 }
 
-// Where git's settings have a password, which git has to read, a program whose words are not all written out needs approval.
+// If git's settings contain a password, which git must be able to read, a program whose words are not all written
+// out needs approval.
 func TestPasswordsInGitsSettings(t *testing.T) {
 	e := plainEnv()
 	e.GitKeeps = func(string) string { return "/w/.git/config" }
@@ -186,7 +186,7 @@ func TestPasswordsInGitsSettings(t *testing.T) {
 	}
 }
 
-// Outside of the sandbox a name says nothing of a program that may write or run others by its words.
+// Outside the sandbox the name does not make a program harmless that may write or run others by its arguments.
 func TestOutsideTheSandboxNamesAreNotEnough(t *testing.T) {
 	for line, reads := range map[string]bool{"awk '{print > \"x\"}' y": false, "sed 'w x' y": false, "ls | awk 1": false, "tar tf x.tar": false, "git log": true, "cat x": true, "docker ps": true} {
 		in := shell.Analyse(line, env)

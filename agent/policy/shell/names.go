@@ -10,9 +10,9 @@ import (
 	"buddy/texts"
 )
 
-// looking lists the programs that people use to look at things. Where the read-only sandbox holds, a command of these runs
-// there without approval, whatever its flags are: the kernel refuses what they would change. Interpreters, build tools, tests
-// and what belongs to a project are not on it.
+// looking lists the programs that people use to inspect things. In the read-only sandbox they run without approval,
+// whatever their flags: the kernel prevents changes. Interpreters, build tools, tests and programs of a project are
+// not listed.
 var looking = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool, 300)
 	for name := range strings.FieldsSeq(`
@@ -32,8 +32,8 @@ var looking = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// subcommands lists those that look at things, of programs that do more than that. Of git's, those that change history or
-// lose work with other words are in [gitReads].
+// subcommands lists the inspecting subcommands of programs that do more. Git's subcommands that change history or
+// lose work with other arguments are in [gitReads].
 var subcommands = map[string]string{
 	"git": "status log show whatchanged diff diff-tree diff-index diff-files difftool range-diff blame annotate shortlog grep ls-files ls-tree cat-file rev-parse rev-list describe name-rev " +
 		"merge-base merge-tree cherry count-objects for-each-ref show-ref show-branch check-ignore check-attr check-ref-format check-mailmap var version help verify-commit verify-tag fsck " +
@@ -47,30 +47,30 @@ var subcommands = map[string]string{
 	"composer": "show", "poetry": "show", "dotnet": "--info --list-sdks", "mix": "help", "make": "", "rustc": "--print -vV",
 }
 
-// versioned are programs of which printing the version is known to be harmless. Those that first load settings or
-// programs from the folder are left out: yarn, mvn, pytest, rails.
+// versioned lists programs whose version can be printed safely. It omits those that first load settings or programs
+// from the folder: yarn, mvn, pytest, rails.
 var versioned = strings.Fields(`
 	bash zsh sh fish node npm bun deno tsc python python3 python2 pip pip3 uv ruff black mypy ruby gem perl php java javac rustc rustup cargo rustfmt clippy-driver gcc g++ cc c++ clang
 	clang++ cmake make gmake ninja meson ld go gopls golangci-lint protoc terraform tofu helm docker podman nerdctl docker-compose kubectl minikube kind k9s aws gcloud az gh glab hub
 	git git-lfs svn hg tmux screen vim nvim emacs nano code curl wget ssh rsync zip openssl gpg fzf systemctl nginx apache2 psql mysql sqlite3 redis-cli redis-server mongod postgres
 	swift dotnet elixir erl ghc nix brew apt apt-get dnf yum snap flatpak zig lua R julia env timeout nice xargs buddy sudo`)
 
-// versionFlags print a version. Python's -v is none, but in the sandbox it ends at once.
+// versionFlags lists flags that print a version. Python's -v does not, but it ends at once in the sandbox.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}
 
-// writing lists flags that always write. A command with one asks immediately instead of failing in the sandbox; the list need
-// not be complete, because the kernel refuses the rest.
+// writing lists flags that always write. A command with one needs approval at once instead of failing in the
+// sandbox. The list need not be complete, because the kernel prevents the rest.
 var writing = map[string]string{
 	"sed": "-i --in-place", "sort": "-o --output", "find": "-delete -fprint -fprint0 -fprintf -fls", "tree": "-o", "yq": "-i --inplace", "gawk": "-i", "awk": "-i", "mlr": "-I",
 	"gofmt": "-w", "gofumpt": "-w", "git": "--output", "shuf": "-o --output", "iconv": "-o --output", "openssl": "-out", "date": "-s --set", "dmesg": "-C -c --clear", "sysctl": "-w -p", "go": "-w",
 }
 
-// needed lists the flags or letters of which one must be given: without, these programs write.
+// needed lists the flags or letters without which these programs write.
 var needed = map[string]string{
 	"tar": "t list", "unzip": "l Z v t p c", "gzip": "l t c list test stdout", "ar": "t p", "dpkg": "l L s S p list status listfiles search print-architecture get-selections", "rpm": "q query", "pacman": "Q",
 }
 
-// names says why a program with its words is not one that looks at things, or "". It knows nothing of files.
+// names returns why a program with these words does not only inspect, or "". It does not look at files.
 func (a *analyser) names(name string, words []arg) string {
 	switch {
 	case printsVersion(name, words):
@@ -96,7 +96,8 @@ func (a *analyser) names(name string, words []arg) string {
 	return ""
 }
 
-// shortTime reports whether sleep ends within some seconds (three characters at most). A longer one polls, which is no reading.
+// shortTime reports whether sleep ends within seconds (at most three characters). A longer sleep is for polling,
+// which is not inspecting.
 func shortTime(words []arg) bool {
 	return !slices.ContainsFunc(words[1:], func(w arg) bool {
 		s, _ := w.lit()
@@ -114,7 +115,7 @@ func printsVersion(name string, words []arg) bool {
 	return slices.Contains(versionFlags, s)
 }
 
-// subcommand reports whether a program's first words that are no flags are in the table.
+// subcommand reports whether the first words of a program that are not flags are in the table.
 func subcommand(name string, words []arg) bool {
 	list, ok := subcommands[name]
 	for _, w := range words {
@@ -137,7 +138,7 @@ func subcommand(name string, words []arg) bool {
 	return false
 }
 
-// gitReads says why a command of git does more than look at a repository, or "".
+// gitReads returns why a git command does more than inspect a repository, or "".
 func (a *analyser) gitReads(words []arg) string {
 	g := &gitCall{dash: -1, dir: a.folders.certain(nil)}
 	at, _, ok := g.globals(words)
@@ -159,7 +160,7 @@ func (a *analyser) gitReads(words []arg) string {
 	return cmp.Or(effectOf("git", words[at-1:]).reason, "git "+texts.ClipBytes(name, 40)+" may change something")
 }
 
-// gitLists reports whether a command of git that changes something with other words lists here.
+// gitLists reports whether a git subcommand that can also change something only lists with these arguments.
 func gitLists(name string, words []arg) bool {
 	operands := operandsOf(words)
 	first := ""
@@ -198,7 +199,7 @@ func gitConfig(words []arg) string {
 	return ""
 }
 
-// writes returns the word by which a command plainly writes, or "".
+// writes returns the word that makes a command write, or "".
 func writes(name string, words []arg) string {
 	for _, w := range words[1:] {
 		s, _ := w.lit()
@@ -219,13 +220,14 @@ func writes(name string, words []arg) string {
 	return ""
 }
 
-// hasFlag reports whether a word is one of some flags, with a value or not, or a cluster with the letter of one.
+// hasFlag reports whether a word is one of some flags, with or without a value, or a cluster with the letter of
+// one.
 func hasFlag(word string, flags []string) bool {
 	flag, _, _ := strings.Cut(word, "=")
 	return slices.ContainsFunc(flags, func(f string) bool { return flag == f || len(f) == 2 && leadingLetters(word, f[1:]) })
 }
 
-// hasNeeded reports whether a command has one of the flags that it needs. Tar's first word may be letters without a dash.
+// hasNeeded reports whether a command has one of its needed flags. Tar's first word may be letters without a dash.
 func hasNeeded(name string, words []arg) bool {
 	for i, w := range words[1:] {
 		s, _ := w.lit()
@@ -243,7 +245,7 @@ func hasNeeded(name string, words []arg) bool {
 	return false
 }
 
-// leadingLetters reports whether a letter is in a cluster of flags, before anything that may be a value.
+// leadingLetters reports whether a letter is in a cluster of flags, before any possible value.
 func leadingLetters(s, letter string) bool {
 	rest := strings.TrimLeft(s, "-")
 	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -253,18 +255,18 @@ func leadingLetters(s, letter string) bool {
 	return len(s)-len(rest) == 1 && strings.Contains(rest[:end], letter)
 }
 
-// Programs by what their words are: the first that is no flag is a program or a pattern, all are no files, or only names,
-// sizes and times of files are printed.
+// Programs by the meaning of their words: the first word that is not a flag is a program or a pattern, no word is a
+// file, or only names, sizes and times of files are printed.
 var (
 	textFirst = strings.Fields("grep egrep fgrep zgrep zegrep rg ag ack sed awk gawk mawk nawk jq yq gron htmlq mlr")
 	noFiles   = strings.Fields("df echo printf seq expr tr true false : sleep exit return break continue shift set shopt type command which whereis hash help whatis apropos man info tldr read let local getopts ps pgrep pidof basename dirname numfmt factor cal getent locale pkg-config pkgconf apt-cache go npm pip pip3 apt bc dc ip sysctl printenv id groups uname top pmap kill umask ulimit")
 	metadata  = strings.Fields("ls dir vdir eza exa tree stat du dust ncdu df fd fdfind find locate plocate readlink realpath pathchk test [ getfacl lsattr namei")
-	// textAfter are flags whose next word is no file.
+	// textAfter lists flags whose next word is not a file.
 	textAfter = strings.Fields("-e -S -G -g --grep --author --committer --since --until --after --before --format --pretty --regexp --glob --include --exclude --exclude-dir -name -iname -path -ipath -regex -iregex --date")
 )
 
-// opens returns why a file that a command names needs approval, or "": one whose name, or what it matches now, says that it
-// holds secrets, or that lies outside. Words that are computed are the kernel's business.
+// opens returns why a file named by a command needs approval, or "": its name, or a current match of a pattern,
+// suggests secrets or is outside the allowed folders. Computed words are left to the kernel.
 func (a *analyser) opens(name string, words []arg, piped bool) string {
 	d := &a.folders
 	if slices.Contains(noFiles, name) || printsVersion(name, words) {
@@ -284,7 +286,7 @@ func (a *analyser) opens(name string, words []arg, piped bool) string {
 	return ""
 }
 
-// fileWords returns the words that may name files.
+// fileWords returns the words that may be file names.
 func fileWords(name string, words []arg) (list []arg) {
 	if s := coreTools()[name]; s != nil && !s.raw {
 		if c, why := s.sort(words); why == "" {
@@ -314,7 +316,8 @@ func fileWords(name string, words []arg) (list []arg) {
 	return list
 }
 
-// takesText reports whether the first word of a program that is no flag is a pattern or a program, because no flag gives one.
+// takesText reports whether the first word of a program that is not a flag is a pattern or a program, because no
+// flag supplies one.
 func takesText(name string, words []arg) bool {
 	return slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
 		s, _ := w.lit()
@@ -337,8 +340,8 @@ func (d *folders) opens(v val, onlyNames bool) string {
 	return cmp.Or(d.outside(v), d.matches(v, onlyNames))
 }
 
-// matches judges what a pattern matches now. Where that can't be known the kernel refuses what is outside, and what the pattern
-// could match counts.
+// matches judges the current matches of a pattern. If they are unknown, the kernel prevents access outside, and the
+// possible matches count.
 func (d *folders) matches(v val, onlyNames bool) string {
 	source := fixedSource(v.text)
 	for _, full := range d.fulls(cmp.Or(fixed(v.text), ".")) {

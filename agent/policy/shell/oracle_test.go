@@ -47,9 +47,8 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// picture returns everything that a command could change in dir: names, modes, times,
-// contents. The index of git is left out: git status refreshes what it caches there about
-// files.
+// picture returns everything that a command could change in dir: names, modes, times, contents. It omits git's
+// index, in which git status updates cached data.
 func picture(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -82,8 +81,7 @@ func picture(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// sandbox returns a function that makes commands which can write to dir and home only and have
-// no network.
+// sandbox returns a function that creates commands which can write only to dir and home and have no network.
 func sandbox(t *testing.T, dir, home string) func(sh, line string) *exec.Cmd {
 	t.Helper()
 	if testing.Short() {
@@ -111,7 +109,7 @@ func sandbox(t *testing.T, dir, home string) func(sh, line string) *exec.Cmd {
 	return run
 }
 
-// parts are pieces of programs, from which TestShellsAgree makes lines.
+// parts holds pieces of programs from which TestShellsAgree builds lines.
 var parts = []string{
 	"ls", "cat a", "echo hi", "touch y", "'touch y'", "x=1", "x='a[$(touch y)]'", "$x", ";", "&&", "||", "|", "&", "(", ")", "{", "}", "\n", "$(", "`", "\"", "'", "\\", "\\\n",
 	"<(", ">", "/dev/null", "2>&1", "#", "!", "[[", "]]", "((", "))", "if", "then", "fi", "for i in", "do", "done", "while", "case a in", "a)", "esac", "<<E\n", "E\n", "<<'E'\n",
@@ -120,7 +118,7 @@ var parts = []string{
 }
 
 // Random lines of the literal core, which runs without the sandbox, change nothing in any shell: the parser and the
-// shells read them alike, or the difference does not matter.
+// shells agree, or the difference does not matter.
 func TestShellsAgree(t *testing.T) {
 	dir := scratch(t)
 	run := sandbox(t, dir, t.TempDir())
@@ -157,7 +155,7 @@ func TestShellsAgree(t *testing.T) {
 	}
 }
 
-// TestOracle runs every everyday line for real: nothing may have changed after it.
+// TestOracle runs every everyday line and checks that nothing changed.
 func TestOracle(t *testing.T) {
 	dir, home := scratch(t), t.TempDir()
 	run := sandbox(t, dir, home)
@@ -165,12 +163,12 @@ func TestOracle(t *testing.T) {
 	before, beforeHome := picture(t, dir), picture(t, home)
 	for _, line := range corpus(t, "everyday.txt") {
 		if !shell.Analyse(line, env).ReadOnly || slices.ContainsFunc([]string{"find /", "ls -R /", "tail -f", "logs -f", "gopls", "npm", "node", "yarn"}, func(s string) bool { return strings.Contains(line, s) }) {
-			continue // they take long or write caches of their own in the home
+			continue // slow, or write their own caches in the home
 		}
 		var out bytes.Buffer
 		cmd := run("bash", line)
 		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // failing, for want of a program or a file, does not matter
+		_ = cmd.Run() // it may fail without a program or a file
 		after := picture(t, dir)
 		for name := range after {
 			if after[name] != before[name] {
@@ -182,7 +180,7 @@ func TestOracle(t *testing.T) {
 		}
 		before = after
 	}
-	// Files that go, procps and rustup keep for themselves don't count.
+	// Ignores files that go, procps and rustup create for themselves.
 	own := []string{".config", ".config/go", ".config/procps", ".rustup"}
 	after := picture(t, home)
 	for name := range after {

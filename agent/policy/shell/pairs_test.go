@@ -6,8 +6,7 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// TestOneThingMore: of two lines that differ in one thing the first only reads and the second
-// does not.
+// TestOneThingMore checks pairs of lines that differ in one thing: the first only reads, the second does not.
 func TestOneThingMore(t *testing.T) {
 	for _, lines := range [][2]string{
 		{"ls | xargs -0 echo rm", "ls | xargs -0 rm echo"},

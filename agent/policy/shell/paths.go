@@ -8,23 +8,21 @@ import (
 	"buddy/texts"
 )
 
-// folders holds where a program may be by now, and judges the files that it names from there.
+// folders tracks the folders in which a program may be, and judges the files that it names from there.
 type folders struct {
 	env     Env
 	cwds    []string // possible current folders
 	entered []string // possible folders after the last cd
 	started []string // possible folders in which the last command was started
 	adrift  bool     // the repository in which git works is unknown
-	// at is the folder that a cd has certainly led to if it worked, "" if unknown: for what is
-	// destroyed by a relative name.
+	// at is the folder of the last cd, assuming that it worked, or "" if unknown; for harm by relative names.
 	at        string
 	visited   []string          // every such folder
 	downloads map[string]bool   // base names of files that the program downloads
-	written   map[string]string // texts that it writes out into files, by their base names
+	written   map[string]string // texts that it writes into files, by their base names
 }
 
-// reads returns why reading the content of the file that w names needs approval, or "". What is computed is the kernel's
-// business.
+// reads returns why reading the file named by w needs approval, or "". Computed names are left to the kernel.
 func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
 		if why := d.opens(v, false); why != "" {
@@ -34,8 +32,7 @@ func (d *folders) reads(w arg) string {
 	return ""
 }
 
-// outside returns why a value, as a path in one of the possible current folders, needs
-// approval, or "".
+// outside returns why a value, as a path in a possible current folder, needs approval, or "".
 func (d *folders) outside(v val) string {
 	if d.env.Border == nil || safeDevice().MatchString(v.text) {
 		return ""
@@ -55,8 +52,7 @@ func (d *folders) outside(v val) string {
 	return ""
 }
 
-// fulls returns the absolute paths that text may mean. They are not cleaned: what .. leads to
-// depends on links.
+// fulls returns the absolute paths that text may mean. They are not cleaned: the meaning of .. depends on links.
 func (d *folders) fulls(text string) []string {
 	if strings.HasPrefix(text, "/") {
 		return []string{text}
@@ -75,8 +71,8 @@ func (d *folders) fulls(text string) []string {
 	return list
 }
 
-// border resolves the links of a path and returns why reading it needs approval, or "". Where
-// links can't be resolved, what .. leads to is unknown.
+// border resolves the links of a path and returns why reading it needs approval, or "". If links can't be resolved,
+// the meaning of .. is unknown.
 func (d *folders) border(full string) string {
 	if d.env.Resolve != nil {
 		full = d.env.Resolve(full)
@@ -90,8 +86,7 @@ func (d *folders) border(full string) string {
 	return ""
 }
 
-// fixed returns the folder that a pattern certainly begins with; .. after an uncertain part
-// can't be judged.
+// fixed returns the certain start folder of a pattern; .. after an uncertain part can't be judged.
 func fixed(pattern string) string {
 	source := fixedSource(pattern)
 	if slices.Contains(strings.Split(pattern[len(source):], "/"), "..") {
@@ -153,7 +148,8 @@ func secretReason(s string, glob bool) string {
 	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
-// safeDevice matches the devices that may be read: they are empty, and reading them has no effect and ends. 63 is that of <(…).
+// safeDevice matches devices that may be read: they are empty, or reading has no effect and ends. 63 is the
+// descriptor of <(…).
 var safeDevice = texts.Regexp(`^/dev/(null|stdin|stdout|stderr|fd/(0|1|2|63)|shm/([^.]|\.[^.])*\.?)$`)
 
 // device returns why a path under /dev, /proc or /sys may not be read, or "".
@@ -173,7 +169,7 @@ func device(p string, glob bool) string {
 	return ""
 }
 
-// kernelMemory matches the files of /proc with what is in the memory, and those by which reading changes something.
+// kernelMemory matches files of /proc with the content of the memory, and those with side effects on reading.
 var kernelMemory = texts.Regexp(`^(kcore|kmsg|kpage.*|sysrq-trigger)$`)
 
 // blockDevice matches disks and other devices that must not be overwritten.

@@ -10,18 +10,18 @@ import (
 	"buddy/texts"
 )
 
-// Match tells whether a command begins with some words.
+// Match tells whether a command starts with some words.
 type Match int
 
 // The answers, from least to most.
 const (
 	No    Match = iota
-	Maybe       // a word that decides is known only when the command runs
+	Maybe       // a deciding word is known only at run time
 	Yes
 )
 
-// programNamed returns the row of a program, and the words that its name stands for:
-// docker-compose is docker compose. Without a row both are empty.
+// programNamed returns the row of a program, and the words that its name stands for: docker-compose is docker
+// compose. Without a row both are empty.
 var programNamed = sync.OnceValue(func() map[string]*program {
 	m := make(map[string]*program, 200)
 	for i := range programs {
@@ -33,7 +33,7 @@ var programNamed = sync.OnceValue(func() map[string]*program {
 	return m
 })
 
-// versionRegexp matches the version behind a program's name: python3.12, pip3.11.
+// versionRegexp matches a version suffix of a program name: python3.12, pip3.11.
 var versionRegexp = texts.Regexp(`^([a-z]+)[0-9]+(\.[0-9]+)+$`)
 
 var noProgram program
@@ -51,17 +51,16 @@ func programOfName(base string) *program {
 	return &noProgram
 }
 
-// Begins reports whether c is what a rule's prefix means: the program by any path and any of
-// its names, options before the subcommand left out, other words for a subcommand taken for the
-// same. A word of the prefix that is an option may stand anywhere. So [git push] is also git -C x
-// push, /usr/bin/git push and git-push, and [rm -rf] is rm -f -r x. It is meant for rules that
-// ask or deny: what is allowed has to be spelled as the rule spells it.
+// Begins reports whether c matches a rule's prefix: the program by any path and any of its names, ignoring options
+// before the subcommand, and with other words for the same subcommand. An option in the prefix may be anywhere in
+// c. So [git push] also matches git -C x push, /usr/bin/git push and git-push, and [rm -rf] matches rm -f -r x. Use
+// it for rules that ask or deny: an allowed command must be spelled like the rule.
 func (c Command) Begins(prefix []string) Match {
 	if len(prefix) == 0 || len(c.Argv) == 0 {
 		return No
 	}
 	best := No
-	for _, by := range c.Via { // sudo apt: what runs it, and then the command
+	for _, by := range c.Via { // sudo apt: first the wrapper, then the command
 		if by, _, _ := strings.Cut(by, " "); by == prefix[0] {
 			if len(prefix) == 1 {
 				return Yes
@@ -83,7 +82,7 @@ func (c Command) Begins(prefix []string) Match {
 	return best
 }
 
-// spellings returns the prefixes that mean the same as one.
+// spellings returns the prefixes with the same meaning.
 func spellings(prefix []string) [][]string {
 	all := [][]string{prefix}
 	same := programOfName(path.Base(prefix[0])).same
@@ -104,8 +103,7 @@ func spellings(prefix []string) [][]string {
 	return all
 }
 
-// carried returns the commands that may begin behind a program which runs another one, or a
-// wrapper with options that are not known.
+// carried returns the commands that may follow a program which runs another one, or a wrapper with unknown options.
 func carried(argv []Arg) [][]Arg {
 	name := path.Base(argv[0].Text)
 	p := programOfName(name)
@@ -130,7 +128,7 @@ func carried(argv []Arg) [][]Arg {
 	return all
 }
 
-// aliased returns the command of git that an alias in its options stands for.
+// aliased returns the git command that an alias in the options stands for.
 func aliased(argv []Arg) [][]Arg {
 	var all [][]Arg
 	for _, w := range argv[1:] {
@@ -142,7 +140,7 @@ func aliased(argv []Arg) [][]Arg {
 	return all
 }
 
-// fieldsOf returns the words of a text as arguments.
+// fieldsOf splits a text into arguments.
 func fieldsOf(text string) []Arg {
 	var words []Arg
 	for s := range strings.FieldsSeq(text) {
@@ -176,8 +174,8 @@ func beginsAs(argv []Arg, prefix []string) Match {
 	return min(best, follows(p, rest, words))
 }
 
-// named returns the words behind the program, if it is the one that a prefix begins with: by
-// any path, by another of its names, or with the subcommand as a part of the name.
+// named returns the words after the program if it is the first word of a prefix: by any path, by another of its
+// names, or with the subcommand as a part of the name.
 func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
 	name, want := argv[0], path.Base(first)
 	base := path.Base(name.Text)
@@ -199,8 +197,7 @@ func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
 	return nil, false
 }
 
-// sameProgram reports whether two names are those of one program: python3 is python, but podman
-// is not docker.
+// sameProgram reports whether two names belong to one program: python3 is python, but podman is not docker.
 func sameProgram(base, want string) bool {
 	if base == want {
 		return true
@@ -213,8 +210,8 @@ func sameProgram(base, want string) bool {
 	return ok && first == want && programNamed()[want] != nil
 }
 
-// hasOption reports whether an option of a program is given, by any of its names; the letters of a cluster
-// may be spread.
+// hasOption reports whether an option is given by any of its names; the letters of a cluster may be in several
+// words.
 func hasOption(program string, words []Arg, option string) Match {
 	left, best := optionNames(program, option), No
 	for _, w := range words {
@@ -232,8 +229,8 @@ func hasOption(program string, words []Arg, option string) Match {
 	return best
 }
 
-// optionNames returns the names of an option of a program, without dashes; of a cluster those of each letter.
-// A long option that is in no table has none: it is compared as it is written.
+// optionNames returns the names of an option without dashes; for a cluster those of each letter. An unknown long
+// option has none: it is compared as written.
 func optionNames(program, option string) (all [][]string) {
 	long, isLong := strings.CutPrefix(option, "--")
 	given := []string{long}
@@ -256,8 +253,8 @@ func optionNames(program, option string) (all [][]string) {
 	return all
 }
 
-// isOption reports whether a word gives an option that has some names: as a letter of a cluster, or in full or
-// abbreviated behind two dashes.
+// isOption reports whether a word is an option with one of these names: a letter of a cluster, or a full or
+// abbreviated name after two dashes.
 func isOption(word string, names []string) bool {
 	long, isLong := strings.CutPrefix(word, "--")
 	long, _, _ = strings.Cut(long, "=")

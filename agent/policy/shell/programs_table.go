@@ -7,20 +7,18 @@ type program struct {
 	// also are other names of the program; one with a blank at its end begins with that name:
 	// "pip3" is pip, "docker-compose" is "docker compose".
 	also string
-	// valued are options with a value as the next word, which may stand before or between the
-	// words of the subcommand. Others are known to take none; of an option in no list both is
-	// taken for possible.
+	// valued lists options whose value is the next word and which may be before or between the words of the
+	// subcommand. Options in plain have no value; for any other option both is considered possible.
 	valued, plain string
 	same          string // other words for a subcommand: "container rm=rm, del=delete"
-	plus          bool   // a word that begins with + may come first: cargo +nightly
+	plus          bool   // a word that starts with + may come first: cargo +nightly
 	short         bool   // subcommands can be abbreviated
-	carries       string // subcommands behind which another command may follow; * is any
-	hosts         bool   // words name hosts, also without a scheme
-	why           string // where that is defined, or why the row is needed
+	carries       string // subcommands that another command may follow; * is any
+	hosts         bool   // words are host names, even without a scheme
+	why           string // where this is documented, or why the row is needed
 }
 
-// programs is the table of programs with options before their subcommand, or with several words
-// for the same.
+// programs is the table of programs with options before their subcommand, or with several words for a subcommand.
 var programs = []program{
 	{
 		name: "git", valued: "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds", plain: "-p -P --paginate --no-pager --bare --no-replace-objects --no-optional-locks --literal-pathspecs --no-lazy-fetch --no-advice",
@@ -87,8 +85,8 @@ var programs = []program{
 	{name: "toolbox", also: "distrobox", carries: "run enter", why: "runs a command in a container"},
 }
 
-// sameOptions lists options of the same meaning by program, a group of names each: letters, and long options,
-// which may be abbreviated. An option in no group is compared as it is written.
+// sameOptions lists synonymous options by program, in groups of names: letters and long options, which may be
+// abbreviated. An option in no group is compared as written.
 var sameOptions = map[string]string{
 	"rm": "r=R=recursive f=force d=dir no-preserve-root", "cp": "r=R=recursive f=force a=archive l=link s=symbolic-link", "mv": "f=force", "ln": "s=symbolic f=force",
 	"chmod": "R=recursive", "chown": "R=recursive", "chgrp": "R=recursive", "shred": "f=force u=remove", "ls": "R=recursive a=all",

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Options that are not known, however many, are read in every way without taking long.
+// Any number of unknown options is analysed quickly.
 func TestUnknownOptionsAreReadQuickly(t *testing.T) {
 	for text, want := range map[string]shell.Match{
 		"git " + strings.Repeat("--x ", 300) + "push": shell.Yes, "git " + strings.Repeat("--x y ", 200) + "push": shell.Yes,
@@ -25,14 +25,14 @@ func TestUnknownOptionsAreReadQuickly(t *testing.T) {
 	}
 }
 
-// Every row of the table of programs gives its reason, and no name stands twice.
+// Every row of the table of programs has a reason and a unique name.
 func TestPrograms(t *testing.T) {
 	for _, problem := range shell.CheckPrograms() {
 		t.Error(problem)
 	}
 }
 
-// A word of blanks behind a program that runs another one is no command.
+// A blank word after a program that runs another one is not a command.
 func TestBlankWordsAreNoCommand(t *testing.T) {
 	for text, want := range map[string]shell.Match{"docker exec c ' '": shell.No, "docker exec c ' ' git push": shell.Yes, "docker exec c ' git push'": shell.Yes} {
 		if got := shell.Analyse(text, env).Commands[0].Begins([]string{"git", "push"}); got != want {

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/policy"
 )
 
-// repository makes the repository that the lines of reading.txt are about, with secrets in it.
+// repository creates the repository for the lines of reading.txt, with secrets in it.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := scratch(t)
@@ -27,7 +27,7 @@ func repository(t *testing.T) string {
 	return dir
 }
 
-// in returns the policy of mode ask for a folder, where the sandbox holds.
+// in returns the policy of ask mode for a folder with the sandbox.
 func in(dir string) policy.Policy {
 	return policy.Policy{
 		Workspace: dir, Home: "/home/ann", Confined: true, Resolve: filepath.Clean,
@@ -39,8 +39,8 @@ func in(dir string) policy.Policy {
 	}
 }
 
-// An hour of reading an unknown repository hardly asks: at most 3 % of the lines, and of these every one runs a program of
-// an interpreter or a project.
+// Exploring an unknown repository rarely needs approval: for at most 3 % of the lines, each of which runs a program
+// of an interpreter or a project.
 func TestReading(t *testing.T) {
 	dir := repository(t)
 	var asked []string

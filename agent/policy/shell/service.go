@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// service says why a query to a service needs approval, or "".
+// service returns why a query to a service needs approval, or "".
 func (a *analyser) service(name string, words []arg) string {
 	s, rest := lookup(name, words)
 	if s == nil {
@@ -71,8 +71,7 @@ func lookup(name string, words []arg) (*spec, []arg) {
 	return found, rest[after:]
 }
 
-// needs returns a check that one of the flags is given, without which the command does
-// something else.
+// needs returns a check that requires one of the flags, without which the command does something else.
 func needs(flags ...string) func(*call) string {
 	return func(c *call) string {
 		switch {
@@ -138,8 +137,8 @@ func systemctlShow(c *call) string {
 // plainFormat matches formats of tmux with variables only: #{name} and #S.
 var plainFormat = texts.Regexp(`^([^#]|#\{\w*\}|#[0-9A-Za-z])*$`)
 
-// tmuxFormat allows variables in formats, but nothing that is expanded again or runs a
-// command. A word that ends in ; begins another command.
+// tmuxFormat allows variables in formats, but nothing that is expanded again or runs a command. A word that ends in
+// ; starts another command.
 func tmuxFormat(c *call) string {
 	for _, w := range c.words {
 		if s, ok := w.lit(); !ok || strings.HasSuffix(s, ";") {

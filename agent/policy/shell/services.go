@@ -2,8 +2,8 @@ package shell
 
 import "sync"
 
-// services lists the queries to services, with the flags that keep them queries. They run outside of the sandbox, which
-// cuts services off, or need approval. A row with * has the flags before a subcommand.
+// services lists queries to services with their harmless flags. They run outside the sandbox, which cuts services
+// off, or need approval. In a row with * the flags precede a subcommand.
 var services = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{
 		{name: "docker|podman|nerdctl|docker-compose|helm|snap|flatpak|gh|tmux *"},

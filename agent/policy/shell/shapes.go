@@ -7,20 +7,19 @@ import (
 	"sync"
 )
 
-// shape is a row of the table of closed shapes: a program whose every use with these options
-// runs no code, deletes nothing and changes only the files that are named.
+// shape is a row of the table of closed shapes: a program that, with these options, runs no code, deletes nothing
+// and changes only the named files.
 type shape struct {
 	spec
-	first  *regexp.Regexp // what the first operand must be if it is no file; nil: it is one
-	sample string         // such an operand
+	first  *regexp.Regexp // pattern of a first operand that is not a file; nil: it is a file
+	sample string         // an example of it
 	option string         // an option for examples
-	whole  bool           // it may be given the workspace as a whole
+	whole  bool           // the workspace itself may be an operand
 }
 
-// shapes is the table of closed shapes that write. Left out are programs that read settings
-// which can name programs (prettier, eslint), download (go build), delete or overwrite what they
-// are not asked to (cp, mv, git stash), write where an archive says (tar, unzip) or start
-// themselves in a version that the folder names (rustfmt, cargo fmt).
+// shapes is the table of closed shapes that write. It omits programs that read settings which can name programs
+// (prettier, eslint), download (go build), delete or overwrite other files (cp, mv, git stash), write to the places
+// in an archive (tar, unzip) or run another version of themselves chosen by the folder (rustfmt, cargo fmt).
 var shapes = sync.OnceValue(func() map[string]*shape {
 	m := make(map[string]*shape)
 	for _, s := range []shape{
@@ -41,24 +40,22 @@ var shapes = sync.OnceValue(func() map[string]*shape {
 	return m
 })
 
-// readers are programs besides those of the literal core of which every command that only reads
-// has a closed shape: they take no settings from the folder.
+// readers lists further programs whose read-only commands all have a closed shape: they read no settings from the
+// folder.
 var readers = strings.Fields("kubectl gh loginctl hostnamectl timedatectl systemd-analyze launchctl snap flatpak nvidia-smi rev tac nl column fold paste comm join tree file strings sha1sum sha512sum cksum b2sum lsblk lscpu lsmod lsof pgrep netstat ip sysctl getent dpkg rpm pacman apt-cache")
 
-// Shape is the closed shape of a command: a rule that allows it covers others of the same
-// shape.
+// Shape is the closed shape of a command: a rule that allows the command covers others of the same shape.
 type Shape struct {
 	Prefix []string // the words that name the operation
-	Files  []string // which it writes, as they are written in the command
-	Reads  bool     // it only reads; the analysis has judged what
-	Whole  bool     // one of the files may be the workspace as a whole
-	// Option and Sample are an option that the shape has and an operand that comes before the
-	// files, for examples; "" is none.
+	Files  []string // written files, as spelled in the command
+	Reads  bool     // it only reads; the analysis has judged the files
+	Whole  bool     // the workspace itself may be one of the files
+	// Option and Sample are an option of the shape and an operand before the files, for examples; "" is none.
 	Option, Sample string
 }
 
-// Shape returns the closed shape of a command; ok is false if it has none: it may run code,
-// delete, or change more than the files that it names.
+// Shape returns the closed shape of a command; ok is false if it has none: it may run code, delete, or change more
+// than the named files.
 func (c Command) Shape() (closed Shape, ok bool) {
 	if words := strings.Fields(c.spec); c.ReadOnly && closedReading(words) && len(words) <= len(c.Argv) {
 		return Shape{Prefix: words, Reads: true}, true
@@ -84,8 +81,7 @@ func (c Command) Shape() (closed Shape, ok bool) {
 	return closed, len(closed.Files) > 0
 }
 
-// closedReading reports whether every command of a row of the table of read-only ones has a closed
-// shape.
+// closedReading reports whether every command of a read-only row has a closed shape.
 func closedReading(words []string) bool {
 	if len(words) == 0 || words[0] == "cd" || words[0] == "echo" {
 		return false

@@ -1,14 +1,14 @@
-// Package shell analyses what a shell program would do, without running any of it. It parses
-// the text as bash, visits every command in it, however wrapped, and reports whether all of
-// them only read; if not, which one decided and why.
+// Package shell analyses what a shell program would do, without running any of it. It parses the text as bash,
+// visits every command in it, however wrapped, and reports whether all of them only read; if not, which one decided
+// and why.
 //
 //	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: secretIn})
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //
-// A program is read-only when every program in it is on the list of those that people use to look at things, and neither
-// a redirection nor a flag plainly writes. That makes it harmless in the read-only sandbox only, where the kernel refuses
-// what it would change and hides files with secrets; without, the literal core counts, which has a table of flags. The
+// A program is read-only if every command in it is on the list of inspecting programs, and neither a redirection
+// nor a flag obviously writes. Such a program is harmless only in the read-only sandbox, where the kernel prevents
+// changes and hides files with secrets; elsewhere only the literal core counts, which has a table of flags. The
 // analysis opens no file and starts no process.
 package shell
 
@@ -25,41 +25,39 @@ import (
 // Limits of the analysis. Larger programs need approval.
 const (
 	maxText     = 16 << 10 // bytes of a program
-	maxWords    = 1500     // blanks, approximately
+	maxWords    = 1500     // spaces, approximately
 	maxNesting  = 100      // opening brackets, quotes and reserved words
 	maxDepth    = 8        // nested programs: sh -c, substitutions
 	maxCommands = 400      // simple commands
-	maxJudged   = 2000     // simple commands, counted each time a nested program runs
+	maxJudged   = 2000     // simple commands, counted again each time a nested program runs
 	maxValues   = 64       // possible values of a word: loops, braces
 )
 
-// Env holds what the meaning of a program depends on. The zero value knows nothing.
+// Env holds the context of a program. In the zero value everything is unknown.
 type Env struct {
 	Cwd  string // where the program starts, absolute; "" is unknown
 	Home string // of the user, absolute; "" is unknown
-	// Secret returns the part of the path that suggests secrets, or "". With glob, path is a
-	// pattern and the question is what it could match. nil knows no secrets.
+	// Secret returns the part of the path that suggests secrets, or "". With glob, path is a pattern, and Secret
+	// considers what it could match. nil knows no secrets.
 	Secret func(path string, glob bool) string
-	// Border returns why reading the file at a path needs approval, or "". The path is absolute
-	// unless the folder is unknown, and its links are resolved if possible. nil never requires
-	// approval.
+	// Border returns why reading the file at a path needs approval, or "". The path is absolute unless the folder
+	// is unknown, and its links are resolved if possible. nil never requires approval.
 	Border func(path string) string
-	// Resolve follows the symbolic links of an absolute path, whose trailing names need not
-	// exist. It gets .. unresolved: it means the parent of what the link before it points to.
-	// nil follows none.
+	// Resolve follows the symbolic links of an absolute path, whose trailing names need not exist. The path may
+	// contain .., which means the parent of the link target before it. nil follows none.
 	Resolve func(path string) string
-	// Match returns what a pattern matches in a folder now, as absolute paths. ok is false if there is too much to examine.
-	// nil means that folders can't be read.
+	// Match returns the current matches of a pattern in a folder, as absolute paths. ok is false if there are too
+	// many files. nil means that folders can't be read.
 	Match func(dir, pattern string) (found []string, ok bool)
-	// Holds returns the name of a file that may hold secrets among those in a folder and below it, or "". ok is false if
-	// there is too much to examine. nil means that folders can't be read.
+	// Holds returns the name of a file in or below a folder that may hold secrets, or "". ok is false if there are
+	// too many files. nil means that folders can't be read.
 	Holds func(dir string) (name string, ok bool)
-	// GitKeeps returns the file in which the settings of the repository around a folder have a password, or "". The sandbox can't
-	// hide it, as git reads it. nil means that folders can't be read.
+	// GitKeeps returns the file with a password in the settings of the repository around a folder, or "". The
+	// sandbox can't hide the file, because git reads it. nil means that folders can't be read.
 	GitKeeps func(dir string) string
 }
 
-// Effect classifies what a command does, judging by its name and arguments.
+// Effect classifies a command by its name and arguments.
 type Effect string
 
 // The effects, from least to most.
@@ -78,37 +76,36 @@ const (
 type Arg struct {
 	Text    string `json:"text"`              // its value, or its source if computed
 	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only at run time
-	Pattern bool   `json:"pattern,omitempty"` // a glob, which the shell replaces by the names that match
+	Pattern bool   `json:"pattern,omitempty"` // a glob, which the shell replaces by matching names
 	Odd     bool   `json:"odd,omitempty"`     // shells read it differently (braces, $'…'), or it has several values
 }
 
-// Command is one simple command of a program, without what wraps it.
+// Command is one simple command of a program, without its wrappers.
 type Command struct {
 	Argv     []Arg    `json:"argv"`
 	Via      []string `json:"via,omitempty"` // its wrappers, outermost first: sudo, xargs, sh -c
 	ReadOnly bool     `json:"read_only"`
 	Effect   Effect   `json:"effect"`
 	Reason   string   `json:"reason"` // one line: why it is or is not read-only
-	// Git describes what a command of git does to history and to uncommitted work; nil if
-	// nothing.
+	// Git describes the effect of a git command on history and uncommitted work; nil if none.
 	Git *GitAct `json:"git,omitempty"`
-	// Dirs are the folders in which it may start; "" is an unknown one.
+	// Dirs lists the folders in which it may start; "" is an unknown one.
 	Dirs []string `json:"-"`
 
-	spec   string // name of the row by which it only reads
-	beyond string // why it is not in the literal core, whatever its words are
+	spec   string // name of the read-only row
+	beyond string // why it is not in the literal core, whatever its words
 }
 
-// String returns the command as a person would type it, without quotes.
+// String returns the command as typed, without quotes.
 func (c Command) String() string {
 	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
-// NotKnown marks a command that is in no table: Does returns it.
+// NotKnown is the result of Does for a command in no table.
 const NotKnown = "is not known to be read-only"
 
-// Does returns the reason without the command's name: deletes files. It is "" where the reason does not begin
-// with the name.
+// Does returns the reason without the command's name: deletes files. It is "" if the reason does not start with the
+// name.
 func (c Command) Does() string {
 	if c.Git != nil {
 		return c.Git.Does
@@ -138,31 +135,31 @@ type Report struct {
 	ReadOnly bool      `json:"read_only"`
 	Reason   string    `json:"reason"` // one line, naming the deciding part
 	Commands []Command `json:"commands"`
-	// Other lists what is not read-only besides the commands: redirections, assignments,
-	// background, text that can't be judged. A rule for a command does not cover it.
+	// Other lists parts besides the commands that are not read-only: redirections, assignments, background, text
+	// that can't be judged. A rule for a command does not cover them.
 	Other []string `json:"other,omitempty"`
-	// Files are the files of redirections and the values of variables that commands are given,
-	// for rules that name paths and hosts.
+	// Files lists the files of redirections and the values of variables passed to commands, for rules that name
+	// paths and hosts.
 	Files []Arg `json:"files,omitempty"`
-	// Folders are the folders in which a part of the program may run, as far as known.
+	// Folders lists the folders in which a part of the program may run, as far as known.
 	Folders []string `json:"-"`
 	// Dynamic means that a part of the program is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
-	// Unread means that a part of the program was not analysed: what is said of it is not all.
+	// Unread means that a part of the program was not analysed: the report is incomplete.
 	Unread bool `json:"unread,omitempty"`
-	// Beyond says why a read-only program is not in the literal core, in which every word is
-	// written out and which is harmless without confinement; "" when it is in it.
+	// Beyond tells why a read-only program is not in the literal core, whose commands are written out and harmless
+	// without confinement; "" if it is.
 	Beyond string `json:"beyond,omitempty"`
-	// Talks names a service that the program uses, which it can't in a sandbox; else "".
+	// Talks names a service that the program uses, which the sandbox would prevent; otherwise "".
 	Talks string `json:"talks,omitempty"`
-	// Harm describes destruction without a sane use; else "".
+	// Harm describes destruction without a sane use; otherwise "".
 	Harm string `json:"harm,omitempty"`
 	// Safer is the alternative to the harm, if there is one.
 	Safer string `json:"safer,omitempty"`
 }
 
-// Analyse returns what the program text would do in env. It never fails: what is not
-// understood is not read-only, and the reason says why.
+// Analyse returns what the program text would do in env. It never fails: a part that is not understood is not
+// read-only, and the reason says why.
 func Analyse(text string, env Env) (r Report) {
 	defer func() {
 		if recover() != nil { // a bug in the parser must not end buddy
@@ -190,8 +187,8 @@ func Analyse(text string, env Env) (r Report) {
 	return r
 }
 
-// gitKept says why a program that only reads needs approval where git's settings have a password, or "": git has to read
-// them, so the sandbox can't keep other programs from it, unless all their words are written out.
+// gitKept returns why a read-only program needs approval where git's settings contain a password, or "". Git has to
+// read them, so the sandbox can't hide them from other programs unless all their words are written out.
 func gitKept(env Env, r Report) string {
 	if env.GitKeeps == nil || env.Cwd == "" {
 		return ""
@@ -209,15 +206,14 @@ func gitKept(env Env, r Report) string {
 	return ""
 }
 
-// analyser walks one program: it evaluates its words, judges its commands and collects what
-// they do in a report.
+// analyser walks one program: it evaluates the words, judges the commands and collects the findings in a report.
 type analyser struct {
 	rep     *Report
 	folders folders
 	scope   scope
 	depth   int
 	visited int  // calls and substitutions visited, compared with the number in the tree
-	judged  *int // commands that were judged, with those of nested programs
+	judged  *int // judged commands, including those of nested programs
 }
 
 func newAnalyser(env Env) *analyser {
@@ -227,7 +223,7 @@ func newAnalyser(env Env) *analyser {
 	}
 }
 
-// nested analyses text that another shell would run, adding to the same findings.
+// nested analyses text that another shell would run and adds to the same findings.
 func (a *analyser) nested(text string, via []string) {
 	b := fork(a)
 	if b == nil {
@@ -277,7 +273,7 @@ func (a *analyser) program(text string) {
 	}
 }
 
-// parse parses a program. With an error it returns the statements before it: a shell runs them before it finds it.
+// parse parses a program. On an error it also returns the statements before the error, which a shell runs first.
 func parse(text string) (*syntax.File, error) {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	file, err := parser.Parse(strings.NewReader(text), "")
@@ -339,11 +335,11 @@ func (r *Report) finish() Report {
 	return *r
 }
 
-// whole returns all words of a command as the analysis has them.
+// whole returns all words of a command as arg.
 func whole(c Command) []arg { return append([]arg{literalArg(c.Name())}, arguments(c)...) }
 
-// Outside returns what the program does outside of the read-only sandbox: there a name alone says nothing of a program that
-// may write or run others by its words, such as awk.
+// Outside returns the effect of the program outside the read-only sandbox: there the name does not make a program
+// harmless that may write or run others by its arguments, such as awk.
 func (r Report) Outside() Report {
 	r.Commands = slices.Clone(r.Commands)
 	for i := range r.Commands {
@@ -361,7 +357,7 @@ func (r Report) Outside() Report {
 	return r
 }
 
-// other records a finding besides the commands that is not read-only.
+// other records a finding that is not read-only and not a command.
 func (r *Report) other(why string) {
 	if len(r.Other) < 50 {
 		r.Other = append(r.Other, why)
@@ -374,7 +370,7 @@ func (r *Report) unread(why string) {
 	r.other(why)
 }
 
-// harm records harm; the first finding stays.
+// harm records harm; the first finding wins.
 func (r *Report) harm(what, safer string) {
 	if r.Harm == "" && what != "" {
 		r.Harm, r.Safer = what, safer

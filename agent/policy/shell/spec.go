@@ -9,12 +9,11 @@ import (
 
 // spec describes a read-only command.
 type spec struct {
-	// name is one word, or more with subcommands. A row of a table may have alternatives: docker ps|images.
+	// name is one word, or more with subcommands. Alternatives are separated by |: docker ps|images.
 	name string
-	// flags lists every flag that keeps the command read-only:
-	// -abc (single letters that combine), -n: (takes a value), -U? (value only attached), -abn: (both),
-	// --word, --word: (takes a value), --word? (value only after =), !word (one dash, as in
-	// Go).
+	// flags lists every flag that keeps the command read-only: -abc (single letters that combine), -n: (takes a
+	// value), -U? (value only attached), -abn: (both), --word, --word: (takes a value), --word? (value only after
+	// =), !word (one dash, as in Go).
 	flags string
 	raw   bool   // the command has no flags, or check judges them
 	max   int    // largest number of operands; 0 is any number, -1 none
@@ -34,7 +33,7 @@ const (
 	one            // the rest of the word, or the next word
 )
 
-// call is a command with its words sorted.
+// call is a command with sorted words.
 type call struct {
 	spec  *spec
 	words []arg // after the name
@@ -157,8 +156,7 @@ func (s *spec) sort(words []arg) (*call, string) {
 	return c, ""
 }
 
-// flag parses a word that begins with a dash and returns how many following words belong to
-// it.
+// flag parses a word that starts with a dash and returns how many following words belong to it.
 func (s *spec) flag(c *call, text string, next []arg) (int, string) {
 	name, value, hasValue := strings.Cut(text, "=")
 	n := s.parsed[name]
@@ -170,7 +168,7 @@ func (s *spec) flag(c *call, text string, next []arg) (int, string) {
 	case hasValue:
 		c.add(name, literalArg(value))
 	case n == one:
-		return s.take(c, name, next)
+		return s.takeValue(c, name, next)
 	default:
 		c.add(name)
 	}
@@ -194,7 +192,7 @@ func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 			c.add(name, literalArg(rest))
 			return 0, ""
 		case n == one:
-			return s.take(c, name, next)
+			return s.takeValue(c, name, next)
 		default:
 			return 0, s.refuse(text)
 		}
@@ -202,7 +200,7 @@ func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	return 0, ""
 }
 
-// leading sorts the flags that words begin with and returns their number, or why one is not known.
+// leading sorts the flags at the start of words and returns their number, or why one is unknown.
 func (s *spec) leading(words []arg) (c *call, n int, why string) {
 	c = &call{spec: s}
 	for n < len(words) {
@@ -222,9 +220,9 @@ func (s *spec) leading(words []arg) (c *call, n int, why string) {
 	return c, n, ""
 }
 
-// take assigns the word that follows a flag. A value that looks like a flag is refused: if the
-// command does not take a value here, it would be one.
-func (s *spec) take(c *call, name string, next []arg) (int, string) {
+// takeValue assigns the word after a flag as its value. It refuses a value that looks like a flag: if the command
+// expects no value here, the word would be a flag.
+func (s *spec) takeValue(c *call, name string, next []arg) (int, string) {
 	if len(next) == 0 {
 		return 0, s.name + " " + name + " has no value"
 	}
@@ -242,8 +240,8 @@ func (s *spec) refuse(text string) string {
 	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to be read-only"
 }
 
-// afterDashes refuses words after -- that begin with a dash: not every program knows --, and
-// files of such names can be written ./-x.
+// afterDashes refuses words after -- that start with a dash: not every program knows --, and such files can be
+// written ./-x.
 func (c *call) afterDashes() string {
 	if c.from < 0 || c.spec.name == "grep" {
 		return ""

@@ -18,13 +18,13 @@ func TestCoreIsSmall(t *testing.T) {
 	}
 }
 
-// A program over a limit needs approval, and is judged soon (1 MB within 50 ms).
+// A program over a limit needs approval, and is judged quickly (1 MB within 50 ms).
 func TestBounded(t *testing.T) {
 	for _, part := range []string{"$(", "${", "((", "$((", "`", "(", "{ ", "if ", "<<E\n", "${a[", "$[", "a=", "{a,", "{1..9}", "*", "?", "[", "\\", "\"", "a|", "ls;", "ls ", "~", "sed -n ", "x=1;", "env "} {
 		for _, n := range []int{(maxText - 10) / len(part), 1 << 20 / len(part)} {
 			start := time.Now()
 			Analyse(strings.Repeat(part, n), Env{Cwd: "/w"})
-			if took := time.Since(start); took > 10*time.Second { // far over what it takes on a busy machine
+			if took := time.Since(start); took > 10*time.Second { // far above the usual time on a busy machine
 				t.Errorf("%q %d times took %v", part, n, took)
 			}
 		}

@@ -21,8 +21,8 @@ func tooMuch(text string) string {
 	return ""
 }
 
-// unreadable returns why a person, or another shell, may not see what a shell would run, or "". It never
-// makes a command harmless, but what is seen of it counts for rules.
+// unreadable returns why a person, or another shell, may read a text differently from a shell, or "". It never
+// makes a command harmless, but the visible commands count for rules.
 func unreadable(text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -39,8 +39,7 @@ func unreadable(text string) string {
 	return ""
 }
 
-// invisible reports whether a character differs from what it looks like: controls, formats,
-// spaces other than the usual one.
+// invisible reports whether a character differs from its appearance: controls, formats, unusual spaces.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.IsSpace(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) ||

@@ -11,16 +11,16 @@ import (
 	"buddy/texts/secretvariable"
 )
 
-// variable holds what the program assigns to a variable, anywhere in it.
+// variable holds the assignments to a variable anywhere in a program.
 type variable struct {
 	times   int  // assignments in the text
 	numbers bool // all of them are numbers
-	fetched bool // one of them is what a command downloads
+	fetched bool // one of them is the output of a download
 	vals    []val
 }
 
-// scope holds what is known of the variables of a program: what is assigned anywhere in its
-// text, and what has certainly been assigned where the walk is.
+// scope tracks the variables of a program: assignments anywhere in its text, and those that were certainly made
+// before the current position.
 type scope struct {
 	vars map[string]*variable
 	sure map[string]bool // variables assigned on every path to here
@@ -66,7 +66,7 @@ func (s *scope) note(name string, number bool) *variable {
 	return v
 }
 
-// poison records that a variable of this name may get any value.
+// poison records that a variable may get any value.
 func (s *scope) poison(name string) {
 	if syntax.ValidName(name) {
 		s.note(name, false).times++
@@ -131,8 +131,8 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	}
 }
 
-// harmlessEnv are the variables that a command may be given, with the characters that the
-// value may contain besides letters and digits: none of them names a program or a file.
+// harmlessEnv maps variables that a command may be given to the characters that the value may contain besides
+// letters and digits: none of them names a program or a file.
 var harmlessEnv = map[string]string{
 	"LANG": "_.@-", "LANGUAGE": "_.@-:", "LC_ALL": "_.@-", "LC_CTYPE": "_.@-", "LC_COLLATE": "_.@-", "LC_TIME": "_.@-",
 	"LC_NUMERIC": "_.@-", "LC_MESSAGES": "_.@-", "TZ": "/_+-", "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "",
@@ -142,7 +142,7 @@ var harmlessEnv = map[string]string{
 	"MANPAGER": "", "GH_PAGER": "", "AWS_PAGER": "",
 }
 
-// steering are the beginnings and ends of names of variables that change what programs do.
+// steering holds prefixes and suffixes of variables that change the behaviour of programs.
 var (
 	steering     = strings.Fields("PATH LD_ DYLD_ BASH ENV IFS CDPATH GLOBIGNORE GIT_ SHELL PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND HOME TMPDIR XDG_ PYTHON PERL RUBY NODE_ GO CARGO RUST JAVA LESS JQ_ RIPGREP_ GREP_ AWK POSIXLY TAR_ npm_ DOCKER_ KUBE TMUX SSH_ CC CXX CFLAGS MAKE HIST MANPATH FZF_ BAT_ FD_ TERMINFO LOCPATH NLSPATH HOSTALIASES RES_OPTIONS")
 	steeringEnds = strings.Fields("PAGER EDITOR VISUAL BROWSER COMMAND _OPTS _OPTIONS _FLAGS _WRAPPER _proxy _PROXY _CONFIG _CONFIG_PATH _HOME")
@@ -248,7 +248,7 @@ func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	b.computed(val{kind: dynamic})
 }
 
-// process appends the file name that stands for <(…).
+// process appends the file name of <(…).
 func (b *builder) process(p *syntax.ProcSubst) {
 	a := b.a
 	a.visited++

@@ -120,7 +120,7 @@ func (a *analyser) caseClause(c *syntax.CaseClause, piped bool) {
 	}
 }
 
-// rare visits constructs that are seldom read-only but contain commands that rules judge.
+// rare visits constructs that are seldom read-only but contain commands relevant to rules.
 func (a *analyser) rare(c syntax.Command, piped bool) {
 	switch c := c.(type) {
 	case *syntax.FuncDecl:
@@ -160,7 +160,7 @@ func (a *analyser) declare(c *syntax.DeclClause) {
 	}
 }
 
-// forkBomb records a function that runs itself twice or in the background.
+// forkBomb records a function that calls itself twice or in the background.
 func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 	calls := 0
 	for _, c := range r.Commands[before:] {
@@ -210,7 +210,7 @@ func (a *analyser) list(c *syntax.BinaryCmd, piped bool) {
 	a.scope.maybe(func() {
 		for i := len(chain) - 1; i >= 0; i-- {
 			if c.Op == syntax.AndStmt && isCd(before) {
-				a.folders.cwds = a.folders.entered // what follows runs there or not at all
+				a.folders.cwds = a.folders.entered // the rest runs there or not at all
 			}
 			before = chain[i]
 			a.stmt(before, piped)
@@ -231,7 +231,7 @@ func (a *analyser) call(c *syntax.CallExpr, piped bool) {
 	a.visited++
 	for _, as := range c.Assigns {
 		if as.Name != nil && as.Name.Value == "IFS" && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
-			a.word(as.Value) // for this read only
+			a.word(as.Value) // only for this read
 			continue
 		}
 		a.assign(as, len(c.Args) > 0)
@@ -241,8 +241,8 @@ func (a *analyser) call(c *syntax.CallExpr, piped bool) {
 	}
 }
 
-// redirect visits a redirection. It returns the file, or the text of a here-document, and
-// whether the command gets its input from it.
+// redirect visits a redirection. It returns the file, or the text of a here-document, and whether it is the
+// command's input.
 func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 	if r.N != nil && !digits(r.N.Value) {
 		a.rep.other("a redirection sets a variable")
@@ -274,11 +274,11 @@ func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 // duplicates reports whether r only joins or closes descriptors.
 func duplicates(r *syntax.Redirect, w arg) bool {
 	s, ok := w.lit()
-	// What other descriptors than the standard ones refer to is unknown.
+	// The targets of descriptors other than the standard ones are unknown.
 	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && slices.Contains([]string{"0", "1", "2", "-", "1-", "2-"}, s)
 }
 
-// writes judges the file that output goes to.
+// writes judges the file of an output redirection.
 func (r *Report) writes(w arg) {
 	s, ok := w.lit()
 	switch {
@@ -290,7 +290,7 @@ func (r *Report) writes(w arg) {
 	}
 }
 
-// words visits the words of an expression, of a test or of what is inside ${…}.
+// words visits the words of an expression, a test or ${…}.
 func (a *analyser) words(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		w, ok := n.(*syntax.Word)

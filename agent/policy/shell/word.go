@@ -21,7 +21,7 @@ const (
 
 // val is one value that a word may have.
 type val struct {
-	text string // for computed values: the known beginning
+	text string // for computed values: the known start
 	kind kind
 }
 
@@ -30,7 +30,7 @@ type arg struct {
 	vals    []val  // one, or those of a loop or an assignment
 	src     string // source, for display
 	split   bool   // may become no word or several
-	odd     bool   // other shells read it differently: not allowed where it decides
+	odd     bool   // other shells read it differently: not allowed in a deciding word
 	expands bool   // contains the value of a variable
 	fetches bool   // contains the output of a download
 }
@@ -61,7 +61,7 @@ func (w arg) dash() bool {
 	return false
 }
 
-// public returns w as a report shows it.
+// public returns w in the form of a report.
 func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
 		return Arg{Text: s}
@@ -146,13 +146,13 @@ func source(w *syntax.Word) string {
 	return strings.ReplaceAll(sb.String(), "\n", " ")
 }
 
-// builder joins the parts of a word. While it works every text is a pattern, in which \
-// escapes literal characters.
+// builder joins the parts of a word. Until it is done every text is a pattern, in which \ escapes literal
+// characters.
 type builder struct {
 	a     *analyser
 	arg   arg
 	vals  []val
-	globs bool // has a glob character of its own
+	globs bool // contains a glob character
 	bare  bool // has unquoted characters outside ASCII
 }
 
@@ -259,8 +259,8 @@ func (b *builder) tilde(s string) string {
 	return s
 }
 
-// sameEscapes matches a text in $'…' that all shells which know this form read alike. \' is not in it: it ends the string in a
-// POSIX shell.
+// sameEscapes matches a text in $'…' that all shells with this form read alike. It excludes \', which ends the
+// string in a POSIX shell.
 var sameEscapes = texts.Regexp(`^([^\\]|\\[nt\\"])*$`)
 
 func (b *builder) single(q *syntax.SglQuoted) {
@@ -282,8 +282,7 @@ func (b *builder) unknown(why string) {
 	b.computed(val{kind: dynamic})
 }
 
-// computed appends a value that is known only at run time. The text before it stays as the
-// known beginning.
+// computed appends a value that is known only at run time. The text before it stays as the known start.
 func (b *builder) computed(add val) {
 	b.a.rep.Dynamic = true
 	for i := range b.vals {

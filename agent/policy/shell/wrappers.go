@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// wrappers are commands that run another one, which is judged instead. Each returns whether it
+// wrappers maps commands that run another one to the function that judges the inner command. It returns whether it
 // has handled the words.
 var wrappers map[string]func(a *analyser, name string, words []arg, via []string, piped bool) bool
 
@@ -27,8 +27,8 @@ func init() { // the functions refer to the map
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"}
 
-// prefixes are wrappers of the form: name, flags, own operands, command. What a row asks with is why it needs approval even if
-// the command does not.
+// prefixes lists wrappers of the form: name, flags, own operands, command. asks is why the wrapper needs approval
+// even if the command does not.
 var prefixes = specs([]spec{
 	{name: "nice", flags: "-n: --adjustment: -#"},
 	{name: "env", flags: "-i -u: -C: --ignore-environment --unset: --chdir:"},
@@ -112,7 +112,7 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, piped bool)
 	return true
 }
 
-// movedBy enters the folder in which a wrapper starts its command, and returns what leaves it.
+// movedBy enters the folder in which a wrapper starts its command, and returns a function that restores the state.
 func (a *analyser) movedBy(name string, c *call) (back func()) {
 	dirs := c.values("-D", "--chdir")
 	if name == "env" {
@@ -122,11 +122,11 @@ func (a *analyser) movedBy(name string, c *call) (back func()) {
 		return func() {}
 	}
 	a.rep.other(name + " starts it in another folder")
-	a.folders.adrift = true // this also affects what follows, which is harmless
+	a.folders.adrift = true // also affects later commands, which is harmless
 	return a.folders.moved(dirs[len(dirs)-1])
 }
 
-// givenVariables judges VAR=value before the command of env or sudo, and returns the number of their words.
+// givenVariables judges VAR=value before the command of env or sudo, and returns the number of such words.
 func (a *analyser) givenVariables(name string, words []arg) (n int) {
 	for ; n < len(words) && (isAssignment(words[n].src) || words[n].src == "-"); n++ {
 		if name == "env" && words[n].src != "-" {
@@ -136,8 +136,8 @@ func (a *analyser) givenVariables(name string, words []arg) (n int) {
 	return n
 }
 
-// guess looks for a command after flags that are not understood, so that harm in it is found.
-// The program already is not read-only.
+// guess looks for a command after flags that are not understood, to find harm in it. The program is already not
+// read-only.
 func (a *analyser) guess(words []arg, via []string, piped bool) bool {
 	before := a.folders.adrift
 	a.folders.adrift = true
@@ -242,14 +242,14 @@ func wrapSu(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	for i := 1; i+1 < len(words); i++ {
 		flag, _ := words[i].lit()
 		if text, ok := words[i+1].lit(); ok && (flag == "-c" || flag == "--command") {
-			a.folders.adrift = true // this also affects what follows, which is harmless
+			a.folders.adrift = true // also affects later commands, which is harmless
 			a.nested(text, append(slices.Clone(via), "su"))
 		}
 	}
 	return true
 }
 
-// wrapSSH judges what runs on the other machine, where a shell parses the joined words.
+// wrapSSH judges the command for the other machine, where a shell parses the joined words.
 func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	a.record(words, via, Remote, "ssh runs a command on another machine")
 	i := 1
@@ -282,10 +282,10 @@ func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	return true
 }
 
-// xargsFlags are the flags of xargs that only affect how the input is split.
+// xargsFlags lists flags of xargs that only affect how the input is split.
 var xargsFlags = specs([]spec{{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}})["xargs"]
 
-// wrapXargs judges the command with the words that come from the input.
+// wrapXargs judges the command with words from the input.
 func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	c, n, why := xargsFlags.leading(words[1:])
 	if why != "" {
@@ -312,9 +312,8 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) 
 	return true
 }
 
-// xargsMark returns the placeholder that xargs replaces in the command, "" if it appends. The
-// last of several placeholders counts; of a placeholder and a count also the last one, but not
-// in every xargs.
+// xargsMark returns the placeholder that xargs replaces in the command, "" if it appends. The last of several
+// placeholders wins; between a placeholder and a count also the last one, but not in every xargs.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {
