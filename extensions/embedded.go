@@ -12,7 +12,7 @@ import (
 //go:embed builtin
 var builtin embed.FS
 
-// builtInDir is the folder that stands before the paths of what is built in, which are no files.
+// builtInDir prefixes the paths of built-in extensions, which are not files.
 const builtInDir = "buddy:"
 
 // BuiltInSource returns the source of the extensions that come with the program.
@@ -23,8 +23,8 @@ func BuiltInSource() Source {
 // embedded reads the files in the program.
 type embedded struct{}
 
-// What to look for in a review stands in a file of its own, because the skill and the agent that review both
-// have it, in the place of reviewPoints.
+// The review points are in a separate file, because the review skill and the review agent share them. They replace
+// reviewPoints.
 const (
 	reviewPoints = "{{review_points}}"
 	pointsFile   = "builtin/review_points.md"

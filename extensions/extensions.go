@@ -1,13 +1,12 @@
-// Package extensions finds the files with which a person, a project and buddy itself extend what
-// an agent can do: skills, commands, subagents, output styles. It says where they lie, which name each one
-// has, and which were left out and why.
+// Package extensions finds the files that extend an agent: skills, commands, subagents, output styles and
+// workflows, from a person, a project, plugins and buddy itself. It returns their places and names, and the files
+// that were left out with the reasons.
 //
 //	found, err := extensions.Read(ctx, extensions.Skill, mine, theirs)
 //	items, problems := extensions.Resolve(found.Items, reserved)
 //
-// The files may be hostile, and may lie on another machine: links out of a project, files of
-// other users, what is no regular file and what is too long are left out, and everything that is
-// read is bounded.
+// The files may be hostile, and may be on another machine: links out of a project, files of other users, irregular
+// files and files that are too long are left out, and all input is bounded.
 package extensions
 
 import (
@@ -28,16 +27,16 @@ import (
 
 // Limits of one Read.
 const (
-	maxItems   = 2000 // files of a kind
-	maxEntries = 2000 // names in a folder
-	maxDepth   = 4    // folders in folders of commands
-	maxName    = 64   // characters of a name, of each part of a command's
+	maxItems   = 2000 // files per kind
+	maxEntries = 2000 // entries per folder
+	maxDepth   = 4    // nesting of command folders
+	maxName    = 64   // characters of a name, or of each part of a command's name
 )
 
-// MaxWorkflow limits the file of a workflow, in bytes.
+// MaxWorkflow limits a workflow file, in bytes.
 const MaxWorkflow = 64 << 10
 
-// Kind is a kind of extensions. Its value is the name of the folder that holds them.
+// Kind is a kind of extension. Its value is the name of the folder with the extensions.
 type Kind string
 
 // The kinds.
@@ -50,7 +49,7 @@ const (
 	Workflow Kind = "workflows"
 )
 
-// One returns what one of the kind is called.
+// One returns the display name of one extension of the kind.
 func (k Kind) One() string {
 	if k == Style {
 		return "style"
@@ -58,7 +57,7 @@ func (k Kind) One() string {
 	return strings.TrimSuffix(string(k), "s")
 }
 
-// suffix returns the end that the names of files of the kind have.
+// suffix returns the suffix of file names of the kind.
 func (k Kind) suffix() string {
 	if k == Workflow {
 		return ".yaml"
@@ -66,7 +65,7 @@ func (k Kind) suffix() string {
 	return ".md"
 }
 
-// parse reads a file of the kind. That of a workflow is all text here.
+// parse parses a file of the kind. A workflow is not parsed here: it becomes the body.
 func (k Kind) parse(data []byte) (frontmatter.Block, error) {
 	if k != Workflow {
 		return frontmatter.Parse(data)
@@ -74,7 +73,7 @@ func (k Kind) parse(data []byte) (frontmatter.Block, error) {
 	return frontmatter.Block{Body: string(data), Line: 1}, nil
 }
 
-// max returns how long a file of the kind may be, in bytes.
+// max returns the maximal size of a file of the kind, in bytes.
 func (k Kind) max() int64 {
 	if k == Workflow {
 		return MaxWorkflow
@@ -85,7 +84,7 @@ func (k Kind) max() int64 {
 // Origin names the source of an extension.
 type Origin string
 
-// The origins, in the order in which they get a name that several have.
+// The origins, in order of precedence for a shared name.
 const (
 	Person  Origin = "person"
 	Project Origin = "project"
@@ -97,27 +96,27 @@ var rank = map[Origin]int{Person: 0, Project: 1, Plugin: 2, BuiltIn: 3}
 
 // Files reads files, on this machine, on a target or in the program.
 type Files interface {
-	// Peek returns the content of a regular file of at most max bytes, and its path without
-	// symbolic links. For a missing file the error is fs.ErrNotExist.
+	// Peek returns the content of a regular file of at most max bytes, and its path without symbolic links. For a
+	// missing file it returns fs.ErrNotExist.
 	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
-	// List returns the entries of a folder, at most max, and its path without symbolic links. For
-	// a missing folder the error is fs.ErrNotExist.
+	// List returns at most max entries of a folder, and its path without symbolic links. For a missing folder it
+	// returns fs.ErrNotExist.
 	List(ctx context.Context, dir string, max int) (real string, entries []fs.DirEntry, err error)
 }
 
-// Source names folders to search. Each of them holds one folder for each kind.
+// Source names folders to search. Each contains one folder per kind.
 type Source struct {
 	Origin Origin
 	Files  Files
-	Dirs   []string // the one that takes precedence first
-	Inside string   // real path of the folder that a project's files must be in; "" is anywhere
-	// Prefix stands before each name, with a colon: that of a plugin.
+	Dirs   []string // in order of precedence
+	Inside string   // real path of the folder that must contain a project's files; "" is any
+	// Prefix is the plugin's name, which precedes each name with a colon.
 	Prefix string
-	// Roots are folders, or files, of a kind instead of those in Dirs.
+	// Roots lists folders or files of a kind to use instead of those in Dirs.
 	Roots map[Kind][]string
 }
 
-// roots returns where files of a kind are.
+// roots returns the folders and files to search for a kind.
 func (s Source) roots(k Kind) []string {
 	all := s.Roots[k]
 	for _, dir := range s.Dirs {
@@ -128,7 +127,7 @@ func (s Source) roots(k Kind) []string {
 	return all
 }
 
-// PersonDirs returns the folders of a person: of buddy's settings, and of other agents.
+// PersonDirs returns the folders of a person: those of buddy's settings and of other agents.
 func PersonDirs(config, home string) []string {
 	if home == "" {
 		return []string{config}
@@ -136,8 +135,8 @@ func PersonDirs(config, home string) []string {
 	return []string{config, path.Join(home, ".agents"), path.Join(home, ".claude"), path.Join(home, codex)}
 }
 
-// ProjectDirs returns the folders of a project, of which chain lists the folders from its root
-// down to where the work is.
+// ProjectDirs returns the folders of a project; chain lists the folders from its root down to the working
+// directory.
 func ProjectDirs(chain []string) []string {
 	var dirs []string
 	for _, dir := range slices.Backward(chain) {
@@ -148,7 +147,7 @@ func ProjectDirs(chain []string) []string {
 	return dirs
 }
 
-// SkillFolders returns the folders of a project's folder in which skills lie.
+// SkillFolders returns the folders below a project's folder that contain skills.
 func SkillFolders(dir string) []string {
 	var all []string
 	for _, name := range Holders {
@@ -157,14 +156,14 @@ func SkillFolders(dir string) []string {
 	return all
 }
 
-// Holders are the names of the folders in a project that hold extensions.
+// Holders lists the names of the folders in a project that contain extensions.
 var Holders = []string{".buddy", ".agents", ".claude"}
 
-// codex is the folder of Codex, in which there may be agents.
+// codex is the folder of Codex, which may contain agents.
 const codex = ".codex"
 
-// holds reports whether files of a kind are looked for in a folder: of .agents only skills are
-// known, of .codex only agents, and workflows are buddy's own.
+// holds reports whether a folder is searched for a kind: .agents only for skills, .codex only for agents, and only
+// .buddy for workflows.
 func holds(dir string, k Kind) bool {
 	switch path.Base(dir) {
 	case ".agents":
@@ -177,31 +176,30 @@ func holds(dir string, k Kind) bool {
 	return true
 }
 
-// Item is an extension that was found.
+// Item is one extension.
 type Item struct {
 	Kind   Kind
-	Name   string // what it is called by; see Resolve
+	Name   string // the name to call it by; see Resolve
 	Origin Origin
 	File   string // its real path
-	Dir    string // of a skill: the folder that belongs to it
+	Dir    string // of a skill: its folder
 	Sum    string // SHA-256 of the file, in hex
-	Source string // all of the file
-	Base   string // of a project's: the folder that holds .buddy, .agents or .claude
-	Part   string // unique among those of its kind in Base: the name, or NAME#2 for the second with it
-	// Unlisted means that no model is to be told of a skill: the file that Codex reads beside it says so.
+	Source string // the whole file
+	Base   string // of a project's item: the folder that contains .buddy, .agents or .claude
+	Part   string // unique name among those of its kind in Base: the name, or NAME#2 for the second one
+	// Unlisted means that models do not see the skill in their list, because of its file for Codex.
 	Unlisted bool
 	frontmatter.Block
 }
 
-// Problem is a file that was left out, or that could be read in part only.
+// Problem is a file that was left out, or read only in part.
 type Problem struct {
 	Kind   Kind
 	File   string
 	Line   int // 0 is the whole file
 	Reason string
-	Used   bool // it is used all the same
-	// Limits means that the file limits something in a way that is not understood: a person has to know that
-	// it is out.
+	Used   bool // the file is used anyway
+	// Limits means that the file contains a limit that is not understood: the person must know that it is left out.
 	Limits bool
 }
 
@@ -221,11 +219,11 @@ func (p Problem) String() string {
 type Found struct {
 	Items    []Item
 	Problems []Problem
-	Dirs     []string // that were read, or do not exist yet: a change in them may change the result
+	Dirs     []string // folders that were read or do not exist yet: a change in them may change the result
 }
 
-// Read finds the extensions of a kind, those that take precedence first, each with the name that
-// its path gives it. An error says that files of a source could not be read at all.
+// Read finds the extensions of a kind in order of precedence, each with the name from its path. An error means that
+// the files of a source could not be read at all.
 func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	r := reader{kind: k, seen: make(map[string]string)}
 	var failed error
@@ -241,17 +239,17 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	return r.found, failed
 }
 
-// skillFile is the file that makes a folder a skill.
+// skillFile makes a folder a skill.
 const skillFile = "SKILL.md"
 
 type reader struct {
 	kind  Kind
-	base  string // the folder of which something is read
+	base  string // the folder that contains the extensions
 	found Found
-	seen  map[string]string // real paths, to the first name
+	seen  map[string]string // names by real path; the first one wins
 }
 
-// root reads the folder of a kind. Its error means that nothing can be read any more.
+// root reads the folder of a kind. An error means that reading must stop.
 func (r *reader) root(ctx context.Context, s Source, dir string) error {
 	if name, one := strings.CutSuffix(path.Base(dir), r.kind.suffix()); one {
 		return r.file(ctx, s, dir, name)
@@ -262,7 +260,7 @@ func (r *reader) root(ctx context.Context, s Source, dir string) error {
 	return r.tree(ctx, s, dir, "", 0)
 }
 
-// list returns the entries of a folder, none if it can't be read or is outside of the project.
+// list returns the entries of a folder, none if it can't be read or is outside the project.
 func (r *reader) list(ctx context.Context, s Source, dir string) (real string, entries []fs.DirEntry, err error) {
 	r.found.Dirs = append(r.found.Dirs, dir)
 	real, entries, err = s.Files.List(ctx, dir, maxEntries)
@@ -284,7 +282,7 @@ func (r *reader) list(ctx context.Context, s Source, dir string) (real string, e
 	return real, entries, nil
 }
 
-// skills reads the skills of a folder: the folders in it that have a SKILL.md.
+// skills reads the skills in a folder: its subfolders with a SKILL.md.
 func (r *reader) skills(ctx context.Context, s Source, dir string) error {
 	_, entries, err := r.list(ctx, s, dir)
 	if err != nil {
@@ -303,7 +301,7 @@ func (r *reader) skills(ctx context.Context, s Source, dir string) error {
 	return nil
 }
 
-// misspelt names the file beside a missing SKILL.md that has its name in small letters.
+// misspelt reports a lower-case skill.md in place of a missing SKILL.md.
 func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
 	name := path.Join(path.Dir(missing), "skill.md")
 	if _, _, err := s.Files.Peek(ctx, name, frontmatter.MaxFile); err == nil {
@@ -311,7 +309,7 @@ func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
 	}
 }
 
-// tree reads the files of a folder and those below it, whose names begin with prefix.
+// tree reads the files in and below a folder, with prefix before their names.
 func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth int) error {
 	real, entries, err := r.list(ctx, s, dir)
 	if err != nil || real == "" {
@@ -329,7 +327,7 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 		at := path.Join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case path.Base(path.Dir(dir)) == codex: // whose agents are TOML
+		case path.Base(path.Dir(dir)) == codex: // agents of Codex are TOML
 		case ours && !e.IsDir():
 			err = r.file(ctx, s, at, prefix+name)
 		case !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
@@ -345,7 +343,7 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 	return nil
 }
 
-// foreign names the definitions of agents in a folder that are written for Codex.
+// foreign reports the agent definitions for Codex in a folder.
 func (r *reader) foreign(dir string, entries []fs.DirEntry) {
 	var names []string
 	for _, e := range entries {
@@ -379,7 +377,7 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		r.skip(name, "the link points outside "+s.Inside)
 		return nil
 	case r.seen[real] != "":
-		return nil // the same file by another way
+		return nil // the same file under another path
 	case len(r.found.Items) == maxItems:
 		r.skip(name, fmt.Sprintf("there are more than %d %s", maxItems, r.kind))
 		return nil
@@ -407,7 +405,7 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 	return nil
 }
 
-// parse reads the text of a file, and names one that can't be used.
+// parse parses the text of a file and reports one that can't be used.
 func (r *reader) parse(name string, data []byte) (block frontmatter.Block, ok bool) {
 	block, err := r.kind.parse(data)
 	if err == nil {
@@ -424,7 +422,8 @@ func (r *reader) parse(name string, data []byte) (block frontmatter.Block, ok bo
 	return block, err == nil
 }
 
-// unlisted reports whether agents/openai.yaml in the folder of a skill keeps models from loading it by themselves.
+// unlisted reports whether agents/openai.yaml in a skill's folder prevents models from loading the skill on their
+// own.
 func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
 	if s.Origin == BuiltIn {
 		return false
@@ -432,7 +431,7 @@ func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
 	name := path.Join(dir, "agents", "openai.yaml")
 	real, data, err := s.Files.Peek(ctx, name, frontmatter.MaxBlock)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil: // which the next reading says
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil: // the next read reports it
 		return false
 	case err == nil && outside(s, real):
 		err = errors.New("the link points outside " + s.Inside)
@@ -448,7 +447,7 @@ func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
 	return err != nil || !block.Within("policy").Bool("allow_implicit_invocation", true)
 }
 
-// part returns the name under which an item of the folder is trusted.
+// part returns the unique name of an item in its folder, for trusting it.
 func (r *reader) part(called string) string {
 	n := 1
 	for _, it := range r.found.Items {
@@ -466,7 +465,7 @@ func (r *reader) skip(file, why string) {
 	r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: file, Reason: why})
 }
 
-// cause strips what names the file, which a problem names itself.
+// cause strips the file name from an error, since a problem contains it.
 func cause(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
@@ -474,7 +473,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// outside reports whether a file of a project is not in it.
+// outside reports whether a file is outside the project.
 func outside(s Source, real string) bool {
 	return s.Inside != "" && s.Inside != "/" && real != s.Inside && !strings.HasPrefix(real, s.Inside+"/")
 }

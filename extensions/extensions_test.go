@@ -15,8 +15,7 @@ import (
 	"buddy/tools/file"
 )
 
-// tree makes files in a new folder and returns it with what reads it. A text "-> X" is a link to
-// X.
+// tree creates files in a new folder and returns it with a workspace. A text "-> X" is a link to X.
 func tree(t *testing.T, files map[string]string) (string, *file.Workspace) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -44,7 +43,7 @@ func tree(t *testing.T, files map[string]string) (string, *file.Workspace) {
 	return dir, ws
 }
 
-// brief describes what was found in dir, one line each.
+// brief lists the items and problems in dir, one per line.
 func brief(dir string, items []extensions.Item, problems []extensions.Problem) string {
 	var all []string
 	for _, it := range items {
@@ -56,8 +55,8 @@ func brief(dir string, items []extensions.Item, problems []extensions.Problem) s
 	return strings.Join(all, "\n")
 }
 
-// TestSkills: one folder is one skill however many links lead to it, and what can't be one is
-// named with its reason.
+// TestSkills checks that one folder is one skill however many links lead to it, and that invalid skills are
+// reported with the reason.
 func TestSkills(t *testing.T) {
 	dir, ws := tree(t, map[string]string{
 		".claude/skills/a/SKILL.md":       "---\nname: a\n---\nText",
@@ -86,7 +85,7 @@ func TestSkills(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(fifo, "SKILL.md"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a pipe must not be waited for
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a pipe must not block
 	defer cancel()
 	found, err := extensions.Read(ctx, extensions.Skill, extensions.Source{
 		Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir,
@@ -117,7 +116,7 @@ func TestSkills(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a folder that can't be read and a file that another user could change are named.
+// TestUnreadable checks that an unreadable folder and a file that another user could change are reported.
 func TestUnreadable(t *testing.T) {
 	dir, ws := tree(t, map[string]string{"skills/open/SKILL.md": "Text", "commands/a.md": "Text"})
 	if err := os.Chmod(filepath.Join(dir, "skills/open/SKILL.md"), 0o666); err != nil {
@@ -129,7 +128,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if os.Getuid() == 0 {
-		return // who reads everything
+		return // root can read everything
 	}
 	if err := os.Chmod(filepath.Join(dir, "commands"), 0); err != nil {
 		t.Fatal(err)
@@ -140,7 +139,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestCommands: folders are part of names, in all the forms of files that people have.
+// TestCommands checks that folders become parts of names, for all forms of files.
 func TestCommands(t *testing.T) {
 	dir, ws := tree(t, map[string]string{
 		".claude/commands/fix.md":         "Fix",
@@ -168,7 +167,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestResolve: what a person types is theirs, whatever a project brings.
+// TestResolve checks that a person's own extension keeps its name, whatever a project contains.
 func TestResolve(t *testing.T) {
 	item := func(o extensions.Origin, k extensions.Kind, name, text string) extensions.Item {
 		return extensions.Item{Origin: o, Kind: k, Name: name, File: string(o) + "/" + name + "/" + text, Sum: text}
@@ -204,8 +203,7 @@ func TestValidName(t *testing.T) {
 	}
 }
 
-// TestBuiltIn: what comes with the program can be read, describes itself and is in the order of
-// its names.
+// TestBuiltIn checks that the built-in extensions are valid, have descriptions and are sorted by name.
 func TestBuiltIn(t *testing.T) {
 	var names []string
 	for _, kind := range []extensions.Kind{extensions.Skill, extensions.Style, extensions.Command} {
@@ -225,8 +223,8 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// TestUnlisted: the file that Codex reads beside a skill keeps models from being told of it, and
-// nothing else in it counts. What is wrong with it is said, and models are not told of the skill.
+// TestUnlisted checks that the file for Codex next to a skill keeps the skill out of the models' list, and has no
+// other effect. If that file is invalid, a problem says so and the skill is not listed.
 func TestUnlisted(t *testing.T) {
 	dir, ws := tree(t, map[string]string{
 		".agents/skills/off/SKILL.md":              "---\ndescription: d\n---\nText",
@@ -264,7 +262,7 @@ func TestUnlisted(t *testing.T) {
 	}
 }
 
-// Agents of Codex are named, in a line for a folder, and are none of buddy's.
+// Agents of Codex are reported, one problem per folder, and not used.
 func TestAgentsInTOML(t *testing.T) {
 	t.Parallel()
 	dir, ws := tree(t, map[string]string{
@@ -286,8 +284,7 @@ func TestAgentsInTOML(t *testing.T) {
 	}
 }
 
-// TestReviewPointsStandOnce: the skill and the agent that review look for the same, which is written down in
-// one place.
+// TestReviewPointsStandOnce checks that the review skill and the review agent share one file of review points.
 func TestReviewPointsStandOnce(t *testing.T) {
 	const sign = "Look for, in this order:"
 	files := extensions.BuiltInSource().Files

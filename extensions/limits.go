@@ -9,8 +9,8 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// lostLimit returns an error about a skill or a command that limits something in a way that has no effect: what is
-// left of it would do more than it says. Agents are read with their names.
+// lostLimit returns an error for a skill or a command with a limit that has no effect: without the limit it could
+// do more than intended. Limits of agents are checked where agents are parsed.
 func (k Kind) lostLimit(b frontmatter.Block) error {
 	if k != Skill && k != Command {
 		return nil
@@ -25,7 +25,7 @@ func (k Kind) lostLimit(b frontmatter.Block) error {
 
 func lostLimit(b frontmatter.Block, name string) string {
 	switch frontmatter.Plain(name) {
-	case "allowedtools", "mode": // what it allows is refused by itself; a mode of a command is no limit
+	case "allowedtools", "mode": // what it allows is checked elsewhere; a command's mode is no limit
 	case "disablemodelinvocation", "userinvocable":
 		return NoTruth(b, name)
 	case "disallowedtools":
@@ -48,7 +48,7 @@ func lostLimit(b frontmatter.Block, name string) string {
 	return ""
 }
 
-// NoTruth says that a setting is neither true nor false, "" if it is one.
+// NoTruth returns an error text if a setting is not a boolean, or "".
 func NoTruth(b frontmatter.Block, name string) string {
 	if _, ok := frontmatter.Truth(b.Text(name)); !ok {
 		return fmt.Sprintf("%q is neither true nor false", clip(b.Text(name)))
@@ -56,7 +56,8 @@ func NoTruth(b frontmatter.Block, name string) string {
 	return ""
 }
 
-// LostGuard says that hooks in a file's settings, which buddy does not run, may refuse something; "" if they can't.
+// LostGuard returns an error text if hooks in a file's settings, which buddy does not run, may refuse something;
+// otherwise "".
 func LostGuard(hooks *yaml.Node) string {
 	if hooks.Kind != yaml.MappingNode {
 		return "buddy doesn't run hooks in such a file, and can't tell what they would refuse"

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normal returns the form of a name in which names are compared.
+// normal returns a name in the form for comparisons.
 func normal(name string) string { return strings.ToLower(norm.NFKC.String(name)) }
 
-// wrongName says what is wrong with a name, of which each part between colons counts; "" is
-// nothing. In those of workflows single underscores may stand in between, too.
+// wrongName returns what is wrong with a name, or "". It checks each part between colons. Names of workflows may
+// contain single underscores.
 func (k Kind) wrongName(name string) string {
 	for part := range strings.SplitSeq(name, ":") {
 		if !ValidName(part) && (k != Workflow || !ValidName(strings.ReplaceAll(part, "_", "-"))) {
@@ -22,7 +22,7 @@ func (k Kind) wrongName(name string) string {
 	return ""
 }
 
-// better proposes a name instead of a wrong one, "" for none.
+// better proposes a valid name for an invalid one, or "".
 func better(name string) string {
 	hyphens := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }), "-")
 	if !ValidName(hyphens) {
@@ -39,8 +39,7 @@ func clip(s string) string {
 	return s
 }
 
-// ValidName reports whether a name, in lower case, may be one of an extension: a-z, 0-9 and
-// single hyphens in between.
+// ValidName reports whether a lower-case name is valid for an extension: a-z, 0-9 and single hyphens in between.
 func ValidName(name string) bool {
 	if name == "" || len(name) > maxName || name[0] == '-' || name[len(name)-1] == '-' || strings.Contains(name, "--") {
 		return false
@@ -48,11 +47,10 @@ func ValidName(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
-// Resolve gives every item the name that it is called by, and returns the items in the order in
-// which they take precedence: a person's, a project's from the nearest folder on, a plugin's,
-// built-in ones. The first with a name has it; a later one is called ORIGIN:NAME, such as
-// project:commit, and a problem says so; a third one is left out, and so is a second with the
-// same content. Names that reserved reports belong to buddy itself.
+// Resolve sets the name to call each item by, and sorts the items by precedence: a person's, a project's from the
+// nearest folder, a plugin's, built-in ones. The first item with a name gets it. A second one is called
+// ORIGIN:NAME, such as project:commit, with a problem, or left out if its content is the same; further ones are
+// left out. Names that reserved accepts belong to buddy.
 func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) {
 	slices.SortStableFunc(items, func(a, b Item) int { return rank[a.Origin] - rank[b.Origin] })
 	var kept []Item
@@ -90,7 +88,7 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 	return kept, problems
 }
 
-// call returns a name as a person writes it.
+// call returns a name as a person types it.
 func (it Item) call(name string) string {
 	if it.Kind == Agent || it.Kind == Workflow {
 		return name

@@ -160,8 +160,8 @@ func (r *result) edited(name string) error {
 	return err
 }
 
-// says returns an error unless the answer contains one of the words, ignoring case.
-func (r *result) says(words ...string) error {
+// answerHas returns an error unless the answer contains one of the words, ignoring case.
+func (r *result) answerHas(words ...string) error {
 	answer := strings.ToLower(strings.ReplaceAll(r.answer, "’", "'"))
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(answer, strings.ToLower(w)) }) {
 		return nil

@@ -26,7 +26,7 @@ func TestGuardsInEveryForm(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text       string
 		echo, read action.Decision
-		said       string // in the problems
+		problem    string // in the problems
 	}{
 		"as it should be":            {`{"hooks": {"PreToolUse": ` + group + `}}`, denied, passes, ""},
 		"camel case":                 {`{"hooks": {"preToolUse": ` + group + `}}`, denied, passes, ""},
@@ -78,12 +78,12 @@ func TestGuardsInEveryForm(t *testing.T) {
 		"one switched off":           {`{"hooks": {"PreToolUse": [{"hooks": [{"command": "exit 2", "enabled": false}]}]}}`, passes, passes, "turned off"},
 	} {
 		set := Parse([]byte(tt.text), Origin{Source: Person, File: "hooks.json"})
-		var said []string
+		var problems []string
 		for _, p := range set.Problems {
-			said = append(said, p.String())
+			problems = append(problems, p.String())
 		}
-		if all := strings.Join(said, "\n"); (tt.said == "") != (all == "") || !strings.Contains(all, tt.said) {
-			t.Errorf("%s: it says %q, want %q", name, all, tt.said)
+		if all := strings.Join(problems, "\n"); (tt.problem == "") != (all == "") || !strings.Contains(all, tt.problem) {
+			t.Errorf("%s: it says %q, want %q", name, all, tt.problem)
 		}
 		r, _ := runner(t, Options{Handlers: set.Handlers})
 		answers := r.BeforeTools(t.Context(), Where{}, echo, read)

@@ -136,14 +136,14 @@ func TestEveryExitAndOutputOfEveryEvent(t *testing.T) {
 	}
 	set := Set{}
 	type cell struct {
-		e         Event
-		end, said string
+		e           Event
+		end, output string
 	}
 	var cells []cell
 	for _, e := range Events {
 		for end, exit := range ends {
-			for said, print := range outputs {
-				cells = append(cells, cell{e, end, said})
+			for output, print := range outputs {
+				cells = append(cells, cell{e, end, output})
 				set.Add(parsed(t, file(e, "", print+" echo why >&2; "+exit+" # "+strconv.Itoa(len(cells)), "")))
 			}
 		}
@@ -163,12 +163,12 @@ func TestEveryExitAndOutputOfEveryEvent(t *testing.T) {
 		default:
 			m = r.Tell(t.Context(), Where{}, c.e, "", nil)
 		}
-		failed := c.end == "1" || c.end == "127" || c.end == "signal" || c.end == "0" && c.said == "broken"
-		where := fmt.Sprintf("%s, exit %s, %s: %+v, %s", c.e, c.end, c.said, m, h.texts())
+		failed := c.end == "1" || c.end == "127" || c.end == "signal" || c.end == "0" && c.output == "broken"
+		where := fmt.Sprintf("%s, exit %s, %s: %+v, %s", c.e, c.end, c.output, m, h.texts())
 		if guard := c.e.guards(); guard && failed != m.Failed || guard && failed != (m.Decision == action.Ask) {
 			t.Error("a guard's failure is a question, and nothing else is:", where)
 		}
-		if told := strings.Contains(h.texts(), "failed"); !c.e.guards() && told != failed {
+		if reported := strings.Contains(h.texts(), "failed"); !c.e.guards() && reported != failed {
 			t.Error("a failure is told:", where)
 		}
 		if denied := c.e.guards() && c.end == "2"; denied != (m.Decision == action.Deny) || denied && m.Reason != "why" {
@@ -178,7 +178,7 @@ func TestEveryExitAndOutputOfEveryEvent(t *testing.T) {
 		if objects != (m.BlockedBy != "") || objects && m.Blocked != "why" {
 			t.Error("exit 2 blocks what can be blocked:", where)
 		}
-		context := c.end == "0" && (c.said == "JSON" && c.e != PermissionRequest || c.said == "text" && (c.e == SessionStart || c.e == UserPromptSubmit))
+		context := c.end == "0" && (c.output == "JSON" && c.e != PermissionRequest || c.output == "text" && (c.e == SessionStart || c.e == UserPromptSubmit))
 		if c.e != PermissionRequest && context != (m.Context != "") {
 			t.Error("context for the model:", where)
 		}

@@ -17,8 +17,8 @@ import (
 
 func asIs(s string) string { return s }
 
-// says returns a generator with a fixed text.
-func says(kind, text string) Generator {
+// fixed returns a generator with a fixed text.
+func fixed(kind, text string) Generator {
 	return Generator{kind, func(context.Context, Snapshot) Said { return Said{Text: text, State: "told"} }}
 }
 
@@ -56,7 +56,7 @@ func TestRemindersOfARequestAreBounded(t *testing.T) {
 	for n := room - 10; n < room+10; n++ {
 		for _, char := range []string{"x", "ä", "字", "🙂"} {
 			text := strings.Repeat(char, n/len(char)) + strings.Repeat(".", n%len(char))
-			s := NewSet(nil, says("now", "never"), says(Todo, text), says(Context, "nor this"))
+			s := NewSet(nil, fixed("now", "never"), fixed(Todo, text), fixed(Context, "nor this"))
 			got := s.Collect(t.Context(), Snapshot{}, asIs)
 			all := len(got.Once) + len(got.Now)
 			fits := n+len("\n\n") <= room
@@ -70,7 +70,7 @@ func TestRemindersOfARequestAreBounded(t *testing.T) {
 	}
 	var many []Generator
 	for _, k := range Kinds {
-		many = append(many, says(k.Name, strings.Repeat("words ", 100)))
+		many = append(many, fixed(k.Name, strings.Repeat("words ", 100)))
 	}
 	got := NewSet(nil, many...).Collect(t.Context(), Snapshot{}, asIs)
 	if all := len(got.Once) + len(got.Now); all > MaxTogether || all < MaxTogether-1000 || got.Kinds[0] != AtFile {
@@ -81,7 +81,7 @@ func TestRemindersOfARequestAreBounded(t *testing.T) {
 // Secrets are removed before a text is cut.
 func TestRemindersAreCleanedBeforeTheyAreCut(t *testing.T) {
 	text := strings.Repeat("x", room-5) + "secret"
-	got := NewSet(nil, says(Todo, text)).Collect(t.Context(), Snapshot{}, func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
+	got := NewSet(nil, fixed(Todo, text)).Collect(t.Context(), Snapshot{}, func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
 	if strings.Contains(got.Once, "sec") {
 		t.Error("a part of the secret is left")
 	}
@@ -167,7 +167,7 @@ func TestOpenStepsAreToldAfterTenAnswers(t *testing.T) {
 func TestSubagentsAreToldTheCoreOnly(t *testing.T) {
 	var all []Generator
 	for _, k := range Kinds {
-		all = append(all, says(k.Name, k.Name+" is told"))
+		all = append(all, fixed(k.Name, k.Name+" is told"))
 	}
 	set := NewSet(nil, all...)
 	main, sub := set.Collect(t.Context(), Snapshot{}, asIs), set.Collect(t.Context(), Snapshot{Subagent: true}, asIs)
@@ -182,7 +182,7 @@ func TestSubagentsAreToldTheCoreOnly(t *testing.T) {
 // Every kind can be switched off except those that report actions.
 func TestEveryKindCanBeSwitchedOff(t *testing.T) {
 	for _, k := range Kinds {
-		set := NewSet([]string{k.Name}, says(k.Name, "told"), says("other", "other"))
+		set := NewSet([]string{k.Name}, fixed(k.Name, "told"), fixed("other", "other"))
 		got := set.Collect(t.Context(), Snapshot{}, asIs)
 		if told := strings.Contains(got.Once+got.Now, "told"); told != k.Fixed || set.Off(k.Name) == k.Fixed || set.Off("other") || !strings.Contains(got.Now, "other") {
 			t.Errorf("%s: told %v, off %v", k.Name, told, set.Off(k.Name))
@@ -195,7 +195,7 @@ func TestEveryKindCanBeSwitchedOff(t *testing.T) {
 
 // A kind with Every waits that many turns, in each conversation.
 func TestProgressComesEveryThreeTurns(t *testing.T) {
-	set := NewSet(nil, says(TaskProgress, "a screen"))
+	set := NewSet(nil, fixed(TaskProgress, "a screen"))
 	told := map[string]string{}
 	var got []int
 	for turn := range 10 {
@@ -220,7 +220,7 @@ func TestGeneratorThatHangsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forever := make(chan struct{})
 		var asked atomic.Int32
-		set := NewSet(nil, Generator{Todo, func(context.Context, Snapshot) Said { asked.Add(1); <-forever; return Said{Text: "late"} }}, says(Context, "quick"))
+		set := NewSet(nil, Generator{Todo, func(context.Context, Snapshot) Said { asked.Add(1); <-forever; return Said{Text: "late"} }}, fixed(Context, "quick"))
 		began := time.Now()
 		late := 0
 		for range 20 {

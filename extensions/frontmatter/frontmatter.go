@@ -1,16 +1,14 @@
-// Package frontmatter reads the block of settings at the beginning of a Markdown file, between
-// two lines that are exactly ---.
+// Package frontmatter parses the settings at the start of a Markdown file, between two lines that are exactly ---.
 //
 //	b, err := frontmatter.Parse(data)
 //	fmt.Println(b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body)
 //
-// The files come from anywhere: what is in them is bounded, YAML aliases are refused, and a
-// block that is no YAML still gives its name and its description, unless it limits something: the
-// limit would be lost. The name of a setting may be written as programs do: allowed-tools,
-// allowed_tools and allowedTools are the same.
+// The files come from anywhere: their size is bounded and YAML aliases are refused. A block that is not valid YAML
+// still yields its name and description, unless it contains a limit, which would be lost. All spellings of a
+// setting are the same: allowed-tools, allowed_tools and allowedTools.
 //
-// adrg/frontmatter (0.2.0) is not used, because it would replace 20 lines only, follows aliases, takes a block that
-// does not end for text, and brings another reader of YAML.
+// adrg/frontmatter (0.2.0) is not used, because it would replace only 20 lines, follows aliases, accepts an
+// unclosed block as text, and adds another YAML parser.
 package frontmatter
 
 import (
@@ -34,23 +32,22 @@ const (
 	MaxBlock = 64 << 10
 )
 
-// Warning reports a mistake in a block that could be read all the same.
+// Warning reports a mistake in a block that was read anyway.
 type Warning struct {
 	Line   int // of the file, from 1
 	Reason string
 }
 
-// Block holds the settings and the text of a file. Unknown settings are kept and do no harm.
+// Block holds the settings and the text of a file. Unknown settings are kept.
 type Block struct {
-	Body    string                // the text behind the block, with \n at the ends of its lines
-	Line    int                   // of the file where Body begins, from 1
-	Warning *Warning              // nil: all is well
+	Body    string                // the text after the block, with \n as line ends
+	Line    int                   // line of the file where Body starts, from 1
+	Warning *Warning              // nil if there is none
 	values  map[string]*yaml.Node // by [Plain] names
-	names   []string              // of the settings, as they are written
+	names   []string              // names of the settings as written
 }
 
-// Parse reads a file. An error says why it is none that can be used: it is too long, is no
-// text, or its block does not end.
+// Parse parses a file. It returns an error if the file is too long, is not text, or its block is not closed.
 func Parse(data []byte) (Block, error) {
 	if len(data) > MaxFile {
 		return Block{}, fmt.Errorf("the file has %d bytes (allowed: %d)", len(data), MaxFile)
@@ -92,12 +89,12 @@ func Parse(data []byte) (Block, error) {
 	return b, nil
 }
 
-// texts are the settings that people write as plain text where YAML wants quotes: "Use when: …",
-// "[issue] [branch]", "**/*.ts". The value says whether that is how the form is documented.
+// texts lists the settings that people write as plain text where YAML needs quotes: "Use when: …", "[issue]
+// [branch]", "**/*.ts". The value tells whether that form is documented.
 var texts = map[string]bool{"name": false, "description": false, "when_to_use": false, "argument-hint": true, "paths": true}
 
-// quote returns a block with quotes around the values of settings that are text on one line, and
-// whether it had to quote none but those that are documented without.
+// quote adds quotes to the values of settings that are text on one line; harmless means that it changed only
+// settings documented without quotes.
 func quote(block string) (quoted string, harmless bool) {
 	harmless = true
 	all := strings.Split(block, "\n")
@@ -117,7 +114,7 @@ func quote(block string) (quoted string, harmless bool) {
 	return strings.Join(all, "\n"), harmless
 }
 
-// Settings reads a file that is nothing but settings.
+// Settings parses a file that contains only settings.
 func Settings(data []byte) (Block, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch {
@@ -133,13 +130,13 @@ func Settings(data []byte) (Block, error) {
 	return Block{values: all, names: names}, nil
 }
 
-// opening is the first fence, which may have blank lines before it; closing is the second one.
+// opening is the first fence with preceding blank lines; closing is the second fence.
 var (
 	opening = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*?---[ \t]*\n`) })
 	closing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^---[ \t]*(?:\n|\z)`) })
 )
 
-// cutBlock splits what follows the first fence at the second one.
+// cutBlock splits the text after the first fence at the second one.
 func cutBlock(rest string) (block, body string, ok bool) {
 	at := closing().FindStringIndex(rest)
 	if at == nil {
@@ -148,8 +145,8 @@ func cutBlock(rest string) (block, body string, ok bool) {
 	return strings.TrimSuffix(rest[:at[0]], "\n"), rest[at[1]:], true
 }
 
-// values reads a block as YAML: the settings by their plain names, and the names as they are
-// written. before is how many lines the file has before it.
+// values parses a block as YAML: the settings by plain names, and the names as written. before is the number of
+// lines of the file before the block.
 func values(text string, before int) (map[string]*yaml.Node, []string, *Warning) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
@@ -172,7 +169,7 @@ func values(text string, before int) (map[string]*yaml.Node, []string, *Warning)
 	return all, names, nil
 }
 
-// entries returns the values of a mapping by their plain names, and the names as they are written.
+// entries returns the values of a mapping by plain names, and the names as written.
 func entries(n *yaml.Node) (all map[string]*yaml.Node, names []string) {
 	all = make(map[string]*yaml.Node)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -197,7 +194,7 @@ func AliasIn(n *yaml.Node) int {
 
 var yamlAt = regexp.MustCompile(`line (\d+)`)
 
-// yamlLine returns the line of the block that an error is about.
+// yamlLine returns the line of the block that an error names.
 func yamlLine(err error) int {
 	line := 1
 	if m := yamlAt.FindStringSubmatch(err.Error()); m != nil {
@@ -213,8 +210,8 @@ func yamlReason(err error) string {
 	return reason
 }
 
-// lines reads the name and the description of a block that is no YAML. Lines that are indented
-// go on with what is before them.
+// lines reads the name and the description of a block that is not valid YAML. Indented lines continue the previous
+// line.
 func lines(text string) map[string]*yaml.Node {
 	all := make(map[string]*yaml.Node)
 	var last *yaml.Node
@@ -249,10 +246,10 @@ func (b Block) Has(name string) bool { return b.Node(name) != nil }
 // Node returns the value of a setting, nil when it is missing.
 func (b Block) Node(name string) *yaml.Node { return b.values[Plain(name)] }
 
-// Names returns the names of the settings as they are written.
+// Names returns the names of the settings as written.
 func (b Block) Names() []string { return b.names }
 
-// Within returns the settings below one that holds others, none if it does not.
+// Within returns the settings nested in a setting, or none.
 func (b Block) Within(name string) Block {
 	n := b.Node(name)
 	if n == nil || n.Kind != yaml.MappingNode {
@@ -262,7 +259,7 @@ func (b Block) Within(name string) Block {
 	return Block{values: all, names: names}
 }
 
-// Text returns the value of a setting as text, "" when it is missing or no single value.
+// Text returns the value of a setting as text, "" if it is missing or not a scalar.
 func (b Block) Text(name string) string {
 	n := b.Node(name)
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
@@ -271,7 +268,7 @@ func (b Block) Text(name string) string {
 	return strings.TrimSpace(n.Value)
 }
 
-// Bool returns a setting that is true or false, also written yes, on or 1 and no, off or 0.
+// Bool returns a boolean setting: true, yes, on, 1, false, no, off or 0.
 func (b Block) Bool(name string, otherwise bool) bool {
 	if value, ok := Truth(b.Text(name)); ok {
 		return value
@@ -279,7 +276,7 @@ func (b Block) Bool(name string, otherwise bool) bool {
 	return otherwise
 }
 
-// Truth reads a text that is true or false, as [Block.Bool] does; ok is false for another one.
+// Truth parses a boolean as [Block.Bool] does; ok is false for any other text.
 func Truth(text string) (value, ok bool) {
 	switch strings.ToLower(text) {
 	case "true", "yes", "on", "1":
@@ -290,8 +287,8 @@ func Truth(text string) (value, ok bool) {
 	return false, false
 }
 
-// List returns a setting that is a YAML list, or text with commas or blanks between its items.
-// What is in parentheses or braces belongs together: "Bash(git add *), Read" are two.
+// List returns a setting that is a YAML list, or text with commas or spaces between its items. Parentheses and
+// braces keep an item together: "Bash(git add *), Read" has two.
 func (b Block) List(name string) []string {
 	n := b.Node(name)
 	if n == nil {
@@ -309,7 +306,7 @@ func (b Block) List(name string) []string {
 	return all
 }
 
-// Nested reports whether a setting has settings in it, which Text and List leave out.
+// Nested reports whether a setting contains settings, which Text and List leave out.
 func (b Block) Nested(name string) bool {
 	n := b.Node(name)
 	if n == nil {
@@ -318,7 +315,7 @@ func (b Block) Nested(name string) bool {
 	return n.Kind == yaml.MappingNode || slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
 }
 
-// split splits at commas and blanks outside of parentheses and braces.
+// split splits at commas and spaces outside of parentheses and braces.
 func split(s string) []string {
 	depth := 0
 	return strings.FieldsFunc(s, func(r rune) bool {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestParse: what files of this form look like on people's disks.
+// TestParse checks files as people have them.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		name, file       string
@@ -71,7 +71,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestValues: booleans and lists are read in all the forms that people write.
+// TestValues checks all forms of booleans and lists.
 func TestValues(t *testing.T) {
 	b, err := Parse([]byte("---\nyes: yes\non: On\none: 1\nno: no\noff: off\nzero: 0\nodd: maybe\n" +
 		"text: Bash(git add *), Read Edit(src/**)\nlist:\n  - Bash(git add *)\n  - Read\nempty:\nmap: {a: b}\n---\n"))
@@ -98,8 +98,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestPlainTexts: settings that people write without the quotes that YAML wants do not cost the
-// others. What other agents document that way is no mistake.
+// TestPlainTexts checks that a setting without the quotes that YAML needs does not affect the others. Forms
+// documented by other agents cause no warning.
 func TestPlainTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name, block string
@@ -124,7 +124,7 @@ func TestPlainTexts(t *testing.T) {
 	}
 }
 
-// Names of settings are the same in all spellings, and those that limit something are known by their words.
+// All spellings of a setting are the same, and settings with limits are recognized by their words.
 func TestNamesOfSettings(t *testing.T) {
 	b, err := Parse([]byte("---\nDisallowed_Tools: Bash\nwhenToUse: x\n---\nText"))
 	if err != nil || !slices.Equal(b.List("disallowed-tools"), []string{"Bash"}) || b.Text("when_to_use") != "x" || !slices.Equal(b.Names(), []string{"Disallowed_Tools", "whenToUse"}) {
@@ -145,7 +145,7 @@ func TestNamesOfSettings(t *testing.T) {
 	}
 }
 
-// A name that an object of JSON has twice is found, at any depth and in any spelling.
+// A duplicate key of a JSON object is found, at any depth and in any spelling.
 func TestNamesThatAreThereTwice(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1, "b": [{"a": 1}, {"a": "a"}], "c": {"a": "c"}}`: "",
@@ -162,7 +162,7 @@ func TestNamesThatAreThereTwice(t *testing.T) {
 	}
 }
 
-// FuzzParse: no file makes it panic, and a body is part of its file.
+// FuzzParse checks that no file causes a panic, and that a body is part of its file.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nname: a\ndescription: Use when: x\n---\nText")
 	f.Add("---\na: &x [*x]\n---\n")
@@ -178,7 +178,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestListOfRules: a list is split at commas and blanks that are not in parentheses.
+// TestListOfRules checks that a list is split at commas and spaces outside of parentheses.
 func TestListOfRules(t *testing.T) {
 	for list, want := range map[string][]string{
 		"Bash(git add *), Bash(git commit *),Read": {"Bash(git add *)", "Bash(git commit *)", "Read"},

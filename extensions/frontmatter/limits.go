@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// LimitError is a file that looks as if it limits something, and can't be understood. It is not used in part:
-// what would be left of it could do more than the file says.
+// LimitError means that a file seems to contain a limit that can't be understood. The file is not used at all: the
+// rest of it could permit more than the file intends.
 type LimitError struct {
 	Line   int // of the file, from 1
 	Reason string
@@ -20,7 +20,7 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// Plain returns the form in which names are compared: small letters and digits, without what separates words.
+// Plain returns a name in the form for comparisons: lower-case letters and digits, without word separators.
 func Plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -30,20 +30,19 @@ func Plain(name string) string {
 	}, name)
 }
 
-// limits are parts of names of settings that limit something, in programs that are known and by what the
-// words mean.
+// limits lists parts of setting names that announce a limit, in known programs or by their meaning.
 var limits = []string{
 	"tool", "permission", "permit", "readonly", "sandbox", "allow", "deny", "denied", "forbid", "forbidden", "block", "restrict", "exclude",
 	"disab", "approv", "policy", "guard", "hook", "invo", "limit", "maxturn", "maxstep",
 }
 
-// exactLimits are names that limit something, whose words in other names do not.
+// exactLimits lists names that announce a limit only as a whole.
 var exactLimits = []string{"mode", "steps", "enabled", "access", "infer"}
 
-// needs begin names of settings that say what something needs.
+// needs lists the first words of setting names that declare requirements.
 var needs = []string{"requir", "depend", "uses", "recommend", "suggest"}
 
-// Restricts reports whether a setting looks, by its name, as if it limits what may be done.
+// Restricts reports whether a setting's name suggests that it limits what may be done.
 func Restricts(name string) bool {
 	plain := Plain(name)
 	if slices.ContainsFunc(needs, func(begin string) bool { return strings.HasPrefix(plain, begin) }) {
@@ -52,8 +51,8 @@ func Restricts(name string) bool {
 	return slices.Contains(exactLimits, plain) || slices.ContainsFunc(limits, func(part string) bool { return strings.Contains(plain, part) })
 }
 
-// Guards reports whether the name of a moment looks as if a program that runs then may refuse something: before a
-// tool, a command or a request, or in place of an approval.
+// Guards reports whether the name of an event suggests that its programs may refuse something: before a tool, a
+// command or a request, or in place of an approval.
 func Guards(moment string) bool {
 	plain := Plain(moment)
 	switch plain {
@@ -63,11 +62,11 @@ func Guards(moment string) bool {
 	return strings.HasPrefix(plain, "pre") || strings.HasPrefix(plain, "before") || slices.ContainsFunc([]string{"permission", "approv", "guard"}, func(part string) bool { return strings.Contains(plain, part) })
 }
 
-// Twice returns the first name that an object in a value of JSON has twice, as compared by [Plain]; "" is none. Which of
-// the two counts is not the same for all programs.
+// Twice returns the first duplicate key of an object in a JSON value, as compared by [Plain], or "". Programs
+// differ in which of the two they use.
 func Twice(value []byte) string {
 	d := json.NewDecoder(bytes.NewReader(value))
-	var open []map[string]bool // the names of each object, nil of a list
+	var open []map[string]bool // keys of each open object, nil for a list
 	isName := false
 	for {
 		token, err := d.Token()
@@ -101,12 +100,12 @@ func Twice(value []byte) string {
 	}
 }
 
-// settingLine is a line of a block that names a setting.
+// settingLine matches a line of a block with the name of a setting.
 var settingLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?["']?([A-Za-z](?:[\w -]*\w)?)["']?[ \t]*[:=]`)
 })
 
-// limiting returns the first setting that limits something, of a block that can't be read; "" is none.
+// limiting returns the first setting of an unreadable block that announces a limit, or "".
 func limiting(block string) string {
 	for line := range strings.SplitSeq(block, "\n") {
 		if m := settingLine().FindStringSubmatch(line); m != nil && Restricts(m[1]) {
@@ -116,11 +115,11 @@ func limiting(block string) string {
 	return ""
 }
 
-// maxBefore limits how many lines before a block are a mistake, and no text with a rule in it.
+// maxBefore is the number of lines before a block up to which its position counts as a mistake.
 const maxBefore = 20
 
-// misplaced returns an error about a text without settings, if it has a block that does not begin the file, or one
-// of another form, and that limits something.
+// misplaced returns an error for a text without settings if it contains a block with a limit that is not at the
+// start of the file, or in another form.
 func misplaced(text string) error {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines[:min(len(lines), maxBefore)] {

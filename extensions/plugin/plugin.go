@@ -1,11 +1,11 @@
-// Package plugin reads the folder of a plugin as other agents write it: what it brings, and a
-// print of all its files, so that one changed byte is seen. It starts nothing.
+// Package plugin reads the folder of a plugin in the format of other agents: its components, and a hash of all its
+// files, so that any change is detected. It runs nothing.
 //
 //	p, err := plugin.Read("/home/ann/plugins/tidy")
 //	fmt.Println(p.Name, p.Skills, p.Hooks)
 //
-// The folder may be hostile: paths and links that lead out of it, files that are no files and
-// too many or too large ones refuse the whole plugin, and the error names the first.
+// The folder may be hostile: a path or link that leads out of it, an irregular file, or too many or too large files
+// refuse the whole plugin, and the error names the first.
 package plugin
 
 import (
@@ -22,7 +22,7 @@ import (
 	"buddy/texts"
 )
 
-// Manifest names the file in which a plugin describes itself.
+// Manifest is the file in which a plugin describes itself.
 const Manifest = ".claude-plugin/plugin.json"
 
 // Limits of a plugin.
@@ -33,7 +33,7 @@ const (
 	maxAbout    = 1024
 )
 
-// Plugin holds what a folder brings. Paths are absolute and inside of it, without symbolic links.
+// Plugin holds the components of a plugin. Paths are absolute and inside its folder, without symbolic links.
 type Plugin struct {
 	Name      string
 	Version   string
@@ -45,23 +45,23 @@ type Plugin struct {
 	Styles    []string // output styles
 	Workflows []string
 	Hooks     Parts
-	Servers   Parts    // of MCP
-	Language  Parts    // servers of LSP
-	Files     []string // all its files, relative to Dir; links are not among them
+	Servers   Parts    // MCP servers
+	Language  Parts    // LSP servers
+	Files     []string // all its files without links, relative to Dir
 	Print     string   // SHA-256 of all its files, in hex
 }
 
-// Parts are definitions of what a plugin would run: in files of JSON, or in its manifest.
+// Parts holds definitions of programs that a plugin would run: in JSON files, or in its manifest.
 type Parts struct {
 	Files  []string
-	Inline []json.RawMessage // those of the manifest
-	Texts  []json.RawMessage // all of them, as they were read: the files may have changed since
+	Inline []json.RawMessage // from the manifest
+	Texts  []json.RawMessage // all of them as read, since the files may change later
 }
 
-// Empty reports whether there are none.
+// Empty reports whether there are no definitions.
 func (p Parts) Empty() bool { return len(p.Texts) == 0 }
 
-// manifest is the file as other agents define it. Keys that are not here do not matter.
+// manifest is the file in the format of other agents. Other keys are ignored.
 type manifest struct {
 	Name        string          `json:"name"`
 	Version     string          `json:"version"`
@@ -76,13 +76,12 @@ type manifest struct {
 	Language    json.RawMessage `json:"lspServers"`
 }
 
-// validName matches what may stand before the colon of "plugin:name".
+// validName matches the plugin name before the colon of "plugin:name".
 var validName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 const maxName = 64
 
-// Read reads the plugin in a folder. A component that its manifest does not name is looked for
-// in its usual place.
+// Read reads the plugin in a folder. Components that its manifest does not name are read from their usual places.
 func Read(dir string) (Plugin, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -156,8 +155,7 @@ func (p *Plugin) read() error {
 	return nil
 }
 
-// read reads the definitions. It refuses those that name files of git's own folder, which the print
-// leaves out.
+// read reads the definitions. It refuses files in git's own folder, which the hash leaves out.
 func (p *Parts) read() error {
 	p.Texts = slices.Clone(p.Inline)
 	for _, file := range p.Files {
@@ -175,8 +173,7 @@ func (p *Parts) read() error {
 	return nil
 }
 
-// parts reads a key of the manifest: a path, an object, a list of both, or nothing for the
-// usual place.
+// parts reads a key of the manifest: a path, an object, a list of both, or nothing for the usual place.
 func (p *Plugin) parts(key string, named json.RawMessage, usual string) (Parts, error) {
 	var parts Parts
 	if len(named) == 0 || string(named) == "null" {
@@ -208,7 +205,7 @@ func (p *Plugin) parts(key string, named json.RawMessage, usual string) (Parts, 
 	return parts, nil
 }
 
-// inside returns the real path of one that the manifest names.
+// inside returns the real path of a path in the manifest.
 func (p *Plugin) inside(path string) (string, error) {
 	path = strings.TrimPrefix(path, "${CLAUDE_PLUGIN_ROOT}/")
 	if !filepath.IsLocal(filepath.FromSlash(path)) {

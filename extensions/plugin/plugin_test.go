@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tree writes files; a content that begins with "->" is a symbolic link.
+// tree writes files; content that starts with "->" is a symbolic link.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "plugin")
@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestHostilePluginsAreRefused: each as a whole, and the error names what is wrong with it.
+// TestHostilePluginsAreRefused checks that each is refused as a whole, with the reason.
 func TestHostilePluginsAreRefused(t *testing.T) {
 	many := map[string]string{Manifest: named}
 	for i := range maxFiles {
@@ -134,7 +134,7 @@ func TestHostilePluginsAreRefused(t *testing.T) {
 	}
 }
 
-// TestPrintChangesWithEachByte: with a content, a name, the right to execute and where a link leads.
+// TestPrintChangesWithEachByte checks the content, the name, the executable bit and the target of a link.
 func TestPrintChangesWithEachByte(t *testing.T) {
 	dir := tree(t, map[string]string{Manifest: named, "hooks/run.sh": "echo 1", "a": "1", "b": "1", "l": "->a"})
 	seen := make(map[string]string)

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settled says how long ago the last change of a file must be before its stamp tells every change
-// after it: clocks of file systems are coarse.
+// settled is the age of the newest change from which a stamp detects every later change: clocks of file systems are
+// coarse.
 const settled = 2 * time.Second
 
-// Stamp tells in a moment whether files of a plugin may have changed since another stamp of it: their
-// names, sizes, modes, inodes and times. The time of the last change of an inode is among them, which no program can
-// set. sure is false while the newest change is so recent that the next one may have the same time.
+// Stamp returns a cheap fingerprint of a plugin's files: their names, sizes, modes, inodes and times, including the
+// change time of inodes, which no program can set. sure is false while the newest change is so recent that another
+// one could have the same time.
 func Stamp(dir string) (stamp string, sure bool, err error) {
 	var all []byte
 	before, newest := time.Now().Add(-settled), time.Time{}
@@ -27,7 +27,7 @@ func Stamp(dir string) (stamp string, sure bool, err error) {
 			return err
 		}
 		if e.IsDir() && e.Name() == ".git" && filepath.Dir(path) == filepath.Clean(dir) {
-			return filepath.SkipDir // as in the print
+			return filepath.SkipDir // as in the hash
 		}
 		var st unix.Stat_t
 		if err := unix.Lstat(path, &st); err != nil {

@@ -17,7 +17,7 @@ func stamped(t *testing.T, dir string) string {
 	return stamp
 }
 
-// Every change of a file changes the stamp, also one that keeps its size and puts its time back.
+// Every change of a file changes the stamp, even one that keeps its size and resets its time.
 func TestStampTellsEveryChange(t *testing.T) {
 	for what, change := range map[string]func(at string) error{
 		"other content, same size and time": func(at string) error {
@@ -64,8 +64,8 @@ func TestStampTellsEveryChange(t *testing.T) {
 	}
 }
 
-// What changed just now may change again in the same tick of the clock, so that its stamp says
-// nothing yet; what git does in its own folder does not matter.
+// A recently changed file may change again in the same clock tick, so its stamp is not sure; git's own folder does
+// not matter.
 func TestStampOfFreshFilesIsNotSure(t *testing.T) {
 	dir := tree(t, map[string]string{Manifest: named, ".git/HEAD": "x"})
 	before, sure, err := Stamp(dir)

@@ -13,8 +13,8 @@ import (
 	"buddy/texts"
 )
 
-// sum returns a print of all files of a folder, and their paths in it: what they are called, whether
-// they can be executed, and their contents. Links count as what they lead to, which must be in the folder.
+// sum returns a hash of the files in a folder and their relative paths: it covers names, executable bits and
+// contents. A link counts as its target, which must be in the folder.
 func sum(dir string) (print string, files []string, err error) {
 	all := sha256.New()
 	bytes := int64(0)
@@ -25,7 +25,7 @@ func sum(dir string) (print string, files []string, err error) {
 		name, err := filepath.Rel(dir, path)
 		if err != nil || e.IsDir() {
 			if e.IsDir() && name == ".git" {
-				return filepath.SkipDir // it changes with each command of git; no definition may name it
+				return filepath.SkipDir // changes with each git command; no definition may name it
 			}
 			return err
 		}
@@ -52,7 +52,7 @@ func sum(dir string) (print string, files []string, err error) {
 	return hex.EncodeToString(all.Sum(nil)), files, err
 }
 
-// link adds where a symbolic link leads.
+// link adds the target of a symbolic link.
 func link(all hash.Hash, dir, name, path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func link(all hash.Hash, dir, name, path string) error {
 	return nil
 }
 
-// content adds a file, which must have the size that it had.
+// content adds a file, which must still have its size.
 func content(all hash.Hash, path string, size int64) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,18 +10,17 @@ import (
 	"buddy/texts"
 )
 
-// Facts fill the variables of a text.
+// Facts holds the values of variables in a text.
 type Facts struct {
 	Project string // the root of the project
 	Session string
 }
 
-// Run runs a command of a skill's text and returns what is put in its place: its output, or why
-// there is none.
+// Run runs a command in a skill's text and returns its replacement: the output, or an error text.
 type Run func(command string) string
 
-// Expand returns the text of a skill called with arguments: each placeholder is replaced once,
-// and what replaces it is never read again. Commands in the text run, in their order.
+// Expand returns the text of a skill called with arguments: each placeholder is replaced once, and the replacement
+// is not expanded again. Commands in the text run in order.
 func (s Skill) Expand(args string, f Facts, run Run) string {
 	e := expansion{skill: s, facts: f, args: args, words: words(args), first: 1, positional: args != ""}
 	if placeholderZero().MatchString(s.Body) {
@@ -51,7 +50,7 @@ func (s Skill) Commands() []string {
 	return all
 }
 
-// CommandLines returns the commands with the paths of the skill's own folder in them.
+// CommandLines returns the commands with the paths of the skill's folder filled in.
 func (s Skill) CommandLines() []string {
 	all := s.Commands()
 	for i := range all {
@@ -60,11 +59,11 @@ func (s Skill) CommandLines() []string {
 	return all
 }
 
-// commandAt locates a command in a text: all of it, and what runs.
+// commandAt is the position of a command in a text, with and without its marks.
 type commandAt struct{ from, to, text, textEnd int }
 
-// commandForm is !`command` at the beginning of a line or behind a blank, and a block of code
-// whose first line is ```!.
+// commandForm matches !`command` at the start of a line or after a space, and a code block whose first line is
+// ```!.
 var commandForm = texts.Regexp("(?m)(?:^|[ \\t])!`([^`\\n]+)`|^```![ \\t]*\\n((?s:.*?))^```[ \\t]*$")
 
 // commandsIn finds the commands in a text.
@@ -82,25 +81,25 @@ func commandsIn(body string) []commandAt {
 	return all
 }
 
-// placeholder matches what is replaced in a text; a backslash before it keeps it. Other dollar signs and
-// backslashes are left as they are written: they belong to a shell, to awk or sed.
+// placeholder matches the placeholders in a text; a backslash before one keeps it. Other dollar signs and
+// backslashes stay, because they belong to a shell, awk or sed.
 var (
 	placeholder     = texts.Regexp(`(\\?)(?:\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*))`)
 	placeholderZero = texts.Regexp(`(?:^|[^\\])\$(?:0(?:[^\w.,]|[.,]\D|[.,]?$)|ARGUMENTS\[0\])`)
-	// decimals follow a number that is an amount of money.
+	// decimals matches the rest of an amount of money.
 	decimals = texts.Regexp(`^\d*[.,]\d`)
 )
 
-// expansion is one Expand.
+// expansion is the state of one Expand.
 type expansion struct {
 	skill      Skill
 	facts      Facts
 	args       string
 	words      []string
-	first      int    // the number of the first argument
-	positional bool   // $1 is an argument, not one of a shell
-	used       bool   // a placeholder of the arguments was found
-	odd        string // the last argument of a command that was no plain word
+	first      int    // number of the first argument
+	positional bool   // $1 is an argument of the skill, not of a shell
+	used       bool   // the text contains a placeholder for arguments
+	odd        string // last argument of a command that is not a plain word
 }
 
 // fill replaces the placeholders of a text.
@@ -108,7 +107,7 @@ func (e *expansion) fill(text string) string {
 	return e.replace(text, func(raw string, _ []string) string { return raw })
 }
 
-// replace is fill that passes each argument on to put: as it was typed, and its words.
+// replace is fill with a function that formats each argument: as typed, and as words.
 func (e *expansion) replace(text string, put func(raw string, words []string) string) string {
 	var b strings.Builder
 	at := 0
@@ -142,13 +141,13 @@ func (e *expansion) replace(text string, put func(raw string, words []string) st
 	return b.String()
 }
 
-// word returns the argument of a number, "" if there are fewer.
+// word returns the argument with a number, or "".
 func (e *expansion) word(number string, put func(string, []string) string) string {
 	n, _ := strconv.Atoi(number) // digits
 	return e.at(n-e.first, put)
 }
 
-// at returns the i-th argument, "" if there are fewer.
+// at returns the i-th argument, or "".
 func (e *expansion) at(i int, put func(string, []string) string) string {
 	e.used = true
 	if i < 0 || i >= len(e.words) {
@@ -157,8 +156,8 @@ func (e *expansion) at(i int, put func(string, []string) string) string {
 	return put(e.words[i], e.words[i:i+1])
 }
 
-// isAmount reports whether a number behind a dollar sign is an amount of money: it has decimals, or it is larger than
-// any argument's that is there.
+// isAmount reports whether a number after a dollar sign is an amount of money: it has decimals, or exceeds the
+// number of arguments.
 func (e *expansion) isAmount(number, rest string) bool {
 	n, _ := strconv.Atoi(number) // digits
 	return decimals().MatchString(rest) || n > 9 && n-e.first >= len(e.words)
@@ -174,11 +173,11 @@ func (e *expansion) variable(name string) string {
 	return e.facts.Session
 }
 
-// plainWord matches an argument that means itself wherever it stands in a command line.
+// plainWord matches an argument that is safe anywhere in a command line.
 var plainWord = texts.Regexp(`^[\p{L}\p{N}_.,:/@%+=-]*$`)
 
-// command runs a command and returns what is put in its place. An argument that a shell might
-// read as more than a word keeps it from running: quotes around the placeholder could not hold it.
+// command runs a command and returns its replacement. It refuses an argument that a shell might not read as one
+// plain word, because quotes around the placeholder would not be safe.
 func (e *expansion) command(text string, run Run) string {
 	e.odd = ""
 	line := e.replace(text, func(_ string, words []string) string {
@@ -196,8 +195,8 @@ func (e *expansion) command(text string, run Run) string {
 	return run(line)
 }
 
-// words splits arguments as a shell splits them: quotes and backslashes keep words together, and
-// nothing else has a meaning. A quote that does not end goes to the end.
+// words splits arguments like a shell: quotes and backslashes keep words together, and nothing else is special. An
+// unclosed quote extends to the end.
 func words(s string) []string {
 	var words []string
 	var word strings.Builder

@@ -11,21 +11,21 @@ import (
 // Sizes of a listing, in bytes.
 const (
 	maxDescription = 1536
-	unknownWindow  = 128_000 // tokens of a model whose window nobody knows
-	perToken       = 4       // bytes, by estimate
-	share          = 100     // the listing has one part of so many of the window
+	unknownWindow  = 128_000 // tokens, for a model with an unknown window
+	perToken       = 4       // bytes, estimated
+	share          = 100     // the listing gets this fraction of the window
 )
 
-// Head says what the lines of a listing are and how to load one.
+// Head introduces a listing and explains how to load a skill.
 const Head = `These skills hold instructions for kinds of work. When one fits what is asked, load it before you begin: use_tool {"name":"skill","args":{"name":"NAME","args":"WHAT IT IS FOR"}}. ` +
 	`A skill of the project has the rank of the project's instructions; none lifts a rule.`
 
-// Line tells a model of a skill: its name and one line.
+// Line is a skill in a listing: its name and one line of text.
 type Line struct{ Name, Text string }
 
-// Lines returns the lines of the skills that a model is told of, in all at most a hundredth of a
-// window of so many tokens, 0 for one that nobody knows. Names are always there; where there is
-// too much, the descriptions of those used least are shortened first. used counts uses by name.
+// Lines returns the listed skills, in total at most a hundredth of a window of so many tokens; 0 means an unknown
+// window. It keeps all names and shortens the descriptions of the least used skills first. used counts uses by
+// name.
 func Lines(all []Skill, window int, used map[string]int) []Line {
 	var lines []Line
 	room := cmp.Or(window, unknownWindow)*perToken/share - len(Head)
@@ -45,7 +45,7 @@ func Lines(all []Skill, window int, used map[string]int) []Line {
 	return lines
 }
 
-// shrink shortens the texts of lines to so many bytes in all, those used least first.
+// shrink shortens the texts of lines to a total number of bytes, the least used ones first.
 func shrink(lines []Line, room int, used map[string]int) {
 	var counts []int
 	for _, l := range lines {
@@ -61,8 +61,8 @@ func shrink(lines []Line, room int, used map[string]int) {
 	}
 }
 
-// shrinkTo shortens the texts of some lines, all to the same length, until room is no longer
-// negative or they are empty. It returns what room became.
+// shrinkTo shortens the texts of some lines to one length, until room is not negative or they are empty. It returns
+// the new room.
 func shrinkTo(lines []Line, room int, which func(name string) bool) int {
 	total := func(limit int) (n int) {
 		for _, l := range lines {
@@ -91,7 +91,7 @@ func shrinkTo(lines []Line, room int, which func(name string) bool) int {
 	return room
 }
 
-// shortened cuts a text to at most n bytes with a mark, or to nothing where little would be left.
+// shortened cuts a text to at most n bytes with a mark, or to nothing if little would remain.
 func shortened(s string, n int) string {
 	switch {
 	case len(s) <= n:

@@ -1,11 +1,11 @@
-// Package skill reads what a skill and a custom command say: how a person calls them, when a
-// model should, and the text that either gets, with the arguments in their places.
+// Package skill parses skills and custom commands: how a person calls them, when a model should, and their text
+// with the arguments filled in.
 //
 //	s := skill.New(item)
 //	text := s.Expand("42", skill.Facts{Project: "/home/ann/shop"}, run)
 //
-// A skill and a custom command differ only in where their files lie, and in that a model is not
-// told of a command that does not describe itself.
+// A skill and a custom command differ only in the place of their files, and in that a command without a description
+// is not listed for models.
 package skill
 
 import (
@@ -25,34 +25,34 @@ import (
 // Skill is a skill or a custom command.
 type Skill struct {
 	extensions.Item
-	Description string   // on one line; "" is none
+	Description string   // on one line; "" if none
 	When        string   // when to use it, on one line
-	Hint        string   // the arguments, for the person: "[ISSUE]"
-	Args        []string // names of the arguments, in their order
+	Hint        string   // arguments, for the person: "[ISSUE]"
+	Args        []string // names of the arguments, in order
 	Effects
-	Agent  string   // the subagent that works with it instead of its caller; "" is none
-	Paths  []string // patterns of the files that it is for; none: for all
-	Listed bool     // the model is told of it
+	Agent  string   // the subagent that runs it instead of the caller; "" if none
+	Paths  []string // patterns of files that it applies to; none means all
+	Listed bool     // shown to the model
 	Typed  bool     // a person may call it
-	// Asleep means that the model is not told of it yet, because it has used none of the files in Paths.
+	// Asleep means that it is not shown to the model yet, because no file in Paths was used.
 	Asleep bool
-	// Acts means that it may grant what it names in Allowed and run the commands in its text: it
-	// is a person's own, or the person has trusted it.
+	// Acts means that the tools in Allowed run without asking and the commands in its text run: it is a person's
+	// own, or trusted by the person.
 	Acts bool
-	// Withheld says why neither the model nor a person gets its description, "" for nothing.
+	// Withheld is the reason why nobody gets its description, or "".
 	Withheld string
-	// Changed means that it may not act because it is not what the person has trusted.
+	// Changed means that it may not act because it changed since the person trusted it.
 	Changed bool
 }
 
-// Effects holds what a skill changes until the next prompt, in names of the field.
+// Effects holds the changes by a skill until the next prompt, with tool names of other agents.
 type Effects struct {
-	Allowed []string // what may run without a question, if the skill may act
-	Denied  []string // what may not run
-	Model   string   // the profile that answers, if the skill may act; "" changes nothing
+	Allowed []string // rules that need no approval, if the skill may act
+	Denied  []string // rules that are denied
+	Model   string   // the profile that answers, if the skill may act; "" for no change
 }
 
-// New reads a skill. It may not act if it is a project's or a plugin's.
+// New returns the skill of an item. It may not act if it is from a project or a plugin.
 func New(it extensions.Item) Skill {
 	s := Skill{
 		Item:        it,
@@ -81,7 +81,7 @@ func New(it extensions.Item) Skill {
 	case it.Kind == extensions.Command:
 		s.Listed = s.Listed && s.Description != ""
 	case it.Origin == extensions.BuiltIn:
-		s.Listed = false // the tool names them, so that a session without extensions says no more
+		s.Listed = false // the tool lists them, which saves space in a session without extensions
 	}
 	if s.Description == "" {
 		s.Description = oneLine(firstLine(it.Body))
@@ -96,7 +96,7 @@ func New(it extensions.Item) Skill {
 	return s
 }
 
-// forkedTo returns the type of the subagent that a skill is for, "" for none.
+// forkedTo returns the type of the subagent that runs the skill, or "".
 func forkedTo(it extensions.Item) string {
 	if it.Text("context") != "fork" {
 		return ""
@@ -107,17 +107,16 @@ func forkedTo(it extensions.Item) string {
 	return "general"
 }
 
-// Call returns what a person types to call it.
+// Call returns the command that a person types.
 func (s Skill) Call() string { return "/" + s.Name }
 
-// WantsTrust reports whether the skill runs commands, grants something or changes who answers, for
-// which a person has to trust it.
+// WantsTrust reports whether the skill needs trust, because it runs commands, allows tools or changes the model.
 func (s Skill) WantsTrust() bool {
 	return len(s.Allowed) > 0 || s.Model != "" || len(commandsIn(s.Body)) > 0
 }
 
-// For reports whether the skill is for a file, whose path is absolute. The patterns of a project's
-// skill begin in the folder that holds .buddy, .agents or .claude, those of others in workspace.
+// For reports whether the skill applies to a file with an absolute path. The patterns of a project's skill are
+// relative to the folder that contains .buddy, .agents or .claude; other patterns are relative to workspace.
 func (s Skill) For(workspace, file string) bool {
 	base := workspace
 	if s.Origin == extensions.Project {
@@ -134,21 +133,21 @@ func (s Skill) For(workspace, file string) bool {
 	})
 }
 
-// WrongPaths returns the patterns of Paths that fit nothing because they are none.
+// WrongPaths returns the invalid patterns in Paths.
 func (s Skill) WrongPaths() []string {
 	return slices.DeleteFunc(slices.Clone(s.Paths), doublestar.ValidatePattern)
 }
 
-// firstLine returns the first line of a text that has words, without the marks of a heading.
+// firstLine returns the first line of a text, without the marks of a heading.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, "# \t\n"), "\n")
 	return line
 }
 
-// maxLine limits what is read of a setting on one line, in bytes.
+// maxLine limits a setting on one line, in bytes.
 const maxLine = 4 << 10
 
-// oneLine returns a text of a file as one line in which nothing is hidden.
+// oneLine returns a text as one line without invisible characters.
 func oneLine(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "")
@@ -156,8 +155,7 @@ func oneLine(s string) string {
 	return visible(texts.OneLine(s))
 }
 
-// visible shows characters that are there and can't be seen: a person reads the file without
-// them, and a model reads them.
+// visible makes invisible characters visible: a model would read them, but a person does not see them.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c' || unicode.IsControl(r) && r != '\n' && r != '\t'
@@ -176,11 +174,11 @@ func visible(s string) string {
 	return b.String()
 }
 
-// MaxBody limits what is told of the text of a skill, in bytes: about 5,000 tokens.
+// MaxBody limits the text of a skill for the model, in bytes: about 5,000 tokens.
 const MaxBody = 20_000
 
-// Wrap returns an expanded text as a model gets it: it says whose it is, and ends where it ends.
-// What is beyond MaxBody is left to be read from the file.
+// Wrap frames an expanded text for the model with its origin and its end. A longer text than MaxBody is cut with a
+// note to read the file.
 func (s Skill) Wrap(text string) string {
 	text = Inert(text)
 	if len(text) > MaxBody {
@@ -193,7 +191,7 @@ func (s Skill) Wrap(text string) string {
 	return fmt.Sprintf("<%s name=%q from=\"%s\">\n%s\n</%s>", s.Kind.One(), s.Name, from, strings.TrimSpace(text), s.Kind.One())
 }
 
-// Inert keeps a text from ending what stands around it.
+// Inert keeps a text from ending its frame.
 func Inert(s string) string {
 	return strings.NewReplacer("</skill", "< /skill", "</command", "< /command", "</file", "< /file", "<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder").Replace(s)
 }
@@ -203,8 +201,7 @@ func (s Skill) Below(file string) bool {
 	return s.Dir != "" && strings.HasPrefix(path.Clean(file), s.Dir+"/")
 }
 
-// Call is a line that calls a skill: its name and the arguments behind it. ok is false when the
-// line can't be one.
+// Call splits a line that calls a skill into the name and the arguments. ok is false for any other line.
 func Call(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "/")
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// parsed returns the skill of a file's text.
+// parsed returns the skill of a text.
 func parsed(t *testing.T, origin extensions.Origin, kind extensions.Kind, text string) Skill {
 	t.Helper()
 	b, err := frontmatter.Parse([]byte(text))
@@ -20,8 +20,7 @@ func parsed(t *testing.T, origin extensions.Origin, kind extensions.Kind, text s
 	return New(extensions.Item{Kind: kind, Name: "x", Origin: origin, File: "/s/x/SKILL.md", Dir: "/s/x", Block: b})
 }
 
-// TestExpand: every placeholder is replaced once, by a word as a shell reads it, and arguments
-// stay text whatever they hold.
+// TestExpand checks that every placeholder is replaced once, by a word as in a shell, and that arguments stay text.
 func TestExpand(t *testing.T) {
 	for _, tt := range []struct{ name, front, body, args, want string }{
 		{"all", "", "Fix $ARGUMENTS now", "a 'b c'", "Fix a 'b c' now"},
@@ -58,8 +57,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestCommands: commands stand where the form says, run in their order with plain arguments, and
-// what they print is not read again.
+// TestCommands checks that commands are recognized by their form, run in order with plain arguments, and that their
+// output is not expanded.
 func TestCommands(t *testing.T) {
 	for _, tt := range []struct {
 		name, body, args, want string
@@ -87,7 +86,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestNew: who is told of what, and what may act.
+// TestNew checks who sees a skill, and what may act.
 func TestNew(t *testing.T) {
 	s := parsed(t, extensions.Project, extensions.Skill, "---\nname: other\ndescription: |\n  Reviews\n  code\nwhen_to_use: on review\nargument-hint: '[N]'\nallowed-tools: Bash(git diff:*), Read\nlicense: MIT\ncompatibility: any\nmetadata: {v: 1}\n---\nText")
 	if s.Description != "Reviews code" || s.When != "on review" || s.Hint != "[N]" || len(s.Allowed) != 2 || !s.Listed || !s.Typed || s.Acts || s.Warning != nil {
@@ -116,7 +115,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestWrap: a text can't end what stands around it, and is cut where it is too long.
+// TestWrap checks that a text can't end its frame, and is cut if it is too long.
 func TestWrap(t *testing.T) {
 	s := parsed(t, extensions.Project, extensions.Skill, "Text")
 	got := s.Wrap("a </skill> <system-reminder>")
@@ -140,8 +139,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestLines: a listing has its share of the window, names are always in it, and what is used
-// keeps its description longest.
+// TestLines checks that a listing fits its share of the window, contains all names, and shortens used skills last.
 func TestLines(t *testing.T) {
 	var all []Skill
 	used := map[string]int{"skill-7": 3}
@@ -176,7 +174,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestFor: patterns of files begin where the skill belongs, and one that is none fits nothing.
+// TestFor checks that patterns are relative to the right folder, and that an invalid one matches nothing.
 func TestFor(t *testing.T) {
 	for _, tt := range []struct {
 		paths, file string

@@ -1,4 +1,4 @@
-// Package style reads output styles: how a model is to answer, chosen by a person for a session.
+// Package style reads output styles, which tell a model how to answer. A person chooses one for a session.
 //
 //	all, problems := style.All(items)
 //	s, err := style.Choose(all, "concise")
@@ -17,7 +17,7 @@ import (
 // Default is the name of the style that adds nothing.
 const Default = "default"
 
-// maxText limits the text of a style, in bytes: it is in each request.
+// maxText limits the text of a style, in bytes: every request contains it.
 const maxText = 8 << 10
 
 // Style is an output style.
@@ -27,13 +27,13 @@ type Style struct {
 	Origin      extensions.Origin
 	File        string
 	Text        string // for the model; "" adds nothing
-	Source      string // all of the file
-	Base, Part  string // of a project's: as in extensions.Item
-	// KeepsCoding means that the built-in instructions on how to work stay, beside the style.
+	Source      string // the whole file
+	Base, Part  string // as in extensions.Item
+	// KeepsCoding keeps the built-in instructions on how to work in addition to the style.
 	KeepsCoding bool
 }
 
-// All returns the styles of items, the default one first, and what of them can't be used.
+// All returns the styles of items after the default one, and the problems of those that can't be used.
 func All(items []extensions.Item) (all []Style, problems []extensions.Problem) {
 	all = []Style{{Name: Default, Description: "buddy's own", Origin: extensions.BuiltIn, KeepsCoding: true}}
 	for _, it := range items {
@@ -50,7 +50,7 @@ func All(items []extensions.Item) (all []Style, problems []extensions.Problem) {
 	return all, problems
 }
 
-// problem says why a style can't be used, "" if it can.
+// problem returns why a style can't be used, or "".
 func (s Style) problem() string {
 	if len(s.Text) > maxText {
 		return fmt.Sprintf("it has %d bytes (allowed: %d)", len(s.Text), maxText)
@@ -67,7 +67,7 @@ func (s Style) problem() string {
 // Reserved reports whether a name belongs to buddy itself.
 func Reserved(name string) bool { return name == Default }
 
-// Choose returns the style of a name; "" is the default one.
+// Choose returns the style with a name; "" is the default one.
 func Choose(all []Style, name string) (Style, error) {
 	if name == "" {
 		name = Default

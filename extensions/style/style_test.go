@@ -17,7 +17,7 @@ func item(t *testing.T, name, text string) extensions.Item {
 	return extensions.Item{Kind: extensions.Style, Name: name, Origin: extensions.Person, File: "/s/" + name + ".md", Block: b}
 }
 
-// TestAll: a style that gives orders against the person, or is too long, is not offered.
+// TestAll checks that a style with a prompt injection, or with a text that is too long, is not offered.
 func TestAll(t *testing.T) {
 	all, problems := All([]extensions.Item{
 		item(t, "terse", "---\ndescription: few\n  words\nkeep-coding-instructions: true\n---\nBe short.\n"),

@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// limit reads a setting that limits what the agent may do, in the spelling of any program that is known, and returns
-// why it can't be understood; "" if it is, or if it is no limit.
+// limit reads a setting that limits the agent, in the spelling of any known program, and returns an error text if
+// it is not understood. It returns "" if it is, or if the setting is no limit.
 func (r *reader) limit(name string) string {
 	node := r.Node(name)
 	switch frontmatter.Plain(name) {
@@ -47,7 +47,7 @@ func (r *reader) limit(name string) string {
 	return ""
 }
 
-// switched reads a setting that is true or false.
+// switched reads a boolean setting.
 func (r *reader) switched(name string) string {
 	if why := extensions.NoTruth(r.Block, name); why != "" {
 		return why
@@ -62,7 +62,7 @@ func (r *reader) switched(name string) string {
 	return ""
 }
 
-// turns reads after how many turns the agent is stopped.
+// turns reads the maximal number of turns.
 func (r *reader) turns(name string) string {
 	n, err := strconv.Atoi(r.Text(name))
 	if err != nil || n < 1 || n > maxTurns {
@@ -74,7 +74,7 @@ func (r *reader) turns(name string) string {
 	return ""
 }
 
-// modes are names of modes in files of all programs, as frontmatter.Plain writes them.
+// modes maps the modes in files of all programs, as frontmatter.Plain writes them.
 var modes = map[string]action.Mode{
 	"default": action.ModeAsk, "ask": action.ModeAsk, "suggest": action.ModeAsk, "manual": action.ModeAsk, "untrusted": action.ModeAsk,
 	"onrequest": action.ModeAsk, "onfailure": action.ModeAsk, "unlesstrusted": action.ModeAsk,
@@ -84,13 +84,13 @@ var modes = map[string]action.Mode{
 	"fullaccess": action.ModeAll, "dontask": action.ModeNone, "never": action.ModeNone, "none": action.ModeNone,
 }
 
-// mode reads the loosest mode for the agent.
+// mode reads the loosest mode of the agent.
 func (r *reader) mode(name string, node *yaml.Node) string {
 	text := frontmatter.Plain(r.Text(name))
 	switch {
 	case node.Kind != yaml.ScalarNode:
 		return "it is not the name of a mode"
-	case text == "" || frontmatter.Plain(name) == "mode" && slices.Contains([]string{"subagent", "primary", "all", "agent"}, text): // says who calls it
+	case text == "" || frontmatter.Plain(name) == "mode" && slices.Contains([]string{"subagent", "primary", "all", "agent"}, text): // names the possible callers
 		return ""
 	}
 	mode, ok := modes[text]
@@ -101,7 +101,7 @@ func (r *reader) mode(name string, node *yaml.Node) string {
 	return ""
 }
 
-// allow reads the tools that the agent is limited to: a list, or a table of tools that are on and off.
+// allow reads the allowed tools: a list, or a table that turns tools on and off.
 func (r *reader) allow(name string, node *yaml.Node) string {
 	if node.Kind == yaml.MappingNode {
 		return r.choose(pairs(node, func(n *yaml.Node) string {
@@ -129,10 +129,10 @@ func (r *reader) allow(name string, node *yaml.Node) string {
 	return ""
 }
 
-// isAll reports whether a text of a list means all tools.
+// isAll reports whether an entry of a list means all tools.
 func isAll(text string) bool { return text == "*" || strings.EqualFold(text, "all") || text == "true" }
 
-// listed returns the tools that a list names.
+// listed returns the tools in a list.
 func (r *reader) listed(name string, list []string) []string {
 	tools := []string{}
 	for _, text := range list {
@@ -140,7 +140,7 @@ func (r *reader) listed(name string, list []string) []string {
 		switch {
 		case !ok || len(ours) == 0:
 			r.ignore("%s: buddy has no tool %q", name, texts.Clip(text, 80))
-		case strings.Contains(text, "("): // half a tool would be too much
+		case strings.Contains(text, "("): // the whole tool would be too much
 			r.ignore("%s: %q is left out, because a tool can't be had in part here", name, texts.Clip(text, 80))
 		default:
 			tools = append(tools, ours...)
@@ -149,13 +149,13 @@ func (r *reader) listed(name string, list []string) []string {
 	return tools
 }
 
-// meant returns the tools that a text of a list means, without what stands in parentheses.
+// meant returns the tools of an entry, without the text in parentheses.
 func meant(text string) ([]string, bool) {
 	bare, _, _ := strings.Cut(text, "(")
 	return action.MeantTools(strings.TrimSpace(bare))
 }
 
-// only limits the agent to tools, and to those of another limit if there is one.
+// only limits the agent to tools, in addition to earlier limits.
 func (r *reader) only(tools []string) {
 	if r.tools != nil {
 		before := r.tools
@@ -166,7 +166,7 @@ func (r *reader) only(tools []string) {
 	r.tools = append([]string{}, slices.Compact(tools)...)
 }
 
-// deny reads tools that the agent does not have. Of a tool in part it has nothing.
+// deny reads the denied tools. A tool denied in part is denied completely.
 func (r *reader) deny(name string, list []string, nested bool) string {
 	if nested {
 		return "it is not a list of tools"
@@ -184,18 +184,18 @@ func (r *reader) deny(name string, list []string, nested bool) string {
 	return ""
 }
 
-// pair holds what a file says of a tool: allow, ask, deny, or "" for what is not understood.
-type pair struct{ tool, says string }
+// pair holds the decision about a tool: allow, ask, deny, or "" if it is not understood.
+type pair struct{ tool, decision string }
 
 // pairs reads a table of tools.
-func pairs(node *yaml.Node, says func(*yaml.Node) string) (all []pair) {
+func pairs(node *yaml.Node, decide func(*yaml.Node) string) (all []pair) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		all = append(all, pair{node.Content[i].Value, says(node.Content[i+1])})
+		all = append(all, pair{node.Content[i].Value, decide(node.Content[i+1])})
 	}
 	return all
 }
 
-// permission reads what may be done with each tool: one word for all, a table, or a list of rules.
+// permission reads the permissions of tools: one word for all, a table, or a list of rules.
 func (r *reader) permission(node *yaml.Node) string {
 	switch {
 	case node.Kind == yaml.MappingNode:
@@ -204,15 +204,15 @@ func (r *reader) permission(node *yaml.Node) string {
 		var all []pair
 		for _, rule := range node.Content {
 			one := field(rule, "resource", "pattern")
-			p := pair{field(rule, "action", "permission", "tool"), says(field(rule, "effect", "decision"))}
+			p := pair{field(rule, "action", "permission", "tool"), decisionOf(field(rule, "effect", "decision"))}
 			if p.tool == "*" && one != "" && one != "*" {
-				p.says = "" // of some resources, and of no tool
+				p.decision = "" // about resources and not about a tool
 			}
 			all = append(all, p)
 		}
 		return r.choose(all)
-	case says(node.Value) != "":
-		return r.choose([]pair{{"*", says(node.Value)}})
+	case decisionOf(node.Value) != "":
+		return r.choose([]pair{{"*", decisionOf(node.Value)}})
 	}
 	mode, ok := modes[frontmatter.Plain(node.Value)]
 	if !ok {
@@ -222,7 +222,7 @@ func (r *reader) permission(node *yaml.Node) string {
 	return ""
 }
 
-// field returns the first text of some names in a mapping.
+// field returns the text of the first of some keys in a mapping.
 func field(node *yaml.Node, names ...string) string {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 		if slices.Contains(names, node.Content[i].Value) {
@@ -232,8 +232,8 @@ func field(node *yaml.Node, names ...string) string {
 	return ""
 }
 
-// says reads one word about a tool.
-func says(word string) string {
+// decisionOf parses one decision about a tool.
+func decisionOf(word string) string {
 	switch plain := frontmatter.Plain(word); plain {
 	case "allow", "ask", "deny":
 		return plain
@@ -241,15 +241,15 @@ func says(word string) string {
 	return ""
 }
 
-// strictest returns what a word says of a tool, or the strictest of what patterns say of its calls: a tool can't be
-// had in part.
+// strictest returns the decision about a tool, or the strictest of the decisions about patterns of its calls: a
+// tool can't be allowed in part.
 func strictest(node *yaml.Node) string {
 	if node.Kind != yaml.MappingNode {
-		return says(node.Value)
+		return decisionOf(node.Value)
 	}
 	all := make([]string, 0, len(node.Content))
 	for _, p := range pairs(node, strictest) {
-		all = append(all, p.says)
+		all = append(all, p.decision)
 	}
 	for _, word := range []string{"", "deny", "ask"} {
 		if slices.Contains(all, word) {
@@ -259,29 +259,29 @@ func strictest(node *yaml.Node) string {
 	return "allow"
 }
 
-// choose takes up what a file says of tools. Where it denies all, those that it names otherwise are left.
+// choose applies the decisions about tools. If all are denied, the other named ones remain.
 func (r *reader) choose(all []pair) string {
-	var left []string
+	var named []string
 	none := false
 	for _, p := range all {
 		ours, ok := action.MeantTools(p.tool)
 		switch {
-		case p.says == "":
+		case p.decision == "":
 			return fmt.Sprintf("it is not clear what it says of %q", texts.Clip(p.tool, 80))
-		case p.says == "deny" && p.tool == "*":
+		case p.decision == "deny" && p.tool == "*":
 			none = true
-		case p.says == "deny" && !ok:
+		case p.decision == "deny" && !ok:
 			return fmt.Sprintf("buddy has no tool %q, so it can't tell what is denied", texts.Clip(p.tool, 80))
-		case p.says == "deny":
+		case p.decision == "deny":
 			r.denied = append(r.denied, ours...)
 			continue
-		case p.says == "ask":
+		case p.decision == "ask":
 			r.Mode = action.Stricter(r.Mode, action.ModeAsk)
 		}
-		left = append(left, ours...)
+		named = append(named, ours...)
 	}
 	if none {
-		r.only(left)
+		r.only(named)
 	}
 	return ""
 }

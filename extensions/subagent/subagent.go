@@ -1,5 +1,4 @@
-// Package subagent reads the definitions of subagents: which tools and which model each has, how
-// much it may do, and the text that tells it how to work.
+// Package subagent reads the definitions of subagents: their tools, model, limits and system prompt.
 //
 //	all, problems := subagent.All(items)
 //	if all[0].Offers("run_shell") { … }
@@ -18,30 +17,30 @@ import (
 
 const (
 	maxText        = 64 << 10 // bytes of a definition's text, which is in each request of the agent
-	maxDescription = 300      // bytes of what the main model is told of an agent
+	maxDescription = 300      // bytes of the description for the main model
 	maxTurns       = 1000
 )
 
-// SmallModel is the model of an agent that takes the profile of the setting small_model.
+// SmallModel selects the profile of the setting small_model.
 const SmallModel = "small_model"
 
-// Definition is a kind of subagent.
+// Definition defines a kind of subagent.
 type Definition struct {
 	extensions.Item
 	Description string      // on one line
-	Prompt      string      // how to work: the beginning of the system prompt
+	Prompt      string      // start of the system prompt
 	Model       string      // a profile, or SmallModel; "" is the model of its caller
-	Mode        action.Mode // the loosest mode in which its calls are judged; "" is that of its caller
+	Mode        action.Mode // the loosest mode for its calls; "" is the caller's mode
 	MaxTurns    int         // 0 is the default
-	Skills      []string    // whose texts it gets with its task
-	Background  bool        // it works in the background unless the call says otherwise
+	Skills      []string    // skills whose texts it gets with its task
+	Background  bool        // runs in the background unless the call says otherwise
 
-	tools   []string // names that it is limited to, mcp__SERVER__* too; nil is no limit
-	denied  []string // names that it does not get
-	servers []string // MCP servers that it is limited to; nil is no limit
+	tools   []string // allowed tools, including mcp__SERVER__*; nil is no limit
+	denied  []string // denied tools
+	servers []string // allowed MCP servers; nil is no limit
 }
 
-// Offers reports whether the agent may use a tool if who calls it may.
+// Offers reports whether the agent may use a tool that its caller may use.
 func (d Definition) Offers(tool string) bool {
 	if d.tools != nil && !matches(d.tools, tool) || matches(d.denied, tool) {
 		return false
@@ -54,10 +53,10 @@ func (d Definition) Offers(tool string) bool {
 	return slices.Contains(d.servers, server)
 }
 
-// mcpPrefix begins the names of the tools of MCP servers.
+// mcpPrefix starts the names of MCP tools.
 const mcpPrefix = "mcp__"
 
-// matches reports whether names have a tool, by its name or as one of all tools of a server.
+// matches reports whether names contain a tool, by its name or by its server.
 func matches(names []string, tool string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		prefix, all := strings.CutSuffix(name, "*")
@@ -65,8 +64,8 @@ func matches(names []string, tool string) bool {
 	})
 }
 
-// All reads definitions and gives each the name that it is called by, those that take precedence
-// first. Those that can't be used are left out; what is ignored of one is a problem, too.
+// All reads definitions in order of precedence and resolves their names. It leaves out invalid ones; ignored
+// settings are problems, too.
 func All(items []extensions.Item) ([]Definition, []extensions.Problem) {
 	var problems []extensions.Problem
 	var named []extensions.Item
@@ -95,15 +94,15 @@ func All(items []extensions.Item) ([]Definition, []extensions.Problem) {
 type reader struct {
 	Definition
 	ignored []string
-	lost    bool // a limit is not understood
+	lost    bool // a limit was not understood
 }
 
-// ignore notes a setting that has no effect.
+// ignore records a setting that has no effect.
 func (r *reader) ignore(format string, args ...any) {
 	r.ignored = append(r.ignored, fmt.Sprintf(format, args...))
 }
 
-// read reads the settings. It returns why the definition can't be used, "" if it can.
+// read reads the settings. It returns why the definition can't be used, or "".
 func (r *reader) read() string {
 	prefix, called := "", r.Name[strings.LastIndexByte(r.Name, ':')+1:]
 	if r.Origin == extensions.Plugin {
@@ -138,7 +137,7 @@ func (r *reader) read() string {
 		}
 	}
 	if slices.ContainsFunc(r.tools, func(t string) bool { return strings.HasPrefix(t, mcpPrefix) }) {
-		r.tools = append(r.tools, "use_tool") // through which they are called
+		r.tools = append(r.tools, "use_tool") // calls the MCP tools
 	}
 	if r.Model = r.Text("model"); r.Model == "inherit" {
 		r.Model = ""
@@ -153,8 +152,8 @@ func (r *reader) read() string {
 	return ""
 }
 
-// refused are fields of other programs that have no counterpart here.
+// refused lists fields of other programs that buddy does not have.
 var refused = []string{"hooks", "memory", "effort", "isolation", "initialPrompt"}
 
-// Only returns the tools that the agent is limited to, nil when it is not.
+// Only returns the allowed tools, nil without a limit.
 func (d Definition) Only() []string { return d.tools }

@@ -10,15 +10,14 @@ import (
 	"buddy/texts"
 )
 
-// Broken is a file that can't be run, and why.
+// Broken is a file that can't be run, with its mistakes.
 type Broken struct {
 	extensions.Item
 	Mistakes []Mistake
 }
 
-// All reads files and gives each workflow the name that it is called by, those that take precedence
-// first. A file with mistakes is left out: it is in broken, with all of them, and a problem names
-// the first.
+// All reads files in order of precedence and resolves the names of the workflows. A file with mistakes is left out:
+// broken has it with all mistakes, and a problem names the first.
 func All(items []extensions.Item, tools Tools) (all []Workflow, broken []Broken, problems []extensions.Problem) {
 	read := make(map[string]Workflow) // by file
 	var named []extensions.Item
@@ -44,7 +43,7 @@ func All(items []extensions.Item, tools Tools) (all []Workflow, broken []Broken,
 	return all, broken, append(problems, clashes...)
 }
 
-// Read reads one file, and checks it as All does.
+// Read reads and checks one file like All.
 func Read(it extensions.Item, tools Tools) (Workflow, []Mistake) {
 	w, mistakes := Parse([]byte(it.Source))
 	mistakes = append(mistakes, w.Check(tools)...)
@@ -60,8 +59,7 @@ func Read(it extensions.Item, tools Tools) (Workflow, []Mistake) {
 	return w, mistakes
 }
 
-// Find returns the workflow of a name. The error says why there is none, with its first mistake if
-// its file has any.
+// Find returns the workflow with a name. The error explains why there is none, with the first mistake of its file.
 func Find(all []Workflow, broken []Broken, name string) (Workflow, error) {
 	var names []string
 	for _, w := range all {

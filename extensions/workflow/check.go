@@ -8,20 +8,20 @@ import (
 	"buddy/agent/model"
 )
 
-// Tools says what tools take, by their names.
+// Tools maps tool names to their arguments.
 type Tools map[string][]model.Argument
 
-// Runner is the name under which a step starts another workflow. Its parameters are name, and
-// inputs, a mapping.
+// Runner is the tool name with which a step starts another workflow. Its parameters are name, and inputs, a
+// mapping.
 const Runner = "workflow"
 
 // runner lists the parameters of Runner.
 var runner = []model.Argument{{Name: "name", Type: "string", Required: true}, {Name: "inputs", Type: "object"}}
 
-// mcpTool begins the names of the tools of MCP servers, which are not known here.
+// mcpTool starts the names of MCP tools, whose arguments are unknown here.
 const mcpTool = "mcp__"
 
-// Check returns what is wrong with the calls of a workflow that Parse found no mistakes in.
+// Check returns the mistakes in the calls of a workflow that Parse accepted.
 func (w *Workflow) Check(tools Tools) []Mistake {
 	r := &reader{w: *w}
 	for i := range w.Steps {
@@ -36,7 +36,7 @@ func (r *reader) call(s *Step, tools Tools) {
 	key := "steps." + s.ID
 	known, ok := tools[s.Tool]
 	switch {
-	case s.Tool == "": // which Parse has told
+	case s.Tool == "": // Parse has reported it
 		return
 	case s.Tool == Runner:
 		known = runner
@@ -72,7 +72,7 @@ func (r *reader) call(s *Step, tools Tools) {
 // jsonTypes are the types of values in JSON Schema.
 var jsonTypes = map[kind]string{text: "string", number: "integer", truth: "boolean", list: "array"}
 
-// fits checks that a parameter has the type of an argument.
+// fits checks the type of a parameter.
 func (r *reader) fits(p param, arg model.Argument, key string) {
 	have := "null"
 	switch {

@@ -9,7 +9,7 @@ import (
 
 const head = "name: x\ndescription: d\n"
 
-// mistakes returns all that is wrong with a file, a line each.
+// mistakes returns all mistakes of a file, one per line.
 func mistakes(text string) string {
 	w, all := workflow.Parse([]byte(text))
 	if len(all) == 0 {
@@ -22,7 +22,7 @@ func mistakes(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestEachMistakeIsNamedWithItsLineAndKey: whoever writes a file finds the place at once.
+// TestEachMistakeIsNamedWithItsLineAndKey checks that each mistake has its position.
 func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 	t.Parallel()
 	const step = "  - {id: a, tool: run_shell, params: {command: ls}}\n"
@@ -81,7 +81,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 	}
 }
 
-// TestLimitsOfAFile: what is too much is said, and a file just below is read.
+// TestLimitsOfAFile checks that exceeded limits are reported, and that a file just below is accepted.
 func TestLimitsOfAFile(t *testing.T) {
 	t.Parallel()
 	steps := func(n int) string {
@@ -110,7 +110,7 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 }
 
-// FuzzParse: no file makes the reader fail, and each mistake has a place.
+// FuzzParse checks that no file causes a panic, and that each mistake has a position.
 func FuzzParse(f *testing.F) {
 	f.Add(head + "inputs: {a: {type: list, default: [x]}}\nsteps:\n  - {id: a, tool: run_shell, each: \"{{ inputs.a }}\", gate: {type: conditional, when: 'item == \"x\"', message: \"{{ item }}\"}, params: {command: \"ls {{ item }}\"}}\noutputs: {o: \"{{ steps.a.failed }}\"}\n")
 	f.Add("a: &a [*a]")

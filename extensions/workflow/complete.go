@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Word is a word of the line that starts a workflow, and what it means.
+// Word is a possible word of the line that starts a workflow, with its meaning.
 type Word struct{ Word, Help string }
 
-// Complete returns what may follow some words of such a line: names of workflows, then name= of the inputs
-// that have no value yet, those that a run needs first. The help comes from files.
-func Complete(all []Workflow, said []string) (words []Word) {
-	if len(said) == 0 {
+// Complete returns the possible words after some words of such a line: names of workflows, then name= for the
+// inputs without a value, required ones first. The help comes from files.
+func Complete(all []Workflow, typed []string) (words []Word) {
+	if len(typed) == 0 {
 		for _, w := range all {
 			words = append(words, Word{w.Name, w.Description})
 		}
 		return words
 	}
-	i := slices.IndexFunc(all, func(w Workflow) bool { return w.Name == said[0] })
+	i := slices.IndexFunc(all, func(w Workflow) bool { return w.Name == typed[0] })
 	if i < 0 {
 		return nil
 	}
@@ -32,7 +32,7 @@ func Complete(all []Workflow, said []string) (words []Word) {
 		return 1
 	})
 	for _, in := range inputs {
-		if !slices.ContainsFunc(said[1:], func(s string) bool { return strings.HasPrefix(s, in.Name+"=") }) {
+		if !slices.ContainsFunc(typed[1:], func(s string) bool { return strings.HasPrefix(s, in.Name+"=") }) {
 			words = append(words, Word{in.Name + "=", string(in.Type) + ", " + in.about()})
 		}
 	}

@@ -17,14 +17,14 @@ const (
 	maxNested    = 20   // parentheses and not, in each other
 )
 
-// Condition is a question about values and files: steps.tests.ok and not exists("RELEASED").
+// Condition is a boolean expression about values and files: steps.tests.ok and not exists("RELEASED").
 type Condition struct {
 	root expr
 	text string
 	line int
 }
 
-// String returns the condition as it is written.
+// String returns the condition as written.
 func (c *Condition) String() string { return c.text }
 
 // expr is a literal (op ""), a reference ("ref"), or an operation on other expressions: exists,
@@ -36,7 +36,7 @@ type expr struct {
 	ref  Ref
 }
 
-// parseCondition reads a condition, whose references are not checked yet.
+// parseCondition parses a condition without checking its references.
 func parseCondition(s string) (*Condition, error) {
 	if len(s) > maxCondition {
 		return nil, fmt.Errorf("has %d bytes (allowed: %d)", len(s), maxCondition)
@@ -56,7 +56,7 @@ func parseCondition(s string) (*Condition, error) {
 	return &Condition{root: root, text: texts.OneLine(s)}, nil
 }
 
-// word is a word of a condition; quoted ones are texts.
+// word is a token of a condition; quoted ones are texts.
 type word struct {
 	text   string
 	quoted bool
@@ -64,7 +64,7 @@ type word struct {
 
 const operators = "()<>"
 
-// lex splits a condition into words.
+// lex splits a condition into tokens.
 func lex(s string) ([]word, error) {
 	var all []word
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -97,13 +97,13 @@ func isWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-'
 }
 
-// parser reads words by recursive descent.
+// parser is a recursive descent parser.
 type parser struct {
 	words []word
 	depth int
 }
 
-// peek returns the next word unless that is a text, "" at the end.
+// peek returns the next token unless it is quoted, "" at the end.
 func (p *parser) peek() string {
 	switch {
 	case len(p.words) == 0:
@@ -114,8 +114,8 @@ func (p *parser) peek() string {
 	return p.words[0].text
 }
 
-// take removes the next word if it is s.
-func (p *parser) take(s string) bool {
+// accept consumes the next token if it is s.
+func (p *parser) accept(s string) bool {
 	if p.peek() != s || s == "" {
 		return false
 	}
@@ -123,10 +123,10 @@ func (p *parser) take(s string) bool {
 	return true
 }
 
-// any reads operands of or.
+// any parses operands of or.
 func (p *parser) any() (expr, error) { return p.chain("or", p.all) }
 
-// all reads operands of and.
+// all parses operands of and.
 func (p *parser) all() (expr, error) { return p.chain("and", p.not) }
 
 func (p *parser) chain(op string, next func() (expr, error)) (expr, error) {
@@ -135,7 +135,7 @@ func (p *parser) chain(op string, next func() (expr, error)) (expr, error) {
 		return first, err
 	}
 	e := expr{op: op, kids: []expr{first}}
-	for p.take(op) {
+	for p.accept(op) {
 		kid, err := next()
 		if err != nil {
 			return expr{}, err
@@ -146,7 +146,7 @@ func (p *parser) chain(op string, next func() (expr, error)) (expr, error) {
 }
 
 func (p *parser) not() (expr, error) {
-	if !p.take("not") {
+	if !p.accept("not") {
 		return p.comparison()
 	}
 	if p.depth++; p.depth > maxNested {
@@ -165,7 +165,7 @@ func (p *parser) comparison() (expr, error) {
 		return left, err
 	}
 	op := p.peek()
-	p.take(op)
+	p.accept(op)
 	right, err := p.operand()
 	return expr{op: op, kids: []expr{left, right}}, err
 }
@@ -187,16 +187,16 @@ func (p *parser) operand() (expr, error) {
 		}
 		defer func() { p.depth-- }()
 		e, err := p.any()
-		if err == nil && !p.take(")") {
+		if err == nil && !p.accept(")") {
 			err = errors.New("a ) is missing")
 		}
 		return e, err
 	case w.text == "exists":
-		if !p.take("(") {
+		if !p.accept("(") {
 			return expr{}, errors.New(`exists needs a path in parentheses: exists("Makefile")`)
 		}
 		path, err := p.operand()
-		if err == nil && !p.take(")") {
+		if err == nil && !p.accept(")") {
 			err = errors.New("exists: a ) is missing")
 		}
 		return expr{op: "exists", kids: []expr{path}}, err
@@ -227,8 +227,8 @@ func (e expr) refs(all *[]Ref) {
 	}
 }
 
-// kindIn returns the kind of an expression's value, and an error for operands that do not fit.
-// of returns the kind of a reference.
+// kindIn returns the kind of an expression's value, and an error for operands that do not fit. of returns the kind
+// of a reference.
 func (e expr) kindIn(of func(Ref) kind) (kind, error) {
 	kinds := make([]kind, len(e.kids))
 	for i, kid := range e.kids {
@@ -247,7 +247,7 @@ func (e expr) kindIn(of func(Ref) kind) (kind, error) {
 	return truth, e.fits(kinds)
 }
 
-// fits returns what is wrong with the kinds of an operation's operands.
+// fits checks the kinds of an operation's operands.
 func (e expr) fits(kinds []kind) error {
 	switch e.op {
 	case "not", "and", "or":
@@ -272,7 +272,7 @@ func (e expr) fits(kinds []kind) error {
 	return nil
 }
 
-// ordered returns why two operands can't be compared as numbers. What a text holds is seen when it is there.
+// ordered checks that two operands can be compared as numbers. The value of a text is checked at run time.
 func (e expr) ordered(kinds []kind) error {
 	for i, k := range kinds {
 		if k != number && (k != text || e.kids[i].op == "") {
@@ -282,7 +282,7 @@ func (e expr) ordered(kinds []kind) error {
 	return nil
 }
 
-// comparable returns why two operands can't be the same.
+// comparable checks that two operands can be equal.
 func (e expr) comparable(kinds []kind) error {
 	switch {
 	case kinds[0] == list || kinds[1] == list:
@@ -293,7 +293,7 @@ func (e expr) comparable(kinds []kind) error {
 	return nil
 }
 
-// String returns an operand as it is written.
+// String returns an operand as written.
 func (e expr) String() string {
 	switch e.op {
 	case "":
@@ -319,8 +319,8 @@ func kindOf(v any) kind {
 	return text
 }
 
-// Holds evaluates the condition. exists reports whether there is a file, on the target of the step.
-// An error says which value is no number, or is that of exists.
+// Holds evaluates the condition. exists reports whether a file exists on the step's target. It fails for a value
+// that is not a number, or if exists fails.
 func (c *Condition) Holds(sc Scope, exists func(path string) (bool, error)) (bool, error) {
 	if c == nil {
 		return true, nil

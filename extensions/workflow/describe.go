@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Brief describes a workflow in a list for programs.
+// Brief describes a workflow as JSON.
 type Brief struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description"`
@@ -17,7 +17,7 @@ type Brief struct {
 	Steps       int          `json:"steps"`
 }
 
-// BriefInput describes an input in a list for programs.
+// BriefInput describes an input as JSON.
 type BriefInput struct {
 	Name     string `json:"name"`
 	Type     Type   `json:"type"`
@@ -27,7 +27,7 @@ type BriefInput struct {
 	About    string `json:"description,omitempty"`
 }
 
-// Brief returns what a list for programs says.
+// Brief returns the description for JSON lists.
 func (w *Workflow) Brief() Brief {
 	b := Brief{w.Name, w.Description, w.Version, string(w.Origin), w.File, []BriefInput{}, len(w.Steps)}
 	for _, in := range w.Inputs {
@@ -36,13 +36,13 @@ func (w *Workflow) Brief() Brief {
 	return b
 }
 
-// Required reports whether a run needs a value of the input.
+// Required reports whether a run needs a value for the input.
 func (in Input) Required() bool { return in.Default == nil && !in.Optional }
 
-// examples are values of inputs that have no default.
+// examples holds example values of inputs without a default.
 var examples = map[Type]string{String: "TEXT", Int: "1", Bool: "true", List: "a,b", Target: "web-1", Targets: "web-1,web-2", File: "PATH"}
 
-// usage returns how an input is given, and what it takes: "base=main (string, default main)".
+// usage returns the notation and the type of an input: "base=main (string, default main)".
 func (in Input) usage() string {
 	value, kind := examples[in.Type], []string{string(in.Type)}
 	if in.Default != nil {
@@ -57,7 +57,7 @@ func (in Input) usage() string {
 	return Line(map[string]string{in.Name: value}) + " (" + strings.Join(kind, ", ") + ")"
 }
 
-// need says whether a run needs a value of the input, and what it is without one.
+// need tells whether a run needs a value for the input, and its value otherwise.
 func (in Input) need() string {
 	switch {
 	case in.Default != nil:
@@ -68,7 +68,7 @@ func (in Input) need() string {
 	return "needed"
 }
 
-// about says what an input takes and means: "needed, matches \d+: how many".
+// about describes an input: "needed, matches \d+: how many".
 func (in Input) about() string {
 	text := in.need()
 	if in.Pattern != "" {
@@ -80,7 +80,7 @@ func (in Input) about() string {
 	return text
 }
 
-// Usage returns how a run is started: "deployment version=… canary=… rest=… [service=app]".
+// Usage returns the command that starts a run: "deployment version=… canary=… rest=… [service=app]".
 func (w *Workflow) Usage() string {
 	words := []string{w.Name}
 	for _, in := range w.Inputs {
@@ -100,8 +100,7 @@ func (w *Workflow) Usage() string {
 	return strings.Join(words, " ")
 }
 
-// Describe returns a workflow as text for a person: its inputs and its steps in order, with what
-// each calls, and the gates.
+// Describe describes a workflow for a person: its inputs, its steps in order with their calls, and the gates.
 func (w *Workflow) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n%s, %s\n", w.Name, w.Description, w.Origin, w.File)
@@ -162,7 +161,7 @@ func (w *Workflow) describeStep(b *strings.Builder, i int) {
 	}
 }
 
-// source returns a template as it is written.
+// source returns a template as written.
 func (t *Template) source() string {
 	var b strings.Builder
 	for _, p := range t.parts {

@@ -15,17 +15,17 @@ import (
 	"buddy/texts"
 )
 
-// DraftCall is a call of a tool that a draft has as a step.
+// DraftCall is a tool call for a draft.
 type DraftCall struct {
 	Tool      string
 	Arguments string // JSON
 }
 
-// errNothingToSave is returned for calls of which none can be a step.
+// errNothingToSave is returned if no call can be a step.
 var errNothingToSave = errors.New("there is no call in it that a workflow could repeat")
 
-// Draft writes calls as a workflow file. Versions, paths and words that several calls have in common
-// become inputs with what they were as defaults, as far as the file stays without mistakes.
+// Draft writes a workflow file from calls. Versions, paths and words that several calls share become inputs with
+// their values as defaults, as long as the file stays valid.
 func Draft(name, description string, calls []DraftCall, tools Tools) (string, error) {
 	d := draft{name: name, description: texts.Clip(texts.OneLine(description), 200), tools: tools}
 	for _, c := range calls {
@@ -56,7 +56,7 @@ func Draft(name, description string, calls []DraftCall, tools Tools) (string, er
 	return text, nil
 }
 
-// draft is a workflow that is being written.
+// draft is the state of Draft.
 type draft struct {
 	name, description string
 	tools             Tools
@@ -74,7 +74,7 @@ type draftInput struct {
 	kind        Type
 }
 
-// add takes a call for a step, unless it is of a tool that no step may call.
+// add adds a call as a step, unless steps may not call its tool.
 func (d *draft) add(c DraftCall) {
 	if _, known := d.tools[c.Tool]; !known || slices.Contains([]string{"todo", "tool_search", "use_tool", "task_output", "capture-pane"}, c.Tool) {
 		return
@@ -95,7 +95,7 @@ func (d *draft) add(c DraftCall) {
 
 var notInID = texts.Regexp(`[^a-z0-9]+`)
 
-// newID returns an id for a step: the program that it runs, or its tool.
+// newID returns an id for a step, from its program or its tool.
 func (d *draft) newID(s draftStep) string {
 	name := s.tool
 	if command, ok := s.params["command"].(string); ok {
@@ -123,9 +123,9 @@ var (
 	aWord    = texts.Regexp(`[\w./@:+-]+`)
 )
 
-const leastWord = 4 // bytes of a word that is worth an input
+const leastWord = 4 // bytes; shorter words do not become inputs
 
-// candidates returns what may be an input: targets, versions, paths, and words that several calls have.
+// candidates returns possible inputs: targets, versions, paths, and words that several calls share.
 func (d *draft) candidates() []draftInput {
 	var all []draftInput
 	add := func(kind Type, name, value string) {
@@ -134,7 +134,7 @@ func (d *draft) candidates() []draftInput {
 		}
 		all = append(all, draftInput{name, value, kind})
 	}
-	words, first := make(map[string]int), []string{} // in how many calls a word is
+	words, first := make(map[string]int), []string{} // number of calls that contain a word
 	for _, s := range d.steps {
 		add(Target, "target", s.target)
 		seen := map[string]bool{"": true}
@@ -164,7 +164,7 @@ func (d *draft) candidates() []draftInput {
 	return all
 }
 
-// write returns the file, and what is wrong in it.
+// write returns the file and its mistakes.
 func (d *draft) write() (string, []Mistake) {
 	inputs := &yaml.Node{Kind: yaml.MappingNode}
 	for _, in := range d.inputs {
@@ -205,7 +205,7 @@ func (d *draft) write() (string, []Mistake) {
 	return b.String(), mistakes
 }
 
-// node returns a value of JSON with the inputs in the places of what they were.
+// node converts a JSON value, with inputs in place of their values.
 func (d *draft) node(v any) *yaml.Node {
 	switch v := v.(type) {
 	case string:
@@ -228,7 +228,7 @@ func (d *draft) node(v any) *yaml.Node {
 	return n
 }
 
-// filled returns a text with the inputs in the places of whole words that were their values.
+// filled replaces whole words in a text by the inputs with these values.
 func (d *draft) filled(s string) string {
 	s = strings.ReplaceAll(s, "{{", `{{ `+literalBraces+` }}`)
 	for _, in := range d.inputs {
@@ -254,7 +254,7 @@ func (d *draft) filled(s string) string {
 	return s
 }
 
-// wordByte reports whether a byte goes on with a word.
+// wordByte reports whether a byte is part of a word.
 func wordByte(c byte) bool { return aWord().MatchString(string(rune(c))) || c >= 0x80 }
 
 // scalar returns a text as YAML.

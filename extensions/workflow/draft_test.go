@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A draft is a workflow without mistakes, in which what repeats is an input.
+// A draft is a valid workflow, in which repeated values are inputs.
 func TestDraft(t *testing.T) {
 	known := Tools{
 		"run_shell":  {{Name: "command", Type: "string", Required: true}, {Name: "why", Type: "string"}, {Name: "mutation", Type: "boolean"}},

@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Given reads inputs as a person writes them, each as name=value. The error names the one that is none.
+// Given parses inputs that a person typed as name=value. The error names the first invalid one.
 func Given(words []string) (map[string]string, error) {
 	all := make(map[string]string, len(words))
 	for _, word := range words {
@@ -26,8 +26,7 @@ func Given(words []string) (map[string]string, error) {
 	return all, nil
 }
 
-// Words splits a line at its blanks. What stands between quotes ' or " is part of a word as it is;
-// nothing else has a meaning.
+// Words splits a line at spaces. Text between quotes ' or " is part of a word; nothing else is special.
 func Words(line string) ([]string, error) {
 	var all []string
 	var word strings.Builder
@@ -61,7 +60,7 @@ func Words(line string) ([]string, error) {
 	return all, nil
 }
 
-// Line writes inputs as Words and Given read them.
+// Line formats inputs for Words and Given.
 func Line(given map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {

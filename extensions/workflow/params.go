@@ -8,14 +8,13 @@ import (
 	"buddy/texts"
 )
 
-// Params are the arguments of a step's call, with values to be put in.
+// Params holds the arguments of a step's call, with references to values.
 type Params struct {
-	names  []string // in the order of the file
+	names  []string // as ordered in the file
 	values map[string]param
 }
 
-// param is a value of Params: a text with values in it, a command of a shell, a list, a mapping,
-// or plain.
+// param is a value of Params: a template, a shell command, a list, a mapping, or plain.
 type param struct {
 	line    int
 	text    *Template
@@ -25,9 +24,8 @@ type param struct {
 	plain   any // nil, bool, int or float64
 }
 
-// Arguments returns the arguments of a step's call as a JSON object: what is all of a text keeps
-// its type, and in a command of a shell each value is one quoted word. The error names the value
-// that can't be.
+// Arguments returns the arguments of a step's call as a JSON object. A value that is a whole parameter keeps its
+// type; in a shell command each value is one quoted word. The error names the value that can't be used.
 func (s *Step) Arguments(sc Scope) (json.RawMessage, error) {
 	v, err := s.Params.render(sc)
 	if err != nil {
@@ -105,8 +103,8 @@ func (p param) each(f func(*Template, int)) {
 	}
 }
 
-// Items returns the items of a step that runs for each of a list: those of a list as they are, of a
-// text its lines that are not blank. The error says that there are too many.
+// Items returns the items for a step that runs once per item: those of a list, or the non-blank lines of a text. It
+// fails for too many items.
 func (s *Step) Items(sc Scope) ([]string, error) {
 	if s.Each == nil {
 		return nil, nil
@@ -133,7 +131,7 @@ func (s *Step) Items(sc Scope) ([]string, error) {
 	return items, nil
 }
 
-// On returns the target that a step's call runs on, "" for that of the session.
+// On returns the target of a step's call, "" for the session's target.
 func (s *Step) On(sc Scope) string {
 	switch {
 	case s.Target != nil:

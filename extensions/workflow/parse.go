@@ -19,8 +19,8 @@ import (
 	"buddy/texts"
 )
 
-// Parse reads a workflow file. With mistakes the workflow holds what could be read, and must not
-// be run. Check looks further at what tools take.
+// Parse parses a workflow file. A workflow with mistakes contains the readable parts and must not be run. Check
+// also checks the calls.
 func Parse(data []byte) (Workflow, []Mistake) {
 	r := &reader{}
 	if top := r.top(data); top != nil {
@@ -33,7 +33,7 @@ func Parse(data []byte) (Workflow, []Mistake) {
 	return r.w, r.mistakes
 }
 
-// reader reads the nodes of a file and notes what is wrong with them.
+// reader parses the nodes of a file and collects mistakes.
 type reader struct {
 	w        Workflow
 	mistakes []Mistake
@@ -45,7 +45,7 @@ func (r *reader) wrong(line int, key, format string, args ...any) {
 
 var yamlError = texts.Regexp(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
 
-// top returns the mapping of a file, nil if it has none.
+// top returns the root mapping of a file, or nil.
 func (r *reader) top(data []byte) *yaml.Node {
 	if len(data) > MaxFile {
 		r.wrong(1, "file", "has %d bytes (allowed: %d)", len(data), MaxFile)
@@ -88,7 +88,7 @@ type entry struct {
 	node *yaml.Node
 }
 
-// entries returns the entries of a mapping in their order, without those that are there twice.
+// entries returns the entries of a mapping in order, without duplicates.
 func (r *reader) entries(n *yaml.Node, key string) []entry {
 	if n.Kind != yaml.MappingNode {
 		r.wrong(n.Line, key, "is no list of KEY: VALUE")
@@ -110,7 +110,7 @@ func (r *reader) entries(n *yaml.Node, key string) []entry {
 	return all
 }
 
-// within returns the full name of a key of a mapping.
+// within returns the full name of a key in a mapping.
 func within(key, name string) string {
 	if name = texts.Clip(texts.OneLine(name), 60); key == "" {
 		return name
@@ -118,29 +118,29 @@ func within(key, name string) string {
 	return key + "." + name
 }
 
-// mapping reads a mapping whose keys are known.
-func (r *reader) mapping(n *yaml.Node, key string, known []string, take func(e entry, key string)) {
+// mapping passes the entries with known keys to read.
+func (r *reader) mapping(n *yaml.Node, key string, known []string, read func(e entry, key string)) {
 	for _, e := range r.entries(n, key) {
 		at := within(key, e.key)
 		if !slices.Contains(known, e.key) {
 			r.wrong(e.line, cmp.Or(at, "file"), "is unknown%s", suggest(e.key, known))
 			continue
 		}
-		take(e, at)
+		read(e, at)
 	}
 }
 
-// suggest names what somebody may have meant, and all that there is otherwise.
-func suggest(said string, known []string) string {
+// suggest names the most similar known word, or lists all of them.
+func suggest(word string, known []string) string {
 	for _, k := range known {
-		if texts.Distance(said, k) <= 2 {
+		if texts.Distance(word, k) <= 2 {
 			return "; is it " + k + "?"
 		}
 	}
 	return " (have: " + strings.Join(known, ", ") + ")"
 }
 
-// scalar returns a value that is no list and no mapping.
+// scalar returns a value that is neither a list nor a mapping.
 func (r *reader) scalar(n *yaml.Node, key string) (string, bool) {
 	if n.Kind != yaml.ScalarNode {
 		r.wrong(n.Line, key, "is no single value")
@@ -149,7 +149,7 @@ func (r *reader) scalar(n *yaml.Node, key string) (string, bool) {
 	return n.Value, true
 }
 
-// number reads a whole number from 1 to high.
+// number parses a whole number from 1 to high.
 func (r *reader) number(n *yaml.Node, key string, high int) int {
 	s, ok := r.scalar(n, key)
 	v, err := strconv.Atoi(s)
@@ -159,7 +159,7 @@ func (r *reader) number(n *yaml.Node, key string, high int) int {
 	return v
 }
 
-// truth reads true or false.
+// truth parses true or false.
 func (r *reader) truth(n *yaml.Node, key string) bool {
 	s, ok := r.scalar(n, key)
 	if ok && s != "true" && s != "false" {
@@ -168,7 +168,7 @@ func (r *reader) truth(n *yaml.Node, key string) bool {
 	return s == "true"
 }
 
-// duration reads a time such as 10s, up to a day.
+// duration parses a time such as 10s, up to a day.
 func (r *reader) duration(n *yaml.Node, key string) time.Duration {
 	s, ok := r.scalar(n, key)
 	d, err := time.ParseDuration(s)
@@ -178,7 +178,7 @@ func (r *reader) duration(n *yaml.Node, key string) time.Duration {
 	return d
 }
 
-// template reads a text with values in it.
+// template parses a text with references.
 func (r *reader) template(n *yaml.Node, key string) *Template {
 	s, ok := r.scalar(n, key)
 	if !ok {
@@ -193,7 +193,7 @@ func (r *reader) template(n *yaml.Node, key string) *Template {
 	return t
 }
 
-// textLine returns the line of the file where the text of a node begins.
+// textLine returns the line of the file where the text of a node starts.
 func textLine(n *yaml.Node) int {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return n.Line + 1
@@ -215,7 +215,7 @@ func (r *reader) condition(n *yaml.Node, key string) *Condition {
 	return c
 }
 
-// The keys of each part of a file.
+// The allowed keys of each part of a file.
 var (
 	topKeys   = []string{"name", "description", "version", "inputs", "steps", "outputs"}
 	inputKeys = []string{"type", "optional", "default", "pattern", "description"}
@@ -224,7 +224,7 @@ var (
 	errorKeys = []string{"retry", "wait"}
 )
 
-// validName matches the names that a workflow may have.
+// validName matches valid workflow names.
 var validName = texts.Regexp(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
 func (r *reader) workflow(top *yaml.Node) {
@@ -238,7 +238,7 @@ func (r *reader) workflow(top *yaml.Node) {
 			r.wrong(1, key, "is missing")
 		}
 	}
-	if parts["inputs"] != nil { // which the others name
+	if parts["inputs"] != nil { // the other mistakes name it
 		r.inputs(parts["inputs"])
 	}
 	if parts["steps"] != nil {
@@ -249,7 +249,7 @@ func (r *reader) workflow(top *yaml.Node) {
 	}
 }
 
-// about reads what a file says about itself.
+// about reads the description of the file.
 func (r *reader) about(e entry, key string) {
 	switch e.key {
 	case "name":

@@ -10,17 +10,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// command is a command of a shell with values in it, each of which stands where it can be one
-// word.
+// command is a shell command with values, each at a place where it can be quoted as one word.
 type command struct {
 	*Template
-	first []bool // of each part: a value there may not begin with -, or a program would take it for an option
+	first []bool // by part: the value must not start with -, or a program would read it as an option
 }
 
-// newCommand finds out where the values of a command stand. Each is replaced by a name that the
-// shell's own grammar then finds again: it has to be a part of a word that is in no quotes.
-// numeric reports whether a value is always a number. The error says which value stands wrong, and
-// at is its line, counted from 0.
+// newCommand checks the places of the values in a command. It replaces each value by a name and finds the name in
+// the parsed command: it must be part of an unquoted word. numeric reports whether a value is always a number. The
+// error explains which place is wrong, and at is its line from 0.
 func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err error) {
 	c = &command{Template: t, first: make([]bool, len(t.parts))}
 	p := &places{command: c, numeric: numeric, why: make(map[int]string)}
@@ -47,16 +45,16 @@ func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err er
 	return c, 0, nil
 }
 
-// places looks at each word of a command.
+// places walks the words of a command.
 type places struct {
 	*command
 	numeric func(Ref) bool
 	mark    string
-	above   []syntax.Node  // from the file down to where the walk is
-	why     map[int]string // what is wrong with the place of a part, "" for nothing
+	above   []syntax.Node  // path from the root to the current node
+	why     map[int]string // by part: what is wrong with its place, "" for nothing
 }
 
-// marked returns the command with a name for each value: the mark, its number and Z.
+// marked returns the command with a name in place of each value: the mark, its number and Z.
 func (p *places) marked() string {
 	var all strings.Builder
 	for _, part := range p.parts {
@@ -77,7 +75,7 @@ func (p *places) marked() string {
 	return all.String()
 }
 
-// unmarked puts the references back.
+// unmarked restores the references.
 func (p *places) unmarked(s string) string {
 	for i, part := range p.parts {
 		if part.ref != nil {
@@ -87,10 +85,10 @@ func (p *places) unmarked(s string) string {
 	return s
 }
 
-// markOf returns the name that stands for a part.
+// markOf returns the name for a part.
 func (p *places) markOf(i int) string { return fmt.Sprintf("%s%dZ", p.mark, i) }
 
-// in returns the parts whose marks are in a text.
+// in returns the parts with marks in a text.
 func (p *places) in(s string) []int {
 	var all []int
 	for i, part := range p.parts {
@@ -126,7 +124,7 @@ func (p *places) visit(n syntax.Node) bool {
 
 const quoted = "is in quotes: a value is quoted already, close them before it"
 
-// wrong says what is wrong with the place of a value in a literal of the command, "" for nothing.
+// wrong returns what is wrong with the place of a value in a literal, or "".
 func (p *places) wrong(lit *syntax.Lit, i int) string {
 	if why := p.wrongAround(); why != "" {
 		return why
@@ -146,7 +144,7 @@ func (p *places) wrong(lit *syntax.Lit, i int) string {
 	return p.wrongWord(w, i, p.onlyMarks(before))
 }
 
-// wrongAround says what is wrong with what stands around the literal where the walk is, "" for nothing.
+// wrongAround returns what is wrong with the nodes around the current literal, or "".
 func (p *places) wrongAround() string {
 	for j, n := range p.above {
 		switch n := n.(type) {
@@ -173,7 +171,7 @@ func (p *places) wrongAround() string {
 	return ""
 }
 
-// before returns what is sure to be in a word before a literal of it; in all of it for nil.
+// before returns the certain text of a word before a literal, or of the whole word for nil.
 func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
 	var all strings.Builder
 	add := func(part syntax.WordPart) {
@@ -198,7 +196,7 @@ func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
 	return all.String()
 }
 
-// onlyMarks reports whether a text is nothing but values.
+// onlyMarks reports whether a text consists of values only.
 func (p *places) onlyMarks(s string) bool {
 	for _, i := range p.in(s) {
 		s = strings.ReplaceAll(s, p.markOf(i), "")
@@ -206,7 +204,7 @@ func (p *places) onlyMarks(s string) bool {
 	return s == ""
 }
 
-// wrongWord says what is wrong with a word that has a value in it, which begins with it if first.
+// wrongWord returns what is wrong with a word that contains a value, at its start if first.
 func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 	switch n := p.above[len(p.above)-2].(type) {
 	case *syntax.CallExpr:
@@ -233,29 +231,29 @@ func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 	return ""
 }
 
-// runners are programs that run the one that their words name.
+// runners lists programs that run the program in their arguments.
 var runners = map[string]bool{
 	"sudo": true, "doas": true, "env": true, "nohup": true, "nice": true, "ionice": true, "time": true, "timeout": true, "setsid": true, "stdbuf": true,
 	"xargs": true, "exec": true, "command": true, "builtin": true, "chroot": true, "nsenter": true, "runuser": true, "systemd-run": true, "flock": true,
 	"find": true, "docker": true, "podman": true, "kubectl": true, "busybox": true, "strace": true, "unshare": true, "setpriv": true,
 }
 
-// evaluators read their words as a program, or as the name of a variable, which may be one.
+// evaluators lists programs that read their arguments as a program, or as the name of a variable, which may be one.
 var evaluators = map[string]bool{
 	"eval": true, "ssh": true, "su": true, "trap": true, "watch": true, "source": true, "alias": true, "parallel": true, "script": true, "tmux": true, "screen": true,
 	"unset": true, "read": true, "getopts": true, "mapfile": true, "readarray": true, "let": true, "mosh": true, "rsh": true,
 }
 
-// interpreters run the text behind -c or -e.
+// interpreters lists programs that run the text after -c or -e.
 var interpreters = map[string]string{
 	"sh": "c", "bash": "c", "dash": "c", "zsh": "c", "ksh": "c", "ash": "c", "fish": "c",
 	"python": "c", "python3": "c", "perl": "eE", "ruby": "e", "node": "ep", "php": "r", "lua": "e", "su": "c",
 }
 
-// arithmetic are operators of test that make some shells evaluate the words beside them.
+// arithmetic lists operators of test whose operands some shells evaluate.
 var arithmetic = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"}
 
-// wrongArgument says what is wrong with a value in a word of a call, "" for nothing.
+// wrongArgument returns what is wrong with a value in an argument, or "".
 func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	names := programs(args[:at])
 	if names == nil {
@@ -280,7 +278,8 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	return ""
 }
 
-// isProgram reports whether an interpreter may run the word behind these as a program: bash -c, and bash -c -o pipefail --.
+// isProgram reports whether an interpreter may run the word after these as a program: bash -c, and bash -c -o
+// pipefail --.
 func (p *places) isProgram(interpreter string, before []*syntax.Word) bool {
 	runs, last := false, ""
 	for _, w := range before {
@@ -290,21 +289,21 @@ func (p *places) isProgram(interpreter string, before []*syntax.Word) bool {
 		case runsText(interpreter, word):
 			runs = true
 		case !option && last != "-o" && last != "+o" && last != "-O" && last != "+O":
-			runs = false // this is the program, or the file with it
+			runs = false // this is the program, or its file
 		}
 		last = word
 	}
 	return runs
 }
 
-// runsText reports whether a program runs the word behind an option as a program: sh -ec, perl -e.
+// runsText reports whether a program runs the word after an option as a program: sh -ec, perl -e.
 func runsText(program, option string) bool {
 	letters, ok := interpreters[program]
 	return ok && len(option) > 1 && option[0] == '-' && option[1] != '-' && strings.ContainsAny(option[len(option)-1:], letters)
 }
 
-// programs returns the words before a value that may be names of programs, without their folders;
-// nil if the value itself may be one.
+// programs returns the words before a value that may be program names, without their folders; nil if the value
+// itself may be one.
 func programs(args []*syntax.Word) []string {
 	if len(args) == 0 {
 		return nil
@@ -325,8 +324,7 @@ func programs(args []*syntax.Word) []string {
 	return all
 }
 
-// render returns the command with its values as quoted words. The items of a list are lines of one
-// word.
+// render returns the command with its values as quoted words. The items of a list become lines of one word.
 func (c *command) render(sc Scope) (string, error) {
 	var b strings.Builder
 	for i, part := range c.parts {
@@ -346,5 +344,5 @@ func (c *command) render(sc Scope) (string, error) {
 	return b.String(), nil
 }
 
-// quote returns a text as one word of a shell.
+// quote quotes a text as one shell word.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -12,14 +12,14 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// commandWith returns a workflow of one command. Its inputs are v, w, n (a number) and l (a list).
+// commandWith returns a workflow with one command. Its inputs are v, w, n (a number) and l (a list).
 func commandWith(command string) string {
 	text, _ := json.Marshal(command) // JSON is YAML
 	return "name: x\ndescription: d\ninputs: {v: {type: string, optional: true}, w: {type: string, optional: true}, n: {type: int, default: 3}, l: {type: list, optional: true}}\n" +
 		"steps:\n  - {id: a, tool: run_shell, params: {command: " + string(text) + "}}\n"
 }
 
-// run returns the command with values in it, or why there is none.
+// render returns the command with values, or an error.
 func render(t testing.TB, command string, values workflow.Values) (string, error) {
 	t.Helper()
 	w, mistakes := workflow.Parse([]byte(commandWith(command)))
@@ -37,7 +37,7 @@ func render(t testing.TB, command string, values workflow.Values) (string, error
 	return got.Command, nil
 }
 
-// shells returns those of this machine that a command is tried in.
+// shells returns the installed shells for the tests.
 func shells(t testing.TB) (all []string) {
 	for _, name := range []string{"bash", "dash", "zsh", "busybox"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -50,7 +50,7 @@ func shells(t testing.TB) (all []string) {
 	return all
 }
 
-// output runs a command in a folder that stays empty unless a value is run.
+// output runs a command in a folder that stays empty unless a value is executed.
 func output(t testing.TB, shell, dir, command string) string {
 	t.Helper()
 	args := []string{"-c", command}
@@ -71,7 +71,7 @@ var hostile = []string{
 	"$HOME", "${IFS}", "*", "~", "!!", "#x", "\t", "a\r\nb", "x=1", "{a,b}", "&&", "|", ">pwned", "ü\u202e€", "\x1b[31m", "%s", `\n`, "=ls", "^a^b",
 }
 
-// TestEveryValueIsOneWord: whatever a value is, a shell hands it on as it is, wherever the file lets it stand.
+// TestEveryValueIsOneWord checks that shells pass on any value unchanged, at all accepted places.
 func TestEveryValueIsOneWord(t *testing.T) {
 	t.Parallel()
 	places := []struct{ command, want string }{ // %s is the value
@@ -96,11 +96,11 @@ func TestEveryValueIsOneWord(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, shell := range shells(t) {
-		var all, want strings.Builder // one process for all of a shell
+		var all, want strings.Builder // one process per shell
 		for n, place := range places {
 			starts := strings.Contains(place.command, "$(") || strings.Contains(place.command, "sh -c") || strings.Contains(place.command, "|")
 			for i, v := range hostile {
-				if starts && (i+n)%4 != 0 { // such a place costs a process each time, and a value is in several
+				if starts && (i+n)%4 != 0 { // each such place costs a process, and values repeat
 					continue
 				}
 				command, err := render(t, place.command, workflow.Values{"v": v})
@@ -120,7 +120,7 @@ func TestEveryValueIsOneWord(t *testing.T) {
 	}
 }
 
-// TestValuesWhereTheyCantBeOneWordAreRefused names each place that no quoting makes safe.
+// TestValuesWhereTheyCantBeOneWordAreRefused checks each place that quoting can't make safe.
 func TestValuesWhereTheyCantBeOneWordAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ command, why string }{
@@ -145,7 +145,7 @@ func TestValuesWhereTheyCantBeOneWordAreRefused(t *testing.T) {
 		{"[ {{ inputs.v }} -eq 1 ]", "-eq"},
 		{"test -v {{ inputs.v }}", "-v"},
 		{"{{ inputs.v }} x", "name of a program"},
-		{"sudo -u root {{ inputs.v }}", ""}, // the word behind -u may be all there is to it
+		{"sudo -u root {{ inputs.v }}", ""}, // the word after -u may be the last one
 		{"sudo {{ inputs.v }}", "name of a program"},
 		{"X=1 {{ inputs.v }}", "name of a program"},
 		{"echo x | xargs {{ inputs.v }}", "name of a program"},
@@ -196,7 +196,7 @@ func TestValuesWhereTheyCantBeOneWordAreRefused(t *testing.T) {
 	}
 }
 
-// TestNumbersMayStandInOptions: a number is no program and no option of its own.
+// TestNumbersMayStandInOptions checks that a number is accepted in an option.
 func TestNumbersMayStandInOptions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []string{"head -n{{ inputs.n }} f", "[ 1 -lt {{ inputs.n }} ]"} {
@@ -206,7 +206,7 @@ func TestNumbersMayStandInOptions(t *testing.T) {
 	}
 }
 
-// TestAValueIsNoOption: a leading - is refused where a program would read an option.
+// TestAValueIsNoOption checks that a leading - is refused where a program would read an option.
 func TestAValueIsNoOption(t *testing.T) {
 	t.Parallel()
 	for command, refused := range map[string]bool{
@@ -230,7 +230,7 @@ func TestAValueIsNoOption(t *testing.T) {
 	}
 }
 
-// TestAListIsOneWordOfLines: a list stays one word, too.
+// TestAListIsOneWordOfLines checks that a list stays one word.
 func TestAListIsOneWordOfLines(t *testing.T) {
 	t.Parallel()
 	command, err := render(t, "printf '%s' {{ inputs.l }}", workflow.Values{"l": []string{"a b", "c'd"}})
@@ -242,7 +242,7 @@ func TestAListIsOneWordOfLines(t *testing.T) {
 	}
 }
 
-// FuzzWord: no value becomes more than one word, or less.
+// FuzzWord checks that any value is exactly one word.
 func FuzzWord(f *testing.F) {
 	for _, v := range hostile {
 		f.Add(v)
@@ -258,7 +258,7 @@ func FuzzWord(f *testing.F) {
 			return
 		}
 		if !json.Valid([]byte(`"`+v+`"`)) && strings.ToValidUTF8(v, "") != v {
-			return // a JSON string holds no such bytes
+			return // a JSON string contains no such bytes
 		}
 		if got, want := output(t, bash, dir, command), fmt.Sprintf("<a%sb><%s>", v, v); got != want {
 			t.Errorf("%q: %q, want %q", v, got, want)
@@ -266,7 +266,7 @@ func FuzzWord(f *testing.F) {
 	})
 }
 
-// FuzzCommand: a command that is accepted hands on a hostile value as it is.
+// FuzzCommand checks that an accepted command passes on a hostile value unchanged.
 func FuzzCommand(f *testing.F) {
 	for _, c := range []string{"echo {{ inputs.v }}", `"{{ inputs.v }}"`, "a `{{inputs.v}}` $(b {{ inputs.v }})", "cat <<E\n{{ inputs.v }}\nE\n", `\{{ inputs.v }}`, "x={{inputs.v}} y"} {
 		f.Add(c)
@@ -284,7 +284,7 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// shape returns what a command consists of, without its texts.
+// shape returns the structure of a command without its texts.
 func shape(t testing.TB, command string) string {
 	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"buddy/texts"
 )
 
-// references checks what the parts of a workflow say about each other: that steps do not wait for
-// one another, and that each value is known where it is used.
+// references checks the references between the parts of a workflow: steps must not wait for each other, and each
+// value must be known where it is used.
 func (r *reader) references() {
 	for i := range r.w.Steps {
 		r.order(i)
@@ -27,7 +27,7 @@ func (r *reader) references() {
 	}
 }
 
-// order checks that a step needs only steps above it.
+// order checks that a step needs only earlier steps.
 func (r *reader) order(i int) {
 	s := r.w.Steps[i]
 	key := "steps." + s.ID + ".needs"
@@ -48,7 +48,7 @@ func (r *reader) order(i int) {
 	}
 }
 
-// way returns the steps by which the step number from needs the step number to, nil if it does not.
+// way returns the steps by which step from depends on step to, or nil.
 func (r *reader) way(from, to int, seen []int) []string {
 	s := r.w.Steps[from]
 	if from == to {
@@ -70,7 +70,7 @@ func (r *reader) way(from, to int, seen []int) []string {
 	return nil
 }
 
-// before returns the ids of all steps that are over when a step begins.
+// before returns the ids of all steps that have ended when a step starts.
 func (w *Workflow) before(s *Step) map[string]bool {
 	all := make(map[string]bool)
 	next := slices.Clone(s.Needs)
@@ -87,7 +87,7 @@ func (w *Workflow) before(s *Step) map[string]bool {
 	return all
 }
 
-// eachTarget finds out whether the items of a step are targets.
+// eachTarget determines whether the items of a step are targets.
 func (r *reader) eachTarget(s *Step) {
 	if s.Each == nil || s.Each.ref == nil || s.Target != nil {
 		return
@@ -102,7 +102,7 @@ func (r *reader) eachTarget(s *Step) {
 	}
 }
 
-// used checks the values that a step uses.
+// used checks the values used by a step.
 func (r *reader) used(s *Step) {
 	key := "steps." + s.ID
 	before := r.w.before(s)
@@ -185,8 +185,7 @@ func (r *reader) holds(c *Condition, s *Step, key string, before map[string]bool
 	}
 }
 
-// known reports whether a reference is to something that there is, and that is over by then; before
-// nil means that all steps are.
+// known reports whether a reference exists and its step has ended by then; before nil means that all steps have.
 func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bool {
 	switch {
 	case ref.Input != "":
@@ -216,7 +215,7 @@ func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bo
 	return true
 }
 
-// kind returns the kind of the value of a reference.
+// kind returns the kind of a reference's value.
 func (r *reader) kind(ref Ref) kind {
 	if ref.Step != "" {
 		return fields[ref.Field]

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// SchemaFile is the name of the file with [Schema] in docs.
+// SchemaFile is the file name of [Schema] in docs.
 const SchemaFile = "workflow.schema.json"
 
 // object is a node of a JSON Schema.
 type object map[string]any
 
-// Schema returns a JSON Schema of workflow files, for editors. It is made from the names and limits with
-// which files are read, and is here because the program itself never needs it. A file that fits may still have mistakes,
-// which buddy workflow check names.
+// Schema returns a JSON Schema of workflow files, for editors. It uses the names and limits of the parser and is
+// part of the tests, because the program does not need it. A valid file may still have mistakes, which buddy
+// workflow check reports.
 func Schema() []byte {
 	value := object{"type": []string{"string", "number", "boolean"}}
 	schema := mapping(topKeys, object{
@@ -37,7 +37,7 @@ func Schema() []byte {
 	return b.Bytes()
 }
 
-// mapping is an object with the keys that a part of a file may have. It panics when one has no schema.
+// mapping returns the schema of an object with these keys. It panics if a key has no schema.
 func mapping(keys []string, properties object, required ...string) object {
 	if len(keys) != len(properties) {
 		panic(fmt.Sprintf("workflow: the schema has %d keys, the reader %v", len(properties), keys))

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write generated documents anew")
 
-// TestReferenceSchema: docs/workflow.schema.json is current, and takes what the reader takes.
+// TestReferenceSchema checks that docs/workflow.schema.json is current, and agrees with the parser.
 func TestReferenceSchema(t *testing.T) {
 	const doc = "../../docs/" + workflow.SchemaFile
 	if *update {
@@ -44,7 +44,7 @@ func TestReferenceSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		var plain any
-		_ = json.Unmarshal(data, &plain) // it was just written
+		_ = json.Unmarshal(data, &plain) // generated above
 		return fits.Validate(plain)
 	}
 	files, _ := filepath.Glob("../builtin/workflows/*.yaml")

@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// maxDepth limits lists and mappings of parameters in each other.
+// maxDepth limits the nesting of lists and mappings in parameters.
 const maxDepth = 8
 
 func (r *reader) steps(n *yaml.Node) {
@@ -30,7 +30,7 @@ func (r *reader) steps(n *yaml.Node) {
 	}
 }
 
-// step reads one step, the number i. place names it until its id is known.
+// step reads step i. place names the step until its id is known.
 func (r *reader) step(n *yaml.Node, place string, i int) Step {
 	s := Step{Line: n.Line, AtOnce: 1}
 	if n.Kind == yaml.MappingNode {
@@ -198,10 +198,10 @@ func (r *reader) gateKey(g *Gate, e entry, key string) {
 	}
 }
 
-// typed are parameters that are keys to press: a value there is a program for whatever reads them.
+// typed lists parameters with typed keys: a value there would be a program for the reader of the keys.
 var typed = map[string][]string{"send-keys": {"literal_text", "keys"}}
 
-// params reads a mapping of parameters of a tool. A parameter "command" is one for a shell.
+// params reads the parameters of a tool. A parameter "command" is a shell command.
 func (r *reader) params(n *yaml.Node, key, tool string, depth int) *Params {
 	p := &Params{values: make(map[string]param)}
 	if depth > maxDepth {
@@ -256,7 +256,7 @@ func (r *reader) param(n *yaml.Node, key, tool string, depth int) param {
 	return p
 }
 
-// plain reports whether a value of YAML can be one of JSON. Dates, and numbers that are none, can't.
+// plain reports whether a YAML value is valid in JSON. Dates, infinities and NaN are not.
 func plain(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, int, int64, uint64:

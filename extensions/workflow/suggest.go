@@ -11,16 +11,16 @@ import (
 	"buddy/texts"
 )
 
-// Suggestion holds what prompts are compared with to suggest a workflow.
+// Suggestion holds the words of a workflow, for comparison with prompts.
 type Suggestion struct {
 	Name  string
 	name  []string // its words
-	about []string // the longer words of the description, each once
+	about []string // the longer words of the description, without duplicates
 }
 
-// Suggestions returns the suggestion of each workflow file, those that take precedence first. They only take the
-// description from a file: to read and check all of them costs twenty times as much, and few prompts fit any. So a
-// suggestion may be of a file with mistakes.
+// Suggestions returns a suggestion for each workflow file, in order of precedence. It reads only the descriptions:
+// parsing and checking all files would take twenty times as long, and few prompts match any. So a suggested file
+// may have mistakes.
 func Suggestions(items []extensions.Item) []Suggestion {
 	items, _ = extensions.Resolve(slices.Clone(items), func(string) bool { return false })
 	suggestions := make([]Suggestion, len(items))
@@ -32,10 +32,10 @@ func Suggestions(items []extensions.Item) []Suggestion {
 	return suggestions
 }
 
-// blocks finds where the first of the long parts of a file begins; what describes it usually stands before them.
+// blocks matches the start of the first long part of a file; the description is usually before it.
 var blocks = texts.Regexp(`(?m)^(?:inputs|steps|outputs)\s*:`)
 
-// descriptionIn returns the description in a workflow file, "" if it has none that can be read.
+// descriptionIn returns the description in a workflow file, or "".
 func descriptionIn(source string) string {
 	var file struct{ Description string }
 	if at := blocks().FindStringIndex(source); at != nil && yaml.Unmarshal([]byte(source[:at[0]]), &file) == nil && file.Description != "" {
@@ -47,37 +47,37 @@ func descriptionIn(source string) string {
 	return file.Description
 }
 
-// Fitting returns the suggestion that the words of a prompt fit, nil for none: the prompt has all words
-// of its name, or four of the longer ones of its description. The first that fits best is taken.
+// Fitting returns the best suggestion for a prompt, or nil: the prompt must contain all words of its name, or four
+// of the longer words of its description. The first of equally good ones wins.
 func Fitting(all []Suggestion, prompt string) *Suggestion {
-	said := make(map[string]bool)
+	words := make(map[string]bool)
 	for _, w := range wordsOf(prompt) {
-		said[w] = true
+		words[w] = true
 	}
 	var best *Suggestion
 	most := 0
 	for i := range all {
-		if n := all[i].fits(said); n > most {
+		if n := all[i].fits(words); n > most {
 			best, most = &all[i], n
 		}
 	}
 	return best
 }
 
-// named weighs the name against a word of the description.
+// named is the weight of a word of the name; a word of the description counts 1.
 const named = 10
 
-// fits counts how well a workflow fits words, 0 if it does not.
-func (s *Suggestion) fits(said map[string]bool) int {
+// fits returns a score for a prompt's words, 0 if they do not match.
+func (s *Suggestion) fits(words map[string]bool) int {
 	points := named * len(s.name)
 	for _, word := range s.name {
-		if !said[word] {
+		if !words[word] {
 			points = 0
 		}
 	}
 	counted := 0
 	for _, word := range s.about {
-		if said[word] {
+		if words[word] {
 			counted++
 		}
 	}
@@ -87,9 +87,9 @@ func (s *Suggestion) fits(said map[string]bool) int {
 	return points + counted
 }
 
-// wordsOf returns the words of a text in small letters, without the s of many.
+// wordsOf returns the words of a text in lower case, without a plural s.
 func wordsOf(text string) []string {
-	const most = 10_000 // bytes of a prompt that are looked at
+	const most = 10_000 // bytes of a prompt that are examined
 	all := strings.FieldsFunc(strings.ToLower(text[:min(len(text), most)]), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for i, w := range all {
 		if len(w) > 3 {

@@ -8,7 +8,8 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// TestPromptsFitWorkflows: the words of a name, in any order and number, or several of a description.
+// TestPromptsFitWorkflows checks the words of a name, in any order and in singular or plural, or several of a
+// description.
 func TestPromptsFitWorkflows(t *testing.T) {
 	t.Parallel()
 	var all []extensions.Item
@@ -52,7 +53,7 @@ func BenchmarkFitting(b *testing.B) {
 	}
 }
 
-// BenchmarkSuggestions reads the descriptions of the built-in workflows, as the first prompt of a session does.
+// BenchmarkSuggestions reads the descriptions of the built-in workflows, like the first prompt of a session.
 func BenchmarkSuggestions(b *testing.B) {
 	found, err := extensions.Read(b.Context(), extensions.Workflow, extensions.BuiltInSource())
 	if err != nil || len(found.Items) < 20 {

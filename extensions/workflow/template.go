@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// Ref names a value: an input, the item, or a field of a step's result.
+// Ref refers to a value: an input, the item, or a field of a step's result.
 type Ref struct {
 	Input string
 	Step  string
@@ -18,7 +18,7 @@ type Ref struct {
 // IsItem reports whether the reference is the item.
 func (r Ref) IsItem() bool { return r == Ref{} }
 
-// String returns the reference as it is written.
+// String returns the reference as written.
 func (r Ref) String() string {
 	switch {
 	case r.Input != "":
@@ -39,7 +39,7 @@ const (
 	list   kind = "a list"
 )
 
-// fields maps what can be read of a step's result to its kind.
+// fields maps the fields of a step's result to their kinds.
 var fields = map[string]kind{"output": text, "stdout": text, "exit_code": number, "ok": truth, "done": list, "failed": list}
 
 var fieldNames = []string{"output", "stdout", "exit_code", "ok", "done", "failed"}
@@ -72,7 +72,7 @@ func parseRef(s string) (Ref, error) {
 	return Ref{}, fmt.Errorf("%q is unknown: write inputs.NAME, item or steps.ID.FIELD", texts.Clip(s, 80))
 }
 
-// value returns what a reference means; nil is a number that a step does not have.
+// value returns the value of a reference; nil is a number that a step does not have.
 func (sc Scope) value(r Ref) any {
 	switch {
 	case r.Input != "":
@@ -100,8 +100,8 @@ func (sc Scope) value(r Ref) any {
 	}
 }
 
-// written returns what a reference means in a text, with a separator between the items of a list. What a
-// step that did not run would say of its success is "none", as a number that there is not.
+// written returns the value of a reference as text, with a separator between the items of a list. The success of a
+// step that did not run, like a missing number, is "none".
 func (sc Scope) written(r Ref, between string) string {
 	if r.Field == "ok" && !sc.Steps[r.Step].Ran {
 		return textOf(nil, between)
@@ -109,10 +109,10 @@ func (sc Scope) written(r Ref, between string) string {
 	return textOf(sc.value(r), between)
 }
 
-// Template is a text with values in it: "Deploy {{ inputs.version }}?".
+// Template is a text with references: "Deploy {{ inputs.version }}?".
 type Template struct {
 	parts []part
-	line  int // of the file where it begins
+	line  int // of the file where it starts
 }
 
 // part is a text, or a reference.
@@ -122,11 +122,10 @@ type part struct {
 	line int
 }
 
-// literalBraces stands for two braces that begin no value.
+// literalBraces stands for two braces that start no reference.
 const literalBraces = `"{{"`
 
-// parseTemplate reads a template that begins on a line. The error's text names what is wrong, and
-// at is its line, counted from 0.
+// parseTemplate parses a template on one line. The error names the mistake, and at is its line from 0.
 func parseTemplate(s string) (t *Template, at int, err error) {
 	t = &Template{}
 	add := func(s string) {
@@ -174,8 +173,8 @@ func (t *Template) Refs() []Ref {
 	return all
 }
 
-// Text returns the template with the values in their places: the items of a list are separated by
-// commas, a number that there is not is "none". It is for texts, never for a command of a shell.
+// Text returns the template with its values filled in: lists are separated by commas, a missing number is "none".
+// Never use it for a shell command.
 func (t *Template) Text(sc Scope) string {
 	if t == nil {
 		return ""
@@ -191,7 +190,7 @@ func (t *Template) Text(sc Scope) string {
 	return b.String()
 }
 
-// single returns the reference that is all of the template, nil if there is more in it.
+// single returns the reference if the template consists of nothing else, or nil.
 func (t *Template) single() *Ref {
 	if len(t.parts) != 1 {
 		return nil

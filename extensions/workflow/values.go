@@ -13,31 +13,29 @@ import (
 	"buddy/texts"
 )
 
-// Values are the inputs of a run by their names: each a string, int, bool or []string. They hold
-// every input of the workflow.
+// Values maps each input of a workflow to its value: a string, int, bool or []string.
 type Values map[string]any
 
-// Result holds the outcome of a step. The zero value is one that did not run, which has not failed
-// either.
+// Result is the outcome of a step. The zero value is a step that did not run and did not fail.
 type Result struct {
 	Ran      bool
 	OK       bool
-	Output   string   // what a model would read of it as text: stdout and stderr, an answer, a report
+	Output   string   // output as text for a model: stdout and stderr, an answer, a report
 	Stdout   string   // of a command; the same as Output for other tools
-	ExitCode *int     // of a command, the first that is not 0 if it ran for several items; nil is none
-	Done     []string // items that it ran for without failing
-	Failed   []string // items that it failed for
+	ExitCode *int     // of a command: the first non-zero one of its items; nil if there is none
+	Done     []string // items that succeeded
+	Failed   []string // items that failed
 }
 
-// Scope holds what is known when a step begins.
+// Scope holds the known values when a step starts.
 type Scope struct {
 	Inputs Values
 	Steps  map[string]Result // by id; a missing one did not run
-	Item   string            // of the step's list, "" without one
+	Item   string            // current item of the step's list, "" without a list
 }
 
-// Values returns the inputs of a run, from what was given as text: items of lists are separated by
-// commas. The error names every input that is wrong, on one line, and how it is given.
+// Values parses the inputs of a run from text; items of lists are separated by commas. The error names every wrong
+// input and its notation on one line.
 func (w *Workflow) Values(given map[string]string) (Values, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -58,7 +56,7 @@ func (w *Workflow) Values(given map[string]string) (Values, error) {
 	return all, oneLine(wrong)
 }
 
-// oneLine returns errors as one of one line, nil for none.
+// oneLine joins errors into one line, nil for none.
 func oneLine(all []error) error {
 	if len(all) == 0 {
 		return nil
@@ -81,7 +79,7 @@ func (w *Workflow) inputNames() string {
 	return strings.Join(names, ", ")
 }
 
-// value returns the value of an input, given as text or not at all.
+// value returns the value of an input, with or without a given text.
 func (in Input) value(text string, given bool) (any, error) {
 	switch {
 	case given:
@@ -94,7 +92,7 @@ func (in Input) value(text string, given bool) (any, error) {
 	return nil, errors.New("needs a value")
 }
 
-// empty returns the value of an optional input that has none.
+// empty returns the value of an optional input without a value.
 func (in Input) empty() any {
 	switch {
 	case in.Type.Many():
@@ -107,7 +105,7 @@ func (in Input) empty() any {
 	return ""
 }
 
-// read returns the value that a text means.
+// read parses the value of an input.
 func (in Input) read(text string) (any, error) {
 	if in.Type.Many() {
 		items := []string{}
@@ -137,7 +135,7 @@ func (in Input) read(text string) (any, error) {
 	return text, in.fits(text)
 }
 
-// fits returns what is wrong with a value, which has the type of the input.
+// fits checks a value of the input's type.
 func (in Input) fits(v any) error {
 	items, many := v.([]string)
 	if !many {
@@ -173,7 +171,7 @@ func (in Input) fitsItem(item string) error {
 	case in.Pattern != "":
 		whole, err := regexp.Compile(`^(?:` + in.Pattern + `)$`)
 		if err != nil {
-			return err // which Parse has told
+			return err // Parse has reported it
 		}
 		if !whole.MatchString(item) {
 			return fmt.Errorf("is %q, which does not match %s", short, in.Pattern)
@@ -182,7 +180,7 @@ func (in Input) fitsItem(item string) error {
 	return nil
 }
 
-// textOf returns a value as text, with a separator between the items of a list.
+// textOf formats a value as text, with a separator between the items of a list.
 func textOf(v any, between string) string {
 	switch v := v.(type) {
 	case nil:

@@ -21,7 +21,7 @@ steps:
   - {id: b, tool: read_file, params: {path: "x-{{ inputs.base }}", limit: "{{ inputs.count }}"}}
 `
 
-// TestInputsHaveTheirTypes: what is given as text becomes a value of the input's type, or is refused.
+// TestInputsHaveTheirTypes checks that text becomes a value of the input's type, or is refused.
 func TestInputsHaveTheirTypes(t *testing.T) {
 	t.Parallel()
 	w := parse(t, inputs)
@@ -44,7 +44,8 @@ func TestInputsHaveTheirTypes(t *testing.T) {
 	}
 }
 
-// TestArgumentsKeepTypes: a value that is all of a parameter keeps its type, in a text it is text.
+// TestArgumentsKeepTypes checks that a value that is a whole parameter keeps its type, and becomes text inside a
+// text.
 func TestArgumentsKeepTypes(t *testing.T) {
 	t.Parallel()
 	w := parse(t, inputs)
@@ -63,7 +64,7 @@ func TestArgumentsKeepTypes(t *testing.T) {
 	}
 }
 
-// TestConditions: each operator, and what is true of a step that did not run.
+// TestConditions checks each operator, and the values of a step that did not run.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	code := 3
@@ -119,7 +120,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsSayWhatTheyCannotCompare: a word is not quietly less than a number, and an unknown file is no missing one.
+// TestConditionsSayWhatTheyCannotCompare checks that comparing a word with a number fails, and that an unknown file
+// does not count as missing.
 func TestConditionsSayWhatTheyCannotCompare(t *testing.T) {
 	t.Parallel()
 	w := parse(t, head+"inputs: {s: {type: string}}\nsteps:\n  - {id: a, tool: run_shell, condition: 'inputs.s > 3', params: {command: ls}}\n  - {id: b, tool: run_shell, condition: 'exists(\"x\")', params: {command: ls}}\n")
@@ -132,7 +134,7 @@ func TestConditionsSayWhatTheyCannotCompare(t *testing.T) {
 	}
 }
 
-// TestOutputsOfSteps: lines of an output are items, and texts get lists with commas.
+// TestOutputsOfSteps checks that lines of an output become items, and that lists in texts have commas.
 func TestOutputsOfSteps(t *testing.T) {
 	t.Parallel()
 	w := parse(t, head+"steps:\n  - {id: a, tool: run_shell, params: {command: ls}}\n"+

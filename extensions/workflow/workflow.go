@@ -1,16 +1,16 @@
-// Package workflow reads workflow files: the inputs of a workflow, its steps, which are calls of
-// tools, and its gates, at which a person decides. It runs nothing.
+// Package workflow parses workflow files: the inputs of a workflow, its steps, which are tool calls, and its gates,
+// at which a person decides. It runs nothing.
 //
 //	w, mistakes := workflow.Parse(data)
 //	mistakes = append(mistakes, w.Check(tools)...)
 //	inputs, err := w.Values(map[string]string{"base": "main"})
 //	arguments, err := w.Steps[0].Arguments(workflow.Scope{Inputs: inputs})
 //
-// A file may be hostile, and so may be every value: a file is bounded, and in a command of a
-// shell each value is one quoted word, or the file is refused.
+// A file and every value may be hostile: a file is bounded, and in a shell command each value is one quoted word,
+// or the file is refused.
 //
-// expr-lang/expr (1.17.8) is not used for conditions, because it adds 4.7 MiB to the program, takes the
-// name of a step with a hyphen for a subtraction, and compares no text with a number.
+// expr-lang/expr (1.17.8) is not used for conditions, because it adds 4.7 MiB to the program, reads a hyphen in a
+// step's name as subtraction, and can't compare a text with a number.
 package workflow
 
 import (
@@ -26,29 +26,29 @@ const (
 	MaxSteps   = 50
 	maxInputs  = 30
 	maxOutputs = 30
-	maxItems   = 200       // of each
-	maxAtOnce  = 20        // of them
+	maxItems   = 200       // per step
+	maxAtOnce  = 20        // concurrent items
 	maxRetry   = 100       // tries after the first
-	maxValue   = 64 << 10  // bytes of a value of an input
-	maxResult  = 256 << 10 // bytes that one step's parameters may have once values are in them
+	maxValue   = 64 << 10  // bytes of an input's value
+	maxResult  = 256 << 10 // bytes of one step's parameters with their values
 	maxTimeout = 24 * time.Hour
 )
 
-// Workflow is a file that was read.
+// Workflow is a parsed file.
 type Workflow struct {
-	extensions.Item // where it came from; the zero value for a text that is no file
+	extensions.Item // its file; the zero value for a text without a file
 
 	Description string // on one line
 	Version     int
 	Inputs      []Input
-	Steps       []Step // in the order of the file, in which each stands behind those that it needs
+	Steps       []Step // in order; each step is after those that it needs
 	Outputs     []Output
 }
 
 // Type is the type of an input.
 type Type string
 
-// The types. A file is a path, a target the name of one.
+// The types. A file is a path, a target is a name.
 const (
 	String  Type = "string"
 	Int     Type = "int"
@@ -64,79 +64,78 @@ var types = []Type{String, Int, Bool, List, Target, Targets, File}
 // Many reports whether a value of the type is a list.
 func (t Type) Many() bool { return t == List || t == Targets }
 
-// Input is a value that who starts a workflow gives.
+// Input is a value that the caller of a workflow provides.
 type Input struct {
 	Name        string
 	Type        Type
-	Optional    bool   // without a value it is empty
-	Default     any    // string, int, bool or []string, as Type says; nil is none
-	Pattern     string // which the whole value must match, each item of a list; "" is none
+	Optional    bool   // empty without a value
+	Default     any    // string, int, bool or []string, by Type; nil is none
+	Pattern     string // must match the whole value, or each item of a list; "" is none
 	Description string
 	Line        int
 }
 
-// Step is one call of a tool, or one for each item of a list.
+// Step is one tool call, or one per item of a list.
 type Step struct {
 	ID, Tool, Why string
 	Line          int
 	Params        Params
-	Target        *Template // where it runs; nil is the session's target, or the item, if EachTarget
-	Each          *Each     // nil: it runs once
+	Target        *Template // target; nil is the session's target, or the item with EachTarget
+	Each          *Each     // nil: no list
 	EachTarget    bool      // the items of Each are targets
-	AtOnce        int       // items that run side by side, at least 1
-	StopAfter     int       // failures after which no further item begins; 0 is never
-	Needs         []string  // ids of the steps that are over before it begins
+	AtOnce        int       // number of concurrent items, at least 1
+	StopAfter     int       // failures after which no further item starts; 0 is no limit
+	Needs         []string  // ids of steps that must end first
 	Condition     *Condition
-	Timeout       time.Duration // of one try; 0 is the tool's own
+	Timeout       time.Duration // per try; 0 is the tool's own
 	OnError       OnError
 	Gate          *Gate
 }
 
-// Each is the list of a step that runs for each of its items.
+// Each is the list of a step that runs once per item.
 type Each struct {
 	ref   *Ref
 	items []*Template
 }
 
-// OnError says what a failed step means for the run.
+// OnError tells how a run reacts to a failed step.
 type OnError struct {
-	Skip  bool          // the run goes on; otherwise it fails
-	Retry int           // further tries before that
-	Wait  time.Duration // before each of them
+	Skip  bool          // the run continues; otherwise it fails
+	Retry int           // number of further tries
+	Wait  time.Duration // wait before each of them
 }
 
-// GateType says when a gate asks, and what a denial means.
+// GateType tells when a gate asks, and the effect of a denial.
 type GateType string
 
 // The types of gates.
 const (
-	Required    GateType = "approval_required" // denied: the run ends
-	Optional    GateType = "optional"          // denied: the step is left out
-	ReviewOnly  GateType = "review_only"       // shown; it is only passed on, or the run ends
-	Conditional GateType = "conditional"       // as Required, if When holds
+	Required    GateType = "approval_required" // if denied, the run ends
+	Optional    GateType = "optional"          // if denied, the step is skipped
+	ReviewOnly  GateType = "review_only"       // shown only; the person continues or ends the run
+	Conditional GateType = "conditional"       // as Required if When holds
 )
 
 var gateTypes = []GateType{Required, Optional, ReviewOnly, Conditional}
 
-// Gate is a question to the person before a step begins. It comes before, and never instead of,
-// what the policy asks about the call.
+// Gate asks the person before a step starts. It comes in addition to the policy's approval of the call.
 type Gate struct {
 	Type    GateType
-	When    *Condition // of Conditional
+	When    *Condition // for Conditional
 	Message *Template
-	Timeout time.Duration // after which Default holds; 0 waits
-	Default bool          // passed without an answer; only Optional and ReviewOnly may say so
-	PerItem bool          // asked for each item, because it names the item
+	Timeout time.Duration // time after which Default applies; 0 waits
+	Default bool          // passes without an answer; allowed only for Optional and ReviewOnly
+	PerItem bool          // asks for each item, because it names the item
 	Line    int
 }
 
-// Output is a value that a finished run gives.
+// Output is a result value of a finished run.
 type Output struct {
 	Name string
 	Text *Template
 }
 
-// Mistake is something wrong in a file.
+// Mistake is an error in a file.
 type Mistake struct {
 	Line   int    // from 1
 	Key    string // such as steps.roll.gate.type

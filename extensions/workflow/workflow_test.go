@@ -8,7 +8,7 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// tools are those that the files of these tests use.
+// tools lists the tools in the files of these tests.
 var tools = workflow.Tools{
 	"run_shell":  {{Name: "command", Type: "string", Required: true}, {Name: "mutation", Type: "boolean"}, {Name: "wait"}},
 	"agent":      {{Name: "type", Type: "string", Required: true}, {Name: "prompt", Type: "string", Required: true}, {Name: "title", Type: "string", Required: true}},
@@ -18,7 +18,7 @@ var tools = workflow.Tools{
 	"send-keys":  {{Name: "pane", Type: "string", Required: true}, {Name: "literal_text", Type: "string"}},
 }
 
-// parse reads a file without mistakes.
+// parse parses a valid file.
 func parse(t *testing.T, text string) workflow.Workflow {
 	t.Helper()
 	w, mistakes := workflow.Parse([]byte(text))
@@ -31,7 +31,7 @@ func parse(t *testing.T, text string) workflow.Workflow {
 	return w
 }
 
-// TestWholeFilesHaveNoMistakes: the examples of the format are read, with what the text around them says.
+// TestWholeFilesHaveNoMistakes checks the examples of the format.
 func TestWholeFilesHaveNoMistakes(t *testing.T) {
 	files, _ := filepath.Glob("../builtin/workflows/*.yaml")
 	if len(files) == 0 {

@@ -282,7 +282,7 @@ func formatted(given []arg) []arg {
 	return []arg{literalArg(text)}
 }
 
-// givesNames records that a command destroys the files whose names the producers side prints.
+// givesNames records that a command destroys the files whose names the left side prints.
 func givesNames(a *analyser, producers []Command, c Command) {
 	if c.Name() == "kill" && listsAll(producers) {
 		a.rep.harm("kill ends all processes", doItByHand)
