@@ -109,7 +109,7 @@ func TestGuardDeniesWithItsReason(t *testing.T) {
 		"exit 2": `echo "no rm here" >&2; exit 2`,
 		"JSON":   `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm here"}}'`,
 		"old":    `echo '{"decision":"block","reason":"no rm here"}'`,
-		// exit 2 beats what the JSON says
+		// exit code 2 takes precedence over the JSON
 		"both": `echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'; echo "no rm here" >&2; exit 2`,
 	} {
 		t.Run(name, func(t *testing.T) {

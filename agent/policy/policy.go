@@ -29,8 +29,8 @@ const (
 	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list.
 	// It runs outside the sandbox in the initial environment: earlier commands affect only its folder.
 	LiteralCore = "read-only commands, written out"
-	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted
-	// work. Only a rule in the settings that names it, or mode all, allows it.
+	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only a rule
+	// in the settings that names it, or all mode, allows it.
 	GitActs = "git: history and uncommitted work"
 	// ChangedTool is the rule for a tool of an MCP server that changed since its approval. It asks in every mode,
 	// whatever the rules allow.
@@ -302,7 +302,7 @@ func (p Policy) Analyse(command, cwd string) shell.Report {
 	return r
 }
 
-// base is the verdict of mode ask without rules.
+// base is the verdict of ask mode without rules.
 func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	ask := func(reason, rule string) action.Verdict {
 		return action.Verdict{Decision: action.Ask, Reason: reason, Rule: rule}
@@ -353,7 +353,7 @@ func reachReason(a action.Action) (reason, rule string) {
 	return "uses the network: " + cmp.Or(a.Host, a.URL, "host not known"), "network"
 }
 
-// baseMCP is the verdict on a tool of an MCP server in mode ask without rules.
+// baseMCP is the verdict on a tool of an MCP server in ask mode without rules.
 func baseMCP(a action.Action) action.Verdict {
 	if a.Hinted && !a.Mutation {
 		return action.Verdict{Decision: action.Allow, Reason: "its server says that it is read-only, and you trust that server's hints", Rule: "trust_hints"}

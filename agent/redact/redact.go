@@ -67,7 +67,7 @@ func (r *Redactor) Text(s string) string {
 
 // kind is one kind of secret.
 type kind interface {
-	// hints returns texts of three bytes or more, one of which begins every secret of the kind.
+	// hints returns texts of at least three bytes; every secret of the kind starts with one of them.
 	hints() []string
 	// match examines a hint at s[i:i+hint]. It looks at most [before] bytes back. end means that s is complete.
 	match(s string, i, hint int, end bool) match

@@ -270,7 +270,7 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// broad reports whether a pattern for names selects next to nothing: *, .*, ?*, [a-z]*.
+// broad reports whether a pattern for names matches almost everything: *, .*, ?*, [a-z]*.
 func broad(last string) bool {
 	if !strings.ContainsAny(last, "*?") {
 		return false
@@ -293,7 +293,7 @@ func vitalFile(d *folders, w arg) string {
 	return ""
 }
 
-// goTo follows cd, for relative names of what is destroyed.
+// goTo follows cd, for harm by relative names.
 func (d *folders) goTo(name string, words []arg) {
 	var to []arg
 	for _, w := range words[1:] {
@@ -321,21 +321,21 @@ func (d *folders) goTo(name string, words []arg) {
 	}
 }
 
-// moved enters a folder for one command, and returns what leaves it.
+// moved enters a folder for one command, and returns a function that restores the state.
 func (d *folders) moved(dir arg) (back func()) {
 	at := d.at
 	d.goTo("cd", []arg{literalArg("cd"), dir})
 	return func() { d.at = at }
 }
 
-// within runs f for code that has a current folder of its own: a subshell, a pipe.
+// within runs f for code with its own current folder: a subshell, a pipe.
 func (d *folders) within(f func()) {
 	at := d.at
 	f()
 	d.at = at
 }
 
-// public returns words as a report shows them.
+// public returns words in the form of a report.
 func public(words []arg) []Arg {
 	out := make([]Arg, len(words))
 	for i, w := range words {

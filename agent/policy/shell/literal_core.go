@@ -162,7 +162,7 @@ var (
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)
 )
 
-// psCheck refuses what may print environments.
+// psCheck refuses arguments that may print environments.
 func psCheck(c *call) string {
 	for _, w := range c.words {
 		s, _ := w.lit()

@@ -20,8 +20,7 @@ const (
 	Yes
 )
 
-// programNamed returns the row of a program, and the words that its name stands for: docker-compose is docker
-// compose. Without a row both are empty.
+// programNamed maps the names of programs to their rows.
 var programNamed = sync.OnceValue(func() map[string]*program {
 	m := make(map[string]*program, 200)
 	for i := range programs {
@@ -266,8 +265,8 @@ func isOption(word string, names []string) bool {
 	})
 }
 
-// follows reports whether words, without options, begin with those of a prefix. Of an option that is not known both is tried:
-// with a value and without.
+// follows reports whether words, without options, start with those of a prefix. An unknown option is tried both
+// with and without a value.
 func follows(p *program, words []Arg, prefix []string) Match {
 	at, best := map[int]bool{0: true}, No // where the next word of the prefix may stand
 	for _, want := range prefix {
@@ -318,8 +317,8 @@ func (c Command) Reaches(fits func(host string) bool) Match {
 	return No
 }
 
-// hosts returns what may be the hosts that a command names, as [HostNames] has them: in URLs, in addresses
-// such as user@host:path, and for programs that use the network in every word.
+// hosts returns the possible hosts in a command, as [HostNames] returns them: in URLs, in addresses such as
+// user@host:path, and for programs that use the network in every word.
 func (c Command) hosts() []string {
 	var all []string
 	p := programOfName(path.Base(c.Name()))

@@ -1,11 +1,10 @@
 package shell
 
-// program is a row of the table of programs: what stands between a program's name and what it
-// is told to do, and which words mean the same. Rules that ask or deny read commands by it.
+// program is a row of the table of programs: the options before a program's subcommand, and words with the same
+// meaning. Rules that ask or deny match commands by it.
 type program struct {
 	name string
-	// also are other names of the program; one with a blank at its end begins with that name:
-	// "pip3" is pip, "docker-compose" is "docker compose".
+	// also lists other names of the program, separated by spaces.
 	also string
 	// valued lists options whose value is the next word and which may be before or between the words of the
 	// subcommand. Options in plain have no value; for any other option both is considered possible.
