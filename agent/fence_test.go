@@ -103,7 +103,7 @@ func TestCommandsRunInsideWithoutAQuestion(t *testing.T) {
 		if got := s.reads(); !strings.HasPrefix(got, "inside make all, Denied by the policy") || !strings.HasSuffix(got, "outside make all") {
 			t.Errorf("the model reads %q", got)
 		}
-		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "Mode: auto · fence") || !strings.Contains(text, "ran inside the sandbox: 1, approvals asked: 1, denied: 1") {
+		if text := textOf(Status(s.Runtime)); !strings.Contains(text, "Mode: auto · sandbox") || !strings.Contains(text, "ran inside the sandbox: 1, approvals asked: 1, denied: 1") {
 			t.Errorf("the status is %q", text)
 		}
 	})

@@ -96,7 +96,7 @@ func TestHeaderNeverHasHalfAWord(t *testing.T) {
 				t.Errorf("%d columns: %q in %q", w, word, got)
 			}
 		}
-		if !strings.Contains(got, "auto · fence") {
+		if !strings.Contains(got, "auto · sandbox") {
 			t.Errorf("%d columns: no mode in %q", w, got)
 		}
 	}

@@ -151,7 +151,7 @@ var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModeAuto, ModePlan, ModeAll, 
 // Label returns the display name of a mode.
 func (m Mode) Label() string {
 	if m == ModeAuto {
-		return "auto · fence"
+		return "auto · sandbox"
 	}
 	return string(m)
 }
