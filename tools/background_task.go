@@ -1,16 +1,17 @@
 package tools
 
-// Task is work that goes on after the call that started it.
+// Task is a command or other work that keeps running after the call that started it.
 type Task struct {
 	Title string          // a one-line description
 	Pane  string          // the pane that shows it, "" for none
 	Dir   string          // the folder from which another process can recover its outcome
 	Done  <-chan struct{} // closed when it has ended
 	End   func() TaskEnd  // returns the outcome; call it once Done is closed
-	Stop  func()          // starts to end it
+	Stop  func()          // Stop  func() // starts to end the task
 }
 
-// Releasable is a Tool that returns when [Call.Release] is closed, while its work goes on as a Task.
+// Releasable is a Tool whose running calls can be sent to the background: a call returns when [Call.Release] is closed,
+// and its work keeps running as a Task.
 type Releasable interface {
 	Releases(call Call) bool
 }

@@ -10,12 +10,12 @@ import (
 	"buddy/texts"
 )
 
-// nearMiss returns the one tool that a name which no tool has can only mean: the same letters with other
-// separators, or a slip of one letter, two in long names of what only reads. near are the tools that are close. With another
-// one close to the name nothing is meant for sure, and meant is "".
+// nearMiss finds the tool that an unknown name must be a typo of: the same letters with other separators, or one wrong
+// letter; two in the long name of a tool that only reads. near lists the tools with a similar name. With several of
+// them the name is ambiguous, and meant is "".
 //
-// Only tools of the registry itself count, by our names and those of other programs: who calls a tool of a
-// server has been told its name by tool_search.
+// nearMiss compares tools of the registry only, by our names and those of other programs. A model that calls a tool of
+// an MCP server knows its exact name from tool_search.
 func (r *Registry) nearMiss(name string) (meant string, near []string) {
 	wrong := bareName(name)
 	same := ""
@@ -45,15 +45,15 @@ func (r *Registry) nearMiss(name string) (meant string, near []string) {
 
 const (
 	maxSlip    = 2
-	shortName  = 4  // letters of a name that is never corrected by a letter
-	longName   = 8  // letters from which on two of them may be wrong
-	nameLength = 40 // letters that a name which is corrected has at most
+	shortName  = 4  // shorter names are never corrected by a letter
+	longName   = 8  // names of at least this length may have two wrong letters
+	nameLength = 40 // longer names are not corrected
 
-	maxSlipBytes = 60 // of an argument's name that is corrected, with all separators
+	maxSlipBytes = 60 // longer argument names, with all separators, are not corrected
 )
 
-// allowedSlips returns how many letters of a name may be wrong for a tool to be meant. It is two only for one
-// that reads: a name such as task_stat must not become task_stop, which ends what runs.
+// allowedSlips returns how many letters of a name may be wrong. Two are allowed only for a tool that reads: a name such
+// as task_stat must not become task_stop, which ends a task.
 func allowedSlips(bare, own string) int {
 	switch n := len(bare); {
 	case n <= shortName || n > nameLength:
@@ -64,7 +64,7 @@ func allowedSlips(bare, own string) int {
 	return maxSlip
 }
 
-// onlyReads reports whether the table of names says that one of our tools changes nothing.
+// onlyReads reports whether the table of names marks one of our tools as read-only.
 func onlyReads(own string) bool {
 	return slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == own && d.reads })
 }
@@ -88,8 +88,8 @@ func foreignNames(own string) []string {
 	return dialects[i].names
 }
 
-// slips counts the letters by which two names differ: one too many, one too few, one that is another, or two
-// that changed places. It returns maxSlip+1 when there are more than maxSlip.
+// slips counts the letters by which two names differ: a missing, additional or different letter, or two swapped ones.
+// It returns maxSlip+1 for more than maxSlip.
 func slips(a, b string) int {
 	const most = maxSlip
 	if max(len(a), len(b)) > nameLength || len(a)-len(b) > most || len(b)-len(a) > most {
@@ -120,9 +120,9 @@ func slips(a, b string) int {
 	return min(last[len(b)], most+1)
 }
 
-// correct gives a call whose name is a near miss the name of the tool that it means, and notes so for the
-// model. Any other call stays as it is. The call is planned, judged and run as one of that tool. Names that
-// are switched off in the settings are not corrected.
+// correct replaces the misspelled tool name of a call by the name of the tool that it means, and adds a note for the
+// model. The call is then planned, judged and run as a call of that tool. Other calls, and names of tools that are
+// switched off in the settings, are returned unchanged.
 func (r *Registry) correct(call Call) Call {
 	if _, err := r.Lookup(call.Name); err == nil || r.off[nativeName(call.Name)] != "" {
 		return call
@@ -136,13 +136,12 @@ func (r *Registry) correct(call Call) Call {
 	return call
 }
 
-// correct gives arguments with a name that no argument has the name of the one that they can only be a slip
-// for, notes so for the model, and returns what it renamed; nil for nothing. It never does more than the call
-// would do with the right name, and it corrects only what can't make an unintended call bigger: an argument
-// without which the tool refuses the call anyway, or one of a tool that only reads which is neither a flag nor
-// names a place.
+// correct replaces misspelled argument names by the only argument that they can mean, notes that for the model, and
+// returns the renamed arguments; nil if there are none. A correction must not make an unintended call do more. So only
+// two kinds of arguments are corrected: those without which the tool refuses the call anyway, and those of a read-only
+// tool that are neither flags nor names of places.
 func (f *foreign) correct(d dialect, required []string) map[string]string {
-	meant := make(map[string][]string) // by the argument: the names that may be slips for it
+	meant := make(map[string][]string) // by argument: the names that may be slips for it
 	for _, wrong := range slices.Sorted(maps.Keys(f.values)) {
 		if to, ok := f.slipFor(d, wrong, required); ok {
 			meant[to] = append(meant[to], wrong)
@@ -156,14 +155,14 @@ func (f *foreign) correct(d dialect, required []string) map[string]string {
 		wrong := meant[to][0]
 		f.values[to] = f.values[wrong]
 		delete(f.values, wrong)
-		f.say("there is no argument %q: it was taken for %s", wrong, to)
+		f.addNote("there is no argument %q: it was taken for %s", wrong, to)
 		renamed = joined(renamed, map[string]string{wrong: to})
 	}
 	return renamed
 }
 
-// slipFor returns the one argument that a name can only be a slip for. With another argument close to it
-// nothing is meant for sure.
+// slipFor returns the only argument that a name can be a slip for. It returns ok false when several arguments are
+// similar.
 func (f *foreign) slipFor(d dialect, wrong string, required []string) (to string, ok bool) {
 	if len(wrong) > maxSlipBytes || f.known[wrong] != nil || isArgument(d, wrong) || string(f.values[wrong]) == "null" {
 		return "", false
@@ -195,8 +194,8 @@ func (f *foreign) isDetail(own string) bool {
 	return json.Unmarshal(f.known[own], &schema) == nil && schema.Type != "boolean" && !namesPlace(own)
 }
 
-// isArgument reports whether a name is that of an argument of any of our tools, by our names or those of other
-// programs, or one that is ignored: then it is no slip.
+// isArgument reports whether a name is a known one and so no slip: an argument of any of our tools, by our names or
+// those of other programs, or an ignored argument.
 func isArgument(d dialect, name string) bool {
 	if _, ignored := d.ignored[name]; ignored || slices.Contains(undocumented, name) || slices.Contains(whyNames, name) {
 		return true
@@ -224,7 +223,7 @@ func otherNames(d dialect, own string) (names []string) {
 	return names
 }
 
-// joined returns the union of two maps, nil if both are empty. What both have is as in a.
+// joined returns the union of two maps, nil if both are empty. For keys in both the value of a counts.
 func joined(a, b map[string]string) map[string]string {
 	if len(b) == 0 {
 		return a

@@ -11,14 +11,14 @@ import (
 	"buddy/agent/model"
 )
 
-// named is a tool of which only the name matters.
+// named is a tool with nothing but a name.
 type named string
 
 func (n named) Definition() model.ToolDef               { return model.ToolDef{Name: string(n)} }
 func (n named) Plan(Call) (action.Action, error)        { return action.Action{}, nil }
 func (n named) Run(context.Context, Call) (none Result) { return none }
 
-// allNamed returns a registry with every tool that the table of names knows.
+// allNamed returns a registry with all tools in the table of names.
 func allNamed() *Registry {
 	var all []Tool
 	for _, d := range dialects {
@@ -29,8 +29,8 @@ func allNamed() *Registry {
 	return NewRegistry(all...)
 }
 
-// A name that can only be a slip for one tool is taken for it, with a note and the name as it was written. What
-// may mean two tools, or a tool that does more than the name says, is refused.
+// A name that can be a slip for one tool only is replaced by that tool's name, with a note that quotes the name as
+// written. A name that may mean two tools, or a tool that does more than the name says, is refused.
 func TestSlipsInNamesOfTools(t *testing.T) {
 	for _, tt := range []struct{ name, want, err string }{
 		{"readfile", "read_file", ""},
@@ -70,7 +70,7 @@ func TestSlipsInNamesOfTools(t *testing.T) {
 	}
 }
 
-// No single slip in the name of a tool that only reads calls one that changes anything.
+// A single slip in the name of a read-only tool never calls a tool that changes something.
 func TestSlipsNeverDoMore(t *testing.T) {
 	r, corrected := allNamed(), 0
 	for _, d := range dialects {
@@ -108,7 +108,7 @@ func FuzzSlips(f *testing.F) {
 	})
 }
 
-// schemed is a tool of which only the name and the arguments matter.
+// schemed is a tool with only a name and a schema.
 type schemed struct {
 	named
 	schema string
@@ -125,8 +125,8 @@ const (
 	otherSchema = `{"type":"object","properties":{"query":{"type":"string"},"queue":{"type":"string"},"recursive":{"type":"boolean"}},"required":["query"]}`
 )
 
-// The name of an argument that can only be a slip for one is corrected, with a note; what it says stays. An
-// argument that the tool does without is corrected only where the tool just reads, and never a flag or a place.
+// An argument name that can be a slip for one argument only is corrected, with a note; the value stays. An argument
+// that the tool can do without is corrected only for read-only tools, and never if it is a flag or names a place.
 func TestSlipsInNamesOfArguments(t *testing.T) {
 	deferred := NewDeferred(schemed{"db__find", otherSchema})
 	r := NewRegistry(schemed{"run_shell", shellSchema}, schemed{"grep", grepSchema}, schemed{"edit_file", editSchema}, NewUseTool(deferred))
@@ -141,13 +141,13 @@ func TestSlipsInNamesOfArguments(t *testing.T) {
 
 		{"run_shell", `{"command":"ls","comand":"rm -rf /"}`, "", ""}, // two commands
 		{"run_shell", `{"comand":"ls","commandx":"rm"}`, "", ""},
-		{"run_shell", `{"command":"ls","target":["web"]}`, "", ""}, // where it runs
-		{"run_shell", `{"command":"ls","waits":"1s"}`, "", ""},     // an effect that it does without
+		{"run_shell", `{"command":"ls","target":["web"]}`, "", ""}, // the target of the command
+		{"run_shell", `{"command":"ls","waits":"1s"}`, "", ""},     // an optional argument with an effect
 		{"edit_file", `{"path":"a","old_string":"b","new_string":"c","replace_al":true}`, "", ""},
 		{"edit_file", `{"patch":"a","old_string":"b","new_string":"c"}`, "", ""}, // an argument of another tool
 		{"grep", `{"pattern":"x","pathh":"/"}`, "", ""},
 		{"run_shell", `{"comm` + strings.Repeat("_", 100) + `and":"ls"}`, "", ""},
-		{"grep", `{"pattern":"x","ignore_cas":true}`, `{"pattern":"x"}`, ""}, // ignored, and said
+		{"grep", `{"pattern":"x","ignore_cas":true}`, `{"pattern":"x"}`, ""}, // ignored, with a note
 		{"use_tool", `{"name":"db__find","args":{"quere":"x"}}`, "", ""},     // may mean two
 		{"use_tool", `{"name":"db__find","args":{"query":"x","recursiv":true}}`, "", ""},
 	} {
@@ -158,7 +158,7 @@ func TestSlipsInNamesOfArguments(t *testing.T) {
 		}
 		want := tt.want
 		if want == "" {
-			want = tt.args // the tool refuses it
+			want = tt.args // the tool itself refuses the call
 		}
 		var renamed []string
 		for _, from := range slices.Sorted(maps.Keys(call.Renamed)) {
@@ -170,8 +170,8 @@ func TestSlipsInNamesOfArguments(t *testing.T) {
 	}
 }
 
-// No slip in the name of a flag or of a place, and none in that of an argument which a tool with effects does
-// without, is ever corrected.
+// A slip in the name of a flag or a place is never corrected, and neither is one in an optional argument of a tool with
+// effects.
 func TestSlipsInArgumentsNeverDoMore(t *testing.T) {
 	r := NewRegistry(schemed{"run_shell", shellSchema}, schemed{"grep", grepSchema}, schemed{"edit_file", editSchema})
 	may := map[string][]string{"run_shell": {"command"}, "grep": {"pattern", "context"}, "edit_file": {"path", "old_string", "new_string"}}

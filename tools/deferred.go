@@ -15,33 +15,33 @@ import (
 	"buddy/texts"
 )
 
-// Deferred is a set of tools that are not defined in each request: the model finds them with
-// tool_search and calls them with use_tool. So tools may be added during a session without
-// invalidating the provider's prompt cache. It is safe for concurrent use.
+// Deferred is a set of tools that are not defined in each request: the model finds them with tool_search and calls them
+// with use_tool. So a session can add tools without invalidating the provider's prompt cache. It is safe for concurrent
+// use.
 type Deferred struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	tools  []Tool     // sorted by name
 	source Source     // nil without one
 
-	// A part of another set has none of the above.
-	whole *Deferred // nil: it is no part
+	// whole and keep make the set a part of another one; the fields above are unused then.
+	whole *Deferred // nil for a complete set
 	keep  func(name string) bool
 }
 
-// The names of the tools with which a model finds and calls the others.
+// Names of the tools that find and call deferred tools.
 const (
 	searchName = "tool_search"
 	useName    = "use_tool"
 )
 
-// Source adds tools to a Deferred while a session runs, because other programs have them.
+// Source provides tools that other programs, such as MCP servers, add to a Deferred during a session.
 type Source interface {
-	// Pending returns a tool that stands for one which may be there soon.
+	// Pending returns a placeholder for a tool that is expected soon.
 	Pending(name string) (Tool, bool)
-	// Await waits for tools that will be there soon, until ctx ends or it has taken long.
+	// Await waits until the expected tools have arrived, ctx ends, or the wait takes too long.
 	Await(ctx context.Context)
-	// Note tells the model what belongs to a search for words, in small letters, beside tools: what
-	// it can't find yet, for instance; "" for nothing.
+	// Note returns a text for the model that is added to the result of a search for words (in lower case), such as
+	// which servers are still missing; "" for none.
 	Note(words []string) string
 }
 
@@ -52,7 +52,7 @@ func NewDeferred(all ...Tool) *Deferred {
 	return d
 }
 
-// only returns the part of the set whose names keep reports, now and later.
+// only returns a view of the set with the tools whose names keep accepts, including tools that are added later.
 func (d *Deferred) only(keep func(name string) bool) *Deferred {
 	return &Deferred{whole: d, keep: keep}
 }
@@ -71,14 +71,14 @@ func (d *Deferred) Add(all ...Tool) {
 	}
 }
 
-// SetSource sets what adds tools later.
+// SetSource sets the source of tools that arrive later.
 func (d *Deferred) SetSource(s Source) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.source = s
 }
 
-// from returns what adds tools later, nil for nothing.
+// from returns the source of tools that arrive later, nil if there is none.
 func (d *Deferred) from() Source {
 	if d.whole != nil {
 		return d.whole.from()
@@ -88,7 +88,7 @@ func (d *Deferred) from() Source {
 	return d.source
 }
 
-// Remove takes tools out by their names.
+// Remove removes tools by name.
 func (d *Deferred) Remove(names ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,12 +117,12 @@ func (d *Deferred) lookup(name string) (Tool, bool) {
 	return nil, false
 }
 
-// keeps reports whether a name is in all the parts of parts that d is.
+// keeps reports whether d and all the parts that d is a part of have the name.
 func (d *Deferred) keeps(name string) bool {
 	return d.whole == nil || d.keep(name) && d.whole.keeps(name)
 }
 
-// maxFound is the number of tools that tool_search describes at most.
+// maxFound limits the tools that tool_search describes.
 const maxFound = 5
 
 //go:embed tool_search.md
@@ -156,13 +156,13 @@ func (t *toolSearch) RunArgs(ctx context.Context, _ Call, args toolSearchArgs) R
 	return t.deferred.search(args.Query)
 }
 
-// named reports whether one of some words, in small letters, is the whole name of a tool.
+// named reports whether one of the words, in lower case, is the complete name of a tool.
 func (d *Deferred) named(words []string) bool {
 	return slices.ContainsFunc(d.All(), func(t Tool) bool { return slices.Contains(words, strings.ToLower(t.Definition().Name)) })
 }
 
-// search returns the tools that match words of a query, best first: definitions as JSON, one per line, since other
-// programs wrote them, then the names of those that are not described.
+// search returns the tools that match words of a query, best first: definitions as JSON, one per line, because other
+// programs wrote them, then the names of the tools that were not described.
 func (d *Deferred) search(query string) Result {
 	words := strings.Fields(strings.ToLower(query))
 	found := d.matching(words)
@@ -171,7 +171,7 @@ func (d *Deferred) search(query string) Result {
 	size, nameBytes, more := 0, 0, 0
 	for _, def := range found {
 		bytes := len(def.Description) + len(def.Parameters)
-		// The best one is described however long it is: nothing else tells how it is called.
+		// The best match is described whatever its length: without its definition the model can't call it.
 		switch {
 		case len(words) > 0 && len(described) < maxFound && (len(described) == 0 || size+bytes < OutputBytes):
 			described = append(described, def.Name)
@@ -198,8 +198,8 @@ func (d *Deferred) search(query string) Result {
 		text.WriteString(name + "\n")
 	}
 	if from := d.from(); from != nil {
-		if said := from.Note(words); said != "" { // other programs wrote that, too
-			text.WriteString(said + "\n")
+		if note := from.Note(words); note != "" { // written by another program as well
+			text.WriteString(note + "\n")
 		}
 	}
 	res := Success(text.String(), note)
@@ -207,7 +207,7 @@ func (d *Deferred) search(query string) Result {
 	return res
 }
 
-// matching returns the definitions of the tools that have words, the best first, or of all without words.
+// matching returns the definitions that match words, best first; all definitions when there are no words.
 func (d *Deferred) matching(words []string) []model.ToolDef {
 	var found []model.ToolDef
 	scores := make(map[string]int)
@@ -275,7 +275,7 @@ func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	return args, call, err
 }
 
-// inner returns the called tool and the translated call for it.
+// inner returns the tool that use_tool calls and the translated call.
 func (t *useTool) inner(call Call) (Tool, Call, error) {
 	args, inner, err := t.unwrap(call)
 	if err != nil {
@@ -295,7 +295,7 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 	return tool, inner, nil
 }
 
-// withReason copies the reason given to use_tool to a tool that takes one and got none.
+// withReason copies the reason given to use_tool to the called tool, if that has such an argument and got none.
 func withReason(def model.ToolDef, arguments, why string) string {
 	ours := slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	values, ok := objectIn(arguments)

@@ -13,20 +13,20 @@ import (
 	"buddy/texts"
 )
 
-// dialect maps calls as other programs define them to one of our tools. Models are trained on
-// those programs and send their forms whatever a schema says; refusing one costs a turn.
+// dialect maps calls as other programs define them to one of our tools. Models are trained on those programs and send
+// their forms whatever the schema is; refusing one costs a turn.
 //
 // The forms are those of Codex CLI, Claude Code, opencode, crush, Gemini CLI and pi.
 type dialect struct {
 	tool  string            // our name
 	names []string          // foreign names, as [plainName] normalizes them
 	args  map[string]string // foreign names of its arguments
-	// ignored are arguments that can't change the effect, each with the note for the model.
+	// ignored lists arguments that can't change the effect, each with a note for the model.
 	ignored map[string]string
 	// reads marks a tool without side effects: unknown arguments are ignored, unless they may
 	// name a location.
 	reads bool
-	// convert makes the changes that renaming can't; nil for most tools.
+	// convert makes the changes that renaming can't make; nil for most tools.
 	convert func(*foreign) error
 }
 
@@ -53,7 +53,7 @@ const (
 	noLimit    = "the result says when it was cut"
 )
 
-// dialects lists every tool that is also called by foreign names.
+// dialects lists our tools that other programs have under other names.
 var dialects = []dialect{
 	{
 		tool: "run_shell",
@@ -130,7 +130,8 @@ var dialects = []dialect{
 	{tool: "use_tool", args: map[string]string{"arguments": "args", "tool_name": "name", "tool": "name", "input": "args"}},
 }
 
-// plainName normalizes a tool's name as the tables spell it: lower case, without what some models put around it.
+// plainName normalizes the name of a tool for the tables: lower case, without the prefixes and suffixes that some
+// models add.
 func plainName(name string) string { return model.CallName(strings.ToLower(name)) }
 
 // nativeName returns our name of the tool that a foreign name means; an unknown name is
@@ -154,20 +155,19 @@ type foreign struct {
 	notes  []string
 }
 
-// ShellDirs are the folders where the next command of a shell starts (Now) and where its first
-// one did (First); "" is unknown.
+// ShellDirs holds the folder where the next command of a shell starts (Now) and where its first one did (First); "" is
+// unknown.
 type ShellDirs struct{ Now, First string }
 
-// ShellTool is a Tool that runs commands in a shell, which keeps its folder between them.
+// ShellTool is a Tool that runs commands in a shell, which keeps its folder between calls.
 type ShellTool interface {
 	// ShellDirs returns the folders of the shell in which the call would run.
 	ShellDirs(call Call) ShellDirs
 }
 
-// translate rewrites the arguments of a call of the tool defined by def to our names, and
-// notes those that it ignored. Arguments that already are ours stay byte for byte the
-// same. What it does not understand is left for the tool to refuse. It returns an ErrArguments
-// when the arguments are ambiguous.
+// translate rewrites the arguments of a call of the tool def to our names, and notes the ignored ones. Arguments with
+// our names stay byte for byte the same. Arguments that translate does not know remain, for the tool to refuse. It
+// returns an ErrArguments when the arguments are ambiguous.
 func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
 	schema := argumentsOf(def)
 	if schema.Properties == nil {
@@ -216,7 +216,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
 // whole matches a whole number with a fraction of zeros.
 var whole = regexp.MustCompile(`^-?\d+\.0+$`)
 
-// wholeNumbers writes numbers such as 1.0 as the integers that they are.
+// wholeNumbers rewrites numbers such as 1.0 as integers.
 func wholeNumbers(values map[string]json.RawMessage) {
 	for name, raw := range values {
 		if whole.Match(raw) {
@@ -240,12 +240,11 @@ func objectIn(arguments string) (map[string]json.RawMessage, bool) {
 
 func isString(arguments string) bool { return strings.HasPrefix(strings.TrimSpace(arguments), `"`) }
 
-// rename gives arguments our names. One that occurs under two names with different values is
-// ambiguous: an error.
+// rename gives arguments our names. An argument that occurs under two names with different values is an error.
 func (f *foreign) rename(d dialect) error {
 	names := d.args
 	if _, has := f.values["why"]; !has {
-		for _, n := range whyNames { // it is only displayed, so the first one will do
+		for _, n := range whyNames { // only displayed, so the first name wins
 			if text, ok := f.text(n); ok && f.known[n] == nil && strings.TrimSpace(text) != "" {
 				f.values["why"] = f.values[n]
 				break
@@ -303,8 +302,8 @@ func (f *foreign) ignore(d dialect) {
 	}
 }
 
-// take removes an argument and returns it; nil if it is missing or null.
-func (f *foreign) take(name string) json.RawMessage {
+// remove deletes an argument and returns it; nil if it is missing or null.
+func (f *foreign) remove(name string) json.RawMessage {
 	raw := f.values[name]
 	delete(f.values, name)
 	if string(raw) == "null" {
@@ -315,27 +314,27 @@ func (f *foreign) take(name string) json.RawMessage {
 
 func (f *foreign) set(name string, v any) { f.values[name] = JSON(v) }
 
-// text returns an argument that is a string; it stays.
+// text returns a string argument without removing it.
 func (f *foreign) text(name string) (string, bool) {
 	var s string
 	raw, ok := f.values[name]
 	return s, ok && json.Unmarshal(raw, &s) == nil
 }
 
-// number returns an argument that is a whole number, also one in a string; it stays.
+// number returns an integer argument, which may be encoded in a string, without removing it.
 func (f *foreign) number(name string) (int, bool) {
 	var n int
 	raw, ok := f.values[name]
 	return n, ok && json.Unmarshal(unquoted(raw), &n) == nil
 }
 
-// takeBool removes an argument that is a boolean, also one in a string, and returns it.
-func (f *foreign) takeBool(name string) (value, ok bool) {
-	raw := f.take(name)
+// removeBool removes a boolean argument, which may be encoded in a string, and returns it.
+func (f *foreign) removeBool(name string) (value, ok bool) {
+	raw := f.remove(name)
 	return value, raw != nil && json.Unmarshal(unquoted(raw), &value) == nil
 }
 
-// unquoted returns the content of a JSON string that may encode a number, boolean or list.
+// unquoted returns the content of a JSON string, which may encode a number, boolean or list.
 func unquoted(raw json.RawMessage) json.RawMessage {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -344,15 +343,15 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// list returns an argument that is a list of objects, also one in a string; it stays.
+// list returns an argument that is a list of objects, which may be encoded in a string, without removing it.
 func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
 	var all []map[string]json.RawMessage
 	raw, ok := f.values[name]
 	return all, ok && json.Unmarshal(unquoted(raw), &all) == nil
 }
 
-// say adds a note for the model about its arguments.
-func (f *foreign) say(format string, args ...any) {
+// addNote adds a note for the model about its arguments.
+func (f *foreign) addNote(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
 }
 
@@ -363,7 +362,7 @@ func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)
 // such list.
 func propertiesOf(def model.ToolDef) map[string]json.RawMessage { return argumentsOf(def).Properties }
 
-// arguments holds what a tool's schema says of them.
+// arguments holds the parts of a tool's schema that describe its arguments.
 type arguments struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`

@@ -33,26 +33,26 @@ func convertShell(f *foreign) error {
 	if err := convertWait(f); err != nil {
 		return err
 	}
-	if tty, ok := f.takeBool("tty"); ok && tty {
+	if tty, ok := f.removeBool("tty"); ok && tty {
 		f.set("mode", "tty")
 	}
 	f.knownMode()
 	return convertFolder(f)
 }
 
-// knownMode leaves out a mode that run_shell doesn't have, such as "plain": most models mean how output is kept,
-// which the default does.
+// knownMode removes a mode that run_shell doesn't have, such as "plain": most models mean how output is kept, and the
+// default already does that.
 func (f *foreign) knownMode() {
 	var schema struct{ Enum []string }
 	mode, ok := f.text("mode")
 	if ok && json.Unmarshal(f.known["mode"], &schema) == nil && len(schema.Enum) > 0 && !slices.Contains(schema.Enum, mode) {
 		delete(f.values, "mode")
-		f.say("mode is ignored: it is one of %s", strings.Join(schema.Enum, ", "))
+		f.addNote("mode is ignored: it is one of %s", strings.Join(schema.Enum, ", "))
 	}
 }
 
-// commandOf returns a command line that runs the program words[0] with the other words as
-// arguments. A shell that is given a script needs no shell around it.
+// commandOf returns a command line that runs the program words[0] with the other words as arguments. The script of a
+// shell becomes the command line itself.
 func commandOf(words []string) string {
 	if len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-c" || words[1] == "-lc") {
 		return words[2]
@@ -60,11 +60,10 @@ func commandOf(words []string) string {
 	return host.Line(words...)
 }
 
-// convertWait translates a request to run in the background, or a timeout of the call, to
-// wait.
+// convertWait translates a request to run in the background, or a timeout of the call, to the argument wait.
 func convertWait(f *foreign) error {
 	for _, name := range []string{"run_in_background", "is_background", "background"} {
-		if yes, ok := f.takeBool(name); ok && yes {
+		if yes, ok := f.removeBool(name); ok && yes {
 			if has, ok := f.values["wait"]; ok && string(has) != "false" {
 				return Invalid("%s and wait: give wait only, false for the background", name)
 			}
@@ -80,11 +79,11 @@ func convertWait(f *foreign) error {
 	return nil
 }
 
-// folderNames are foreign names of a command's folder. Our shell keeps its folder between
-// commands.
+// folderNames are foreign names of a command's folder. Our tool has no such argument, because the shell keeps its
+// folder between commands.
 var folderNames = []string{"workdir", "cwd", "working_dir", "working_directory", "directory", "dir_path", "dir"}
 
-// convertFolder rewrites a command to run in another folder than the shell's.
+// convertFolder rewrites a command that shall run in another folder than the shell's.
 func convertFolder(f *foreign) error {
 	folder, named := "", ""
 	for _, name := range folderNames {
@@ -114,19 +113,17 @@ func convertFolder(f *foreign) error {
 	return nil
 }
 
-// heredoc matches a command that pipes a patch to apply_patch, a program that some models take
-// for granted.
+// heredoc matches a command that pipes a patch to apply_patch, a program that some models expect to exist.
 var heredoc = regexp.MustCompile(`^(?:apply_patch|applypatch)\s+<<\s*(?:'(\w+)'|"(\w+)")\n((?s:.*)\n)(\w+)\s*$`)
 
-// patchIn returns the patch of a command that only calls apply_patch, and the folder that it
-// asks for, "" for none.
+// patchIn returns the patch of a command that only calls apply_patch, and the folder of the call, "" for none.
 func patchIn(arguments string) (patch, folder string, ok bool) {
 	values, ok := objectIn(arguments)
 	if !ok {
 		return "", "", false
 	}
 	for _, name := range folderNames {
-		_ = json.Unmarshal(values[name], &folder) // anything but a string is refused later
+		_ = json.Unmarshal(values[name], &folder) // values of other types are refused later
 	}
 	for _, name := range []string{"command", "cmd"} {
 		var words []string
@@ -147,8 +144,7 @@ func patchIn(arguments string) (patch, folder string, ok bool) {
 	return "", "", false
 }
 
-// convertRead translates line numbers from 0 to numbers from 1, and a list of one path to a
-// path.
+// convertRead translates line numbers that start at 0 to numbers that start at 1, and a list of one path to a path.
 func convertRead(f *foreign) error {
 	for _, name := range []string{"offset", "start_line", "line_start"} {
 		if n, ok := f.number(name); ok && n == 0 {
@@ -180,7 +176,7 @@ func convertRead(f *foreign) error {
 	return nil
 }
 
-// convertWrite drops arguments that ask for what write_file does anyway.
+// convertWrite removes arguments that ask for the default behaviour of write_file.
 func convertWrite(f *foreign) error {
 	for _, name := range []string{"create_dirs", "create_directories", "overwrite"} {
 		if yes, ok := f.text(name); ok && yes == "true" || string(f.values[name]) == "true" {
@@ -196,8 +192,7 @@ func convertWrite(f *foreign) error {
 	return nil
 }
 
-// convertEdit renames the members of edits. An expected number of replacements is a limit, so
-// it overrides replace_all.
+// convertEdit renames the members of edits. An expected number of replacements is a limit and replaces replace_all.
 func convertEdit(f *foreign) error {
 	if _, ok := f.number("expected_replacements"); ok {
 		for _, name := range []string{"replace_all", "allow_multiple", "replaceAll"} {
@@ -233,10 +228,10 @@ var fileTypes = map[string]string{
 	"yaml": "*.{yaml,yml}", "html": "*.{html,htm}", "css": "*.css", "ruby": "*.rb", "php": "*.php", "sh": "*.{sh,bash,zsh}",
 }
 
-// contextMax is the largest number of context lines that grep takes.
+// contextMax is the largest number of context lines that grep accepts.
 const contextMax = 5
 
-// convertContext translates lines before and after a match to one number of context lines.
+// convertContext translates separate numbers of lines before and after a match to one number of context lines.
 func convertContext(f *foreign) {
 	lines := 0
 	for _, name := range []string{"-A", "-B", "-C", "context", "after", "before"} {
@@ -246,7 +241,7 @@ func convertContext(f *foreign) {
 		}
 	}
 	if lines > contextMax {
-		f.say("at most %d lines of context are shown", contextMax)
+		f.addNote("at most %d lines of context are shown", contextMax)
 	}
 	if lines > 0 {
 		f.set("context", min(lines, contextMax))
@@ -262,7 +257,7 @@ func convertGrep(f *foreign) error {
 			delete(f.values, "output_mode")
 		}
 	}
-	if only, ok := f.takeBool("names_only"); ok && only {
+	if only, ok := f.removeBool("names_only"); ok && only {
 		f.set("mode", "files")
 	}
 	if kind, ok := f.text("type"); ok && f.values["glob"] == nil && fileTypes[kind] != "" {
@@ -272,14 +267,13 @@ func convertGrep(f *foreign) error {
 	return convertPattern(f)
 }
 
-// convertPattern quotes a pattern flagged as fixed text, and translates flags about case to
-// ignore_case.
+// convertPattern quotes a pattern flagged as fixed text, and translates flags about case to ignore_case.
 func convertPattern(f *foreign) error {
-	if sensitive, ok := f.takeBool("case_sensitive"); ok && !sensitive {
+	if sensitive, ok := f.removeBool("case_sensitive"); ok && !sensitive {
 		f.set("ignore_case", true)
 	}
 	for _, name := range []string{"literal", "literal_text", "fixed_strings"} {
-		if literal, ok := f.takeBool(name); ok && literal {
+		if literal, ok := f.removeBool(name); ok && literal {
 			if pattern, ok := f.text("pattern"); ok {
 				f.set("pattern", regexp.QuoteMeta(pattern))
 			}
@@ -290,7 +284,7 @@ func convertPattern(f *foreign) error {
 
 var addresses = regexp.MustCompile("https?://[^\\s\"'<>`)\\]]+")
 
-// convertFetch takes the address from a prompt that contains one.
+// convertFetch moves an address in the prompt to the argument url.
 func convertFetch(f *foreign) error {
 	prompt, ok := f.text("prompt")
 	if !ok || f.values["url"] != nil {
@@ -325,7 +319,7 @@ func convertTodo(f *foreign) error {
 		items := []map[string]json.RawMessage{}
 		for _, s := range steps {
 			item := make(map[string]json.RawMessage)
-			for _, n := range todoNames { // the first that is present counts
+			for _, n := range todoNames { // the first name that is present wins
 				if raw, ok := s[n.theirs]; ok && item[n.ours] == nil {
 					item[n.ours] = raw
 				}
@@ -333,7 +327,7 @@ func convertTodo(f *foreign) error {
 			var state string
 			_ = json.Unmarshal(item["state"], &state) // an invalid one is refused later
 			if state == "cancelled" || state == "canceled" {
-				f.say("a cancelled step was left out")
+				f.addNote("a cancelled step was left out")
 				continue
 			}
 			if ours := todoStates[state]; ours != "" {
@@ -373,7 +367,7 @@ func questionsIn(all []map[string]json.RawMessage) string {
 	var b strings.Builder
 	for i, q := range all {
 		var text string
-		_ = json.Unmarshal(q["question"], &text) // an empty one stays visible
+		_ = json.Unmarshal(q["question"], &text) // an empty question stays visible
 		fmt.Fprintf(&b, "%d. %s", i+1, text)
 		if labels := labelsIn(q["options"]); labels != nil {
 			fmt.Fprintf(&b, " (%s)", strings.Join(labels, " / "))
@@ -383,7 +377,7 @@ func questionsIn(all []map[string]json.RawMessage) string {
 	return strings.TrimSpace(b.String())
 }
 
-// labelsIn returns the labels of options; nil when raw is not a list of them.
+// labelsIn returns the labels of options; nil when raw is not a list of options.
 func labelsIn(raw json.RawMessage) []string {
 	var options []struct{ Label string }
 	if json.Unmarshal(raw, &options) != nil {
@@ -399,10 +393,10 @@ func labelsIn(raw json.RawMessage) []string {
 // blockTime is the wait of a blocking foreign call that gives no timeout.
 const blockTime = "30s"
 
-// convertTaskOutput translates a request to block, and its timeout, to wait.
+// convertTaskOutput translates a request to block, and its timeout, to the argument wait.
 func convertTaskOutput(f *foreign) error {
-	block, ok := f.takeBool("block")
-	if wait, said := f.takeBoolWait(); said {
+	block, ok := f.removeBool("block")
+	if wait, given := f.removeBoolWait(); given {
 		block, ok = wait, true
 	}
 	ms, timed := f.number("timeout")
@@ -411,7 +405,7 @@ func convertTaskOutput(f *foreign) error {
 		delete(f.values, "yield_time_ms")
 	}
 	if f.named == "write_stdin" {
-		delete(f.values, "chars") // empty; with input it would be another tool
+		delete(f.values, "chars") // empty; a call with input is one of another tool
 	}
 	switch {
 	case !ok || !block:
@@ -426,12 +420,12 @@ func convertTaskOutput(f *foreign) error {
 	return nil
 }
 
-// takeBoolWait removes a boolean wait and returns it.
-func (f *foreign) takeBoolWait() (value, ok bool) {
+// removeBoolWait removes a boolean wait and returns it.
+func (f *foreign) removeBoolWait() (value, ok bool) {
 	if s := string(unquoted(f.values["wait"])); s != "true" && s != "false" {
 		return false, false
 	}
-	return f.takeBool("wait")
+	return f.removeBool("wait")
 }
 
 // convertToolSearch translates "select:NAME,…" to words.

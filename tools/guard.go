@@ -7,7 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// PlanSafely is t.Plan(c), in which a panic is an error and an action of no kind is a Generic one.
+// PlanSafely calls t.Plan. A panic becomes an error, and an action without a kind becomes a Generic one.
 func PlanSafely(t Tool, c Call) (act action.Action, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -21,7 +21,7 @@ func PlanSafely(t Tool, c Call) (act action.Action, err error) {
 	return act, err
 }
 
-// RunSafely returns what run returns for a call of a tool, in which a panic is a result.
+// RunSafely calls run for a call of a tool. A panic becomes a failed result.
 func RunSafely(name string, run func() Result) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {

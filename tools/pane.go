@@ -2,17 +2,17 @@ package tools
 
 import "strings"
 
-// PaneRef names a managed pane. Its text, as models, events and people see it, is "%3" on the
-// first target of a session, "web:%3" on another.
+// PaneRef names a managed pane. Its text for models, events and people is "%3" on the first target of a session,
+// "web:%3" on another one.
 type PaneRef struct {
-	Target string // "" is the first target of the session
+	Target string // "" for the first target of the session
 	ID     string // tmux's id, "" for no pane
 }
 
 // paneMark separates the target from tmux's id in the name of a pane.
 const paneMark = ":"
 
-// ParsePane reads the text of a PaneRef. The result for anything else has no Target.
+// ParsePane reads the text of a PaneRef. Other texts give a PaneRef without a Target.
 func ParsePane(name string) PaneRef {
 	if target, id, ok := strings.Cut(name, paneMark); ok {
 		return PaneRef{target, id}
@@ -20,7 +20,7 @@ func ParsePane(name string) PaneRef {
 	return PaneRef{ID: name}
 }
 
-// PaneOf returns the text of a pane of a target that is not known: [ParsePane] finds the target in it.
+// PaneOf returns the text of an unknown pane of a target, from which [ParsePane] reads the target.
 func PaneOf(target string) string {
 	if target == "" {
 		return ""
@@ -43,9 +43,8 @@ type PaneTool interface {
 
 // PaneUse describes how a call uses a pane.
 type PaneUse struct {
-	// Pane has no ID when the call has none, none yet, or one of its own.
+	// Pane has no ID when the call uses no pane, one that is not open yet, or one of its own.
 	Pane PaneRef
-	// Terminal means that the call owns the pane's screen: its live output is a terminal
-	// stream, not text to read.
+	// Terminal means that the call owns the pane's screen: its live output is a terminal stream, not text to read.
 	Terminal bool
 }

@@ -12,13 +12,13 @@ import (
 	"buddy/texts"
 )
 
-// Registry holds the tools that a model is offered. The zero value has none.
+// Registry holds the tools that a model is offered. The zero value is empty.
 type Registry struct {
 	tools    []Tool
 	names    []string
-	unlisted []string          // tools that can be called, but are in no definition
-	off      map[string]string // tools that are switched off, and by which setting
-	deferred *Deferred         // of use_tool, if that is among the tools
+	unlisted []string          // callable tools that are missing in Definitions
+	off      map[string]string // by tool that is switched off: the setting responsible
+	deferred *Deferred         // the set behind use_tool, if use_tool is registered
 }
 
 // NewRegistry returns a registry of tools, offered in the order given.
@@ -33,16 +33,15 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Without returns a registry in which the named tools can be called, but are not in
-// Definitions.
+// Without returns a registry in which the named tools stay callable but are missing in Definitions.
 func (r *Registry) Without(names ...string) *Registry {
 	other := *r
 	other.unlisted = slices.Concat(r.unlisted, names)
 	return &other
 }
 
-// Off returns a registry without the named tools, which can't be called: the error names the
-// setting that switches them off. use_tool loses them, too, and goes when it has none left and gets none.
+// Off returns a registry in which the named tools can't be called; the error names the setting that switches them off.
+// use_tool loses them, too, and is removed when its set is empty and has no source.
 func (r *Registry) Off(setting string, names ...string) *Registry {
 	if len(names) == 0 {
 		return r
@@ -53,8 +52,8 @@ func (r *Registry) Off(setting string, names ...string) *Registry {
 			gone = append(slices.Clone(names), "tool_search", "use_tool")
 		}
 	}
-	left := slices.DeleteFunc(slices.Clone(r.tools), func(t Tool) bool { return slices.Contains(gone, t.Definition().Name) })
-	other := NewRegistry(left...)
+	kept := slices.DeleteFunc(slices.Clone(r.tools), func(t Tool) bool { return slices.Contains(gone, t.Definition().Name) })
+	other := NewRegistry(kept...)
 	other.unlisted, other.off = r.unlisted, make(map[string]string)
 	maps.Copy(other.off, r.off)
 	for _, name := range names {
@@ -63,30 +62,29 @@ func (r *Registry) Off(setting string, names ...string) *Registry {
 	return other
 }
 
-// Only returns a registry of the tools whose names keep reports, those that use_tool can call too,
-// which may become more at any time.
+// Only returns a registry of the tools whose names keep accepts, including the tools behind use_tool that arrive later.
 func (r *Registry) Only(keep func(name string) bool) *Registry {
 	var deferred *Deferred
 	reach := keep
 	if r.deferred != nil {
 		deferred = r.deferred.only(keep)
-		if len(deferred.All()) > 0 { // which can be called only through these two
+		if len(deferred.All()) > 0 { // callable only through these two
 			reach = func(name string) bool { return name == searchName || name == useName || keep(name) }
 		}
 	}
-	var left []Tool
+	var kept []Tool
 	for i, t := range r.tools {
 		switch {
 		case !reach(r.names[i]):
 		case r.names[i] == searchName && deferred != nil:
-			left = append(left, NewToolSearch(deferred))
+			kept = append(kept, NewToolSearch(deferred))
 		case r.names[i] == useName && deferred != nil:
-			left = append(left, NewUseTool(deferred))
+			kept = append(kept, NewUseTool(deferred))
 		default:
-			left = append(left, t)
+			kept = append(kept, t)
 		}
 	}
-	other := NewRegistry(left...)
+	other := NewRegistry(kept...)
 	other.unlisted, other.off = r.unlisted, r.off
 	return other
 }
@@ -102,9 +100,8 @@ func (r *Registry) Definitions() []model.ToolDef {
 	return defs
 }
 
-// Lookup returns the tool with a name, ours or a foreign one: an offered tool, or one that
-// use_tool could call, because models forget to go through it. The text of the error goes to
-// the model.
+// Lookup returns the tool with a name, ours or a foreign one. It also finds the tools behind use_tool, because models
+// forget to call them through it. The text of the error goes to the model.
 func (r *Registry) Lookup(name string) (Tool, error) {
 	for _, n := range []string{name, nativeName(name)} {
 		if setting, off := r.off[n]; off {
@@ -125,9 +122,8 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 	return nil, fmt.Errorf("unknown tool: %s (have: %s)", texts.ClipBytes(name, 60), strings.Join(r.names, ", "))
 }
 
-// Resolve returns the tool that a call means, and the call with our names: what is planned,
-// shown and recorded is what will run. Notes of the call say what was ignored. The text of the
-// error goes to the model.
+// Resolve returns the tool that a call means, and the call with our names, so that the planned, displayed and recorded
+// call is the one that runs. The call's Notes list the ignored arguments. The text of the error goes to the model.
 func (r *Registry) Resolve(call Call) (Tool, Call, error) {
 	call, err := r.reroute(r.correct(call))
 	if err != nil {
@@ -145,7 +141,7 @@ func (r *Registry) Resolve(call Call) (Tool, Call, error) {
 	return t, call, err
 }
 
-// reroute rewrites a call that belongs to another tool into a call of that one.
+// reroute rewrites a call into a call of another tool, if that is what the model means.
 func (r *Registry) reroute(call Call) (Call, error) {
 	name := plainName(call.Name)
 	switch nativeName(call.Name) {
@@ -168,8 +164,8 @@ func (r *Registry) reroute(call Call) (Call, error) {
 	return call, nil
 }
 
-// reroutePatch rewrites a command that only applies a patch into a call of apply_patch, if the
-// shell is in the folder that paths of patches are relative to.
+// reroutePatch rewrites a command that only applies a patch into a call of apply_patch, if the shell is in the folder
+// that patches are relative to.
 func (r *Registry) reroutePatch(call Call) (Call, error) {
 	patch, folder, ok := patchIn(call.Arguments)
 	if !ok {

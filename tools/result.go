@@ -11,8 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// ErrExecution marks an error of Plan or Run that is not caused by the arguments: a missing
-// file, a full disk.
+// ErrExecution marks an error of Plan or Run whose cause is not the arguments: a missing file, a full disk.
 var ErrExecution = errors.New("execution failed")
 
 // Truncated ends a text that was cut.
@@ -21,16 +20,16 @@ const Truncated = "...[truncated]"
 // TailLimit limits the output that a result keeps for the screen, in bytes.
 const TailLimit = 64 << 10
 
-// OutputBytes is about the size of a listing or search result, in bytes.
+// OutputBytes is the approximate size limit of a listing or search result, in bytes.
 const OutputBytes = 20_000
 
-// Success returns the result of a run that gave a text. remarks say what the text does not: they make one line in
-// brackets behind it, and empty ones are left out.
+// Success returns the result of a successful run. remarks add what the text does not show: the non-empty ones are
+// joined in one line in brackets after the text.
 func Success(text string, remarks ...string) Result { return Streams(text, "", remarks...) }
 
-// Streams does what Success does for a program that wrote to two streams. The second stream begins with a line
-// [stderr] if both have text. If a line of theirs could be taken for one in brackets, or their beginning for an error,
-// the remarks state how many lines they have: what comes after those is ours.
+// Streams does what Success does for a program that wrote to two streams. If both have text, a line [stderr] starts the
+// second one. If the output has a line that looks like a remark, or starts like an error, the remarks state the number
+// of its lines: what follows these lines is ours.
 func Streams(stdout, stderr string, remarks ...string) Result {
 	both, counted := stdout != "" && stderr != "", texts.Plural(lines(stdout+stderr), "line")
 	r := Result{Content: stdout + stderr, Tail: End(stdout + stderr)}
@@ -41,22 +40,22 @@ func Streams(stdout, stderr string, remarks ...string) Result {
 	if poses(stdout) || poses(stderr) {
 		remarks = append(remarks, counted)
 	}
-	if strings.HasPrefix(r.Content, failure) { // it begins nothing but errors
+	if strings.HasPrefix(r.Content, failure) { // only errors start with this
 		r.Content = "[output]\n" + r.Content
 	}
-	if said := JoinNotes(remarks...); said != "" {
-		r.Tell("[" + texts.OneLine(said) + "]")
+	if line := JoinNotes(remarks...); line != "" {
+		r.Tell("[" + texts.OneLine(line) + "]")
 	}
 	return r
 }
 
-// lineCount matches the line in brackets that has nothing but the number of lines.
+// lineCount matches a remark that consists of the number of lines only.
 var lineCount = texts.Regexp(`\n\[\d+ lines?\]\s*$`)
 
-// Uncounted returns the content of a result without the number of its lines, for a text that is shown in a frame of its own.
+// Uncounted removes the number of lines from the content of a result, for a display that has a frame around it.
 func Uncounted(content string) string { return lineCount().ReplaceAllLiteralString(content, "") }
 
-// poses reports whether a text has a line that could be taken for one in brackets, or begins like an error.
+// poses reports whether a text has a line that looks like a remark, or starts like an error.
 func poses(text string) bool {
 	if strings.HasPrefix(text, failure) {
 		return true
@@ -69,7 +68,7 @@ func poses(text string) bool {
 	return false
 }
 
-// ended returns a text, which ends with a line end if there is any.
+// ended returns a non-empty text with a line end at its end.
 func ended(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -95,13 +94,13 @@ func Failure(err error) Result {
 	return r
 }
 
-// Problem returns a result whose text tells the model why a call failed, or did not run.
+// Problem returns a failed result whose text tells the model why a call failed, or did not run.
 func Problem(why string) Result { return Result{Content: failure + why, IsError: true} }
 
-// Again returns a Problem after which the model shall call again.
+// Again returns a Problem after which the model should repeat the call.
 func Again(why string) Result { return Result{Content: failure + why, IsError: true, Retry: true} }
 
-// Tell adds a line to a result for the model alone.
+// Tell adds a line to a result that only the model sees.
 func (r *Result) Tell(line string) {
 	if r.Content != "" && !strings.HasSuffix(r.Content, "\n") {
 		line = "\n" + line
@@ -116,16 +115,16 @@ func (r *Result) Change(content string) {
 	}
 }
 
-// failure begins what a model reads of a run that failed.
+// failure is the prefix of the content of a failed result.
 const failure = "Tool error: "
 
-// Why returns why a run failed, for people.
+// Why returns the reason of a failed run, for display.
 func Why(r Result) string {
 	text := strings.TrimSuffix(r.Content, r.Aside)
 	return strings.TrimPrefix(strings.TrimPrefix(text, failure), ErrExecution.Error()+": ")
 }
 
-// Missing reports whether err says that there is no file of a name, or can be none.
+// Missing reports whether err means that a file does not exist, or can't exist under its name.
 func Missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
@@ -139,8 +138,7 @@ func Failed(err error) error {
 	return fmt.Errorf("%w: %w", ErrExecution, Sentence(err))
 }
 
-// Sentence rewrites an error of the os package, which names a system call, to say what is
-// wrong with which file.
+// Sentence rewrites an error of the os package, which names a system call, into a sentence about the file.
 func Sentence(err error) error {
 	var p *fs.PathError
 	switch {
@@ -165,16 +163,16 @@ func Head(s string, limit int) string {
 	return s[:limit] // not UTF-8
 }
 
-// JoinNotes joins the notes that are not empty.
+// JoinNotes joins the non-empty notes.
 func JoinNotes(notes ...string) string {
-	var said []string
+	var kept []string
 	for _, n := range notes {
 		if n != "" {
-			said = append(said, n)
+			kept = append(kept, n)
 		}
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(kept, "; ")
 }
 
-// Interrupted begins the result of a call whose outcome is unknown.
+// Interrupted is the start of the result of a call whose outcome is unknown.
 const Interrupted = "interrupted: outcome unknown, check before repeating"

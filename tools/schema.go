@@ -31,7 +31,7 @@ type field struct {
 	desc     string
 	index    int
 	typ      string // JSON Schema's name of the type; empty for any value
-	says     string // the type in the schema where any value is taken
+	says     string // the type in the schema of an argument that accepts any value
 	required bool
 	blankOK  bool
 	hidden   bool // not in the schema
@@ -66,7 +66,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// classify sets the JSON type of f for the Go type t.
+// classify sets the JSON type of f from the Go type t.
 func (f *field) classify(t reflect.Type) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -125,7 +125,7 @@ func (s Schema) Name() string { return s.def.Name }
 // Definition returns the definition for the model.
 func (s Schema) Definition() model.ToolDef { return s.def }
 
-// Arguments returns what the tool takes, in order.
+// Arguments returns the tool's arguments, in order.
 func (s Schema) Arguments() []model.Argument {
 	var all []model.Argument
 	for _, f := range s.fields {
@@ -134,7 +134,7 @@ func (s Schema) Arguments() []model.Argument {
 	return all
 }
 
-// ArgumentsOf returns what tools take, by their names.
+// ArgumentsOf returns the arguments of tools, by tool name.
 func ArgumentsOf(all ...Tool) map[string][]model.Argument {
 	known := make(map[string][]model.Argument)
 	for _, t := range all {
@@ -145,16 +145,15 @@ func ArgumentsOf(all ...Tool) map[string][]model.Argument {
 	return known
 }
 
-// AsText returns the schema of the same tool for a protocol in which a call may be free text:
-// the text is the one argument named, constrained by grammar (see [model.FreeText]).
+// AsText returns a copy of the schema for a protocol in which a call may be free text: the text is the value of
+// argument, constrained by grammar (see [model.FreeText]).
 func (s Schema) AsText(argument, grammar string) Schema {
 	s.def.Free = &model.FreeText{Argument: argument, Grammar: grammar}
 	return s
 }
 
-// With returns the definition of the same tool with the fields of the struct extra as
-// additional arguments at the end. Its calls are not free text, which has room for one
-// argument only.
+// With returns the tool's definition with the fields of the struct extra appended as arguments. Its calls are never
+// free text, which has room for one argument only.
 func (s Schema) With(extra any) model.ToolDef {
 	def := s.def
 	def.Free = nil

@@ -6,14 +6,14 @@ import (
 	"buddy/agent/action"
 )
 
-// Handler plans and runs the calls of a tool whose arguments are an A; see [Tool].
+// Handler plans and runs the calls of a tool with arguments of type A; see [Tool].
 type Handler[A any] interface {
 	PlanArgs(args A) (action.Action, error)
 	RunArgs(ctx context.Context, call Call, args A) Result
 }
 
-// Typed makes a Handler a Tool: it decodes the arguments of each call, and refuses those that
-// do not fit. Tools embed it, and [New] fills it in.
+// Typed turns a Handler into a Tool: it decodes the arguments of each call and refuses invalid ones. Tools embed it,
+// and [New] initializes it.
 type Typed[A any] struct {
 	Schema
 	handler Handler[A]
@@ -33,12 +33,12 @@ func New[A any, T typed[A]](t T, name, description string) T {
 	return t
 }
 
-// planner is a Handler whose plan depends on who calls, see [Call].Reader.
+// planner is a Handler whose plan depends on the caller, see [Call].Reader.
 type planner[A any] interface {
 	PlanFor(reader int, args A) (action.Action, error)
 }
 
-// Plan describes what Run would do.
+// Plan describes the effects of Run.
 func (t *Typed[A]) Plan(call Call) (action.Action, error) {
 	args, err := Decode[A](call)
 	if err != nil {
