@@ -40,9 +40,8 @@ type applyPatch struct {
 	tools.Typed[patchArgs]
 }
 
-// NewApplyPatch returns the tool apply_patch, which changes, creates, deletes and renames
-// files. Nothing is written unless every hunk of every file fits, and a failed write is rolled
-// back.
+// NewApplyPatch returns the tool apply_patch, which changes, creates, deletes and renames files. Nothing is written
+// unless every hunk of every file fits, and a failed write is rolled back.
 func NewApplyPatch(ws *Workspace) tools.Tool {
 	t := tools.New(&applyPatch{ws: ws}, "apply_patch", applyPatchText)
 	t.Schema = t.AsText("patch", applyPatchGrammar)
@@ -51,7 +50,7 @@ func NewApplyPatch(ws *Workspace) tools.Tool {
 
 func (t *applyPatch) PlanArgs(args patchArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor plans the patch of a reader.
+// PlanFor returns the plan of a patch by a reader.
 func (t *applyPatch) PlanFor(reader int, args patchArgs) (action.Action, error) {
 	ctx, done := tools.PlanContext()
 	defer done()
@@ -105,7 +104,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	return res
 }
 
-// sameWork reports whether an action does no more than the one that was approved.
+// sameWork reports whether an action does no more than the approved one.
 func sameWork(now, planned action.Action) bool {
 	return now.Path == planned.Path && slices.Equal(now.Paths, planned.Paths) && now.Preview == planned.Preview &&
 		now.OtherNames <= planned.OtherNames && (planned.ReadOnly || !now.ReadOnly)
@@ -114,7 +113,7 @@ func sameWork(now, planned action.Action) bool {
 // change describes the change of one file.
 type change struct {
 	from, to string   // real paths; from is empty for a new file, to for a deleted one
-	links    []string // names under which symbolic links led to from and to
+	links    []string // names that led to from and to through symbolic links
 	old      snapshot
 	data     []byte // the new content
 	rights   fs.Rights
@@ -194,13 +193,13 @@ func rightsOf(f patch.File, c change) fs.Rights {
 	case c.to == "" || f.Mode == 0:
 		return fs.Rights{} // unchanged
 	case f.Mode&0o100 != 0:
-		return fs.Rights{Perm: c.old.perm | c.old.perm&0o444>>2} // whoever may read it may execute it
+		return fs.Rights{Perm: c.old.perm | c.old.perm&0o444>>2} // everyone who may read the file may execute it
 	default:
 		return fs.Rights{Perm: c.old.perm &^ 0o111}
 	}
 }
 
-// explain adds to err where the file comes nearest to what the patch expects.
+// explain adds to err the part of the file that is most similar to what the patch expects.
 func (t *applyPatch) explain(c change, err error) error {
 	name := t.ws.show(c.from)
 	m, ok := errors.AsType[*patch.Mismatch](err)
@@ -310,8 +309,8 @@ func (t *applyPatch) summary(changes []change) string {
 	return strings.Join(done, "\n")
 }
 
-// commit writes all changes or none: first each content to a temporary file in its folder,
-// then the renames. When a rename fails, the earlier ones are undone. notes say what the writes have taken from files.
+// commit writes all changes or none: first each content to a temporary file in its folder, then the renames. When a
+// rename fails, the earlier ones are undone. notes list the attributes that files have lost by the writes.
 func (w *Workspace) commit(ctx context.Context, changes []change) (notes []string, err error) {
 	waiting := make([]fs.Staged, len(changes))
 	for i, c := range changes {
@@ -332,20 +331,20 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (notes []strin
 	if err != nil {
 		return nil, fmt.Errorf("nothing was written: %w", err)
 	}
-	ctx = context.WithoutCancel(ctx) // a half-applied patch helps nobody
+	ctx = context.WithoutCancel(ctx) // a half-applied patch is no use
 	var undo []func() error
 	for i, c := range changes {
 		note, err := w.commitOne(ctx, c, waiting[i])
 		if err != nil {
-			return nil, failed(err, len(changes) > 1, takeBack(undo))
+			return nil, failed(err, len(changes) > 1, undoAll(undo))
 		}
 		notes, undo = append(notes, note), append(undo, func() error { return c.revert(ctx, w) })
 	}
 	return notes, nil
 }
 
-// at returns where the file is when its content is written: a renamed one at its earlier path, so that it stays the file
-// that it is.
+// at returns the path to which the content is written. A renamed file is written at its earlier path, so that it keeps
+// its identity.
 func (c change) at() string { return cmp.Or(c.from, c.to) }
 
 // writes reports whether the change writes content or permissions.
@@ -353,7 +352,7 @@ func (c change) writes() bool {
 	return c.to != "" && (c.from == c.to || c.from == "" || c.rights.Perm != 0 || !bytes.Equal(c.data, c.old.data))
 }
 
-// commitOne makes one change. After an error for which [fs.AsItWas] holds the file is as it was.
+// commitOne makes one change. After an error that [fs.AsItWas] accepts, the file is unchanged.
 func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (note string, err error) {
 	if s != nil {
 		dropped, err := finish(ctx, w, c.at(), c.data, s)
@@ -375,7 +374,7 @@ func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (note 
 	return note, err
 }
 
-// rename gives a file with some content another path; on another file system it becomes a new file.
+// rename moves a file, whose content is data, to another path; on another file system it creates a new file.
 func rename(ctx context.Context, w *Workspace, from, to string, data []byte, perm os.FileMode) error {
 	err := w.files.Rename(ctx, from, to)
 	if !errors.Is(err, unix.EXDEV) {
@@ -398,7 +397,7 @@ func rename(ctx context.Context, w *Workspace, from, to string, data []byte, per
 	return nil
 }
 
-// revert undoes a change that was made.
+// revert undoes a committed change.
 func (c change) revert(ctx context.Context, w *Workspace) error {
 	switch {
 	case c.from == "":
@@ -414,7 +413,7 @@ func (c change) revert(ctx context.Context, w *Workspace) error {
 	return c.rewriteOld(ctx, w)
 }
 
-// rewriteOld writes the earlier content to the earlier path of a file.
+// rewriteOld writes the earlier content of a file to its earlier path.
 func (c change) rewriteOld(ctx context.Context, w *Workspace) error {
 	var r fs.Rights
 	if c.to == "" || c.rights.Perm != 0 {
@@ -429,8 +428,8 @@ func (c change) rewriteOld(ctx context.Context, w *Workspace) error {
 	return err
 }
 
-// failed returns the error of a patch of which a change failed with err, and the changes before it were undone but for left.
-// others says that the patch has other files.
+// failed returns the error of a patch after a change failed with err and the earlier changes were undone, except for
+// those in left. others means that the patch has other files.
 func failed(err error, others bool, left error) error {
 	switch {
 	case left != nil:
@@ -443,7 +442,7 @@ func failed(err error, others bool, left error) error {
 	return err
 }
 
-func takeBack(undo []func() error) error {
+func undoAll(undo []func() error) error {
 	for _, back := range slices.Backward(undo) {
 		if err := back(); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

@@ -38,7 +38,7 @@ func grammarOf(t *testing.T, grammar string) *regexp.Regexp {
 	return regexp.MustCompile(`^` + whole + `$`)
 }
 
-// What the grammar lets a model write is a patch, and what it writes as a patch it may.
+// The grammar and the parser agree: the grammar generates patches only, and accepts all of these patches.
 func TestTheGrammarIsThatOfPatches(t *testing.T) {
 	grammar := grammarOf(t, applyPatchGrammar)
 	for text, want := range map[string]bool{

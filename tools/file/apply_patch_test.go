@@ -95,7 +95,7 @@ new file mode 100755
 			t.Errorf("%s is still there", path)
 		}
 	}
-	b.OK("edit_file", args{"path": "new/dir/name", "old_string": "moved", "new_string": "known"}) // it knows what it wrote
+	b.OK("edit_file", args{"path": "new/dir/name", "old_string": "moved", "new_string": "known"}) // a write counts as a read
 }
 
 func TestApplyPatchSections(t *testing.T) {
@@ -108,7 +108,7 @@ func TestApplyPatchSections(t *testing.T) {
 	}
 }
 
-// Nothing is written unless everything fits, and the error says what would.
+// Nothing is written unless everything fits, and the error names what does not.
 func TestApplyPatchAllOrNothing(t *testing.T) {
 	const first = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n"
 	tests := []struct {
@@ -165,7 +165,7 @@ func TestApplyPatchNotWhatWasShown(t *testing.T) {
 	}
 }
 
-// What fails in the middle of writing is taken back.
+// A failed commit undoes the changes that were already made.
 func TestApplyPatchTakesBack(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "one\n", "b", "two\n", "c", "three\n", "d/e", "four\n")
@@ -217,7 +217,7 @@ func (b *bench) nothingBeside(names ...string) {
 	}
 }
 
-// A full disk in the middle of a patch leaves all as it was.
+// A full disk in the middle of a patch leaves all files unchanged.
 func TestApplyPatchOnFullDisk(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "one\n")
@@ -238,8 +238,7 @@ func TestApplyPatchOnFullDisk(t *testing.T) {
 	b.nothingBeside("a")
 }
 
-// Links in the paths of a patch are followed when it is planned, so that what is shown
-// is what is changed.
+// Links in the paths of a patch are followed when it is planned, so that the displayed files are the changed ones.
 func TestApplyPatchThroughLink(t *testing.T) {
 	b := newBench(t)
 	outside := b.outside()

@@ -14,24 +14,24 @@ import (
 	"buddy/tmux/host"
 )
 
-// Limits of what is known of files, to say what commands and other programs changed in them.
+// Limits of the detection of files that were changed by commands and other programs.
 const (
-	maxWatched  = 200      // files that are checked before a request
-	maxHeldFile = 64 << 10 // bytes of a text of which the content is kept
-	maxHeld     = 1 << 20  // bytes of all of them
-	maxHeldDiff = 2 << 10  // bytes of a diff that is told
+	maxWatched  = 200      // files checked before a request
+	maxHeldFile = 64 << 10 // bytes of a text whose content is kept
+	maxHeld     = 1 << 20  // bytes of all kept texts
+	maxHeldDiff = 2 << 10  // bytes of a diff for the model
 )
 
-// Change is a file that the model has read or written and that something else than a file tool changed since.
+// Change is a file that the model has read or written and that was changed since, not by a file tool.
 type Change struct {
 	Path string          // as the model should use it
-	Diff string          // unified; "" when it would be too long or is not known
-	Gone bool            // there is no such file any more
-	Seen action.SeenFile // what the model knows of the file once it has read this
+	Diff string          // unified; "" when it is too long or unknown
+	Gone bool            // the file was deleted
+	Seen action.SeenFile // what the model knows of the file after it reads this
 }
 
-// hold keeps the content that the model knows of a file, for a diff. The oldest give way. The caller
-// holds f.mu.
+// hold keeps the content of a file that the model knows, for a later diff. It drops the oldest contents over the limit.
+// The caller holds f.mu.
 func (f *seenFiles) hold(known *seenFile, s snapshot) {
 	f.held -= len(known.text)
 	known.text = nil
@@ -56,11 +56,10 @@ func (f *seenFiles) hold(known *seenFile, s snapshot) {
 	}
 }
 
-// Changed returns the files that the main conversation has read or written last and that have other content now, or are gone, by
-// path. It reports each change once. What its diff tells the model knows from then on; a file without
-// a diff has to be read again, and is not reported again before that. Files with unchanged size and
-// time are not opened. At most 200 files are looked at; on a target, whose times are in whole
-// seconds, the last four.
+// Changed returns the files that the main conversation has read or written and that have changed or disappeared since,
+// by path. Each change is reported once. The model then knows the content in the diff; a file without a diff must be
+// read again, and is not reported before that. Files with unchanged size and time are not opened. At most the 200 most
+// recent files are checked; on a target, whose times are in whole seconds, the last four.
 func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
 	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each costs time on a target
@@ -87,8 +86,7 @@ func (w *Workspace) Changed(ctx context.Context) []Change {
 	return changed
 }
 
-// watched returns the most recent files, at most n, without those of which a change was reported that
-// the model does not know.
+// watched returns the n most recent files, without those whose reported change the model has not read yet.
 func (f *seenFiles) watched(n int) []State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,8 +104,7 @@ func (f *seenFiles) watched(n int) []State {
 	return all
 }
 
-// change returns how the file at path has changed to now, and whether it did and this was not
-// reported yet.
+// change returns how the file at path differs from now, and whether there is a difference that was not reported yet.
 func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,7 +113,7 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 		return Change{}, false
 	}
 	if now.exists && was.same(now) {
-		was.Modified = now.modified // only its time changed
+		was.Modified = now.modified // only the time changed
 		return Change{}, false
 	}
 	diff := ""
@@ -127,12 +124,11 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 		return Change{Gone: !now.exists}, true
 	}
 	f.know(was, now)
-	was.call = "" // it knows this from no call
+	was.call = "" // no call gave this knowledge
 	return Change{Diff: diff, Seen: action.SeenFile{Sum: was.sum, Bytes: now.size, ModifiedNS: now.modified.UnixNano()}}, true
 }
 
-// shortDiff returns the diff of two texts without the lines that name them, and "" for one that is
-// too long.
+// shortDiff returns the diff of two texts without the lines with their names, or "" if it is too long.
 func shortDiff(before, after []byte) string {
 	if len(after) > maxHeldFile {
 		return ""

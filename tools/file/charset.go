@@ -21,15 +21,15 @@ import (
 	"buddy/tools"
 )
 
-// badByte is shown in place of each byte that is no text in the encoding of its file.
+// badByte replaces each byte that is invalid in the encoding of its file.
 const badByte = string(utf8.RuneError)
 
-// charset is the encoding of a file that is not all UTF-8. A nil one is UTF-8.
+// charset is the encoding of a file that is not valid UTF-8. A nil charset is UTF-8.
 type charset struct {
 	name  string
-	mark  string            // bytes at the beginning of the file that are no text
+	mark  string            // bytes at the beginning of the file that are not text
 	coded encoding.Encoding // nil for UTF-8
-	sizes []int             // of characters that are not ASCII, in bytes
+	sizes []int             // sizes in bytes of characters that are not ASCII
 	wide  bool              // UTF-16
 }
 
@@ -47,19 +47,19 @@ var (
 	eucJP       = &charset{name: "EUC-JP", coded: japanese.EUCJP, sizes: []int{2, 3}}
 	eucKR       = &charset{name: "EUC-KR", coded: korean.EUCKR, sizes: []int{2}}
 
-	brokenUTF8 = &charset{name: "UTF-8"} // with some bytes that are not
-	unknown    = &charset{name: "UTF-8"} // for want of a better guess; only ASCII can be written
+	brokenUTF8 = &charset{name: "UTF-8"} // with some invalid bytes
+	unknown    = &charset{name: "UTF-8"} // no better guess was found; only ASCII can be written
 )
 
-// character is one of a file: its text, valid until the next, and its bytes. A bad one is a byte that is no text in the
-// encoding, or one half of a pair in UTF-16.
+// character is one character of a file: its text, valid until the next one, and its bytes. A bad one is an invalid
+// byte, or half of a surrogate pair in UTF-16.
 type character struct {
 	text     []byte
 	at, size int
 	bad      bool
 }
 
-// characters returns the characters of data from an offset on. Together they have all of its bytes.
+// characters returns the characters of data from an offset on. Together they cover all of its bytes.
 func (c *charset) characters(data []byte, at int) iter.Seq[character] {
 	return func(yield func(character) bool) {
 		var into [16]byte
@@ -105,7 +105,7 @@ func (c *charset) first(from transform.Transformer, data, into []byte) character
 	return character{text: []byte(badByte), size: size, bad: true}
 }
 
-// begin returns where the text of a file begins.
+// begin returns the offset where the text of a file begins.
 func (c *charset) begin(data []byte) int {
 	if c != nil && bytes.HasPrefix(data, []byte(c.mark)) {
 		return len(c.mark)
@@ -113,7 +113,7 @@ func (c *charset) begin(data []byte) int {
 	return 0
 }
 
-// decode returns the text of a file, with marks for bad bytes.
+// decode returns the text of a file with replacements for bad bytes.
 func (c *charset) decode(data []byte) string {
 	if c == nil {
 		return string(data)
@@ -125,7 +125,7 @@ func (c *charset) decode(data []byte) string {
 	return b.String()
 }
 
-// bad returns how many bytes of a file are no text in the charset.
+// bad counts the bytes of a file that are invalid in the charset.
 func (c *charset) bad(data []byte) (n int) {
 	if c == nil {
 		return 0
@@ -144,7 +144,7 @@ func decode(data []byte) (string, *charset) {
 	return c.decode(data), c
 }
 
-// decodeAfter does the same for a file that had a charset before it was changed, by whatever.
+// decodeAfter decodes a file that had a charset before something changed it.
 func decodeAfter(was *charset, data []byte) (string, *charset) {
 	text, c := decode(data)
 	if c != nil && was != nil && was.bad(data) == 0 {
@@ -153,7 +153,7 @@ func decodeAfter(was *charset, data []byte) (string, *charset) {
 	return text, c
 }
 
-// reader returns the text of a large file, of which the beginning was looked at.
+// reader returns the text of a large file whose beginning was inspected.
 func (c *charset) reader(from io.Reader) io.Reader {
 	if c == nil || c.coded == nil {
 		return transform.NewReader(from, runes.ReplaceIllFormed())
@@ -162,7 +162,7 @@ func (c *charset) reader(from io.Reader) io.Reader {
 	return transform.NewReader(from, c.coded.NewDecoder())
 }
 
-// encode returns text in the charset, or an error that names the first character that this has not.
+// encode returns text in the charset, or an error that names the first character that the charset lacks.
 func (c *charset) encode(text string) ([]byte, error) {
 	if c == nil {
 		return []byte(text), nil
@@ -210,26 +210,27 @@ func (c *charset) in() string {
 	return " in " + c.name
 }
 
-// assumed says what was assumed of a file, of which data is all or, if more follow, the beginning. It is "" for UTF-8.
+// assumed describes the encoding that was assumed for a file, "" for UTF-8. data is the whole file or, if more follows,
+// its beginning.
 func (c *charset) assumed(data []byte, more bool) string {
 	if c == nil {
 		return ""
 	}
 	n := c.bad(data)
-	said := fmt.Sprintf("%d bytes that are not %s are shown as %s, and changes keep them", n, c.name, badByte)
+	note := fmt.Sprintf("%d bytes that are not %s are shown as %s, and changes keep them", n, c.name, badByte)
 	switch {
 	case more:
-		said = fmt.Sprintf("bytes that are not %s are shown as %s", c.name, badByte)
+		note = fmt.Sprintf("bytes that are not %s are shown as %s", c.name, badByte)
 	case n == 1:
-		said = fmt.Sprintf("1 byte that is not %s is shown as %s, and changes keep it", c.name, badByte)
+		note = fmt.Sprintf("1 byte that is not %s is shown as %s, and changes keep it", c.name, badByte)
 	}
 	switch {
 	case c == unknown:
-		return "the encoding of the file is not known: " + said + "; only ASCII can be added"
+		return "the encoding of the file is not known: " + note + "; only ASCII can be added"
 	case c == brokenUTF8:
-		return said
+		return note
 	case n == 0:
-		said = ""
+		note = ""
 	}
-	return tools.JoinNotes("the file is not UTF-8: it is read and changed as "+c.name, said)
+	return tools.JoinNotes("the file is not UTF-8: it is read and changed as "+c.name, note)
 }

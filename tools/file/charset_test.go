@@ -8,7 +8,7 @@ import (
 	"buddy/tools"
 )
 
-// utf16LE returns text in UTF-16, little end first, with a byte order mark.
+// utf16LE returns text in little-endian UTF-16 with a byte order mark.
 func utf16LE(text string) string {
 	var b strings.Builder
 	for _, u := range append([]uint16{0xfeff}, utf16.Encode([]rune(text))...) {

@@ -18,10 +18,11 @@ type text struct {
 	from   io.Reader
 	lines  int    // of the whole text, 0 if not counted
 	note   string // about the encoding
-	marked bool   // it began with a UTF-8 byte order mark
+	marked bool   // the file began with a UTF-8 byte order mark
 }
 
-// textOf decodes the text in f, of which s was read; start is its beginning. What is no text is returned as it is.
+// textOf decodes the text in f, whose snapshot is s and whose beginning is start. Bytes that are not text are returned
+// unchanged.
 func textOf(f io.Reader, s snapshot, start []byte) text {
 	if s.whole() {
 		decoded, c := decode(s.data)
@@ -32,7 +33,7 @@ func textOf(f io.Reader, s snapshot, start []byte) text {
 	c := charsetOf(start)
 	t := text{from: f, note: c.assumed(start, true), marked: bytes.HasPrefix(start, []byte(byteOrderMark))}
 	if t.marked {
-		_, _ = io.CopyN(io.Discard, f, int64(len(byteOrderMark))) // it was peeked at
+		_, _ = io.CopyN(io.Discard, f, int64(len(byteOrderMark))) // Peek has returned these bytes
 	}
 	if c != nil || !hasControls(start) {
 		t.from = c.reader(f)

@@ -12,20 +12,21 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Detection compares how likely the bytes of a file are in each encoding with how likely they are by chance, in bits. It is
-// done here because files of programs have few words that are not ASCII, and libraries guess wrong there, and are sure of it.
-// wlynxg/chardet (1.0.5) takes a line with 中文注释 in GBK for KOI8-R (0.58), 日本語 in Shift-JIS for Windows-1252 (0.73) and a German sentence
-// for Turkish (0.67); gogs/chardet, a port of ICU that is not maintained, takes them for Shift-JIS, GB18030 and ISO-8859-1.
+// The detection compares, in bits, how likely the bytes of a file are in each encoding with how likely they are by
+// chance. Libraries are no alternative: source files have few words that are not ASCII, and libraries guess wrong there
+// with high confidence. wlynxg/chardet (1.0.5) takes a line with 中文注释 in GBK for KOI8-R (0.58), 日本語 in Shift-JIS for
+// Windows-1252 (0.73) and a German sentence for Turkish (0.67); gogs/chardet, an unmaintained port of ICU, takes them
+// for Shift-JIS, GB18030 and ISO-8859-1.
 
 const (
 	confidence  = 3        // bits by which a guess must be better than chance and than any other
 	sampledText = 64 << 10 // bytes of a file that are compared
-	impossible  = -10      // bits of a byte that is no character
-	rare        = -6       // of a character that hardly occurs
+	impossible  = -10      // bits of an invalid byte
+	rare        = -6       // bits of a character that hardly occurs
 )
 
-// charsetOf returns the charset of a file by its content, or by the beginning of a large one. It is
-// nil for UTF-8 and for what is no text.
+// charsetOf detects the charset of a file by its content, or by the beginning of a large file. It returns nil for UTF-8
+// and for files that are not text.
 func charsetOf(data []byte) *charset {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")): // UTF-32 is not supported
@@ -51,8 +52,8 @@ func charsetOf(data []byte) *charset {
 	return unknown
 }
 
-// countUTF8 returns how many characters of several bytes data has in UTF-8, how many bytes are none, and where the line of
-// the first of these begins.
+// countUTF8 counts the multi-byte characters of data in UTF-8 and the invalid bytes. first is the offset of the line
+// with the first invalid byte.
 func countUTF8(data []byte) (sequences, bad, first int) {
 	if utf8.Valid(data) {
 		return 0, 0, 0
@@ -72,7 +73,7 @@ func countUTF8(data []byte) (sequences, bad, first int) {
 	return sequences, bad, first
 }
 
-// wideCharset returns the charset of a file with NUL bytes: UTF-16, or nil if it is no text.
+// wideCharset returns the charset of a file with NUL bytes: UTF-16, or nil if it is not text.
 func wideCharset(data []byte) *charset {
 	chance := 0.0
 	for _, b := range data {
@@ -94,7 +95,7 @@ func wideCharset(data []byte) *charset {
 	}
 }
 
-// wideBits has the characters of common texts, and how much more likely one of them is in UTF-16 than two bytes by chance.
+// wideBits lists ranges of common characters, and how much likelier one of them is in UTF-16 than two bytes by chance.
 var wideBits = []struct {
 	from, to rune
 	bits     float64
@@ -106,16 +107,16 @@ var wideBits = []struct {
 	{0x2000, 0x20ff, 4}, // punctuation
 	{0x3000, 0x30ff, 1}, // kana
 	{0x4e00, 0x9fff, 1}, // Chinese characters
-	{0xac00, 0xd7a3, 1}, // Korean ones
-	{0xff00, 0xffef, 1}, // wide ones
+	{0xac00, 0xd7a3, 1}, // Korean characters
+	{0xff00, 0xffef, 1}, // wide forms
 }
 
-// likelyWide returns how much more likely data is in UTF-16 than by chance.
+// likelyWide returns how much likelier data is in UTF-16 than by chance.
 func likelyWide(data []byte, order binary.ByteOrder) (bits float64) {
 	for ; len(data) > 1; data = data[2:] {
 		r := rune(order.Uint16(data))
 		if len(data) > 3 && utf16.DecodeRune(r, rune(order.Uint16(data[2:]))) != utf8.RuneError {
-			data = data[2:] // a pair
+			data = data[2:] // a surrogate pair
 			continue
 		}
 		one := 4.0 * impossible
@@ -129,7 +130,7 @@ func likelyWide(data []byte, order binary.ByteOrder) (bits float64) {
 	return bits + float64(len(data))*4*impossible
 }
 
-// likeliest returns the charset in which a text that is not UTF-8 is the likeliest, nil if none is by far.
+// likeliest returns the most likely charset of a text that is not UTF-8, nil if none is likely enough.
 func likeliest(data []byte) *charset {
 	var best *charset
 	most, second := 0.0, 0.0
@@ -153,9 +154,9 @@ func likeliest(data []byte) *charset {
 	return best
 }
 
-// likelyLatin returns how much more likely data is in Windows-1252 than by chance.
+// likelyLatin returns how much likelier data is in Windows-1252 than by chance.
 func likelyLatin(data []byte) float64 {
-	s := sum{bits: 1.5} // it is the most frequent one
+	s := sum{bits: 1.5} // the most frequent encoding
 	for i, b := range data {
 		if b < utf8.RuneSelf {
 			continue
@@ -175,7 +176,7 @@ func likelyLatin(data []byte) float64 {
 // sum adds up bits of characters that are not ASCII.
 type sum struct {
 	bits   float64
-	n, odd int // odd ones hardly occur
+	n, odd int // odd characters hardly occur
 }
 
 func (s *sum) add(bits float64) {
@@ -186,8 +187,8 @@ func (s *sum) add(bits float64) {
 	}
 }
 
-// total returns the sum, or impossible for a text with more odd characters, or less bits for each, than texts in the
-// encoding have: it is in another encoding, or language.
+// total returns the sum, or impossible for a text that has more odd characters, or fewer bits per character, than texts
+// in the encoding: it is in another encoding, or language.
 func (s *sum) total(mean float64) float64 {
 	if s.odd > s.n/33 || s.n > 100 && s.bits < mean*float64(s.n) {
 		return impossible
@@ -195,7 +196,7 @@ func (s *sum) total(mean float64) float64 {
 	return s.bits
 }
 
-// latinBits is likelyLatin of one character between two bytes.
+// latinBits rates one character between two bytes for likelyLatin.
 func latinBits(r rune, before, after byte) float64 {
 	high := before >= utf8.RuneSelf && after >= utf8.RuneSelf
 	switch {
@@ -216,7 +217,7 @@ func latinBits(r rune, before, after byte) float64 {
 	}
 }
 
-// latinMark is likelyLatin of a character that is no letter.
+// latinMark rates one character that is no letter for likelyLatin.
 func latinMark(r rune, before, after byte) float64 {
 	word := isLetter(before)
 	opens := strings.ContainsRune("“‘„«¿¡", r) && !word && after > ' '
@@ -239,10 +240,10 @@ func latinMark(r rune, before, after byte) float64 {
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
-// frequentCyrillic has the letters of Russian, the most frequent first.
+// frequentCyrillic lists the letters of Russian, most frequent first.
 var frequentCyrillic = []rune("оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё")
 
-// cyrillicRanks has how much more likely the letters of Russian are in a text in it than bytes by chance.
+// cyrillicRanks maps each letter of Russian to how much likelier it is in a Russian text than by chance.
 var cyrillicRanks = sync.OnceValue(func() map[rune]float64 {
 	ranks := make(map[rune]float64, len(frequentCyrillic))
 	for i, r := range frequentCyrillic {
@@ -251,7 +252,7 @@ var cyrillicRanks = sync.OnceValue(func() map[rune]float64 {
 	return ranks
 })
 
-// likelyCyrillic returns how much more likely data is in an encoding of Russian than by chance.
+// likelyCyrillic returns how much likelier data is in an encoding of Russian than by chance.
 func likelyCyrillic(data []byte, in *charmap.Charmap) float64 {
 	var s sum
 	before := ' '
@@ -268,7 +269,7 @@ func likelyCyrillic(data []byte, in *charmap.Charmap) float64 {
 	return s.total(1.7)
 }
 
-// cyrillicBits is likelyCyrillic of one character between two.
+// cyrillicBits rates one character between two for likelyCyrillic.
 func cyrillicBits(r, before, after rune) float64 {
 	rank, ours := cyrillicRanks()[unicode.ToLower(r)]
 	upper := unicode.IsUpper(r)
@@ -281,7 +282,7 @@ func cyrillicBits(r, before, after rune) float64 {
 		return rare
 	case before < utf8.RuneSelf && isLetter(byte(before)), after < utf8.RuneSelf && isLetter(byte(after)), upper && unicode.IsLower(before):
 		return -8
-	case !unicode.IsLetter(before) && !unicode.IsLetter(after): // it may be any letter
+	case !unicode.IsLetter(before) && !unicode.IsLetter(after): // any letter is possible
 		return 0
 	case !ours:
 		return -1

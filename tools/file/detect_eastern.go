@@ -5,25 +5,25 @@ import (
 	"unicode/utf8"
 )
 
-// eastern is an encoding with characters of two bytes, and how likely these are.
+// eastern is an encoding with two-byte characters, and how likely these characters are.
 type eastern struct {
 	*charset
 	rows     []row
-	frequent string // characters of half of a usual text, or more
+	frequent string // the characters that make up at least half of a usual text
 	codes    map[[2]byte]bool
-	single   [2]byte // the first bytes, from and to, that are characters by themselves; they are rare
+	single   [2]byte // the range of first bytes that are characters by themselves, which are rare
 }
 
-// row is a range of characters by their first and second bytes, and how much more likely one of them is in a text in
-// the encoding than two bytes by chance, in bits. The first row that fits counts.
+// row is a range of characters by their first and second bytes, and how much likelier one of them is in a text in the
+// encoding than two bytes by chance, in bits. The first matching row counts.
 type row struct {
 	from, to  byte
 	low, high byte // of the second byte
 	bits      float64
 }
 
-// easterns returns the encodings of eastern Asia. Rows of frequent characters stand in the standards: what they call level 1
-// is 19 of 20 characters of a usual text. The first rows are those of punctuation and kana.
+// easterns returns the encodings of eastern Asia. The rows of frequent characters come from the standards: their level
+// 1 is 19 of 20 characters of a usual text. The first rows are punctuation and kana.
 var easterns = sync.OnceValue(func() []eastern {
 	all := []eastern{
 		{charset: gbk, frequent: frequentSimplified, rows: []row{
@@ -84,7 +84,7 @@ var easterns = sync.OnceValue(func() []eastern {
 	return all
 })
 
-// likely returns how much more likely data is in the encoding than by chance.
+// likely returns how much likelier data is in the encoding than by chance.
 func (e eastern) likely(data []byte) (bits float64) {
 	for at := 0; at < len(data); {
 		b := data[at]
@@ -103,7 +103,7 @@ func (e eastern) likely(data []byte) (bits float64) {
 	return bits
 }
 
-// pair returns how much more likely the first two bytes of data are, and how many of them are read.
+// pair rates the character at the beginning of data and returns its size in bytes.
 func (e eastern) pair(data []byte) (bits float64, size int) {
 	if len(data) < 2 {
 		return impossible, 1
@@ -119,7 +119,7 @@ func (e eastern) pair(data []byte) (bits float64, size int) {
 	return impossible, 1
 }
 
-// The most frequent characters, of texts and of what is said about programs.
+// The most frequent characters in prose and in texts about programs.
 const (
 	frequentSimplified = "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已从动两长知样现分将外但些与高进把法此实回二理美点月明其种声全工己话儿者向情部正名定女问力机给等几业最间新什打便位因重被走电四第门相次东政海口使教西再平真听世气信北少关并内加化由却代军产入先" +
 		"件数据值类型错误返回函数变量注释测试配置设置文件路径用户密码删除添加修改更新读取写入默认参数名称字符串列表"

@@ -10,7 +10,8 @@ import (
 	"buddy/texts"
 )
 
-// document is the content of a file with its text, of which parts can be changed while all other bytes stay.
+// document is the content of a file with its text. Parts of the text can be changed while all other bytes stay the
+// same.
 type document struct {
 	*charset
 	data []byte
@@ -23,14 +24,14 @@ func open(data []byte) document {
 	return document{c, data, text}
 }
 
-// part is a part of a document's text that gets other text: from is its offset, to the one behind it.
+// part replaces the text between the offsets from and to.
 type part struct {
 	from, to int
 	text     string
 }
 
-// splice returns the document with other text in some parts, which are in the order of the text. Bytes outside of them stay
-// as they are. With lossy, bytes in them that are no text may be replaced as well.
+// splice returns the document with parts, sorted by offset, replaced. Bytes outside the parts stay as they are. With
+// lossy, invalid bytes inside them may be replaced as well.
 func (d document) splice(parts []part, lossy bool) (document, error) {
 	var text strings.Builder
 	var data []byte
@@ -58,7 +59,7 @@ func (d document) splice(parts []part, lossy bool) (document, error) {
 	return after, nil
 }
 
-// places returns where the beginning and the end of each part are in the data.
+// places returns the offsets in the data of the beginning and the end of each part.
 func (d document) places(parts []part) []int {
 	var wanted []int
 	for _, p := range parts {
@@ -84,8 +85,8 @@ func (d document) places(parts []part) []int {
 	return places
 }
 
-// become returns the document with another text. Of lines that differ only what differs is written. With lossy, bytes that are
-// no text may be replaced as well.
+// become returns the document with another text. Of a changed line, only the part that differs is written. With lossy,
+// invalid bytes may be replaced as well.
 func (d document) become(text string, lossy bool) (document, error) {
 	if d.charset == nil {
 		return document{nil, []byte(text), text}, nil
@@ -111,9 +112,9 @@ func wholeRunes(start string) bool {
 	return r != utf8.RuneError || size > 1
 }
 
-// replaced returns the document with a text in place of all that it has. Like an editor it keeps the byte order mark, and the
-// line ends line by line if the text has only LF. A file with bytes that are no text becomes UTF-8 if the new text needs none
-// of them.
+// replaced returns the document with its whole text replaced. Like an editor it keeps the byte order mark, and the line
+// ends line by line if the new text has only LF. A file with invalid bytes becomes UTF-8 if the new text needs none of
+// them.
 func (d document) replaced(text string) (document, error) {
 	text = keepLineEnds(d.text, text)
 	if text != "" && strings.HasPrefix(d.text, byteOrderMark) && !strings.HasPrefix(text, byteOrderMark) {

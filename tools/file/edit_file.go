@@ -22,7 +22,7 @@ type editArgs struct {
 	NewString  *string `json:"new_string,omitempty"`
 	ReplaceAll bool    `json:"replace_all,omitempty"`
 	Edits      []edit  `json:"edits,omitempty" max:"100"`
-	Expected   int     `json:"expected_replacements,omitempty" schema:"-" min:"1"` // of Gemini CLI
+	Expected   int     `json:"expected_replacements,omitempty" schema:"-" min:"1"` // an argument of Gemini CLI
 	Why        string  `json:"why,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type edit struct {
 	ReplaceAll bool   `json:"replace_all,omitempty" schema:"-"`
 }
 
-// list returns all edits of a call; the one outside of the list comes first.
+// list returns all edits of a call, beginning with the edit outside the list.
 func (a editArgs) list() ([]edit, error) {
 	edits := a.Edits
 	switch {
@@ -59,7 +59,7 @@ func (a editArgs) list() ([]edit, error) {
 	return edits, nil
 }
 
-// editName names the edit that an error is about, when there are several.
+// editName names the edit that caused an error, when there are several.
 func editName(edits []edit, i int) string {
 	if len(edits) == 1 {
 		return ""
@@ -72,16 +72,15 @@ type editFile struct {
 	tools.Typed[editArgs]
 }
 
-// NewEditFile returns the tool edit_file, which replaces exact text in a file, once or several
-// times, all or none. The model must have read or written the file in this session, and nobody
-// may have changed it since.
+// NewEditFile returns the tool edit_file, which makes one or several replacements of exact text in a file, all or none.
+// The model must have read or written the file in this session, and nobody may have changed it since.
 func NewEditFile(ws *Workspace) tools.Tool {
 	return tools.New(&editFile{ws: ws}, "edit_file", editFileText)
 }
 
 func (t *editFile) PlanArgs(args editArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor plans the edit of a reader.
+// PlanFor returns the plan of an edit by a reader.
 func (t *editFile) PlanFor(reader int, args editArgs) (action.Action, error) {
 	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(reader, args))
 }
@@ -90,7 +89,7 @@ func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) 
 	return t.ws.rewrite(ctx, call, args.Path, t.rewrite(call.Reader, args))
 }
 
-// rewrite returns the change that args ask for.
+// rewrite returns the change described by args.
 func (t *editFile) rewrite(reader int, args editArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
 		old, edited, count, err := applyEdits(ctx, w, reader, path, args)
@@ -122,7 +121,7 @@ func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args
 	return old, doc.data, count, nil
 }
 
-// snapKnown reads a file that is to be changed in part; its reader must have read it.
+// snapKnown reads a file for a partial change; its reader must have read it before.
 func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (snapshot, error) {
 	old, err := w.snap(ctx, path)
 	switch {
@@ -137,9 +136,9 @@ func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (sna
 	}
 }
 
-// replacements returns the parts of a text that change when the only occurrence of before is replaced by after, or all
-// of them. In a text with CRLF line ends, the lines are compared without their ends and keep them, whichever they are, unless
-// carriage returns are given and are there.
+// replacements returns the parts that change when the only occurrence of before, or with all every one, is replaced by
+// after. In a text with CRLF line ends, lines are compared without their ends and keep them, unless before has carriage
+// returns that occur in the text.
 func replacements(text, before, after string, all bool) ([]part, error) {
 	if given := strings.Contains(before+after, "\r") && strings.Contains(text, before); !given && strings.Contains(text, "\r\n") {
 		own, bare := lineEnds(text)
@@ -151,7 +150,7 @@ func replacements(text, before, after string, all bool) ([]part, error) {
 	return find(text, before, after, all)
 }
 
-// find does what replacements does, for a text that has before as it is.
+// find does what replacements does, but finds before only byte for byte.
 func find(text, before, after string, all bool) ([]part, error) {
 	at := occurrences(text, before)
 	switch {
@@ -175,11 +174,11 @@ func find(text, before, after string, all bool) ([]part, error) {
 	}
 }
 
-// maxOccurrences is the number of occurrences that are listed at most.
+// maxOccurrences limits the listed occurrences.
 const maxOccurrences = 1000
 
-// occurrences returns the offsets of sub in text, including overlapping ones, which make an
-// edit ambiguous as well.
+// occurrences returns the offsets of sub in text, including overlapping ones, because they make an edit ambiguous as
+// well.
 func occurrences(text, sub string) []int {
 	var at []int
 	for from := 0; len(at) < maxOccurrences; {

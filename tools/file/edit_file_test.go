@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// replace makes the replacements in a text.
+// replace makes one replacement in a text.
 func replace(text, before, after string, all bool) (string, int, error) {
 	parts, err := replacements(text, before, after, all)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestEditFile(t *testing.T) {
 	}
 	b.Fails("edit_file", args{"path": "none", "old_string": "a", "new_string": "b"}, "does not exist; write_file creates it")
 	b.OK("write_file", args{"path": "made", "content": "one\n"})
-	b.OK("edit_file", args{"path": "made", "old_string": "one", "new_string": "two"}) // it knows what it wrote
+	b.OK("edit_file", args{"path": "made", "old_string": "one", "new_string": "two"}) // a write counts as a read
 }
 
 func TestEditFileChangedSinceRead(t *testing.T) {
@@ -108,10 +108,10 @@ func TestEditFileChangedSinceRead(t *testing.T) {
 	b.OK("read_file", args{"path": "a"})
 	info, err := os.Stat(b.path("a"))
 	must(t, err)
-	b.put("a", "mine!") // as long as before, and no younger
+	b.put("a", "mine!") // same length and same time as before
 	must(t, os.Chtimes(b.path("a"), time.Time{}, info.ModTime()))
 	b.Fails("edit_file", edit, "changed since you last read it, nothing was written; read it again")
-	b.put("a", "mine\n") // the same again is no change
+	b.put("a", "mine\n") // the same content is no change
 	call, planErr := b.Plan("edit_file", edit)
 	if planErr != "" {
 		t.Fatal(planErr)
@@ -127,12 +127,12 @@ func TestEditFileChangedSinceRead(t *testing.T) {
 	b.WantError("edit_file", payload, runErr, "changed after this change of it was planned")
 }
 
-// Of edits that run at the same time none is lost: each is there, or was refused.
+// No edit that runs at the same time as others is lost: it is in the file or was refused.
 func TestEditFileConcurrently(t *testing.T) {
 	b := newBench(t)
 	n := 20
 	if onTarget != nil {
-		n = 5 // each is tried anew after each other one, with some commands there
+		n = 5 // an edit is tried again after each other one, with some commands between them
 	}
 	b.put("a", numbered(n))
 	b.OK("read_file", args{"path": "a"})
@@ -167,8 +167,7 @@ func TestEditFileConcurrently(t *testing.T) {
 	}
 }
 
-// What replace answers is what the edit says: everything outside the match stays, and
-// an edit can be taken back.
+// Everything outside the replaced text stays, and the reverse edit restores the text.
 func FuzzReplace(f *testing.F) {
 	f.Add("a\r\nb\r\n", "a\nb", "c\nd", false)
 	f.Add("aaa", "aa", "b", true)

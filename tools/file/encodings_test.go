@@ -14,7 +14,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// samples has lines in each encoding: words in comments of programs, and sentences.
+// samples has lines in each encoding: words from source comments, and sentences.
 var samples = []struct {
 	charset *charset
 	name    string
@@ -95,7 +95,7 @@ func TestCharsetIsDetected(t *testing.T) {
 	}
 }
 
-// FuzzCharacters: the characters of a file have all of its bytes, whatever it has, and what is decoded is a text.
+// FuzzCharacters: the characters of any file cover all of its bytes, and decoding gives valid text.
 func FuzzCharacters(f *testing.F) {
 	for _, s := range samples {
 		f.Add([]byte(coded(f, s.charset, s.long)))
@@ -117,8 +117,8 @@ func FuzzCharacters(f *testing.F) {
 	})
 }
 
-// oddFile returns the bytes before and after a place for a word in a file: lines of a sample with odd line ends, and now
-// and then bytes that are none in its encoding.
+// oddFile returns the bytes before and after the place of a word in a file: lines of a sample with odd line ends and,
+// with junk, some bytes that are invalid in its encoding.
 func oddFile(t testing.TB, r *rand.Rand, c *charset, sample string, junk bool) (before, after string) {
 	lines := strings.SplitAfter(strings.Repeat(sample, 3), "\n")
 	ends := []string{"\n", "\r\n", "\n", "\r\n\r\n", "\r", ""}
@@ -159,8 +159,8 @@ func bare(c *charset) *charset {
 	return c
 }
 
-// Whatever is edited, all bytes outside of the edit stay, in each encoding, with any line ends and with bytes that are no
-// text; and the text to write is in the encoding of the file.
+// An edit keeps all bytes outside the replaced text, in each encoding, with any line ends and with invalid bytes, and
+// writes its text in the encoding of the file.
 func TestBytesOutsideOfAnEditStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, s := range append(samples, struct {
@@ -205,7 +205,7 @@ func TestBytesOutsideOfAnEditStay(t *testing.T) {
 	}
 }
 
-// A patch and a file that is written whole change only the lines that differ.
+// A patch and a complete rewrite of a file change only the lines that differ.
 func TestLinesThatStayKeepTheirBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range samples {
@@ -303,7 +303,7 @@ func TestGrepFindsTextInEveryEncoding(t *testing.T) {
 	b := newBench(t)
 	for _, s := range samples {
 		if onTarget != nil && s.charset.mark == "" && s.charset.wide {
-			continue // it is not sent
+			continue // the target does not send the file
 		}
 		line, _, _ := strings.Cut(s.long, "\n")
 		b.put("f", coded(t, s.charset, "one\n"+s.long))
@@ -369,7 +369,7 @@ func TestFileInAnUnknownEncoding(t *testing.T) {
 	}
 }
 
-// A change that joins a byte that is no text with others is refused: both would be another character.
+// A change that would join an invalid byte with others to a different character is refused.
 func TestChangeThatJoinsBytesIsRefused(t *testing.T) {
 	b := newBench(t)
 	b.put("f", "naïve café \xc3-\xa9\n")

@@ -9,7 +9,7 @@ import (
 	"buddy/tools/file"
 )
 
-// A tool is planned, which changes nothing and shows what would happen, and then run.
+// Plan shows the effects of a call without changing anything; Run executes it.
 func ExampleTools() {
 	root, err := os.MkdirTemp("", "example")
 	if err != nil {

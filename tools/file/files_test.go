@@ -80,7 +80,7 @@ func (b *bench) content(rel string) string {
 	return string(data)
 }
 
-// odd makes one of each kind of file that is no regular one.
+// odd creates one of each kind of file that is not a regular file.
 func (b *bench) odd() map[string]string {
 	b.T.Helper()
 	if err := unix.Mkfifo(b.path("fifo"), 0o600); err != nil {
@@ -90,15 +90,14 @@ func (b *bench) odd() map[string]string {
 		b.T.Fatal(err)
 	}
 	odd := map[string]string{"fifo": "FIFO", "folder": "folder", "/dev/null": "device"}
-	if l, err := net.Listen("unix", b.path("s")); err == nil { // a long temp path allows none
+	if l, err := net.Listen("unix", b.path("s")); err == nil { // fails for a long temp path
 		b.T.Cleanup(func() { _ = l.Close() })
 		odd["s"] = "socket"
 	}
 	return odd
 }
 
-// Every tool asks for a reason, refuses what it does not know and says so before
-// anything happens.
+// Every tool accepts a reason, and refuses unknown arguments before anything happens.
 func TestArgumentsOfEveryTool(t *testing.T) {
 	b := newBench(t)
 	b.put("a.txt", "x\n")
@@ -118,7 +117,7 @@ func TestArgumentsOfEveryTool(t *testing.T) {
 			c[k] = v
 			return c
 		}
-		for _, why := range []any{"  ", nil, "a reason"} { // what it is for is taken and not demanded
+		for _, why := range []any{"  ", nil, "a reason"} { // the reason is optional
 			if _, err := b.Plan(def.Name, with("why", why)); strings.Contains(err, "invalid arguments") {
 				t.Errorf("%s with the reason %v: %s", def.Name, why, err)
 			}
@@ -263,7 +262,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if onTarget != nil && tt.path == "file/x" {
-			tt.want = "file" // its words differ
+			tt.want = "file" // the error has other words
 		}
 		b.Fails("read_file", args{"path": tt.path}, tt.want)
 		b.Fails("write_file", args{"path": tt.path, "content": "x"}, tt.want)
@@ -276,8 +275,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 	b.Fails("grep", args{"path": "none", "pattern": "x"}, "none does not exist: no such file")
 }
 
-// What was allowed is what is opened: a link that is put into the path between plan and
-// run leads nowhere.
+// A run opens only the approved path: a link that is put into the path between plan and run is not followed.
 func TestLinkSwappedBetweenPlanAndRun(t *testing.T) {
 	outside := newBench(t).outside()
 	if err := os.WriteFile(filepath.Join(outside, "a.txt"), []byte("outside\n"), 0o600); err != nil {
@@ -326,8 +324,7 @@ func TestLinkSwappedBetweenPlanAndRun(t *testing.T) {
 	}
 }
 
-// A link in the arguments that is turned elsewhere after the plan changes nothing: the
-// planned file is used.
+// Retargeting a link in the arguments after the plan has no effect: the planned file is used.
 func TestLinkTurnedBetweenPlanAndRun(t *testing.T) {
 	b := newBench(t)
 	b.put("one/a", "one", "two/a", "two")
@@ -346,7 +343,7 @@ func TestLinkTurnedBetweenPlanAndRun(t *testing.T) {
 func TestOddFilesAreRefusedAtOnce(t *testing.T) {
 	b := newBench(t)
 	for path, kind := range b.odd() {
-		if kind != "folder" { // which it lists
+		if kind != "folder" { // list_dir lists it
 			b.Fails("read_file", args{"path": path}, "is a "+kind+", not a regular file")
 		}
 		b.Fails("write_file", args{"path": path, "content": "x"}, "is a "+kind+", not a regular file")

@@ -74,14 +74,14 @@ func (t *glob) RunArgs(ctx context.Context, call tools.Call, args globArgs) tool
 	return res
 }
 
-// none returns the result of a search that found nothing.
+// none returns the result of a search without a match.
 func none(remarks ...string) tools.Result {
 	res := tools.Success("", remarks...)
 	res.Outcome = texts.Plural(0, "file")
 	return res
 }
 
-// one returns the file of a name in the folder dir, also one that is ignored or a link.
+// one returns the named file in the folder dir, even if it is ignored or a link.
 func (t *glob) one(ctx context.Context, dir, name, remark string) tools.Result {
 	path := fs.Join(dir, name)
 	info, err := t.ws.files.Lstat(ctx, path)
@@ -104,7 +104,7 @@ type aged struct {
 	time int64 // nanoseconds since 1970
 }
 
-// find returns the files below path that match, one path per line, as other tools take it.
+// find returns the matching files below path, one path per line in the form that other tools accept.
 func (t *glob) find(ctx context.Context, path string, p *pattern, remark string) (tools.Result, error) {
 	rules := fs.RulesAbove(ctx, t.ws.files, path)
 	dir, err := t.ws.files.OpenTree(ctx, path, rules, nil)

@@ -47,8 +47,7 @@ type grep struct {
 	tools.Typed[grepArgs]
 }
 
-// NewGrep returns the tool grep, which lists lines that match a pattern, in the order of their
-// paths.
+// NewGrep returns the tool grep, which lists the lines that match a pattern, sorted by path.
 func NewGrep(ws *Workspace) tools.Tool {
 	return tools.New(&grep{ws: ws}, "grep", grepText)
 }
@@ -90,20 +89,20 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 	return s.result()
 }
 
-// search is one run of grep. Files are opened in the order of their paths, and read and
-// searched by a few workers. Once they have found enough, no more files are opened; the open
-// ones are finished, so that the result always holds the first matches in that order.
+// search is one run of grep. Files are opened in the order of their paths, and a few workers read and search them. With
+// enough matches no more files are opened, but the open ones are finished, so that the result always holds the first
+// matches in that order.
 type search struct {
 	matcher
 	ws     *Workspace
 	mode   string     // of grepArgs
 	glob   *pattern   // nil for all files
-	have   host.Texts // of which a target finds one in the files that it sends
+	have   host.Texts // texts: a target sends only files that have one of them
 	walk   fs.Walker
 	files  int    // opened so far
 	remark string // "" for none
 
-	mu    sync.Mutex // guards what is below
+	mu    sync.Mutex // guards the fields below
 	hits  []fileHits
 	count int // matching lines in hits, or files
 	left  leftOut
@@ -133,7 +132,7 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 	s := &search{ws: ws, mode: args.Mode, have: textsOf(need), matcher: matcher{re: re, need: need, context: args.Context, most: grepLimit}}
 	switch args.Mode {
 	case "files":
-		s.most, s.context = 0, 0 // one is enough
+		s.most, s.context = 0, 0 // one match per file is enough
 	case "count":
 		s.most, s.context = maxCount, 0
 	}
@@ -151,7 +150,7 @@ type job struct {
 	file  *fs.File
 }
 
-// queue passes files to the workers in batches, as large as it pays to read together.
+// queue passes files to the workers in batches of files that are read at once.
 type queue struct {
 	jobs    chan<- []job
 	most    int // files per batch
@@ -207,7 +206,7 @@ func (s *search) search(ctx context.Context, path string) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// feed opens the files to be searched.
+// feed opens the files to search.
 func (s *search) feed(ctx context.Context, path string, q *queue) error {
 	rules := fs.RulesAbove(ctx, s.ws.files, path)
 	dir, err := s.ws.files.OpenTree(ctx, path, rules, nil)
@@ -228,7 +227,7 @@ func (s *search) feed(ctx context.Context, path string, q *queue) error {
 		return ctx.Err()
 	}
 	files := s.glob
-	if files != nil && files.literal() { // path is what it names
+	if files != nil && files.literal() { // path is already the named file
 		files = nil
 	}
 	ignored := s.left.ignored(files)
@@ -265,7 +264,7 @@ func (s *search) open(dir fs.Folder, path, rel string, q *queue) {
 	s.files++
 }
 
-// leave counts what is not searched.
+// leave counts a file, folder or link that is not searched.
 func (s *search) leave(why reason, rel string) {
 	s.mu.Lock()
 	s.left.add(why, rel)
@@ -283,8 +282,9 @@ func (s *search) fetch(ctx context.Context, batch []job) {
 	s.ws.files.Fetch(ctx, files, s.have)
 }
 
-// textsOf returns the texts of which a target must find one in a file to send its content. Files that begin with the mark of
-// UTF-16 are always sent, since their texts are not found in them as they are; without the mark they are not found there.
+// textsOf returns the texts for which a target tests a file before it sends the content. Files that begin with the mark
+// of UTF-16 are always sent, because the texts do not occur there byte for byte; UTF-16 files without the mark are
+// missed.
 func textsOf(need []prefilter) host.Texts {
 	if len(need) == 0 {
 		return host.Texts{}
@@ -308,7 +308,7 @@ func (s *search) file(j job, buf []byte) []byte {
 		return s.inPieces(j, buf)
 	}
 	if j.file.Size > fs.MaxText {
-		s.leave(leftLarge, "") // workers find it in any order
+		s.leave(leftLarge, "") // workers find such files in any order
 		return buf
 	}
 	data, err := fs.ReadInto(buf, j.file, j.file.Size)
@@ -338,7 +338,7 @@ func (s *search) file(j job, buf []byte) []byte {
 	return data
 }
 
-// findIn finds lines of a file. In a notebook they are those that read_file shows, or else those of the JSON.
+// findIn finds lines of a file. In a notebook these are the lines that read_file shows, or else those of the JSON.
 func (s *search) findIn(path string, text []byte) ([]hit, int) {
 	if isNotebook(path) {
 		if n := notebookOf(path, string(text)); n != nil {
@@ -350,7 +350,7 @@ func (s *search) findIn(path string, text []byte) ([]hit, int) {
 	return s.find(text)
 }
 
-// byLine reports whether lines are asked for, not just the files that have them.
+// byLine reports whether the result shows lines, not just files.
 func (s *search) byLine() bool { return s.mode != "files" && s.mode != "count" }
 
 // limit returns the largest number of lines or files in the result.
@@ -361,7 +361,7 @@ func (s *search) limit() int {
 	return fileLimit
 }
 
-// fileList returns the result in mode files, one path per line, or count, path:number.
+// fileList returns the result in mode files (one path per line) or count (path:number).
 func (s *search) fileList() tools.Result {
 	var out strings.Builder
 	n := 0
@@ -379,7 +379,7 @@ func (s *search) fileList() tools.Result {
 	return s.found(out.String(), n, n < len(s.hits))
 }
 
-// result returns what was found: path:line:text, path-line-text for context lines, -- between groups.
+// result returns the matches: path:line:text, path-line-text for context lines, -- between groups.
 func (s *search) result() tools.Result {
 	slices.SortFunc(s.hits, func(a, b fileHits) int { return a.index - b.index })
 	if !s.byLine() {
@@ -413,7 +413,7 @@ func (s *search) result() tools.Result {
 	return s.found(out.String(), count, more)
 }
 
-// found returns the result with count matching lines, or files; more says that there are others.
+// found returns the result with the number of matching lines, or files; more means that there are others.
 func (s *search) found(text string, count int, more bool) tools.Result {
 	res := tools.Success(text, s.remarks(count, more))
 	res.Outcome = texts.Plural(count, "match")

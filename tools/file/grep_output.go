@@ -8,8 +8,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// inPieces searches the output of a command that is too large to be read at once, in pieces that end with a line. Context
-// lines end with their piece. It reads into buf and returns it for reuse.
+// inPieces searches a large output of a command in pieces that end with a line. Context lines end with their piece. It
+// reads into buf and returns it for reuse.
 func (s *search) inPieces(j job, buf []byte) []byte {
 	found := fileHits{index: j.index, path: s.ws.show(j.file.Path)}
 	buf = slices.Grow(buf[:0], fs.MaxText)[:fs.MaxText]

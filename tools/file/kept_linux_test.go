@@ -22,7 +22,7 @@ func init() {
 	}
 }
 
-// accessList returns what the kernel stores for user::rw-,user:5:r--,group::---,mask::r--,other::---.
+// accessList returns the kernel's encoding of user::rw-,user:5:r--,group::---,mask::r--,other::---.
 func accessList() []byte {
 	var b bytes.Buffer
 	const noID = 0xffffffff
@@ -36,7 +36,7 @@ func accessList() []byte {
 	return b.Bytes()
 }
 
-// state holds what a file carries besides its content.
+// state holds the attributes of a file.
 type state struct {
 	inode, links uint64
 	mode         uint32
@@ -67,7 +67,7 @@ func setAttr(t testing.TB, path, name string, value []byte) {
 	}
 }
 
-// change reads and edits a file and returns what the model is told and what was kept for /undo.
+// change reads and edits a file and returns the note for the model and the state stored for /undo.
 func (b *bench) change(path string) (note string, kept []tools.Before) {
 	b.T.Helper()
 	b.OK("read_file", args{"path": path})
@@ -101,7 +101,7 @@ func needRoot(t testing.TB) {
 	}
 }
 
-// needMachine skips a test in a container, which sees neither what is mounted here now nor attributes of root.
+// needMachine skips a test in a container, where mounts of this machine and attributes set by root are invisible.
 func needMachine(t testing.TB) {
 	t.Helper()
 	needRoot(t)
@@ -110,16 +110,16 @@ func needMachine(t testing.TB) {
 	}
 }
 
-// TestWhatAnEditKeeps: a file keeps what it carries, and its inode where a new file would not carry that, through an edit
-// and through /undo of the edit.
+// TestWhatAnEditKeeps: an edit and its /undo keep a file's attributes. They keep its inode where a new file would lose
+// some.
 func TestWhatAnEditKeeps(t *testing.T) {
 	tests := map[string]struct {
-		name    string // of the file; "" is f
+		name    string // of the file; "" means f
 		prepare func(t *testing.T, b *bench, f string)
 		inPlace bool
 		links   uint64
 		note    string
-		mode    uint32 // 0 is unchanged
+		mode    uint32 // 0 means unchanged
 	}{
 		"a plain file":         {prepare: func(*testing.T, *bench, string) {}, links: 1},
 		"mode":                 {prepare: func(t *testing.T, _ *bench, f string) { must(t, os.Chmod(f, 0o751)) }, links: 1},
@@ -152,7 +152,7 @@ func TestWhatAnEditKeeps(t *testing.T) {
 			f := b.path(tt.name)
 			tt.prepare(t, b, f)
 			was, other := stateOf(t, f), b.content(tt.name)
-			held, err := os.Open(f) // else its inode could be that of the next file
+			held, err := os.Open(f) // else the next file could get its inode
 			must(t, err)
 			defer func() { _ = held.Close() }()
 			note, kept := b.change(tt.name)
@@ -167,7 +167,7 @@ func TestWhatAnEditKeeps(t *testing.T) {
 			check := func(when, start string) {
 				t.Helper()
 				got := stateOf(t, f)
-				if (got.inode == was.inode) != tt.inPlace && onTarget == nil { // some targets keep more than a rename must, others copy it
+				if (got.inode == was.inode) != tt.inPlace && onTarget == nil { // some targets keep the inode when a rename would do, others copy the attributes
 					t.Errorf("%s: inode %d → %d, in place: want %v", when, was.inode, got.inode, tt.inPlace)
 				}
 				got.inode, want.inode = 0, 0
@@ -197,8 +197,8 @@ func TestWhatAnEditKeeps(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherUserMayWrite: who may write a file and not its folder, or not give it away, writes it in place; who may not
-// write it does not replace it.
+// TestWhatAnotherUserMayWrite: a user who may write a file, but may not write its folder or give the file away, writes
+// in place; a user who may not write the file does not replace it.
 func TestWhatAnotherUserMayWrite(t *testing.T) {
 	needRoot(t)
 	b := newBench(t)
@@ -260,7 +260,7 @@ func TestMountedFile(t *testing.T) {
 	}
 }
 
-// TestFullDiskInPlace: what does not fit leaves a file as it was that is written in place.
+// TestFullDiskInPlace: a file that is written in place is unchanged if the new content does not fit.
 func TestFullDiskInPlace(t *testing.T) {
 	needMachine(t)
 	b := newBench(t)
@@ -282,7 +282,7 @@ func TestFullDiskInPlace(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatElseChanges: other names and read-only files are in the plan, and what is not in it does not change.
+// TestPlanSaysWhatElseChanges: the plan lists hard links and read-only files, and nothing else changes.
 func TestPlanSaysWhatElseChanges(t *testing.T) {
 	b := newBench(t)
 	b.put("f", "old\n", "node_modules/f", "old\n", "r", "old\n")
@@ -325,7 +325,8 @@ func TestPlanSaysWhatElseChanges(t *testing.T) {
 	}
 }
 
-// TestMovedFileKeepsWhatItCarries: a patch that renames a file leaves it the file that it is, changed or not.
+// TestMovedFileKeepsWhatItCarries: a patch that renames a file keeps its attributes and inode, with and without a
+// change of the content.
 func TestMovedFileKeepsWhatItCarries(t *testing.T) {
 	for name, hunk := range map[string]string{"renamed": "similarity index 100%\n", "renamed and changed": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +369,8 @@ func TestMovedFileKeepsWhatItCarries(t *testing.T) {
 	}
 }
 
-// TestDeletedFileWithAccessList: /undo of a deletion does not give the file's group what the list gave somebody else.
+// TestDeletedFileWithAccessList: /undo of a deletion does not grant the file's group the rights that the access list
+// gave to others.
 func TestDeletedFileWithAccessList(t *testing.T) {
 	b := newBench(t)
 	b.put("f", "old\n")
@@ -389,8 +391,8 @@ func TestDeletedFileWithAccessList(t *testing.T) {
 	}
 }
 
-// TestHalfWrittenFile: a file that could be written only in part has its old bytes again, on a target from the next start on,
-// which says so.
+// TestHalfWrittenFile: the old bytes of a partly written file are restored; on a target the next start restores and
+// reports it.
 func TestHalfWrittenFile(t *testing.T) {
 	b := newBench(t)
 	b.put("f", "old and long\n")
@@ -407,19 +409,19 @@ func TestHalfWrittenFile(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "its content before is in") || b.content("g") != "new and" {
 			t.Errorf("End: %v; the file has %q", err, b.content("g"))
 		}
-		if told := Recover(t.Context(), b.ws); len(told) != 1 || told[0] != (fs.Interrupted{Path: b.path("f")}) {
-			t.Errorf("told %+v", told)
+		if reported := Recover(t.Context(), b.ws); len(reported) != 1 || reported[0] != (fs.Interrupted{Path: b.path("f")}) {
+			t.Errorf("reported %+v", reported)
 		}
 	}
 	if got := b.content("g"); got != "old and long\n" {
 		t.Errorf("the file has %q", got)
 	}
-	if told := Recover(t.Context(), b.ws); len(told) > 0 {
-		t.Errorf("told again: %+v", told)
+	if reported := Recover(t.Context(), b.ws); len(reported) > 0 {
+		t.Errorf("reported again: %+v", reported)
 	}
 }
 
-// TestMoveToAnotherFileSystem: a patch renames a file across file systems, and /undo back.
+// TestMoveToAnotherFileSystem: a patch renames a file across file systems, and /undo moves it back.
 func TestMoveToAnotherFileSystem(t *testing.T) {
 	needMachine(t)
 	b := newBench(t)

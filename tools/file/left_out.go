@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// reason says why a search passes a file, a folder or a link by.
+// reason is why a search skips a file, a folder or a link.
 type reason int
 
 const (
@@ -18,24 +18,24 @@ const (
 	leftUnreadable
 	leftBinary
 	leftLarge
-	reasons // their number
+	reasons // the number of reasons
 )
 
 var reasonNames = [reasons]string{"ignored by git", "linked", "with possible secrets", "unreadable", "binary", "over 10 MB"}
 
-// maxNamed limits the names that are given for each reason, and maxName their bytes.
+// Limits of the names that are listed for each reason, and of their bytes.
 const (
 	maxNamed = 3
 	maxName  = 80
 )
 
-// leftOut counts what a search passes by. A folder counts once, whatever is in it.
+// leftOut counts what a search skips. A folder counts once, whatever it contains.
 type leftOut struct {
 	count [reasons]int
 	names [reasons][]string // the first ones
 }
 
-// add counts one; rel is its path, "" to give no name.
+// add counts one skipped entry; rel is its path, "" to list no name.
 func (l *leftOut) add(why reason, rel string) {
 	l.count[why]++
 	if rel != "" && len(l.names[why]) < maxNamed {
@@ -43,7 +43,7 @@ func (l *leftOut) add(why reason, rel string) {
 	}
 }
 
-// ignored returns the function that counts what git ignores and p may be about. It keeps the file that p names.
+// ignored returns a function that counts files which git ignores and p may match. It keeps the file that p names.
 func (l *leftOut) ignored(p *pattern) func(rel string, e os.DirEntry) bool {
 	return func(rel string, e os.DirEntry) bool {
 		switch {
@@ -58,7 +58,7 @@ func (l *leftOut) ignored(p *pattern) func(rel string, e os.DirEntry) bool {
 	}
 }
 
-// note returns all of it in one line, "" for nothing. hint is the way to what has a name.
+// note returns the counts in one line, "" for none. hint tells how to reach the named files.
 func (l *leftOut) note(hint string) string {
 	var all []string
 	named := false

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// leaving is a workspace with what searches leave out.
+// leaving creates a workspace with files that searches leave out.
 func leaving(t *testing.T) *bench {
 	b := newBench(t)
 	b.put(".gitignore", "node_modules\ndist/\n*.local\n", "node_modules/effect/package.json", "x\n", "dist/a.js", "x\n", "dist/deep/b.js", "x\n",
@@ -16,8 +16,8 @@ func leaving(t *testing.T) *bench {
 	return b
 }
 
-// TestGlobFindsWhatIsNamedAndSaysWhatIsNot: a pattern that begins with an ignored or linked folder searches it, an exact path
-// is always found, and a line says what is left out.
+// TestGlobFindsWhatIsNamedAndSaysWhatIsNot: a pattern that begins with an ignored or linked folder searches that
+// folder, an exact path is always found, and a note lists what is left out.
 func TestGlobFindsWhatIsNamedAndSaysWhatIsNot(t *testing.T) {
 	b := leaving(t)
 	const hint = "; start the pattern with one to find it"
@@ -33,7 +33,7 @@ func TestGlobFindsWhatIsNamedAndSaysWhatIsNot(t *testing.T) {
 		{"linked/**/*.md", "real/deep/m.md", ""},
 		{"linked/deep/m.md", "real/deep/m.md", ""},
 		{"real/deep/m.md", "real/deep/m.md", ""},
-		{"real/*/m.md", "real/deep/m.md", ""}, // what is ignored there can't match
+		{"real/*/m.md", "real/deep/m.md", ""}, // ignored files there can't match
 		{"real/*.md", "", "no file matches"},
 		{"*/deep/*.md", "real/deep/m.md", "left out: 2 ignored by git (dist/, node_modules/), 2 linked (a-link.js, linked)" + hint},
 		{".git/config", ".git/config", ""},
@@ -52,7 +52,7 @@ func TestGlobFindsWhatIsNamedAndSaysWhatIsNot(t *testing.T) {
 	b.Fails("glob", args{"pattern": "real/../../x"}, "must be relative")
 }
 
-// TestGrepFindsWhatIsNamedAndSaysWhatIsNot does the same for the files that grep searches.
+// TestGrepFindsWhatIsNamedAndSaysWhatIsNot checks the same for the files that grep searches.
 func TestGrepFindsWhatIsNamedAndSaysWhatIsNot(t *testing.T) {
 	b := leaving(t)
 	const hint = "; give one as path to search it"
@@ -70,7 +70,7 @@ func TestGrepFindsWhatIsNamedAndSaysWhatIsNot(t *testing.T) {
 		{args{"path": "a-link.js"}, "dist/a.js:1:x", ""},
 		{args{"path": "linked"}, "real/deep/m.md:1:x", "left out: 1 ignored by git (own.local)" + hint},
 		{args{"path": "node_modules"}, "node_modules/effect/package.json:1:x", ""},
-		{args{"path": "cfg.local", "glob": "real/*.md"}, "cfg.local:1:x", ""}, // of a file all is searched
+		{args{"path": "cfg.local", "glob": "real/*.md"}, "cfg.local:1:x", ""}, // glob has no effect when path is a file
 		{args{"glob": "none/*.js"}, "", "no match in 0 files; there is no none"},
 	} {
 		tt.a["pattern"] = "x"
@@ -81,7 +81,7 @@ func TestGrepFindsWhatIsNamedAndSaysWhatIsNot(t *testing.T) {
 	}
 }
 
-// TestSearchesThroughLinksAskAboutWhereTheyLead: what is named behind a link that leaves the workspace is planned by its real
+// TestSearchesThroughLinksAskAboutWhereTheyLead: a path behind a link that leaves the workspace is planned by its real
 // path, which the policy judges.
 func TestSearchesThroughLinksAskAboutWhereTheyLead(t *testing.T) {
 	b := newBench(t)

@@ -6,10 +6,10 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 )
 
-// ends has the line ends of a text, of those lines that have one.
+// ends holds the line ends of a text, one for each line that has one.
 type ends []string
 
-// lineEnds returns the line ends of a text, and the text with LF for all.
+// lineEnds returns the line ends of a text, and the text with LF everywhere.
 func lineEnds(text string) (all ends, bare string) {
 	for line := range strings.Lines(text) {
 		switch {
@@ -39,7 +39,7 @@ func (e ends) most() string {
 	return "\n"
 }
 
-// carriages counts the ends that are CRLF.
+// carriages counts the CRLF ends.
 func (e ends) carriages() (n int) {
 	for _, end := range e {
 		n += len(end) - 1
@@ -47,7 +47,7 @@ func (e ends) carriages() (n int) {
 	return n
 }
 
-// on returns lines that end in LF with the ends of e, one by one, and with another one for those that follow.
+// on returns lines that end in LF with the ends of e, one by one, and with other for the lines after these.
 func (e ends) on(lines, other string) string {
 	var out strings.Builder
 	for line := range strings.Lines(lines) {
@@ -65,11 +65,11 @@ func (e ends) on(lines, other string) string {
 	return out.String()
 }
 
-// parts returns the parts of a text with the ends e for parts of the same text with LF for all, which is bare.
+// parts translates parts of bare, a text with LF everywhere, to parts of the same text with the ends e.
 func (e ends) parts(bare string, all []part) []part {
 	var parts []part
 	most := e.most()
-	read, line, more := 0, 0, 0 // more: carriage returns before
+	read, line, more := 0, 0, 0 // more: carriage returns so far
 	for _, p := range all {
 		first := line + strings.Count(bare[read:p.from], "\n")
 		next := first + strings.Count(bare[p.from:p.to], "\n")
@@ -81,8 +81,8 @@ func (e ends) parts(bare string, all []part) []part {
 	return parts
 }
 
-// keepLineEnds returns a text that replaces another one with the line ends of that: a line that stays or replaces another one
-// keeps its end, lines that are added get the most frequent one. A text that has carriage returns is meant as it is.
+// keepLineEnds gives a new text the line ends of the old text was: a line that stays or replaces another one keeps its
+// end, added lines get the most frequent end. A text with carriage returns is returned unchanged.
 func keepLineEnds(was, text string) string {
 	if !strings.Contains(was, "\r\n") || strings.Contains(text, "\r") {
 		return text
@@ -93,7 +93,7 @@ func keepLineEnds(was, text string) string {
 	}
 	most := own.most()
 	var out strings.Builder
-	read, line := 0, 0 // of what was
+	read, line := 0, 0 // offsets in was
 	for _, e := range append(udiff.Lines(bare, text), udiff.Edit{Start: len(bare), End: len(bare)}) {
 		same := bare[read:e.Start]
 		out.WriteString(own[line:].on(same, most))

@@ -37,7 +37,7 @@ type listDir struct {
 	tools.Typed[listArgs]
 }
 
-// newListDir returns the tool list_dir, which lists a folder to a depth of at most three.
+// newListDir returns the tool list_dir, which lists a folder up to three levels deep.
 func newListDir(ws *Workspace) tools.Tool {
 	return tools.New(&listDir{ws: ws}, "list_dir", listDirText)
 }
@@ -68,15 +68,14 @@ func (w *Workspace) list(ctx context.Context, path string, depth int, remark str
 	return res
 }
 
-// listing collects a folder's content level by level, so that one large folder does not push
-// its siblings out.
+// listing collects a folder's content level by level, so that one large folder does not push its siblings out.
 type listing struct {
 	files   fs.FS
 	entries []listed
 	bytes   int // of entries
 	left    int // entries that did not fit
 	failed  int // folders that could not be read
-	huge    int // names that were read of a folder with more
+	huge    int // names read from a folder that has more
 }
 
 type listed struct {

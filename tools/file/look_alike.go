@@ -16,13 +16,13 @@ import (
 	"buddy/tools/fs"
 )
 
-// maxAlike limits the names that are offered in place of one that does not exist.
+// maxAlike limits the suggestions for a name that does not exist.
 const maxAlike = 5
 
-// alike is a file or folder whose path is easily taken for another one.
+// alike is a file or folder whose path is easily mistaken for another one.
 type alike struct {
 	path string // real
-	how  string // it differs: "differs in case"
+	how  string // how the path differs: "differs in case"
 }
 
 // lineSuffix matches the line, or line and column, behind the name of a file.
@@ -32,11 +32,11 @@ func withoutLine(suffix string) string {
 	return fmt.Sprintf("has no %q in its name; offset takes a line", suffix)
 }
 
-// meant returns the path that a reading call means by arg, which leads to path: that, or where nothing is there, the
-// only one that it is easily taken for. note says why it is another one. With several of them the error names them.
+// meant returns the path that a reading call means by arg, whose path is path: that path, or if nothing is there, the
+// only similar one. note explains the difference. With several similar paths the error names them.
 func meant(ctx context.Context, w *Workspace, arg, path string) (real, note string, err error) {
 	if _, err := w.files.Lstat(ctx, path); !errors.Is(err, os.ErrNotExist) {
-		return path, "", nil // reading it tells what is wrong
+		return path, "", nil // reading it gives the right error
 	}
 	all := alikes(ctx, w, arg, path)
 	switch len(all) {
@@ -52,7 +52,7 @@ func meant(ctx context.Context, w *Workspace, arg, path string) (real, note stri
 	return "", "", tools.Failed(fmt.Errorf("%q: %w; %s", texts.ClipBytes(arg, 200), os.ErrNotExist, didYouMean(w, all)))
 }
 
-// spell returns a path as the model should write it, as a string of JSON without two spaces in a row, since remarks keep one.
+// spell returns a path for the model as a JSON string without two spaces in a row, since remarks collapse them.
 func spell(w *Workspace, path string) string {
 	return strings.ReplaceAll(spelled(w.show(path)), "  ", ` \u0020`)
 }
@@ -65,7 +65,7 @@ func insteadOf(call tools.Call) string {
 	return call.Planned.Op
 }
 
-// noted returns the failure of a call, with its note.
+// noted returns the failure of a call with its note.
 func noted(err error, note string) tools.Result {
 	if note != "" {
 		err = fmt.Errorf("%w (%s)", err, note)
@@ -73,7 +73,7 @@ func noted(err error, note string) tools.Result {
 	return tools.Failure(err)
 }
 
-// didYouMean returns a question about a path that does not exist, "" without others.
+// didYouMean returns a question about a path that does not exist, "" without suggestions.
 func didYouMean(w *Workspace, all []alike) string {
 	var names []string
 	for _, a := range all {
@@ -85,8 +85,8 @@ func didYouMean(w *Workspace, all []alike) string {
 	return "did you mean " + strings.Join(names, "; or ") + "?"
 }
 
-// alikes returns what arg is easily taken for when nothing is at path, to which it leads. A listing of a folder outside of
-// the workspace may need approval: there only those count whose name is the same to a reader.
+// alikes returns the existing paths similar to arg, which leads to the missing path. Listing a folder outside the
+// workspace may need approval, so there only names that look identical count.
 func alikes(ctx context.Context, w *Workspace, arg, path string) []alike {
 	var found []alike
 	if at := lineSuffix().FindStringIndex(path); at != nil && exists(ctx, w, path[:at[0]]) {
@@ -115,7 +115,7 @@ func alikes(ctx context.Context, w *Workspace, arg, path string) []alike {
 	return all
 }
 
-// otherEndings returns the files of a folder that have a name with another ending.
+// otherEndings returns the files of a folder with the same name and another ending.
 func otherEndings(ctx context.Context, w *Workspace, dir, name string) (found []alike) {
 	stem := stemOf(name)
 	for _, e := range entriesOf(ctx, w, dir) {
@@ -134,7 +134,7 @@ func exists(ctx context.Context, w *Workspace, path string) bool {
 // stemOf returns a name without its ending.
 func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
-// existing returns the longest part of a path that exists, and the names below it that do not.
+// existing returns the longest part of a path that exists, and the missing names below it.
 func existing(ctx context.Context, w *Workspace, path string) (dir string, rest []string) {
 	for dir = path; dir != "/"; dir = filepath.Dir(dir) {
 		rest = slices.Insert(rest, 0, filepath.Base(dir))
@@ -145,7 +145,7 @@ func existing(ctx context.Context, w *Workspace, path string) (dir string, rest 
 	return dir, rest
 }
 
-// sameNames returns the paths below dir that are the same as the given names to a reader.
+// sameNames returns the paths below dir that look the same as the given names.
 func sameNames(ctx context.Context, w *Workspace, dir string, names []string) []string {
 	found := []string{""}
 	for _, name := range names {
@@ -171,7 +171,7 @@ func sameNames(ctx context.Context, w *Workspace, dir string, names []string) []
 	return found
 }
 
-// entriesOf returns the entries of a folder, none if it can't be listed.
+// entriesOf returns the entries of a folder, nil if it can't be listed.
 func entriesOf(ctx context.Context, w *Workspace, dir string) []os.DirEntry {
 	folder, err := w.files.OpenDir(ctx, dir)
 	if err != nil {
@@ -183,7 +183,7 @@ func entriesOf(ctx context.Context, w *Workspace, dir string) []os.DirEntry {
 	return entries
 }
 
-// ofNew returns remarks on files that were made, which are easily taken for others in their folders.
+// ofNew returns remarks on new files whose names are similar to others in their folders.
 func ofNew(ctx context.Context, w *Workspace, paths ...string) []string {
 	var remarks []string
 	entries := make(map[string][]os.DirEntry) // by folder

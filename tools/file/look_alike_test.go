@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// alikeNames are names that are there, others that look the same, and how they differ.
+// alikeNames lists existing names, other names that look the same, and how they differ.
 var alikeNames = []struct{ there, given, shown, how string }{
 	{"cafe\u0301.txt", "caf\u00e9.txt", `"cafe\u0301.txt"`, "has decomposed letters (NFD)"},
 	{"caf\u00e9.txt", "cafe\u0301.txt", `"café.txt"`, "has composed letters (NFC)"},
@@ -27,11 +27,11 @@ var alikeNames = []struct{ there, given, shown, how string }{
 	{"sub/main.go", "sub/main.go#L10-L20", `"sub/main.go"`, `has no "#L10-L20" in its name; offset takes a line`},
 }
 
-// TestReadsWhatLooksTheSame: a read of a name that does not exist reads the only file that it is easily taken for and says so; a
-// change never does.
+// TestReadsWhatLooksTheSame: reading a name that does not exist reads the only similar file and adds a note; a change
+// never does.
 func TestReadsWhatLooksTheSame(t *testing.T) {
 	for i, tt := range alikeNames {
-		if onTarget != nil && i%4 > 0 { // each takes seconds there
+		if onTarget != nil && i%4 > 0 { // each case takes seconds there
 			continue
 		}
 		t.Run(tt.given, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestReadsWhatLooksTheSame(t *testing.T) {
 	}
 }
 
-// TestSeveralLookAlikesAreOffered: with more than one nothing is read.
+// TestSeveralLookAlikesAreOffered: with several similar files none is read.
 func TestSeveralLookAlikesAreOffered(t *testing.T) {
 	b := newBench(t)
 	b.put("Readme.md", "a\n", "README.MD", "b\n", "app.ts", "", "app.css", "", ".env", "", "x/y", "")
@@ -74,7 +74,8 @@ func TestSeveralLookAlikesAreOffered(t *testing.T) {
 	}
 }
 
-// TestReadsWhatIsWhereTheShellIs: what the first folder has not is read where the shell is, and what both have is named.
+// TestReadsWhatIsWhereTheShellIs: a file that is missing in the first folder is read from the shell's folder; the error
+// names a file that is missing in both.
 func TestReadsWhatIsWhereTheShellIs(t *testing.T) {
 	b := newBench(t)
 	b.put("package.json", "root\n", "packages/foo/package.json", "foo\n", "packages/foo/n.txt", "needle\n")
@@ -91,8 +92,8 @@ func TestReadsWhatIsWhereTheShellIs(t *testing.T) {
 	}
 }
 
-// TestLookAlikesOutsideTheWorkspace: there a name is only taken for one that is the same to a reader, and what is planned is
-// that one, for the policy to judge.
+// TestLookAlikesOutsideTheWorkspace: outside the workspace only names that look identical count, and the plan has the
+// existing path, which the policy judges.
 func TestLookAlikesOutsideTheWorkspace(t *testing.T) {
 	b := newBench(t)
 	outside := b.outside()
@@ -107,7 +108,8 @@ func TestLookAlikesOutsideTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestNewFilesThatLookLikeOthers: a new file next to one whose name looks the same is made, and the result names that.
+// TestNewFilesThatLookLikeOthers: a new file whose name looks like that of an existing one is created, and the result
+// names the other.
 func TestNewFilesThatLookLikeOthers(t *testing.T) {
 	b := newBench(t)
 	b.put("v\u00a013.txt", "x\n", "main.ts", "x\n", "old.txt", "x\n")

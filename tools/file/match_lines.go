@@ -15,16 +15,16 @@ const hitBytes = 300
 // matcher finds lines in a text.
 type matcher struct {
 	re      *regexp.Regexp
-	need    []prefilter // every match contains one of them; rejects other lines cheaply
+	need    []prefilter // every match contains one of these, so other lines are rejected cheaply
 	context int         // context lines around a match
-	most    int         // matching lines, after which one more is looked for
+	most    int         // maximum of matching lines; find looks for one more
 }
 
 // hit is a line of the result.
 type hit struct {
 	number int // from 1
 	text   string
-	match  bool // else a context line
+	match  bool // false for a context line
 }
 
 // span is a matching line: its number and its offsets.
@@ -34,8 +34,7 @@ func isBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0
 }
 
-// find returns the matching lines of data with their context, and the number of matches, which
-// is at most one more than m.most.
+// find returns the matching lines of data with their context, and the number of matches, which is at most m.most+1.
 func (m *matcher) find(data []byte) ([]hit, int) {
 	spans := m.spans(data)
 	if len(spans) == 0 {
@@ -69,7 +68,7 @@ func (m *matcher) find(data []byte) ([]hit, int) {
 // spans returns the first matching lines.
 func (m *matcher) spans(data []byte) []span {
 	var found []span
-	number, counted := 1, 0 // the line that begins at counted
+	number, counted := 1, 0 // counted is the offset of the line with that number
 	texts := newFinder(m.need, data)
 	for at := 0; at < len(data) && len(found) <= m.most; {
 		start := at
@@ -94,7 +93,7 @@ func (m *matcher) spans(data []byte) []span {
 	return found
 }
 
-// shorten returns line for display, cut around the match if it is long.
+// shorten returns line for display; a long line is cut around the match.
 func (m *matcher) shorten(line []byte) string {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) <= hitBytes {

@@ -8,17 +8,17 @@ import (
 	"buddy/texts"
 )
 
-// notFound returns an error with the lines of text that are most similar to want, so that the
-// model can correct it without reading the whole file again.
+// notFound returns an error with the lines of text that are most similar to want, so that the model can correct want
+// without reading the whole file again.
 func notFound(text, want string) error {
 	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
 }
 
-// nearestTo returns the end of a sentence about want missing in text: the text that looks like it, else the most similar
-// lines. whose names the argument that want came from.
+// nearestTo returns the end of a sentence about want missing in text: the passage that looks like want, else the most
+// similar lines. whose names the argument with want.
 func nearestTo(text, want, whose string) string {
-	if said := passageLike(text, want); said != "" {
-		return said
+	if passage := passageLike(text, want); passage != "" {
+		return passage
 	}
 	wanted := lines(want)
 	first := 0
@@ -30,7 +30,7 @@ func nearestTo(text, want, whose string) string {
 	if score < 0.5 {
 		return ", nor a line like its first; read the file again"
 	}
-	// The line that differs is more useful than the first one, which may be right.
+	// The first line may be right; a line that differs helps more.
 	for i := first; i < len(wanted); i++ {
 		at := best + i - first
 		if at >= len(have) {
@@ -49,15 +49,15 @@ func nearestTo(text, want, whose string) string {
 	return fmt.Sprintf(": the text near line %d differs in its line ends", best+1)
 }
 
-// lines splits s into lines without their ends. There is always at least one.
+// lines splits s into lines without their ends. The result has at least one line.
 func lines(s string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
 }
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// nearest returns the line most similar to want, and the similarity: the share of both that is
-// equal at their start and end, from 0 to 1.
+// nearest returns the line most similar to want, and the similarity: the share of both that is equal at their start and
+// end, from 0 to 1.
 func nearest(have []string, want string) (int, float64) {
 	best, score := 0, 0.0
 	for i, line := range have {

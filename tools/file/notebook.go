@@ -13,10 +13,10 @@ import (
 // emptyNotebook has no cells.
 const emptyNotebook = `{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}` + "\n"
 
-// isNotebook reports whether a file has the name of a notebook.
+// isNotebook reports whether a file has the name ending of a notebook.
 func isNotebook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".ipynb") }
 
-// notebookOf returns the notebook in the file at path, nil if it is none or has to be shown as JSON.
+// notebookOf returns the notebook in the file at path, nil if it is none or can only be shown as JSON.
 func notebookOf(path, text string) *notebook.Notebook {
 	if !isNotebook(path) {
 		return nil
@@ -27,20 +27,20 @@ func notebookOf(path, text string) *notebook.Notebook {
 	return nil
 }
 
-// notebookText returns the cells of a notebook as the content of its file.
+// notebookText returns the cells of a notebook as text.
 func notebookText(n *notebook.Notebook) text {
-	said := fmt.Sprintf("%s of a notebook, outputs shortened; edits are made in this text, in which \"=== cell, code ===\" begins a new cell", texts.Plural(n.Cells(), "cell"))
-	return text{from: strings.NewReader(n.Text()), lines: countLines(n.Text()), note: said}
+	note := fmt.Sprintf("%s of a notebook, outputs shortened; edits are made in this text, in which \"=== cell, code ===\" begins a new cell", texts.Plural(n.Cells(), "cell"))
+	return text{from: strings.NewReader(n.Text()), lines: countLines(n.Text()), note: note}
 }
 
 // edit makes one replacement in the file at path and returns how many places it changed. In a notebook it changes the
-// sources as they are shown, or else the JSON.
+// sources as displayed, or if they don't match the JSON.
 func (d document) edit(path string, e edit) (document, int, error) {
 	if n := notebookOf(path, d.text); n != nil {
 		sources := n.Sources()
 		parts, err := replacements(sources, e.OldString, e.NewString, e.ReplaceAll)
 		if err == nil {
-			shown, _ := document{text: n.Text(), data: []byte(n.Text())}.splice(parts, false) // all of it is UTF-8
+			shown, _ := document{text: n.Text(), data: []byte(n.Text())}.splice(parts, false) // n.Text() is valid UTF-8
 			d, err = d.cells(n, shown.text)
 			return d, len(parts), err
 		}
@@ -56,7 +56,7 @@ func (d document) edit(path string, e edit) (document, int, error) {
 	return d, len(parts), err
 }
 
-// written returns the document at path with a text in place of all that it has, which may be the cells of a notebook.
+// written returns the document at path with its content replaced by text, which may be the cells of a notebook.
 func (d document) written(path, text string) (document, error) {
 	if isNotebook(path) && strings.HasPrefix(text, "=== cell") {
 		base := d
@@ -79,8 +79,8 @@ func (d document) cells(n *notebook.Notebook, shown string) (document, error) {
 	return d.become(json, false)
 }
 
-// patched applies the hunks of a patch to the file at path. In a notebook they are for the cells as they are shown, or else
-// for the JSON.
+// patched applies the hunks of a patch to the file at path. In a notebook they apply to the displayed cells, or if they
+// don't fit to the JSON.
 func (d document) patched(path string, f patch.File) (document, error) {
 	n := notebookOf(path, d.text)
 	if n != nil && f.New != "" {

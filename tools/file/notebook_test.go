@@ -61,7 +61,7 @@ func TestNotebook(t *testing.T) {
 	b.Fails("edit_file", args{"path": "n.ipynb", "old_string": "print(", "new_string": "echo("}, "old_string occurs 5 times, at lines 2, 6, 10, 14, 18;")
 	b.Fails("edit_file", args{"path": "n.ipynb", "old_string": "not shown", "new_string": "x"}, "old_string was not found")
 	b.Fails("apply_patch", args{"patch": "*** Begin Patch\n*** Update File: n.ipynb\n@@\n === output of cell 1 ===\n-  (image/png, 120000 bytes, not shown)\n*** End Patch\n"}, "=== output of cell 1 ===: outputs can't be changed")
-	b.OK("edit_file", args{"path": "n.ipynb", "old_string": `"nbformat_minor": 5`, "new_string": `"nbformat_minor": 4`}) // of the JSON
+	b.OK("edit_file", args{"path": "n.ipynb", "old_string": `"nbformat_minor": 5`, "new_string": `"nbformat_minor": 4`}) // edits the JSON
 	b.OK("apply_patch", args{"patch": "*** Begin Patch\n*** Update File: n.ipynb\n@@\n === cell 2, code ===\n-print(1)\n+print(11)\n*** End Patch\n"})
 	want := strings.NewReplacer(`"nbformat_minor": 5`, `"nbformat_minor": 4`, "print(1)", "print(11)").Replace(file)
 	if got := b.content("n.ipynb"); got != want {
@@ -73,7 +73,7 @@ func TestNotebook(t *testing.T) {
 	}
 }
 
-// The lines that grep finds in a notebook are those that read_file shows. What is in no cell is found in the JSON.
+// grep finds the lines of a notebook that read_file shows. Text outside the cells is found in the JSON.
 func TestGrepInANotebook(t *testing.T) {
 	b := newBench(t)
 	b.put("n.ipynb", aNotebook(t))
@@ -96,7 +96,7 @@ func TestNotebookThatIsWritten(t *testing.T) {
 	if got := b.content("n.ipynb"); got != raw {
 		t.Errorf("the file has %q", got)
 	}
-	b.OK("write_file", args{"path": "n.ipynb", "content": `{"cells": [`}) // it is read as it is
+	b.OK("write_file", args{"path": "n.ipynb", "content": `{"cells": [`}) // an invalid notebook is shown as JSON
 	if got := b.OK("read_file", args{"path": "n.ipynb"}); got.Text != `{"cells": [` || got.Note != "" {
 		t.Errorf("read = %v", got)
 	}

@@ -9,7 +9,7 @@ import (
 	"buddy/tools"
 )
 
-// wide returns text as UTF-16 with a byte order mark, the high byte of each unit first or last.
+// wide returns text as UTF-16 with a byte order mark, big-endian with highFirst.
 func wide(text string, highFirst bool) string {
 	var b bytes.Buffer
 	for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
@@ -22,7 +22,7 @@ func wide(text string, highFirst bool) string {
 	return b.String()
 }
 
-// oddBytes are files as they lie on disks, by what is odd in them. Each has the text port=1 once.
+// oddBytes has files with unusual bytes, by what is unusual. Each contains the text port=1 once.
 var oddBytes = map[string]string{
 	"nothing else":                     "port=1",
 	"no line end at the end":           "a\nport=1",
@@ -63,8 +63,8 @@ var oddBytes = map[string]string{
 	"tabs at the ends":                 "a\t\t\t\nport=1\t\t\n",
 }
 
-// TestOddFilesKeepTheirBytes: an edit of each odd file changes the one character that it names, and /undo brings all bytes
-// back. A file with a NUL, which is no text, is refused and stays.
+// TestOddFilesKeepTheirBytes: an edit of each file changes only the named character, and /undo restores all bytes. A
+// file with a NUL byte is not text; it is refused and stays unchanged.
 func TestOddFilesKeepTheirBytes(t *testing.T) {
 	b := newBench(t)
 	for name, text := range oddBytes {

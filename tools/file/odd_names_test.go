@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHardNames: names with newlines, quotes and what a shell would expand are listed so that
-// they cannot be taken for others, and those that can be said are read and searched.
+// TestHardNames: names with newlines, quotes and characters special to a shell are listed unambiguously, and readable
+// and searchable where an argument can express them.
 func TestHardNames(t *testing.T) {
 	b := newBench(t)
 	names := []string{`it's "quoted" $HOME`, "`id` *?[x]", "-rf", `back\slash`, "ünï 漢", "two  blanks ", "#{x};&|<>"}
@@ -34,8 +34,7 @@ func TestHardNames(t *testing.T) {
 	b.Fails("read_file", args{"path": "new\nline"}, "control character")
 }
 
-// TestLinkLoops: links that lead to themselves or above themselves end in an error or are
-// passed by, at once.
+// TestLinkLoops: links to themselves or to a parent folder end in an error or are skipped, without delay.
 func TestLinkLoops(t *testing.T) {
 	b := newBench(t)
 	b.put("d/file", "needle\n")

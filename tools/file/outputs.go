@@ -11,10 +11,9 @@ import (
 	"buddy/tools/fs"
 )
 
-// Outputs lets read_file and grep also read the overflow of calls: the files in dir, on this
-// machine whatever the workspace's target is. They need no approval, because the model was
-// meant to see them; nothing else outside the workspace becomes readable. Call it before the
-// first tool call.
+// Outputs lets read_file and grep also read the overflow of calls: the files in dir, on this machine whatever the
+// workspace's target is. They need no approval, because they are results of the model's own calls; nothing else outside
+// the workspace becomes readable. Call it before the first tool call.
 func (w *Workspace) Outputs(dir string) { w.outputs = filepath.Clean(dir) }
 
 // isOutput reports whether a path is below the folder of outputs.
@@ -40,7 +39,7 @@ func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 	return act, nil
 }
 
-// planned returns the workspace in which an approved call works, and its path.
+// planned returns the workspace and the path of an approved call.
 func (w *Workspace) planned(call tools.Call) (*Workspace, string, error) {
 	path, err := plannedPath(call)
 	if err != nil || call.Planned.Kind != action.Internal {

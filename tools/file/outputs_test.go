@@ -12,7 +12,7 @@ import (
 	"buddy/tools/toolstest"
 )
 
-// TestLargeOutputsAreSearched: outputs of any size are searched, with the numbers of their lines; other large files are not.
+// TestLargeOutputsAreSearched: outputs of any size are searched, with line numbers; other large files are not.
 func TestLargeOutputsAreSearched(t *testing.T) {
 	ws, err := NewWorkspace(t.TempDir(), dotEnv)
 	must(t, err)
@@ -91,7 +91,7 @@ func TestOutputs(t *testing.T) {
 		if call, _ := b.Plan("write_file", args{"path": path, "content": "x"}); call.Planned.Kind == action.Internal {
 			t.Errorf("%s: write_file opens an output unasked", name)
 		}
-		// A link that takes the file's place after the plan is not followed.
+		// A link that replaces the file after the plan is not followed.
 		must(t, os.Remove(path))
 		must(t, os.Symlink(filepath.Join(dir, "..", "secret"), path))
 		if res := b.Run(call); !res.IsError {

@@ -26,7 +26,7 @@ func TestPagesFitTheModel(t *testing.T) {
 	}
 }
 
-// A page is given whole, whatever is in it, and one reads on from it.
+// A page ends with a complete line whatever the content, and the next page starts there.
 func TestPagesAreWhole(t *testing.T) {
 	b := newBench(t)
 	for name, text := range map[string]string{
@@ -57,7 +57,7 @@ func TestPagesAreWhole(t *testing.T) {
 	}
 }
 
-// A person may want pages that are larger than what is looked ahead in a file.
+// Pages may be larger than the buffer for looking ahead.
 func TestLargePages(t *testing.T) {
 	b := newBench(t)
 	b.put("a", strings.Repeat("x", 150_000)+"\nend\n")

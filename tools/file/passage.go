@@ -10,12 +10,12 @@ import (
 
 // Limits of a passage in an error.
 const (
-	maxPassage = 1500 // bytes; of a longer one only lines that differ are shown
-	maxLines   = 5    // of those
+	maxPassage = 1500 // bytes; of a longer passage only lines that differ are shown
+	maxLines   = 5    // of lines that differ
 )
 
-// passageLike returns the end of a sentence about want missing in text: a passage that looks the same, as it must be
-// written, and how it differs. It returns "" if there is none.
+// passageLike returns the end of a sentence about want missing in text: a passage that looks the same, its exact
+// spelling, and how it differs. It returns "" if there is none.
 func passageLike(text, want string) string {
 	for _, ignored := range []trait{everyTrait &^ (cased | blanks), everyTrait &^ cased} {
 		in, sought := foldText(text, ignored), fold(want, ignored)
@@ -40,8 +40,8 @@ func passageLike(text, want string) string {
 	return ""
 }
 
-// passage returns the part of text that the folded text has from and to, and its offset. It begins and ends in blanks as
-// want does.
+// passage returns the part of text between the offsets from and to of the folded text, and its offset. It includes
+// spaces at its ends if want does.
 func (f *folded) passage(text string, from, to int, want string) (start int, there string) {
 	start, end := int(f.at[from]), int(f.at[to])
 	if strings.TrimLeft(want, " \t") != want {
@@ -54,7 +54,8 @@ func (f *folded) passage(text string, from, to int, want string) (start int, the
 	return start, strings.ReplaceAll(there, "\r\n", "\n")
 }
 
-// exactly says what a passage is, as a string of JSON. Of a long one it shows the lines that differ from want.
+// exactly returns the exact spelling of a passage as a JSON string. Of a long passage it returns the lines that differ
+// from want.
 func exactly(there, want string) string {
 	if len(there) <= maxPassage {
 		return "as a string of JSON it is " + spelled(there)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEditShowsWhatLooksTheSame: where the text to replace is there but for what a reader hardly sees, the error says what
-// differs and has the exact text, with which the edit is done.
+// TestEditShowsWhatLooksTheSame: if the file has the text to replace except for a difference that is hard to see, the
+// error names the difference and quotes the exact text, which an edit then finds.
 func TestEditShowsWhatLooksTheSame(t *testing.T) {
 	for _, tt := range []struct{ name, text, old, line, how, exact string }{
 		{"curly quotes", "a\nIt\u2019s \u201clate\u201d.\nb\n", `It's "late".`, "line 2", "has a curly quote (U+2019)", "It\u2019s \u201clate\u201d."},
@@ -21,7 +21,7 @@ func TestEditShowsWhatLooksTheSame(t *testing.T) {
 		{"composed", "un caf\u00e9 noir", "cafe\u0301", "line 1", "has composed letters (NFC)", "caf\u00e9"},
 		{"tabs", "func a() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", "    if x {\n        return 1\n    }\n", "line 2", "has tabs, not spaces", "\tif x {\n\t\treturn 1\n\t}\n"},
 		{"spaces", "a:\n    b: 1\n", "a:\n\tb: 1", "line 1", "has spaces, not tabs", "a:\n    b: 1"},
-		{"indentation", "if x:\n        y()\n", "    y()", "", "", ""}, // is there
+		{"indentation", "if x:\n        y()\n", "    y()", "", "", ""}, // is in the file
 		{"how deep", "if x:\n        y()\n        z()\n", "    y()\n    z()", "line 2", "differs in the number of spaces", "        y()\n        z()"},
 		{"at the ends of lines", "one  \ntwo\n", "one\ntwo", "line 1", "differs in the number of spaces", "one  \ntwo"},
 		{"two traits", "\tIt\u2019s\n", "    It's\n", "line 1", "has a curly quote (U+2019), has tabs, not spaces", "\tIt\u2019s\n"},
@@ -53,7 +53,7 @@ func TestEditShowsWhatLooksTheSame(t *testing.T) {
 	}
 }
 
-// TestLongPassagesShowWhatDiffers: of a long text only the lines that differ are shown.
+// TestLongPassagesShowWhatDiffers: for a long text only the differing lines are shown.
 func TestLongPassagesShowWhatDiffers(t *testing.T) {
 	b := newBench(t)
 	long := strings.Repeat("a line of the text\n", 200)
@@ -74,8 +74,8 @@ func TestPatchShowsWhatLooksTheSame(t *testing.T) {
 		`the text at line 1 looks the same but has a curly quote (U+2019); as a string of JSON it is "one\nit\u2019s"`)
 }
 
-// FuzzPassage: what comes from the lines of a text is, without the traits, those lines without the traits; and no text
-// to look for is a fault.
+// FuzzPassage: a passage made of lines of a text equals these lines when the traits are ignored; and no text to look
+// for causes a panic.
 func FuzzPassage(f *testing.F) {
 	f.Add("It\u2019s\tcafe\u0301 \r\n\ttwo\n", "It's caf\u00e9")
 	f.Add("\u00a0\u200b x\n\n", " x")

@@ -13,18 +13,18 @@ import (
 	"buddy/tools/fs"
 )
 
-// pattern matches names of files. It begins with a folder that it names exactly, where the search starts: so that one is
-// looked through although it is ignored or linked.
+// pattern matches names of files. The leading folders without special characters are its base, where the search starts.
+// So a named folder is searched even if it is ignored or a link.
 type pattern struct {
-	base string // that folder, "" for none
+	base string // the leading folders, "" for none
 	rest string // matches paths below it
 	deep bool   // rest has no slash and matches names at any depth
 }
 
-// maxBraces bounds the alternatives in a pattern, whose combinations are tried one by one.
+// maxBraces bounds the alternatives in a pattern, because all their combinations are tried.
 const maxBraces = 4
 
-// parsePattern returns the pattern of an argument.
+// parsePattern parses the pattern text of an argument.
 func parsePattern(arg, text string) (*pattern, error) {
 	text = strings.TrimPrefix(text, "./")
 	switch {
@@ -62,7 +62,7 @@ func (p *pattern) literal() bool { return !p.deep && p.names(p.rest) }
 // names reports whether the pattern is a path without special characters: rel.
 func (p *pattern) names(rel string) bool { return p.rest == rel && !strings.ContainsAny(rel, `*?[{\`) }
 
-// mayHold reports whether the folder rel may have files that match.
+// mayHold reports whether the folder rel may contain matching files.
 func (p *pattern) mayHold(rel string) bool {
 	if p.deep || strings.Contains(p.rest, "{") {
 		return true
@@ -79,8 +79,9 @@ func (p *pattern) mayHold(rel string) bool {
 	return true
 }
 
-// planSearch returns the plan of a tool that searches path for files that match p, nil for all. A base of p is a part of
-// the path that the policy judges; exact adds all of a literal pattern. Where path is a file, p does not count.
+// planSearch returns the plan of a tool that searches path for files that match p, nil for all files. The base of p
+// becomes a part of the path that the policy judges; exact adds all of a literal pattern. If path is a file, p is
+// ignored.
 func planSearch(w *Workspace, tool, path string, p *pattern, exact bool, why string) (action.Action, error) {
 	act, err := w.planRead(tool, path, why)
 	if err != nil || p == nil {

@@ -12,9 +12,9 @@ import (
 	"buddy/tools/fs"
 )
 
-// Peek returns the content of a regular file of at most max bytes, and its path without
-// symbolic links, for uses other than tool calls. Files that may hold secrets are refused, and
-// on this machine those of other users; for a missing file the error is os.ErrNotExist.
+// Peek returns the content of a regular file of at most max bytes, and its path without symbolic links, for uses other
+// than tool calls. It refuses files that may hold secrets and, on this machine, files of other users; for a missing
+// file the error is os.ErrNotExist.
 func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error) {
 	if real, err = w.files.RealPath(ctx, filepath.Clean(path)); err != nil {
 		return "", nil, err

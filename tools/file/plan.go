@@ -10,24 +10,24 @@ import (
 	"buddy/tools/fs"
 )
 
-// Plan is the file of a session's plan, which is on this machine whatever the target of a call is. All
-// workspaces of the session share it. It is safe for concurrent use.
+// Plan is the file with a session's plan, which is on this machine whatever the target of a call is. All workspaces of
+// the session share it. It is safe for concurrent use.
 type Plan struct {
 	path  string     // absolute, a real path
-	files *Workspace // this machine, with what the model has read and written of the plan
+	files *Workspace // files of this machine, with the plan's content as the model last read or wrote it
 }
 
-// NewPlan returns the plan in a file, an absolute real path on this machine.
+// NewPlan returns a plan stored in path, an absolute real path on this machine.
 func NewPlan(path string) *Plan {
 	dir := filepath.Dir(path)
 	return &Plan{path: path, files: &Workspace{files: fs.Local, root: dir, home: dir, secret: func(string) string { return "" }, seen: new(Readers)}}
 }
 
-// KeepPlan lets read_file, write_file and edit_file work on the plan by its absolute path, or by one
-// from the folder of a workspace on this machine. Call it before the first tool call.
+// KeepPlan lets read_file, write_file and edit_file access the plan by its absolute path, or by a path relative to a
+// workspace on this machine. Call it before the first tool call.
 func (w *Workspace) KeepPlan(p *Plan) { w.plan = p }
 
-// is reports whether an argument of a tool of w names the plan. A nil plan has no name.
+// is reports whether an argument of a tool of w names the plan. It is false for a nil plan.
 func (p *Plan) is(w *Workspace, arg string) bool {
 	if p == nil {
 		return false
@@ -38,7 +38,7 @@ func (p *Plan) is(w *Workspace, arg string) bool {
 	return filepath.Clean(arg) == p.path
 }
 
-// check returns an error if something else would be read or written: the file is a link.
+// check returns an error if the file is a link, which leads to another file.
 func (p *Plan) check(ctx context.Context) error {
 	real, err := fs.Local.RealPath(ctx, p.path)
 	if err == nil && real != p.path {

@@ -12,9 +12,8 @@ import (
 	"buddy/tools/toolstest"
 )
 
-// The plan of a session is on this machine whatever the target of a call is, and all targets know what
-// the model has read of it. Only write_file and edit_file write it as the plan, nothing is kept of it for
-// /undo, and no link leads elsewhere.
+// A session's plan is on this machine whatever the target of a call is, and all targets share what the model has read
+// of it. Only write_file and edit_file write the plan, /undo stores nothing of it, and links are refused.
 func TestPlanFile(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)

@@ -9,18 +9,18 @@ import (
 	"buddy/texts"
 )
 
-// prefilter is a text that every match of a pattern may have to contain. Searching for such
-// texts rejects most lines much faster than a regular expression can.
+// prefilter is a text that a match of a pattern contains. Searching for such texts rejects most lines much faster than
+// a regular expression can.
 type prefilter struct {
 	text []byte
-	fold *texts.Fold // finds it in any case, with text in lower case and ASCII; nil: case matters
+	fold *texts.Fold // searches without regard to case; text is lower-case ASCII then. nil: case matters
 }
 
 // maxPrefilters bounds the texts that are searched for.
 const maxPrefilters = 10
 
-// prefiltersOf returns texts of which every match of a pattern contains at least one; none if
-// there are no such texts.
+// prefiltersOf returns texts such that every match of a pattern contains at least one of them; none if there are no
+// such texts.
 func prefiltersOf(expr string) []prefilter {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -64,7 +64,7 @@ func required(re *syntax.Regexp) []prefilter {
 	return nil
 }
 
-// shortest returns the length of the shortest text, a measure of how selective a set is.
+// shortest returns the length of the shortest text, which measures how selective a set is.
 func shortest(set []prefilter) int {
 	n := 0
 	for i, l := range set {
@@ -75,9 +75,8 @@ func shortest(set []prefilter) int {
 	return n
 }
 
-// longestRun returns the longest part of a literal that stands for one sequence of bytes only:
-// without the replacement character, which matches invalid UTF-8, and, where case does not
-// matter, without letters that have a case variant outside ASCII.
+// longestRun returns the longest part of a literal that has a single byte sequence. It leaves out the replacement
+// character, which matches invalid UTF-8, and, with fold, letters that have a case variant outside ASCII.
 func longestRun(runes []rune, fold bool) prefilter {
 	var best, run []byte
 	for _, r := range runes {

@@ -49,7 +49,7 @@ func TestLiteralsOf(t *testing.T) {
 	}
 }
 
-// Lines are found with the prefilter as they are without it.
+// Searches with and without the prefilter find the same lines.
 func FuzzPrefilter(f *testing.F) {
 	f.Add("(?i)ab+c", "xABBCx\nabc\nac")
 	f.Add("(?i)\\bwork", "homework\nWORK\nwor\u212a")

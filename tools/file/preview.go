@@ -12,19 +12,18 @@ import (
 	"buddy/tools"
 )
 
-// Limits of the preview of a change. All lines that are written are in it.
+// Limits of the preview of a change, which always shows all written lines.
 const (
 	previewBytes = 4 << 20 // a larger change is refused
 	previewLines = 50_000
-	removedBytes = 256 << 10 // of the lines that are removed
+	removedBytes = 256 << 10 // of the removed lines
 	removedLines = 2000
-	keptBytes    = 500     // of a line that stays
+	keptBytes    = 500     // of an unchanged line
 	diffLines    = 100_000 // lines that are compared
 )
 
-// preview describes a change of the file that the model calls name: a line with the sizes,
-// then a unified diff with all lines that are written. Run builds it again and compares, so that it makes no
-// other change than the one that was approved.
+// preview describes a change of the file that the model calls name: a line with the sizes, then a unified diff with all
+// written lines. Run builds it again and compares, so that only the approved change is made.
 func preview(name string, old snapshot, data []byte) string {
 	return compare(name, old, data, charsetOf(old.data))
 }
@@ -60,7 +59,7 @@ func diff(oldName, newName, before, after, what, size string) string {
 		return fmt.Sprintf("%s%d lines from line %d on become %d, too many to compare, %s\n%s\n", what, n, first+1, m, size, strings.TrimSuffix(plus, "\n+"))
 	}
 	u, err := udiff.ToUnifiedDiff(oldName, newName, before, udiff.Lines(before, after), udiff.DefaultContextLines)
-	if err != nil { // the edits were made for this text, so they fit
+	if err != nil { // the edits were computed from this text, so they fit
 		return fmt.Sprintf("the change cannot be shown: %v\n", err)
 	}
 	added, removed := 0, 0
@@ -106,11 +105,11 @@ func changed(before, after string) (int, string, string) {
 	return first, before[:len(before)-end], after[:len(after)-end]
 }
 
-// shortened returns a unified diff without the middle of long lines that stay, and without what is too much of the
-// lines that are removed. What is written stays whole: it is what a person approves.
+// shortened returns a unified diff without the middle of long unchanged lines and without removed lines over the limit.
+// Written lines stay complete, because a person approves them.
 func shortened(diff string) string {
 	var b strings.Builder
-	var bytes, lines, hidden, without int // of the lines that are removed: shown, and not
+	var bytes, lines, hidden, without int // of the removed lines: shown and not shown
 	rest := func() {
 		if hidden > 0 {
 			fmt.Fprintf(&b, "… %s removed: %d bytes\n", texts.Plural(hidden, "more line"), without)
@@ -139,7 +138,7 @@ func shortened(diff string) string {
 	return b.String()
 }
 
-// wholly returns a preview, or an error if it is too large for a person to look at.
+// wholly returns a preview, or an error if it is too large for a person to read.
 func wholly(preview string) (string, error) {
 	if n := strings.Count(preview, "\n"); n > previewLines || len(preview) > previewBytes {
 		return "", fmt.Errorf("the change is too large to be shown to who approves it: %d lines, %.1f MB (at most %d lines and %.1f MB); make it in parts, or with a command",

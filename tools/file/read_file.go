@@ -33,8 +33,8 @@ type readFile struct {
 	tools.Typed[readArgs]
 }
 
-// NewReadFile returns the tool read_file, which returns lines of a text file, at most a page
-// per call. Of a file of any size it reads only up to the last line asked for.
+// NewReadFile returns the tool read_file, which returns lines of a text file, at most a page per call. It reads a file
+// only up to the last requested line.
 func NewReadFile(ws *Workspace) tools.Tool {
 	return tools.New(&readFile{ws: ws}, "read_file", readFileText)
 }
@@ -107,7 +107,7 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 	}
 	seen := see(w, call, path, s)
 	var res tools.Result
-	if binary { // the model learns at least the type
+	if binary { // the model gets at least the type
 		res = tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", name, s.size, http.DetectContentType(start)))
 	} else {
 		content.note = w.seen.once(call.Reader, path, content.note)
@@ -127,7 +127,7 @@ func countLines(text string) int {
 
 var errNotText = errors.New("not text")
 
-// page reads some lines of a text. It holds no more of it than it returns.
+// page reads some lines of a text. It holds only the lines that it returns in memory.
 type page struct {
 	offset, limit int  // first line from 1; number of lines, 0 for as many as fit
 	most          int  // size limit in bytes
@@ -186,7 +186,7 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 	}
 	p.text = append(append(p.text, before...), line...)
 	p.lines++
-	_, _ = in.Discard(len(line)) // it was peeked at, so it can't fail
+	_, _ = in.Discard(len(line)) // Peek has returned these bytes, so it can't fail
 	return true, nil
 }
 
@@ -194,8 +194,7 @@ func pastEnd(offset, lines int) error {
 	return tools.Invalid("offset: %d, but the file has %d lines", offset, lines)
 }
 
-// skipLines discards n lines. A NUL in them is an error, so that the search for a line in a
-// large binary file ends early.
+// skipLines discards n lines. A NUL byte in them is an error, so that reading a large binary file ends early.
 func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	for skipped := 0; skipped < n; {
 		if err := ctx.Err(); err != nil {
@@ -221,8 +220,8 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	return nil
 }
 
-// result returns what was read from in, UTF-8 with LF line ends and without a byte order mark whatever the file
-// has: the remarks say so. The file has size bytes; more are further remarks.
+// result returns the lines that were read from in, as UTF-8 with LF line ends and without a byte order mark; remarks
+// describe how the file differs. The file has size bytes; more are further remarks.
 func (p *page) result(in text, size int64, more ...string) tools.Result {
 	text, last := string(p.text), p.offset+p.lines-1
 	part, note, marks, ends := "", "", "", ""

@@ -86,7 +86,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// Reading page by page with the offsets that the notes give shows the whole file.
+// Reading page by page with the offsets in the notes returns the whole file.
 func TestReadFileInPages(t *testing.T) {
 	b := newBench(t)
 	whole := numbered(5000)
@@ -122,7 +122,7 @@ func TestReadFileRefuses(t *testing.T) {
 	b.Fails("read_file", args{"path": "two", "offset": 0}, "offset: expected integer of at least 1, got 0")
 }
 
-// sparse makes a file of 5 GB that begins with text and is zero behind.
+// sparse creates a file of 5 GB that begins with text and continues with zeros.
 func (b *bench) sparse(rel, text string) {
 	b.T.Helper()
 	b.put(rel, text)
@@ -176,7 +176,7 @@ func TestReadStopsWhenCancelled(t *testing.T) {
 	}
 }
 
-// picture makes the beginning of a picture with a size.
+// picture returns the beginning of a picture with a size.
 func picture(t *testing.T, kind string) string {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 30, 20))
@@ -222,14 +222,14 @@ func TestReadPicture(t *testing.T) {
 			t.Fatal(planErr)
 		}
 		res = b.Run(call)
-		header := typ == "webp" // is all that there is of it, so that it can't be made smaller
+		header := typ == "webp" // the whole data is the header, so it can't be shortened
 		if res.IsError || (len(res.Images) == 0) != header || strings.Contains(res.Content, "can't be shown") != header || !header && len(res.Images[0].Data) > model.MaxImage {
 			t.Errorf("%s: %d pictures, %.300s", kind, len(res.Images), res.Content)
 		}
 	}
 }
 
-// A slice of a file of 10 GB takes no more memory than one of a small file.
+// Reading a slice of a 10 GB file takes no more memory than reading one of a small file.
 func TestReadHugeFileInConstantMemory(t *testing.T) {
 	b := newBench(t)
 	b.put("huge", numbered(300_000))

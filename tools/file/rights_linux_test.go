@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asNobody runs f with the rights of a user who owns nothing, also for root: on Linux a
-// thread can have a file-system user of its own.
+// asNobody runs f with the rights of a user who owns nothing, also when root runs the test: on Linux a thread can have
+// its own file-system user.
 func asNobody(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -26,7 +26,7 @@ func TestNoRights(t *testing.T) {
 		must(t, os.Chmod(dir, 0o711))
 	}
 	b.put("file", "x\n", "shut/a", "x\n", "pass/a", "through\n")
-	must(t, os.Chmod(b.path("pass"), 0o111)) // to be passed through, not to be listed
+	must(t, os.Chmod(b.path("pass"), 0o111)) // search permission only
 	must(t, os.Chmod(b.path("file"), 0))
 	must(t, os.Chmod(b.path("shut"), 0))
 	b.put("open/a", "hit\n", "open/b", "hit\n")

@@ -47,7 +47,7 @@ func TestListDirIsBounded(t *testing.T) {
 	b.put("small/x", "", "z", "")
 	got := b.OK("list_dir", args{"depth": 2})
 	entries := got.Text
-	// Level by level: what stands beside the large folder is there.
+	// The listing goes level by level: it includes the siblings of the large folder.
 	if strings.Count(entries, "\n") != listLimit || !strings.HasPrefix(entries, "big/\nbig/0000 0\n") || !strings.HasSuffix(entries, "small/\nz 0\n") {
 		t.Errorf("%d entries, the last: %q", strings.Count(entries, "\n"), entries[len(entries)-40:])
 	}
@@ -94,7 +94,7 @@ func TestGlob(t *testing.T) {
 		{"./cmd/**", "", "cmd/x/x_test.go cmd/x/x.go"},
 		{"x/*_test.go", "cmd", "cmd/x/x_test.go"},
 		{"*.{yml,log}", "", ".ci/y.yml sub/keep.log"},
-		{"*.log", "sub", "sub/keep.log"}, // the rule above holds below
+		{"*.log", "sub", "sub/keep.log"}, // rules of the parent folder apply
 		{"*", "build", "build/out.go"},   // an ignored folder that is named is searched
 		{"cmd/*.go", "", ""},
 	}
@@ -153,7 +153,7 @@ func TestGrep(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.OK("grep", tt.a)
-			if onTarget != nil && !strings.Contains(got.Note, "binary") { // a file without the text is not sent, whatever is in it
+			if onTarget != nil && !strings.Contains(got.Note, "binary") { // a target does not send a file without the text, whatever it contains
 				tt.note = strings.Replace(tt.note, ", 1 binary", "", 1)
 			}
 			if got.Text != tt.want || got.Outcome != texts.Plural(tt.count, "match") || got.Note != tt.note {
@@ -191,7 +191,7 @@ func TestGrepIsBounded(t *testing.T) {
 	if first.Note != "there are more matches than these 100; narrow pattern, path or glob" {
 		t.Errorf("note = %v", first.Note)
 	}
-	for range 20 { // the first matches in order, whichever worker is first
+	for range 20 { // always the first matches, whichever worker finishes first
 		if again := b.OK("grep", args{"pattern": "hit"}); again.Text != matches {
 			t.Fatalf("another answer: %q", again.Text)
 		}
@@ -246,7 +246,7 @@ func BenchmarkGlobTree(b *testing.B) {
 	}
 }
 
-// BenchmarkGlobLarge looks through 200,000 files, of which each matches or a few do.
+// BenchmarkGlobLarge searches 200,000 files, with all or few of them matching.
 func BenchmarkGlobLarge(b *testing.B) {
 	w := newBench(b)
 	for i := range 2000 {

@@ -12,8 +12,8 @@ import (
 	"buddy/tools"
 )
 
-// maxSeen bounds the files that a workspace remembers. Beyond it the tenth that was not read
-// for the longest time is evicted, and must be read again before it is changed.
+// maxSeen bounds the files that a workspace remembers. Above it, the least recently read tenth is evicted, and must be
+// read again before a change.
 const maxSeen = 10_000
 
 // State describes a file that the model read or wrote.
@@ -26,34 +26,34 @@ type State struct {
 	Reads    int       // number of reads and writes
 }
 
-// seenFile is a State with what detects a change of the file since.
+// seenFile is a State with the data that detects later changes of the file.
 type seenFile struct {
 	State
-	call     string // that read or wrote it last
+	call     string // the call that read or wrote the file last
 	sum      string // see snapshot.sum
-	assumed  string // what the model was told about how it is shown
-	text     []byte // the content in UTF-8, for a diff; nil when it is long, is no text, or others are newer
-	reported bool   // the change was reported, and the model does not know the new content
-	order    int64  // rank of the last read; clocks may stand still
+	assumed  string // the note to the model about how the file is shown
+	text     []byte // the content in UTF-8, for a diff; nil for long files, other data, or when newer texts took the room
+	reported bool   // a change was reported, but the model does not know the new content
+	order    int64  // rank of the last read; several reads may have the same time
 }
 
 // seenFiles remembers the files that the model saw. The zero value is empty.
 type seenFiles struct {
-	mu    sync.Mutex // guards what is below
+	mu    sync.Mutex // guards the fields below
 	files map[string]*seenFile
 	reads int64
 	held  int  // bytes of all texts
-	plain bool // no texts are held: nobody is told of changes
+	plain bool // keeps no texts, because nobody asks for changes
 }
 
-// Readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
-// use; the zero value is empty.
+// Readers holds what each reader knows of files, see [tools.Call].Reader. It is safe for concurrent use; the zero value
+// is empty.
 type Readers struct {
 	mu  sync.Mutex // guards all
 	all map[int]*seenFiles
 }
 
-// by returns what a reader knows; 0 is the main conversation.
+// by returns the files that a reader knows; 0 is the main conversation.
 func (r *Readers) by(reader int) *seenFiles {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,8 +66,8 @@ func (r *Readers) by(reader int) *seenFiles {
 	return r.all[reader]
 }
 
-// ForkReader lets a reader know what another one knows now. What calls have read that are under way it
-// does not, because they are asked for after the knowledge was copied.
+// ForkReader gives the reader to the knowledge of the reader from. It leaves out the files of calls that are under way,
+// because the fork started before their results.
 func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
 	forked := r.by(from).clone()
 	for path, s := range forked.files {
@@ -80,7 +80,7 @@ func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
 	r.all[to] = forked
 }
 
-// Unread drops what a reader knows of the files that these calls have read or written last.
+// Unread drops a reader's knowledge of the files that these calls were the last to read or write.
 func (r *Readers) Unread(reader int, by func(call string) bool) {
 	f := r.by(reader)
 	f.mu.Lock()
@@ -93,7 +93,7 @@ func (r *Readers) Unread(reader int, by func(call string) bool) {
 	}
 }
 
-// EndReader drops what a reader knows.
+// EndReader drops the knowledge of a reader.
 func (r *Readers) EndReader(reader int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (f *seenFiles) clone() *seenFiles {
 	return other
 }
 
-// forget drops a deleted file for all of them.
+// forget drops a deleted file for all readers.
 func (r *Readers) forget(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +122,8 @@ func (r *Readers) forget(path string) {
 	}
 }
 
-// See lets a reader know what an earlier process stored of files: with the result of a call, or for "" when the
-// reader was told what had changed in files that it knew.
+// See restores what a reader knew of files in an earlier process: from the result of a call, or with call "" from a
+// report of changes.
 func (r *Readers) See(reader int, call string, all []action.SeenFile) {
 	f := r.by(reader)
 	f.mu.Lock()
@@ -138,10 +138,10 @@ func (r *Readers) See(reader int, call string, all []action.SeenFile) {
 	}
 }
 
-// see records that the model of a call knows s as the content of the file at path, and returns that for the result, unless
-// it is the plan: its path is another one in a fork.
+// see records that the reader of a call knows s as the content of the file at path, and returns the record for the
+// result. It returns nil for the plan, whose path differs in a fork.
 func see(w *Workspace, call tools.Call, path string, s snapshot) []action.SeenFile {
-	if w.seen == nil { // what is read there is never changed
+	if w.seen == nil { // such files never change
 		return nil
 	}
 	sum := w.seen.by(call.Reader).record(call.ID, path, s)
@@ -151,7 +151,7 @@ func see(w *Workspace, call tools.Call, path string, s snapshot) []action.SeenFi
 	return []action.SeenFile{{Target: w.files.Name(), Path: path, Sum: sum, Bytes: s.size, ModifiedNS: s.modified.UnixNano()}}
 }
 
-// record stores s as the content that the model knows of the file at path, by a call, and returns its sum.
+// record stores s as the content of the file at path that the reader knows from a call, and returns its sum.
 func (f *seenFiles) record(call, path string, s snapshot) (sum string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +160,7 @@ func (f *seenFiles) record(call, path string, s snapshot) (sum string) {
 	return known.sum
 }
 
-// note returns what is known of the file at path, which a call reads or writes now. The caller holds f.mu.
+// note returns the entry of the file at path, which a call reads or writes now. The caller holds f.mu.
 func (f *seenFiles) note(call, path string) *seenFile {
 	if f.files == nil {
 		f.files = make(map[string]*seenFile)
@@ -178,8 +178,7 @@ func (f *seenFiles) note(call, path string) *seenFile {
 	return known
 }
 
-// once returns what is to be said about how a file is shown that a reader has read, "" if that was said before. Nil Readers
-// remember nothing.
+// once returns a note on how a file is shown, "" if the reader has got it before. Nil Readers remember nothing.
 func (r *Readers) once(reader int, path, assumed string) string {
 	if r == nil {
 		return assumed
@@ -198,13 +197,13 @@ func (r *Readers) once(reader int, path, assumed string) string {
 	return assumed
 }
 
-// know notes that the model knows s as the content of a file. The caller holds f.mu.
+// know stores s as the content that the reader knows. The caller holds f.mu.
 func (f *seenFiles) know(known *seenFile, s snapshot) {
 	known.Bytes, known.Tokens, known.Modified, known.sum = s.size, int(s.size/4), s.modified, s.sum()
 	f.hold(known, s)
 }
 
-// evict drops the tenth of the files that was not read for the longest time.
+// evict drops the least recently read tenth of the files.
 func (f *seenFiles) evict() {
 	all := slices.SortedFunc(maps.Values(f.files), func(a, b *seenFile) int { return cmp.Compare(a.order, b.order) })
 	for _, s := range all[:max(len(all)/10, 1)] {
@@ -223,8 +222,8 @@ func (f *seenFiles) forget(path string) {
 	}
 }
 
-// check compares s, the current content of the file at path, with what the model last saw.
-// known is false if it never read or wrote the file.
+// check compares s, the current content of the file at path, with the content that the reader knows. known is false if
+// the reader never read or wrote the file.
 func (f *seenFiles) check(path string, s snapshot) (known, same bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -247,10 +246,10 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
 
-// Readers returns what is known of the files by each reader.
+// Readers returns what each reader knows of the files.
 func (w *Workspace) Readers() *Readers { return w.seen }
 
-// UseReaders replaces what is known of the files of a workspace by each reader. Call it before the first tool call.
+// UseReaders replaces the knowledge of all readers of a workspace. Call it before the first tool call.
 func UseReaders(w *Workspace, seen *Readers) { w.seen = seen }
 
 // Recent returns the files that the main model read or wrote, most recent first.
@@ -261,9 +260,8 @@ func (w *Workspace) MostRead() []State {
 	return w.seen.by(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 
-// mayReplace returns an error unless a reader knows the content old of the file at path. So
-// it can't overwrite content that it never saw, and no error reveals content of a file that it
-// was not allowed to read.
+// mayReplace returns an error unless a reader knows the content old of the file at path. So the model can't overwrite
+// content that it never saw, and no error reveals content of a file that it was not allowed to read.
 func (w *Workspace) mayReplace(reader int, path string, old snapshot) error {
 	known, same := w.seen.by(reader).check(path, old)
 	switch {

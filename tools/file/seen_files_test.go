@@ -33,14 +33,14 @@ func TestFileState(t *testing.T) {
 	f := b.ws.Recent()[0]
 	modified := info.ModTime()
 	if onTarget != nil {
-		modified = modified.Truncate(time.Second) // as far as every stat(1) tells
+		modified = modified.Truncate(time.Second) // the precision of some versions of stat(1)
 	}
 	if f.Path != b.path("b") || f.Bytes != 8 || f.Tokens != 2 || f.Reads != 3 || !f.Modified.Equal(modified) || f.LastRead.Before(began) {
 		t.Errorf("state = %+v", f)
 	}
 }
 
-// diffs returns what changed, as "path: diff".
+// diffs returns the changes, as "path: diff".
 func (b *bench) diffs() (all []string) {
 	b.T.Helper()
 	for _, c := range b.ws.Changed(b.T.Context()) {
@@ -61,28 +61,28 @@ func TestChangedFilesAreToldOnce(t *testing.T) {
 		t.Errorf("nothing changed: %q", got)
 	}
 	b.put("a", "theirs\n")
-	must(t, os.Chtimes(b.path("b"), time.Time{}, time.Unix(1, 0))) // touched only
+	must(t, os.Chtimes(b.path("b"), time.Time{}, time.Unix(1, 0))) // only the time changed
 	must(t, os.Remove(b.path("c")))
-	b.OK("edit_file", args{"path": "d", "old_string": "x", "new_string": "y"}) // our own
+	b.OK("edit_file", args{"path": "d", "old_string": "x", "new_string": "y"}) // a change by a tool
 	if got, want := b.diffs(), []string{"a: @@ -1 +1 @@\n-x\n+theirs\n", "c: gone"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("changed %q, want %q", got, want)
 	}
 	if got := b.diffs(); got != nil {
 		t.Errorf("told again: %q", got)
 	}
-	b.put("a", "and again\n") // not read since: the diff begins where the last one ended
+	b.put("a", "and again\n") // not read since: the diff starts at the end of the last one
 	if got, want := b.diffs(), []string{"a: @@ -1 +1 @@\n-theirs\n+and again\n"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("changed %q, want %q", got, want)
 	}
 }
 
-// Who was told the whole change knows the file and may change it; who was not has to read it.
+// A model that got the complete diff may change the file; a model that did not must read it first.
 func TestDiffIsAsGoodAsReading(t *testing.T) {
 	b := newBench(t)
 	long := strings.Repeat("theirs, at length\n", 200)
 	b.put("a", "x\n", "b", "x\n", "pic", "\x00\x01")
 	b.know("a", "b")
-	_, _ = b.Do("read_file", args{"path": "pic"}) // no text, but seen
+	_, _ = b.Do("read_file", args{"path": "pic"}) // not text, but recorded as seen
 	b.put("a", "y\n", "b", long, "pic", "\x00\x02\x03")
 	if got, want := b.diffs(), []string{"a: @@ -1 +1 @@\n-x\n+y\n", "b: ", "pic: "}; !reflect.DeepEqual(got, want) {
 		t.Errorf("changed %q, want %q", got, want)
@@ -100,12 +100,12 @@ func TestDiffIsAsGoodAsReading(t *testing.T) {
 	if got := b.diffs(); len(got) != 1 || !strings.Contains(got[0], "+most\n") {
 		t.Errorf("changed %q", got)
 	}
-	b.ws.Readers().Unread(0, func(call string) bool { return call == "" }) // back to before it was told
+	b.ws.Readers().Unread(0, func(call string) bool { return call == "" }) // as before the report
 	b.Fails("write_file", args{"path": "b", "content": "mine\n"}, "was not read since")
 	b.OK("write_file", args{"path": "a", "content": "again\n"})
 }
 
-// What is kept for diffs is bounded, and so is what a diff may have.
+// The contents kept for diffs and the size of a diff are bounded.
 func TestContentKeptForDiffsIsBounded(t *testing.T) {
 	var f seenFiles
 	content := func(n int) snapshot {
@@ -137,7 +137,7 @@ func TestContentKeptForDiffsIsBounded(t *testing.T) {
 	}
 }
 
-// However often a file is written while nobody looks, its change is one.
+// Several writes between two checks are reported as one change.
 func TestManyWritesAreOneChange(t *testing.T) {
 	b := newBench(t)
 	b.put("log", "0\n")
@@ -150,15 +150,15 @@ func TestManyWritesAreOneChange(t *testing.T) {
 	}
 }
 
-// What readers beside the main conversation know has no texts, which only tell that of changes, and
-// goes with its reader.
+// Readers other than the main conversation keep no texts, because no diffs are reported to them, and their knowledge
+// ends with the reader.
 func TestOtherReadersHoldNoTexts(t *testing.T) {
 	w := Workspace{seen: new(Readers)}
 	text := snapshot{exists: true, size: 2, data: []byte("a\n")}
 	w.seen.by(0).record("c1", "/a", text)
 	w.seen.by(1).record("c2", "/a", text)
 	w.seen.ForkReader(0, 2, func(string) bool { return false })
-	w.seen.ForkReader(7, 3, func(string) bool { return false }) // of one that knows nothing
+	w.seen.ForkReader(7, 3, func(string) bool { return false }) // of a reader that knows nothing
 	for reader, held := range map[int]int{0: 2, 1: 0, 2: 0} {
 		if f := w.seen.by(reader); f.held != held || len(f.files["/a"].text) != held {
 			t.Errorf("reader %d holds %d bytes", reader, f.held)
@@ -192,7 +192,7 @@ func TestSeenFilesAreBounded(t *testing.T) {
 	}
 }
 
-// Of a file that is too large to be read as a whole, size and time tell.
+// A change of a file that is too large to be read completely is detected by size and time.
 func TestLargeFileChangedSinceRead(t *testing.T) {
 	b := newBench(t)
 	b.sparse("huge", "line\n")
@@ -238,8 +238,8 @@ func TestSeveralEdits(t *testing.T) {
 	}
 }
 
-// TestReadersDoNotOverwriteEachOther: of two agents that read a file the second may not replace what
-// the first has written, by any tool, and what one has read another has not.
+// TestReadersDoNotOverwriteEachOther: when two agents have read a file, the second may not replace what the first has
+// written, by any tool; and a read by one does not count for the other.
 func TestReadersDoNotOverwriteEachOther(t *testing.T) {
 	for tool, change := range map[string]args{
 		"write_file":  {"path": "a", "content": "mine\n"},

@@ -9,12 +9,12 @@ import (
 	"buddy/tools"
 )
 
-// FollowShell tells w where the shell of its target is: now returns that folder, "" while it is unknown. A relative path
-// still starts in the workspace, but a change of a file asks which one is meant when there is another in that
-// folder. Call it before the first tool call.
+// FollowShell sets the function that returns the current folder of the target's shell, "" while unknown. Relative paths
+// still start in the workspace, but a change fails with a question when the shell's folder also has the named file.
+// Call it before the first tool call.
 func FollowShell(w *Workspace, now func() string) { w.shell = now }
 
-// awayFolder returns the real path of the shell's folder for an argument that means another path there; else "".
+// awayFolder returns the real path of the shell's folder if an argument names another path there; else "".
 func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	if w.shell == nil || filepath.IsAbs(arg) || arg == "~" || strings.HasPrefix(arg, "~/") {
 		return ""
@@ -29,7 +29,7 @@ func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	return ""
 }
 
-// inShell returns the real path that an argument has in the shell's folder, "" if nothing is there or it is path.
+// inShell returns the real path of an argument relative to the shell's folder, "" if nothing is there or it is path.
 func inShell(ctx context.Context, w *Workspace, arg, path string) string {
 	dir := awayFolder(ctx, w, arg)
 	if dir == "" {
@@ -45,8 +45,8 @@ func inShell(ctx context.Context, w *Workspace, arg, path string) string {
 	return there
 }
 
-// resolveOne does what resolve does for a path that is to be changed. It returns an error that asks which file is meant
-// when the shell's folder has another one.
+// resolveOne resolves a path for a change. It returns an error that asks which file is meant when the shell's folder
+// has another one.
 func resolveOne(ctx context.Context, w *Workspace, arg string) (string, error) {
 	path, err := w.resolve(ctx, arg)
 	if err != nil {
@@ -72,7 +72,7 @@ func madeAt(ctx context.Context, w *Workspace, arg, path string) string {
 	return "the file is " + path + ": relative paths start in the first folder, not where the shell is"
 }
 
-// another returns a remark on the file that a relative path means where the shell is, "" for none.
+// another returns a remark on the file that a relative path names in the shell's folder, "" for none.
 func another(ctx context.Context, w *Workspace, arg, path string) string {
 	if there := inShell(ctx, w, arg, path); there != "" {
 		return "another file of this name is where the shell is: " + there

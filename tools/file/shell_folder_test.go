@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// inFolder makes the shell of a bench be in a folder of the workspace.
+// inFolder puts the shell of a bench into a folder of the workspace.
 func (b *bench) inFolder(rel string) { FollowShell(b.ws, func() string { return b.path(rel) }) }
 
 const addPackage = "*** Begin Patch\n*** Add File: package.json\n+{}\n*** End Patch"
 
-// TestChangesAskWhichOneAfterCd: a relative path that names one file in the first folder and another where the shell is
-// changes neither.
+// TestChangesAskWhichOneAfterCd: a relative path that names different files in the first folder and in the shell's
+// folder changes neither.
 func TestChangesAskWhichOneAfterCd(t *testing.T) {
 	b := newBench(t)
 	b.put("package.json", "root\n", "packages/foo/package.json", "foo\n", "packages/foo/own.txt", "own\n")
@@ -59,7 +59,8 @@ func TestChangesAskWhichOneAfterCd(t *testing.T) {
 	}
 }
 
-// TestNewFilesSayWhereTheyAreAfterCd: what exists nowhere is made in the first folder, and the result says so.
+// TestNewFilesSayWhereTheyAreAfterCd: a path that exists in neither folder is created in the first one, and the result
+// names it.
 func TestNewFilesSayWhereTheyAreAfterCd(t *testing.T) {
 	b := newBench(t)
 	b.put("packages/foo/x", "")

@@ -18,7 +18,7 @@ type snapshot struct {
 	data     []byte // the content, unless it is larger than [fs.MaxText]
 	perm     os.FileMode
 	modified time.Time
-	links    int // names that the file has
+	links    int // number of hard links
 }
 
 // whole reports whether data is the complete content.
@@ -56,8 +56,8 @@ func snapOpen(f *fs.File) (snapshot, error) {
 	return s, nil
 }
 
-// replaceFile replaces the content of the file at the planned path, or makes the file. Missing folders are created. An
-// existing file keeps what it carries, see finish.
+// replaceFile replaces the content of the file at the planned path, or creates the file and its folders. An existing
+// file keeps its attributes, see finish.
 func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) (dropped []string, err error) {
 	s, err := w.files.Stage(ctx, path, data, fs.Rights{})
 	if err != nil {
@@ -67,9 +67,9 @@ func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) (
 	return finish(ctx, w, path, data, s)
 }
 
-// finish puts staged content in place: by a rename, so that all of it appears at once, or where that would take something
-// from the file by writing the file itself, with its old bytes on the disk until that is done. It returns what the file
-// has lost all the same.
+// finish puts staged content in place. It renames the staged file, so that the change is atomic. If a rename would lose
+// attributes of the file, it writes the file itself, and keeps the old bytes on the disk until that is done. It returns
+// the attributes that were lost nevertheless.
 func finish(ctx context.Context, w *Workspace, path string, data []byte, s fs.Staged) (dropped []string, err error) {
 	var kept *fs.Kept
 	dropped, err = s.Commit(func() error {
@@ -83,7 +83,7 @@ func finish(ctx context.Context, w *Workspace, path string, data []byte, s fs.St
 	return dropped, err
 }
 
-// droppedNote says what a write has taken from a file, "" for nothing.
+// droppedNote returns a note on the attributes that a write has lost, "" for none.
 func droppedNote(name string, dropped []string) string {
 	if len(dropped) == 0 {
 		return ""
@@ -91,7 +91,7 @@ func droppedNote(name string, dropped []string) string {
 	return "the write removed " + strings.Join(dropped, " and ") + " from " + name
 }
 
-// otherNames returns how many other names of a file get its new content as well.
+// otherNames returns how many other hard links of a file get its new content as well.
 func otherNames(path string, s snapshot) int {
 	if s.links < 2 || fs.BreaksLinks(path) {
 		return 0

@@ -15,22 +15,22 @@ import (
 	"buddy/tools/fs"
 )
 
-// Limits of a Snapshot and of what is said of changes.
+// Limits of a Snapshot and of the text about its changes.
 const (
 	maxShotFiles   = 500
-	maxShotFile    = 64 << 10 // bytes of a text that is kept
-	maxShotBytes   = 2 << 20  // of all of them
+	maxShotFile    = 64 << 10 // bytes of a stored text
+	maxShotBytes   = 2 << 20  // of all stored texts
 	maxChangesText = 1500     // bytes
 )
 
 // errMany ends a walk.
 var errMany = errors.New("too many files")
 
-// passedOver are folders with files that nobody writes by hand.
+// passedOver lists folders with generated files.
 var passedOver = []string{".buddyx", "node_modules", "__pycache__", ".venv"}
 
-// Names returns the paths of the first files of a workspace, n at most, and whether there are more. What .gitignore files
-// exclude is left out.
+// Names returns the paths of the first n files of a workspace, and whether there are more. It leaves out files that
+// .gitignore files exclude.
 func Names(ctx context.Context, w *Workspace, n int) (names []string, more bool, err error) {
 	err = w.WalkFiles(ctx, func(name string) bool { return slices.Contains(passedOver, name) }, func(rel string) error {
 		if more = len(names) == n; more {
@@ -45,20 +45,21 @@ func Names(ctx context.Context, w *Workspace, n int) (names []string, more bool,
 	return names, more, err
 }
 
-// Snapshot holds the files of a workspace as they were at one moment.
+// Snapshot holds the files of a workspace at one moment.
 type Snapshot struct {
 	files map[string]shot // by path
-	whole bool            // they are all
+	whole bool            // files is complete
 }
 
-// shot is a file in a Snapshot. Of files with secrets and large ones there is no text.
+// shot is a file in a Snapshot. Large files and files with secrets have no text.
 type shot struct {
 	info fs.Info
 	text []byte
 	kept bool
 }
 
-// Shoot returns a snapshot of a workspace. Files that have not changed since an earlier one, nil for none, are not read again.
+// Shoot returns a snapshot of a workspace. Files unchanged since the earlier snapshot, which may be nil, are not read
+// again.
 func Shoot(ctx context.Context, w *Workspace, earlier *Snapshot) *Snapshot {
 	names, more, err := Names(ctx, w, maxShotFiles)
 	s := &Snapshot{files: make(map[string]shot), whole: err == nil && !more}
@@ -84,12 +85,12 @@ func Shoot(ctx context.Context, w *Workspace, earlier *Snapshot) *Snapshot {
 	return s
 }
 
-// same reports whether a file is as it was, by what can be seen from outside.
+// same reports whether a file's metadata is unchanged.
 func (s shot) same(now fs.Info) bool {
 	return s.info.Size == now.Size && s.info.Mode == now.Mode && s.info.Modified.Equal(now.Modified)
 }
 
-// Changes says in a few lines what is different in a later snapshot.
+// Changes describes the differences to a later snapshot in a few lines.
 func (s *Snapshot) Changes(now *Snapshot) string {
 	var all []string
 	names := maps.Clone(s.files)
@@ -108,7 +109,7 @@ func (s *Snapshot) Changes(now *Snapshot) string {
 	return ""
 }
 
-// changeOf says how a file has changed, "" if it has not.
+// changeOf describes how a file has changed, "" if it has not.
 func changeOf(name string, before, after map[string]shot) string {
 	was, existed := before[name]
 	now, exists := after[name]
@@ -127,7 +128,7 @@ func changeOf(name string, before, after map[string]shot) string {
 	return name + " changed:\n" + differing(string(was.text), string(now.text))
 }
 
-// differing returns the lines of two texts that differ, with - and + before them.
+// differing returns the lines in which two texts differ, with - and + before them.
 func differing(before, after string) string {
 	var lines []string
 	for line := range strings.Lines(udiff.Unified("a", "b", before, after)) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// trait is a property of a spelling that a reader hardly sees.
+// trait is a property of a spelling that is hard to see.
 type trait uint
 
 const (
@@ -24,14 +24,15 @@ const (
 	everyTrait = cased<<1 - 1
 )
 
-// traitNames names a character of a trait, and the trait where no character tells the difference.
+// traitNames names the character of a trait, and the trait itself for cases without such a character.
 var traitNames = map[trait][2]string{
 	spaces: {"wide or narrow space", "spaces"}, quotes: {"curly quote", "quotes"}, dashes: {"long dash", "dashes"},
 	unseen: {"character without a width", "characters without a width"},
 	blanks: {"", "the number of spaces"}, cased: {"", "case"},
 }
 
-// traitOf returns the trait of a character that is easily taken for another one, and that one, -1 for none.
+// traitOf returns the trait of a character that is easily mistaken for another one, and that other character, -1 for
+// none.
 func traitOf(r rune) (trait, rune) {
 	switch {
 	case r <= unicode.MaxASCII:
@@ -51,12 +52,12 @@ func traitOf(r rune) (trait, rune) {
 	}
 }
 
-// folded is a text without some traits, in which texts that differ only in these are equal.
+// folded is a text without some traits: texts that differ only in these traits become equal.
 type folded struct {
 	ignored trait
 	text    []byte
-	at      []int32 // for each byte of text, and its end, where it comes from
-	blank   int32   // where blanks begin that are not in text yet, -1 for none
+	at      []int32 // for each byte of text, and its end: the offset in the original
+	blank   int32   // offset of pending spaces that are not yet in text, -1 for none
 }
 
 // foldText folds s, of at most 2 GiB, without the ignored traits.
@@ -115,8 +116,8 @@ func (f *folded) add(r rune, at int32) {
 
 func fold(s string, ignored trait) string { return string(foldText(s, ignored).text) }
 
-// differences says how there, a spelling that exists, differs from given: "has a no-break space (U+00A0), differs in case". Both
-// are equal without all traits.
+// differences describes how there, an existing spelling, differs from given: "has a no-break space (U+00A0), differs in
+// case". Both must be equal without all traits.
 func differences(there, given string) string {
 	var all []string
 	for t := composed; t <= cased; t <<= 1 {
@@ -130,7 +131,7 @@ func differences(there, given string) string {
 	return strings.Join(all, ", ")
 }
 
-// traitDifference says how there differs from given in one trait.
+// traitDifference describes how there differs from given in one trait.
 func traitDifference(t trait, there, given string) string {
 	tabs, none := strings.Count(there, "\t"), strings.Count(given, "\t")
 	switch {
@@ -152,7 +153,7 @@ func traitDifference(t trait, there, given string) string {
 	return "differs in " + traitNames[t][1]
 }
 
-// onlyIn returns a character of a trait that s has and other has not, 0 for none.
+// onlyIn returns a character of a trait that is in s but not in other, 0 for none.
 func onlyIn(t trait, s, other string) rune {
 	for _, r := range s {
 		if of, _ := traitOf(r); of == t && !strings.ContainsRune(other, r) {
@@ -177,8 +178,8 @@ func characterName(t trait, r rune) string {
 // jsonEscapes are the short escapes of JSON.
 var jsonEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\t': `\t`, '\r': `\r`}
 
-// spelled returns a text as a string of JSON, with escapes for the characters that are easily taken for others, so that a
-// reader can write exactly the same.
+// spelled returns a text as a JSON string. Characters that are easily mistaken for others are escaped, so that a reader
+// can reproduce the text exactly.
 func spelled(s string) string {
 	var b strings.Builder
 	for _, r := range s {

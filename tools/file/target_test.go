@@ -16,13 +16,13 @@ import (
 	"buddy/tools/toolstest"
 )
 
-// onTarget makes the benches of tests that run on a target; nil is this machine.
+// onTarget creates the benches of tests that run on a target; nil for this machine.
 var onTarget func(t testing.TB) *bench
 
-// keptTests are those about what files carry, which only some systems have.
+// keptTests are the tests of file attributes that only some systems support.
 var keptTests map[string]func(*testing.T)
 
-// outside returns a folder outside of the workspace of b, which its target has as well.
+// outside returns a folder outside the workspace of b, which its target has as well.
 func (b *bench) outside() string {
 	if onTarget == nil {
 		return b.T.(*testing.T).TempDir()
@@ -32,8 +32,8 @@ func (b *bench) outside() string {
 	return dir
 }
 
-// TestOnTargets runs the tests of the file tools where the files are on a target: over ssh, in a container with the GNU tools and in one with BusyBox. The
-// targets share a folder with this machine, in which the tests look.
+// TestOnTargets runs the tests of the file tools with files on a target: over ssh, in a container with the GNU tools
+// and in one with BusyBox. The targets share a folder with this machine, where the tests check the files.
 func TestOnTargets(t *testing.T) {
 	container := func(kind string) func(t *testing.T) (*host.Host, string) {
 		return func(t *testing.T) (*host.Host, string) {
@@ -86,8 +86,8 @@ func TestOnTargets(t *testing.T) {
 	}
 }
 
-// TestLostTarget: a target that is away is one line with the next step, and works again
-// when it is back.
+// TestLostTarget: the error for an unreachable target is one line with the next step, and calls work again when it is
+// back.
 func TestLostTarget(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	ws := NewTargetWorkspace(s.Host(t), "there", "", dotEnv)
@@ -108,7 +108,7 @@ func TestLostTarget(t *testing.T) {
 	s.Wire.Refuse(true)
 	b.Fails("edit_file", args{"path": b.path("a.txt"), "old_string": "one", "new_string": "two"}, "target (ssh): ")
 	s.Wire.Refuse(false)
-	tmuxtest.Until(t, "the edit", func() bool { // the end of a connection is not seen at once
+	tmuxtest.Until(t, "the edit", func() bool { // the end of a connection is noticed late
 		_, err := b.Do("edit_file", args{"path": b.path("a.txt"), "old_string": "one", "new_string": "two"})
 		return err == ""
 	})

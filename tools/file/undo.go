@@ -9,7 +9,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// before describes a file that gets new content.
+// before describes a file that is about to get new content.
 func before(path string, old snapshot, data []byte) tools.Before {
 	return tools.Before{Path: path, Existed: old.exists, Data: old.data, Lost: !old.whole(), Perm: old.perm, After: tools.SumOf(data)}
 }
@@ -95,8 +95,8 @@ func putBack(b tools.Before, now snapshot) change {
 	return c
 }
 
-// renames joins a file that comes back and one beside it that goes: a patch has renamed the one to the other, or /redo does,
-// and a file that is renamed keeps what it carries. Where there were two files, nothing is lost by it either.
+// renames joins a created and a removed file that follow each other into one rename. A patch or /redo has renamed such
+// a file, and a renamed file keeps its attributes. If they were two separate files, nothing is lost.
 func renames(changes []change) (all []change) {
 	for i := 0; i < len(changes); i++ {
 		c := changes[i]
@@ -118,15 +118,15 @@ func renames(changes []change) (all []change) {
 	return all
 }
 
-// Limits of the diff of changes that were made.
+// Limits of the diff of changes.
 const (
 	maxChanges  = 2 << 20   // bytes, of all files
-	changeBytes = 256 << 10 // of one
+	changeBytes = 256 << 10 // of one file
 	changeLines = 2000
 )
 
-// Difference compares files with their earlier state: each changed one gets a line with its
-// name, after mark, and a unified diff. files counts them.
+// Difference compares files with their earlier state: each changed file gets a line with mark and its name, and a
+// unified diff. files counts them.
 func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark string) (text string, files int, err error) {
 	var out strings.Builder
 	for _, b := range all {
@@ -194,7 +194,7 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	return compare(name, old, now.data, to)
 }
 
-// Contents returns what is in files now. What is too large to read is Lost.
+// Contents returns the current state of files. Files that are too large to read are Lost.
 func (w *Workspace) Contents(ctx context.Context, paths []string) ([]tools.Before, error) {
 	all := make([]tools.Before, len(paths))
 	for i, path := range paths {

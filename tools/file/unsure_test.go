@@ -10,12 +10,12 @@ import (
 	"buddy/tools/fs"
 )
 
-// "nothing was written" is said of a target only where that is known.
+// The error contains "nothing was written" only if that is certain.
 func TestNothingWasWrittenOnlyWhereKnown(t *testing.T) {
 	const kill = "; kill -9 $PPID\n" // the shell that runs the script
 	for _, c := range []struct {
 		name, program, script string
-		change                change // of the file a; the file b is changed before
+		change                change // change of the file a, after that of the file b
 		want, not             string
 	}{
 		{"the move fails", "mv", "exit 1\n", change{to: "new", data: []byte("1\n")}, "nothing was written", "not known"},
@@ -33,7 +33,7 @@ func TestNothingWasWrittenOnlyWhereKnown(t *testing.T) {
 			b.ws.files = fs.On(h, "web")
 			first := change{from: b.path("b"), to: b.path("b"), data: []byte("two\n2\n"), old: snapshot{exists: true, data: []byte("two\n"), perm: 0o644}}
 			all := []change{c.change}
-			if c.program != "mv" { // which the first change needs as well
+			if c.program != "mv" { // the first change needs mv as well
 				all = []change{first, c.change}
 			} else {
 				all = append(all, first)

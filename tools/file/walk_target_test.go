@@ -10,7 +10,7 @@ import (
 	"buddy/tmux/host/hosttest"
 )
 
-// The files of a workspace are those of its target; what could be listed in time is there.
+// WalkFiles visits the files of the target; those that could be listed in time are included.
 func TestWorkspaceWalkFiles(t *testing.T) {
 	srv := hosttest.NewSSHD(t, "")
 	dir := filepath.Join(srv.Dir, "w")

@@ -26,26 +26,26 @@ import (
 type Workspace struct {
 	files   fs.FS
 	secret  func(path string) string
-	own     []string      // files and folders that are buddy's own, absolute real paths
+	own     []string      // files and folders of buddy itself, absolute real paths
 	outputs string        // the folder of the session's overflow on this machine, "" for none
 	plan    *Plan         // nil for none
-	mine    bool          // see RefuseForeign
+	mine    bool          // RefuseForeign was called
 	shell   func() string // see FollowShell; nil for none
-	// holdsOutputs means that it has the overflow of calls and nothing else: files of any size are searched.
+	// holdsOutputs means that the workspace has only the overflow of calls: files of any size are searched.
 	holdsOutputs bool
 
-	recovery fs.Recovery // of files that are written in place
+	recovery fs.Recovery // old bytes of files that are written in place
 
 	finding sync.Mutex // guards root and home
-	root    string     // absolute, symbolic links resolved; empty until a target was reached
+	root    string     // absolute, symbolic links resolved; empty until the target was reached
 	home    string     // of the person; empty if unknown
 
-	writing sync.Mutex // held from reading a file that is to be replaced until it is written
-	seen    *Readers   // what was read or written
+	writing sync.Mutex // held from reading a file for a replacement until the write
+	seen    *Readers   // files that were read or written
 }
 
-// NewWorkspace returns a workspace at the folder root. secret returns the part of a path that
-// may hold secrets, or ""; searches skip such files, since nobody approved them by name.
+// NewWorkspace returns a workspace at the folder root. secret returns the part of a path that may hold secrets, or "";
+// searches skip such files, because nobody approved them by name.
 func NewWorkspace(root string, secret func(path string) string) (*Workspace, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -60,9 +60,8 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	return w, err
 }
 
-// NewTargetWorkspace returns a workspace on h, shown to people as name, at the folder root
-// there: a real path as [host.Host.RealPath] returns it, or "" for the home folder, which is
-// looked up when needed.
+// NewTargetWorkspace returns a workspace on h, displayed as name, at the folder root there: a real path as
+// [host.Host.RealPath] returns it, or "" for the home folder, which is looked up when needed.
 func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
 	return &Workspace{files: fs.On(h, name), root: root, secret: secret, seen: new(Readers)}
 }
@@ -71,17 +70,17 @@ func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string
 // first tool runs.
 func (w *Workspace) Protect(own []string) { w.own = own }
 
-// KeepOldBytes sets the folder for the old bytes of files that w writes in place; without it w writes none so. Call it before
-// the first tool runs.
+// KeepOldBytes sets the folder that stores the old bytes of files while w writes them in place. Without it w writes no
+// file in place. Call it before the first tool call.
 func KeepOldBytes(w *Workspace, r fs.Recovery) { w.recovery = r }
 
-// Recover puts files of w's target back that an earlier process has left half written, see [fs.Recovery.Recover].
+// Recover restores files of w's target that an earlier process has left half written, see [fs.Recovery.Recover].
 func Recover(ctx context.Context, w *Workspace) []fs.Interrupted {
 	return w.recovery.Recover(ctx, w.files)
 }
 
-// RefuseForeign makes w's Peek refuse files of this machine that another user could change, or that are in a folder
-// like that. Call it before the first Peek.
+// RefuseForeign makes Peek refuse files of this machine that another user could change, or whose folder another user
+// could change. Call it before the first Peek.
 func RefuseForeign(w *Workspace) { w.mine = true }
 
 // Secret returns the part of an absolute path that may hold secrets, or "".
@@ -94,7 +93,7 @@ func (w *Workspace) Secret(path string) string {
 	return w.secret(path)
 }
 
-// find returns the folder and the home, which a target is asked for once.
+// find returns the workspace folder and the home folder; it queries the target once.
 func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
 	w.finding.Lock()
 	defer w.finding.Unlock()
@@ -116,11 +115,11 @@ func (w *Workspace) Root() string {
 	return w.root
 }
 
-// resolve returns the real path that arg names: absolute, without symbolic links. For a file
-// that does not exist yet, the existing part is resolved. An error tells the model what to
-// change, and nothing about a file except that it exists.
+// resolve returns the real path of arg: absolute, without symbolic links. For a file that does not exist yet, the
+// existing part is resolved. An error tells the model what to change, and reveals nothing about a file except that it
+// exists.
 //
-// The path is cleaned as text first: "link/../x" is x beside the link.
+// The path is cleaned as text first: "link/../x" is the file x in the folder of the link.
 func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 	if len(arg) > fs.MaxPath {
 		return "", tools.Invalid("path: longer than %d bytes", fs.MaxPath)
@@ -141,7 +140,7 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 	return path, nil
 }
 
-// absolute returns the absolute path that an argument names, with its symbolic links.
+// absolute returns the absolute path of an argument, with its symbolic links.
 func (w *Workspace) absolute(ctx context.Context, arg string) (string, error) {
 	root, home, err := w.find(ctx)
 	switch {
@@ -157,7 +156,7 @@ func (w *Workspace) absolute(ctx context.Context, arg string) (string, error) {
 	return filepath.Join(root, arg), nil
 }
 
-// links adds to list the name by which an argument leads to path, if symbolic links do.
+// links adds the name in an argument to list, if symbolic links lead from it to path.
 func (w *Workspace) links(ctx context.Context, list []string, arg, path string) []string {
 	name, err := w.absolute(ctx, arg)
 	if err != nil || name == path || slices.Contains(list, name) {
@@ -166,9 +165,9 @@ func (w *Workspace) links(ctx context.Context, list []string, arg, path string) 
 	return append(list, name)
 }
 
-// Follow resolves the symbolic links of path, which is absolute, part by part as the kernel
-// does: .. is the parent of the folder that a link before it leads to. Trailing names need not
-// exist. It returns "" when the target can't tell. It asks the target, which may take seconds.
+// Follow resolves the symbolic links of path, which is absolute, part by part as the kernel does: .. is the parent of
+// the folder that a link before it leads to. Trailing names need not exist. It returns "" when the target can't resolve
+// the path. It queries the target, which may take seconds.
 func (w *Workspace) Follow(path string) string {
 	ctx, done := tools.PlanContext()
 	defer done()
@@ -206,8 +205,7 @@ func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	return action.Action{Kind: action.FileRead, Tool: tool, Target: w.files.Name(), Path: real, Op: note, Why: why, Risk: action.Low}, nil
 }
 
-// systemDirs are folders of the operating system; a change there may break the machine or
-// grant rights on it.
+// systemDirs are folders of the operating system; a change there may break the machine or grant rights on it.
 var systemDirs = []string{
 	"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys",
 	"/System", "/Library", "/private/etc",
@@ -248,7 +246,7 @@ func within(dir, path string) bool {
 	return len(path) == len(dir) || path[len(dir)] == '/'
 }
 
-// plannedPath returns the path that was approved.
+// plannedPath returns the approved path.
 func plannedPath(call tools.Call) (string, error) {
 	if !filepath.IsAbs(call.Planned.Path) {
 		return "", fmt.Errorf("%w: the call of %s was not planned", tools.ErrExecution, call.Name)

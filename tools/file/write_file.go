@@ -25,16 +25,15 @@ type writeFile struct {
 	tools.Typed[writeArgs]
 }
 
-// NewWriteFile returns the tool write_file, which creates a file or replaces its whole
-// content. A file that the model has not read, or that changed since it was read or its diff
-// was shown, stays as it is.
+// NewWriteFile returns the tool write_file, which creates a file or replaces its whole content. It refuses to replace a
+// file that the model has not read, or that changed after it was read or after the diff was shown.
 func NewWriteFile(ws *Workspace) tools.Tool {
 	return tools.New(&writeFile{ws: ws}, "write_file", writeFileText)
 }
 
 func (t *writeFile) PlanArgs(args writeArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor plans the writing of a reader.
+// PlanFor returns the plan of a write by a reader.
 func (t *writeFile) PlanFor(reader int, args writeArgs) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", texts.ClipBytes(args.Path, 200))
@@ -46,7 +45,7 @@ func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs
 	return t.ws.rewrite(ctx, call, args.Path, t.rewrite(call.Reader, args))
 }
 
-// rewrite returns the change that args ask for.
+// rewrite returns the change described by args.
 func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
 		old, err := snapReplaceable(ctx, w, reader, path)
@@ -58,15 +57,15 @@ func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 		if err != nil {
 			return old, nil, "", fmt.Errorf("%q: %w", w.show(path), err)
 		}
-		said := doc.in()
+		charset := doc.in()
 		if was.charset != nil && doc.charset == nil {
-			said = " in UTF-8, without the bytes that were not,"
+			charset = " in UTF-8, without the bytes that were not,"
 		}
-		return old, doc.data, fmt.Sprintf("Wrote %d bytes%s to %s", len(doc.data), said, w.show(path)), nil
+		return old, doc.data, fmt.Sprintf("Wrote %d bytes%s to %s", len(doc.data), charset, w.show(path)), nil
 	}
 }
 
-// snapReplaceable reads the file to be replaced, if the reader may replace it.
+// snapReplaceable reads the file to replace, and fails if the reader may not replace it.
 func snapReplaceable(ctx context.Context, w *Workspace, reader int, path string) (snapshot, error) {
 	old, err := w.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
@@ -75,8 +74,8 @@ func snapReplaceable(ctx context.Context, w *Workspace, reader int, path string)
 	return old, err
 }
 
-// rewrite reads the file at path of a workspace and returns what was in it, its new content and
-// what the model is told once that is written.
+// rewrite reads the file at path of a workspace and returns its content, its new content, and the text that the model
+// gets after the write.
 type rewrite func(ctx context.Context, w *Workspace, path string) (old snapshot, data []byte, done string, err error)
 
 // planRewrite plans the change of the file that a call names.
@@ -109,7 +108,7 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 	}, nil
 }
 
-// rewrite makes the change of the planned file, which the call names so.
+// rewrite makes the change of the planned file, which the call refers to as name.
 func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, change rewrite) tools.Result {
 	path, err := plannedPath(call)
 	if err != nil {
@@ -117,7 +116,7 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 	}
 	if call.Planned.Kind == action.PlanFile {
 		w = w.plan.files
-		call.Keep = nil // it is no file of the person's
+		call.Keep = nil // the file is not one of the person's
 	}
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -138,8 +137,8 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 	return res
 }
 
-// put writes data to the planned file if that is still the change that was shown. The caller
-// has held w.writing since it read old.
+// put writes data to the planned file if the change is still the approved one. The caller has held w.writing since it
+// read old.
 func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) (dropped []string, err error) {
 	plan := call.Planned
 	if preview(w.show(plan.Path), old, data) != plan.Preview || otherNames(plan.Path, old) > plan.OtherNames || old.readOnly() && !plan.ReadOnly {
@@ -151,7 +150,7 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 	return w.replaceFile(ctx, plan.Path, data)
 }
 
-// wrote records that the file at path now contains data, which the call's reader knows.
+// wrote records that the file at path now contains data, which the reader of the call knows.
 func (w *Workspace) wrote(ctx context.Context, call tools.Call, path string, data []byte) []action.SeenFile {
 	s := snapshot{exists: true, size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {

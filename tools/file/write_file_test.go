@@ -27,7 +27,7 @@ func TestWriteFile(t *testing.T) {
 			}
 			if tt.old != "" {
 				b.Fails("write_file", args{"path": tt.path, "content": tt.content}, "was not read since this session began or was resumed, nothing was written; read it first")
-				_, _ = b.Do("read_file", args{"path": tt.path}) // of a binary file it tells at least the type
+				_, _ = b.Do("read_file", args{"path": tt.path}) // a binary file gives at least its type
 			}
 			got := b.OK("write_file", args{"path": tt.path, "content": tt.content})
 			if got.Text != tt.want || b.content(tt.path) != tt.content {
@@ -115,9 +115,9 @@ func TestWriteFileNotWhatWasShown(t *testing.T) {
 	b.put("a.txt", "old\n")
 	b.OK("read_file", args{"path": "a.txt"})
 	b.put("a.txt", "theirs\n")
-	b.Fails("write_file", args{"path": "a.txt", "content": "mine\n"}, "changed since you last read it") // already when planned
+	b.Fails("write_file", args{"path": "a.txt", "content": "mine\n"}, "changed since you last read it") // refused by the plan
 	b.put("empty", "")
-	b.OK("write_file", args{"path": "empty", "content": "mine\n"}) // there is nothing to lose
+	b.OK("write_file", args{"path": "empty", "content": "mine\n"}) // an empty file loses nothing
 }
 
 // A failed write leaves the old file and nothing else.
@@ -131,7 +131,7 @@ func TestWriteFileFailsWhole(t *testing.T) {
 	if err != "" {
 		t.Fatal(err)
 	}
-	// As good as a full disk: the write ends in the middle with EFBIG.
+	// Like a full disk: the write fails in the middle with EFBIG.
 	must(t, unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 1 << 19, Max: limit.Max}))
 	payload, err := b.Finish(call)
 	must(t, unix.Setrlimit(unix.RLIMIT_FSIZE, &limit))
@@ -177,7 +177,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// What a person sees is the whole change: applied to the old text it gives the new one.
+// The preview shows the whole change: applied to the old text it gives the new one.
 func FuzzPreview(f *testing.F) {
 	f.Add("a\nb\nc\nd\ne\nf\ng\nh\ni\n", "a\nb\nc\nd\ne\nF\ng\nh\ni\n")
 	f.Add("a\nb", "a\nb\n")
@@ -199,7 +199,7 @@ func FuzzPreview(f *testing.F) {
 	})
 }
 
-// strictPatch is patch(1) for a unified diff, as strict as can be.
+// strictPatch applies a unified diff like patch(1), but strictly.
 func strictPatch(text, patch string) (string, error) {
 	old := strings.SplitAfter(text, "\n")
 	var out strings.Builder

@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownAttributes are extended attributes that are not carried from one content to the next: a write drops capabilities, and
-// the system makes the others itself.
+// ownAttributes lists extended attributes that are not copied to the new content: a write drops capabilities, and the
+// system sets the others itself.
 var ownAttributes = []string{"security.capability", "security.ima", "security.evm", "com.apple.provenance"}
 
-// sameAttributes reports whether two files have the same extended attributes, an access list among them. What can't be
-// read counts as another.
+// sameAttributes reports whether two files have the same extended attributes, including an access list. It returns
+// false if they can't be read.
 func sameAttributes(a, b string) bool {
 	as, err := attributes(a)
 	bs, err2 := attributes(b)
 	return err == nil && err2 == nil && maps.EqualFunc(as, bs, bytes.Equal)
 }
 
-// attributes returns the extended attributes of a file; none where the file system has no such thing.
+// attributes returns the extended attributes of a file; none if the file system does not support them.
 func attributes(path string) (map[string][]byte, error) {
 	names, err := grown(func(buf []byte) (int, error) { return unix.Llistxattr(path, buf) })
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) {
@@ -57,14 +57,15 @@ func grown(read func(buf []byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// hasCapabilities reports whether a program has more rights by its file.
+// hasCapabilities reports whether the file grants capabilities to the program in it.
 func hasCapabilities(path string) bool {
 	n, err := unix.Lgetxattr(path, "security.capability", nil)
 	return err == nil && n > 0
 }
 
-// Perm returns the permissions of an open file with the rights of its group. Where there is an access list, the kernel shows
-// the highest rights of anybody in the list in their place, which a file that is made anew must not give the group.
+// Perm returns the permissions of an open file with the rights of its group. If the file has an access list, the
+// kernel's mode shows the maximum rights of the list in place of the group's; a new file must not grant these to the
+// group.
 func (f *File) Perm() os.FileMode {
 	perm := f.Mode.Perm()
 	local, ok := f.ReadCloser.(*os.File)
@@ -75,7 +76,8 @@ func (f *File) Perm() os.FileMode {
 	if err != nil {
 		return perm
 	}
-	// acl(5) in the form of include/uapi/linux/posix_acl_xattr.h: a version, then entries of a tag, rights and an id.
+	// The format is that of acl(5) in include/uapi/linux/posix_acl_xattr.h: a version, then entries of a tag, rights
+	// and an id.
 	const head, entry, groupTag = 4, 8, 4
 	for at := head; at+entry <= len(list); at += entry {
 		if binary.LittleEndian.Uint16(list[at:]) == groupTag {

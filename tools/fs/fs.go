@@ -5,8 +5,8 @@
 //	f, err := files.Open(ctx, path)
 //	defer f.Close()
 //
-// A plan names the real path of a file. Either the planned file is opened, or it is an error:
-// a link that was put into the path since then is not followed.
+// A plan names the real path of a file. A run opens exactly the planned file or fails: a link that was put into the
+// path after the plan is not followed.
 package fs
 
 import (
@@ -23,30 +23,28 @@ import (
 	"buddy/tmux/host"
 )
 
-// FS accesses the files of a target. Paths are absolute and, except those given to RealPath,
-// planned: without links. A link that was put into one since then is an error and is never
-// followed to read or write a file. It is safe for concurrent use.
+// FS accesses the files of a target. Paths are absolute and free of links, except those given to RealPath. A link that
+// was put into a path after the plan is an error and is never followed to read or write a file. It is safe for
+// concurrent use.
 type FS interface {
 	Name() string // of the target, for display
 	// Home returns the person's home folder without links, "" if it is unknown.
 	Home(ctx context.Context) (string, error)
-	// RealPath resolves the links of a clean path. Trailing names that do not exist stay.
+	// RealPath resolves the links of a clean path. Trailing names that do not exist are kept.
 	RealPath(ctx context.Context, path string) (string, error)
 	Lstat(ctx context.Context, path string) (Info, error)
 	// Open opens a regular file for reading; anything else is refused.
 	Open(ctx context.Context, path string) (*File, error)
 	// OpenDir opens a folder for listing.
 	OpenDir(ctx context.Context, path string) (Folder, error)
-	// OpenTree opens a folder to visit all of it except what the rules or skip exclude. skip
-	// may be nil; with it a tree on a host lacks the folders that could not be listed before
-	// ctx ended.
+	// OpenTree opens a folder to visit all of it except what the rules or skip exclude. skip may be nil. On a host, a
+	// tree with skip lacks the folders that could not be listed before ctx ended.
 	OpenTree(ctx context.Context, path string, rules IgnoreRules, skip func(name string) bool) (Folder, error)
-	// PassDir opens a folder whose entries are known by name. It need not be readable.
+	// PassDir opens a folder to reach entries by name. The folder need not be readable.
 	PassDir(ctx context.Context, path string) (Folder, error)
-	// BatchSize returns how many files of a tree are best read at once, with Fetch.
+	// BatchSize returns how many files of a tree Fetch should read at once.
 	BatchSize() int
-	// Fetch reads files at once. It may omit the content of those that contain none of the
-	// texts.
+	// Fetch reads files at once. It may omit the content of files that contain none of the texts.
 	Fetch(ctx context.Context, files []*File, need host.Texts)
 	// Stage prepares new content for a file. Missing parent folders are made.
 	Stage(ctx context.Context, path string, data []byte, r Rights) (Staged, error)
@@ -61,7 +59,7 @@ type Info struct {
 	Size     int64
 	Mode     os.FileMode
 	Modified time.Time
-	Links    int // names that the file has, 0 if unknown
+	Links    int // hard links, 0 if unknown
 }
 
 func infoOf(info os.FileInfo) Info {
@@ -95,30 +93,29 @@ type Folder interface {
 // ErrMoreNames reports that a folder has more names than were read.
 var ErrMoreNames = errors.New("the folder has more names than are read")
 
-// Staged is new content of a file that is not yet in place. Close discards it unless it was
-// committed.
+// Staged is new content of a file that is not yet in place. Close discards it unless it was committed.
 type Staged interface {
 	io.Closer
-	// Commit puts the content in place: by a rename or, where that would take something from the file, by writing the file
-	// itself. Before that it calls keep, which copies the old bytes; after an error of keep nothing is written. It returns
-	// what the system takes from a file that is written: setuid, setgid, file capabilities. After a
-	// [TornError] the file may be half written, after an [UnsureError] it may have changed, after any other error it is as
-	// it was.
+	// Commit puts the content in place: by a rename or, if a rename would lose attributes of the file, by writing the
+	// file itself. In that case it first calls keep, which copies the old bytes; after an error of keep nothing is
+	// written. It returns the names of what the system drops in a write: setuid, setgid, file capabilities. After a
+	// [TornError] the file may be half written, after an [UnsureError] it may have changed, after any other error it is
+	// unchanged.
 	Commit(keep func() error) (dropped []string, err error)
 }
 
-// UnsureError means that a change failed and may have been made all the same, or in part.
+// UnsureError means that a change failed but may have been made nevertheless, completely or in part.
 type UnsureError struct {
 	Err  error
-	Left string // what is known of the file
+	Left string // the possible state of the file
 }
 
 func (e *UnsureError) Error() string { return e.Err.Error() + "; " + e.Left }
 
-// Unwrap returns why it failed.
+// Unwrap returns the cause.
 func (e *UnsureError) Unwrap() error { return e.Err }
 
-// AsItWas reports whether a file is known to be as it was after an error of a change.
+// AsItWas reports whether a file is known to be unchanged after an error of a change.
 func AsItWas(err error) bool {
 	_, torn := errors.AsType[*TornError](err)
 	_, unsure := errors.AsType[*UnsureError](err)
@@ -151,8 +148,8 @@ const (
 	MaxPath = 4096
 )
 
-// Cause strips the operation and path that the os package puts before an error: our errors
-// name the path themselves.
+// Cause strips the operation and path that the os package puts before an error, because our errors name the path
+// themselves.
 func Cause(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err

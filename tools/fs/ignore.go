@@ -23,8 +23,8 @@ type ignoreRule struct {
 // modified, so folders can share them.
 type IgnoreRules []ignoreRule
 
-// Ignored reports whether git would ignore the file at path. Callers don't enter ignored
-// folders, so their content needs no rule of its own.
+// Ignored reports whether git would ignore the file at path. Callers don't enter ignored folders, so only path itself
+// is matched, not its parents.
 func (r IgnoreRules) Ignored(path string, isDir bool) bool {
 	for _, rule := range slices.Backward(r) {
 		if rule.matches(path, isDir) {
@@ -72,7 +72,7 @@ func (r IgnoreRules) with(dir Folder) IgnoreRules {
 	return all
 }
 
-// braces are special to doublestar, but not to git.
+// braces escapes braces, which are special to doublestar but not to git.
 var braces = strings.NewReplacer("{", `\{`, "}", `\}`)
 
 // parseIgnore reads a line of the .gitignore file in dir, which ends in a slash; it returns

@@ -10,28 +10,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A rename gives a path a new file. What only the old file carries would be lost: hard links, an access list, extended
-// attributes, an owner that we may not give away. Such a file is written in place, with its old bytes in a [Recovery]
-// until the write is complete.
+// A rename replaces a file by a new one, which would lose attributes of the old file: hard links, an access list,
+// extended attributes, an owner that we may not set. Such a file is written in place, with its old bytes in a
+// [Recovery] until the write is complete.
 
-// TornError means that writing a file in place failed after it began: the file may hold some of its old bytes and some of
-// the new ones.
+// TornError means that an in-place write failed in the middle: the file may hold a mix of old and new bytes.
 type TornError struct{ Err error }
 
 func (e *TornError) Error() string { return e.Err.Error() + "; the file may be half written" }
 
-// Unwrap returns why it failed.
+// Unwrap returns the cause.
 func (e *TornError) Unwrap() error { return e.Err }
 
-// stores are folders in which package managers link files to their stores: names one below the other, ended by /. A change
-// there must not reach the other names, which belong to other projects.
+// stores are folders whose files package managers link to their stores: folder names joined and ended by /. A change
+// there must not reach the other links, which belong to other projects.
 var stores = []string{
 	"node_modules/", ".pnpm-store/", "pnpm/store/", ".yarn/", ".bun/install/cache/", // Node
 	"site-packages/", ".cache/uv/", "Caches/uv/", ".conda/pkgs/", "anaconda3/pkgs/", "miniconda3/pkgs/", // Python
 	"go/pkg/mod/", ".cargo/registry/", ".m2/repository/", ".gradle/caches/", "vendor/bundle/", "vendor/cache/",
 }
 
-// BreaksLinks reports whether a change of the file at path is not to reach the file's other names.
+// BreaksLinks reports whether a change of the file at path must not reach the file's other hard links.
 func BreaksLinks(path string) bool {
 	return slices.ContainsFunc(stores, func(s string) bool { return strings.Contains(path, "/"+s) })
 }
@@ -48,12 +47,12 @@ func (s *localStaged) mayWrite() error {
 	return err
 }
 
-// opensForOwner reports whether the file is one of our own that nobody may write, which its owner can change.
+// opensForOwner reports whether the file is a read-only one of our own, whose permissions we can change for the write.
 func (s *localStaged) opensForOwner() bool {
 	return s.old.Mode&0o200 == 0 && int(s.old.Uid) == os.Geteuid()
 }
 
-// writeInPlace replaces the content of the file and keeps all else, but for setuid and setgid.
+// writeInPlace replaces the content of the file and keeps its attributes except setuid and setgid.
 func (s *localStaged) writeInPlace() (err error) {
 	f, opened, err := s.openInPlace()
 	if err != nil {
@@ -70,7 +69,7 @@ func (s *localStaged) writeInPlace() (err error) {
 	}
 	perm := os.FileMode(s.old.Mode & 0o777)
 	if s.old.Mode&(unix.S_ISUID|unix.S_ISGID) != 0 {
-		_ = f.Chmod(perm) // before other bytes are in it; for who may not do that, the kernel does as it writes
+		_ = f.Chmod(perm) // before new bytes are in it; if not permitted, the kernel does it on write
 	}
 	if err := overwrite(f, s.data); err != nil {
 		return &TornError{Cause(err)}
@@ -86,7 +85,7 @@ func (s *localStaged) writeInPlace() (err error) {
 	return nil
 }
 
-// openInPlace opens the file for writing. opened says that its owner got the right to write for that.
+// openInPlace opens the file for writing. opened means that the owner got write permission for that.
 func (s *localStaged) openInPlace() (f *os.File, opened bool, err error) {
 	const flags = unix.O_WRONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 	if f, err = openat(s.dir, s.name, flags); !errors.Is(err, unix.EACCES) || !s.opensForOwner() {
@@ -101,8 +100,8 @@ func (s *localStaged) openInPlace() (f *os.File, opened bool, err error) {
 	return f, true, err
 }
 
-// overwrite replaces the content of an open file. It cuts the file last, so that putting the first bytes of the old content
-// back needs no new space.
+// overwrite replaces the content of an open file. It truncates the file last, so that restoring the old content needs
+// no new space for its beginning.
 func overwrite(f *os.File, data []byte) error {
 	if _, err := f.WriteAt(data, 0); err != nil {
 		return err
@@ -113,7 +112,7 @@ func overwrite(f *os.File, data []byte) error {
 	return f.Sync()
 }
 
-// putBack gives the file at the planned path its earlier content and permissions.
+// putBack restores the content and permissions of the file at the planned path.
 func putBack(path string, data []byte, perm os.FileMode) error {
 	dir, err := passDir(filepath.Dir(path), false)
 	if err != nil {

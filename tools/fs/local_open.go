@@ -12,18 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A plan names the real path of a file. Between the plan and the run a person may think for
-// minutes, and anything on the machine may put a symbolic link into that path. So a run opens
-// the path one name at a time from /, each relative to the folder opened before and none
-// through a link: either the planned file is opened, or it is an error. Parent folders are
-// opened without the right to list them, which needs no more rights than the kernel's own path
-// walk.
+// A plan names the real path of a file. Between the plan and the run a person may think for minutes, and any program
+// may put a symbolic link into that path. So a run opens the path one name at a time from /, each relative to the
+// folder opened before and none through a link: it opens exactly the planned file or fails. Parent folders are opened
+// with the search right only, so no more rights are needed than for the kernel's own path walk.
 
 // readWait bounds reading from files that block although they look regular, such as
 // /proc/kmsg.
 const readWait = 5 * time.Second
 
-// openat calls openat(2) and refuses links. The file closes on exec.
+// openat calls openat(2) and refuses links. The file is closed on exec.
 func openat(dir *os.File, name string, flags int) (*os.File, error) {
 	at, path := unix.AT_FDCWD, name
 	if dir != nil {
@@ -41,11 +39,10 @@ func openat(dir *os.File, name string, flags int) (*os.File, error) {
 	}
 }
 
-// Release closes a file that was only read, so that its error does not matter.
+// Release closes a file that was only read, where an error does not matter.
 func Release(f io.Closer) { _ = f.Close() }
 
-// passDir opens the folder path without the right to list it. With create, missing folders are
-// made.
+// passDir opens the folder path without the right to list it. With create, it creates missing folders.
 func passDir(path string, create bool) (*os.File, error) {
 	dir, err := openat(nil, "/", passThrough|unix.O_DIRECTORY)
 	if err != nil {
@@ -72,7 +69,7 @@ func passDir(path string, create bool) (*os.File, error) {
 	return dir, nil
 }
 
-// swapped explains the errors that mean a link where the plan saw a folder.
+// swapped explains errors whose cause is a link where the plan saw a folder.
 func swapped(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok && (errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)) {
 		return fmt.Errorf("%q is not a folder, or was made a symbolic link since the call was planned", p.Path)
@@ -94,13 +91,13 @@ func openDir(path string) (*os.File, error) {
 	return dir, nil
 }
 
-// openRegular opens the regular file name of dir for reading. Anything else is refused before
-// it is opened, since opening a FIFO or a device may block or have an effect.
+// openRegular opens the regular file name of dir for reading. It checks the type before opening the file, since opening
+// a FIFO or a device may block or have an effect.
 func openRegular(dir *os.File, name string) (*os.File, os.FileInfo, error) {
 	if err := mustBeRegular(dir, name); err != nil {
 		return nil, nil, err
 	}
-	// O_NONBLOCK is for a FIFO that has replaced the file since the check.
+	// O_NONBLOCK keeps a FIFO that replaced the file after the check from blocking.
 	f, err := openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return nil, nil, err
@@ -158,7 +155,7 @@ func modeOf(st *unix.Stat_t) os.FileMode {
 	return mode
 }
 
-// FileKind names the kind of file that a mode stands for.
+// FileKind names the kind of file of a mode.
 func FileKind(mode os.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -184,8 +181,7 @@ func notRegular(path string, mode os.FileMode) error {
 	return fmt.Errorf("%q is a %s, not a regular file%s", path, FileKind(mode), hint)
 }
 
-// realPath resolves the symbolic links of an absolute, clean path. Trailing names that do not
-// exist stay.
+// realPath resolves the symbolic links of an absolute, clean path. Trailing names that do not exist are kept.
 func realPath(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {

@@ -10,15 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights are the permissions for a written file that differ from those of the file it replaces
-// and from the default.
+// Rights are the permissions of a written file that differ from those of the replaced file and from the default.
 type Rights struct {
 	Perm       os.FileMode // exactly these, unless 0
 	Executable bool        // a new file is executable
 }
 
-// localStaged is new content of a file: in a temporary file in its folder or, where a rename would lose what the file
-// carries, in memory.
+// localStaged is new content of a file: in a temporary file in the file's folder or, if a rename would lose attributes,
+// in memory.
 type localStaged struct {
 	dir        *os.File
 	name, temp string // temp is "" for a file that is written in place
@@ -28,8 +27,8 @@ type localStaged struct {
 	done       bool
 }
 
-// stage writes data to a temporary file beside the planned path. A file that a rename would take something from is left
-// for Commit.
+// stage writes data to a temporary file in the folder of the planned path. Content for a file that a rename would strip
+// of attributes stays in memory until Commit.
 func stage(path string, data []byte, r Rights) (*localStaged, error) {
 	dir, err := passDir(filepath.Dir(path), true)
 	if err != nil {
@@ -45,7 +44,7 @@ func stage(path string, data []byte, r Rights) (*localStaged, error) {
 
 func (s *localStaged) path() string { return filepath.Join(s.dir.Name(), s.name) }
 
-// prepare makes the temporary file, or finds that the file must and can be written in place.
+// prepare creates the temporary file, or determines that the file must and can be written in place.
 func (s *localStaged) prepare() error {
 	var old unix.Stat_t
 	err := unix.Fstatat(int(s.dir.Fd()), s.name, &old, unix.AT_SYMLINK_NOFOLLOW)
@@ -72,15 +71,16 @@ func (s *localStaged) prepare() error {
 	return nil
 }
 
-// keepsLinks reports whether the file has other names that change as well; breaksLinks, whether it has some that must not.
+// keepsLinks reports whether the file has hard links that change as well; breaksLinks, whether it has some that must
+// not change.
 func (s *localStaged) keepsLinks() bool  { return s.linked() && !BreaksLinks(s.path()) }
 func (s *localStaged) breaksLinks() bool { return s.linked() && BreaksLinks(s.path()) }
 func (s *localStaged) linked() bool      { return s.old != nil && s.old.Nlink > 1 }
 
 func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
 
-// Commit renames the temporary file to its final name. Where it must be or where there is none, it writes the file in
-// place.
+// Commit renames the temporary file to its final name. It writes the file in place if there is no temporary file or the
+// rename is not possible.
 func (s *localStaged) Commit(keep func() error) (dropped []string, err error) {
 	if s.old != nil {
 		dropped = droppedBits(modeOf(s.old))
@@ -90,7 +90,7 @@ func (s *localStaged) Commit(keep func() error) (dropped []string, err error) {
 	}
 	if s.temp != "" {
 		err = unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name)
-		// A mount point is busy, and in a folder like /tmp a file of somebody else can be written and not replaced.
+		// A mount point is busy. In a folder like /tmp, a file of another user may be writable but not replaceable.
 		inPlace := errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 		if s.done = err == nil; s.done {
 			return dropped, nil
@@ -116,8 +116,8 @@ func (s *localStaged) Close() error {
 	return s.dir.Close()
 }
 
-// writeTemp creates the file temp with the new content and with the rights of the file that it replaces. loses says that
-// the new file lacks something that the old one carries. It leaves nothing behind when it fails or would lose something.
+// writeTemp creates the file temp with the new content and the rights of the replaced file. loses means that the new
+// file would lack attributes of the old one. If it fails or loses is true, no temporary file remains.
 func (s *localStaged) writeTemp(temp string) (loses bool, err error) {
 	fd, err := unix.Openat(int(s.dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, s.rights.initial(s.old != nil))
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *localStaged) writeTemp(temp string) (loses bool, err error) {
 	return false, f.Sync()
 }
 
-// initial returns the permissions that a file is created with, before the umask.
+// initial returns the permissions for creating the file, before the umask.
 func (r Rights) initial(exists bool) uint32 {
 	switch {
 	case exists || r.Perm != 0:
@@ -161,10 +161,10 @@ func (r Rights) initial(exists bool) uint32 {
 	}
 }
 
-// giveRights gives the empty file f the owner, group and permissions of the old one, and reports whether it then lacks
-// something that the old one has.
+// giveRights gives the empty file f the owner, group and permissions of the old file, and reports whether f then lacks
+// attributes of the old file.
 func (s *localStaged) giveRights(f *os.File) (loses bool, err error) {
-	_ = f.Chown(int(s.old.Uid), -1) // what was refused is seen below
+	_ = f.Chown(int(s.old.Uid), -1) // a refusal is detected below
 	_ = f.Chown(-1, int(s.old.Gid))
 	var now unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &now); err != nil {
@@ -193,7 +193,7 @@ func removeFile(path string) error {
 	return nil
 }
 
-// renameFile gives the regular file at a planned path another one.
+// renameFile renames the regular file at a planned path.
 func renameFile(from, to string) error {
 	dir, err := passDir(filepath.Dir(from), false)
 	if err != nil {
@@ -214,7 +214,7 @@ func renameFile(from, to string) error {
 	return nil
 }
 
-// droppedBits names the bits of a mode that a write takes from a file.
+// droppedBits names the bits of a mode that a write drops.
 func droppedBits(mode os.FileMode) (all []string) {
 	for _, one := range []struct {
 		bit  os.FileMode

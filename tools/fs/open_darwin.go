@@ -2,5 +2,5 @@ package fs
 
 import "golang.org/x/sys/unix"
 
-// passThrough opens a folder that may only be searched, not listed.
+// passThrough opens a folder for searching, without the right to list it.
 const passThrough = unix.O_SEARCH

@@ -14,23 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Recovery is a folder on this machine with the old bytes of files that are being written in place: after a crash the next
-// start puts them back. Each file has a folder of its own in it, which is locked as long as the process that writes the
-// file lives.
+// Recovery is a folder on this machine with the old bytes of files that are being written in place: after a crash the
+// next start restores them. Each file has a folder of its own in it, which is locked as long as the writing process
+// lives.
 type Recovery string
 
-// Names in the folder of a file.
+// Names in the folder of one file.
 const (
-	oldBytes   = "old"
-	newBytes   = "new"
-	openRecord = "record.json" // is written last
-	toldRecord = "told.json"   // openRecord, after a person was told of it
+	oldBytes       = "old"
+	newBytes       = "new"
+	openRecord     = "record.json" // written last
+	reportedRecord = "told.json"   // openRecord, renamed after the file was reported
 )
 
-// keptCopies limits how long the old bytes of a file stay that a person was told of.
+// keptCopies limits how long the old bytes of a reported file are kept.
 const keptCopies = 30 * 24 * time.Hour
 
-// record says which file the bytes are of.
+// record identifies the file of the bytes.
 type record struct {
 	Target string      `json:"target"`
 	Path   string      `json:"path"`
@@ -44,7 +44,8 @@ type Kept struct {
 	record
 }
 
-// Keep copies the bytes of the file at path, which is about to get data, and waits until the copy is on the disk.
+// Keep copies the bytes of the file at path, which is about to be overwritten with data, and waits until the copy is on
+// the disk.
 func (r Recovery) Keep(ctx context.Context, files FS, path string, data []byte) (k *Kept, err error) {
 	if r == "" {
 		return nil, fmt.Errorf("%q can only be written in place, and there is no folder for a copy of it", path)
@@ -103,7 +104,7 @@ func lockFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// toDisk makes a file that only its owner can read, and waits until it is on the disk.
+// toDisk creates a file that only its owner can read, and waits until it is on the disk.
 func toDisk(path string, from io.Reader) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -123,15 +124,15 @@ func syncFolder(path string) error {
 
 func (k *Kept) file(name string) string { return filepath.Join(k.lock.Name(), name) }
 
-// forget removes the folder. The record goes first: without it a folder is of no use to anybody who finds it.
+// forget removes the folder. It removes the record first, because a folder without a record is ignored.
 func (k *Kept) forget() {
 	_ = os.Remove(k.file(openRecord))
-	_ = os.RemoveAll(k.lock.Name()) // what is left is removed at the next start
+	_ = os.RemoveAll(k.lock.Name()) // the next start removes the rest
 	Release(k.lock)
 }
 
-// End ends the writing, of which err came: the copy goes when the file is whole. Where it is not, its old bytes are put
-// back on this machine; what a target is left with is not known here, so the copy stays.
+// End ends a write whose result is err. It removes the copy if the file is complete. If not, it restores the old bytes
+// on this machine; on a target the state of the file is unknown, so the copy stays.
 func (k *Kept) End(err error) error {
 	half, ok := errors.AsType[*TornError](err)
 	if ok && k.files == Local {
@@ -147,20 +148,20 @@ func (k *Kept) End(err error) error {
 	return err
 }
 
-// Interrupted is a file that an earlier process did not finish to write in place.
+// Interrupted is a file whose in-place write an earlier process did not finish.
 type Interrupted struct {
 	Path string
-	Copy string // a file with its content before that; "" when that is back
+	Copy string // a file with the old content; "" when that was restored
 }
 
-// Recover looks at the files of a target whose writing in place was cut short. A file that is half written gets its old
-// bytes back. One that somebody has changed since stays as it is. Each is returned once.
+// Recover checks the files of a target whose in-place write was interrupted. It restores the old bytes of a
+// half-written file. A file that was changed since stays as it is. Each is returned once.
 func (r Recovery) Recover(ctx context.Context, files FS) (all []Interrupted) {
-	entries, _ := os.ReadDir(string(r)) // mostly there is none
+	entries, _ := os.ReadDir(string(r)) // usually the folder does not exist
 	for _, e := range entries {
 		lock, err := lockFolder(filepath.Join(string(r), e.Name()))
 		if err != nil {
-			continue // it is being written
+			continue // another process writes it now
 		}
 		k := &Kept{lock: lock, files: files}
 		if one := k.recover(ctx); one != nil {
@@ -171,17 +172,17 @@ func (r Recovery) Recover(ctx context.Context, files FS) (all []Interrupted) {
 	return all
 }
 
-// recover looks at one file. It returns nil when there is nothing to tell.
+// recover checks one file. It returns nil when there is nothing to report.
 func (k *Kept) recover(ctx context.Context) *Interrupted {
-	if told, err := os.Stat(k.file(toldRecord)); err == nil {
-		if time.Since(told.ModTime()) > keptCopies {
+	if info, err := os.Stat(k.file(reportedRecord)); err == nil {
+		if time.Since(info.ModTime()) > keptCopies {
 			_ = os.RemoveAll(k.lock.Name())
 		}
 		return nil
 	}
 	text, err := os.ReadFile(k.file(openRecord))
 	if err != nil || json.Unmarshal(text, &k.record) != nil {
-		_ = os.RemoveAll(k.lock.Name()) // the file was not touched yet, or is complete
+		_ = os.RemoveAll(k.lock.Name()) // the file is unchanged or complete
 		return nil
 	}
 	if k.Target != k.files.Name() {
@@ -200,17 +201,17 @@ func (k *Kept) recover(ctx context.Context) *Interrupted {
 		return &Interrupted{Path: k.Path}
 	}
 	now := time.Now()
-	_ = errors.Join(os.Rename(k.file(openRecord), k.file(toldRecord)), os.Chtimes(k.file(toldRecord), now, now))
+	_ = errors.Join(os.Rename(k.file(openRecord), k.file(reportedRecord)), os.Chtimes(k.file(reportedRecord), now, now))
 	return &Interrupted{Path: k.Path, Copy: k.file(oldBytes)}
 }
 
-// fileState says what became of a file whose writing was cut short.
+// fileState is the state of a file after an interrupted write.
 type fileState int
 
 const (
-	other fileState = iota // somebody has changed it since
-	whole                  // it has its old content or its new one
-	half                   // it has the first bytes of the new content, and perhaps the others of the old one
+	other fileState = iota // changed since by somebody else
+	whole                  // with its old or its new content
+	half                   // with the start of the new content, and perhaps the rest of the old one
 	gone
 )
 
@@ -232,7 +233,7 @@ func (k *Kept) compare(ctx context.Context) (fileState, error) {
 	}
 	defer Release(f)
 	if file, ok := f.ReadCloser.(*os.File); ok && k.Perm&0o200 == 0 && f.Mode.Perm() == k.Perm|0o200 {
-		_ = file.Chmod(k.Perm) // it was opened for its owner for a moment
+		_ = file.Chmod(k.Perm) // the write may have opened it for its owner
 	}
 	if f.Size > int64(max(len(before), len(after))) {
 		return other, nil
@@ -249,8 +250,8 @@ func (k *Kept) compare(ctx context.Context) (fileState, error) {
 	return other, nil
 }
 
-// halfWritten reports whether a file that had some bytes and was to get others was left like this on the way: with the first
-// of the new ones, and with nothing or the rest of the old ones behind them.
+// halfWritten reports whether now is a state in the middle of overwriting before with after: a start of after, followed
+// by nothing or by the rest of before.
 func halfWritten(now, before, after []byte) bool {
 	n := 0
 	for n < min(len(now), len(after)) && now[n] == after[n] {
@@ -259,7 +260,7 @@ func halfWritten(now, before, after []byte) bool {
 	return n == len(now) || n < len(before) && bytes.Equal(now[n:], before[n:])
 }
 
-// putBack gives the file its old bytes.
+// putBack restores the old bytes of the file.
 func (k *Kept) putBack(ctx context.Context) error {
 	old, err := os.ReadFile(k.file(oldBytes))
 	if err != nil {
@@ -273,6 +274,6 @@ func (k *Kept) putBack(ctx context.Context) error {
 		return err
 	}
 	defer Release(s)
-	_, err = s.Commit(func() error { return nil }) // the copy is here
+	_, err = s.Commit(func() error { return nil }) // the copy exists already
 	return err
 }

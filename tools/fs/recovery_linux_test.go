@@ -36,7 +36,7 @@ func writeUntilKilled(dir string) {
 	}
 }
 
-// writeOnce writes a file as the file tools do.
+// writeOnce writes a file like the file tools.
 func writeOnce(r Recovery, path string, data []byte) error {
 	s, err := stage(path, data, Rights{})
 	if err != nil {
@@ -55,10 +55,10 @@ func writeOnce(r Recovery, path string, data []byte) error {
 	return err
 }
 
-// TestKilledWhileWritingInPlace: whenever a process is killed that writes a file in place, the next start finds or makes the
-// file whole: no byte of both contents is lost.
+// TestKilledWhileWritingInPlace: whenever a process is killed during an in-place write, the next start finds or
+// restores a complete file with one of both contents.
 func TestKilledWhileWritingInPlace(t *testing.T) {
-	dir, err := os.MkdirTemp("/dev/shm", "buddy-test-") // in memory most of the time is spent writing, not waiting for the disk
+	dir, err := os.MkdirTemp("/dev/shm", "buddy-test-") // in memory most of the time goes to writing, not to waiting for the disk
 	if err != nil {
 		dir = t.TempDir()
 	}
@@ -87,7 +87,7 @@ func TestKilledWhileWritingInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for n := rand.IntN(6_000_000); n > 0; n-- { // how far it comes is left to chance
+		for n := rand.IntN(6_000_000); n > 0; n-- { // a random delay before the kill
 			spun++
 		}
 		_ = cmd.Process.Kill()
@@ -96,15 +96,15 @@ func TestKilledWhileWritingInPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := r.Recover(t.Context(), Local)
+		reported := r.Recover(t.Context(), Local)
 		now, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(now, contentOf(0)) && !bytes.Equal(now, contentOf(1)) {
-			t.Fatalf("round %d: %d bytes, %v, %+v", round, len(now), err, told)
+			t.Fatalf("round %d: %d bytes, %v, %+v", round, len(now), err, reported)
 		}
-		if changed := !bytes.Equal(half, now); changed != (len(told) == 1) || len(told) > 0 && told[0] != (Interrupted{Path: path}) {
-			t.Fatalf("round %d: put back %v, told %+v", round, changed, told)
+		if changed := !bytes.Equal(half, now); changed != (len(reported) == 1) || len(reported) > 0 && reported[0] != (Interrupted{Path: path}) {
+			t.Fatalf("round %d: put back %v, reported %+v", round, changed, reported)
 		}
-		restored += len(told)
+		restored += len(reported)
 		if left, _ := os.ReadDir(string(r)); len(left) > 0 {
 			t.Fatalf("round %d: left %v", round, left)
 		}
@@ -112,8 +112,8 @@ func TestKilledWhileWritingInPlace(t *testing.T) {
 	t.Logf("half written and put back: %d of 25 (%d)", restored, spun)
 }
 
-// TestKilledOnTarget: where a target kills what writes a file in place there, the file is known to be half written, and the next
-// start puts its old bytes back.
+// TestKilledOnTarget: when a target kills an in-place write, the file is reported as half written, and the next start
+// restores its old bytes.
 func TestKilledOnTarget(t *testing.T) {
 	dir := t.TempDir()
 	path, r := filepath.Join(dir, "f"), Recovery(filepath.Join(dir, "recovery"))
@@ -155,11 +155,11 @@ func TestKilledOnTarget(t *testing.T) {
 	t.Setenv("PATH", searched)
 	h := host.Local(nil)
 	defer Release(h)
-	if told := r.Recover(t.Context(), Local); len(told) > 0 {
-		t.Errorf("a file of another target is put back: %+v", told)
+	if reported := r.Recover(t.Context(), Local); len(reported) > 0 {
+		t.Errorf("a file of another target is put back: %+v", reported)
 	}
-	if told := r.Recover(t.Context(), On(h, "there")); len(told) != 1 || told[0] != (Interrupted{Path: path}) {
-		t.Errorf("told %+v", told)
+	if reported := r.Recover(t.Context(), On(h, "there")); len(reported) != 1 || reported[0] != (Interrupted{Path: path}) {
+		t.Errorf("reported %+v", reported)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "g")); err != nil || string(got) != before {
 		t.Errorf("%q, %v", got, err)
@@ -172,13 +172,13 @@ func TestKilledOnTarget(t *testing.T) {
 	}
 }
 
-// TestRecover: a half-written file gets its old bytes back, one that somebody changed since stays and is told of once.
+// TestRecover: a half-written file gets its old bytes back; a file that was changed since stays and is reported once.
 func TestRecover(t *testing.T) {
 	const before, after = "the old text\n", "a new text that is longer\n"
 	for name, tt := range map[string]struct {
-		now      string // "" is none
+		now      string // "" for no file
 		want     string
-		told     int
+		reported int
 		restored bool
 	}{
 		"not begun":           {now: before, want: before},
@@ -201,25 +201,25 @@ func TestRecover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told := r.Recover(t.Context(), Local); len(told) > 0 { // its process lives
-			t.Errorf("%s: told %+v while it was written", name, told)
+		if reported := r.Recover(t.Context(), Local); len(reported) > 0 { // its process is alive
+			t.Errorf("%s: reported %+v while it was written", name, reported)
 		}
 		if write(tt.now); tt.now == "" {
 			_ = os.Remove(path)
 		}
 		_ = kept.lock.Close() // its process has ended
-		told := r.Recover(t.Context(), Local)
+		reported := r.Recover(t.Context(), Local)
 		got, _ := os.ReadFile(path)
-		if string(got) != tt.want || len(told) != tt.told || tt.told > 0 && (told[0].Copy == "") != tt.restored {
-			t.Errorf("%s: %q, told %+v; want %q", name, got, told, tt.want)
+		if string(got) != tt.want || len(reported) != tt.reported || tt.told > 0 && (reported[0].Copy == "") != tt.restored {
+			t.Errorf("%s: %q, reported %+v; want %q", name, got, reported, tt.want)
 		}
-		if len(told) > 0 && !tt.restored {
-			if old, err := os.ReadFile(told[0].Copy); err != nil || string(old) != before {
+		if len(reported) > 0 && !tt.restored {
+			if old, err := os.ReadFile(reported[0].Copy); err != nil || string(old) != before {
 				t.Errorf("%s: the copy has %q, %v", name, old, err)
 			}
 		}
 		if again := r.Recover(t.Context(), Local); len(again) > 0 {
-			t.Errorf("%s: told again %+v", name, again)
+			t.Errorf("%s: reported again %+v", name, again)
 		}
 	}
 }

@@ -32,14 +32,14 @@ type remoteFS struct {
 	asked bool        // umask is known
 }
 
-// On returns the files that a host reaches; name is shown to people.
+// On returns the files that a host reaches; name is for display.
 func On(h *host.Host, name string) FS { return &remoteFS{host: h, title: name} }
 
 func (t *remoteFS) Name() string { return t.title }
 
 func (t *remoteFS) Home(ctx context.Context) (string, error) { return t.host.Home(ctx) }
 
-// localError converts errors of the host to those that local files give.
+// localError converts errors of the host to the errors of local files.
 func localError(err error) error {
 	if down, ok := errors.AsType[*host.DownError](err); ok {
 		return down
@@ -111,8 +111,8 @@ type content struct {
 	from io.ReadCloser // nil before the first Read
 }
 
-// Read fetches a file that fits into memory at once. Larger ones come through a pipe, so that
-// only what is read is sent.
+// Read fetches a file that fits into memory at once. Larger files come through a pipe, so that only the bytes that are
+// read are sent.
 func (c *content) Read(p []byte) (int, error) {
 	if c.from == nil {
 		c.from = c.begin()
@@ -177,8 +177,8 @@ func (t *remoteFS) Fetch(ctx context.Context, files []*File, need host.Texts) {
 	}
 }
 
-// remoteStaged writes at commit: on a target one atomic step is better than two, of which the
-// second may not happen.
+// remoteStaged holds the content in memory and writes it at commit: on a target one atomic command is better than two,
+// of which the second may fail.
 type remoteStaged struct {
 	t    *remoteFS
 	ctx  context.Context
@@ -248,7 +248,7 @@ func (s *remoteStaged) Commit(keep func() error) (dropped []string, err error) {
 		if err := keep(); err != nil {
 			return nil, err
 		}
-		// Once it begins it ends, or nobody knows how far it came.
+		// Overwrite is not cancelled: the state of a partly overwritten file would be unknown.
 		err = s.t.host.Overwrite(context.WithoutCancel(s.ctx), s.path, bytes.NewReader(s.data), int64(len(s.data)))
 		torn = errors.Is(err, host.ErrUnknown) || errors.Is(err, host.ErrHalf)
 	}
@@ -266,7 +266,7 @@ func (s *remoteStaged) Commit(keep func() error) (dropped []string, err error) {
 	return droppedBits(s.old.Mode), nil
 }
 
-// changeError names the file in an error of a change on a target, and says so when the change may have been made.
+// changeError names the file in an error of a change on a target, and mentions if the change may have been made.
 func changeError(path, done string, err error) error {
 	named := withName(path, localError(err))
 	if errors.Is(err, host.ErrUnknown) {

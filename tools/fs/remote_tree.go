@@ -14,9 +14,8 @@ import (
 	"buddy/tmux/host"
 )
 
-// remoteTree holds the listings of folders of a target: of one, or of all those below a folder
-// that a search reads. These are listed level by level, many per command, because each command
-// costs a round trip.
+// remoteTree holds the listings of folders of a target: of one folder, or of all folders below a searched one. These
+// are listed level by level, many per command, because each command costs a round trip.
 type remoteTree struct {
 	t     *remoteFS
 	ctx   context.Context            // of the call
@@ -66,7 +65,7 @@ func (t *remoteFS) OpenTree(ctx context.Context, top string, rules IgnoreRules, 
 			return nil, folderError(top, err)
 		}
 		if _, ok := tree.lists[top]; !ok {
-			_, err := t.OpenDir(ctx, top) // its error says why
+			_, err := t.OpenDir(ctx, top) // OpenDir gives a better error
 			return nil, err
 		}
 		var next []branch

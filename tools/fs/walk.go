@@ -11,7 +11,7 @@ type Walker struct {
 	// Visit gets each entry that is not a folder; dir is open only during the call. An error
 	// ends the walk.
 	Visit func(dir Folder, rel string, e os.DirEntry) error
-	// Ignored, if set, gets each entry that .gitignore files exclude. It returns true for a file to visit all the same.
+	// Ignored, if set, gets each entry that .gitignore files exclude. It returns true for a file to visit nevertheless.
 	Ignored func(rel string, e os.DirEntry) bool
 	Stop    func() error           // called before each entry; an error ends the walk
 	skip    func(name string) bool // if set, excludes further entries

@@ -5,11 +5,10 @@ import (
 	"os"
 )
 
-// WalkFiles visits everything below a folder that is not a folder, in the order of the paths,
-// which are relative to it. It skips .git, what .gitignore files exclude, and entries for
-// whose name skip returns true. An error of visit ends the walk and is returned. The path of
-// dir must be absolute and without symbolic links. On a host, folders that can't be listed
-// before ctx ends are omitted.
+// WalkFiles visits everything below a folder except folders, in the order of the paths, which are relative to the
+// folder. It skips .git, entries that .gitignore files exclude, and entries for whose name skip returns true. An error
+// of visit ends the walk and is returned. The path of dir must be absolute and without symbolic links. On a host,
+// folders that can't be listed before ctx ends are omitted.
 func WalkFiles(ctx context.Context, files FS, dir string, skip func(name string) bool, visit func(rel string) error) error {
 	rules := RulesAbove(ctx, files, dir)
 	top, err := files.OpenTree(ctx, dir, rules, skip)

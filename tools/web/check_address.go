@@ -18,8 +18,8 @@ const maxURL = 4000
 // refusedError explains why an address may not be fetched.
 type refusedError struct {
 	text string
-	// local means that it is this machine or in the local network, where a person may send a
-	// request: not a metadata service, nor an address in an unusual form.
+	// local means that the address is this machine or in the local network, where a person may allow a request: no
+	// metadata service, and no address in an unusual form.
 	local bool
 }
 
@@ -35,9 +35,8 @@ func isLocal(err error) bool {
 	return ok && refused.local
 }
 
-// Check returns the URL to fetch for raw: with the host in lower case and ASCII, without the
-// fragment. It uses no network, so a name with a private address passes; Get detects that. The
-// error says what is wrong with the URL.
+// Check returns the URL to fetch for raw: with the host in lower case and ASCII, without the fragment. It uses no
+// network, so a name with a private address passes; Get detects that. The error explains the problem with the URL.
 func (c *Client) Check(raw string) (*url.URL, error) {
 	u, local, err := c.CheckLocal(raw)
 	if err == nil {
@@ -49,8 +48,8 @@ func (c *Client) Check(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckLocal is Check that also takes URLs of this machine and the local network: local then
-// says what the host is. Only GetLocal fetches them.
+// CheckLocal does what Check does, but also accepts URLs of this machine and the local network: local then describes
+// the host. Only GetLocal fetches such URLs.
 func (c *Client) CheckLocal(raw string) (u *url.URL, local, err error) {
 	if u, err = parseURL(raw); err != nil {
 		return nil, nil, err
@@ -75,7 +74,7 @@ func (c *Client) CheckLocal(raw string) (u *url.URL, local, err error) {
 	return u, local, nil
 }
 
-// parseURL returns a URL with a host, which may be any.
+// parseURL parses a URL and requires a host, but does not check the host.
 func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, refuse("longer than %d bytes", maxURL)
@@ -98,7 +97,7 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkHost returns the normalized host, if it may be fetched from; also with an isLocal error.
+// checkHost returns the normalized host if it may be fetched from. With an isLocal error it returns the host, too.
 func (c *Client) checkHost(name string) (string, error) {
 	host := strings.TrimSuffix(strings.ToLower(name), ".")
 	if addr, err := netip.ParseAddr(host); err == nil {

@@ -27,19 +27,18 @@ type fetchURL struct {
 	client *Client
 	tools.Typed[fetchArgs]
 
-	mu   sync.Mutex // guards what is below
-	last fetched    // the page read last, so that its parts are from one text
+	mu   sync.Mutex // guards the field below
+	last fetched    // the last page, so that all its parts come from one text
 }
 
-// fetched is a page that was read.
+// fetched is a page that was fetched.
 type fetched struct {
 	asked string // the URL in the call
 	page  Page
 	text  string
 }
 
-// NewFetchURL returns the tool fetch_url, which returns a web page as text, at most a page of
-// it per call.
+// NewFetchURL returns the tool fetch_url, which returns a web page as text, at most one page size per call.
 func NewFetchURL(client *Client) tools.Tool {
 	return tools.New(&fetchURL{client: client}, "fetch_url", fetchURLText)
 }
@@ -67,7 +66,7 @@ func planGet(tool string, u *url.URL, why string) action.Action {
 	}
 }
 
-// plannedURL returns the URL that was approved.
+// plannedURL returns the approved URL.
 func plannedURL(call tools.Call) (*url.URL, error) {
 	u, err := url.Parse(call.Planned.URL)
 	if err != nil || u.Host == "" {
@@ -103,7 +102,7 @@ func (t *fetchURL) RunArgs(ctx context.Context, call tools.Call, args fetchArgs)
 	return f.part(args.Offset, call.PageBytes())
 }
 
-// known returns the page that was read last, if it is the requested one.
+// known returns the last fetched page, if it is the requested one.
 func (t *fetchURL) known(asked string) (fetched, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"buddy/texts/proxies/proxiestest"
 )
 
-// What may be approved as local, and what nobody is asked about.
+// Which addresses a person may approve as local, and which are refused without a question.
 func TestCheckLocal(t *testing.T) {
 	c := NewClient(Options{})
 	for raw, want := range map[string]string{
@@ -52,8 +52,8 @@ func TestCheckLocal(t *testing.T) {
 	}
 }
 
-// An approved local address is fetched, says so in its plan, and follows no redirection to
-// another one; without the approval it is refused when it is dialled.
+// An approved local address is fetched, marked as local in the plan, and does not redirect to another host; without the
+// approval the dialler refuses it.
 func TestGetLocal(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the other server was asked") }))
 	defer other.Close()
@@ -88,7 +88,7 @@ func TestGetLocal(t *testing.T) {
 	}
 }
 
-// The approval of a name covers only addresses that such a name may have.
+// The approval of a name covers only the addresses that such a name may have.
 func TestLocalNamesHaveLocalAddresses(t *testing.T) {
 	c := NewClient(Options{})
 	for _, tt := range []struct {
@@ -109,8 +109,7 @@ func TestLocalNamesHaveLocalAddresses(t *testing.T) {
 	}
 }
 
-// A proxy gets the address that was checked, and is not asked for a name that leads to the
-// local network or can't be looked up.
+// A proxy gets the checked address, and never a name that leads to the local network or can't be looked up.
 func TestProxy(t *testing.T) {
 	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -151,7 +150,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s at %s: %s, the proxy was asked for %q", tt.raw, netip.AddrFrom4(tt.answer), got, asked)
 		}
 	}
-	// What was approved as local goes past the proxy.
+	// Approved local hosts bypass the proxy.
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") }))
 	defer srv.Close()
 	asked = nil
@@ -165,7 +164,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// A SOCKS proxy, too, gets the address that was checked.
+// A SOCKS proxy also gets the checked address.
 func TestSocksProxy(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "by the proxy") }))
 	defer site.Close()

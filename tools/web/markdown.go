@@ -18,8 +18,8 @@ const (
 	maxPrefix   = 60       // bytes before each line of nested lists
 )
 
-// markdown converts HTML to Markdown for a model. It makes one pass, so that its time grows
-// with the page's size only, and it escapes nothing.
+// markdown converts HTML to Markdown for a model. It makes a single pass, so that its time grows only with the page's
+// size, and it escapes nothing.
 type markdown struct {
 	out      strings.Builder
 	base     *url.URL
@@ -111,7 +111,7 @@ func (m *markdown) block(n *html.Node, lines int) {
 	m.lines(lines)
 }
 
-// lines asks for at least n line ends before the next word.
+// lines requests at least n line ends before the next word.
 func (m *markdown) lines(n int) {
 	if m.newlines == 0 || len(m.prefix) < len(m.gap) {
 		m.gap = m.prefix
@@ -132,7 +132,7 @@ func (m *markdown) text(s string) {
 	}
 }
 
-// word writes everything due before the next word, and the word.
+// word writes all pending separators and markers, and the word.
 func (m *markdown) word(w string) {
 	m.start()
 	m.out.WriteString(m.before)
@@ -140,7 +140,7 @@ func (m *markdown) word(w string) {
 	m.out.WriteString(w)
 }
 
-// start begins a new line, or a new word.
+// start starts a new line, or a new word.
 func (m *markdown) start() {
 	switch {
 	case m.newlines > 0 && m.cell:
@@ -245,7 +245,7 @@ func (m *markdown) fence(n *html.Node) {
 	m.lines(2)
 }
 
-// plain collects the text in n unchanged, and the language that a class names.
+// plain collects the text in n unchanged, and the language in its class.
 func plain(n *html.Node, to *strings.Builder, language *string) {
 	if n.Type == html.TextNode {
 		to.WriteString(n.Data)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Text returns the page as text in UTF-8: HTML as Markdown under its title, everything else
-// unchanged. The error names the type of a page that is no text.
+// Text returns the page as text in UTF-8: HTML as Markdown below its title, everything else unchanged. The error names
+// the type of a page that is not text.
 func (p Page) Text() (string, error) {
 	kind := p.mediaType()
 	if strings.HasPrefix(kind, "image/") && kind != "image/svg+xml" || strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") {
@@ -39,7 +39,7 @@ func (p Page) noText(kind string) error {
 // utf8 returns the body in UTF-8, whatever its encoding.
 func (p Page) utf8() (string, error) {
 	if utf8.Valid(p.Body) {
-		return string(p.Body), nil // also where the server says otherwise
+		return string(p.Body), nil // even if the server declares another encoding
 	}
 	from, err := charset.NewReader(bytes.NewReader(p.Body), p.Type)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p Page) utf8() (string, error) {
 func (p Page) markdown(body string) (string, error) {
 	doc, err := html.Parse(strings.NewReader(body))
 	if err != nil {
-		return body, nil // endlessly nested elements: no page that a person wrote
+		return body, nil // endlessly nested elements are not written by a person
 	}
 	m := &markdown{limit: maxMarkdown}
 	if u, err := url.Parse(p.URL); err == nil {

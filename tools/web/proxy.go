@@ -18,8 +18,8 @@ import (
 	"buddy/texts/proxies"
 )
 
-// dial connects to a host, through the proxy if there is one for it. A proxy gets the address
-// that was checked here, never the name: it could look up another one.
+// dial connects to a host, through its proxy if it has one. The proxy gets the address that was checked here, never the
+// name, for which it could find another address.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	proxy, err := c.proxyFor(ctx, address)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return conn, nil
 }
 
-// proxyFor returns the proxy for an address, nil for none. What was approved as local needs none.
+// proxyFor returns the proxy for an address, nil for none. Approved local hosts use no proxy.
 func (c *Client) proxyFor(ctx context.Context, address string) (*url.URL, error) {
 	if c.opts.Proxy == nil || localHost(ctx) != "" {
 		return nil, nil
@@ -64,7 +64,7 @@ func (c *Client) proxyFor(ctx context.Context, address string) (*url.URL, error)
 	return proxy, nil
 }
 
-// lookUp returns the checked address of a host that the proxy is to connect to.
+// lookUp returns the checked address that the proxy should connect to.
 func (c *Client) lookUp(ctx context.Context, proxy *url.URL, address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -106,7 +106,7 @@ func dialSocks(ctx context.Context, proxy *url.URL, to string) (net.Conn, error)
 	return d.(socks.ContextDialer).DialContext(ctx, "tcp", to)
 }
 
-// dialProxy connects to a proxy, wherever it is: the person set it.
+// dialProxy connects to a proxy at any address, because the person configured it.
 func dialProxy(ctx context.Context, proxy *url.URL) (net.Conn, error) {
 	port := proxy.Port()
 	if port == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// DefaultHits is the largest number of results of a search unless the options say another.
+// DefaultHits is the maximum number of search results unless the options set another.
 const DefaultHits = 8
 
 const duckDuckGo = "https://html.duckduckgo.com/html/"
@@ -24,8 +24,7 @@ type Hit struct {
 	Snippet string // may be empty
 }
 
-// ErrLayout means that the page of results was not understood, which is different from no
-// results. Another search may work later.
+// ErrLayout means that the page of results was not understood, which differs from no results. A later search may work.
 var ErrLayout = errors.New("the page of results has an unknown layout; no results could be read")
 
 // ErrChallenge means that the search engine demands proof of a human. Wait, or search less.
@@ -40,8 +39,8 @@ func (c *Client) SearchURL(query string) (*url.URL, error) {
 	return c.Check(base + "?" + url.Values{"q": {query}}.Encode())
 }
 
-// Search returns the results that the search engine lists at u, a URL of SearchURL. No hits
-// and no error mean that there are none.
+// Search returns the results of the search engine at u, a URL of SearchURL. Without hits and error there are no
+// results.
 func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	page, err := c.Get(ctx, u)
 	if err != nil {
@@ -85,7 +84,7 @@ func results(doc *goquery.Document, most int) []Hit {
 	return hits
 }
 
-// bareLinks collects up to most links that lead out through the search engine, wherever they are.
+// bareLinks collects up to most links that lead out through the search engine, anywhere on the page.
 func bareLinks(doc *goquery.Document, most int) []Hit {
 	var hits []Hit
 	doc.Find(`a[href*="uddg="]`).EachWithBreak(func(_ int, link *goquery.Selection) bool {

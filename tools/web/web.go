@@ -47,7 +47,7 @@ type Options struct {
 	Loopback bool
 	// Hits is the largest number of results of a search; 0 means DefaultHits.
 	Hits int
-	// Proxy returns the proxy for a public URL, nil for none; a nil function means none at all.
+	// Proxy returns the proxy for a public URL, nil for none; a nil function means no proxy for any URL.
 	Proxy func(*url.URL) (*url.URL, error)
 	// SearchURL is the search page, empty for DuckDuckGo's page without scripts.
 	SearchURL string
@@ -69,7 +69,7 @@ func NewClient(o Options) *Client {
 	}}
 	c.http = &http.Client{
 		Transport: withScheme{&http.Transport{
-			// Not Proxy: that would let the proxy look names up, and nobody checked their addresses.
+			// Transport.Proxy is not set: the proxy would look names up, and their addresses would be unchecked.
 			DialContext: c.dial, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 			TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
 		}},
@@ -78,20 +78,20 @@ func NewClient(o Options) *Client {
 	return c
 }
 
-// schemeKey is the key of the scheme of a request in the context of its dialling.
+// schemeKey is the context key of a request's scheme.
 type schemeKey struct{}
 
-// withScheme passes the scheme of a request to the dialler, since the scheme decides about the proxy.
+// withScheme passes the scheme of a request to the dialler, because the proxy depends on the scheme.
 type withScheme struct{ http.RoundTripper }
 
 func (s withScheme) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r.WithContext(context.WithValue(r.Context(), schemeKey{}, r.URL.Scheme)))
 }
 
-// localKey is the key of the host of GetLocal in a context.
+// localKey is the context key of GetLocal's host.
 type localKey struct{}
 
-// localHost returns the host of this machine or the local network that was approved, "" if none was.
+// localHost returns the approved local host, "" if none was approved.
 func localHost(ctx context.Context) string {
 	host, _ := ctx.Value(localKey{}).(string)
 	return host
@@ -107,8 +107,7 @@ type Page struct {
 	Location string // target of a redirection that was not followed
 }
 
-// GetLocal is Get for a URL of this machine or the local network, which a person approved. It
-// uses no proxy.
+// GetLocal fetches a page of this machine or the local network that a person approved. It uses no proxy.
 func (c *Client) GetLocal(ctx context.Context, u *url.URL) (Page, error) {
 	return c.Get(context.WithValue(ctx, localKey{}, u.Hostname()), u)
 }
@@ -193,8 +192,7 @@ func (p Page) mediaType() string {
 	return kind
 }
 
-// checkDial refuses the address of a connection unless it is public, or one that the approved
-// host of this machine or the local network may have.
+// checkDial refuses to connect to an address that is neither public nor allowed for the approved local host.
 func (c *Client) checkDial(address, approved string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -206,7 +204,7 @@ func (c *Client) checkDial(address, approved string) error {
 	}
 	own := approved == "localhost" || strings.HasSuffix(approved, ".localhost")
 	if _, notAddr := netip.ParseAddr(approved); notAddr != nil && own != at.Addr().Unmap().IsLoopback() {
-		return err // a name of the network must not lead to this machine, nor the other way round
+		return err // a name in the network must not lead to this machine, nor vice versa
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// No address that is not public gets through in any of its forms.
+// No form of an address that is not public gets through.
 func FuzzCheckAddr(f *testing.F) {
 	f.Add([]byte{127, 0, 0, 1})
 	f.Add([]byte{10, 1, 2, 3})
@@ -233,7 +233,7 @@ func nameServer(t *testing.T, answer [4]byte) *net.Resolver {
 	}}
 }
 
-// A public name whose address is a private one is found out when it is dialled.
+// A public name with a private address is refused when it is dialled.
 func TestRebinding(t *testing.T) {
 	for _, addr := range [][4]byte{{127, 0, 0, 1}, {10, 0, 0, 1}, {169, 254, 169, 254}, {0, 0, 0, 0}} {
 		c := NewClient(Options{})
@@ -346,7 +346,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Pages that are made to take long, or to become large, do not.
+// Pages designed to take long or grow large are converted in bounded time and size.
 func TestTextOfHostilePages(t *testing.T) {
 	for name, page := range map[string]string{
 		"nested":        strings.Repeat("<div>", MaxBody/5),

@@ -90,7 +90,7 @@ func TestFetchURL(t *testing.T) {
 	}
 }
 
-// TestFetchURLPart: 8000 bytes come in one piece, one more makes a second.
+// TestFetchURLPart: 8000 bytes come in one piece, one byte more makes a second piece.
 func TestFetchURLPart(t *testing.T) {
 	b, url := netBench(t, func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("n"))
