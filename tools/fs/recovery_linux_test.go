@@ -183,10 +183,10 @@ func TestRecover(t *testing.T) {
 	}{
 		"not begun":           {now: before, want: before},
 		"complete":            {now: after, want: after},
-		"first bytes":         {now: after[:5] + before[5:], want: before, told: 1, restored: true},
-		"longer already":      {now: after[:20], want: before, told: 1, restored: true},
-		"changed since":       {now: "mine\n", want: "mine\n", told: 1},
-		"begun and changed":   {now: after[:5] + before[5:] + "mine\n", want: after[:5] + before[5:] + "mine\n", told: 1},
+		"first bytes":         {now: after[:5] + before[5:], want: before, reported: 1, restored: true},
+		"longer already":      {now: after[:20], want: before, reported: 1, restored: true},
+		"changed since":       {now: "mine\n", want: "mine\n", reported: 1},
+		"begun and changed":   {now: after[:5] + before[5:] + "mine\n", want: after[:5] + before[5:] + "mine\n", reported: 1},
 		"removed by somebody": {},
 	} {
 		dir := t.TempDir()
@@ -210,7 +210,7 @@ func TestRecover(t *testing.T) {
 		_ = kept.lock.Close() // its process has ended
 		reported := r.Recover(t.Context(), Local)
 		got, _ := os.ReadFile(path)
-		if string(got) != tt.want || len(reported) != tt.reported || tt.told > 0 && (reported[0].Copy == "") != tt.restored {
+		if string(got) != tt.want || len(reported) != tt.reported || tt.reported > 0 && (reported[0].Copy == "") != tt.restored {
 			t.Errorf("%s: %q, reported %+v; want %q", name, got, reported, tt.want)
 		}
 		if len(reported) > 0 && !tt.restored {

@@ -14,17 +14,17 @@ import (
 	"buddy/tools"
 )
 
-// jobs holds the commands that go on after their call.
+// jobs holds the commands that keep running after their call.
 type jobs struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	last int
-	all  []*shellJob // in the order they began
+	all  []*shellJob // in the order of their start
 }
 
-// maxJobs bounds the remembered commands; the oldest ended ones are forgotten first.
+// maxJobs limits the remembered commands; the oldest ended ones are forgotten first.
 const maxJobs = 64
 
-// shellJob is a command that goes on after its call.
+// shellJob is a command that keeps running after its call.
 type shellJob struct {
 	shell *Shell // that started it
 	id    int
@@ -83,8 +83,8 @@ func (s *shellJob) task() tools.Task {
 	return tools.Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
 }
 
-// Revive follows a command that an earlier process left running, under its old number: was has
-// its Title, Pane and Dir. An error means that its outcome is unknown.
+// Revive follows a command that an earlier process left running, under its old number: was has its Title, Pane and Dir.
+// An error means that the outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
 	out := newOutputTail(nil, t.limits.Output)
 	run, err := t.panes.Reattach(ctx, usedDir(was.Dir), out.write)
@@ -117,7 +117,7 @@ func (s *shellJob) end() tools.TaskEnd {
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
-// result returns the command's state, with limit bytes of each output stream.
+// result returns the state of the command, with limit bytes of each output stream.
 func (s *shellJob) result(note string, limit int) tools.Result {
 	if s.over() {
 		res, err := s.run.Wait(context.Background())
@@ -129,8 +129,7 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 	return r
 }
 
-// outputTail keeps what a person would have read of a command's output so far, and passes all of it on while its call
-// runs.
+// outputTail keeps a command's output so far as a terminal shows it, and passes all output on while the call runs.
 type outputTail struct {
 	waits chan struct{} // closed when the command waits for keys for the first time
 
@@ -166,7 +165,7 @@ func (r *outputTail) detach() {
 	r.mu.Unlock()
 }
 
-// text returns the end of both output streams, at most limit bytes of each, with a note of how much comes before it.
+// text returns the end of both output streams, at most limit bytes of each, with a note on how much was cut.
 func (r *outputTail) text(limit int) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,8 +176,8 @@ func (r *outputTail) text(limit int) (out, errs string) {
 	return end(tools.Stdout), end(tools.Stderr)
 }
 
-// cutStart returns the last limit bytes of s with a note of how much is missing; before counts
-// bytes missing already.
+// cutStart returns the last limit bytes of s with a note on how much is missing; before counts bytes that were missing
+// already.
 func cutStart(s string, limit int, before int64) string {
 	text := lastBytes([]byte(s), limit)
 	if before += int64(len(s) - len(text)); before <= 0 {

@@ -9,10 +9,10 @@ import (
 	"buddy/texts"
 )
 
-// refused is the pattern of refusal, and a part of that of fenced.
+// refused is the pattern of refusal, and part of the pattern of fenced.
 const refused = `(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`
 
-// refusal matches the messages of programs when the kernel refuses something.
+// refusal matches error messages about something that the kernel refused.
 var refusal = texts.Regexp(refused)
 
 const (
@@ -20,13 +20,13 @@ const (
 	refusalMax = 160 // bytes of each
 )
 
-// networkless matches the messages of programs about the network that the read-only sandbox does not have.
+// networkless matches error messages about the missing network of the read-only sandbox.
 const networkless = `(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|failed to connect|dial tcp`
 
-// stops matches the messages of programs in the read-only sandbox when it stopped them.
+// stops matches the error messages of programs that the read-only sandbox stopped.
 var stops = texts.Regexp(refused + "|" + networkless)
 
-// attempts lists what the messages say that a program tried, with the name of it in the last group that matches.
+// attempts lists patterns of error messages with the attempted action, whose object is in the last group that matches.
 var attempts = []struct {
 	what    string
 	message func() *regexp.Regexp
@@ -38,7 +38,7 @@ var attempts = []struct {
 	{"read", texts.Regexp(`(?i)^(?:/bin/)?[\w.+-]+: (?:line \d+: |cannot open |can't open )?['"‘]?([^:'"’]+)['"’]?(?: for reading)?: permission denied`)},
 }
 
-// attempted returns what a message says that a program tried, "" if it does not say it.
+// attempted returns the action that an error message names, "" if it names none.
 func attempted(message string) string {
 	for _, a := range attempts {
 		if m := a.message().FindStringSubmatch(message); m != nil {
@@ -51,9 +51,9 @@ func attempted(message string) string {
 // explainConfined explains the read-only sandbox after a command in it failed or printed a
 // refusal; else it returns "". The exit code alone proves nothing.
 func explainConfined(output string, code int) string {
-	said := quoted(output, stops())
+	lines := quoted(output, stops())
 	if code == 0 {
-		said = quoted(output, refusal())
+		lines = quoted(output, refusal())
 	}
 	var tried []string
 	for l := range strings.Lines(output) {
@@ -64,19 +64,20 @@ func explainConfined(output string, code int) string {
 		}
 	}
 	switch {
-	case len(said) > 0 && len(tried) > 0:
-		return "the read-only sandbox stopped it: it tried to " + strings.Join(tried, ", ") + ": " + strings.Join(said, ", ") + ". " + limits + again
-	case len(said) > 0:
-		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") + ". " + limits + again
+	case len(lines) > 0 && len(tried) > 0:
+		return "the read-only sandbox stopped it: it tried to " + strings.Join(tried, ", ") + ": " + strings.Join(lines, ", ") + ". " + limits + again
+	case len(lines) > 0:
+		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(lines, ", ") + ". " + limits + again
 	case code != 0:
 		return "it ran in the read-only sandbox: no writing, no network, no services, nothing of the home folder. If that is why it failed: " + again
 	}
 	return ""
 }
 
-// stopped reports whether the read-only sandbox is why a command failed that could work in the fence: a message is of a write or a
-// connection, or of what is not known. The fence lets a command read no more. One that ended with 0 has done what it is
-// for: what it was refused is mostly a folder that it can't list, and a second run would mark the workspace as changed.
+// stopped reports whether a command failed because of the read-only sandbox and could succeed in the workspace sandbox:
+// a message is about a write, a connection or something unknown. A refused read is no reason, because the workspace
+// sandbox allows no more reads. A command that ended with 0 is not run again: it was mostly refused a folder that it
+// can't list, and a second run would mark the workspace as changed.
 func stopped(output string, code int) bool {
 	for l := range strings.Lines(output) {
 		if l = strings.TrimSpace(l); code != 0 && stops().MatchString(l) && !strings.HasPrefix(attempted(l), "read ") {
@@ -88,20 +89,20 @@ func stopped(output string, code int) bool {
 
 const limits = "There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder, nor files whose names say that they hold secrets. "
 
-// fenced matches the messages of programs about what the workspace fence refuses, or has not.
+// fenced matches error messages about things that the workspace sandbox refuses or lacks.
 var fenced = texts.Regexp(refused + `|(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|connection refused|` +
 	`offline mode|ENOTCACHED|GOPROXY=off|no route to host|cannot connect to|failed to connect|cross-device link|device or resource busy`)
 
-// explainFenced explains the workspace fence after a command in it failed; else it returns "".
+// explainFenced explains the workspace sandbox after a command in it failed; else it returns "".
 func explainFenced(output string, code int) string {
 	if code == 0 {
 		return ""
 	}
-	said := quoted(output, fenced())
-	if len(said) == 0 {
+	lines := quoted(output, fenced())
+	if len(lines) == 0 {
 		return "it ran in the sandbox: writing in the workspace only, no services, nothing of the home folder but settings and toolchains. If that is why it failed: " + beyond
 	}
-	return "it ran in the sandbox, which may be the reason for " + strings.Join(said, ", ") +
+	return "it ran in the sandbox, which may be the reason for " + strings.Join(lines, ", ") +
 		". There a command writes only in the workspace, /tmp and caches of its own, finds the home folder empty but for settings and toolchains, and reaches no process outside: " +
 		"no Docker, tmux or ssh agent, and of the network only hosts that the settings or the user allow, by default a loopback of this one command. If it needs more: " + beyond
 }
@@ -109,13 +110,13 @@ func explainFenced(output string, code int) string {
 const beyond = `the same call with "outside": true and why asks the user and runs without the sandbox`
 
 // quoted returns the first lines of the output that match, cut and in quotes.
-func quoted(output string, match *regexp.Regexp) (said []string) {
+func quoted(output string, match *regexp.Regexp) (lines []string) {
 	for l := range strings.Lines(output) {
-		if l = strings.TrimSpace(l); match.MatchString(l) && len(said) < refusals {
-			said = append(said, fmt.Sprintf("%q", strings.ToValidUTF8(l[:min(len(l), refusalMax)], "")))
+		if l = strings.TrimSpace(l); match.MatchString(l) && len(lines) < refusals {
+			lines = append(lines, fmt.Sprintf("%q", strings.ToValidUTF8(l[:min(len(l), refusalMax)], "")))
 		}
 	}
-	return said
+	return lines
 }
 
 const again = `The same call with "outside": true and why asks the user and runs without it`

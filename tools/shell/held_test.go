@@ -7,8 +7,8 @@ import (
 	"buddy/tools"
 )
 
-// TestExplainConfined: a failure in the sandbox tells what it forbids, what was refused, and
-// how to run the command without it; a success says nothing.
+// TestExplainConfined: the explanation of a failure in the sandbox has the sandbox's limits, the refused action, and
+// how to run the command outside; a success has none.
 func TestExplainConfined(t *testing.T) {
 	for _, tt := range []struct {
 		output string
@@ -46,7 +46,8 @@ func TestExplainConfined(t *testing.T) {
 	}
 }
 
-// TestOutside: the argument, and what needs a terminal, are for the policy to ask about.
+// TestOutside: the policy learns that a command runs outside the sandbox, by its argument or because it needs a
+// terminal.
 func TestOutside(t *testing.T) {
 	shell := New(nil, nil, "local", "", nil)
 	for extra, want := range map[string]bool{"": false, `,"outside":true`: true, `,"mode":"tty"`: true} {
@@ -57,7 +58,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestOutsideNeedsAReason: who is asked reads it. Without a fence there is nothing to leave.
+// TestOutsideNeedsAReason: the person who is asked reads the reason. Without a sandbox no reason is needed.
 func TestOutsideNeedsAReason(t *testing.T) {
 	shell := New(nil, nil, "local", "", nil)
 	plan := func(why string) error {
@@ -76,7 +77,7 @@ func TestOutsideNeedsAReason(t *testing.T) {
 	}
 }
 
-// TestExplainFenced: a failure inside the fence is explained, with what looks like it; success is not.
+// TestExplainFenced: a failure in the sandbox is explained and quotes the likely messages; a success is not explained.
 func TestExplainFenced(t *testing.T) {
 	for output, want := range map[string]string{
 		"curl: (6) Could not resolve host: example.com": "may be the reason for \"curl: (6) Could not resolve host",

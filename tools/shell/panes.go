@@ -31,8 +31,8 @@ var (
 // paneDelay is the longest delay of a capture or a key.
 const paneDelay = 30 * time.Second
 
-// Panes returns the tools that capture the panes of shell and type into them. A model seldom
-// needs them, so they belong into a [tools.Deferred].
+// Panes returns the tools that capture the panes of shell and type into them. A model seldom needs them, so they belong
+// in a [tools.Deferred].
 func Panes(shell *Shell) []tools.Tool {
 	return []tools.Tool{
 		tools.New(&capturePane{shell: shell, seen: make(map[captureKey]captured)}, "capture-pane", captureText),
@@ -44,7 +44,7 @@ func Panes(shell *Shell) []tools.Tool {
 	}
 }
 
-// paneError adds to an error about a pane what the model can do about it: instead says so of a pane that is not there.
+// paneError adds advice for the model to an error about a pane: instead is the advice for a missing pane.
 func (t *Shell) paneError(err error, instead string) error {
 	switch {
 	case t.noPanes.Load():
@@ -57,7 +57,7 @@ func (t *Shell) paneError(err error, instead string) error {
 	return err
 }
 
-// insteadOfPane names the alternatives to a pane that is not there.
+// insteadOfPane lists the alternatives to a missing pane.
 const insteadOfPane = "; leave it out for the shared one, or make one with tmux_create_pane"
 
 type captureArgs struct {
@@ -73,7 +73,7 @@ type captureArgs struct {
 	Why     string `json:"why,omitempty" schema:"-"`
 }
 
-// delay returns the time to wait first.
+// delay returns the delay before the capture.
 func (a captureArgs) delay() (time.Duration, error) { return delayOf(a.Delay) }
 
 func delayOf(text string) (time.Duration, error) {
@@ -99,7 +99,7 @@ type captureKey struct {
 // captured holds the last result of a capture.
 type captured struct {
 	text    string
-	touched int64 // value of Shell.touched then
+	touched int64 // value of Shell.touched at the time of the capture
 }
 
 type capturePane struct {
@@ -158,7 +158,7 @@ func (t *capturePane) RunArgs(ctx context.Context, _ tools.Call, args captureArg
 	return tools.Success(cutStart(text, t.shell.limits.Screen, 0), where, note, other)
 }
 
-// pause waits for some time.
+// pause waits for the duration d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -170,8 +170,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unchanged reports whether the same capture gave the same result before, with nothing done to
-// panes since.
+// unchanged reports whether the same capture had the same result before, and panes were not used since.
 func (t *capturePane) unchanged(at captureKey, now captured) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -195,7 +194,7 @@ type sendKeysArgs struct {
 	Privesc  bool     `json:"privesc,omitempty" schema:"-"`
 }
 
-// pressed returns the keys, with Enter.
+// pressed returns the keys, including Enter.
 func (a sendKeysArgs) pressed() []string {
 	if a.Enter {
 		return append(slices.Clip(a.Keys), "Enter")
@@ -322,8 +321,7 @@ type killPane struct {
 	tools.Typed[killPaneArgs]
 }
 
-// PlanArgs returns an action that few policies ask about: only panes that buddy opened, with
-// approval, can be closed.
+// PlanArgs returns an action that few policies ask about: only panes that buddy opened, with approval, can be closed.
 func (t *killPane) PlanArgs(args killPaneArgs) (action.Action, error) {
 	act := t.shell.planManaged(t.Name(), args.Why)
 	act.Op = "close pane " + texts.ClipBytes(args.Pane, 40)

@@ -141,7 +141,7 @@ func TestRunShellWaitForms(t *testing.T) {
 
 func TestRunShellWaitWithoutTmux(t *testing.T) {
 	d := newBench(t)
-	d.shell.say = func(string) {}
+	d.shell.warn = func(string) {}
 	d.shell.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: "x", Greeting: pane.Greeting{Env: []string{"PATH=/nowhere"}}})
 	if _, r := d.call("run_shell", with("command", "true", "wait", false)); !r.IsError || !strings.Contains(r.Content, "no panes here") {
 		t.Errorf("wait false: %+v", r)
@@ -158,7 +158,7 @@ func TestRunShellWaitWithoutTmux(t *testing.T) {
 	}
 }
 
-func TestTaskBegins(t *testing.T) { // what the runtime is told
+func TestTaskBegins(t *testing.T) { // checks the task that the runtime gets
 	d := newBench(t)
 	ends := filepath.Join(t.TempDir(), "ends")
 	command := "until [ -e " + ends + " ]; do sleep 0.01; done; echo out; exit 5"
@@ -228,7 +228,7 @@ func TestPaneTools(t *testing.T) {
 	d.get("task_output", map[string]any{"pane": pane, "wait": "20s", "why": "x"})
 }
 
-// TestPanesAsErrorsNameThem: what an error about a pane or a line advises is taken.
+// TestPanesAsErrorsNameThem: the advice in an error about a pane or a line works.
 func TestPanesAsErrorsNameThem(t *testing.T) {
 	d := newBench(t)
 	d.get("run_shell", with("command", "seq 60"))
@@ -255,8 +255,7 @@ func TestPanesAsErrorsNameThem(t *testing.T) {
 	}
 }
 
-// TestCreateShell: without a command a shell is there to be typed into, with the folder and
-// variables of run_shell.
+// TestCreateShell: without a command the pane has an interactive shell, with the folder and variables of run_shell.
 func TestCreateShell(t *testing.T) {
 	d := newBench(t)
 	d.get("run_shell", with("command", "export PS1='ps> ' GREETING=hello SHELL=/bin/sh; cd /"))
@@ -289,7 +288,6 @@ func TestCutStart(t *testing.T) {
 	}
 }
 
-// TestSessionTools.
 func TestSessionTools(t *testing.T) {
 	d := newBench(t)
 	made := d.get("tmux_create_session", map[string]any{"why": "x"})
@@ -320,7 +318,7 @@ func TestSessionTools(t *testing.T) {
 	}
 }
 
-// TestCaptureOptions: controls as \ooo, blanks, the other screen, delays.
+// TestCaptureOptions: controls as \ooo, spaces, the other screen, delays.
 func TestCaptureOptions(t *testing.T) {
 	d := newBench(t)
 	d.call("run_shell", with("command", "printf '\\033[31mred\\033[m  \\n'"))

@@ -8,16 +8,16 @@ import (
 	"buddy/tools"
 )
 
-// printed is the text of an output stream as a person would have read it: its beginning, its end, and its length.
+// printed holds an output stream as a terminal shows it: its beginning, its end, and its length.
 type printed struct {
 	screen      *ansi.Screen
-	first, last int    // bytes of the beginning and of the end that are kept
+	first, last int    // bytes of the beginning and of the end to keep
 	head        []byte // at most first bytes
 	tail        []byte // at most twice the last bytes
 	total       int64
 }
 
-// newPrinted returns a text of which so many bytes of the beginning and of the end are kept.
+// newPrinted returns a text that keeps first bytes of its beginning and last bytes of its end.
 func newPrinted(first, last int) *printed {
 	p := &printed{first: first, last: last}
 	p.screen = ansi.NewScreen(p.add)
@@ -27,7 +27,7 @@ func newPrinted(first, last int) *printed {
 // write prints a piece of the stream.
 func (p *printed) write(b []byte) { _, _ = p.screen.Write(b) }
 
-// add adds text that does not change any more.
+// add appends text that is final.
 func (p *printed) add(text []byte) {
 	p.total += int64(len(text))
 	p.head = append(p.head, text[:min(len(text), p.first-len(p.head))]...)
@@ -36,18 +36,18 @@ func (p *printed) add(text []byte) {
 	}
 }
 
-// now returns the text so far, which nothing can be added to.
+// now returns a copy of the text so far, to which nothing can be added.
 func (p *printed) now() *printed {
 	q := &printed{screen: p.screen, first: p.first, last: p.last, head: bytes.Clone(p.head), tail: bytes.Clone(p.tail), total: p.total}
 	q.add(p.screen.Rest())
 	return q
 }
 
-// end returns the end of the text, as far as it is kept.
+// end returns the end of the text, as far as it was kept.
 func (p *printed) end() string { return valid(string(p.tail)) }
 
-// edges returns the text, or its beginning and its end, limit bytes together, with a note on what is omitted. So
-// much of the end and half of that of the beginning must be kept.
+// edges returns the text, or its beginning and its end, limit bytes together, with a note on the omitted middle. last
+// must be at least limit, and first at least half of it.
 func (p *printed) edges(limit int) (text string, cut bool) {
 	if p.total <= int64(limit) {
 		return valid(string(p.tail)), false

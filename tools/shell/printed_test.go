@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// TestTextIsWhatATerminalShows: for output as progress bars print it, the text has the rows of a terminal's screen.
+// TestTextIsWhatATerminalShows: the text of output with progress bars has the rows of a terminal's screen.
 func TestTextIsWhatATerminalShows(t *testing.T) {
 	const rows, runs = 190, 60
 	srv := tmuxtest.New(t)
@@ -49,7 +49,7 @@ func printedOf(sent []byte) *printed {
 	return p
 }
 
-// expanded replaces tabs by the spaces that they show as.
+// expanded replaces tabs by the spaces that a terminal shows.
 func expanded(text string) string {
 	var out strings.Builder
 	column := 0
@@ -80,12 +80,12 @@ func trimmed(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// bars prints 600 states of two progress bars, with an error in their midst, and colours.
+// bars prints 600 states of two progress bars, with an error among them, and colours.
 const bars = `i=0; printf 'a\nb\n'; while [ $i -lt 600 ]; do i=$((i+1)); printf '\033[2A\r\033[2K\033[32ma: %d/600 [##########          ]\033[0m\n\033[2K\033[33mb: %d/600\033[0m\n' $i $i
 [ $i != 300 ] || printf 'npm error: no such package\na\nb\n'; done; echo done`
 
-// TestFramesCollapse: of what programs draw over and over again, the model and the screen get the last state, and all
-// that was printed in between; the file has every byte.
+// TestFramesCollapse: of repeatedly drawn output the model and the screen get the last state, and all other output in
+// between; the file has every byte.
 func TestFramesCollapse(t *testing.T) {
 	tool := shellTool(t, nil)
 	want := "a: 300/600 [##########          ]\nb: 300/600\nnpm error: no such package\na: 600/600 [##########          ]\nb: 600/600\ndone\n"
@@ -112,7 +112,7 @@ func TestFramesCollapse(t *testing.T) {
 	}
 }
 
-// TestFramesOfATask: a command that still runs has the text that a person reads, too.
+// TestFramesOfATask: the text of a running command is also what a terminal shows.
 func TestFramesOfATask(t *testing.T) {
 	out := newOutputTail(nil, 4000)
 	for i := range 2000 {
@@ -127,7 +127,8 @@ func TestFramesOfATask(t *testing.T) {
 	}
 }
 
-// TestColoursDoNotCount: the limit is one of text; on the screen colours stay where nothing was overwritten.
+// TestColoursDoNotCount: the limit applies to text without colours; on the screen colours are kept where nothing was
+// overwritten.
 func TestColoursDoNotCount(t *testing.T) {
 	line := "\x1b[1;38;2;100;100;100mx\x1b[0m\x1b[K\n"
 	c := tmux.Captured{Head: []byte(strings.Repeat(line, 1000)), Total: int64(1000 * len(line))}

@@ -9,17 +9,17 @@ import (
 	"buddy/tools"
 )
 
-// toTheEnd is the patience with a command that a call waits for without limit.
+// toTheEnd is the patience of a call that waits for its command without limit.
 const toTheEnd time.Duration = -1
 
-// Releases implements [tools.Releasable]: every command can go on without its call.
+// Releases implements [tools.Releasable]: every command can keep running without its call.
 func (*Shell) Releases(tools.Call) bool { return true }
 
-// await waits up to patience for the end of a command. If it still runs then, or when a person sends
-// it to the background, it becomes a task.
+// await waits up to patience for the end of a command. The command becomes a task if it still runs then, or when a
+// person sends it to the background.
 func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patience time.Duration, limit int) tools.Result {
 	defer job.out.detach()
-	note := job.goesOn(ctx, call, patience)
+	note := job.awaitEnd(ctx, call, patience)
 	if note == "" {
 		res, err := wait(ctx, job.run)
 		if job.shared {
@@ -27,7 +27,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 			t.cwd.Store(&cwd)
 		}
 		r := finished(res, err, limit, t.elsewhere())
-		r.Stopped = r.Stopped && !released(call) // a command that a person sent to the background does not start again
+		r.Stopped = r.Stopped && !released(call) // a command that a person sent to the background is not started again
 		return r
 	}
 	job.pane = t.ref(job.run.Pane()).String()
@@ -50,9 +50,9 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	return job.result(note, limit)
 }
 
-// goesOn waits up to patience for the end of the command of a call. It returns why the command goes on
-// without its call; "" when it has ended, or is to end with ctx.
-func (s *shellJob) goesOn(ctx context.Context, call tools.Call, patience time.Duration) string {
+// awaitEnd waits up to patience for the end of a call's command. It returns why the command keeps running without its
+// call; "" when the command has ended, or ends with ctx.
+func (s *shellJob) awaitEnd(ctx context.Context, call tools.Call, patience time.Duration) string {
 	var late <-chan time.Time
 	switch {
 	case patience == 0:
@@ -72,13 +72,13 @@ func (s *shellJob) goesOn(ctx context.Context, call tools.Call, patience time.Du
 	case <-s.asks():
 		why = asks
 	}
-	if released(call) && !s.over() { // also when a call beside it ended ctx at the same time
+	if released(call) && !s.over() { // also when a parallel call ended ctx at the same time
 		why = "the user sent it to the background"
 	}
 	return why
 }
 
-// asks says why a command that waits for keys continues without its call.
+// asks explains why a command that waits for keys keeps running without its call.
 const asks = "it waits for keys, and nobody is there to type: send-keys types into its pane; after a time without keys it is ended"
 
 // asks returns a channel that is closed when the command waits for keys; nil where a person can type them.
@@ -89,22 +89,22 @@ func (s *shellJob) asks() <-chan struct{} {
 	return nil
 }
 
-// asked returns the state of a command that waits for keys, with the end of what its pane shows: programs ask there, whatever
-// their output is.
+// asked returns the state of a command that waits for keys, with the end of its pane's screen, because programs put
+// their questions there whatever they print elsewhere.
 func (s *shellJob) asked(ctx context.Context, note string, limit int) tools.Result {
 	r := s.result(note, limit)
 	looking, stop := context.WithTimeout(ctx, lookLimit)
 	defer stop()
 	_, text, err := s.shell.panes.Capture(looking, s.run.Pane(), tmux.View{})
 	if err != nil || s.over() {
-		return r // its output has to suffice
+		return r // without the screen the output must do
 	}
 	shown := tools.Streams(cutStart(text, limit, 0), "", note)
 	shown.Outcome = r.Outcome
 	return shown
 }
 
-// lookLimit bounds the time to look at a pane.
+// lookLimit limits the time to capture a pane.
 const lookLimit = 3 * time.Second
 
 // released reports whether a person has sent the call to the background.
@@ -113,12 +113,12 @@ func released(call tools.Call) bool {
 	case <-call.Release:
 		return true
 	default:
-		return false // always with nil
+		return false // also for a nil channel
 	}
 }
 
-// untilReleased returns a context that ends when a person sends the call to the background, too. Call
-// stop when it is not needed any more.
+// untilReleased returns a context that also ends when a person sends the call to the background. Call stop when the
+// context is not needed any more.
 func untilReleased(ctx context.Context, call tools.Call) (until context.Context, stop func()) {
 	until, stop = context.WithCancel(ctx)
 	if call.Release != nil {
@@ -133,8 +133,8 @@ func untilReleased(ctx context.Context, call tools.Call) (until context.Context,
 	return until, stop
 }
 
-// sharedBusy reports whether a command that was sent to the background still has the shared pane.
-// When it has ended, commands start in the folder that it left.
+// sharedBusy reports whether a command that was sent to the background still occupies the shared pane. After its end,
+// commands start in the folder where it left the shell.
 func (t *Shell) sharedBusy() bool {
 	run := t.left.Load()
 	if run == nil {
@@ -152,8 +152,8 @@ func (t *Shell) sharedBusy() bool {
 	}
 }
 
-// moved returns an error when a command in the background has ended since the call was planned, and left
-// the shell in another folder than the one that was approved.
+// moved returns an error when a command in the background has ended since the call was planned, and left the shell in a
+// folder other than the approved one.
 func (t *Shell) moved(call tools.Call) error {
 	now, planned := t.Cwd(), call.Planned.Cwd
 	for _, at := range call.Planned.Targets {
@@ -167,7 +167,7 @@ func (t *Shell) moved(call tools.Call) error {
 	return fmt.Errorf("the command in the background has ended meanwhile, and the shell is in %q now instead of %q: call it again", now, planned)
 }
 
-// runsShared reports whether a command that was found again runs in the shared pane.
+// runsShared reports whether a revived command runs in the shared pane.
 func (t *Shell) runsShared(run *tmux.Running) bool {
 	id := run.Pane()
 	return id != "" && id == t.panes.Pane()

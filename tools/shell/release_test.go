@@ -11,8 +11,8 @@ import (
 	"buddy/tools"
 )
 
-// sentAway runs a command in the background of a person: it returns the call's result once the command
-// has written "here" into its output, and the task.
+// sentAway runs a command and sends it to the background once it has written "here". It returns the call's result and
+// the task.
 func sentAway(t *testing.T, tool *Shell, command string) (ran, tools.Task) {
 	t.Helper()
 	call := shellCall(t, command)
@@ -36,8 +36,8 @@ func sentAway(t *testing.T, tool *Shell, command string) (ran, tools.Task) {
 	return payload(t, r), task
 }
 
-// TestSentToTheBackground: a command in the shared pane goes on as a task when a person says so. Others
-// run beside it until it ends; then they begin where it left the shell.
+// TestSentToTheBackground: a command in the shared pane keeps running as a task when a person sends it to the
+// background. Other commands run in their own panes until it ends; later ones start where it left the shell.
 func TestSentToTheBackground(t *testing.T) {
 	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
 	release, to := filepath.Join(t.TempDir(), "go"), t.TempDir()
@@ -52,7 +52,7 @@ func TestSentToTheBackground(t *testing.T) {
 	if got := payload(t, tool.Run(t.Context(), shellCall(t, "echo $PWD $x"))); got.Stdout != "/ before\n" {
 		t.Errorf("beside it: %+v", got)
 	}
-	waits := shellCall(t, "pwd") // for approval, until after the end
+	waits := shellCall(t, "pwd") // waits for approval until after the end
 	if waits.Planned, _ = tool.Plan(waits); waits.Planned.Cwd != "/" {
 		t.Errorf("planned in %q", waits.Planned.Cwd)
 	}
@@ -74,11 +74,11 @@ func TestSentToTheBackground(t *testing.T) {
 	}
 }
 
-// TestSentToTheBackgroundRevived: the next process knows that the command has the shared pane.
+// TestSentToTheBackgroundRevived: the next process knows that the command occupies the shared pane.
 func TestSentToTheBackgroundRevived(t *testing.T) {
 	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
 	_, was := sentAway(t, tool, "echo here; sleep 60")
-	next := New(tool.panes, tool.plain, "local", "", tool.say)
+	next := New(tool.panes, tool.plain, "local", "", tool.warn)
 	task, err := next.Revive(t.Context(), 7, was)
 	if err != nil || task.Pane != tool.panes.Pane() {
 		t.Fatalf("%+v, %v", task, err)
@@ -93,8 +93,8 @@ func TestSentToTheBackgroundRevived(t *testing.T) {
 	}
 }
 
-// TestSentToTheBackgroundWhileWaiting: a call that waits for the shared pane does not wait for what
-// has gone on in it.
+// TestSentToTheBackgroundWhileWaiting: a call waiting for the shared pane stops waiting when the command in it is sent
+// to the background.
 func TestSentToTheBackgroundWhileWaiting(t *testing.T) {
 	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -113,7 +113,7 @@ func TestSentToTheBackgroundWhileWaiting(t *testing.T) {
 	<-ended
 }
 
-// TestSentToTheBackgroundWithoutTmux: also where commands have no panes.
+// TestSentToTheBackgroundWithoutTmux: commands without panes can be sent to the background, too.
 func TestSentToTheBackgroundWithoutTmux(t *testing.T) {
 	tool := shellTool(t, func(string) {})
 	tool.noPanes.Store(true)

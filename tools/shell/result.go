@@ -13,7 +13,8 @@ import (
 	"buddy/tools"
 )
 
-// output holds what the model gets of a command: limited parts of its output streams, and what they do not show.
+// output holds the model's view of a command: limited parts of its output streams, and remarks on what they do not
+// show.
 type output struct {
 	stdout, stderr string
 	remarks        []string
@@ -22,12 +23,12 @@ type output struct {
 	separate       *string            // the part of tail from stdout, if both streams have text
 }
 
-// finished returns the result of a command that has ended, with limit bytes of each output
-// stream. more are further remarks.
+// finished returns the result of a command that has ended, with limit bytes of each output stream. more are further
+// remarks.
 func finished(res tmux.Result, err error, limit int, more ...string) tools.Result {
 	why := ""
 	switch {
-	case res.Cancelled && err != nil: // the target was lost, and with it the exit code
+	case res.Cancelled && err != nil: // the target was lost, and the exit code with it
 		why = fmt.Sprintf("%s; how the command ended is not known: %v", cancelled, err)
 	case res.Cancelled:
 		why = fmt.Sprintf("%s; exit code %d", cancelled, res.ExitCode)
@@ -35,7 +36,7 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 		why = tools.Problem(err.Error()).Content
 	}
 	var out output
-	if out.take(res, limit); why == "" {
+	if out.fill(res, limit); why == "" {
 		out.remarks = append([]string{ended(res, out.stdout+out.stderr == "")}, out.remarks...)
 	}
 	r := tools.Streams(out.stdout, out.stderr, slices.Concat(out.remarks, remarks(res, out), more)...)
@@ -52,7 +53,7 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 	return r
 }
 
-// ended says how a command ended, "" for one that was right and printed something.
+// ended describes how a command ended, "" for a successful one that printed something.
 func ended(res tmux.Result, silent bool) string {
 	switch {
 	case res.ExitCode == 0 && silent:
@@ -67,8 +68,8 @@ func ended(res tmux.Result, silent bool) string {
 	return text
 }
 
-// take fills in limit bytes of each output stream, and the paths of the overflow.
-func (out *output) take(res tmux.Result, limit int) {
+// fill sets limit bytes of each output stream, and the paths of the overflow.
+func (out *output) fill(res tmux.Result, limit int) {
 	var cutOut, cutErr bool
 	stdout, stderr := read(res.Stdout, limit), read(res.Stderr, limit)
 	out.stdout, cutOut = stdout.edges(limit)
@@ -97,7 +98,7 @@ func fullOutput(res tmux.Result) *action.FullOutput {
 	return nil
 }
 
-// read returns what a person would have read of an output stream.
+// read returns an output stream as a terminal shows it.
 func read(c tmux.Captured, limit int) *printed {
 	p := newPrinted(limit/2, max(limit, tools.TailLimit))
 	c.Read(p.write)
@@ -105,8 +106,8 @@ func read(c tmux.Captured, limit int) *printed {
 	return p
 }
 
-// show fills in the end of the output for the screen, the part from stdout if both streams have text, and how much
-// there is of it in all. It has its colours where nothing was overwritten.
+// show sets the end of the output for the screen, the part from stdout if both streams have text, and the total size.
+// Colours are kept where nothing was overwritten.
 func (out *output) show(res tmux.Result, stdout, stderr *printed) {
 	whole := int64(0)
 	end := func(c tmux.Captured, p *printed) string {
@@ -128,7 +129,7 @@ func (out *output) show(res tmux.Result, stdout, stderr *printed) {
 	}
 }
 
-// remarks says how a command ended where its output does not show that.
+// remarks describes how a command ended where its output does not show that.
 func remarks(res tmux.Result, out output) []string {
 	all := []string{res.Fault}
 	if res.Renewed {
@@ -147,7 +148,7 @@ func remarks(res tmux.Result, out output) []string {
 	return all
 }
 
-// leftBehind says what a command left running, and how that is ended; "" for nothing.
+// leftBehind lists the processes that a command left running, and how to end them; "" for none.
 func leftBehind(left []pane.Left) string {
 	if len(left) == 0 {
 		return ""
@@ -160,7 +161,7 @@ func leftBehind(left []pane.Left) string {
 	return fmt.Sprintf("it left running: %s; to end: kill %s", strings.Join(names, ", "), strings.Join(pids, " "))
 }
 
-// endedWithIt says what of a held command did not stay; "" for nothing.
+// endedWithIt lists the processes that the sandbox ended with the command; "" for none.
 func endedWithIt(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -191,5 +192,5 @@ func ends(c tmux.Captured) []byte {
 	return c.Tail
 }
 
-// valid replaces what is not UTF-8: cut characters and binary output.
+// valid replaces invalid UTF-8: cut characters and binary output.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -17,8 +17,8 @@ import (
 	"buddy/tools"
 )
 
-// What the read-only sandbox stopped runs in the fence from where it began, and says that it was stopped: only then. Here the
-// kernel judges.
+// A command that the read-only sandbox stopped runs again in the workspace sandbox, from its first folder and with a
+// note; other commands do not. The test uses the real kernel.
 func TestStoppedCommandRunsInTheFence(t *testing.T) {
 	srv, dir := tmuxtest.New(t), t.TempDir()
 	settings := fence.Settings{Work: []string{dir}}
@@ -66,8 +66,8 @@ func TestStoppedCommandRunsInTheFence(t *testing.T) {
 	for command, want := range map[string]bool{
 		"sed -n 'w y' f":               true,
 		"sed -n 'w y' f; true":         false, // it succeeded
-		"grep none f":                  false, // the sandbox has refused nothing
-		"cat /etc/shadow":              false, // the fence reads no more
+		"grep none f":                  false, // the sandbox refused nothing
+		"cat /etc/shadow":              false, // the workspace sandbox allows no more reads
 		"exec 3<>/dev/tcp/127.0.0.1/9": true,
 	} {
 		if res := shell.Run(t.Context(), confined(command)); res.Stopped != want {

@@ -14,8 +14,8 @@ import (
 	"buddy/tools"
 )
 
-// TestRunShellOnLostTarget: a command that is cancelled while its target is away has no
-// exit code, and the next one runs when the target is back.
+// TestRunShellOnLostTarget: a command that is cancelled while its target is unreachable has no exit code, and the next
+// one runs when the target is back.
 func TestRunShellOnLostTarget(t *testing.T) {
 	c := hosttest.NewContainer(t, hosttest.NoTmux)
 	h := c.Host(t)
@@ -55,7 +55,7 @@ func TestRunShellOnLostTarget(t *testing.T) {
 	}
 }
 
-// TestNotStarted: a command that may have run is never called one that was not started.
+// TestNotStarted: the result never claims that a command was not started if it may have run.
 func TestNotStarted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

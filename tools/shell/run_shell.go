@@ -1,6 +1,5 @@
-// Package shell holds the tools that run commands in the panes of a target: run_shell, those
-// that capture panes and type into them, and those that follow commands which go on after
-// their call.
+// Package shell holds the tools that run commands in the panes of a target: run_shell, the tools that capture panes and
+// type into them, and those for commands that keep running after their call.
 //
 //	sh := shell.New(panes, plain, "local", cwd, warn)
 //	registry := tools.NewRegistry(append(shell.Panes(sh), sh, shell.NewTaskOutput(sh), shell.NewTaskKill(sh))...)
@@ -28,16 +27,16 @@ import (
 //go:embed run_shell.md
 var runShellText string
 
-// Limits bounds how much the model gets of what commands print, in bytes.
+// Limits bounds the output of commands that the model gets, in bytes.
 type Limits struct {
 	Output int // of each output stream
 	Screen int // of a pane's screen and scrollback
 }
 
-// DefaultLimits are those of shells without others.
+// DefaultLimits apply unless Limit sets others.
 var DefaultLimits = Limits{Output: 4000, Screen: 8000}
 
-// cancelled begins the result of a command that was stopped.
+// cancelled is the start of the result of a command that was stopped.
 const cancelled = "operation cancelled by user"
 
 // Shell is the tool run_shell on one target. Create it with New.
@@ -46,11 +45,11 @@ type Shell struct {
 	panes    *tmux.Session
 	plain    *tmux.Session
 	target   string
-	say      func(text string)
+	warn     func(text string)
 	noPanes  atomic.Bool
 	first    string                 // where the first command starts; "" is unknown
 	cwd      atomic.Pointer[string] // where the next command starts; "" is unknown
-	fences   bool                   // approved commands run in the workspace fence
+	fences   bool                   // approved commands run in the workspace sandbox
 	confines bool                   // commands that need no approval run in the read-only sandbox
 	limits   Limits
 	// paneTarget is the target in the names of its panes, "" for the first one.
@@ -58,15 +57,15 @@ type Shell struct {
 	jobs       *jobs // of all targets
 	// left is the command in the shared pane that was sent to the background, nil if there is none.
 	left atomic.Pointer[tmux.Running]
-	// departed is the folder in which the shared pane was before the last such command ended, nil for none.
+	// departed is the folder of the shared pane before the last background command in it ended, nil for none.
 	departed  atomic.Pointer[string]
 	touched   atomic.Int64 // counts actions on the panes
-	fenceable bool         // calls that are to run in the fence do; elsewhere nothing is fenced
-	alone     bool         // nobody is there who could type
+	fenceable bool         // calls marked for the sandbox run in it on this target; other targets have none
+	alone     bool         // nobody can type into panes
 }
 
-// ShareTasks makes t, the shell of another target of the session, number its tasks together
-// with those of first; its panes are named target:%3. Call it before the first tool call.
+// ShareTasks makes t, the shell of another target of the session, number its tasks together with those of first; its
+// panes are named target:%3. Call it before the first tool call.
 func (t *Shell) ShareTasks(first *Shell) {
 	t.jobs, t.paneTarget = first.jobs, t.target
 }
@@ -74,8 +73,8 @@ func (t *Shell) ShareTasks(first *Shell) {
 // ref returns the name that people and models use for the pane with tmux's id.
 func (t *Shell) ref(id string) tools.PaneRef { return tools.PaneRef{Target: t.paneTarget, ID: id} }
 
-// paneID returns tmux's id for the name of a pane, which may have its title behind it, as in errors. A
-// name on another target is returned unchanged.
+// paneID returns tmux's id for the name of a pane, which may be followed by its title, as in errors. A name on another
+// target is returned unchanged.
 func (t *Shell) paneID(name string) string {
 	name, _, _ = strings.Cut(name, " (")
 	if ref := tools.ParsePane(name); ref.Target == t.paneTarget {
@@ -84,28 +83,28 @@ func (t *Shell) paneID(name string) string {
 	return name
 }
 
-// Fence makes approved commands run in the workspace fence, but for those that ask to run outside.
-// Call it before the first tool call.
+// Fence makes approved commands run in the workspace sandbox, except those that ask to run outside. Call it before the
+// first tool call.
 func (t *Shell) Fence() { t.fences = true }
 
-// Fenceable marks that a fenced call for several targets is fenced on this one. Call it before the first
-// tool call.
+// Fenceable makes a call for several targets that is marked for the sandbox run in the sandbox on this target. Call it
+// before the first tool call.
 func (t *Shell) Fenceable() { t.fenceable = true }
 
-// Unattend marks that nobody is there who could type into a pane. Call it before the first tool call.
+// Unattend marks that nobody can type into a pane. Call it before the first tool call.
 func (t *Shell) Unattend() { t.alone = true }
 
-// Limit sets how much the model gets of what commands print. Call it before the first tool call.
+// Limit sets how much of the output of commands the model gets. Call it before the first tool call.
 func (t *Shell) Limit(l Limits) { t.limits = l }
 
 // Confine makes commands that need no approval run in the read-only sandbox. Call it before
 // the first tool call.
 func (t *Shell) Confine() { t.confines = true }
 
-// New returns the tool. Commands run in panes; where there is no tmux they run in plain, and
-// say is told so once. cwd is where the first one starts, "" if unknown.
-func New(panes, plain *tmux.Session, target, cwd string, say func(text string)) *Shell {
-	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}, limits: DefaultLimits}
+// New returns the tool. Commands run in panes; without tmux they run in plain, and warn is called once. cwd is where
+// the first command starts, "" if unknown.
+func New(panes, plain *tmux.Session, target, cwd string, warn func(text string)) *Shell {
+	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, warn: warn, first: cwd, jobs: &jobs{}, limits: DefaultLimits}
 	t.cwd.Store(&cwd)
 	return t
 }
@@ -128,7 +127,7 @@ func ModeOf(call tools.Call) tmux.Mode {
 	return tmux.Mode(args.Mode)
 }
 
-// riskOf returns the risk that a model stated; "" if it is not a valid one.
+// riskOf returns the risk that a model stated; "" if it is invalid.
 func riskOf(said string) action.Risk {
 	if r := action.Risk(said); r == action.Low || r == action.Medium || r == action.High {
 		return r
@@ -136,11 +135,11 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended is the time to wait for a command that reads keys where no person can type, and where it can't be seen that it waits
-// for them; after it the model may type.
+// unattended limits the wait for a command that reads keys if no person can type and the wait for keys can't be
+// detected; after it the model may type.
 var unattended = 8 * time.Second
 
-// leastWait is the time to wait for a command at least that runs again and took all its time before.
+// leastWait is the minimum wait for a command that runs again after it used up its time in the first run.
 const leastWait = time.Second
 
 // interactive reports whether the command reads keys.
@@ -179,7 +178,7 @@ func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 
 // Cwd returns the folder in which the next command starts, "" if unknown.
 func (t *Shell) Cwd() string {
-	t.sharedBusy() // takes the folder of a command that has ended in the background
+	t.sharedBusy() // updates the folder after a background command has ended
 	return *t.cwd.Load()
 }
 
@@ -223,8 +222,8 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 	}, nil
 }
 
-// kindOf returns Git for a command line that is one command of git and nothing else. The policy
-// judges both kinds by the whole command.
+// kindOf returns Git for a command line that is a single git command. The policy judges both kinds by the whole
+// command.
 func kindOf(command string) action.Kind {
 	if words := strings.Fields(command); len(words) > 1 && words[0] == "git" && !strings.ContainsAny(command, "|&;<>()`$\\\n") {
 		return action.Git
@@ -232,7 +231,7 @@ func kindOf(command string) action.Kind {
 	return action.Shell
 }
 
-// Pane returns the shared pane for a command that Run waits for to its end.
+// Pane returns the shared pane for a command whose end Run waits for.
 func (t *Shell) Pane(call tools.Call) tools.PaneUse {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil || t.noPanes.Load() {
@@ -251,8 +250,7 @@ func (t *Shell) ownPane(args shellArgs, call tools.Call) bool {
 	return !forever || args.interactive() && (call.Ask == nil || t.alone)
 }
 
-// Run runs the command and waits for its end, or as long as wait says. It stops the command
-// when ctx ends meanwhile.
+// Run runs the command and waits for its end, or as long as wait asks for. It stops the command when ctx ends first.
 func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
 	return t.run(ctx, call, t.limits.Output)
 }
@@ -303,8 +301,7 @@ func reach(ctx context.Context, call tools.Call, h pane.Host) error {
 	return err
 }
 
-// runShared runs the command in the shared pane to its end, or until a person sends it to the
-// background.
+// runShared runs the command in the shared pane to its end, or until a person sends it to the background.
 func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Output = out.write
@@ -320,8 +317,8 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
-// notStarted returns the result of a command that did not run, which what says, or may not have. One that was to
-// be held never runs without that and without approval.
+// notStarted returns the result of a command that did not run, or may not have run; what describes that. A command
+// meant for a sandbox never runs outside it without approval.
 func notStarted(what string, err error) tools.Result {
 	switch {
 	case errors.Is(err, tmux.ErrUnconfirmed):
@@ -338,11 +335,11 @@ func notStarted(what string, err error) tools.Result {
 	return tools.Failure(err)
 }
 
-// inShared ends the name of the folder of a command that found no room for a pane of its own.
+// inShared is the suffix of a command's folder when the command got no pane of its own.
 const inShared = "-shared"
 
-// runBeside runs the command of a subagent to its end in a pane of its own. Where there is no room for
-// one, it waits for the shared pane, unless a command in the background has that.
+// runBeside runs the command of a subagent to its end in a pane of its own. If there is no room for one, it waits for
+// the shared pane, unless a background command occupies that.
 func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Own, spec.Title, spec.Output = true, call.OwnPane, out.write
@@ -411,7 +408,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, shared: t.runsShared(run), out: out, since: time.Now()}, patience, limit)
 }
 
-// usedDir returns the folder of a command's files, given that of its call.
+// usedDir returns the folder of a command's files for the folder of its call.
 func usedDir(dir string) string {
 	if _, err := os.Stat(dir + inShared); err == nil {
 		return dir + inShared
@@ -426,7 +423,7 @@ func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error
 			return run, err
 		}
 		if !t.noPanes.Swap(true) {
-			t.say(fmt.Sprintf("commands run without a pane: %v", err))
+			t.warn(fmt.Sprintf("commands run without a pane: %v", err))
 		}
 		spec.Dir += "-plain" // the other folder may hold traces of the attempt
 	}
@@ -442,7 +439,7 @@ func passOn(call tools.Call) tmux.Output {
 	}
 }
 
-// wait waits for the end of a command. A cancelled command has ended when it returns.
+// wait waits for the end of a command, and for that of a cancelled one, too.
 func wait(ctx context.Context, run *tmux.Running) (tmux.Result, error) {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {

@@ -23,14 +23,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "pane" { // we are the supervisor of a pane
+	if len(os.Args) > 1 && os.Args[1] == "pane" { // this process is the supervisor of a pane
 		os.Exit(pane.Main(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
 
 // shellTool is run_shell on a tmux server of the test's own.
-func shellTool(t testing.TB, say func(string)) *Shell {
+func shellTool(t testing.TB, warn func(string)) *Shell {
 	t.Helper()
 	srv := tmuxtest.New(t)
 	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Greeting: pane.Greeting{Env: srv.Env, Cwd: t.TempDir()}}
@@ -42,7 +42,7 @@ func shellTool(t testing.TB, say func(string)) *Shell {
 			}
 		}
 	})
-	return New(panes, plain, "local", "", say)
+	return New(panes, plain, "local", "", warn)
 }
 
 func shellCall(t *testing.T, command string, more ...string) tools.Call {
@@ -58,7 +58,7 @@ func shellCall(t *testing.T, command string, more ...string) tools.Call {
 	return tools.Call{ID: "c1", Name: "run_shell", Arguments: string(data), Dir: filepath.Join(t.TempDir(), "out")}
 }
 
-// ran holds what a model reads of a command: Note is what the line in brackets says.
+// ran holds the model's view of a command: Note is the text of the line in brackets.
 type ran struct {
 	ExitCode                   int
 	Stdout, Stderr, Note, Pane string
@@ -90,7 +90,7 @@ func payload(t *testing.T, r tools.Result) (p ran) {
 	return p
 }
 
-// TestNewPaneIsSaid: the model reads that its shell is another one.
+// TestNewPaneIsSaid: a note tells the model that its shell was replaced.
 func TestNewPaneIsSaid(t *testing.T) {
 	for _, renewed := range []bool{false, true} {
 		got := payload(t, finished(tmux.Result{Renewed: renewed}, nil, 100)).Note
@@ -100,7 +100,7 @@ func TestNewPaneIsSaid(t *testing.T) {
 	}
 }
 
-// TestLeftBehindIsSaid: the model reads what a command left running, and what of it a sandbox ended.
+// TestLeftBehindIsSaid: the result lists the processes that a command left running, and those that a sandbox ended.
 func TestLeftBehindIsSaid(t *testing.T) {
 	left := []pane.Left{{Pid: 4711, Name: "node"}, {Pid: 4712, Name: "a]\n\xff"}}
 	if got := payload(t, finished(tmux.Result{Left: left}, nil, 100)).Note; got != `exit code 0, no output; it left running: "node" (4711), "a]\n�" (4712); to end: kill 4711 4712` {
@@ -113,7 +113,7 @@ func TestLeftBehindIsSaid(t *testing.T) {
 	r := tool.Run(t.Context(), shellCall(t, "setsid sleep 1000 >/dev/null 2>&1 &"))
 	m := regexp.MustCompile(`it left running: "sleep" \((\d+)\); to end: kill (\d+)`).FindStringSubmatch(r.Content)
 	if runtime.GOOS != "linux" {
-		return // it can't be seen
+		return // can't be seen
 	}
 	if m == nil {
 		t.Fatalf("%+v", r)
@@ -210,7 +210,7 @@ func TestRunShellArguments(t *testing.T) {
 			t.Errorf("Plan(%s): %v, want %q", tt.args, err, tt.want)
 		}
 	}
-	for _, advice := range []string{``, `,"why":" "`, `,"risk":"none"`} { // is taken and not demanded
+	for _, advice := range []string{``, `,"why":" "`, `,"risk":"none"`} { // accepted but not required
 		if act, err := tool.Plan(tools.Call{Arguments: `{"command":"ls"` + advice + `}`}); err != nil || act.Risk != "" {
 			t.Errorf("with%s: %+v, %v", advice, act, err)
 		}
@@ -261,7 +261,7 @@ func BenchmarkRunShellTrue(b *testing.B) {
 	}
 }
 
-// A call says in which pane it will work, as far as that is known before.
+// Pane returns the pane in which a call will work, as far as it is known.
 func TestRunShellPane(t *testing.T) {
 	tool := shellTool(t, nil)
 	ask := func(context.Context, tools.Question) (string, error) { return "", nil }
@@ -284,7 +284,7 @@ func TestRunShellPane(t *testing.T) {
 		{`"wait":"true",`, nil, shared},
 		{`"wait":false,`, nil, ""},
 		{`"wait":"10s",`, nil, ""},
-		{`"mode":"tty",`, nil, ""}, // nobody could type
+		{`"mode":"tty",`, nil, ""}, // nobody can type
 		{`"mode":"tty",`, ask, shared},
 	} {
 		call := shellCall(t, "true")
@@ -300,8 +300,8 @@ func TestRunShellPane(t *testing.T) {
 	}
 }
 
-// TestCommandsOfAgents: each command of a subagent gets a pane of its own beside the shared one, also
-// while that one is busy, and waits for the shared one where there is no room for more.
+// TestCommandsOfAgents: each command of a subagent gets a pane of its own, also while the shared pane is busy, and
+// waits for the shared pane when there is no room for more.
 func TestCommandsOfAgents(t *testing.T) {
 	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
 	of := func(command string) tools.Call {

@@ -77,7 +77,7 @@ type killSession struct {
 	tools.Typed[killSessionArgs]
 }
 
-// PlanArgs describes the equivalent command: everything that runs in the session ends.
+// PlanArgs describes the equivalent command: everything in the session ends.
 func (t *killSession) PlanArgs(args killSessionArgs) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
 		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)

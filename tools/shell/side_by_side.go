@@ -16,12 +16,11 @@ import (
 	"buddy/tools"
 )
 
-// labelled passes the live output of several targets on in lines that begin with the target's
-// name.
+// labelled passes on the live output of several targets in lines that start with the target's name.
 type labelled struct {
 	pass func(tools.Chunk) // nil: output is not wanted
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	totals  [2]int64   // bytes passed on: stdout, stderr
 	streams map[string]*labelledStream
 }
@@ -32,7 +31,7 @@ type labelledStream struct {
 	total  int64
 }
 
-// longestLine limits what is kept of an incomplete line, in bytes.
+// longestLine limits the buffered part of an incomplete line, in bytes.
 const longestLine = 4096
 
 // of returns the receiver of a target's output.
@@ -91,7 +90,7 @@ func (l *labelled) show(name string, s *labelledStream, n int) {
 	l.pass(tools.Chunk{Stream: s.stream, Text: text, Total: l.totals[i]})
 }
 
-// combine joins the results of several targets into one. Each begins with a line that names its target.
+// combine joins the results of several targets into one. Each part starts with a line with the target's name.
 func combine(ctx context.Context, names []string, results []tools.Result) tools.Result {
 	var text, shown strings.Builder
 	var failed []string
@@ -119,7 +118,7 @@ func combine(ctx context.Context, names []string, results []tools.Result) tools.
 		r = tools.Result{Content: cancelled + ": " + why, IsError: true}
 	case nowhere:
 		r = tools.Problem("it ran nowhere: " + why)
-	case code == nil && slices.ContainsFunc(results, func(res tools.Result) bool { return res.IsError }): // an exit code that is not 0 says by itself that something failed
+	case code == nil && slices.ContainsFunc(results, func(res tools.Result) bool { return res.IsError }): // an exit code other than 0 already shows a failure
 		r = tools.Problem(fmt.Sprintf("%d of %d failed: %s", len(failed), len(results), why))
 	}
 	r.Content = strings.TrimPrefix(r.Content+"\n"+text.String(), "\n")
@@ -155,14 +154,13 @@ func exitOf(results []tools.Result) *int {
 	return code
 }
 
-// RunOn runs a call on several targets at once, whose shells open returns. Each uses a pane of
-// its own, and none waits for another; all together return as much output as a call on one
-// target.
+// RunOn runs a call on several targets at once; open returns their shells. Each target uses a pane of its own, and none
+// waits for another; all together return as much output as a call on one target.
 func RunOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, (*Shell).run)
 }
 
-// RecoverOn recovers a call that RunOn began, see [Shell.Recover].
+// RecoverOn recovers a call that RunOn started, see [Shell.Recover].
 func RecoverOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, func(t *Shell, ctx context.Context, call tools.Call, limit int) tools.Result {
 		if _, err := os.Stat(call.Dir); errors.Is(err, os.ErrNotExist) {

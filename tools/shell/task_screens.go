@@ -17,8 +17,8 @@ const (
 	screenLeast  = 500  // bytes of one screen; panes that don't fit are only named
 )
 
-// Screens returns the screens of panes with tasks, on all targets, as a reminder in the
-// model's next request; "" when there are none. They are not stored.
+// Screens returns the screens of panes with tasks, on all targets, as a reminder for the model's next request; "" when
+// there are none. They are not stored.
 func (t *Shell) Screens(ctx context.Context) string {
 	running := t.jobs.running()
 	if len(running) == 0 {
@@ -55,15 +55,14 @@ func (j *jobs) running() []*shellJob {
 	return slices.DeleteFunc(slices.Clone(j.all), func(s *shellJob) bool { return s.pane == "" || s.over() })
 }
 
-// screenWide limits a row, in bytes; screenTop is how many top rows stay when not all fit:
-// full-screen programs have their headings there.
+// screenWide limits a row, in bytes; screenTop is how many top rows are kept when not all fit: full-screen programs
+// have their headings there.
 const (
 	screenWide = 100
 	screenTop  = 4
 )
 
-// rowsOf returns rows of a screen that take at most n bytes together, from the top and the
-// bottom.
+// rowsOf returns rows of a screen that take at most n bytes together, from the top and the bottom.
 func rowsOf(text string, n int) []string {
 	rows := strings.Split(text, "\n")
 	size := 0

@@ -11,8 +11,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestScreens: what runs on in panes is shown, bounded and as plain text, and nothing
-// of the shared pane alone.
+// TestScreens: the screens of panes with running tasks are shown, bounded and as plain text; the shared pane alone is
+// not.
 func TestScreens(t *testing.T) {
 	d := newBench(t)
 	d.call("run_shell", with("command", "echo shared"))
@@ -45,12 +45,11 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestScreensLimit: the pictures of panes have 2500 bytes together; of one that has more,
-// rows are left out.
+// TestScreensLimit: the screens have 2500 bytes together; rows of longer ones are left out.
 func TestScreensLimit(t *testing.T) {
 	d := newBench(t)
 	for _, last := range []int{99, 100} {
-		// 25 rows, with the ends of the lines 2500 bytes, or one more.
+		// 25 rows, 2500 bytes including line ends, or one byte more.
 		const rows = `printf '\033[2J\033[H'; for i in $(seq 24); do printf '%099d\n' 0; done; printf 'end%0*d' LAST 0; sleep 1000`
 		run := d.get("run_shell", with("command", strings.Replace(rows, "LAST", strconv.Itoa(last-3), 1), "wait", false))
 		got := ""
@@ -65,7 +64,7 @@ func TestScreensLimit(t *testing.T) {
 	}
 }
 
-// TestCaptureLimit: a capture has 8000 bytes, the last ones.
+// TestCaptureLimit: a capture has the last 8000 bytes.
 func TestCaptureLimit(t *testing.T) {
 	d := newBench(t)
 	for _, n := range []int{8000, 8001} {

@@ -49,7 +49,7 @@ func NewTaskOutput(shell *Shell) tools.Tool {
 
 func (*taskOutput) Parallel(tools.Call) bool { return true }
 
-// Patient returns true for a call that gives the time to wait.
+// Patient returns true for a call that sets its time to wait.
 func (*taskOutput) Patient(call tools.Call) bool {
 	args, err := tools.Decode[taskOutputArgs](call)
 	return err == nil && args.Wait != ""
@@ -65,7 +65,7 @@ func (t *taskOutput) PlanArgs(args taskOutputArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// named checks that a command is given by exactly one of its two names.
+// named checks that a command is identified by either its number or its pane.
 func named(id int, pane string) error {
 	if id == 0 && pane == "" {
 		return tools.Invalid("id or pane: one of them is needed")
@@ -115,13 +115,13 @@ func NewTaskKill(shell *Shell) tools.Tool {
 	return tools.New(&taskKill{shell: shell}, "task_kill", taskKillText)
 }
 
-// PlanArgs returns an action that few policies ask about: it ends only what buddy started.
+// PlanArgs returns an action that few policies ask about: it ends only commands that buddy started.
 func (t *taskKill) PlanArgs(args taskKillArgs) (action.Action, error) {
 	if err := named(args.ID, args.Pane); err != nil {
 		return action.Action{}, err
 	}
 	shell := t.shell
-	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // an unknown one is reported by Run
+	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // Run reports an unknown command
 		shell = job.shell
 	}
 	act := shell.planManaged(t.Name(), args.Why)

@@ -16,7 +16,7 @@ import (
 // asked stands for a person who can answer.
 func asked(context.Context, tools.Question) (string, error) { return "", nil }
 
-// TestRunShellOnTheTerminal: modes captty and tty, by a person who types.
+// TestRunShellOnTheTerminal: the modes captty and tty, with a person who types.
 func TestRunShellOnTheTerminal(t *testing.T) {
 	tool := shellTool(t, nil)
 	answer := func(text string) {
@@ -61,8 +61,8 @@ func TestRunShellOnTheTerminal(t *testing.T) {
 	}
 }
 
-// TestTerminalUnattended: where nobody can type, a command that reads keys is left running
-// after some time, in a pane of its own.
+// TestTerminalUnattended: if nobody can type, a command that reads keys is left running after some time, in a pane of
+// its own.
 func TestTerminalUnattended(t *testing.T) {
 	tool := shellTool(t, nil)
 	call := shellCall(t, "read x; echo got $x", "captty")
@@ -86,8 +86,8 @@ func TestTerminalUnattended(t *testing.T) {
 	}
 }
 
-// TestNobodyTypes: where nobody is there, the model gets what a command that waits for keys asks, although a question could be
-// put to somebody, and can answer it.
+// TestNobodyTypes: when nobody is there, the model gets the question of a command that waits for keys and can answer
+// it, even if someone could answer questions of tools.
 func TestNobodyTypes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what a process waits for is seen on Linux only")
@@ -116,7 +116,7 @@ func TestNobodyTypes(t *testing.T) {
 	}
 }
 
-// TestTerminalWithoutPanes: nothing runs, and the model is told why.
+// TestTerminalWithoutPanes: nothing runs, and the model gets the reason.
 func TestTerminalWithoutPanes(t *testing.T) {
 	tool := shellTool(t, func(string) {})
 	tool.noPanes.Store(true)

@@ -11,36 +11,35 @@ import (
 	"buddy/tools/file"
 )
 
-// Limits of what is told of changed files at once.
+// Limits of one report of changed files.
 const (
-	maxChanges    = 256     // that are remembered
+	maxChanges    = 256     // remembered changes
 	maxChangeText = 3 << 10 // bytes
 )
 
-// changeLog remembers what commands and other programs changed in the files that models have read, so that
-// each conversation is told of it whenever its next request comes.
+// changeLog remembers what commands and other programs changed in the files that models have read, so that each
+// conversation gets the changes with its next request.
 type changeLog struct {
-	mu   sync.Mutex // guards all below; held while the files are looked at
-	last int64      // number of the newest change, also of one that is forgotten
+	mu   sync.Mutex // guards the fields below; held while the files are checked
+	last int64      // number of the newest change, even if it is forgotten
 	all  []fileChange
 }
 
-// fileChange is a change, with the number by which conversations know how far they were told.
+// fileChange is a change with its number. Conversations store the number of the last change reported to them.
 type fileChange struct {
 	number int64
 	text   string
 	seen   action.SeenFile
 }
 
-// ToldNothing means that a conversation was told of no change.
+// ToldNothing is the value of known for a conversation that got no report yet.
 const ToldNothing = "0"
 
-// ChangedFiles looks at the files that models have read or written, on all targets, and returns what
-// commands and other programs changed in them since a conversation was told last, as text for its model; "" for
-// nothing. known is how far it was told, as the last call returned it; "" is a conversation that
-// begins now and has read nothing. What is too long for once comes with the next call. seen is what the model knows of
-// the files once it was told.
-func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string, seen []action.SeenFile) {
+// ChangedFiles checks the files that models have read or written, on all targets, and returns the changes by commands
+// and other programs since the last report to a conversation, as text for its model; "" for none. known is the value
+// reported that the conversation's last call returned; "" is a new conversation that has read nothing. A report that is
+// too long continues with the next call. seen is what the model knows of the files after reading the report.
+func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()
 	defer log.mu.Unlock()
@@ -60,15 +59,15 @@ func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string
 	return log.since(from)
 }
 
-// add remembers a change. Numbers grow over the processes of a session, too: they are times.
+// add remembers a change. The numbers are times, so they grow even when a later process continues the session.
 func (l *changeLog) add(text string, seen action.SeenFile) {
 	l.last = max(l.last+1, time.Now().UnixNano())
 	l.all = append(l.all, fileChange{l.last, text, seen})
 	l.all = l.all[max(0, len(l.all)-maxChanges):]
 }
 
-// since returns what was changed after a number, as much as fits, the number of the last change in it, and the files.
-func (l *changeLog) since(from int64) (text, told string, seen []action.SeenFile) {
+// since returns the changes after a number, as many as fit, the number of the last one among them, and the files.
+func (l *changeLog) since(from int64) (text, reported string, seen []action.SeenFile) {
 	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder
 	for _, c := range l.all {
@@ -86,7 +85,7 @@ func (l *changeLog) since(from int64) (text, told string, seen []action.SeenFile
 	return strings.TrimSpace(b.String()), strconv.FormatInt(max(from, l.last), 10), seen
 }
 
-// changeText says how a file was changed.
+// changeText describes the change of a file.
 func changeText(c file.Change, on string) string {
 	const longest = 500 // bytes of a path
 	name := strconv.Quote(c.Path)

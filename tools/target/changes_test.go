@@ -19,8 +19,8 @@ func know(t *testing.T, ws *file.Workspace, name string) {
 	b.OK("read_file", toolstest.Args{"path": name})
 }
 
-// Each conversation is told of each change once, whichever looks first, on every target, and what is
-// too long for once comes next time.
+// Each conversation gets each change once, whichever conversation checks first, on every target; a report that is too
+// long continues with the next call.
 func TestEveryConversationIsToldOfChanges(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	set := NewSet(idle(t, &Target{Name: "local"}, here), []*Target{{Name: "web"}}, func(_ context.Context, one *Target) (*Session, error) { return idle(t, one, there), nil })

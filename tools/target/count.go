@@ -13,8 +13,8 @@ const (
 	countTime  = 200 * time.Millisecond
 )
 
-// countFiles counts the files at a path of this machine and below it; folder reports whether it is one. ok is
-// false when there is nothing, or too much to count while a person waits.
+// countFiles counts the files at a path of this machine and below it; folder reports whether the path is a folder. ok
+// is false when nothing is there, or when counting would keep a person waiting.
 func countFiles(path string) (files int, folder, ok bool) {
 	info, err := os.Lstat(path)
 	if err != nil {

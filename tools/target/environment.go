@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/host"
 )
 
-// Environment holds what is known about a target before the first command.
+// Environment holds the facts about a target that are known before the first command.
 type Environment struct {
 	Dir       string   // real path where commands start; "" is the home folder of an unreachable target
 	Also      []string // further workspace folders, real paths
@@ -22,19 +22,18 @@ type Environment struct {
 	OS        string
 	Shell     string
 	Tmux      string // output of tmux -V, "" without tmux; not asked on this machine
-	Elsewhere bool   // it is another machine: its kernel is not ours
+	Elsewhere bool   // another machine, whose kernel is not ours
 }
 
-// Look queries the environment of the target; dir is the folder to work in, "" the default.
-// For an unreachable target it returns what is known without it, and sets Away. It waits at
-// most 40 seconds.
+// Look queries the environment of the target; dir is the folder to work in, "" the default. For an unreachable target
+// it returns the facts known without it, and sets Away. It waits at most 40 seconds.
 func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	if t.Host == nil {
 		at, err := os.Getwd()
 		if err != nil {
 			return Environment{}, fmt.Errorf("working directory: %w", err)
 		}
-		home, _ := os.UserHomeDir() // "" is unknown, and then paths with ~ need approval
+		home, _ := os.UserHomeDir() // "" for unknown; paths with ~ then need approval
 		return Environment{Dir: at, Home: home, OS: runtime.GOOS, Shell: "bash"}, nil
 	}
 	away := Environment{OS: "Unix", Shell: "sh"}
@@ -49,9 +48,9 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	}
 	ctx, stop := context.WithTimeout(ctx, connectTimeout)
 	defer stop()
-	var out, said bytes.Buffer
+	var out, stderr bytes.Buffer
 	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
-{ command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; } && { cat `+bootID+` 2>/dev/null || echo; }`, &out, &said)
+{ command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; } && { cat `+bootID+` 2>/dev/null || echo; }`, &out, &stderr)
 	if errors.As(err, &t.Away) {
 		return away, nil
 	}
@@ -60,7 +59,7 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	case err != nil:
 		return away, t.named(err)
 	case code != 0 || len(lines) != 7:
-		return away, fmt.Errorf("%s: cannot work in %q: %s", t.Name, dir, strings.TrimSpace(said.String()))
+		return away, fmt.Errorf("%s: cannot work in %q: %s", t.Name, dir, strings.TrimSpace(stderr.String()))
 	}
 	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4], Elsewhere: elsewhere(lines[2], lines[5])}, nil
 }
@@ -68,8 +67,8 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 // bootID is the file in which Linux identifies a running kernel, also in containers.
 const bootID = "/proc/sys/kernel/random/boot_id"
 
-// elsewhere reports whether a system with that kernel is another machine. An ssh host may be this machine, and a
-// container runs on it, where they may have the same folders.
+// elsewhere reports whether a system with this kernel is another machine. An ssh host may be this machine, and a
+// container runs on it; both may share folders with it.
 func elsewhere(system, boot string) bool {
 	ours, err := os.ReadFile(bootID)
 	if err != nil || boot == "" {

@@ -27,23 +27,23 @@ func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...st
 	return got.Stdout, nil
 }
 
-// Answer holds what a program said in the read-only sandbox.
+// Answer holds the output of a program in the read-only sandbox.
 type Answer struct {
 	Stdout   []byte // at most the first 4 MiB
 	Stderr   []byte // at most [tmux.EdgeMax] bytes
 	ExitCode int    // as in a shell
 }
 
-// Confined reports whether there is a read-only sandbox in which [Session.Ask] works.
+// Confined reports whether the session has a read-only sandbox for [Session.Ask].
 func (s *Session) Confined() bool { return s.confined }
 
-// Ask runs a program of this machine in the read-only sandbox and returns what it says. It reads what
-// commands may read that run without approval, and changes nothing.
+// Ask runs a program of this machine in the read-only sandbox and returns its output. The program can read what
+// commands without approval can read, and changes nothing.
 func (s *Session) Ask(ctx context.Context, argv ...string) (Answer, error) {
 	return ask(ctx, s.plain, argv)
 }
 
-// ask is [Session.Ask] in the sandbox of shells.
+// ask implements [Session.Ask] with the sandbox of shells.
 func ask(ctx context.Context, shells *tmux.Session, argv []string) (Answer, error) {
 	temp, err := os.MkdirTemp("", "buddy-ask-")
 	if err != nil {
@@ -60,7 +60,7 @@ func ask(ctx context.Context, shells *tmux.Session, argv []string) (Answer, erro
 	}
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
-		go func() { // the screen does not wait for a program that won't end
+		go func() { // does not keep the screen waiting for a program that won't end
 			run.Cancel()
 			_, _ = run.Wait(context.WithoutCancel(ctx))
 			remove()

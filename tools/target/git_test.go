@@ -17,8 +17,8 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// lossy is a repository with changes of all sorts, in which git runs a program on every look
-// that makes the file ran, and a policy that asks it.
+// lossy returns a repository with changes of all sorts and a policy that queries it. git runs a program of the
+// repository in each query, which creates the file ran.
 func lossy(t *testing.T) (policy.Policy, string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -51,8 +51,8 @@ git config filter.look.clean "touch '$PWD/ran'; cat"; echo 'sub/* filter=look' >
 	}}, dir
 }
 
-// TestGitLosses: the question names what is in a repository, and asking runs nothing of the
-// repository to any effect.
+// TestGitLosses: the question for approval lists the changes in a repository, and the queries run no program of the
+// repository with any effect.
 func TestGitLosses(t *testing.T) {
 	p, dir := lossy(t)
 	ask := p.Git
@@ -83,7 +83,7 @@ func TestGitLosses(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("a program of the repository has written to it")
 	}
-	cmd := exec.Command("git", "-C", dir, "status") // outside of the sandbox it does write
+	cmd := exec.Command("git", "-C", dir, "status") // outside the sandbox the program does write
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -92,7 +92,7 @@ func TestGitLosses(t *testing.T) {
 	}
 }
 
-// TestGitLossesSlow: a repository that makes git wait does not hold up the question.
+// TestGitLossesSlow: a repository that makes git wait does not delay the question.
 func TestGitLossesSlow(t *testing.T) {
 	p, dir := lossy(t)
 	if err := exec.Command("git", "-C", dir, "config", "filter.look.clean", "sleep 600").Run(); err != nil {

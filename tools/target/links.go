@@ -13,9 +13,8 @@ import (
 // maxLinks is the largest number of symbolic links in a path, as on Linux.
 const maxLinks = 40
 
-// followLinks resolves the symbolic links of an absolute path, part by part as the kernel
-// does: .. is the parent of the folder that the link before it leads to. Trailing names need
-// not exist.
+// followLinks resolves the symbolic links of an absolute path, part by part as the kernel does: .. is the parent of the
+// folder that the link before it leads to. Trailing names need not exist.
 func followLinks(name string) string {
 	at, rest := "/", strings.Split(name, "/")
 	for links := 0; len(rest) > 0; {
@@ -34,7 +33,7 @@ func followLinks(name string) string {
 			continue // no link, or missing
 		}
 		if links++; links > maxLinks {
-			return name // nothing can open it
+			return name // too many links: nothing can open this path
 		}
 		if at = path.Dir(at); filepath.IsAbs(to) {
 			at = "/"
@@ -44,11 +43,11 @@ func followLinks(name string) string {
 	return at
 }
 
-// maxMatched is the largest number of names that are compared with a pattern.
+// maxMatched limits the names that are compared with a pattern.
 const maxMatched = 20_000
 
-// matched returns what a shell's pattern may match in dir, and where links among that lead. It may return a few too many; ok is false when there
-// are too many names to compare.
+// matched returns the names in dir that a shell's pattern may match, and the destinations of links among them. It may
+// return some names too many; ok is false when there are too many names to compare.
 func matched(dir, pattern string) (found []string, ok bool) {
 	budget := maxMatched
 	dirs := []string{dir}
@@ -94,7 +93,7 @@ func mayMatch(part, name string) bool {
 	return match || err != nil
 }
 
-// loose replaces sets in a part of a pattern by ?, since shells write them in several ways.
+// loose replaces the sets in a part of a shell's pattern by ?, because shells differ in their syntax.
 func loose(part string) string {
 	var sb strings.Builder
 	for i := 0; i < len(part); i++ {
@@ -116,15 +115,15 @@ func loose(part string) string {
 	return sb.String()
 }
 
-// links caches where paths of a target lead for a moment: a command is judged several times
-// before it runs. The zero value is empty. It is safe for concurrent use.
+// links caches the destinations of paths of a target for a moment, because a command is judged several times before it
+// runs. The zero value is empty. It is safe for concurrent use.
 type links struct {
 	mu    sync.Mutex
 	known map[string]string
 	since time.Time // of the oldest entry in known
 }
 
-// linksKept is the time for which links are cached.
+// linksKept is how long destinations are cached.
 const linksKept = 2 * time.Second
 
 // remember returns a cached version of ask, which queries the target.

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/policy"
 )
 
-// linked makes a workspace with links in it and a folder beside it.
+// linked creates a workspace with links and a folder outside it.
 func linked(t *testing.T) (work, beside string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -53,8 +53,7 @@ func TestLinksAreFollowedAsTheKernelDoes(t *testing.T) {
 	}
 }
 
-// A command needs approval wherever read_file would: the same border, whatever
-// links, .. and patterns there are on the way.
+// A command needs approval for the same paths as read_file, with any links, .. and patterns on the way.
 func TestReadingHasOneBorder(t *testing.T) {
 	work, beside := linked(t)
 	p := policy.Policy{Workspace: work, Home: "/home/ann", Confined: true, Resolve: followLinks, Match: matched}
@@ -84,7 +83,7 @@ func TestReadingHasOneBorder(t *testing.T) {
 			t.Errorf("%q is free", line)
 		}
 	}
-	// A folder that an approved command went to is no way around it, nor is one that nobody knows.
+	// A previous cd, also to an unknown folder, does not change which paths need approval.
 	for _, cwd := range []string{beside, "/etc", "", work + "/out"} {
 		for _, line := range []string{"ls", "cat x.go", "find . -name x", "grep -rn foo_bar", "tree", "git status", "wc -l *.go"} {
 			if ask(line, cwd) != action.Ask {
@@ -92,7 +91,7 @@ func TestReadingHasOneBorder(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"b.go", "chain", "out/key.txt", "notes.md", "/etc/passwd"} { // as read_file has it
+	for _, path := range []string{"b.go", "chain", "out/key.txt", "notes.md", "/etc/passwd"} { // as read_file resolves it
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(work, path)
 		}
@@ -102,7 +101,7 @@ func TestReadingHasOneBorder(t *testing.T) {
 	}
 }
 
-// A pattern matches the names that are there now, and what links among them lead to.
+// A pattern matches the names that exist now, and the destinations of links among them.
 func TestMatched(t *testing.T) {
 	work, beside := linked(t)
 	for pattern, want := range map[string][]string{

@@ -5,8 +5,8 @@ import (
 	"buddy/tools/file"
 )
 
-// See lets the model of a branch know files that it has read or written in an earlier process, on every target: with
-// the result of a call, or for "" because it was told what had changed in them.
+// See restores what the model of a branch knew of files in an earlier process, on every target: from the result of a
+// call, or with call "" from a report of changes.
 func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	for _, f := range files {
 		if r := s.readers[f.Target]; r != nil {
@@ -15,29 +15,29 @@ func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	}
 }
 
-// ForkReader lets the model of a branch know the files that that of another one has read, on every
-// target, but for those of calls that are under way.
+// ForkReader gives the branch to the knowledge of files of the branch from, on every target, except for files of calls
+// that are under way.
 func (s *Set) ForkReader(from, to int, underWay func(call string) bool) {
 	for _, r := range s.readers {
 		r.ForkReader(from, to, underWay)
 	}
 }
 
-// Unread lets the model of a branch no longer know the files that these calls have read or written last.
+// Unread removes the files that these calls were the last to read or write from the knowledge of a branch.
 func (s *Set) Unread(branch int, by func(call string) bool) {
 	for _, r := range s.readers {
 		r.Unread(branch, by)
 	}
 }
 
-// EndReader forgets what the model of a branch has read.
+// EndReader removes the knowledge of a branch.
 func (s *Set) EndReader(branch int) {
 	for _, r := range s.readers {
 		r.EndReader(branch)
 	}
 }
 
-// newReaders returns what is known of the files of each target.
+// newReaders returns the knowledge of files for each target.
 func newReaders(first *Session, others []*Target) map[string]*file.Readers {
 	all := map[string]*file.Readers{first.Name: first.Files.Readers()}
 	for _, t := range others {

@@ -13,8 +13,8 @@ import (
 	"buddy/tools/shell"
 )
 
-// Router runs a tool on the target that the call names, by default the current one. Each
-// target has its own instance of the tool, which does not know about others.
+// Router runs a tool on the target named by the call, by default the current one. Each target has its own instance of
+// the tool, which does not know about other targets.
 type Router struct {
 	set   *Set
 	def   model.ToolDef
@@ -40,8 +40,8 @@ type targetsArgs struct {
 
 const maxTargets = 20 // of one call
 
-// Route returns a version of t, a tool of the first target, whose calls may name other
-// targets; t itself when there are none.
+// Route returns a version of t, a tool of the first target, whose calls may name other targets. It returns t itself
+// when there are no others.
 func (s *Set) Route(t tools.Tool) tools.Tool {
 	own, ok := t.(extensible)
 	if len(s.all) == 1 || !ok {
@@ -56,8 +56,8 @@ func (s *Set) Route(t tools.Tool) tools.Tool {
 // Definition returns the tool's definition with the arguments about targets.
 func (r *Router) Definition() model.ToolDef { return r.def }
 
-// split removes the arguments about targets from a call. Arguments that are no JSON object
-// stay unchanged, for the tool to refuse.
+// split removes the arguments about targets from a call. Arguments that are not a JSON object stay unchanged, for the
+// tool to refuse.
 func (r *Router) split(call tools.Call) (tools.Call, targetsArgs, error) {
 	var args map[string]json.RawMessage
 	var at targetsArgs
@@ -110,8 +110,8 @@ func (s *Set) known(name string) error {
 	return nil
 }
 
-// inner returns the tool of the target of a call, the call for it, and the target: the
-// approved one, else the one that the call names.
+// inner returns the tool on the call's target, the call for it, and the target: the approved one, else the one named by
+// the call, else the current one.
 func (r *Router) inner(ctx context.Context, call tools.Call) (tool tools.Tool, inner tools.Call, name string, err error) {
 	inner, at, err := r.split(call)
 	switch {
@@ -154,7 +154,7 @@ func (r *Router) Plan(call tools.Call) (action.Action, error) {
 	return act, err
 }
 
-// Run runs the call on the target for which it was approved.
+// Run runs the call on the approved target.
 func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
 	tool, inner, _, err := r.inner(ctx, call)
 	if err != nil {
@@ -163,13 +163,13 @@ func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tool.Run(ctx, inner)
 }
 
-// Parallel returns the answer of the tool.
+// Parallel calls the method of the tool.
 func (r *Router) Parallel(call tools.Call) bool {
 	tool, inner, _, err := r.inner(planning(call), call)
 	return err == nil && tools.IsParallel(tool, inner)
 }
 
-// Recover runs the Recover of the tool.
+// Recover calls the method of the tool.
 func (r *Router) Recover(ctx context.Context, call tools.Call) tools.Result {
 	tool, inner, _, err := r.inner(ctx, call)
 	if t, ok := tool.(tools.Recoverer); err == nil && ok {

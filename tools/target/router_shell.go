@@ -17,7 +17,7 @@ import (
 // once.
 type shellRouter struct{ Router }
 
-// group returns the targets of a call for several, nil when it is for one.
+// group returns the targets of a call for several targets, nil for a call on one target.
 func (r *shellRouter) group(call tools.Call) (names []string, inner tools.Call, err error) {
 	inner, at, err := r.split(call)
 	if err != nil || len(at.Targets) == 0 {
@@ -63,8 +63,7 @@ func (r *shellRouter) ShellDirs(call tools.Call) tools.ShellDirs {
 	return tools.ShellDirs{}
 }
 
-// Pane returns the pane on the call's only target; commands on several start together, and
-// none of their panes comes first.
+// Pane returns the pane on the call's only target. A call on several targets has no main pane.
 func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 	sh, inner := r.one(call)
 	if sh == nil {
@@ -110,8 +109,8 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-// reached returns the shell of a target that Plan has opened. What Plan could not reach is not
-// tried again: the others would wait for it a second time.
+// reached returns the shell of a target that Plan has opened. It does not try again to reach a target that Plan could
+// not reach, because the other targets would have to wait.
 func (r *shellRouter) reached(_ context.Context, name string) (*shell.Shell, error) {
 	if one := r.set.Session(name); one != nil {
 		return one.Shell, nil
@@ -137,7 +136,7 @@ func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
 	return r.each(ctx, call, r.Router.Run, r.reached, shell.RunOn)
 }
 
-// Releases implements [tools.Releasable]: on one target as on several.
+// Releases implements [tools.Releasable]. It returns true for one target and for several.
 func (r *shellRouter) Releases(tools.Call) bool { return true }
 
 // Recover finds the results of a command that an earlier process started.
@@ -145,10 +144,10 @@ func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result
 	return r.each(ctx, call, r.Router.Recover, r.shell, shell.RecoverOn)
 }
 
-// opener returns the shell of a target.
+// opener is a function that returns the shell of a target.
 type opener = func(ctx context.Context, name string) (*shell.Shell, error)
 
-// each does a call with one, or with many if it names several targets, whose shells open returns.
+// each runs a call: with one on the only target, or with many and the function open on several.
 func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, open opener, many func(context.Context, []string, opener, tools.Call) tools.Result) tools.Result {
 	names, inner, err := r.group(call)
 	switch {

@@ -29,13 +29,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "pane" { // we are the supervisor of a pane
+	if len(os.Args) > 1 && os.Args[1] == "pane" { // this process is the supervisor of a pane
 		os.Exit(pane.Main(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
 
-// testTarget is a target as the processes of a test find it.
+// testTarget is a target shared by the processes of a test.
 type testTarget struct {
 	t     testing.TB
 	srv   *hosttest.SSHD // nil: this machine
@@ -59,7 +59,7 @@ func newTestTarget(t testing.TB, srv *hosttest.SSHD, name string) *testTarget {
 		s.o.Socket, s.o.Exe, s.o.Env = local.Socket, os.Args[0], local.Env
 		return s
 	}
-	t.Cleanup(func() { // what a test left running on purpose
+	t.Cleanup(func() { // ends what a test left running on purpose
 		kill := exec.Command("tmux", "-L", "buddy", "kill-server")
 		kill.Env = tmuxtest.Env(t, srv.Dir)
 		_ = kill.Run() // it may have ended
@@ -68,7 +68,7 @@ func newTestTarget(t testing.TB, srv *hosttest.SSHD, name string) *testTarget {
 	return s
 }
 
-// connect makes the connection of a process; that of another before ends.
+// connect connects a process; the connection of the process before ends.
 func (s *testTarget) connect() {
 	if s.srv == nil {
 		return
@@ -96,7 +96,7 @@ func (s *testTarget) session() *Session {
 	return one
 }
 
-// process returns the set of a process, and its tools.
+// process returns the set and the tools of a new process.
 func process(names []string, all map[string]*testTarget) (*Set, *tools.Registry) {
 	var others []*Target
 	for _, name := range names[1:] {
@@ -131,7 +131,7 @@ func threeTargets(t testing.TB) map[string]*testTarget {
 	return all
 }
 
-// threeOpen are the tools on this machine, two real ssh servers and one that is down.
+// threeOpen returns the tools on this machine, two real ssh servers and one that is down.
 func threeOpen(t testing.TB) (set *Set, tools *tools.Registry, dirs map[string]string) {
 	t.Helper()
 	all := threeTargets(t)
@@ -167,7 +167,7 @@ func do(t testing.TB, r *tools.Registry, name string, args map[string]any, more 
 	return call.Planned, tool.Run(ctx, call)
 }
 
-// said holds what the model reads of a command: Note is what the line in brackets says.
+// said holds the model's view of a command: Note is the text of the line in brackets.
 type said struct{ Stdout, Stderr, Note string }
 
 func saidIn(text string) (p said) {
@@ -187,7 +187,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// severalOf returns what the model reads of each target, in order.
+// severalOf returns the model's view of each target, in order.
 func severalOf(t testing.TB, r tools.Result, names ...string) (all []said) {
 	t.Helper()
 	text := r.Content
@@ -205,8 +205,8 @@ func severalOf(t testing.TB, r tools.Result, names ...string) (all []said) {
 	return all
 }
 
-// TestCallsRunOnTheTargetTheyName: a call works on the target that it names, with the folder, panes and files of
-// that one, and else on the current one.
+// TestCallsRunOnTheTargetTheyName: a call uses the folder, panes and files of the target that it names, and of the
+// current target if it names none.
 func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 	set, r, dirs := threeOpen(t)
 	act, res := do(t, r, "run_shell", map[string]any{"command": "pwd; echo ${SSH_CONNECTION:+over ssh}", "target": "web-01"})
@@ -249,7 +249,7 @@ func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 	}
 }
 
-// TestPlannedTarget: what was allowed for one target never runs on another.
+// TestPlannedTarget: a call approved for one target never runs on another.
 func TestPlannedTarget(t *testing.T) {
 	set, r, _ := threeOpen(t)
 	tool, _ := r.Lookup("run_shell")
@@ -265,7 +265,7 @@ func TestPlannedTarget(t *testing.T) {
 	}
 }
 
-// TestPaneNames: the panes of other targets than the first have its name in front.
+// TestPaneNames: names of panes start with the name of the target, except on the first one.
 func TestPaneNames(t *testing.T) {
 	_, r, _ := threeOpen(t)
 	_, res := do(t, r, "tmux_create_pane", map[string]any{"title": "work", "command": "echo in the pane; sleep 1000", "risk": "low", "mutation": false, "privesc": false, "target": "web-01"})
@@ -276,7 +276,7 @@ func TestPaneNames(t *testing.T) {
 	act := action.Action{}
 	tmuxtest.Until(t, "the pane shows its text", func() bool {
 		act, res = do(t, r, "capture-pane", map[string]any{"pane": pane})
-		return strings.Count(res.Content, "in the pane") > 1 // the command line, and what it prints
+		return strings.Count(res.Content, "in the pane") > 1 // the command line and its output
 	})
 	if act.Target != "web-01" || !strings.Contains(res.Content, pane) {
 		t.Errorf("%+v: %s", act, res.Content)
@@ -302,13 +302,13 @@ func TestPaneNames(t *testing.T) {
 	})
 }
 
-// TestSideBySide: one call runs a command on several targets at once, of which one is down.
+// TestSideBySide: one call runs a command on several targets at once, one of them down.
 func TestSideBySide(t *testing.T) {
 	_, r, dirs := threeOpen(t)
 	var mu sync.Mutex
 	var live strings.Builder
 	var total int64
-	// Each waits for a file that the others make: one after the other would never end.
+	// Each command waits for files of the others, so running them one after the other would never end.
 	meet := t.TempDir()
 	command := fmt.Sprintf(`touch %s/$$; for i in $(seq 600); do test $(ls %s | wc -l) -ge 3 && break; sleep 0.1; done; ls %s | wc -l; printf 'no end' >&2; test "$SSH_CONNECTION"`, meet, meet, meet)
 	act, res := do(t, r, "run_shell", map[string]any{"command": command, "targets": []string{"web-02", "local", "down", "web-01"}}, func(c *tools.Call) {
@@ -350,7 +350,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestSideBySideBounded: the output of all together is as large as that of one may be.
+// TestSideBySideBounded: the outputs of several targets together are limited like the output of one.
 func TestSideBySideBounded(t *testing.T) {
 	_, r, _ := threeOpen(t)
 	_, res := do(t, r, "run_shell", map[string]any{"command": "seq 100000; seq 100000 >&2", "targets": []string{"web-01", "web-02", "local"}})
@@ -418,7 +418,7 @@ func TestSideBySideCancelled(t *testing.T) {
 	}
 }
 
-// TestSideBySideRecovered: another process finds the results, each where it was.
+// TestSideBySideRecovered: another process finds the results on each target.
 func TestSideBySideRecovered(t *testing.T) {
 	all := threeTargets(t)
 	set, r := process(threeNames, all)
@@ -452,7 +452,7 @@ func TestSideBySideRecovered(t *testing.T) {
 	_, r = process(threeNames, all)
 	tool, _ = r.Lookup("run_shell")
 	call.Planned, _ = tool.Plan(call)
-	call.Output = func(tools.Chunk) { _ = os.WriteFile(gate, nil, 0o600) } // it is followed
+	call.Output = func(tools.Chunk) { _ = os.WriteFile(gate, nil, 0o600) } // the command is being followed
 	res := tool.(tools.Recoverer).Recover(t.Context(), call)
 	if !strings.HasPrefix(res.Content, "Tool error: 2 of 4 failed: ") || !res.IsError {
 		t.Fatalf("%s", res.Content)
@@ -464,7 +464,8 @@ func TestSideBySideRecovered(t *testing.T) {
 	<-over
 }
 
-// A target that does not answer holds up a call for several by 5 seconds, and is not waited for again.
+// A target that does not answer delays a call for several targets by 5 seconds, and the call does not wait for it
+// again.
 func TestPlanDoesNotWaitForASilentTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := NewSession(&Target{Name: "local"}, shell.New(nil, nil, "local", "/here", nil), &file.Workspace{})
@@ -504,8 +505,7 @@ func TestPlanOnADownTarget(t *testing.T) {
 	}
 }
 
-// BenchmarkSideBySide measures a command on one and on eight targets that are reached over
-// ssh.
+// BenchmarkSideBySide measures a command on one and on eight targets over ssh.
 func BenchmarkSideBySide(b *testing.B) {
 	names, all := []string{"local"}, map[string]*testTarget{"local": newTestTarget(b, nil, "local")}
 	for i := range 8 {

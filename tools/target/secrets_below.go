@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Limits of looking for files with secrets before a recursive search runs.
+// Limits of the search for files with secrets that precedes a recursive search.
 const (
 	maxSearched = 50_000
 	searchTime  = time.Second
@@ -21,27 +21,25 @@ var (
 	errMany  = errors.New("too many files")
 )
 
-// finder looks for files with secrets among those that a search of this machine reads, and
-// caches the answers for a moment: a command is judged several times before it runs. It is safe
-// for concurrent use.
+// finder looks for files with secrets among the files that a search of this machine would read. It caches the answers
+// for a moment, because a command is judged several times before it runs. It is safe for concurrent use.
 type finder struct {
 	secret func(path string) string
-	most   int // files to look at
+	most   int // maximum of checked files
 
 	mu    sync.Mutex
 	known map[string]answer
 	since time.Time // of the oldest entry in known
 }
 
-// answer holds what holds returned.
+// answer is a cached result of holds.
 type answer struct {
 	name string
 	ok   bool
 }
 
-// holds returns the name, relative to dir, of a file with secrets below dir, or "".
-// ok is false when there are too many files to tell. Folders .git and node_modules hold no
-// secrets, unless a password is in git's settings.
+// holds returns the name, relative to dir, of a file with secrets below dir, or "". ok is false when there are too many
+// files to check. It skips .git and node_modules folders, except that it looks for a password in git's settings.
 func (f *finder) holds(dir string) (name string, ok bool) {
 	f.mu.Lock()
 	if time.Since(f.since) > linksKept {
@@ -59,7 +57,7 @@ func (f *finder) holds(dir string) (name string, ok bool) {
 	return name, err == nil
 }
 
-// find walks dir. What can't be read holds no secrets for a search either.
+// find walks dir. Files that can't be read are safe, because the search can't read them either.
 func (f *finder) find(dir string) (name string, err error) {
 	files, end := 0, time.Now().Add(searchTime)
 	err = filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
@@ -93,7 +91,7 @@ func (f *finder) find(dir string) (name string, err error) {
 	return name, nil
 }
 
-// gitKeepsAround returns the settings of the repository around a folder if a password is in them, or "".
+// gitKeepsAround returns the git settings of the repository around a folder if they contain a password, or "".
 func gitKeepsAround(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		file := filepath.Join(dir, ".git", "config")
@@ -106,7 +104,7 @@ func gitKeepsAround(dir string) string {
 	}
 }
 
-// skipOf leaves out one entry.
+// skipOf returns the error that makes the walk skip an entry.
 func skipOf(e iofs.DirEntry) error {
 	if e != nil && e.IsDir() {
 		return iofs.SkipDir
@@ -117,7 +115,7 @@ func skipOf(e iofs.DirEntry) error {
 // gitSecret matches a password in git's settings of a repository.
 var gitSecret = regexp.MustCompile(`(?i)extraheader|://[^/\s]*:[^/\s]*@|password|token`)
 
-// gitKeeps reports whether git's settings of a repository hold a password.
+// gitKeeps reports whether git's settings of a repository contain a password.
 func gitKeeps(file string) bool {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {

@@ -54,7 +54,7 @@ func TestSearchesThatWouldReadSecrets(t *testing.T) {
 	}
 }
 
-// More files than can be checked are no clean folder.
+// A folder with more files than can be checked does not count as free of secrets.
 func TestSearchesOfTooManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 30 {

@@ -14,7 +14,7 @@ import (
 	"buddy/tools/shell"
 )
 
-// Session is a target as one session of buddy uses it.
+// Session is a target as used by one session of buddy.
 type Session struct {
 	*Target
 	Env   Environment
@@ -24,9 +24,9 @@ type Session struct {
 
 	plain    *tmux.Session // runs commands where there is no tmux
 	tools    map[string]tools.Tool
-	confined bool // free commands run in the read-only sandbox
+	confined bool // commands that need no approval run in the read-only sandbox
 	fences   func() error
-	boxed    bool // approved commands run in the workspace fence
+	boxed    bool // approved commands run in the workspace sandbox
 	links    links
 	own      policy.Own // of this machine
 	finder   finder
@@ -37,15 +37,15 @@ type Options struct {
 	// Options configure the panes. Host, Cwd and what confined commands may read are set by the
 	// target.
 	tmux.Options
-	Limits  shell.Limits // of what the model gets; zero: those of package shell
+	Limits  shell.Limits // of the text for the model; zero means the defaults of package shell
 	Outputs string       // the folder on this machine where calls keep their overflow, "" for none
 	Plan    *file.Plan   // of the session, for all of its targets; nil for none
-	Own     policy.Own   // what is buddy's own on this machine
+	Own     policy.Own   // buddy's own files on this machine
 	// Recovery is the folder on this machine for the old bytes of files that are written in place.
 	Recovery fs.Recovery
 	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
-	// Boxed means that approved commands run in the workspace fence, too.
+	// Boxed means that approved commands also run in a sandbox, the workspace sandbox.
 	Boxed bool
 	// Warn is called once when commands run without tmux.
 	Warn func(text string)
@@ -95,8 +95,8 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Fences returns nil when commands of the session can run in the workspace fence, else an error
-// with the next step. The first call runs a program to find out.
+// Fences returns nil when commands of the session can run in the workspace sandbox, else an error with the next step.
+// The first call runs a program to find out.
 func (s *Session) Fences() error {
 	if s.fences == nil {
 		return fmt.Errorf("%w: it has no panes of its own", fence.ErrImpossible)
@@ -135,19 +135,19 @@ func (s *Session) Facts() policy.Target {
 	return f
 }
 
-// Close ends what the session runs on the target and reports to say what stays behind.
-func (s *Session) Close(ctx context.Context, say func(format string, args ...any)) {
+// Close ends everything that the session runs on the target. It calls report with a line about each thing that stays.
+func (s *Session) Close(ctx context.Context, report func(format string, args ...any)) {
 	for _, panes := range []*tmux.Session{s.Panes, s.plain} {
 		left, err := panes.Close(ctx)
 		if err != nil {
-			say("%v", err)
+			report("%v", err)
 		}
 		for _, name := range left {
 			if s.Host != nil {
 				name += " on " + s.Name
 			}
-			say("a command still runs in the tmux session %s; see it with: %s", name, panes.AttachLine())
-			say("or end it with: %s", panes.RemoveLine())
+			report("a command still runs in the tmux session %s; see it with: %s", name, panes.AttachLine())
+			report("or end it with: %s", panes.RemoveLine())
 		}
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"buddy/tools/file"
 )
 
-// Set holds the targets that calls of a session may name: the first, where the session began,
-// and others, opened when a call first names them. It is safe for concurrent use.
+// Set holds the targets that calls of a session may name: the first one, where the session started, and others, which
+// are opened when a call first names them. It is safe for concurrent use.
 type Set struct {
 	first   *Session
-	all     []*Target                // the target of first comes first
+	all     []*Target                // beginning with the target of first
 	readers map[string]*file.Readers // by target, opened or not
 	open    func(context.Context, *Target) (*Session, error)
 
-	mu      sync.Mutex               // guards what follows, up to closed
+	mu      sync.Mutex               // guards the fields below, up to closed
 	opening map[string]chan struct{} // holds a token while a target is opened
 	opened  map[string]*Session      // includes first
 	failed  map[string]error         // why the last attempt to open a target failed
@@ -32,8 +32,8 @@ type Set struct {
 	changes changeLog
 }
 
-// NewSet returns the set of the target of first, which is current, and others. open connects
-// to one of the others; after an error the next call tries again.
+// NewSet returns the set of the target of first, which is current, and others. open connects to one of the others;
+// after an error the next call tries again.
 func NewSet(first *Session, others []*Target, open func(context.Context, *Target) (*Session, error)) *Set {
 	return &Set{
 		first: first, all: append([]*Target{first.Target}, others...), readers: newReaders(first, others), open: open, current: first.Name,
@@ -41,7 +41,7 @@ func NewSet(first *Session, others []*Target, open func(context.Context, *Target
 	}
 }
 
-// First returns the session on the target where buddy's session began.
+// First returns the session on the target where buddy's session started.
 func (s *Set) First() *Session { return s.first }
 
 // Targets returns all targets, beginning with the first.
@@ -94,8 +94,7 @@ func (s *Set) Session(name string) *Session {
 	return s.opened[name]
 }
 
-// Failure returns why the last attempt to open a target failed; nil if it did not, or was not
-// tried.
+// Failure returns why the last attempt to open a target failed; nil if it succeeded or there was none.
 func (s *Set) Failure(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +130,7 @@ func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 	}
 	s.mu.Unlock()
 	select {
-	case turn <- struct{}{}: // one for each target: others do not wait for an unreachable one
+	case turn <- struct{}{}: // one at a time per target, so that an unreachable target does not block others
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -174,7 +173,7 @@ func (s *Set) Prefix(t *Target) string {
 	return t.Name
 }
 
-// pane returns the session and tmux's id of a pane; nil when its target was not opened.
+// pane returns the session and tmux's id of a pane; nil if its target is not open.
 func (s *Set) pane(name string) (*Session, string) {
 	ref := tools.ParsePane(name)
 	if ref.Target == "" {
@@ -206,7 +205,7 @@ func (s *Set) Watch(names []string) {
 	}
 }
 
-// KillPanes ends what runs in panes that commands have to themselves, on all targets.
+// KillPanes ends the commands in panes of their own, on all targets.
 func (s *Set) KillPanes(ctx context.Context) error {
 	var errs []error
 	for _, one := range s.Sessions() {
@@ -221,9 +220,9 @@ func (s *Set) KillPanes(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close ends everything on all targets at once. say is told what stays behind, one call at a
+// Close ends everything on all targets at once. It calls report with a line about each thing that stays, one call at a
 // time.
-func (s *Set) Close(ctx context.Context, say func(text string)) {
+func (s *Set) Close(ctx context.Context, report func(text string)) {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -234,7 +233,7 @@ func (s *Set) Close(ctx context.Context, say func(text string)) {
 			one.Close(ctx, func(format string, args ...any) {
 				saying.Lock()
 				defer saying.Unlock()
-				say(fmt.Sprintf(format, args...))
+				report(fmt.Sprintf(format, args...))
 			})
 		})
 	}

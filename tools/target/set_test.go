@@ -16,7 +16,7 @@ import (
 	"buddy/tools"
 )
 
-// idle returns a session on a target in which nothing runs.
+// idle returns a session without commands on a target.
 func idle(t *testing.T, at *Target, dir string) *Session {
 	t.Helper()
 	real, err := filepath.EvalSymlinks(dir)
@@ -61,7 +61,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("Open: %v", err)
 		}
 	}
-	if made["web"] != 1 || made["down"] != 2 { // what is down is tried again
+	if made["web"] != 1 || made["down"] != 2 { // a target that was down is tried again
 		t.Errorf("made %v", made)
 	}
 	if at := set.Facts("web"); !at.Guarded || at.Workspace == "" || at.Home != "/home/web" {
@@ -82,8 +82,7 @@ func TestSet(t *testing.T) {
 	set.Close(t.Context(), func(text string) { t.Errorf("said %q", text) })
 }
 
-// A call that ends does not wait for a target, neither while it is reached for nor while another
-// call does so.
+// A cancelled call does not wait for a target, neither while it connects nor while another call connects.
 func TestOpenEndsWithItsCall(t *testing.T) {
 	begun := make(chan struct{})
 	set := NewSet(idle(t, &Target{Name: "local"}, t.TempDir()), []*Target{{Name: "web"}}, func(ctx context.Context, _ *Target) (*Session, error) {
@@ -109,7 +108,7 @@ func TestOpenEndsWithItsCall(t *testing.T) {
 	}
 }
 
-// A link on a target is followed there before what it leads to is judged.
+// A link on a target is resolved there before its destination is judged.
 func TestLinksOfATargetAreFollowed(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	work, _ := linked(t)

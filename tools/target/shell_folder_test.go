@@ -11,8 +11,8 @@ import (
 // took matches how long a command took.
 var took = regexp.MustCompile(`\d+\.\d s`)
 
-// TestShellFolderIsSaidAndFilesAskBack: after cd the results of commands say where the shell is, and a change of a file
-// that is there and in the first folder asks which one.
+// TestShellFolderIsSaidAndFilesAskBack: after cd the results of commands name the shell's folder, and a change of a
+// file that exists in this folder and in the first one asks which one is meant.
 func TestShellFolderIsSaidAndFilesAskBack(t *testing.T) {
 	one := newTestTarget(t, nil, "local")
 	_, r := process([]string{"local"}, map[string]*testTarget{"local": one})

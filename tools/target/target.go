@@ -1,9 +1,8 @@
 // Package target runs tools on targets: this machine, ssh hosts and containers.
 //
-// A [Target] is where commands run and files are. A [Session] is a target as one session of
-// buddy uses it: its environment, panes, files and tools. A [Set] holds all targets of a
-// session. The tools know about one target only: [Set.Route] makes of a tool one that runs on
-// the target which its call names.
+// A [Target] is a place where commands run and files are. A [Session] is a target as used by one session of buddy: its
+// environment, panes, files and tools. A [Set] holds all targets of a session. The tools know about one target only:
+// [Set.Route] turns a tool into one that runs on the target named by its call.
 //
 //	web := &target.Target{Name: "web", Host: h}
 //	set := target.NewSet(first, []*target.Target{web}, open)
@@ -27,15 +26,15 @@ import (
 	"buddy/tools/file"
 )
 
-// connectTimeout bounds connecting, querying the environment and pinging.
+// connectTimeout limits connecting, querying the environment and pinging.
 const connectTimeout = 40 * time.Second
 
-// Target names where commands run and files are: this machine, or what a host reaches. It
+// Target describes where commands run and files are: this machine, or a machine or container reached by Host. It
 // outlives the sessions that use it.
 type Target struct {
 	Name string
 	Host *host.Host // nil for this machine; closed by Close
-	// Away says why the last attempt to reach the target failed. Only one goroutine may use it.
+	// Away is the error of the last attempt to reach the target, nil if it succeeded. Only one goroutine may use it.
 	Away *host.DownError
 
 	// Settings of the target.
@@ -105,8 +104,8 @@ func (t *Target) Kind() (kind, address string) {
 	return "", t.Name
 }
 
-// Confines returns nil when commands that need no approval can run in the read-only sandbox of
-// a session with these options, else why not.
+// Confines returns nil when commands without approval can run in the read-only sandbox of a session with these options,
+// else the reason why not.
 func (t *Target) Confines(env Environment, o tmux.Options) error {
 	return tmux.Confines(t.options(env, o))
 }
@@ -120,7 +119,7 @@ func (t *Target) options(env Environment, o tmux.Options) tmux.Options {
 	return o
 }
 
-// workspace returns the files of a folder of the target.
+// workspace returns the workspace at a folder of the target.
 func (t *Target) workspace(dir string) (*file.Workspace, error) {
 	if t.Host != nil {
 		return file.NewTargetWorkspace(t.Host, t.Name, dir, policy.Secret), nil
