@@ -22,16 +22,16 @@ type agentArgs struct {
 
 type agent struct{ tools.Typed[agentArgs] }
 
-// NewAgent returns the tool agent, which lets a subagent do a part of the work.
+// NewAgent returns the tool agent, which delegates a part of the work to a subagent.
 func NewAgent() tools.Tool { return tools.New(&agent{}, tools.Agent, agentText) }
 
 // Patient returns true: a subagent has limits of its own.
 func (*agent) Patient(tools.Call) bool { return true }
 
-// Beside returns true: subagents work side by side.
+// Beside returns true: subagents work at the same time.
 func (*agent) Beside(tools.Call) bool { return true }
 
-// Recover returns what a call gives whose agent worked when buddy ended: none goes on by itself.
+// Recover returns an error for a call whose subagent was working when buddy ended, because subagents are not resumed.
 func (*agent) Recover(context.Context, tools.Call) tools.Result {
 	return tools.Result{Content: "interrupted: buddy ended while the agent worked. What it did stays; look at it before you call an agent again.", IsError: true}
 }

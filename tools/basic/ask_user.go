@@ -27,8 +27,8 @@ type askArgs struct {
 
 type askUser struct{ tools.Typed[askArgs] }
 
-// NewAskUser returns the tool ask_user, which puts a question to the person. Where nobody can
-// be asked the result has a note instead of an answer.
+// NewAskUser returns the tool ask_user, which asks the person a question. If nobody can be asked, the result has a note
+// instead of an answer.
 func NewAskUser() tools.Tool {
 	return tools.New(&askUser{}, "ask_user", askUserText)
 }

@@ -11,7 +11,7 @@ import (
 	"buddy/tools/toolstest"
 )
 
-// The tool proposes and says so; it changes nothing by itself, so it needs no approval.
+// The tool only makes a proposal, so it needs no approval.
 func TestRememberProposes(t *testing.T) {
 	b := toolstest.Bench{T: t, Tools: tools.NewRegistry(NewRemember())}
 	call, err := b.Plan("remember", toolstest.Args{"text": "Use pnpm.", "kind": "correction", "scope": "person"})

@@ -18,7 +18,7 @@ import (
 // Notebook is a notebook of format 4.
 type Notebook struct {
 	data  string
-	array span // of the cells, with its brackets
+	array span // of the cells, including its brackets
 	cells []cell
 	ids   bool // cells have ids
 	text  string
@@ -33,10 +33,10 @@ type cell struct {
 	whole   span
 	source  span
 	lines   []element // of the source
-	list    bool      // the source is a list of lines, else one text
+	list    bool      // the source is a list of lines, else one string
 	outputs []output
 	id      string
-	shown   string // the source as it is shown
+	shown   string // the source as displayed
 }
 
 // element is a line of a source.
@@ -48,7 +48,8 @@ type element struct {
 // header matches the lines above cells and outputs.
 var header = regexp.MustCompile(`^=== (?:cell(?: (\d{1,6}))?, (code|markdown|raw)|output of cell \d+) ===$`)
 
-// Read reads the JSON of a notebook. It returns false for what is none, and for one that can't be shown without doubt.
+// Read reads the JSON of a notebook. It returns false for other data, and for a notebook that can't be displayed
+// unambiguously.
 func Read(data string) (*Notebook, bool) {
 	n := &Notebook{data: data}
 	if !json.Valid([]byte(data)) || n.read() != nil {
@@ -61,7 +62,7 @@ func Read(data string) (*Notebook, bool) {
 // Text returns the cells with their outputs, shortened.
 func (n *Notebook) Text() string { return n.text }
 
-// Sources returns the same text with NUL in place of what can't be changed: outputs.
+// Sources returns the same text with outputs, which can't be changed, replaced by NUL bytes.
 func (n *Notebook) Sources() string {
 	var b strings.Builder
 	hidden := false
@@ -135,10 +136,10 @@ func (n *Notebook) cell(whole span) (cell, error) {
 	return c, n.readSource(&c)
 }
 
-// kinds are those of cells.
+// kinds are the kinds of cells.
 var kinds = []string{"code", "markdown", "raw"}
 
-// readSource reads the source of a cell, which is a text or a list of its lines.
+// readSource reads the source of a cell, which is a string or a list of lines.
 func (n *Notebook) readSource(c *cell) (err error) {
 	elements := []span{c.source}
 	if c.list = n.data[c.source.from] == '['; c.list {
@@ -212,7 +213,7 @@ func (n *Notebook) items(list span) ([]span, error) {
 	return all, nil
 }
 
-// value returns the next value of a decoder that reads from an offset on.
+// value returns the next value of a decoder that started at the offset from.
 func (n *Notebook) value(in *json.Decoder, from int) (span, error) {
 	var raw json.RawMessage
 	if err := in.Decode(&raw); err != nil {

@@ -175,7 +175,7 @@ func TestBecome(t *testing.T) {
 	}
 	tests := []struct {
 		name, data, old, text string
-		from, to              string // what is replaced in the JSON
+		from, to              string // the replacement in the JSON
 	}{
 		{"a line", indented, "x = 1  # <b>", "x = \"ü\"  # <i>", `"x = 1  # <b>\n"`, `"x = \"ü\"  # <i>\n"`},
 		{"the last line", indented, "print(x)", "print(y)", `"print(x)"`, `"print(y)"`},
@@ -254,10 +254,10 @@ func TestBecomeRefuses(t *testing.T) {
 	}
 }
 
-// lastLines matches empty lines at the end of a source, of which the text does not tell whether there is one.
+// lastLines matches empty lines at the end of a source, which the text can't express.
 var lastLines = regexp.MustCompile(`\n+===`)
 
-// FuzzBecome: what replaces a line of a source is in that source, and all else is as it was.
+// FuzzBecome: a replaced line of a source is changed, and everything else stays the same.
 func FuzzBecome(f *testing.F) {
 	f.Add(indented, 1, "x")
 	f.Add(compact, 3, "é\"\\")

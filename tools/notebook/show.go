@@ -11,7 +11,7 @@ import (
 	"buddy/texts/ansi"
 )
 
-// Limits of what is shown of an output.
+// Limits of the displayed part of an output.
 const (
 	outputLines = 40
 	outputBytes = 4000
@@ -26,7 +26,7 @@ type output struct {
 	Traceback []string         `json:"traceback"`
 }
 
-// lines is a text: a string or a list of them. Anything else is kept as JSON.
+// lines is a text: a string or a list of strings. Other values are kept as JSON.
 type lines string
 
 func (l *lines) UnmarshalJSON(data []byte) error {
@@ -43,7 +43,7 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// show returns the text of a notebook.
+// show returns the text of the notebook.
 func (n *Notebook) show() string {
 	var b strings.Builder
 	for i, c := range n.cells {
@@ -58,7 +58,7 @@ func (n *Notebook) show() string {
 	return b.String()
 }
 
-// ended returns text with a line end, unless it is empty.
+// ended returns text with a line end at its end, unless it is empty.
 func ended(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -66,7 +66,7 @@ func ended(text string) string {
 	return text + "\n"
 }
 
-// show returns the text of an output, shortened and indented, so that no line of it is one of the notebook.
+// show returns the text of an output, shortened and indented, so that no line looks like a header of the notebook.
 func (o output) show() string {
 	text := string(o.Text)
 	if plain, ok := o.Data["text/plain"]; ok {
@@ -88,7 +88,7 @@ func (o output) show() string {
 	return b.String()
 }
 
-// shorten returns the beginning of a text, with a line that says how much is left out.
+// shorten returns the beginning of a text, with a line that tells how much is omitted.
 func shorten(text string) string {
 	if text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), ""); text == "" {
 		return ""

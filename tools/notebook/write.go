@@ -12,7 +12,7 @@ import (
 	"buddy/texts"
 )
 
-// block holds a line that begins a cell or an output, and the text below it.
+// block is a header line of a cell or an output, and the text below it.
 type block struct {
 	head   string
 	number int    // of the cell, from 1; 0 for a new one
@@ -20,15 +20,15 @@ type block struct {
 	text   string
 }
 
-// Become returns the JSON of the notebook with another text. Cells without a number are new, and those that are missing are
-// removed. A cell whose number stands elsewhere is moved. Of cells that stay only the lines of sources that differ are written.
-// Outputs can't be changed.
+// Become returns the JSON of the notebook with a changed text. Cells without a number are new, missing ones are
+// removed, and numbers in another order move cells. In the remaining cells only the source lines that differ are
+// written. Outputs can't be changed.
 func (n *Notebook) Become(text string) (string, error) {
 	blocks, err := split(text)
 	if err != nil {
 		return "", err
 	}
-	outputs := make(map[string]string) // as they are shown, by the lines above them
+	outputs := make(map[string]string) // the displayed outputs, by their header lines
 	shown, _ := split(n.text)
 	for _, b := range shown {
 		if b.kind == "" {
@@ -36,12 +36,12 @@ func (n *Notebook) Become(text string) (string, error) {
 		}
 	}
 	var cells []string
-	var from []int // the number of each cell before, 0 for a new one
+	var from []int // for each cell its previous number, 0 for a new one
 	for _, b := range blocks {
 		switch {
 		case b.kind == "" && b.text != outputs[b.head]:
 			return "", fmt.Errorf("%s: outputs can't be changed; they change when the notebook runs", b.head)
-		case b.kind == "": // it stays with its cell
+		case b.kind == "": // an output stays with its cell
 			continue
 		case b.number > len(n.cells) || b.number > 0 && slices.Contains(from, b.number):
 			return "", fmt.Errorf("cell %d is there twice, or the notebook has no such cell; begin a new one with \"=== cell, %s ===\"", b.number, b.kind)
@@ -75,7 +75,7 @@ func split(text string) ([]block, error) {
 	return all, nil
 }
 
-// with returns the JSON of a cell with another source.
+// with returns the JSON of a cell with a new source.
 func (n *Notebook) with(c cell, text string) string {
 	if text == ended(c.shown) {
 		return n.json(c.whole)
@@ -90,7 +90,7 @@ func (n *Notebook) with(c cell, text string) string {
 	return n.data[c.whole.from:c.source.from] + source + n.data[c.source.to:c.whole.to]
 }
 
-// list returns the JSON of a source as a list of lines. Those at its beginning and at its end that stay keep their bytes.
+// list returns the JSON of a source as a list of lines. Unchanged lines at its beginning and end keep their bytes.
 func (n *Notebook) list(c cell, text string) string {
 	added := strings.SplitAfter(text, "\n")
 	if added[len(added)-1] == "" {
@@ -104,7 +104,7 @@ func (n *Notebook) list(c cell, text string) string {
 		end++
 	}
 	added = added[begin : len(added)-end]
-	stay := c.lines[len(c.lines)-end:] // behind the change
+	stay := c.lines[len(c.lines)-end:] // after the change
 	form := n.formOf(c)
 	var lines []string
 	for _, line := range added {
@@ -129,10 +129,10 @@ func (n *Notebook) list(c cell, text string) string {
 	}
 }
 
-// form holds the JSON before, between and behind the lines of a source.
+// form holds the JSON before, between and after the lines of a source.
 type form struct{ open, comma, end string }
 
-// formOf returns the form of a source, or of any other one if it has no lines.
+// formOf returns the form of a source, or of another one if it has no lines.
 func (n *Notebook) formOf(c cell) form {
 	for _, one := range append([]cell{c}, n.cells...) {
 		if !one.list || len(one.lines) == 0 {
@@ -151,7 +151,7 @@ func (n *Notebook) formOf(c cell) form {
 	return form{comma: ", "}
 }
 
-// joined returns the JSON of the list of cells. Between two that followed one another before stands what stood there.
+// joined returns the JSON of the list of cells. Cells that were neighbours before keep the bytes between them.
 func (n *Notebook) joined(cells []string, from []int) string {
 	if len(cells) == 0 {
 		return "[]"
@@ -175,7 +175,7 @@ func (n *Notebook) joined(cells []string, from []int) string {
 	return out.String() + end + "]"
 }
 
-// made returns the JSON of a new cell, indented as the others are.
+// made returns the JSON of a new cell, indented like the others.
 func (n *Notebook) made(b block, index int) string {
 	members := []string{`"cell_type": ` + quoted(b.kind)}
 	if b.kind == "code" {
@@ -209,7 +209,8 @@ func (n *Notebook) made(b block, index int) string {
 	return out.String()
 }
 
-// indent returns how cells are indented, and how much more what they have; false if all is on one line.
+// indent returns the indentation of cells, and the additional indentation of their members; false if the list is on one
+// line.
 func (n *Notebook) indent() (prefix, unit string, ok bool) {
 	if len(n.cells) == 0 {
 		return "", "", false
@@ -227,6 +228,6 @@ func (n *Notebook) indent() (prefix, unit string, ok bool) {
 
 // quoted returns a text as JSON.
 func quoted(text string) string {
-	data, _ := texts.JSON(text) // a string never fails
+	data, _ := texts.JSON(text) // strings never fail
 	return string(data)
 }

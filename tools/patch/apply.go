@@ -39,14 +39,13 @@ func join(lines []int) string {
 	return strings.Join(s, ", ")
 }
 
-// maxFits bounds the positions of a hunk that are listed.
+// maxFits limits the listed positions of a hunk.
 const maxFits = 10
 
 const byteOrderMark = "\ufeff"
 
-// Apply returns the file's content after the change. Line ends and a byte order mark are kept:
-// lines added to a file with CRLF line ends get them, too, and each line that replaces another one has
-// the end of that. The error is a *Mismatch when the
+// Apply returns the file's content after the change. It keeps line ends and a byte order mark: added lines get the
+// file's line ends, and a line that replaces another one gets that line's end. The error is a *Mismatch when the
 // position of a hunk is not certain.
 func (f File) Apply(before string) (string, error) {
 	text, marked := strings.CutPrefix(before, byteOrderMark)
@@ -73,8 +72,7 @@ func (f File) Apply(before string) (string, error) {
 	return after, nil
 }
 
-// carriage reports whether lines of a patch end in carriage returns, which means that its line
-// ends are intended.
+// carriage reports whether lines of a patch end in carriage returns, which means that its line ends are intended.
 func carriage(hunks []Hunk) bool {
 	for _, h := range hunks {
 		for _, l := range h.lines {
@@ -105,7 +103,7 @@ func (a *applier) apply(h Hunk) error {
 	a.out = append(a.out, a.lines[a.next:at]...)
 	a.next = at
 	body := h.lines[skip.lead : len(h.lines)-skip.trail]
-	var ends []string // of deleted lines that no added one has replaced yet
+	var ends []string // of deleted lines that no added line has replaced yet
 	end := a.end
 	for _, l := range body {
 		switch l.op {
@@ -129,7 +127,7 @@ func (a *applier) apply(h Hunk) error {
 	return nil
 }
 
-// endOf returns the end of a line of the file; one that has none gets the most frequent.
+// endOf returns the end of a line of the file, or the most frequent end if the line has none.
 func (a *applier) endOf(i int) string {
 	if !strings.HasSuffix(a.lines[i], "\n") {
 		return a.end
@@ -163,7 +161,7 @@ func (a *applier) finish() string {
 // skipped counts the context lines that are ignored at both ends of a hunk.
 type skipped struct{ lead, trail int }
 
-// locate returns the index of the line where h begins, ignoring the lines skipped.
+// locate returns the index of the first line of h in the file, and the numbers of ignored context lines.
 func (a *applier) locate(h Hunk) (int, skipped, error) {
 	from := a.next
 	for _, anchor := range h.Anchors {
@@ -205,7 +203,7 @@ func mismatch(h Hunk, old []string, fits []int) *Mismatch {
 	return m
 }
 
-// anchor returns the first line from on that matches s, or -1.
+// anchor returns the first line that matches s, starting at from, or -1.
 func (a *applier) anchor(s string, from int) int {
 	for at := from; at < len(a.bare); at++ {
 		if strings.TrimSpace(a.bare[at]) == strings.TrimSpace(s) {

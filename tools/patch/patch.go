@@ -35,15 +35,15 @@ type File struct {
 	New   string      // path after; "" for a deleted file
 	Mode  fs.FileMode // permissions after; 0 for unchanged
 	Hunks []Hunk
-	Line  int // where it begins in the patch, from 1
+	Line  int // first line in the patch, from 1
 }
 
 // Hunk is a change of consecutive lines.
 type Hunk struct {
-	Line    int      // where it begins in the patch, from 1
-	Start   int      // line of the file where it should begin, from 1; -1 if not given
-	Anchors []string // lines before it, from the top
-	AtEnd   bool     // it ends at the end of the file
+	Line    int      // first line in the patch, from 1
+	Start   int      // first line in the file, from 1; -1 if not given
+	Anchors []string // lines of the file before the hunk, from the top
+	AtEnd   bool     // the hunk ends at the end of the file
 	lines   []line
 }
 
@@ -51,11 +51,10 @@ type Hunk struct {
 type line struct {
 	op   byte // ' ', '-' or '+'
 	text string
-	open bool // it has no line end
+	open bool // the line has no line end
 }
 
-// before returns the lines that the hunk expects, and how many of the first and of the last
-// are only context.
+// before returns the lines that the hunk expects, and how many of the first and last ones are context.
 func (h Hunk) before() (old []string, lead, trail int) {
 	first, last := -1, -1
 	for i, l := range h.lines {
@@ -112,8 +111,7 @@ func Parse(text string) ([]File, error) {
 	return files, nil
 }
 
-// wholeCRLF reports whether the patch itself, and not just the text it changes, was stored
-// with CRLF line ends: then its headers have them, too.
+// wholeCRLF reports whether the patch itself was stored with CRLF line ends: then its headers have them, too.
 func wholeCRLF(lines []string) bool {
 	for _, l := range lines {
 		if strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "@@") || strings.HasPrefix(l, "*** ") {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// apply makes the only file of a patch.
+// apply applies a patch of one file.
 func apply(t *testing.T, text, before string) (string, error) {
 	t.Helper()
 	files, err := Parse(text)
@@ -213,7 +213,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What git says is the difference of two texts makes one of the other.
+// Applying git's diff of two texts to the first gives the second.
 func FuzzGitDiff(f *testing.F) {
 	if _, err := exec.LookPath("git"); err != nil {
 		f.Skip("git is missing")
@@ -246,7 +246,7 @@ func FuzzGitDiff(f *testing.F) {
 	})
 }
 
-// No text makes Parse or Apply fail in any other way than with an error.
+// Parse and Apply handle any text: they succeed or return an error.
 func FuzzParse(f *testing.F) {
 	f.Add(head+"@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", "a\nb\nc\n")
 	f.Add("*** Begin Patch\n*** Update File: f\n*** Move to: g\n@@ a\n@@ b\n-c\n+d\n*** End of File\n*** Add File: h\n+i\n", "a\nb\nc\n")

@@ -2,7 +2,7 @@ package patch
 
 import "strings"
 
-// The marker lines of the form that lists files in sections.
+// The marker lines of the format with sections for files.
 const (
 	beginPatch = "*** Begin Patch"
 	endPatch   = "*** End Patch"
@@ -23,7 +23,7 @@ func fileHeader(l string) string {
 	return ""
 }
 
-// sections parses the files of a patch in that form.
+// sections parses a patch in that format.
 func (p *parser) sections() ([]File, error) {
 	var files []File
 	for p.more() && fileHeader(p.peek(0)) == "" {

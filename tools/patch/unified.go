@@ -35,7 +35,7 @@ func (p *parser) unified() ([]File, error) {
 	return files, nil
 }
 
-// between reports whether a line may stand between files without meaning anything.
+// between reports whether a line between files can be ignored.
 func between(l string) bool {
 	return strings.TrimSpace(l) == "" || strings.HasPrefix(l, "```") || strings.HasPrefix(l, "Index: ") ||
 		strings.HasPrefix(l, "====") || strings.HasPrefix(l, "diff ") || l == "--" || strings.HasPrefix(l, "-- ") || versionOf().MatchString(l)
@@ -44,7 +44,7 @@ func between(l string) bool {
 // versionOf matches the last line of git format-patch: git's version.
 var versionOf = texts.Regexp(`^\d+\.\d+[\d.]*\r?$`)
 
-// atNames reports whether the two lines with a file's names come next.
+// atNames reports whether the next two lines are the names of a file.
 func (p *parser) atNames() bool {
 	return strings.HasPrefix(p.peek(0), "--- ") && strings.HasPrefix(p.peek(1), "+++ ")
 }
@@ -82,7 +82,7 @@ func (p *parser) gitFile() (File, error) {
 	return p.gitRest(f, added, deleted)
 }
 
-// gitRest parses what follows git's headers.
+// gitRest parses the lines after git's headers.
 func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 	if p.atNames() && p.belong(f) {
 		renamed := f
@@ -90,7 +90,7 @@ func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 			return f, err
 		}
 		if f.Old != "" && f.New != "" && renamed.Old != renamed.New {
-			f.Old, f.New = renamed.Old, renamed.New // these have no prefix to guess
+			f.Old, f.New = renamed.Old, renamed.New // these have no prefix
 		}
 	} else if f.Old == "" || f.New == "" {
 		p.next--
@@ -105,8 +105,8 @@ func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 	return f, nil
 }
 
-// belong reports whether the next two lines with names are those of f, and not of another
-// file, as after a rename without changes in a patch that a model wrote.
+// belong reports whether the names in the next two lines are those of f. After a rename without changes, a patch by a
+// model may continue with another file.
 func (p *parser) belong(f File) bool {
 	before, after := stripPair(name(p.peek(0)), name(p.peek(1)))
 	return f.Old == "" || f.New == "" || (before == devNull || before == f.Old) && (after == devNull || after == f.New)
@@ -127,8 +127,8 @@ func header(l string) (key, value string) {
 	return "", ""
 }
 
-// gitNames returns the two names of a "diff --git" line, which are equal except for the prefix
-// unless another header gives them.
+// gitNames returns the two names of a "diff --git" line, which are equal except for the prefix unless another header
+// gives them.
 func gitNames(l string) (before, after string) {
 	l = strings.TrimSuffix(l, "\r")
 	if strings.HasPrefix(l, `"`) {
@@ -211,7 +211,7 @@ func (p *parser) hunk() (Hunk, error) {
 	}
 	m := hunkHeader().FindStringSubmatch(l)
 	p.next++
-	if m == nil { // a model that can't count; what it wrote instead is a line of the file
+	if m == nil { // a model that can't count; the line is one of the file
 		anchor := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(l, "@@"), "@@"), " ")
 		if strings.Trim(anchor, ".…-+,0123456789 ") != "" {
 			h.Anchors = []string{anchor}
@@ -236,11 +236,11 @@ func count(s string) int {
 	return n
 }
 
-// countedBody reads as many lines as the header says. It reports whether they were there and
-// the hunk ends after them.
+// countedBody reads as many lines as the header announces. It reports whether the lines exist and the hunk ends after
+// them.
 func (p *parser) countedBody(h *Hunk, before, after int) bool {
 	for before > 0 || after > 0 {
-		if !p.more() || !p.take(h) {
+		if !p.more() || !p.readLine(h) {
 			return false
 		}
 		if l := h.lines[len(h.lines)-1]; !strings.HasPrefix(p.lines[p.next-1], `\`) {
@@ -253,7 +253,7 @@ func (p *parser) countedBody(h *Hunk, before, after int) bool {
 		}
 	}
 	if strings.HasPrefix(p.peek(0), `\`) {
-		p.take(h)
+		p.readLine(h)
 	}
 	return before == 0 && after == 0 && p.hunkEnds()
 }
@@ -266,7 +266,7 @@ func (p *parser) hunkEnds() bool {
 
 // looseBody reads up to the next header, ignoring counts.
 func (p *parser) looseBody(h *Hunk) error {
-	for p.more() && !p.atNames() && p.take(h) {
+	for p.more() && !p.atNames() && p.readLine(h) {
 	}
 	h.dropBlankEnd()
 	if len(h.lines) == 0 {
@@ -275,11 +275,11 @@ func (p *parser) looseBody(h *Hunk) error {
 	return nil
 }
 
-// take reads one line of a hunk and reports whether it was one.
-func (p *parser) take(h *Hunk) bool {
+// readLine reads one line of a hunk and reports whether the line belongs to the hunk.
+func (p *parser) readLine(h *Hunk) bool {
 	l := p.peek(0)
 	switch {
-	case l == "" || l == "\r": // an editor or a model dropped the space
+	case l == "" || l == "\r": // an editor or a model removed the space
 		h.lines = append(h.lines, line{op: ' ', text: l})
 	case l[0] == ' ' || l[0] == '+' || l[0] == '-':
 		h.lines = append(h.lines, line{op: l[0], text: l[1:]})
@@ -292,7 +292,7 @@ func (p *parser) take(h *Hunk) bool {
 	return true
 }
 
-// dropBlankEnd removes blank lines between a hunk and what follows.
+// dropBlankEnd removes blank lines at the end of a hunk.
 func (h *Hunk) dropBlankEnd() {
 	for n := len(h.lines); n > 0 && h.lines[n-1].op == ' ' && bare(h.lines[n-1].text) == ""; n-- {
 		h.lines = h.lines[:n-1]

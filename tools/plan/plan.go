@@ -27,7 +27,7 @@ type planArgs struct {
 
 type enterPlan struct{ tools.Typed[planArgs] }
 
-// NewEnter returns the tool enter_plan, which begins mode plan.
+// NewEnter returns the tool enter_plan, which switches plan mode on.
 func NewEnter() tools.Tool { return tools.New(&enterPlan{}, "enter_plan", enterText) }
 
 func (t *enterPlan) PlanArgs(args planArgs) (action.Action, error) {
@@ -50,7 +50,7 @@ func (t *enterPlan) RunArgs(_ context.Context, call tools.Call, _ planArgs) tool
 
 type exitPlan struct{ tools.Typed[planArgs] }
 
-// NewExit returns the tool exit_plan, which shows the person the plan and waits for what they decide.
+// NewExit returns the tool exit_plan, which shows the plan to the person and waits for the decision.
 func NewExit() tools.Tool { return tools.New(&exitPlan{}, "exit_plan", exitText) }
 
 // Patient returns true: a person may take any time to read a plan.

@@ -12,8 +12,8 @@ import (
 
 const samplePatch = "*** Begin Patch\n*** Add File: b.go\n+package b\n*** End Patch\n"
 
-// foreignCalls are calls as the models of other programs write them, with what they are here;
-// want "" means that the call is refused with the text in note.
+// foreignCalls are calls as the models of other programs write them, with the call that they become here. An empty want
+// means that the call is refused with the text in note.
 var foreignCalls = []struct{ program, name, arguments, tool, want, note string }{
 	// Codex CLI
 	{"qwen", "run_shell", `{"command":"ls","mode":"plain"}`, "run_shell", `{"command":"ls"}`, "mode is ignored: it is one of cap, merge, captty, tty"},
@@ -133,7 +133,7 @@ var foreignCalls = []struct{ program, name, arguments, tool, want, note string }
 	{"buddy", "search", `{"query":"x"}`, "", "", "unknown tool: search"},
 }
 
-// foreignTools are the tools of a session whose shell began in /w.
+// foreignTools returns the tools of a session whose shell started in /w.
 func foreignTools(t *testing.T) *tools.Registry {
 	t.Helper()
 	all, _ := offered(t, "/w")

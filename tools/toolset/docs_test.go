@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/tools.md")
 
-// TestDocs keeps docs/tools.md as the tools describe themselves.
+// TestDocs checks that docs/tools.md has the tools' own descriptions.
 func TestDocs(t *testing.T) {
 	var defs []model.ToolDef
 	all, deferred := offered(t, "")

@@ -15,14 +15,14 @@ import (
 // schema is a JSON Schema, decoded.
 type schema = map[string]any
 
-// strict says what a server takes of JSON Schema in the definition of a tool.
+// strict describes the subset of JSON Schema that a server accepts in the definition of a tool.
 type strict struct {
 	server   string
-	keywords string // all that it knows, "" for no limit
+	keywords string // all that the server knows, "" for no limit
 	refuses  func(s schema, root bool) string
 }
 
-// stricts are the servers whose subsets are known. A server of another maker is like one of these.
+// stricts are the servers whose subsets are known. Servers of other makers are similar to one of these.
 var stricts = []strict{
 	{ // developers.openai.com/api/docs/guides/structured-outputs, "Supported schemas"
 		"OpenAI", "type properties required items enum anyOf $ref $defs additionalProperties description pattern format multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems",
@@ -91,7 +91,7 @@ var stricts = []strict{
 			if s["anyOf"] != nil || s["oneOf"] != nil || s["allOf"] != nil || s["$ref"] != nil || s["enum"] != nil || s["const"] != nil {
 				return ""
 			}
-			if s["type"] == "array" && s["items"] == nil && s["prefixItems"] == nil { // a value of any kind is no list
+			if s["type"] == "array" && s["items"] == nil && s["prefixItems"] == nil { // an array of values of any kind is no list
 				return "Unrecognized schema: array"
 			}
 			if one, ok := s["type"].(string); s["type"] != nil && (!ok || !slices.Contains([]string{"boolean", "number", "integer", "string", "null", "object", "array"}, one)) {
@@ -107,7 +107,7 @@ func properties(s schema) schema {
 	return p
 }
 
-// check returns why a server refuses a schema, at its path, "" if it takes it.
+// check returns why a server refuses a schema at its path, "" if the server accepts it.
 func (r strict) check(at string, s schema, root bool) string {
 	for _, k := range slices.Sorted(maps.Keys(s)) {
 		if r.keywords != "" && !slices.Contains(strings.Fields(r.keywords), k) {
@@ -132,7 +132,7 @@ func (r strict) check(at string, s schema, root bool) string {
 	return ""
 }
 
-// TestStrictServersTakeAllTools: one schema that a server does not understand has every request refused.
+// TestStrictServersTakeAllTools: a single schema that a server does not understand would make it refuse every request.
 func TestStrictServersTakeAllTools(t *testing.T) {
 	build := &target.Target{Name: "build"}
 	for _, others := range [][]*target.Target{nil, {build}} {
@@ -152,7 +152,7 @@ func TestStrictServersTakeAllTools(t *testing.T) {
 	}
 }
 
-// TestStrictServersRefuse: the rules above find what those servers refuse.
+// TestStrictServersRefuse: the rules above find the schemas that those servers refuse.
 func TestStrictServersRefuse(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"type":"object","properties":{"a":{"type":"string","description":"x"}},"required":["a"]}`: "",

@@ -19,10 +19,9 @@ import (
 	"buddy/tools/web"
 )
 
-// New returns the tools that a session offers, in a stable order, so that providers can cache
-// the list. Calls about commands, panes and files may name one of the targets of set, if there
-// are several. deferred gets the tools for panes and for background commands, and may get more
-// at any time; nil is an empty set.
+// New returns the tools that a session offers, in a stable order, so that providers can cache the list. Calls about
+// commands, panes and files may name one of the targets of set, if there are several. New adds the tools for panes and
+// for background commands to deferred, to which others may add tools at any time; nil means an empty set.
 func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.Tool {
 	if deferred == nil {
 		deferred = tools.NewDeferred()
@@ -60,7 +59,7 @@ func everything() []tools.Tool {
 	return append(New(target.NewSet(nowhere, nil, nil), nil, deferred), deferred.All()...)
 }
 
-// Arguments returns what the tools take that a session may have, without the arguments about targets.
+// Arguments returns the arguments of all tools that a session may have, without those about targets.
 func Arguments() map[string][]model.Argument {
 	return tools.ArgumentsOf(everything()...)
 }
@@ -73,10 +72,10 @@ var groups = map[string][]string{
 	"web":   {"fetch_url", "web_search"},
 }
 
-// Switches returns what can be switched off: the groups, then the tools.
+// Switches returns the names that can be switched off: the groups, then the tools.
 func Switches() []string { return append(slices.Sorted(maps.Keys(groups)), Names()...) }
 
-// Expand returns the tools that names of tools and groups mean.
+// Expand replaces the names of groups by the names of their tools.
 func Expand(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -89,7 +88,7 @@ func Expand(names []string) []string {
 	return all
 }
 
-// NeedsTarget reports whether a session without some tools has any that work on a target.
+// NeedsTarget reports whether a session without the tools in off still has any that work on a target.
 func NeedsTarget(off []string) bool {
 	for _, group := range []string{"shell", "tmux", "files"} {
 		if slices.ContainsFunc(groups[group], func(name string) bool { return !slices.Contains(off, name) }) {
@@ -99,9 +98,9 @@ func NeedsTarget(off []string) bool {
 	return false
 }
 
-// Unlisted names tools that a session runs when the model calls them but does not offer: other tools do
-// the same work.
+// Unlisted lists tools that a session runs when the model calls them, but does not offer, because other tools do the
+// same work.
 var Unlisted = []string{"list_dir"}
 
-// Optional are tools that the short list for a model with a small context window omits.
+// Optional lists the tools that are not offered to a model with a small context window.
 var Optional = []string{"fetch_url", "web_search", "todo", "ask_user", "agent", "tool_search", "use_tool"}

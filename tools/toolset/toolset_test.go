@@ -16,7 +16,7 @@ import (
 	"buddy/tools/web"
 )
 
-// offered returns the tools of a session on this machine, whose shell begins in cwd, beside others.
+// offered returns the tools of a session on this machine, whose shell starts in cwd, and others.
 func offered(t *testing.T, cwd string, others ...*target.Target) ([]tools.Tool, *tools.Deferred) {
 	t.Helper()
 	ws, err := file.NewWorkspace(t.TempDir(), func(string) string { return "" })
@@ -34,8 +34,7 @@ var budgets = map[string]int{
 	"fetch_url": 240, "web_search": 160, "todo": 400, "ask_user": 270, "agent": 380, "tool_search": 240, "use_tool": 240,
 }
 
-// The names and their order are part of what providers cache, and what all of it costs
-// in each request is bounded.
+// Providers cache the names and their order, and the total size in each request is bounded.
 func TestDefaultTools(t *testing.T) {
 	all, deferred := offered(t, "")
 	r := tools.NewRegistry(all...).Without(Unlisted...)
@@ -70,7 +69,7 @@ func TestDefaultTools(t *testing.T) {
 	}
 }
 
-// Tools that are in no request are found by what they are for, and can be called at once.
+// Deferred tools are found by their purpose and can be called at once.
 func TestToolsInNoRequestAreFound(t *testing.T) {
 	all, _ := offered(t, "")
 	r := tools.NewRegistry(all...).Without(Unlisted...)
@@ -92,7 +91,7 @@ func TestToolsInNoRequestAreFound(t *testing.T) {
 	}
 }
 
-// validExample checks that what a tool shows as an example fits its schema and plans.
+// validExample checks that the example in a tool's description fits its schema and can be planned.
 func validExample(t *testing.T, r *tools.Registry, def model.ToolDef) {
 	t.Helper()
 	var schema struct{ Required []string }
@@ -121,7 +120,7 @@ func validExample(t *testing.T, r *tools.Registry, def model.ToolDef) {
 	}
 }
 
-// Tools can name a target only where there are several, and what is not about one never does.
+// The definitions have target arguments only if there are several targets, and only for tools that work on one.
 func TestOnlySeveralTargetsAreNamed(t *testing.T) {
 	all, _ := offered(t, "")
 	one := tools.NewRegistry(all...)

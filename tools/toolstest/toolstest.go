@@ -22,7 +22,7 @@ type Args = map[string]any
 type Bench struct {
 	T      testing.TB
 	Tools  *tools.Registry
-	Reader int // who calls, see [tools.Call].Reader
+	Reader int // the caller, see [tools.Call].Reader
 }
 
 // CallOf returns a call, adding a reason unless a has one.
@@ -66,14 +66,14 @@ func (b *Bench) Run(call tools.Call) tools.Result {
 	return tool.Run(b.T.Context(), call)
 }
 
-// Said holds what a model reads of a call that did its work, and what people are told of it.
+// Said holds the result of a successful call, for the model and for display.
 type Said struct {
 	Text    string
-	Note    string // what the line in brackets says
+	Note    string // the text of the line in brackets
 	Outcome string
 }
 
-// Do plans and runs a call. It returns what the model reads, or the text of the error.
+// Do plans and runs a call. It returns the result for the model, or the text of the error.
 func (b *Bench) Do(name string, a Args) (said Said, err string) {
 	b.T.Helper()
 	call, err := b.Plan(name, a)
@@ -83,7 +83,7 @@ func (b *Bench) Do(name string, a Args) (said Said, err string) {
 	return b.Finish(call)
 }
 
-// Finish runs a planned call and returns what the model reads, as Do does.
+// Finish runs a planned call and returns the result for the model, as Do does.
 func (b *Bench) Finish(call tools.Call) (said Said, err string) {
 	b.T.Helper()
 	res := b.Run(call)
