@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// checkProfileNames checks the names of the profiles beside the active one.
+// checkProfileNames checks the profile names in settings other than the active profile.
 func (l *loader) checkProfileNames() error {
 	for _, o := range []struct{ key, name string }{
 		{"agent.fallback_model", l.cfg.Agent.FallbackModel}, {"agent.small_model", l.cfg.Agent.SmallModel},
@@ -23,8 +23,8 @@ func (l *loader) checkProfileNames() error {
 	return nil
 }
 
-// selectProfile determines the active profile: from the files, then overrides by the
-// environment and the command line, then a provider with a known key.
+// selectProfile determines the active profile: from the files, then overrides by the environment and the command line,
+// then a provider with a known key.
 func (l *loader) selectProfile(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
@@ -56,8 +56,7 @@ func (l *loader) selectProfile(o Options) error {
 	return l.finish(baseURL, baseFrom)
 }
 
-// detected selects the first provider that has a key, where the files select no profile and
-// the demo was not requested.
+// detected selects the first provider that has a key, if the files select no profile and the demo was not requested.
 func (l *loader) detected() {
 	if l.cfg.Active != nil || l.cfg.Problem == "" || len(l.cfg.Models) > 0 {
 		return
@@ -68,12 +67,11 @@ func (l *loader) detected() {
 	}
 }
 
-// finish moves the active profile to another endpoint, if one is given, and sets the problem
-// with it.
+// finish applies another endpoint to the active profile, if one is given, and sets Problem.
 func (l *loader) finish(baseURL, baseFrom string) error {
 	p := l.cfg.Active
 	if baseFrom != "" {
-		p.BaseURL, p.Prices = baseURL, model.Price{} // they belong to another endpoint
+		p.BaseURL, p.Prices = baseURL, model.Price{} // prices belong to an endpoint
 	} else if p.bundled {
 		if _, baseFrom = p.moved(p.section()); baseFrom != "" {
 			if _, err := cleanURL(p.BaseURL, true); err != nil {
@@ -124,15 +122,14 @@ func (l *loader) configured() error {
 	}
 	where := l.userFile
 	if where == "" {
-		where = "a file for --config" // no home is known
+		where = "a file for --config" // the home folder is unknown
 	}
 	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to %s, or use --base-url and --model; --model demo tries buddy without one", where), 1000)
 	return nil
 }
 
-// chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a bundled
-// profile, else PROFILE/MODEL, else a raw model id on the active profile or, where there is
-// none, on the endpoint given with it.
+// chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a bundled profile, else PROFILE/MODEL,
+// else a raw model id on the active profile or, without one, on the endpoint given with it.
 func (l *loader) chooseModel(name, from, baseURL string) error {
 	if err := checkID(name); err != nil {
 		return &Error{Place: from, Err: err}
@@ -148,7 +145,7 @@ func (l *loader) chooseModel(name, from, baseURL string) error {
 	case name == Demo:
 		l.cfg.Active, l.cfg.Problem = nil, ""
 	case l.cfg.Active != nil:
-		l.cfg.Active.Model, l.cfg.Active.Prices = name, model.Price{} // they belong to another model
+		l.cfg.Active.Model, l.cfg.Active.Prices = name, model.Price{} // prices belong to a model
 		l.index[Path("models", l.cfg.Active.Name, "model")] = from
 	case baseURL != "":
 		l.cfg.Active = &Profile{Name: name, Model: name, API: Completions}
@@ -158,8 +155,8 @@ func (l *loader) chooseModel(name, from, baseURL string) error {
 	return nil
 }
 
-// takesVendorIDs reports whether an id such as "openai/gpt-oss-120b" belongs to the active
-// profile, so that no conversation goes to a company by mistake.
+// takesVendorIDs reports whether an id such as "openai/gpt-oss-120b" belongs to the active profile, so that no
+// conversation is sent to the named company by mistake.
 func (l *loader) takesVendorIDs(model string) bool {
 	first, _, slash := strings.Cut(model, "/")
 	if !slash || slices.ContainsFunc(servers, func(s Provider) bool { return s.Name == first }) {
@@ -174,7 +171,7 @@ func (l *loader) takesVendorIDs(model string) bool {
 func (l *loader) noProfile(name string) error {
 	near := ""
 	var known []string
-	whole := make(map[string]string) // what a name is written as
+	whole := make(map[string]string) // the original spelling of a name
 	for _, p := range providers {
 		known = append(known, p.Name, p.Model)
 		whole[p.Name], whole[p.Model] = p.Name, p.Name+"/"+p.Model

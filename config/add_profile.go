@@ -12,8 +12,8 @@ func SetStyle(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.style", []string{name}) })
 }
 
-// AddProfile adds a profile to a person's file, which must have none of that name. Of its key it has
-// KeyEnv, else that there is none if it is Keyless; without both its key is where all profiles may have one.
+// AddProfile adds a profile to a person's file, which must have none with that name. It writes KeyEnv, or an empty key
+// if the profile is Keyless; without both, the key is looked up in the usual places.
 func AddProfile(path string, p Profile) error {
 	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}
 	switch {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSetModel: one line changes, all else in a person's file stays.
+// TestSetModel: one line of a person's file changes, everything else stays.
 func TestSetModel(t *testing.T) {
 	for _, tt := range []struct{ name, before, after string }{
 		{"empty", "", "[agent]\nmodel = \"groq\"\n"},
@@ -46,8 +46,7 @@ func TestSetModel(t *testing.T) {
 	}
 }
 
-// TestSetModelFirst: a file that is not there begins as the template, through a link it
-// stays where it is.
+// TestSetModelFirst: a missing file starts as the template; a link keeps pointing to its file.
 func TestSetModelFirst(t *testing.T) {
 	h := newHome(t)
 	if err := SetModel(h.user, "ollama/qwen3:8b"); err != nil {
@@ -76,7 +75,7 @@ func TestSetModelFirst(t *testing.T) {
 	}
 }
 
-// TestAddProfile: a profile is added once, and only one that can be read again.
+// TestAddProfile: a profile is added once, and only if it can be read again.
 func TestAddProfile(t *testing.T) {
 	h := newHome(t)
 	good := Profile{Name: "my host", BaseURL: "https://example.com/v1/", Model: "m", KeyEnv: "MINE"}

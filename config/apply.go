@@ -46,7 +46,7 @@ func find(e entry) (*field, error) {
 		return nil, errors.New("unknown key " + list(sectionNames(), e.path[0]))
 	}
 	s := sections[i]
-	depth := 1 // parts before the field's name
+	depth := 1 // number of parts before the field's name
 	if s.named {
 		depth = 2
 	}
@@ -80,8 +80,8 @@ func find(e entry) (*field, error) {
 	return &s.fields[j], nil
 }
 
-// sectionNames returns the names of all sections, those of features last: what an error shows of a long list stays the same
-// when there is another feature.
+// sectionNames returns the names of all sections, those of features last, so that an error with a shortened list stays
+// the same when a feature is added.
 func sectionNames() (all []string) {
 	var owned []string
 	for _, s := range sections {
@@ -94,7 +94,7 @@ func sectionNames() (all []string) {
 	return append(all, owned...)
 }
 
-// checkName rejects a key that does not name a table of the section.
+// checkName rejects a key that is not the name of a table of the section.
 func (s section) checkName(name string) error {
 	if s.name == targetsSection.name {
 		return checkTargetName(name)
@@ -111,7 +111,7 @@ func (s section) checkName(name string) error {
 	return nil
 }
 
-// checkTable rejects a value where a table of the section belongs.
+// checkTable rejects a value where a table of the section is expected.
 func (s section) checkTable(e entry) error {
 	switch {
 	case s.rules && e.kind != unstable.ArrayTable:
@@ -157,7 +157,7 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 	return nil
 }
 
-// store converts and checks a value. Errors name types and never a value, which may be a key.
+// store converts and checks a value. Errors name types but never the value, which may be a key.
 func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	switch to := fld.pointer(&l.cfg, p).(type) {
 	case *int, seconds, *model.Money:
@@ -207,7 +207,7 @@ func storeText(f *file, e entry, fld *field, to any) error {
 	return err
 }
 
-// number parses an integer that is not negative.
+// number parses a non-negative integer.
 func number(e entry) (int, error) {
 	if e.kind != unstable.Integer {
 		return 0, fmt.Errorf("must be an integer, not %s", kindName(e.kind))
@@ -250,7 +250,7 @@ func setNumber(to any, v int64) (before int64) {
 	return before
 }
 
-// tighten takes a project's value when it is stricter than the current one.
+// tighten applies a project's value if it is stricter than the current one.
 func (l *loader) tighten(f *file, e entry, fld *field) error {
 	to := fld.pointer(&l.cfg, nil)
 	if word, ok := to.(*string); ok {
@@ -302,7 +302,7 @@ func (l *loader) profile(name, place string) *Profile {
 	return &l.cfg.Models[i]
 }
 
-// finishProfiles checks what is only known at the end of a file.
+// finishProfiles makes the checks that need the complete file.
 func (l *loader) finishProfiles(f *file) error {
 	for _, p := range l.cfg.Models {
 		if err := p.check(); err != nil {
@@ -332,7 +332,7 @@ func (p Profile) check() error {
 	return checkPrices(p.Prices)
 }
 
-// noticeKeys adds a notice when others may read a file with keys of its own.
+// noticeKeys adds a notice if other users may read a file that contains keys.
 func (l *loader) noticeKeys(f *file) {
 	if slices.ContainsFunc(l.cfg.Models, func(p Profile) bool { return p.APIKey.String() != "" && strings.HasPrefix(p.keyPlace, f.name+":") }) {
 		l.noticeOpenFile(f.name, f.info.Mode())

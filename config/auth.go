@@ -20,8 +20,8 @@ import (
 // any process may use the file at any time.
 type AuthStore struct{ path string }
 
-// Auth returns the store in the folder of the user's settings. It creates nothing. Without a
-// home its path is "" and it is always empty.
+// Auth returns the store in the folder of the user's settings. It creates nothing. Without a home folder its path is ""
+// and it is always empty.
 func Auth() AuthStore {
 	dir := Dir()
 	if dir == "" {
@@ -30,7 +30,7 @@ func Auth() AuthStore {
 	return AuthStore{filepath.Join(dir, "auth.json")}
 }
 
-// Path returns where the file is or would be.
+// Path returns the path of the file, which need not exist.
 func (s AuthStore) Path() string { return s.path }
 
 // Credentials holds the contents of the store. Formatting prints none of them.
@@ -47,12 +47,12 @@ type Token struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
 	Expires time.Time `json:"expires"`
-	// Client is set for a server's login: what a refresh needs beside the token.
+	// Client is set for the login of a server and has what a refresh needs besides the token.
 	Client *TokenClient `json:"client,omitempty"`
 }
 
-// TokenClient says where and as whom a token is refreshed. Its token never goes anywhere else,
-// whatever the server names as its issuer later.
+// TokenClient holds the endpoint and the client for refreshing a token. The token is never sent anywhere else, even if
+// the server names another issuer later.
 type TokenClient struct {
 	TokenURL string   `json:"token_url"`
 	ID       string   `json:"id"`
@@ -88,9 +88,8 @@ func (s AuthStore) Read() (Credentials, error) {
 	return c, nil
 }
 
-// Change replaces the contents under a lock against other processes. It waits for the lock
-// until ctx ends; an error of edit leaves the file unchanged. The file gets mode 0600, its
-// folder 0700.
+// Change edits the contents under a lock against other processes. It waits for the lock until ctx ends; an error of
+// edit leaves the file unchanged. The file gets mode 0600, its folder 0700.
 func (s AuthStore) Change(ctx context.Context, edit func(*Credentials) error) error {
 	if s.path == "" {
 		return errors.New("no home is known to keep keys in")
@@ -177,12 +176,12 @@ func (s AuthStore) SetKey(ctx context.Context, provider, key string) (found bool
 // Login holds the login settings of a profile: an OAuth 2.0 issuer with the device flow (RFC
 // 8628). The zero Login means that a key is used instead.
 type Login struct {
-	Issuer   string // https URL, whose metadata name the endpoints
+	Issuer   string // https URL with the metadata about the endpoints
 	ClientID string // identifies the program
 	Scopes   string // separated by spaces
 }
 
-// ID returns the name of the login in the store: profiles with the same one share it.
+// ID returns the name of the login in the store; profiles with the same ID share the login.
 func (l Login) ID() string { return l.Issuer + " " + l.ClientID }
 
 // ServerLogin returns the name of an MCP server's login in the store; url is the server's.

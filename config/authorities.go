@@ -8,11 +8,11 @@ import (
 	"buddy/owners"
 )
 
-// maxAuthorities limits a file of certificates in bytes; those of whole systems have some hundred KiB.
+// maxAuthorities limits a file of certificates in bytes; the files of whole systems have some hundred KiB.
 const maxAuthorities = 4 << 20
 
-// Authorities returns the certificate authorities that the endpoint of the profile is checked by: the system's and those
-// in its file; nil without a file, which means the system's. It reads the file.
+// Authorities returns the certificate authorities for the profile's endpoint: the system's and those in its file. It
+// reads the file. Without a file it returns nil, which means the system's.
 func (p Profile) Authorities() (*x509.CertPool, error) {
 	if p.CAFile == "" {
 		return nil, nil
@@ -21,7 +21,7 @@ func (p Profile) Authorities() (*x509.CertPool, error) {
 	if err == nil {
 		err = owners.CheckOwn(p.CAFile)
 	}
-	pool, _ := x509.SystemCertPool() // without one, there are those of the file
+	pool, _ := x509.SystemCertPool() // without a system pool only those of the file count
 	if pool == nil {
 		pool = x509.NewCertPool()
 	}

@@ -15,17 +15,17 @@ import (
 // Provider is a provider with a known address: with its key in the environment, or stored by
 // `buddy login`, it needs no configuration.
 type Provider struct {
-	Name    string // also of its profile
-	Title   string // shown to people
-	KeyEnv  string // the variable that holds its key everywhere; "" for servers on this machine
+	Name    string // also the name of its profile
+	Title   string // for display
+	KeyEnv  string // the usual variable with its key; "" for servers on this machine
 	BaseURL string
 	API     API
-	Model   string // the one to begin with; "" when only the server knows
+	Model   string // the default model; "" if only the server knows
 }
 
-// providers are in the order in which the first one with a key is chosen: vendors of models
-// for this kind of work, then gateways. The models and addresses were looked up on 2026-11-21;
-// windows and prices are in the catalogue of package limits.
+// providers are in order of preference; the first one with a key is chosen: vendors of models for this kind of work,
+// then gateways. The models and addresses were looked up on 2026-11-21; windows and prices are in the catalogue of
+// package limits.
 var providers = []Provider{
 	// platform.claude.com/docs/pt-BR/models/sonnet-5-5/overview
 	{"anthropic", "Anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1", Anthropic, "claude-sonnet-5-5"},
@@ -44,12 +44,11 @@ var providers = []Provider{
 	{"groq", "Groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1", Completions, "openai/gpt-oss-120b"},
 }
 
-// Providers returns the providers that take a key, in the order of choice.
+// Providers returns the providers that need a key, in order of preference.
 func Providers() []Provider { return slices.Clone(providers) }
 
-// servers are the programs that serve models on this machine, at their default ports. One whose port has changed is here
-// with both:
-// docs.ollama.com/api/openai-compatibility, lmstudio.ai/docs/developer/openai-compat,
+// servers are the programs that serve models on this machine, at their default ports. A program whose port has changed
+// is listed with both: docs.ollama.com/api/openai-compatibility, lmstudio.ai/docs/developer/openai-compat,
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md and pull/26508,
 // docs.vllm.ai/en/latest/serving/openai_compatible_server.
 var servers = []Provider{
@@ -64,15 +63,15 @@ var servers = []Provider{
 // ports: "ollama=11434 vllm=9000", or "off".
 const EnvLocal = "BUDDY_LOCAL_SERVERS"
 
-// LocalServers returns where models may be served on this machine: the default ports, or those
-// in EnvLocal, of which invalid parts are skipped.
+// LocalServers returns the addresses of possible model servers on this machine: the default ports, or those in
+// EnvLocal. It skips invalid parts of EnvLocal.
 func LocalServers() []Provider {
-	said := os.Getenv(EnvLocal)
-	if said == "" {
+	setting := os.Getenv(EnvLocal)
+	if setting == "" {
 		return slices.Clone(servers)
 	}
 	var all []Provider
-	for part := range strings.FieldsFuncSeq(said, func(r rune) bool { return r == ' ' || r == ',' }) {
+	for part := range strings.FieldsFuncSeq(setting, func(r rune) bool { return r == ' ' || r == ',' }) {
 		name, port, _ := strings.Cut(part, "=")
 		i := slices.IndexFunc(servers, func(s Provider) bool { return s.Name == name })
 		at, err := netip.ParseAddrPort("127.0.0.1:" + port)
@@ -86,14 +85,13 @@ func LocalServers() []Provider {
 	return all
 }
 
-// Profile returns the bundled profile of a provider, with model instead of its usual model
-// unless that is "".
+// Profile returns the bundled profile of a provider, with model unless that is "".
 func (p Provider) Profile(model string) Profile {
 	profile, _ := Profile{Name: p.Name, BaseURL: p.BaseURL, API: p.API, Model: cmp.Or(model, p.Model), bundled: true}.moved(p.Name)
 	return profile
 }
 
-// key returns the key of the provider and its source, or where it would be looked up.
+// key returns the key of the provider and its source, or the place where a key is expected.
 func (p Provider) key() (key, source string, err error) {
 	if name := p.Variable(); name != "" {
 		return keyOf(name), name, nil
@@ -109,16 +107,16 @@ func (p Provider) key() (key, source string, err error) {
 	return "", p.KeyEnv, nil
 }
 
-// HasKey reports whether the provider has a key, and the key's source.
+// HasKey reports whether the provider has a key, and returns its source.
 func (p Provider) HasKey() (source string, ok bool) {
 	key, source, err := p.key()
 	return source, err == nil && key != ""
 }
 
-// Bundled reports whether a profile is built in, not from a file.
+// Bundled reports whether a profile is built in and not from a file.
 func (p Profile) Bundled() bool { return p.bundled }
 
-// Provider returns the provider at the address of a profile that names no key of its own.
+// Provider returns the provider at the address of a profile, if the profile has no key of its own.
 func (p Profile) Provider() (Provider, bool) {
 	if p.KeyEnv != "" || p.KeyFile != "" || p.APIKey.value != nil || p.Login.Issuer != "" {
 		return Provider{}, false
@@ -132,7 +130,7 @@ func (p Profile) Provider() (Provider, bool) {
 	return providers[i], true
 }
 
-// FindProvider returns the provider of that name.
+// FindProvider returns the provider with a name.
 func FindProvider(name string) (Provider, bool) {
 	for _, p := range append(slices.Clone(providers), LocalServers()...) {
 		if p.Name == name {
@@ -142,9 +140,8 @@ func FindProvider(name string) (Provider, bool) {
 	return Provider{}, false
 }
 
-// Lookup resolves a name: a profile of the files, a bundled one, or PROFILE/MODEL, another
-// model of either. An address without a known model, as of a server on this machine, needs the
-// model.
+// Lookup resolves a name: a profile of the files, a bundled profile, or PROFILE/MODEL, which is another model of
+// either. A profile without a known model, such as a server on this machine, needs MODEL.
 func (c *Config) Lookup(name string) (Profile, bool) {
 	if p, ok := c.Profile(name); ok {
 		return p, true
@@ -172,18 +169,17 @@ func (p Profile) with(id string) Profile {
 	return p.named(name)
 }
 
-// named returns the profile with the name that Lookup resolves to it. Its section in the file
-// is still that of the first part.
+// named returns the profile with another name, as Lookup resolves it. Its section in the file does not change.
 func (p Profile) named(name string) Profile {
 	p.Name = name
 	return p
 }
 
-// section returns the name of the profile that p has another model of; p's own without one.
+// section returns the name of the profile whose model p replaces, or p's own name.
 func (p Profile) section() string { return strings.TrimSuffix(p.Name, "/"+p.Model) }
 
-// takesVendorIDs reports whether ids of models at the address of a profile may begin with a
-// company's name: on this machine, at a gateway, and at unknown addresses.
+// takesVendorIDs reports whether ids of models at the address of a profile may begin with a company's name: on this
+// machine, at a gateway, and at unknown addresses.
 func (p Profile) takesVendorIDs() bool {
 	i := slices.IndexFunc(providers, func(o Provider) bool { return sameHost(o.BaseURL, p.BaseURL) })
 	return i < 0 || providers[i].Name == "openrouter" || providers[i].Name == "groq"

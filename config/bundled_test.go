@@ -47,8 +47,8 @@ most 0.3 seconds. They are offered, never selected automatically. '%s' names oth
 	}
 }
 
-// TestDetect: with a key and no profile the first provider of the order is used; a
-// profile, an endpoint or a key meant for something else choose none.
+// TestDetect: without a profile the first provider with a key is used; a profile, an endpoint or a key meant for
+// something else selects none.
 func TestDetect(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -56,7 +56,7 @@ func TestDetect(t *testing.T) {
 		stored string // a provider with a stored key
 		file   string
 		o      Options
-		want   string // profile of the active model; "" is the demo
+		want   string // profile of the active model; "" for the demo
 		key    string
 	}{
 		{name: "nothing"},
@@ -97,7 +97,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestChooseBundled: --model accepts bundled names beside profiles of the files.
+// TestChooseBundled: --model accepts bundled names in addition to profiles of the files.
 func TestChooseBundled(t *testing.T) {
 	const ollama, router = "[models.a]\napi_base_url = \"http://localhost:1/v1\"\n", "[models.a]\napi_base_url = \"https://openrouter.ai/api/v1\"\napi_key = \"k\"\n"
 	const first = "[models.a]\napi_base_url = \"https://api.openai.com/v1\"\napi_key = \"k\"\n"
@@ -164,7 +164,7 @@ func TestLocalServers(t *testing.T) {
 	}
 }
 
-// TestAuthStore: the file is private, whole, and nothing prints what is in it.
+// TestAuthStore: the file is private and complete, and its contents are never printed.
 func TestAuthStore(t *testing.T) {
 	newHome(t)
 	s := Auth()

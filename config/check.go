@@ -18,22 +18,21 @@ import (
 	"buddy/texts"
 )
 
-// Report collects all mistakes in one file. A package with more knowledge of a setting, such
-// as the names of themes, adds its own.
+// Report collects all mistakes in one file. Packages that know more about a setting, such as the names of themes, add
+// theirs.
 type Report struct {
 	File     string
 	Config   Config // the file's valid settings over the defaults
 	Index    Index
-	Notices  []string // no mistakes, but worth knowing
+	Notices  []string // useful to know, but no mistakes
 	mistakes []*Error
 	data     []byte
 	entries  []entry
-	tables   [][]string // invalid ones: their contents are not checked
+	tables   [][]string // invalid tables, whose contents are not checked
 }
 
-// Check reads a file as one of the person's own and reports every mistake in it; nothing after
-// a syntax error can be read. Names of profiles that only other files define are valid if they
-// are in known.
+// Check reads a file as one of the person's own and reports every mistake in it; after a syntax error it can read no
+// further. Names of profiles that only other files define are valid if they are in known.
 func Check(path string, known ...Profile) *Report {
 	f, err := readFile(path)
 	if err != nil {
@@ -76,14 +75,14 @@ func check(f *file, among []Profile) *Report {
 	return r
 }
 
-// below reports whether an entry belongs to a table that is invalid itself.
+// below reports whether an entry belongs to an invalid table.
 func (r *Report) below(e entry) bool {
 	return slices.ContainsFunc(r.tables, func(t []string) bool {
 		return len(t) < len(e.path) && slices.Equal(t, e.path[:len(t)])
 	})
 }
 
-// addSyntax adds an error of the parser, unless that line has one already.
+// addSyntax adds an error of the parser, unless its line has an error already.
 func (r *Report) addSyntax(place string, err error) {
 	line := place[:strings.LastIndexByte(place, ':')+1]
 	if !slices.ContainsFunc(r.mistakes, func(e *Error) bool { return strings.HasPrefix(e.Place, line) }) {
@@ -105,7 +104,7 @@ func (r *Report) AddRule(rule Rule, err error) {
 	r.Add(rule.Place, string(rule.Decision), err)
 }
 
-// finish checks what is only known at the end of a file.
+// finish makes the checks that need the complete file.
 func (r *Report) finish(l *loader, known []Profile) {
 	for _, p := range l.cfg.Models {
 		key := Path("models", p.Name)
@@ -201,17 +200,16 @@ func (r *Report) NoticeProject() {
 	}
 }
 
-// Source is a file that settings may come from.
+// Source is a possible settings file.
 type Source struct {
 	Path   string `json:"path"`
 	Kind   string `json:"kind"` // project, user or --config
 	Exists bool   `json:"exists"`
-	Read   bool   `json:"read"` // it is the one of its kind that is used
+	Read   bool   `json:"read"` // the file in use among those of its kind
 	Note   string `json:"note,omitempty"`
 }
 
-// Sources returns the files that settings may come from, the one with the highest precedence
-// first.
+// Sources returns the possible settings files, highest precedence first.
 func Sources(explicit string, trust *TrustStore) []Source {
 	if explicit != "" {
 		there := exists(explicit)
@@ -225,7 +223,7 @@ func Sources(explicit string, trust *TrustStore) []Source {
 	if legacy != "" {
 		all = append(all, Source{Path: legacy, Kind: "user"})
 	}
-	taken := map[string]string{} // the file of a kind that is used
+	taken := map[string]string{} // the file in use, by kind
 	for i := range all {
 		s := &all[i]
 		s.Exists = exists(s.Path)
@@ -241,7 +239,7 @@ func Sources(explicit string, trust *TrustStore) []Source {
 	return all
 }
 
-// noteRead returns the remark about a file that is read.
+// noteRead returns the remark on a file in use.
 func (s Source) noteRead(user string, trust *TrustStore) string {
 	old := ""
 	if s.Path != user && filepath.Base(s.Path) == legacyName {
@@ -263,7 +261,7 @@ func (s Source) noteRead(user string, trust *TrustStore) string {
 	return old + "may only tighten: the folder is not trusted"
 }
 
-// exists reports whether a path exists; a dangling link does.
+// exists reports whether a path exists; a dangling link counts.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
@@ -275,8 +273,8 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// UserFile returns the person's settings file: the one of --config, else the present or the
-// legacy one; "" when no home is known. It need not exist.
+// UserFile returns the person's settings file: that of --config, else the present or the legacy one; "" when the home
+// folder is unknown. It need not exist.
 func UserFile(explicit string) string {
 	if explicit != "" {
 		return explicit

@@ -1,5 +1,5 @@
-// Package config reads buddy's TOML settings: strictly, in layers, and with the place of
-// every value, so that any mistake is one line that names file, line and key.
+// Package config reads buddy's TOML settings: strictly, in layers, and with the position of every value, so that any
+// mistake is one line that names file, line and key.
 //
 //	cfg, index, notices, err := config.Load(config.Options{Model: "work"})
 //	if err != nil {
@@ -10,10 +10,9 @@
 //	}
 //	key, source, err := cfg.Active.Key()
 //
-// Command line beats environment beats the project's ./buddy.toml beats the user's
-// $XDG_CONFIG_HOME/buddy/buddy.toml beats the defaults; --config FILE replaces both files.
-// The project's file comes with a checkout: until the person trusts the folder, it may
-// only tighten. docs/config.md is generated from the table in fields.go.
+// Command line beats environment beats the project's ./buddy.toml beats the user's $XDG_CONFIG_HOME/buddy/buddy.toml
+// beats the defaults; --config FILE replaces both files. The project's file comes with a checkout: until the person
+// trusts the folder, it may only tighten. docs/config.md is generated from the table in fields.go.
 package config
 
 import (
@@ -25,16 +24,16 @@ import (
 	"buddy/agent/settings"
 )
 
-// Demo is the name of the embedded offline model, valid wherever a profile's name is, unless a
-// profile of that name is defined.
+// Demo is the name of the embedded offline model. It is valid wherever the name of a profile is, unless a profile has
+// that name.
 const Demo = "demo"
 
-// Options holds what the command line sets. Empty fields were not given.
+// Options holds the options of the command line. Empty fields were not given.
 type Options struct {
 	Config  string // --config: the only file that is read; os.DevNull reads none
 	Model   string // --model: a profile's name, else a raw model id for the active profile
 	BaseURL string // --base-url: replaces the active profile's endpoint
-	// Trust lists the folders that the person trusts; nil: none.
+	// Trust lists the folders that the person trusts; nil means none.
 	Trust *TrustStore
 }
 
@@ -63,19 +62,18 @@ type Config struct {
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
-	// Problem is one line on why Active cannot be used, or why there is none, and how to connect
-	// a model. It is empty when all is well or the demo was requested.
+	// Problem is one line about why Active cannot be used, or why there is none, and how to connect a model. It is
+	// empty when there is no problem or the demo was requested.
 	Problem string
-	// MissingFile is the path of the user's file when it does not exist and --config was not
-	// given: the argument of [WriteTemplate] at the first start.
+	// MissingFile is the path of the user's file when it does not exist and --config was not given: the argument of
+	// [WriteTemplate] at the first start.
 	MissingFile string
-	// File is the path of the person's own file, existing or not: that of --config, else the
-	// user's.
+	// File is the path of the person's own file, which need not exist: that of --config, else the user's.
 	File string
 
 	owned map[string]any // values of the sections of features, by name: pointers
 
-	at int // index of the target or server that is being read
+	at int // index of the target or server being read
 }
 
 // Agent holds the section [agent].
@@ -84,7 +82,7 @@ type Agent struct {
 	Model         string // the profile to start with; empty: see Config.Active
 	SystemPrompt  string // replaces the built-in one; empty keeps it
 	AppendPrompt  string // follows the system prompt; empty adds nothing
-	Mode          string // how approvals are decided at the start; package action knows the words
+	Mode          string // how approvals are decided at the start; package action defines the words
 	FallbackModel string // a profile's name; empty: none
 	SmallModel    string // a profile's name; empty: none
 	OnStall       model.Recovery
@@ -94,47 +92,47 @@ type Agent struct {
 // Sessions holds the section [sessions], in minutes.
 type Sessions struct {
 	Location     string // where sessions are stored, see package sessions
-	IdleExit     int    // a session that nobody is attached to ends after it
-	ApprovalWait int    // an approval that nobody sees is denied after it; 0 is never
-	Outputs      int    // most MB that whole outputs of commands take, of all sessions of a project
+	IdleExit     int    // minutes until a session without an attached screen ends
+	ApprovalWait int    // minutes until an approval that nobody sees is denied; 0 means never
+	Outputs      int    // maximum MB of the complete outputs of commands, for all sessions of a project
 }
 
 // Host holds the section [host].
 type Host struct {
-	WithoutTerminal bool // programs without a terminal may do what screens may
+	WithoutTerminal bool // programs without a terminal get the rights of screens
 }
 
 // UI holds the section [ui].
 type UI struct {
-	Theme  string // not checked here: package themes knows the names
+	Theme  string // not checked here: package themes has the names
 	Notify string // bell, osc9, osc777 or off
 	Title  bool   // set the window's title to the state of the session
 	Editor string // emacs or vi: keys of the line editor
 
-	NotifyCommand string // for the shell, when nobody is attached; "" is none
+	NotifyCommand string // for the shell, when no screen is attached; "" for none
 
 	Color         bool
-	Mouse         bool // buddy's; if not, the terminal's
+	Mouse         bool // mouse support by buddy instead of the terminal
 	ShowTokens    bool // in the header
 	ShowToolCalls bool // in plain mode and exec
 
-	SuggestWorkflows bool // that a prompt's words fit
+	SuggestWorkflows bool // whose words a prompt contains
 }
 
 // API names a wire format.
 type API string
 
-// The supported wire formats.
+// Wire formats.
 const (
 	Completions API = "completions" // OpenAI Chat Completions
 	Anthropic   API = "anthropic"   // Anthropic Messages
 	Responses   API = "responses"   // OpenAI Responses
 )
 
-// The ways to call tools.
+// Ways to call tools.
 const (
-	Native = "native" // as the wire format says
-	Blocks = "blocks" // fenced blocks of text
+	Native = "native" // in the wire format
+	Blocks = "blocks" // as fenced blocks of text
 )
 
 // Profile holds one section [models.NAME]: an endpoint, a model and the source of its key.
@@ -149,18 +147,18 @@ type Profile struct {
 	ContextLimit int         // tokens; 0 means unknown
 	MaxTokens    int         // of one answer; 0 means the documented limit, or the adapter's default
 	Effort       string      // reasoning_effort; empty leaves it to the provider
-	Calls        string      // how tools are called: Native or Blocks; else the model and its server decide
+	Calls        string      // Native or Blocks; "" lets the model and its server decide
 	Prices       model.Price // zero means the documented prices
 	Login        Login       // used instead of a key
 	Connection
 
-	Server string // who owns the models of its server on this machine, see [buddy/agent/model/local]; "" = not asked
+	Server string // owner of the models of a server on this machine, see [buddy/agent/model/local]; "" if unknown
 
 	keyPlace string // file:line of the key's source
 	bundled  bool   // built in, not from a file
 }
 
-// Connection holds how requests of a profile are sent, what goes along, and how long they may take.
+// Connection holds how requests of a profile are sent, their additional parts, and their time limits.
 type Connection struct {
 	Temperature      *float64 // nil: not sent
 	TopP             *float64 // nil: not sent
@@ -177,7 +175,7 @@ func (c *Config) Profile(name string) (Profile, bool) {
 	return first(c.Models, func(p Profile) bool { return p.Name == name })
 }
 
-// first returns the first item that is wanted.
+// first returns the first item that wanted accepts.
 func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 	if i := slices.IndexFunc(list, wanted); i >= 0 {
 		return list[i], true
@@ -204,9 +202,9 @@ func defaults() Config {
 	return c
 }
 
-// Load reads the files, the environment and o. It writes nothing. Notices are complete lines
-// for the person: deprecated names, ignored keys, files that others may read. Every error is
-// an [*Error] of one line, and the Config returned with it is empty.
+// Load reads the files, the environment and o. It writes nothing. Notices are complete lines for the person: deprecated
+// names, ignored keys, files that other users may read. Every error is an [*Error] of one line, and the Config returned
+// with it is empty.
 func Load(o Options) (Config, Index, []string, error) {
 	l := &loader{cfg: defaults(), index: Index{}}
 	err := l.readFiles(o.Config, o.Trust)
@@ -230,11 +228,11 @@ type loader struct {
 	index      Index
 	notices    []string
 	deprecated []string // "OLD (now NEW)" for each legacy name in use
-	userFile   string   // the file that the person would add a profile to; may be ""
+	userFile   string   // the file to which a person would add a profile; may be ""
 }
 
-// override returns a setting that the command line or the environment replaces, and its
-// source. An empty variable counts as not set.
+// override returns the value of an option or environment variable that replaces a setting, and its source. An empty
+// variable counts as not set.
 func (l *loader) override(flag, value string, v envVar) (string, string) {
 	if value != "" {
 		return value, flag
@@ -246,7 +244,7 @@ func (l *loader) override(flag, value string, v envVar) (string, string) {
 // envVar is an environment variable with its legacy name.
 type envVar struct{ name, legacy, doc string }
 
-// The variables that configure buddy.
+// Environment variables with settings.
 var (
 	envKey     = envVar{"BUDDY_API_KEY", "AGENT_API_KEY", "The key of the profile in use. It has precedence over every key in a file."}
 	envBaseURL = envVar{"BUDDY_BASE_URL", "AGENT_BASE_URL", "Replaces `api_base_url` of the active profile."}
@@ -255,7 +253,7 @@ var (
 	envVars = []envVar{envKey, envBaseURL, envModel}
 )
 
-// lookup returns the value and the name under which it was found.
+// lookup returns the value and the name that has it.
 func (v envVar) lookup() (value, name string) {
 	for _, name := range []string{v.name, v.legacy} {
 		if value := os.Getenv(name); value != "" {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// home is a machine of its own: a home, a project as working directory, no BUDDY_* variable.
+// home is an isolated machine: a home folder, a project as working directory, no BUDDY_* variable.
 type home struct {
 	user, legacyUser       string // the user's files
 	project, legacyProject string // the project's files
@@ -73,7 +73,7 @@ api_key = "k2"
 context_limit = 1000
 `
 
-// TestMeasureConfig is the file that the figures are measured with.
+// TestMeasureConfig writes the settings file for measurements.
 func TestMeasureConfig(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, `[models.mock]
@@ -110,7 +110,7 @@ model = "mock"
 	}
 }
 
-// TestScreen: the section [ui], and [keys] with the place of each action.
+// TestScreen: the section [ui], and [keys] with the position of each action.
 func TestScreen(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, "[ui]\nnotify = \"osc9\"\ntitle = false\neditor = \"vi\"\n[keys]\nnewline = [\"Ctrl+J\"]\nredraw = []\n")
@@ -238,7 +238,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestIndexOfOverrides: an owner's error names what replaced the file.
+// TestIndexOfOverrides: an error about a setting names the option or variable that replaced the file's value.
 func TestIndexOfOverrides(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, twoProfiles)
@@ -381,7 +381,7 @@ quit = "y"
 	}
 }
 
-// TestLegacyNames: they work with one notice for all of them.
+// TestLegacyNames: legacy names work, with one notice for all of them.
 func TestLegacyNames(t *testing.T) {
 	h := newHome(t)
 	write(t, h.legacyUser, twoProfiles)
@@ -400,7 +400,7 @@ func TestLegacyNames(t *testing.T) {
 	}
 }
 
-// TestOwnFolder: the user's file is not a stranger's when buddy starts beside it.
+// TestOwnFolder: the user's file is not treated as a project's when buddy starts in its folder.
 func TestOwnFolder(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, twoProfiles)
@@ -410,7 +410,7 @@ func TestOwnFolder(t *testing.T) {
 	}
 }
 
-// TestHint: the line that says how to connect a model names the file that counts.
+// TestHint: the line about how to connect a model names the file in effect.
 func TestHint(t *testing.T) {
 	h := newHome(t)
 	hint := func(where string, o Options) {
@@ -448,7 +448,7 @@ func TestWhereTheUsersFileIs(t *testing.T) {
 	}
 }
 
-// TestAnthropic: the other wire format, with the limit that it needs.
+// TestAnthropic: the other wire format, with the limit that it requires.
 func TestAnthropic(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, "[models.c]\napi_base_url = \"http://localhost:1/v1\"\napi = \"anthropic\"\nmax_tokens = 32000\n")

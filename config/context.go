@@ -83,7 +83,7 @@ var contextSection = section{
 	},
 }
 
-// oneOf returns a check that accepts the words. what is their kind, for the error.
+// oneOf returns a check that accepts the words. what names their kind in the error.
 func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	return func(v string, _ *file) (string, error) {
 		if slices.Contains(words, v) {
@@ -93,7 +93,7 @@ func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	}
 }
 
-// checkContext rejects thresholds in an order that cannot work.
+// checkContext rejects thresholds in an impossible order.
 func (l *loader) checkContext() error {
 	if wrong := l.contextErrors(); len(wrong) > 0 {
 		return wrong[0]
@@ -101,7 +101,7 @@ func (l *loader) checkContext() error {
 	return nil
 }
 
-// contextErrors returns the thresholds that are in a wrong order.
+// contextErrors returns the thresholds that are in the wrong order.
 func (l *loader) contextErrors() (wrong []*Error) {
 	c := l.cfg.Context
 	for _, o := range []struct {

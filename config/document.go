@@ -20,8 +20,7 @@ import (
 	"buddy/texts"
 )
 
-// Document edits a settings file as a person would: comments and order stay. It is not safe
-// for concurrent use.
+// Document edits a settings file and keeps comments and order. It is not safe for concurrent use.
 type Document struct {
 	path string
 	data []byte
@@ -31,8 +30,8 @@ type Document struct {
 	lock *os.File
 }
 
-// OpenDocument reads a file, or starts with the template if it does not exist. Anything but a
-// regular file is an error. Other editors wait until Close, which the caller must call.
+// OpenDocument reads a file, or starts with the template if the file does not exist. Anything but a regular file is an
+// error. Other editors wait until Close, which the caller must call.
 func OpenDocument(path string) (*Document, error) {
 	if path == "" {
 		return nil, errors.New("the home folder is unknown: name a file with --config")
@@ -45,21 +44,21 @@ func OpenDocument(path string) (*Document, error) {
 	return d, nil
 }
 
-// lockFolder waits for others that edit files in a folder. A missing folder has none; nil
-// locks nothing.
+// lockFolder waits for other processes that edit files in a folder, and locks it. It returns nil if the folder does not
+// exist or can't be locked.
 func lockFolder(dir string) *os.File {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil { // not every file system can lock
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil { // not every file system supports locks
 		_ = f.Close()
 		return nil
 	}
 	return f
 }
 
-// Close unlocks the file for others.
+// Close unlocks the file.
 func (d *Document) Close() {
 	if d.lock != nil {
 		_ = d.lock.Close() // nothing is written to it
@@ -128,8 +127,7 @@ func fieldOf(path []string) (*field, error) {
 	return fld, nil
 }
 
-// Set sets a key: strings literally, lists with an entry each or in TOML. Check tells whether
-// the value is valid.
+// Set sets a key: a string as it is, a list from its entries or from TOML. Check reports whether the value is valid.
 func (d *Document) Set(key string, values []string) error {
 	path, err := splitKey(key)
 	if err != nil {
@@ -146,7 +144,7 @@ func (d *Document) Set(key string, values []string) error {
 	return d.change(path, func(entries []entry) []byte { return d.insert(entries, path, text) })
 }
 
-// Unset removes a key and reports whether it was there.
+// Unset removes a key and reports whether the key existed.
 func (d *Document) Unset(key string) (bool, error) {
 	path, err := splitKey(key)
 	if err != nil {
@@ -188,7 +186,7 @@ func (f *field) literalOf(values []string) (string, error) {
 	return tomlString(values[0]), nil
 }
 
-// listOf accepts a list's entries, or the list in TOML.
+// listOf accepts the entries of a list, or the list in TOML.
 func listOf(values []string) (string, error) {
 	if len(values) != 1 || !strings.HasPrefix(strings.TrimSpace(values[0]), "[") {
 		return tomlList(values), nil
@@ -223,7 +221,7 @@ func (f *field) numberOf(v string, at any) (string, error) {
 // decimal formats a number as a TOML float.
 func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// change edits the text, and reverts the edit if it changed anything but the key at path.
+// change edits the text, and reverts the edit if it changed anything else than the key at path.
 func (d *Document) change(path []string, edit func([]entry) []byte) error {
 	before, offset, err := scan(d.data)
 	if err != nil {
@@ -239,7 +237,7 @@ func (d *Document) change(path []string, edit func([]entry) []byte) error {
 	return nil
 }
 
-// otherEntries returns the contents of a file without one key and the tables above it.
+// otherEntries returns the contents of a file except for one key and the tables above it.
 func otherEntries(entries []entry, path []string) []string {
 	var all []string
 	for _, e := range entries {
@@ -316,8 +314,8 @@ func (d *Document) insertInline(e entry, text string) []byte {
 	return d.splice(len(before), len(before), text)
 }
 
-// endOfTable returns where a new key of a table belongs: after the line with the key as a
-// comment, as in the template, else after the table's last key.
+// endOfTable returns the position for a new key of a table: after the line with the key as a comment, as in the
+// template, else after the table's last key.
 func (d *Document) endOfTable(entries []entry, table int, name string) int {
 	last, end := entries[table].from, len(d.data)
 	for _, e := range entries[table+1:] {
@@ -348,7 +346,7 @@ func (d *Document) remove(e entry) []byte {
 	if alone {
 		return d.splice(start, end, "")
 	}
-	// In an inline table: with the comma after it, else the one before it.
+	// In an inline table the comma after the key is removed as well, else the one before it.
 	after := d.data[e.to:]
 	if trimmed := bytes.TrimLeft(after, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == ',' {
 		to := len(d.data) - len(bytes.TrimLeft(trimmed[1:], " \t"))
@@ -358,8 +356,8 @@ func (d *Document) remove(e entry) []byte {
 	return d.splice(len(bytes.TrimSuffix(before, []byte{','})), e.to, "")
 }
 
-// Save replaces the file atomically, following a link. A new file gets mode 0600, an existing
-// one keeps its mode, except that others lose access to a file with a key.
+// Save replaces the file atomically, following a link. A new file gets mode 0600. An existing file keeps its mode, but
+// other users lose access to a file with a key.
 func (d *Document) Save() error {
 	path := texts.RealPath(d.path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -380,20 +378,20 @@ func (d *Document) Save() error {
 }
 
 func replaceFile(path string, data []byte, mode fs.FileMode) error {
-	// In the same folder: a file with a key must not be elsewhere, and the rename must stay on
-	// one disk.
+	// The temporary file is in the same folder: a key must not be written elsewhere, and the rename must stay on one
+	// disk.
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup() //nolint:errcheck // does nothing after the replacement
+	defer f.Cleanup() //nolint:errcheck // no effect after the replacement
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
 	return f.CloseAtomicallyReplace()
 }
 
-// Describe returns what the setting of a key means, in Markdown, and its values if only those are allowed. A setting
+// Describe returns the meaning of a key's setting, in Markdown, and its allowed values if they are limited. A setting
 // that can't be set alone is an error.
 func Describe(key string) (doc string, values []string, err error) {
 	path, err := splitKey(key)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestSetKeepsTheRest: one value changes, comments, order and line ends stay.
+// TestSetKeepsTheRest: one value changes; comments, order and line ends stay.
 func TestSetKeepsTheRest(t *testing.T) {
 	tests := []struct{ name, text, key, value, want string }{
 		{"value", "[ui] # a\ntheme = \"dark\" # b\n# c\n", "ui.theme", "light", "[ui] # a\ntheme = \"light\" # b\n# c\n"},
@@ -74,8 +74,8 @@ func TestSetKeepsTheRest(t *testing.T) {
 	}
 }
 
-// TestSaveKeepsLinkAndMode: a link into a folder of dotfiles stays one, permissions stay,
-// and a file with a key is closed to others.
+// TestSaveKeepsLinkAndMode: a link to a folder of dotfiles stays a link, permissions stay, and a file with a key is
+// closed to others.
 func TestSaveKeepsLinkAndMode(t *testing.T) {
 	newHome(t)
 	write(t, "dotfiles/c.toml", "[ui]\n")
@@ -139,7 +139,7 @@ func TestOpenDocumentCannot(t *testing.T) {
 	}
 }
 
-// TestChangesWaitForEachOther: of changes at the same time none is lost.
+// TestChangesWaitForEachOther: no change is lost when several happen at the same time.
 func TestChangesWaitForEachOther(t *testing.T) {
 	newHome(t)
 	write(t, "c.toml", "[keys]\n")
@@ -164,7 +164,7 @@ func TestChangesWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestUserFile: a legacy file is changed as long as it is the one that counts.
+// TestUserFile: a legacy file is edited as long as it is in effect.
 func TestUserFile(t *testing.T) {
 	h := newHome(t)
 	write(t, h.legacyUser, "")
@@ -191,8 +191,7 @@ func TestUserFile(t *testing.T) {
 	}
 }
 
-// FuzzSet: whatever a file and a value hold, a change that is taken changes one key only,
-// and one that is refused changes nothing.
+// FuzzSet: for any file and value, an accepted change affects one key only, and a refused one changes nothing.
 func FuzzSet(f *testing.F) {
 	for _, text := range []string{"", Template(), twoProfiles, "ui = { title = true, }", "ui.title = true\r\n[agent]", "[keys]\n\"a b\" = []\n[[deny]]\ntool=\"x\"", "models = {a={api_base_url=\"http://x\",}}"} {
 		f.Add([]byte(text), uint8(0), "dark")

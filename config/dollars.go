@@ -18,7 +18,7 @@ const maxDollars = 1_000_000
 // inDollars formats an amount as in the file.
 func inDollars(m model.Money) string { return decimal(float64(m) / float64(model.Dollar)) }
 
-// dollars parses an amount that is not negative.
+// dollars parses a non-negative amount.
 func dollars(e entry) (model.Money, error) {
 	if e.kind != unstable.Integer && e.kind != unstable.Float {
 		return 0, fmt.Errorf("must be an amount in dollars, not %s", kindName(e.kind))

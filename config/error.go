@@ -10,12 +10,12 @@ import (
 	"buddy/texts"
 )
 
-// Error is a mistake in a setting. Its text is always one printable line, "place: key: cause",
-// whatever the file holds. Programs exit with 2 on it.
+// Error is a mistake in a setting. Its text is always one printable line, "place: key: cause", whatever the file
+// contains. Programs exit with 2 on it.
 type Error struct {
 	Place string // "file:line", a file, an option or an environment variable; may be empty
 	Key   string // as [Path] writes it; may be empty
-	Err   error  // the cause, with what is allowed
+	Err   error  // the cause, with the allowed values
 }
 
 // Error returns the line.
@@ -34,12 +34,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Index maps each key to the source of its value: path (see [Path]) to "file:line", or to the
-// option or variable that replaced the file's value. Defaults are not in it.
+// Index maps each key to the source of its value: path (see [Path]) to "file:line", or to the option or variable that
+// replaced the file's value. It does not contain defaults.
 type Index map[string]string
 
-// Error returns err as an error about the key, with the key's position. A key that is not in
-// the index, such as a default, has none.
+// Error returns err as an error about the key, with the key's position. Keys that are not in the index, such as
+// defaults, have no position.
 func (x Index) Error(key string, err error) *Error {
 	return &Error{Place: x[key], Key: key, Err: err}
 }
@@ -61,8 +61,7 @@ func notBare(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// visible escapes control characters and cuts after limit bytes: keys and paths come from
-// files that strangers wrote.
+// visible escapes control characters and cuts after limit bytes, because keys and paths may come from untrusted files.
 func visible(s string, limit int) string {
 	if len(s) <= limit && utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0 {
 		return s
@@ -85,8 +84,7 @@ func visible(s string, limit int) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// list formats the allowed names, with the one nearest to a wrong name: "(have: a, b; nearest:
-// b)".
+// list formats the allowed names, with the one nearest to a wrong name: "(have: a, b; nearest: b)".
 func list(names []string, wrong string) string {
 	const most = 12
 	near := ""
@@ -101,7 +99,7 @@ func list(names []string, wrong string) string {
 
 // nearest returns the name with the smallest edit distance to wrong, or "" when none is close.
 func nearest(wrong string, names []string) string {
-	if len(wrong) > 64 { // not a typing error, and the distance costs length times length
+	if len(wrong) > 64 { // not a typing error, and the cost grows with the product of the lengths
 		return ""
 	}
 	best, least := "", max(2, len(wrong)/3)+1
@@ -113,8 +111,7 @@ func nearest(wrong string, names []string) string {
 	return best
 }
 
-// Unknown returns the error about a name that is none of those allowed: "unknown tool "grp"
-// (have: glob, grep; nearest: grep)".
+// Unknown returns the error about a name that is not allowed: "unknown tool "grp" (have: glob, grep; nearest: grep)".
 func Unknown(what, name string, allowed []string) error {
 	return fmt.Errorf("unknown %s %q %s", what, name, list(allowed, name))
 }

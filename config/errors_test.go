@@ -121,7 +121,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// wantError checks an exact line, or the beginning of one whose end is a library's.
+// wantError checks an exact line, or the start of one that ends with a library's text.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {

@@ -2,33 +2,34 @@ package config
 
 import "slices"
 
-// Section is a section of the settings that a feature owns; T holds its values. Make one with [Own].
+// Section is a section of the settings that a feature owns; T holds its values. Create it with [Own].
 type Section[T any] struct {
 	name     string
 	defaults T
 }
 
-// Field describes one key of the section of a feature: the only definition of its name, meaning and rules.
+// Field describes one key of a feature's section: the only definition of its name, meaning and rules.
 type Field[T any] struct {
 	Name  string
 	Short string // allowed values, for the reference's table
 	Doc   string // Markdown, sentences
-	// At returns where the value is: a *string, *bool, *int, *model.Money or *[]string.
+	// At returns the destination of the value: a *string, *bool, *int, *model.Money or *[]string.
 	At   func(*T) any
-	Most int // largest number; 0 = any. With a largest one the least is 1, without one 0
-	// Check says what is wrong with a text, or with one of a list; nil accepts all.
+	Most int // maximum of a number; 0 = any. The minimum is 1 with a maximum, else 0
+	// Check returns the problem with a string, or with an entry of a list; nil accepts all.
 	Check func(string) error
-	Limit bool // a number that a project's file may lower, as 0 means no limit; it may set no other field
+	Limit bool // a number that a project's file may lower, where 0 means no limit; it may set no other field
 }
 
-// owned put the defaults of the sections of features into values, by name.
+// owned are functions that put the defaults of features' sections into values, by name.
 var owned []func(values map[string]any)
 
-// Own adds a section that only the person's own files set, but for limits. It is called while a package is initialised:
+// Own adds a section that only the person's own files may set, except for limits. Call it while a package is
+// initialised:
 //
-//	var settings = config.Own("battery", "When a laptop's battery is told of.", values{Below: 20}, config.Field[values]{
+//	var settings = config.Own("battery", "When to warn about a laptop's battery.", values{Below: 20}, config.Field[values]{
 //		Name: "below", Short: "percent, 1 to 100", Most: 100,
-//		Doc: "The model is told of a battery that has less.",
+//		Doc: "The model gets a reminder when the charge is lower.",
 //		At:  func(v *values) any { return &v.Below },
 //	})
 func Own[T any](name, doc string, defaults T, fields ...Field[T]) Section[T] {
@@ -50,7 +51,7 @@ func Own[T any](name, doc string, defaults T, fields ...Field[T]) Section[T] {
 	return s
 }
 
-// In returns the values of the section in settings. They belong to the settings.
+// In returns a pointer to the values of the section in the settings.
 func (s Section[T]) In(c *Config) *T {
 	if v, ok := c.owned[s.name].(*T); ok {
 		return v

@@ -14,7 +14,7 @@ type clock struct {
 	Strikes int
 }
 
-// A feature's section has its defaults, the person's values and their sources; a project's file may lower limits only.
+// A feature's section has its defaults, the person's values and their sources; a project's file may only lower limits.
 func TestSectionOfAFeature(t *testing.T) {
 	before, fills := slices.Clone(sections), owned
 	t.Cleanup(func() { sections, owned = before, fills })

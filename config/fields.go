@@ -17,25 +17,24 @@ import (
 type section struct {
 	name   string
 	doc    string
-	named  bool   // its keys are names of profiles, which hold the fields
+	named  bool   // its keys are names of profiles or other tables with the fields
 	access access // default for its fields
 	fields []field
 	rules  bool // an array of tables, each a rule
-	owned  bool // by a feature
+	owned  bool // owned by a feature
 
-	free    *field // any key is allowed and is handled by this field
+	free    *field // any key is allowed; this field handles all of them
 	example string // example line of a section with free keys
 }
 
-// field describes one key: the only definition of its name, meaning, rules and destination.
-// The template and docs/config.md are generated from it.
+// field describes one key: the only definition of its name, meaning, rules and destination. The template and
+// docs/config.md are generated from it.
 type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // allowed values, for the reference's table
-	// pointer returns the destination of the value: a *string, *bool, *int, seconds, *model.Money, **float64,
-	// *Secret or *[]string, or the map for the free keys of a section. The profile is nil outside of
-	// [models.NAME].
+	// pointer returns the destination of the value: a *string, *bool, *int, seconds, *model.Money, **float64, *Secret
+	// or *[]string, or the map for the free keys of a section. The profile is nil outside [models.NAME].
 	pointer func(*Config, *Profile) any
 	// check returns the normalised value; nil accepts every string. Numbers are never negative,
 	// secrets are checked by [cleanKey].
@@ -44,13 +43,13 @@ type field struct {
 	// tighter reports whether a project's value is stricter than the user's, for a limit that a
 	// project may tighten.
 	tighter func(project, user int64) bool
-	strict  []string // the values of a string, the strictest first, of which a project may set a stricter one
-	access  access   // who may set it
-	old     bool     // it is read, but another has taken its place
-	own     bool     // only the person's own files may, whatever holds for the section
+	strict  []string // values of a string, strictest first; a project may set a stricter one
+	access  access   // which files may set it
+	old     bool     // still read, but replaced by another field
+	own     bool     // only the person's own files may set it, whatever the section allows
 }
 
-// lower is the tighter function of a limit for which 0 means none.
+// lower is the tighter function of a limit where 0 means no limit.
 func lower(project, user int64) bool { return project > 0 && (user == 0 || project <= user) }
 
 var sections = append([]section{
@@ -309,11 +308,11 @@ var sections = append([]section{
 	lspSection,
 }, ruleSections()...)
 
-// keySources are the fields of a profile of which at most one may be set.
+// keySources are the fields of a profile that exclude each other.
 var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 
-// trustedSections may be set by a project's file only once the folder is trusted, whether this
-// version knows them or not.
+// trustedSections may be set by a project's file only if the folder is trusted, even if this version does not know
+// them.
 var trustedSections = []string{"models", "keys", "login", "hooks", "ssh", "targets"}
 
 // examples are the profiles in the template, all commented out.
@@ -338,8 +337,8 @@ var examples = []struct {
 	},
 }
 
-// cleanURL checks an endpoint, which may have a query if query is set, and removes a trailing
-// slash. Its errors never repeat a URL with a password in it.
+// cleanURL checks an endpoint and removes a trailing slash. The URL may have a query if query is set. Errors never
+// repeat a URL that contains a password.
 func cleanURL(s string, query bool) (string, error) {
 	const allowed = "(allowed: http://HOST/… or https://HOST/…)"
 	if strings.TrimSpace(s) == "" {
@@ -434,8 +433,8 @@ func checkID(v string) error {
 	return nil
 }
 
-// checkEnvName accepts the name of a variable. Its errors do not repeat the value: it may be a
-// key, pasted into the wrong field.
+// checkEnvName accepts the name of a variable. Errors do not repeat the value, which may be a key pasted into the wrong
+// field.
 func checkEnvName(v string, _ *file) (string, error) {
 	if v == "" || v[0] >= '0' && v[0] <= '9' || strings.IndexFunc(v, notBare) >= 0 || strings.Contains(v, "-") {
 		return "", errors.New("is not the name of an environment variable (allowed: letters, digits and _); a key itself belongs to api_key")

@@ -19,7 +19,7 @@ const (
 	legacyName = "agent.toml"
 )
 
-// openToOthers are the permissions that a file with a key should not have.
+// openToOthers are the permission bits that a file with a key should not have.
 const openToOthers = 0o007
 
 // file is a settings file that was read.
@@ -28,14 +28,14 @@ type file struct {
 	dir     string // absolute; base of relative paths in it
 	data    []byte
 	info    fs.FileInfo
-	project bool // it comes from the working directory
+	project bool // the file is in the working directory
 }
 
 // readFiles reads and applies the user's and the project's file, or only the given one.
 func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	present, legacy := userPaths()
 	l.userFile = present
-	l.cfg.Project.Dir, _ = ResolveDir(".") // unknown: resolveTrust says so
+	l.cfg.Project.Dir, _ = ResolveDir(".") // resolveTrust reports an error
 	if explicit == os.DevNull {
 		return nil
 	}
@@ -73,26 +73,26 @@ func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	}
 	l.resolveTrust(trust, project)
 	if project == nil || user != nil && os.SameFile(user.info, project.info) {
-		return nil // no project file, or the working directory is that of the user's file
+		return nil // no project file, or the working directory is the folder of the user's file
 	}
 	project.project = true
 	return l.apply(project)
 }
 
-// userPaths returns the user's file and its legacy name; "" when no home is known.
+// userPaths returns the user's file and its legacy name; "" when the home folder is unknown.
 func userPaths() (present, legacy string) {
 	home, err := os.UserHomeDir()
 	if err == nil && filepath.IsAbs(home) {
 		legacy = filepath.Join(home, ".config", "agent", legacyName)
 		present = filepath.Join(home, ".config", "buddy", fileName)
 	}
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // XDG says to ignore relative ones
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // the XDG specification ignores relative ones
 		present = filepath.Join(dir, "buddy", fileName)
 	}
 	return present, legacy
 }
 
-// Dir returns the folder of the user's settings and themes; "" when no home is known.
+// Dir returns the folder of the user's settings and themes; "" when the home folder is unknown.
 func Dir() string {
 	present, _ := userPaths()
 	if present == "" {
@@ -147,8 +147,8 @@ func readFile(path string) (*file, error) {
 	return &file{name: path, dir: filepath.Dir(abs), data: data, info: info}, nil
 }
 
-// readRegular reads a file of at most limit bytes. It never blocks: a FIFO instead of the file
-// must not hang the start. Errors do not repeat the path.
+// readRegular reads a file of at most limit bytes. It never blocks: a FIFO in place of the file must not hang the
+// start. Errors do not repeat the path.
 func readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// foreign makes a file one that another user of the machine could change, in each way that this user can.
+// foreign makes a file changeable by another user of the machine, in each possible way.
 func foreign(t *testing.T, file string, check func(what, want string)) {
 	t.Helper()
 	dir := filepath.Dir(file)
@@ -23,7 +23,7 @@ func foreign(t *testing.T, file string, check func(what, want string)) {
 	change(os.Chmod(file, 0o606))
 	check("everybody may write to it", `everybody may write to "`+file+`"; to use it: chmod go-w "`+file+`"`)
 	change(os.Chmod(file, 0o600))
-	change(os.Chmod(dir, 0o703)) //nolint:gosec // that is what is refused
+	change(os.Chmod(dir, 0o703)) //nolint:gosec // this is refused
 	check("everybody may write to its folder", `everybody may write to "`+dir+`"; to use it: chmod go-w "`+dir+`"`)
 	change(os.Chmod(dir, 0o700)) //nolint:gosec // entering a folder needs x
 	if os.Getuid() == 0 {
@@ -32,8 +32,8 @@ func foreign(t *testing.T, file string, check func(what, want string)) {
 	}
 }
 
-// Settings, logins, keys and what was trusted are not loaded when another user of the machine could change them; the
-// error says whose they are and what to do.
+// Settings, logins, keys and trust are not loaded from files that another user of the machine could change; the error
+// names the owner and the next step.
 func TestFilesThatOthersCouldChangeAreRefused(t *testing.T) {
 	h := newHome(t)
 	dir := t.TempDir()

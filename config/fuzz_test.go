@@ -55,7 +55,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// BenchmarkLoad measures the cost for a start: both files, a typical size.
+// BenchmarkLoad measures the cost at the start: both files, with a typical size.
 func BenchmarkLoad(b *testing.B) {
 	h := newHome(b)
 	write(b, h.user, Template()+twoProfiles+"[models.three]\napi_base_url = \"https://c.example/v1\"\napi_key_env = \"K3\"\n")

@@ -3,7 +3,7 @@ package config
 // Hooks holds the section [hooks].
 type Hooks struct {
 	Enabled bool
-	Also    []string // files of other programs
+	Also    []string // hook files of other programs
 }
 
 var hooksSection = section{

@@ -1,7 +1,7 @@
 package config
 
 var hostSection = section{
-	name: "host", // the person's own: a project can't say who may speak to a session
+	name: "host", // the person's own: a project must not decide who may control a session
 	doc:  "The process that runs a session, and who may speak to it.",
 	fields: []field{
 		{

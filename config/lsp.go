@@ -11,20 +11,20 @@ import (
 	"buddy/texts"
 )
 
-// LanguageServer holds one section [lsp.NAME]: a program that says what is wrong with files. What
-// is not set is as in the built-in server of that name, if there is one.
+// LanguageServer holds one section [lsp.NAME]: a program that reports mistakes in files. Settings that are missing are
+// those of the built-in server with that name, if there is one.
 type LanguageServer struct {
 	Name      string
 	Command   []string // program and arguments
-	Languages []string // extensions: ".go=go", the ending of file names and the protocol's name of the language
-	Roots     []string // names of files that mark the folder to start it in
-	Settings  string   // JSON that it gets when it asks; "" for nothing
-	Init      string   // JSON, its initializationOptions; "" for nothing
+	Languages []string // ".go=go": the extension of files and the protocol's name of the language
+	Roots     []string // names of files that mark the folder in which the server starts
+	Settings  string   // JSON that the server gets on request; "" for none
+	Init      string   // JSON, its initializationOptions; "" for none
 	Enabled   bool
-	Outside   bool // it runs outside the fence in mode auto, too
+	Outside   bool // runs outside the sandbox in auto mode, too
 }
 
-// LanguageServer returns the server of that name.
+// LanguageServer returns the server with a name.
 func (c *Config) LanguageServer(name string) (LanguageServer, bool) {
 	return first(c.LSP, func(s LanguageServer) bool { return s.Name == name })
 }
@@ -39,7 +39,7 @@ func CheckLSPName(name string) error {
 	return nil
 }
 
-// lspSection is a table by name, like that of the MCP servers.
+// lspSection has tables by name, like the section of MCP servers.
 var lspSection = section{
 	name: "lsp", named: true,
 	doc: "Language servers, which say what an edit has broken (docs/extensions.md). Several are known without settings and used when " +
@@ -90,7 +90,7 @@ var lspSection = section{
 // exampleLSP is the language server in the template.
 var exampleLSP = LanguageServer{Name: "zls", Command: []string{"zls"}, Languages: []string{".zig=zig"}, Roots: []string{"build.zig"}, Enabled: true}
 
-// checkLanguage accepts the ending of file names and a language.
+// checkLanguage accepts an extension of files and a language.
 func checkLanguage(v string, _ *file) (string, error) {
 	ending, language, ok := strings.Cut(v, "=")
 	if !ok || language == "" || len(ending) < 2 || filepath.Ext(ending) != ending || strings.ContainsAny(v, "/ \t\x00") {
@@ -107,7 +107,7 @@ func checkMark(v string, _ *file) (string, error) {
 	return v, nil
 }
 
-// checkJSON accepts an object of JSON.
+// checkJSON accepts a JSON object.
 func checkJSON(v string, _ *file) (string, error) {
 	var object map[string]any
 	if v != "" && json.Unmarshal([]byte(v), &object) != nil {
@@ -124,7 +124,7 @@ func (c *Config) lsp() *LanguageServer {
 	return &c.LSP[c.at]
 }
 
-// languageServer selects the server of that name for lsp, adding it if it is new.
+// languageServer selects the server with a name for lsp, and adds it if it is new.
 func (l *loader) languageServer(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.LSP, func(s LanguageServer) bool { return s.Name == name })
@@ -149,7 +149,7 @@ func (c *Config) lspSettings(s section, i int, index Index) []Setting {
 	return all
 }
 
-// changedLSP returns the names of servers that differ, each as a whole.
+// changedLSP returns the names of servers that differ in any setting.
 func changedLSP(a, b *Config) []string {
 	var keys []string
 	for _, s := range a.LSP {

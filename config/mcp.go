@@ -17,27 +17,27 @@ type MCPServer struct {
 	Name    string
 	Command []string // program and arguments; either this or URL
 	URL     string
-	Type    string   // stdio, http or sse; "" is what command and url mean
-	Env     []string // NAME=value, what the program gets besides the minimal environment
-	PassEnv []string // names of variables of buddy's own environment that the program gets
+	Type    string   // stdio, http or sse; "" is derived from command and url
+	Env     []string // NAME=value, additions to the program's minimal environment
+	PassEnv []string // names of variables of buddy's environment that the program gets
 	Headers []string // "Name: value", sent with every request
-	Bearer  string   // bearer_env: the variable with the token of every request
+	Bearer  string   // bearer_env: the variable with the token for every request
 	OAuth   MCPOAuth
 	Cwd     string // where the program runs; "" = the working directory
 	Enabled bool
-	Outside bool     // a server of a project runs outside the fence in mode auto, too
-	Always  bool     // the model is told its tools whole
-	Trust   bool     // trust_hints: what it says of its tools decides whether they ask
+	Outside bool     // a project's server runs outside the sandbox in auto mode, too
+	Always  bool     // the model gets the complete definitions of its tools
+	Trust   bool     // trust_hints: the server's hints about its tools decide whether calls need approval
 	Tools   []string // patterns of names; empty: all
-	Deny    []string // patterns of names that are left out
+	Deny    []string // patterns of excluded names
 	Era     string   // protocol: auto or legacy
 	settings.MCPTimes
 }
 
-// MCPOAuth holds what a login at a server needs (buddy mcp login).
+// MCPOAuth holds the settings of a login at a server (buddy mcp login).
 type MCPOAuth struct {
 	ClientID  string
-	SecretEnv string // the variable with the secret of that client; "" is none
+	SecretEnv string // the variable with the secret of that client; "" for none
 	Port      int    // callback_port
 	Scopes    []string
 }
@@ -47,14 +47,14 @@ func NewMCPServer(name string) MCPServer {
 	return MCPServer{Name: name, Enabled: true, Era: "auto", MCPTimes: settings.MCPTimes{}.WithDefaults()}
 }
 
-// MCPServer returns the server of that name.
+// MCPServer returns the server with a name.
 func (c *Config) MCPServer(name string) (MCPServer, bool) {
 	return first(c.MCP, func(s MCPServer) bool { return s.Name == name })
 }
 
 var mcpName = texts.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
-// CheckMCPName accepts names of servers, which are a part of the names of their tools.
+// CheckMCPName accepts names of servers, which become part of the names of their tools.
 func CheckMCPName(name string) error {
 	switch {
 	case !mcpName().MatchString(name):
@@ -65,7 +65,7 @@ func CheckMCPName(name string) error {
 	return nil
 }
 
-// mcpSection is a table by name, like that of the targets.
+// mcpSection has tables by name, like the section of targets.
 var mcpSection = section{
 	name: "mcp", named: true,
 	doc: "MCP servers, whose tools the model finds with `tool_search`. Exactly one of `command` and `url` is needed. Those " +
@@ -198,7 +198,7 @@ var mcpSection = section{
 // exampleMCP is the server in the template.
 var exampleMCP = MCPServer{Name: "files", Command: []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", "/srv/docs"}, Enabled: true}
 
-// checkAssignment accepts NAME=value. Its errors do not repeat a value.
+// checkAssignment accepts NAME=value. Errors do not repeat a value.
 func checkAssignment(v string, _ *file) (string, error) {
 	name, value, ok := strings.Cut(v, "=")
 	if _, err := checkEnvName(name, nil); err != nil || !ok || strings.Contains(value, "\x00") {
@@ -207,7 +207,7 @@ func checkAssignment(v string, _ *file) (string, error) {
 	return v, nil
 }
 
-// checkMCPHeader accepts a header with any name that a request may carry besides its own.
+// checkMCPHeader accepts a header whose name does not conflict with a request's own headers.
 func checkMCPHeader(v string, _ *file) (string, error) {
 	name, value, ok := strings.Cut(v, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
@@ -231,7 +231,7 @@ func (c *Config) mcp() *MCPServer {
 	return &c.MCP[c.at]
 }
 
-// mcpServer selects the server of that name for mcp, adding it if it is new.
+// mcpServer selects the server with a name for mcp, and adds it if it is new.
 func (l *loader) mcpServer(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.MCP, func(s MCPServer) bool { return s.Name == name })
@@ -289,7 +289,7 @@ func (c *Config) mcpSettings(s section, i int, index Index) []Setting {
 	return all
 }
 
-// AddMCPServer adds a server to a person's file, which must have none of that name.
+// AddMCPServer adds a server to a person's file, which must have none with that name.
 func AddMCPServer(path string, s MCPServer) error {
 	usual := &Config{MCP: []MCPServer{NewMCPServer(s.Name)}}
 	one := &Config{MCP: []MCPServer{s}}
@@ -319,7 +319,7 @@ func AddMCPServer(path string, s MCPServer) error {
 	})
 }
 
-// RemoveMCPServer removes a server from a person's file and reports whether it was there.
+// RemoveMCPServer removes a server from a person's file and reports whether it existed.
 func RemoveMCPServer(path, name string) (found bool, err error) {
 	err = changeFile(path, func(d *Document) error {
 		if _, found = d.Check().Config.MCPServer(name); !found {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// OwnFiles returns the folder of the person's settings, and the files elsewhere that settings and keys are
-// read from: what links in the folder lead to, every api_key_file, and a project's settings if they contain
-// a key. They are absolute and need not exist; a file behind links is listed under both names.
+// OwnFiles returns the folder of the person's settings, and the files elsewhere that contain settings or keys: the
+// destinations of links in the folder, every api_key_file, and a project's settings if they contain a key. The paths
+// are absolute and need not exist; a file behind links is listed under both names.
 func (c *Config) OwnFiles() []string {
 	_, legacy := userPaths()
 	all := []string{c.File, Dir()}
-	entries, _ := os.ReadDir(Dir()) // without a folder there are no links
+	entries, _ := os.ReadDir(Dir()) // without the folder there are no links
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink != 0 {
 			all = append(all, filepath.Join(Dir(), e.Name()))
@@ -32,8 +32,8 @@ func (c *Config) OwnFiles() []string {
 	return WithTargets(all)
 }
 
-// WithTargets returns absolute paths, and those that they lead to where links are on the way,
-// sorted, each once. Empty names and the null device are left out.
+// WithTargets returns absolute paths, and the destinations of those with links, sorted, each once. It leaves out empty
+// names and the null device.
 func WithTargets(names []string) (all []string) {
 	for _, name := range names {
 		abs, err := filepath.Abs(name)
@@ -43,7 +43,7 @@ func WithTargets(names []string) (all []string) {
 		all = append(all, abs)
 		if real, err := filepath.EvalSymlinks(abs); err == nil {
 			all = append(all, real)
-		} else if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil { // the file is still to come
+		} else if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil { // the file does not exist yet
 			all = append(all, filepath.Join(dir, filepath.Base(abs)))
 		}
 	}

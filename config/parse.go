@@ -11,26 +11,24 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Limits of a file, far above any real one: the file of a checkout must not cost time or
-// memory.
+// Limits of a file, far above any real one: the file of a checkout must not cost time or memory.
 const (
 	maxFile  = 1 << 20 // bytes
 	maxKeys  = 4000
 	maxParts = 8 // in one dotted key
 )
 
-// entry is one key of a file. Entries are in the file's order; tables have one, too.
+// entry is one key or table of a file. Entries are in the file's order.
 type entry struct {
 	path []string
 	line int
 	kind unstable.Kind
 	text string // the value of a string, the digits of a number, true or false
-	// items are the values of an array of strings; nil for any other value.
+	// items are the values of an array of strings; nil for other values.
 	items []string
 
-	table int // parts of the path that name the table around it
-	// Offsets in the file: of the key, of its value, and of the value's end. Tables have the
-	// first only.
+	table int // number of parts of the path that name the table around the key
+	// Offsets in the file: of the key, of its value, and of the value's end. Tables have only the first one.
 	from, value, to int
 }
 
@@ -52,7 +50,7 @@ func parse(data []byte) ([]entry, int, error) {
 	return entries, 0, nil
 }
 
-// scan parses like parse, and with an error returns its offset and the entries before it.
+// scan does what parse does, but with an error it returns its offset and the entries before it.
 func scan(data []byte) ([]entry, int, error) {
 	p := &parser{line: 1}
 	if offset, err := notText(data); err != nil {
@@ -70,8 +68,8 @@ func scan(data []byte) ([]entry, int, error) {
 		}
 		return p.entries, p.offset, hinted(err)
 	}
-	// The walk above has the lines; this decoder checks across keys: no duplicate keys or tables,
-	// numbers and dates in range.
+	// The loop above has the lines; this decoder checks the whole: no duplicate keys or tables, numbers and dates in
+	// range.
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
 		offset := p.offset
@@ -97,7 +95,7 @@ func notText(data []byte) (offset int, err error) {
 	return 0, nil
 }
 
-// hints explain the usual cause when a message of the parser begins or ends so.
+// hints explain the usual cause of the parser's messages that begin or end with part.
 var hints = []struct{ part, hint string }{
 	{"at start of value", `text is written "in quotes", true and false in small letters`},
 	{"invalid escape character", `a \ in text is written \\, or the text 'in single quotes'`},
@@ -219,8 +217,7 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// moveTo counts lines up to an offset. Keys come in the file's order, so that each byte is
-// counted once.
+// moveTo counts lines up to an offset. Keys come in the file's order, so each byte is counted once.
 func (p *parser) moveTo(offset int) {
 	if offset > p.offset {
 		p.line += bytes.Count(p.toml.Data()[p.offset:offset], []byte{'\n'})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What people have set for the libraries of a vendor counts for the provider, and for nothing else.
+// Variables that people set for a vendor's libraries apply to that provider only.
 func TestVariablesOfVendors(t *testing.T) {
 	for _, tt := range []struct {
 		name                      string
@@ -17,7 +17,7 @@ func TestVariablesOfVendors(t *testing.T) {
 		settings                  string
 		url                       string
 		api                       API
-		key, source, header, from string // from: of the address
+		key, source, header, from string // from: source of the address
 	}{
 		{"none", map[string]string{"OPENAI_API_KEY": "k"}, "", "https://api.openai.com/v1", Responses, "k", "OPENAI_API_KEY", "", ""},
 		{
@@ -104,7 +104,7 @@ func TestVariablesOfVendors(t *testing.T) {
 	}
 }
 
-// An address that is none is an error with the variable's name where it would be used, and nowhere else.
+// An invalid address is an error with the variable's name when the provider is used, and only then.
 func TestBaseURLOfAVendorIsWrong(t *testing.T) {
 	h := newHome(t)
 	t.Setenv("OPENAI_API_KEY", "k")
@@ -115,7 +115,7 @@ func TestBaseURLOfAVendorIsWrong(t *testing.T) {
 	load(t, Options{})
 }
 
-// A project's file can't name these variables' values, nor get the provider's key for another address.
+// A project's file can't use the values of these variables, nor send the provider's key to another address.
 func TestProjectSetsNoAddress(t *testing.T) {
 	h := newHome(t)
 	t.Setenv("OPENAI_API_KEY", "k")
@@ -126,7 +126,7 @@ func TestProjectSetsNoAddress(t *testing.T) {
 	}
 }
 
-// Spaces and a line break around a key are left out, and that is said; a line break inside makes it no key.
+// Spaces and a line break around a key are removed, with a notice; a line break inside makes the key invalid.
 func TestKeyWithALineBreak(t *testing.T) {
 	for _, tt := range []struct{ variable, value, key, settings string }{
 		{"OPENAI_API_KEY", "sk-1\n", "sk-1", ""},
@@ -157,7 +157,7 @@ func TestKeyWithALineBreak(t *testing.T) {
 	}
 }
 
-// The authorities in a file are added to those of the system; a file that has none, or is not there, is an error.
+// The authorities in a file are added to the system's; a missing file, or one without certificates, is an error.
 func TestAuthorities(t *testing.T) {
 	h := newHome(t)
 	srv := httptest.NewTLSServer(nil)

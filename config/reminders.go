@@ -7,10 +7,10 @@ import (
 
 // Reminders holds the section [reminders].
 type Reminders struct {
-	Off []string // kinds that no model is told
+	Off []string // kinds that are switched off
 }
 
-// reminderKinds are the kinds that can be switched off. Package reminder knows what they tell.
+// reminderKinds are the kinds that can be switched off. Package reminder defines their texts.
 var reminderKinds = []string{
 	"at_file", "folder", "resources", "agent_mention", "changed_files", "instructions", "todo", "working_memory", "diagnostics", "hook", "memory", "tasks",
 	"task_progress", "plan", "plan_exit", "plan_text", "budget_usd", "context", "date_change", "mode_change",

@@ -14,8 +14,8 @@ import (
 // ErrNoRule is the error of [RemoveRule] for a file without the rule.
 var ErrNoRule = errors.New("the rule is not in it")
 
-// RemoveRule deletes a rule from a settings file, the first that decides alike about the same,
-// and leaves the rest as it is. The file may be a project's.
+// RemoveRule deletes a rule from a settings file, the first one with the same decision about the same actions, and
+// leaves the rest unchanged. The file may be a project's.
 func RemoveRule(path string, r action.Rule) error {
 	if !exists(path) {
 		return fmt.Errorf("%s: %w", path, ErrNoRule)
@@ -23,7 +23,7 @@ func RemoveRule(path string, r action.Rule) error {
 	return changeFile(path, func(d *Document) error { return d.removeRule(r) })
 }
 
-// removeRule deletes the table of a rule: its header and its keys, and comments between them.
+// removeRule deletes the table of a rule: its header, its keys, and the comments between them.
 func (d *Document) removeRule(r action.Rule) error {
 	rules := d.Check().Config.Rules
 	r.Source = action.FromUser // the file may be a project's
@@ -42,8 +42,8 @@ func (d *Document) removeRule(r action.Rule) error {
 	return d.removeEntries(entries, from, to, rules[at].Place)
 }
 
-// removeEntries deletes entries[from:to], the first of which is a table's header, with the comments
-// between them. place names them in an error.
+// removeEntries deletes entries[from:to], the first of which is a table's header, with the comments between them. place
+// is the position for an error.
 func (d *Document) removeEntries(entries []entry, from, to int, place string) error {
 	last := entries[from].from
 	for _, e := range entries[from:to] {
@@ -63,7 +63,7 @@ func (d *Document) removeEntries(entries []entry, from, to int, place string) er
 	return nil
 }
 
-// tableAt returns the entries of the array's table whose header is at a place, -1 for none.
+// tableAt returns the range of entries of the array table whose header is at a place, -1 if there is none.
 func (d *Document) tableAt(entries []entry, place string) (from, to int) {
 	from = slices.IndexFunc(entries, func(e entry) bool {
 		return e.kind == unstable.ArrayTable && len(e.path) == 1 && fmt.Sprintf("%s:%d", d.path, e.line) == place
@@ -83,7 +83,7 @@ func nextTable(entries []entry, from int) int {
 	return from + 1 + next
 }
 
-// removeTable deletes the table at a path with its keys, if it is one with a header.
+// removeTable deletes the table at a path with its keys, if it has a header.
 func (d *Document) removeTable(path ...string) error {
 	entries, _, err := scan(d.data)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/action"
 )
 
-// TestRemoveRule: a rule goes with its lines, all else stays as it was.
+// TestRemoveRule: the lines of a rule are removed, everything else stays.
 func TestRemoveRule(t *testing.T) {
 	const before = `# mine
 [agent]
@@ -35,7 +35,7 @@ theme = "dark"
 	for _, tt := range []struct {
 		name string
 		rule action.Rule
-		cut  string // what is missing afterwards
+		cut  string // missing afterwards
 		err  string
 	}{
 		{"the first", action.Rule{Decision: "deny", Prefix: []string{"git", "push"}}, "[[deny]]\nprefix = [\"git\", \"push\"]\n\n", ""},

@@ -2,8 +2,8 @@ package config
 
 import "buddy/agent/action"
 
-// Rule is one [[allow]], [[ask]] or [[deny]], which decides about actions before the mode
-// does. Package policy checks its contents.
+// Rule is one [[allow]], [[ask]] or [[deny]], which decides about actions before the mode does. Package policy checks
+// its contents.
 type Rule struct {
 	action.Rule
 	Place string // file:line
@@ -60,7 +60,7 @@ func ruleSections() []section {
 // isRule reports whether a section holds rules.
 func isRule(name string) bool { return name == "allow" || name == "ask" || name == "deny" }
 
-// addRule appends an empty rule; the keys that follow fill it in.
+// addRule appends an empty rule, which the following keys fill in.
 func (l *loader) addRule(f *file, e entry) {
 	rule := action.Rule{Decision: action.Decision(e.path[0]), Source: action.FromUser}
 	if f.project {

@@ -7,13 +7,13 @@ import (
 	"buddy/texts"
 )
 
-// Sandbox holds the section [sandbox]: the workspace fence.
+// Sandbox holds the section [sandbox]: the workspace sandbox.
 type Sandbox struct {
 	Mode       string   // off or workspace
 	Network    string   // on or off
-	AllowHosts []string // names that commands reach although the network is off
-	Write      []string // absolute paths that are writable, too
-	Hide       []string // absolute paths that look empty
+	AllowHosts []string // names that commands may connect to although the network is off
+	Write      []string // additional writable paths, absolute
+	Hide       []string // absolute paths that appear empty
 }
 
 var sandboxSection = section{
@@ -59,10 +59,10 @@ var sandboxSection = section{
 	},
 }
 
-// hostName matches a name of DNS with a dot, which may begin with a star.
+// hostName matches a DNS name with a dot, which may begin with a star.
 var hostName = texts.Regexp(`^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$`)
 
-// checkHostName accepts the name of a host, or *. and a domain: no address, port or path.
+// checkHostName accepts the name of a host, or *. and a domain, without address, port or path.
 func checkHostName(v string, _ *file) (string, error) {
 	name := strings.ToLower(strings.TrimSuffix(v, "."))
 	if !hostName().MatchString(name) || strings.Trim(name, "0123456789.") == "" {

@@ -8,12 +8,12 @@ import (
 	"buddy/texts"
 )
 
-// SchemaFile is the file name of [Schema], which editors find beside a file that begins with
-// the template's first line.
+// SchemaFile is the file name of [Schema]. Editors find the schema next to a file that begins with the template's first
+// line.
 const SchemaFile = "buddy.schema.json"
 
-// schemaLine points editors to the schema (Taplo and what builds on it, such as the TOML
-// extension of VS Code). The path is relative to the folder of the file.
+// schemaLine points editors to the schema (Taplo and editors based on it, such as the TOML extension of VS Code). The
+// path is relative to the folder of the file.
 const schemaLine = "#:schema ./" + SchemaFile
 
 // schema is a node of a JSON Schema, draft 4, the version of Taplo.
@@ -36,9 +36,8 @@ type schema struct {
 	AnyOf         []*schema          `json:"anyOf,omitempty"`
 }
 
-// Schema returns a JSON Schema of the settings, for editors. It is generated from the table
-// with which files are read. A valid file may still be wrong: the schema knows no names of
-// profiles, themes and keys.
+// Schema returns a JSON Schema of the settings, for editors. It is generated from the table that reads files. A file
+// that matches may still be invalid: the schema does not know the names of profiles, themes and keys.
 func Schema() []byte {
 	root := object("Settings of buddy")
 	root.Schema = "http://json-schema.org/draft-04/schema#"
@@ -123,11 +122,10 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	return s
 }
 
-// onlyWords matches a description that lists words in backquotes and nothing else.
+// onlyWords matches a description that only lists words in backquotes.
 var onlyWords = texts.Regexp("^`[^`]+`(, `[^`]+`)* or `[^`]+`$")
 
-// words returns the allowed values of a field whose short description lists only these, in
-// backquotes.
+// words returns the allowed values of a field whose short description only lists words in backquotes.
 func (f *field) words() []string {
 	if !onlyWords().MatchString(f.short) {
 		return nil

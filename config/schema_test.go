@@ -26,7 +26,7 @@ func TestReferenceSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaWords: what the schema lists for a field is what the field takes, all of it.
+// TestSchemaWords: the schema lists exactly the words that a field accepts.
 func TestSchemaWords(t *testing.T) {
 	f := &file{dir: "/"}
 	seen := 0
@@ -63,7 +63,7 @@ func TestSchemaWords(t *testing.T) {
 	}
 }
 
-// TestSchema: what loads is accepted, what is plainly wrong is not.
+// TestSchema: valid files match the schema, clearly invalid ones do not.
 func TestSchema(t *testing.T) {
 	var root map[string]any
 	if err := json.Unmarshal(Schema(), &root); err != nil {
@@ -97,7 +97,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// violation returns what is wrong with a value, of what Schema uses of JSON Schema.
+// violation returns the violation of a schema by a value; it supports the keywords that Schema uses.
 func violation(s map[string]any, v any, at string) string {
 	say := func(format string, args ...any) string {
 		return strings.TrimPrefix(at, ".") + ": " + fmt.Sprintf(format, args...)

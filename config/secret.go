@@ -19,21 +19,20 @@ const maxKey = 16 << 10
 // redacted replaces a secret wherever it would be printed.
 const redacted = "[secret]"
 
-// Secret holds a key that no formatting prints: not %v, %+v, %#v, JSON, TOML or slog, also
-// deep inside other values. Only [Profile.Key] reveals it. The zero Secret is unset, which
-// differs from an empty one.
+// Secret holds a key that no formatting prints: not %v, %+v, %#v, JSON, TOML or slog, also deep inside other values.
+// Only [Profile.Key] reveals it. The zero Secret is unset, which differs from an empty one.
 type Secret struct {
-	// A pointer, because fmt prints the fields of structs behind an unexported field without
-	// calling their methods, but follows no pointer there.
+	// value is a pointer, because fmt prints the fields of structs behind an unexported field without calling their
+	// methods, but does not follow a pointer there.
 	value *string
 }
 
 func newSecret(s string) Secret { return Secret{&s} }
 
-// NoKey returns the key of a profile whose server takes none, as `api_key = ""` says.
+// NoKey returns the key of a profile whose server needs none, set by `api_key = ""`.
 func NoKey() Secret { return newSecret("") }
 
-// Keyless reports whether a profile says that its server takes no key.
+// Keyless reports whether a profile states that its server needs no key.
 func (p Profile) Keyless() bool { return p.APIKey.value != nil && *p.APIKey.value == "" }
 
 // String returns a placeholder, or nothing when the secret is unset or empty.
@@ -50,12 +49,11 @@ func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) } //noli
 // MarshalText returns String.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Key returns the profile's key and its source, reading the environment and files anew each
-// time: BUDDY_API_KEY, else the source in the profile, else the provider's variable or `buddy
-// login`, else the stored token of its login. A bundled profile asks its provider first: a key
-// meant for another endpoint must not go there. No key is not an error: key is "" then, and
-// source names where none was found, if a source was given. Errors are [*Error] and never
-// contain the key.
+// Key returns the profile's key and its source. It reads the environment and files again each time: BUDDY_API_KEY, else
+// the source in the profile, else the provider's variable or `buddy login`, else the stored token of its login. A
+// bundled profile tries its provider first, because a key meant for another endpoint must not be sent there. A missing
+// key is not an error: key is "" then, and source names where it is missing, if the profile has a source. Errors are
+// [*Error] and never contain the key.
 func (p Profile) Key() (key, source string, err error) {
 	provider, known := p.Provider()
 	if p.bundled && known {
@@ -79,10 +77,10 @@ func (p Profile) Key() (key, source string, err error) {
 	return key, source, err
 }
 
-// KeyPlace says where the key is that [Profile.Key] returned with that source, and what changes it:
-// "api_key in ~/.config/buddy/buddy.toml:7 · /config edit changes it".
+// KeyPlace describes where a key from a source of [Profile.Key] is stored, and how to change it: "api_key in
+// ~/.config/buddy/buddy.toml:7 · /config edit changes it".
 func (p Profile) KeyPlace(source string) string {
-	home, _ := os.UserHomeDir() // without one, paths are shown whole
+	home, _ := os.UserHomeDir() // if unknown, paths are shown in full
 	switch source {
 	case "":
 		return ""
@@ -104,10 +102,11 @@ func (p Profile) KeyPlace(source string) string {
 	return source + " in the environment · change it there, then start buddy again"
 }
 
-// KnownKey is a secret and the name of what it is for: a profile, a provider or a variable.
+// KnownKey is a secret and the name of its owner: a profile, a provider or a variable.
 type KnownKey struct{ Name, Value string }
 
-// Secrets returns all keys and tokens that requests may use, for redaction. Unreadable ones occur in no text.
+// Secrets returns all keys and tokens that requests may use, for redaction. Keys that can't be read can't occur in a
+// text.
 func (c *Config) Secrets() []string {
 	var all []string
 	for _, k := range c.ownKeys() {
@@ -117,8 +116,9 @@ func (c *Config) Secrets() []string {
 	return slices.Compact(all)
 }
 
-// KnownKeys returns the keys of profiles and providers, and what of an environment is withheld from commands. Of the
-// latter what is no more than a path or letters is left out: a text has that for other reasons.
+// KnownKeys returns the keys of profiles and providers, and the variables of an environment that are withheld from
+// commands. It leaves out values of variables that are just a path or letters, because texts contain those for other
+// reasons.
 func (c *Config) KnownKeys(env []string) []KnownKey {
 	all := c.ownKeys()
 	for _, kv := range env {
@@ -175,7 +175,7 @@ func (p Provider) cleanKey() (key, source string, err error) {
 	return key, source, nil
 }
 
-// explicitKey returns the key that the profile names.
+// explicitKey returns the key that the profile specifies.
 func (p Profile) explicitKey() (key, source string, err error) {
 	value, source := envKey.lookup()
 	value = strings.TrimSpace(value)
@@ -204,7 +204,7 @@ func (p Profile) explicitKey() (key, source string, err error) {
 	return "", source, &Error{Place: p.keyPlace, Key: Path("models", p.Name, name), Err: err}
 }
 
-// readKeyFile reads a key without the spaces and the line's end around it.
+// readKeyFile reads a key without surrounding spaces and line ends.
 func readKeyFile(path string) (string, error) {
 	data, _, err := readRegular(path, maxKey)
 	if err == nil {
@@ -220,7 +220,7 @@ func readKeyFile(path string) (string, error) {
 	return key, nil
 }
 
-// cleanKey rejects what cannot be sent in an HTTP header, such as a bad paste.
+// cleanKey rejects a key that can't be sent in an HTTP header, such as a bad paste.
 func cleanKey(s string) (string, error) {
 	if len(s) > maxKey {
 		return "", fmt.Errorf("has more than %d KiB", maxKey>>10)
@@ -233,7 +233,7 @@ func cleanKey(s string) (string, error) {
 	return s, nil
 }
 
-// Problem returns one line on why a profile cannot be used and what to do, or "".
+// Problem returns one line about why a profile can't be used and what to do, or "".
 func (p Profile) Problem() string {
 	key, source, err := p.Key()
 	provider, known := p.Provider()

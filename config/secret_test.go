@@ -72,12 +72,12 @@ func TestKeySources(t *testing.T) {
 	}
 }
 
-// TestKeyPlace: where a key is, and the way to change it that is true for that place.
+// TestKeyPlace: the place of a key, and the right way to change it there.
 func TestKeyPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name, settings string
 		env            map[string]string
-		elsewhere      bool // the settings are in another file than the person's
+		elsewhere      bool // the settings are not in the person's own file
 		want           string
 	}{
 		{"setting", oneURL + `api_key = "lit"`, nil, false, "api_key in ~/.config/buddy/buddy.toml:3 · /config edit changes it"},
@@ -112,7 +112,7 @@ func TestKeyPlace(t *testing.T) {
 	}
 }
 
-// TestKeyFileIsAFIFO: it is refused at once, nothing waits for a writer.
+// TestKeyFileIsAFIFO: a FIFO is refused at once, without waiting for a writer.
 func TestKeyFileIsAFIFO(t *testing.T) {
 	newHome(t)
 	if err := syscall.Mkfifo("key", 0o600); err != nil {
@@ -125,7 +125,7 @@ func TestKeyFileIsAFIFO(t *testing.T) {
 	}
 }
 
-// TestFileModes: a file with a key that other users may open is worth a notice.
+// TestFileModes: a file with a key that other users may open causes a notice.
 func TestFileModes(t *testing.T) {
 	for _, tt := range []struct {
 		mode   os.FileMode
@@ -159,8 +159,8 @@ func TestFileModes(t *testing.T) {
 	}
 }
 
-// TestOnlyFilesWithKeysHoldKeys: a project's settings that others may read are no notice because of a key in the
-// person's own file.
+// TestOnlyFilesWithKeysHoldKeys: a key in the person's own file causes no notice about a project's settings that others
+// may read.
 func TestOnlyFilesWithKeysHoldKeys(t *testing.T) {
 	for _, mode := range []os.FileMode{0o600, 0o644} {
 		h := newHome(t)

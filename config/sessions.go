@@ -1,7 +1,7 @@
 package config
 
 var sessionsSection = section{
-	name: "sessions", // the person's own: a project can't say how long programs stay
+	name: "sessions", // the person's own: a project must not decide how long programs stay
 	doc:  "Where sessions are stored, and how long they stay ready when nobody is attached.",
 	fields: []field{
 		{

@@ -16,16 +16,16 @@ import (
 type Setting struct {
 	Key    string `json:"key"` // as [Path] writes it; a rule has a number: allow[0].tool
 	Value  any    `json:"value"`
-	Source string `json:"source"` // as the Index has it, or "default"
+	Source string `json:"source"` // as in the Index, or "default"
 	Secret bool   `json:"secret,omitempty"`
 
-	Table string `json:"-"` // its header: "[ui]", "[[deny]]"
+	Table string `json:"-"` // header of its table: "[ui]", "[[deny]]"
 	Name  string `json:"-"` // in that table
 	TOML  string `json:"-"` // the value, "" for a secret
-	first bool   // of a table
+	first bool   // the first setting of its table
 }
 
-// Text returns the value for scripts: strings as they are, lists with one entry a line.
+// Text returns the value for scripts: a string as it is, a list with one entry per line.
 func (s Setting) Text() string {
 	switch v := s.Value.(type) {
 	case string:
@@ -36,7 +36,7 @@ func (s Setting) Text() string {
 	return s.TOML
 }
 
-// Default is the source of a value that nobody set.
+// Default is the source of a default value.
 const Default = "default"
 
 // tableSettings returns the settings of targets, MCP servers or language servers.
@@ -54,8 +54,8 @@ func (c *Config) tableSettings(s section, index Index) (all []Setting) {
 	return all
 }
 
-// Settings returns every value in effect, in the order of the reference. Of profiles and rules
-// it returns only what is set. Secrets have a placeholder.
+// Settings returns every value in effect, in the order of the reference, but of profiles and rules only those that are
+// set. Secrets are replaced by a placeholder.
 func (c *Config) Settings(index Index) []Setting {
 	c = c.inEffect(index)
 	var all []Setting
@@ -84,8 +84,7 @@ func (c *Config) Settings(index Index) []Setting {
 	return all
 }
 
-// sectionSettings returns the values of a section; names that have been replaced only if they are
-// used.
+// sectionSettings returns the values of a section; replaced names only if they are used.
 func (c *Config) sectionSettings(s section, index Index) (all []Setting) {
 	for _, f := range s.fields {
 		if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != Default {
@@ -113,7 +112,7 @@ func (c *Config) inEffect(index Index) *Config {
 	return &now
 }
 
-// profileSettings returns a profile as it is used: the active one includes its overrides.
+// profileSettings returns a profile in effect: the active one includes its overrides.
 func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 	active := c.Active != nil && c.Active.Name == p.Name
 	if active {
@@ -222,8 +221,8 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 	return s
 }
 
-// Format writes settings as a TOML file with the same values. note returns a comment for the
-// end of each line; nil adds none. Secrets become comments.
+// Format writes settings as a TOML file with the same values. note returns a comment for the end of each line; a nil
+// note adds none. Secrets become comments.
 func Format(settings []Setting, note func(Setting) string) string {
 	var lines [][2]string
 	width := 0

@@ -15,9 +15,9 @@ import (
 	"buddy/agent/model"
 )
 
-// writtenAgain checks that settings that were read can be written and read again, that
-// check finds nothing wrong with their file, and that the schema accepts it. Secrets, which
-// are never written, and rules without keys, which the policy refuses, are left out.
+// writtenAgain checks that settings can be written and read again, that Check finds no mistake in that file, and that
+// the schema accepts it. It leaves out secrets, which are never written, and rules without keys, which the policy
+// refuses.
 func writtenAgain(t *testing.T, path string, c Config, index Index) {
 	t.Helper()
 	writable(&c)
@@ -67,7 +67,7 @@ func writable(c *Config) {
 	})
 }
 
-// TestWrittenAgain: any settings, in any of the ways that TOML has to write them.
+// TestWrittenAgain: any settings, in any TOML syntax.
 func TestWrittenAgain(t *testing.T) {
 	newHome(t)
 	n := 150
@@ -89,7 +89,7 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
-// randomFile writes settings that are right.
+// randomFile writes valid settings.
 func randomFile(r *rand.Rand) string {
 	var b strings.Builder
 	for _, s := range sections {
@@ -135,7 +135,7 @@ func randomFile(r *rand.Rand) string {
 	return b.String()
 }
 
-// randomFields writes some fields of a section, without those that are named.
+// randomFields writes some fields of a section, except those in without.
 func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string) {
 	f := &file{dir: "/home/ann"}
 	keyed := false
@@ -173,7 +173,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 	}
 }
 
-// randomValue returns a text that a field takes.
+// randomValue returns a text that a field accepts.
 func randomValue(r *rand.Rand, fld *field, f *file) string {
 	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", "A=b", "a=5", "proxy.example.org", randomText(r), randomText(r))
 	for {
@@ -197,7 +197,7 @@ func randomText(r *rand.Rand) string {
 	return string(text)
 }
 
-// TestSettings: each value has its source, and what replaced it.
+// TestSettings: each value has its source, including overrides.
 func TestSettings(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, twoProfiles+"[ui]\ntheme = \"dark\"\n[[deny]]\nprefix = [\"rm\", \"-rf\"]\n[keys]\nsend = []\n")
@@ -229,14 +229,14 @@ func TestSettings(t *testing.T) {
 	if _, ok := got["models.one.api_key"]; ok {
 		t.Error("a profile without a key shows one")
 	}
-	// An endpoint without a profile shows as one.
+	// An endpoint without a profile is shown as one.
 	c, index, _ = load(t, Options{Model: "raw", BaseURL: "http://localhost:9", Config: os.DevNull})
 	if s, err := Lookup(c.Settings(index), "models.raw.api_base_url"); err != nil || s.Source != "--base-url" || s.Text() != "http://localhost:9" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
 
-// TestChanged: what differs is named, wherever it stands in a file.
+// TestChanged: every difference is named, wherever it is in a file.
 func TestChanged(t *testing.T) {
 	newHome(t)
 	read := func(text string) *Config {
@@ -265,7 +265,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfField: what shows, writes and describes settings knows each field's type.
+// TestEveryKindOfField: the code that shows, writes and describes settings supports each field's type.
 func TestEveryKindOfField(t *testing.T) {
 	half := 0.5
 	c, p := defaults(), Profile{Connection: Connection{Temperature: &half, TopP: &half}}

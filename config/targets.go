@@ -20,13 +20,12 @@ type Target struct {
 	Production bool   // every action there needs approval
 }
 
-// Target returns the target of that name.
+// Target returns the target with a name.
 func (c *Config) Target(name string) (Target, bool) {
 	return first(c.Targets, func(t Target) bool { return t.Name == name })
 }
 
-// targetName matches names that can be typed, and shown in front of a pane's id. "local" is
-// this machine.
+// targetName matches names that are easy to type and can precede a pane's id. "local" is this machine.
 var targetName = texts.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 func checkTargetName(name string) error {
@@ -39,8 +38,8 @@ func checkTargetName(name string) error {
 	return nil
 }
 
-// targetsSection is a table by name, like that of the models: TOML itself then rejects a
-// duplicate name, and an error names the target.
+// targetsSection has tables by name, like the section of models: TOML itself then rejects a duplicate name, and an
+// error names the target.
 var targetsSection = section{
 	name: "targets", named: true, access: trusted,
 	doc: "Other machines and containers on which a session may work, besides its first target; the model may name these and " +
@@ -91,7 +90,7 @@ func (c *Config) setting() *Target {
 	return &c.Targets[c.at]
 }
 
-// target selects the target of that name for setting, adding it if it is new.
+// target selects the target with a name for setting, and adds it if it is new.
 func (l *loader) target(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.Targets, func(t Target) bool { return t.Name == name })
@@ -102,7 +101,7 @@ func (l *loader) target(name, place string) {
 	}
 }
 
-// checkTargets checks what is only known at the end of a file.
+// checkTargets makes the checks that need the complete file.
 func (l *loader) checkTargets() error {
 	for _, t := range l.cfg.Targets {
 		if err := t.check(); err != nil {

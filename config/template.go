@@ -11,10 +11,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Template returns the settings file of a first start: every key with its meaning, all
-// commented out, so that it equals the defaults. Lines that begin with "# " are text, lines
-// that begin with "#" and no space are settings, except the first line, which points editors
-// to the schema.
+// Template returns the settings file of a first start: every key with its meaning, all commented out, so that it equals
+// the defaults. Lines that begin with "# " are text, lines that begin with "#" and no space are settings, except the
+// first line, which points editors to the schema.
 func Template() string {
 	var b strings.Builder
 	b.WriteString(schemaLine + "\n\n")
@@ -108,9 +107,8 @@ func comment(b *strings.Builder, text string) {
 	b.WriteByte('\n')
 }
 
-// WriteTemplate writes [Template] to a new file of mode 0600 and makes its folder, mode 0700.
-// An existing file, of whatever kind, is left alone. At a first start an error, such as a
-// read-only home, deserves a notice only.
+// WriteTemplate writes [Template] to a new file of mode 0600 and creates its folder with mode 0700. It leaves an
+// existing file of any kind unchanged. At a first start an error, such as a read-only home, deserves only a notice.
 func WriteTemplate(path string) (created bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, fmt.Errorf("config template %q: %w", path, cause(err))
@@ -131,7 +129,7 @@ func WriteTemplate(path string) (created bool, err error) {
 	return true, nil
 }
 
-// RefreshSchema updates the schema beside a file that refers to it.
+// RefreshSchema updates the schema next to a file that refers to it.
 func RefreshSchema(path string) {
 	data, _, err := readRegular(path, maxFile)
 	if err == nil && strings.HasPrefix(string(data), schemaLine) {
@@ -139,7 +137,7 @@ func RefreshSchema(path string) {
 	}
 }
 
-// writeSchema writes the schema beside a file. Errors are ignored: it only helps editors.
+// writeSchema writes the schema next to a file. It ignores errors, because the schema only helps editors.
 func writeSchema(path string) {
 	path = filepath.Join(filepath.Dir(path), SchemaFile)
 	old, _, err := readRegular(path, maxFile)

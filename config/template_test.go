@@ -16,8 +16,7 @@ var update = flag.Bool("update", false, "write docs/config.md")
 
 const referenceFile = "../docs/config.md"
 
-// TestTemplate: as written it changes nothing, and uncommented it has the defaults and
-// the example profiles.
+// TestTemplate: the template changes nothing, and uncommented it has the defaults and the example profiles.
 func TestTemplate(t *testing.T) {
 	h := newHome(t)
 	want, _, _ := load(t, Options{})
@@ -83,7 +82,7 @@ func TestWriteTemplate(t *testing.T) {
 	}
 }
 
-// TestWriteTemplateCannot: an error of one line that names the file, for a notice.
+// TestWriteTemplateCannot: the error is one line with the file's name, for a notice.
 func TestWriteTemplateCannot(t *testing.T) {
 	newHome(t)
 	write(t, "file", "")
@@ -91,7 +90,7 @@ func TestWriteTemplateCannot(t *testing.T) {
 	if created, err := WriteTemplate(path); created || err == nil || err.Error() != `config template "file/buddy/buddy.toml": not a directory` {
 		t.Error(created, err)
 	}
-	// /proc takes no files whoever asks, as a read-only home does.
+	// Nobody can create files in /proc, as in a read-only home folder.
 	if _, err := os.Stat("/proc/self"); err == nil {
 		if created, err := WriteTemplate("/proc/buddy/buddy.toml"); created || err == nil || strings.Contains(err.Error(), "\n") {
 			t.Error(created, err)
@@ -113,12 +112,12 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// network documents what buddy takes from the system.
+// network documents the settings that buddy takes from the system.
 const network = "Models, logins, pages and MCP servers are reached through the proxy in `HTTPS_PROXY` or `HTTP_PROXY`, else in `ALL_PROXY`: a URL\n" +
 	"with `http`, `https`, `socks5` or `socks5h`. `NO_PROXY` lists hosts that need none; this machine needs none. Servers are checked\n" +
 	"by the certificate authorities of the system, or those in `SSL_CERT_FILE` and `SSL_CERT_DIR`; `ca_file` of a profile adds others.\n"
 
-// reference writes docs/config.md from the tables that the code works with.
+// reference writes docs/config.md from the tables in the code.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(`<!-- Generated from config/fields.go by: go test ./config -run Reference -update -->

@@ -21,14 +21,14 @@ type Tools struct {
 	settings.Calls
 	EnvAllow          []string      // variables passed to commands although their names look like secrets
 	EnvDeny           []string      // variables never passed to commands
-	UnattendedTimeout time.Duration // that a command may wait for keys where nobody is there to type
-	Off               []string      // names of tools, and of groups of them, that no model gets
-	Output            int           // most bytes that the model gets of each output stream of a command
-	Screen            int           // most bytes that the model gets of a pane's screen
-	Whole             int           // most MB that are recorded of each output stream of a command
-	Hits              int           // most results of a web search
+	UnattendedTimeout time.Duration // limit for a command that waits for keys while nobody can type
+	Off               []string      // names of tools and groups that no model gets
+	Output            int           // maximum bytes of each output stream of a command for the model
+	Screen            int           // maximum bytes of a pane's screen for the model
+	Whole             int           // maximum MB recorded of each output stream of a command
+	Hits              int           // maximum results of a web search
 	Shell             string        // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
-	Confirm           bool          // shell_confirm, an older setting of the mode
+	Confirm           bool          // shell_confirm, an older form of the mode
 }
 
 var toolsSection = section{
@@ -113,7 +113,7 @@ var toolsSection = section{
 	},
 }
 
-// confirmMode sets the mode by shell_confirm, where a file of the person's own has that.
+// confirmMode sets the mode from shell_confirm, if one of the person's own files has that.
 func (l *loader) confirmMode() {
 	at := l.index[Path("tools", "shell_confirm")]
 	if at == "" {
@@ -127,8 +127,8 @@ func (l *loader) confirmMode() {
 	}
 }
 
-// Environ splits an environment into what commands of the model get, and the names of what is
-// withheld, sorted.
+// Environ splits an environment into the part that the model's commands get, and the sorted names of the withheld
+// variables.
 func (c *Config) Environ(env []string) (passed, withheld []string) {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")

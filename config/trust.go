@@ -20,9 +20,8 @@ import (
 	"buddy/texts"
 )
 
-// TrustStore is the file that lists the folders a person trusts. A project's files may do more
-// than tighten settings only in a listed folder whose files have not changed since. It is a
-// value; any process may use the file at any time.
+// TrustStore is the file that lists the folders a person trusts. A project's files may do more than tighten settings
+// only in a listed folder whose files have not changed since. It is a value; any process may use the file at any time.
 type TrustStore struct{ path string }
 
 // NewTrustStore returns the store in the user's state directory for this program. It creates
@@ -32,7 +31,7 @@ func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(st
 // File is the path of the store. It need not exist.
 func (s TrustStore) File() string { return s.path }
 
-// TrustedDir is a folder that a person trusted, with the fingerprint of its files then.
+// TrustedDir is a folder that a person trusted, with the fingerprint of its files at that time.
 type TrustedDir struct {
 	Dir   string        `json:"dir"`   // absolute, symbolic links resolved
 	Print string        `json:"print"` // "" when only parts of it are trusted
@@ -40,16 +39,15 @@ type TrustedDir struct {
 	Parts []TrustedPart `json:"parts,omitempty"`
 }
 
-// projectFiles are the files of a folder that need trust as a whole. What they name and other
-// files define is trusted by the part, see [Part].
+// projectFiles are the files of a folder that are trusted as a whole. Programs that they name and definitions in other
+// files are trusted one by one, see [Part].
 var projectFiles = []string{fileName, legacyName}
 
-// noServers stands in a fingerprint for a missing .mcp.json, which once was one of the
-// project files. It keeps the trust in folders without one.
+// noServers represents a missing .mcp.json, a former project file, in a fingerprint. It keeps old trust in folders
+// without that file valid.
 const noServers = ".mcp.json -\n"
 
-// Fingerprint identifies the contents of a folder's project files. That all are missing is a
-// content, too.
+// Fingerprint identifies the contents of a folder's project files. A folder without these files has a fingerprint, too.
 func Fingerprint(dir string) (string, error) { return fingerprint(dir, nil) }
 
 // fingerprint uses the content of a file that was already read.
@@ -93,8 +91,7 @@ func ResolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// Trusted reports whether a folder with this fingerprint is trusted, and whether it was with
-// another.
+// Trusted reports whether a folder with this fingerprint is trusted, and whether it was trusted with another one.
 func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -107,7 +104,7 @@ func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error
 	return all[i].Print == print, all[i].Print != print, nil
 }
 
-// Trust stores a folder with the fingerprint that the person saw. Its trusted parts stay.
+// Trust stores a folder with the fingerprint that the person saw. It keeps the folder's trusted parts.
 func (s TrustStore) Trust(dir, print string) error {
 	return s.change(nil, func(all []TrustedDir) []TrustedDir {
 		one := TrustedDir{Dir: dir, Print: print, At: now()}
@@ -128,7 +125,7 @@ func (s TrustStore) Forget(dir string) (found bool, err error) {
 	return found, err
 }
 
-// ForgetSettings ends the trust in the settings of a folder. Its trusted parts stay.
+// ForgetSettings ends the trust in the settings of a folder. It keeps the folder's trusted parts.
 func (s TrustStore) ForgetSettings(dir string) error {
 	return s.change(nil, func(all []TrustedDir) []TrustedDir {
 		i := indexDir(all, dir)
@@ -190,7 +187,7 @@ func (s TrustStore) change(kept keptTexts, edit func([]TrustedDir) []TrustedDir)
 	if err != nil {
 		return fmt.Errorf("trusted folders %q: %w", s.path, err)
 	}
-	if len(data) >= maxFile { // it could not be read again
+	if len(data) >= maxFile { // the file would be too large to read
 		return fmt.Errorf("trusted folders %q: more than %d KiB; forget some first (buddy trust --forget DIR)", s.path, maxFile>>10)
 	}
 	if err := s.keep(kept); err != nil {
@@ -204,9 +201,9 @@ func (s TrustStore) change(kept keptTexts, edit func([]TrustedDir) []TrustedDir)
 
 // Project describes the working directory and its project files.
 type Project struct {
-	Dir     string   // as ResolveDir names it, with --config, too; "" when it can't be resolved
-	Print   string   // the fingerprint of its files as they were read; "" when they were not (--config) or could not be
-	Trusted bool     // by the person, in their present form
+	Dir     string   // as returned by ResolveDir, even with --config; "" when it can't be resolved
+	Print   string   // the fingerprint of its files as read; "" if they were not read (--config) or can't be
+	Trusted bool     // by the person, in the present form
 	Changed bool     // since the person trusted them
 	Ignored []string // keys of its settings that apply once it is trusted
 }
@@ -230,10 +227,10 @@ func (l *loader) resolveTrust(store *TrustStore, read *file) {
 type access uint8
 
 const (
-	personal access = iota // the person's own files
-	tightens               // a project's file, too, if its value is stricter
-	adds                   // a project's file, too, which appends to a list that is stricter when longer
-	trusted                // a project's file once the folder is trusted
+	personal access = iota // only the person's own files
+	tightens               // also a project's file, if its value is stricter
+	adds                   // also a project's file, which appends to a list that is stricter when longer
+	trusted                // also a project's file if the folder is trusted
 )
 
 // accessOf returns the access of an entry's key; fld is nil for a table.
@@ -247,7 +244,7 @@ func accessOf(e entry, fld *field) access {
 	case fld == nil && isRule(e.path[0]):
 		return adds
 	case fld == nil:
-		return tightens // it has no value
+		return tightens // tables have no value
 	case fld.own:
 		return personal
 	case fld.tighter != nil || fld.strict != nil:
@@ -306,10 +303,10 @@ func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, e
 	const taken = tightens
 	isForeign := slices.Contains(trustedSections, e.path[0])
 	if len(e.path) > 1 && slices.Contains(own, Path(e.path[0], e.path[1])) {
-		return personal, nil // else the person's key could go to another endpoint, or commands to another machine
+		return personal, nil // else the person's key could be sent to another endpoint, or commands to another machine
 	}
 	if isForeign && !l.cfg.Project.Trusted {
-		return trusted, nil // whether this version knows it or not
+		return trusted, nil // even if this version does not know the section
 	}
 	if isForeign && !slices.ContainsFunc(sections, func(s section) bool { return s.name == e.path[0] }) {
 		return personal, nil
@@ -335,8 +332,8 @@ func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, e
 	return taken, l.tighten(f, e, fld)
 }
 
-// ProjectKeys returns the keys in a folder's settings that apply only if it is trusted. A
-// folder without settings has none.
+// ProjectKeys returns the keys in a folder's settings that apply only if the folder is trusted. A folder without
+// settings has none.
 func ProjectKeys(dir string) ([]string, error) {
 	for _, name := range []string{fileName, legacyName} {
 		path := filepath.Join(dir, name)
@@ -353,7 +350,7 @@ func ProjectKeys(dir string) ([]string, error) {
 		}
 		var keys []string
 		for _, e := range entries {
-			fld, _ := find(e) // an invalid key is an error when it is loaded
+			fld, _ := find(e) // an invalid key is reported when the file is loaded
 			if !isTable(e.kind) && accessOf(e, fld) == trusted {
 				keys = append(keys, Path(e.path...))
 			}

@@ -12,17 +12,18 @@ import (
 	"buddy/texts"
 )
 
-// Copies are the files of a part as they were when its print was compared with the trusted one: what runs of them
-// is what was checked, whatever becomes of the files in the project meanwhile.
+// Copies are copies of a part's files, made when their print was compared with the trusted one. Commands run the
+// checked copies, whatever happens to the project's files meanwhile.
 type Copies struct {
 	part   Part
 	finder *finder
 	bases  []string
-	of     map[string]string // the path of each copy, by that of its file
+	of     map[string]string // paths of the copies, by the path of their file
 }
 
-// CopyPart writes copies of the files of a part to the folder into, if the part is trusted; else it returns nil. lines are
-// the texts of its definition. Beside the copies are links to what is beside their files.
+// CopyPart writes copies of the files of a part to the folder into if the part is trusted; else it returns nil. lines
+// are the texts of the part's definition. The folders of the copies have links to the other files of the original
+// folders.
 func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*Copies, error) {
 	print, files, err := readPart(dir, p)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*
 	for _, one := range files {
 		rel, err := filepath.Rel(f.root, one.real)
 		if one.data == nil || err != nil || !filepath.IsLocal(rel) {
-			continue // it did not come with the project
+			continue // not a file of the project
 		}
 		c.of[filepath.Join(dir, one.name)] = filepath.Join(into, rel)
 		c.of[one.real] = filepath.Join(into, rel)
@@ -46,18 +47,18 @@ func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*
 	return c, writeCopies(f.root, into, real)
 }
 
-// maxBeside limits the links beside copies in one folder.
+// maxBeside limits these links per folder.
 const maxBeside = 5000
 
-// writeCopies writes files to a folder that looks like the root otherwise: the folders above them are made, all else in
-// those is a link to what is there in the root.
+// writeCopies writes files to the folder into, which otherwise mirrors root: it creates the folders above the files and
+// fills them with links to everything else in the same folders of root.
 func writeCopies(root, into string, files []partFile) error {
 	for _, f := range files {
 		to := filepath.Join(into, f.real)
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}
-		if err := os.WriteFile(to, f.data, 0o500); err != nil && !os.IsPermission(err) { // of two names for one file the first is there
+		if err := os.WriteFile(to, f.data, 0o500); err != nil && !os.IsPermission(err) { // a file with two names exists already
 			return err
 		}
 	}
@@ -65,9 +66,9 @@ func writeCopies(root, into string, files []partFile) error {
 	for _, f := range files {
 		for dir := filepath.Dir(f.real); !linked[dir]; dir = filepath.Dir(dir) {
 			linked[dir] = true
-			entries, _ := os.ReadDir(filepath.Join(root, dir)) // what can't be read was not beside them for the program either
+			entries, _ := os.ReadDir(filepath.Join(root, dir)) // the program could not read such a folder either
 			for _, e := range entries[:min(len(entries), maxBeside)] {
-				// It fails for copies and the folders above them, which are there.
+				// Symlink fails for the copies and their folders, which exist already.
 				_ = os.Symlink(filepath.Join(root, dir, e.Name()), filepath.Join(into, dir, e.Name()))
 			}
 			if dir == "." {
@@ -78,7 +79,7 @@ func writeCopies(root, into string, files []partFile) error {
 	return nil
 }
 
-// Args returns a program and its arguments with the copies in place of their files.
+// Args returns a program and its arguments with paths of copied files replaced by their copies.
 func (c *Copies) Args(args []string) ([]string, error) {
 	out := slices.Clone(args)
 	for i := range out {
@@ -88,14 +89,14 @@ func (c *Copies) Args(args []string) ([]string, error) {
 		}
 		out[i] = c.word(args[i], before)
 	}
-	return out, c.left(out)
+	return out, c.checkUncopied(out)
 }
 
-// Line returns a command line for a shell with the copies in place of their files.
+// Line returns a command line for a shell with paths of copied files replaced by their copies.
 func (c *Copies) Line(line string) (string, error) {
 	parsed, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
-		return line, c.left([]string{line})
+		return line, c.checkUncopied([]string{line})
 	}
 	type change struct {
 		from, to uint
@@ -131,14 +132,14 @@ func (c *Copies) Line(line string) (string, error) {
 	})
 	slices.SortFunc(changes, func(a, b change) int { return int(b.from) - int(a.from) })
 	for i, ch := range changes {
-		if i == 0 || ch.to <= changes[i-1].from { // else it is in one that is replaced already
+		if i == 0 || ch.to <= changes[i-1].from { // else it is inside a replaced part
 			line = line[:ch.from] + ch.text + line[ch.to:]
 		}
 	}
-	return line, c.left([]string{line})
+	return line, c.checkUncopied([]string{line})
 }
 
-// value returns what parts of a word are when the line runs, as far as that is known before.
+// value returns the value of parts of a word in a running line, and whether it is known before.
 func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -165,13 +166,13 @@ func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
 	return text, true
 }
 
-// plain reports whether a variable that is set stands for its value alone.
+// plain reports whether a set variable expands to just its value.
 func plain(p *syntax.ParamExp) bool {
 	usual := p.Exp == nil || p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.DefaultUnset
 	return usual && !p.Length && !p.Excl && p.Slice == nil && p.Repl == nil && p.Index == nil
 }
 
-// shellWord returns what stands in the place of a word in a line for a shell, "" if nothing else does.
+// shellWord returns the replacement of a word in a shell's line, "" if it needs none.
 func (c *Copies) shellWord(value, before string) string {
 	var words []string
 	switch now := c.word(value, before); {
@@ -190,7 +191,7 @@ func (c *Copies) shellWord(value, before string) string {
 	return strings.Join(words, " ")
 }
 
-// matches returns what a pattern stands for, with copies in place of their files; nothing if it has none of those.
+// matches returns the files that match a pattern, with copied files replaced by their copies; nil if none was copied.
 func (c *Copies) matches(pattern string) (all []string) {
 	for _, base := range c.bases {
 		path := pattern
@@ -215,10 +216,11 @@ func (c *Copies) matches(pattern string) (all []string) {
 	return nil
 }
 
-// readers run the file that the word after them names.
+// readers are programs that run the file in their first argument.
 var readers = []string{"sh", "bash", "zsh", "dash", "ksh", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "source", ".", "exec", "env"}
 
-// word returns a word with copies in place of their files: the word as a whole, or its parts. before is the word before it.
+// word replaces paths of copied files in a word by their copies: the word as a whole, or its parts. before is the word
+// before it.
 func (c *Copies) word(word, before string) string {
 	runs := slices.Contains(readers, filepath.Base(before))
 	if to := c.find(word, runs); to != "" {
@@ -245,8 +247,8 @@ func (c *Copies) word(word, before string) string {
 	return out.String()
 }
 
-// find returns the copy of the file that a name means, "" if there is none. A name without a dot and a slash is a word as any other,
-// unless it runs.
+// find returns the copy of the named file, "" if there is none. A name without a dot and a slash is an ordinary word,
+// unless a reader runs it.
 func (c *Copies) find(name string, runs bool) string {
 	if name == "" || !runs && !strings.ContainsAny(name, "./") {
 		return ""
@@ -261,8 +263,8 @@ func (c *Copies) find(name string, runs bool) string {
 	return ""
 }
 
-// left returns an error when words still name a file that was copied, so that it would run as it is now.
-func (c *Copies) left(words []string) error {
+// checkUncopied returns an error if words still name a file that was copied, because the unchecked file would run.
+func (c *Copies) checkUncopied(words []string) error {
 	var files []string
 	for _, name := range FilesNamed(c.finder.dir, words...) {
 		if _, copied := c.of[filepath.Join(c.finder.dir, name)]; copied && strings.ContainsAny(name, "./") {

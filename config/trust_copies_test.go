@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestWhatRunsIsWhatWasChecked: a file that is changed after the check runs as it was checked, in whatever way a command names it.
-// What is beside it can be found from it.
+// TestWhatRunsIsWhatWasChecked: a file that changes after the check runs in its checked form, however a command names
+// it. It finds the files next to it.
 func TestWhatRunsIsWhatWasChecked(t *testing.T) {
 	const good = `#!/bin/sh` + "\n" + `. "$(dirname "$0")/lib.txt"; echo "$said $(basename "$0") $*"` + "\n"
 	const evil = "#!/bin/sh\necho evil\n"
@@ -83,7 +83,7 @@ func TestWhatRunsIsWhatWasChecked(t *testing.T) {
 	}
 }
 
-// TestWhatCanNotBeCopiedDoesNotRun: a file that a command names in a way that no copy can stand for runs at no time.
+// TestWhatCanNotBeCopiedDoesNotRun: a file never runs if a command names it in a way that no copy can replace.
 func TestWhatCanNotBeCopiedDoesNotRun(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/x.sh", nil, 0o700); err != nil {

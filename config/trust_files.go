@@ -16,18 +16,18 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what is searched for names of files.
+// Limits of the search for names of files.
 const (
 	maxNesting = 3    // sh -c 'sh -c …'
-	maxBases   = 16   // folders that a command line names, in which names may begin
-	maxMatches = 200  // of one pattern
+	maxBases   = 16   // folders in a command line that may contain named files
+	maxMatches = 200  // matches of one pattern
 	maxWord    = 4096 // bytes
 	maxListed  = 1000 // names in a folder
-	maxValue   = 512  // bytes of a variable: a line can double it often
+	maxValue   = 512  // bytes of a variable, which a line can double many times
 )
 
-// ProjectFolders returns dir and the folders above it up to the root of its repository, the
-// nearest first. Without a repository it is dir alone.
+// ProjectFolders returns dir and the folders above it up to the root of its repository, nearest first. Without a
+// repository it returns only dir.
 func ProjectFolders(dir string) []string {
 	all := []string{dir}
 	for root := projectRoot(dir); dir != root; {
@@ -55,12 +55,11 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 	return data, nil
 }
 
-// FilesNamed returns the files of the project of dir that a command line names, relative to dir
-// and sorted: each text is one argument or a whole line for a shell. It finds names that begin in
-// dir or in a folder that the line names (cd hooks && ./x.sh), with quotes, patterns, values of
-// options and variables, and inside of quoted programs. It rather finds too many. Not found are
-// names that a program puts together, files that the named ones read themselves, and those that a line
-// only writes to (>> log).
+// FilesNamed returns the project files of dir that command lines name, relative to dir and sorted: each line is one
+// argument or a complete line for a shell. It finds names relative to dir or to a folder in the line (cd hooks &&
+// ./x.sh), with quotes, patterns, values of options and variables, and inside quoted programs. It prefers to find too
+// many. It does not find names that a program puts together, files that the named files read, and files that a line
+// only writes (>> log).
 func FilesNamed(dir string, lines ...string) []string {
 	f := newFinder(dir, lines)
 	for _, base := range f.bases() {
@@ -73,19 +72,19 @@ func FilesNamed(dir string, lines ...string) []string {
 	return slices.Sorted(maps.Keys(f.found))
 }
 
-// newFinder returns a finder that has read command lines.
+// newFinder returns a finder that has parsed command lines.
 func newFinder(dir string, lines []string) *finder {
 	f := &finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}, listed: map[string]map[string]bool{}}
 	f.vars = map[string]string{"CLAUDE_PROJECT_DIR": dir, "BUDDY_PROJECT_DIR": dir, "PWD": dir}
 	for _, line := range lines {
-		if len(line) <= maxDefinition { // a part with a longer one is never trusted
+		if len(line) <= maxDefinition { // a part with a longer line is never trusted
 			f.text(withoutOutputs(line), maxNesting)
 		}
 	}
 	return f
 }
 
-// bases returns the folders in which names may begin: that of the lines, and those that they name.
+// bases returns the folders that names may be relative to: that of the lines, and folders named in the lines.
 func (f *finder) bases() []string {
 	bases := []string{f.dir}
 	for _, word := range f.words {
@@ -98,8 +97,8 @@ func (f *finder) bases() []string {
 	return bases
 }
 
-// withoutOutputs returns a line for a shell without the redirections to files that it only writes. One that
-// can't be read as bash stays as it is.
+// withoutOutputs removes redirections to files that a shell's line only writes. A line that is not valid bash is
+// returned unchanged.
 func withoutOutputs(line string) string {
 	parsed, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -130,11 +129,11 @@ type finder struct {
 	words     []string
 	seen      map[string]bool            // words
 	found     map[string]bool            // files, relative to dir
-	listed    map[string]map[string]bool // names in folders; nil is not known
+	listed    map[string]map[string]bool // names in folders; nil if unknown
 }
 
-// text adds the words of a text: itself, its words as a shell reads them, the programs within
-// those, and all parts between signs that may end a name.
+// text adds the words of a text: the text itself, its words as a shell reads them, the words of programs inside these,
+// and all parts between characters that may end a name.
 func (f *finder) text(text string, depth int) {
 	f.word(text)
 	for _, w := range f.shellWords(text) {
@@ -145,7 +144,7 @@ func (f *finder) text(text string, depth int) {
 	}
 }
 
-// word adds a word and its parts: the value of an option or a variable, what follows @ or :.
+// word adds a word and its parts: the value of an option or a variable, the text after @ or :.
 func (f *finder) word(w string) {
 	parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`;|&<>(){}=,:@!$", r) })
 	for _, w := range append(parts, w) {
@@ -159,8 +158,8 @@ func (f *finder) word(w string) {
 // assignmentRegexp matches a word that sets a variable.
 var assignmentRegexp = texts.Regexp(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
-// shellWords returns the words of a line, quotes removed and variables replaced as far as the
-// line itself sets them. Unknown ones are empty.
+// shellWords returns the words of a line without quotes. Variables are replaced if the line itself sets them; unknown
+// ones are empty.
 func (f *finder) shellWords(text string) []string {
 	words := unquoted(text)
 	for i, w := range words {
@@ -179,8 +178,7 @@ func (f *finder) shellWords(text string) []string {
 	return words
 }
 
-// unquoted splits a line as a shell does, at blanks and operators that are not quoted, and removes
-// the quotes.
+// unquoted splits a line as a shell does, at unquoted spaces and operators, and removes the quotes.
 func unquoted(text string) (words []string) {
 	var word strings.Builder
 	quote, escaped := rune(0), false
@@ -207,9 +205,9 @@ func unquoted(text string) (words []string) {
 	return append(words, word.String())
 }
 
-// paths returns what a word may name from a folder on, unless nothing there begins like it.
+// paths returns the paths that a word may name relative to a folder. It returns fewer if the folder has no such name.
 func (f *finder) paths(base, word string) (all []string) {
-	joined := filepath.Join(base, word) // also of /x.sh: what stood before it is not known
+	joined := filepath.Join(base, word) // also for /x.sh: the text before it is unknown
 	rest, below := strings.CutPrefix(joined, base+"/")
 	first, _, _ := strings.Cut(rest, "/")
 	if names := f.names(base); !below || names == nil || names[strings.ToLower(first)] || strings.IndexFunc(first, special) >= 0 {
@@ -221,12 +219,12 @@ func (f *finder) paths(base, word string) (all []string) {
 	return all
 }
 
-// special reports whether a name with the character may match another one: as a pattern, or in a
-// file system that writes the character differently.
+// special reports whether a name with the character may match another name: as a pattern, or in a file system that
+// normalizes the character.
 func special(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune("*?[", r) }
 
-// names returns the names in a folder, in lower case, nil if they are too many or can't be read. Looking there
-// first saves a system call for almost every word.
+// names returns the names in a folder, in lower case, nil if they are too many or can't be read. Looking there first
+// saves a system call for almost every word.
 func (f *finder) names(folder string) map[string]bool {
 	if names, ok := f.listed[folder]; ok {
 		return names
@@ -249,7 +247,7 @@ func (f *finder) names(folder string) map[string]bool {
 	return names
 }
 
-// inside reports whether a name is inside of the project, by its name or by where it leads to.
+// inside reports whether a path is inside the project, by its name or by the destination of links.
 func (f *finder) inside(path string) bool {
 	if texts.Below(path, f.root) {
 		return true
@@ -258,8 +256,8 @@ func (f *finder) inside(path string) bool {
 	return err == nil && texts.Below(real, f.root)
 }
 
-// add adds a path, or those that its last part matches as a pattern, if they are files of the
-// project. It opens none. A lone * is what a program works on, not what runs.
+// add adds a path, or the files that match the pattern in its last part, if they are files of the project. It opens no
+// file. A lone * is ignored, because it names files to work on, not files to run.
 func (f *finder) add(path string) {
 	all := []string{path}
 	if folder, name := filepath.Split(path); strings.ContainsAny(name, "*?[") && name != "*" && !strings.ContainsAny(folder, "*?[") {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// project returns a folder with files, of which x/ are folders and x -> y are links.
+// project returns a folder with files; x/ is a folder and x -> y a link.
 func project(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -88,7 +88,7 @@ func TestFilesNamed(t *testing.T) {
 			t.Errorf("%q names %q, want %q", tt.lines, got, tt.want)
 		}
 	}
-	// The project begins where its repository does; what is outside did not come with it.
+	// The project starts at the root of its repository; files outside did not come with it.
 	if got := FilesNamed(filepath.Join(dir, "hooks"), "../x.sh ./x.py"); !slices.Equal(got, []string{"../x.sh", "x.py"}) {
 		t.Errorf("in a subfolder: %q", got)
 	}
@@ -100,7 +100,7 @@ func TestFilesNamed(t *testing.T) {
 	}
 }
 
-// In a folder of any size, and under names of any alphabet.
+// Files are found in a folder of any size, and under names of any alphabet.
 func TestFilesNamedInALargeFolder(t *testing.T) {
 	names := []string{"größe/prüfe.sh"}
 	for i := range maxListed + 1 {
@@ -113,7 +113,7 @@ func TestFilesNamedInALargeFolder(t *testing.T) {
 	}
 }
 
-// A folder may be known by another name than its own.
+// A folder may be known under another name.
 func TestFilesNamedThroughALink(t *testing.T) {
 	dir := project(t, "x.sh")
 	link := filepath.Join(t.TempDir(), "link")

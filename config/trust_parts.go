@@ -18,38 +18,37 @@ import (
 
 // Limits of a part.
 const (
-	maxDefinition = 64 << 10 // bytes; more can't be checked by a person
+	maxDefinition = 64 << 10 // bytes; a person can't review more
 	maxPartName   = 256      // bytes
 	maxPartFile   = 32 << 20 // bytes
 	maxPartSize   = 64 << 20 // bytes of all its files
 	maxPartFiles  = 2000
 )
 
-// Part is one thing of a project that runs a program or grants something: a hook, a server, a
-// skill with commands. It does nothing before a person trusted it, and again nothing when its
-// definition or one of its files changed since.
+// Part is one element of a project that runs a program or grants rights: a hook, a server, a skill with commands. It is
+// inactive until a person trusts it, and again after its definition or one of its files has changed.
 type Part struct {
 	Kind       string   // hook, mcp, skill, command, plugin, lsp, agent or style
 	Name       string   // unique in its kind and folder
-	Definition string   // canonical and whole, as people read it; at most 64 KiB
+	Definition string   // canonical and complete, as displayed; at most 64 KiB
 	Files      []string // of the project, as FilesNamed returns them
-	Seen       string   // the print that the person saw, for TrustParts; "" accepts what is there
+	Seen       string   // the print that the person saw, for TrustParts; "" accepts any
 }
 
-// String names the part as buddy trust --part takes it.
+// String returns the name of the part for buddy trust --part.
 func (p Part) String() string { return p.Kind + ":" + p.Name }
 
-// TrustedPart is a part that a person trusted, with its print then.
+// TrustedPart is a part that a person trusted, with its print at that time.
 type TrustedPart struct {
 	Kind  string            `json:"kind"`
 	Name  string            `json:"name"`
 	Print string            `json:"print"` // SHA-256 over the definition and the files' contents
 	At    time.Time         `json:"at"`
 	Text  string            `json:"text,omitempty"`  // SHA-256 of the definition, if its text is kept
-	Files map[string]string `json:"files,omitempty"` // the same of its files
+	Files map[string]string `json:"files,omitempty"` // SHA-256 of the files whose texts are kept
 }
 
-// PartState is a part with the trust that it has.
+// PartState is a part with its state of trust.
 type PartState struct {
 	Part
 	Print   string // of its present form; "" with Err
@@ -58,8 +57,8 @@ type PartState struct {
 	Err     error  // why it can't be trusted at all
 }
 
-// CheckParts returns the states of parts of a folder, in their order. An error means that the
-// file of trusted folders can't be read, and no trust.
+// CheckParts returns the states of parts of a folder, in their order. An error means that the file of trusted folders
+// can't be read, and that nothing is trusted.
 func (s TrustStore) CheckParts(dir string, parts ...Part) ([]PartState, error) {
 	all, err := s.List()
 	if err != nil {
@@ -82,8 +81,8 @@ func (s TrustStore) CheckParts(dir string, parts ...Part) ([]PartState, error) {
 	return states, nil
 }
 
-// PartTrusted reports whether a part of a folder is trusted, and whether it was in another form.
-// An error is the reason why it is not: a file of it can't be read, for example.
+// PartTrusted reports whether a part of a folder is trusted, and whether it was trusted in another form. An error is
+// the reason why the part can't be trusted, such as an unreadable file.
 func (s TrustStore) PartTrusted(dir string, p Part) (trusted, changed bool, err error) {
 	states, err := s.CheckParts(dir, p)
 	if err != nil {
@@ -92,8 +91,8 @@ func (s TrustStore) PartTrusted(dir string, p Part) (trusted, changed bool, err 
 	return states[0].Trusted, states[0].Changed, states[0].Err
 }
 
-// TrustParts stores parts of a folder as trusted: all of them, or none if one can't be read or is
-// not what the person saw.
+// TrustParts stores parts of a folder as trusted: all of them, or none if one can't be read or differs from what the
+// person saw.
 func (s TrustStore) TrustParts(dir string, parts ...Part) error {
 	kept := keptTexts{}
 	var add []TrustedPart
@@ -124,8 +123,7 @@ func (s TrustStore) ForgetParts(dir string, parts ...Part) error {
 	return s.changeDir(dir, nil, func(old []TrustedPart) []TrustedPart { return withoutParts(old, parts) })
 }
 
-// TrustsPrint reports whether a part of a folder is trusted in the form that has a print. It reads no
-// file of the part.
+// TrustsPrint reports whether a part of a folder is trusted with a print. It reads no file of the part.
 func (s TrustStore) TrustsPrint(dir string, p Part, print string) (bool, error) {
 	all, err := s.List()
 	if err != nil {
@@ -139,7 +137,7 @@ func (s TrustStore) TrustsPrint(dir string, p Part, print string) (bool, error) 
 	return i >= 0 && all[d].Parts[i].Print == print, nil
 }
 
-// changeDir replaces the trusted parts of a folder, which is listed as long as it has some.
+// changeDir edits the trusted parts of a folder. A folder without trust and parts is removed from the list.
 func (s TrustStore) changeDir(dir string, kept keptTexts, edit func([]TrustedPart) []TrustedPart) error {
 	return s.change(kept, func(all []TrustedDir) []TrustedDir {
 		one := TrustedDir{Dir: dir, At: now()}
@@ -174,9 +172,9 @@ func withoutParts(all []TrustedPart, parts []Part) []TrustedPart {
 // partFile is a file of a part as it was read.
 type partFile struct {
 	name string
-	real string // where it is, links resolved; "" when it is missing
-	data []byte // nil for a file outside of the project
-	text string // "" when it is too long to keep, or no text
+	real string // its real path; "" when the file is missing
+	data []byte // nil for a file outside the project
+	text string // "" when it is too long to keep, or not text
 }
 
 // readPart returns the print of a part, and its files. An error names the part.
@@ -219,8 +217,8 @@ func readPart(dir string, p Part) (print string, files []partFile, err error) {
 	return hex.EncodeToString(h.Sum(nil)), files, nil
 }
 
-// readPartFile reads a file of a project, links resolved. Of one outside of the project only the
-// name counts: it did not come with it. A missing one has no name.
+// readPartFile reads a file of a project and resolves links. Files outside the project did not come with it, so only
+// their name is returned. A missing file has an empty name.
 func readPartFile(root, path string) (real string, data []byte, err error) {
 	real, err = filepath.EvalSymlinks(path)
 	switch {
@@ -235,7 +233,7 @@ func readPartFile(root, path string) (real string, data []byte, err error) {
 	return real, data, err
 }
 
-// projectRoot returns the folder of the repository that dir is in, or dir. It resolves no links.
+// projectRoot returns the root of the repository around dir, or dir. It resolves no links.
 func projectRoot(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -247,15 +245,14 @@ func projectRoot(dir string) string {
 	}
 }
 
-// PartChange is a text of a part that is not as the person trusted it.
+// PartChange is a text of a part that differs from the trusted one.
 type PartChange struct {
-	Name          string // of a file; "" is the definition
-	Before, After string // "" where it is missing, or no text that is kept
+	Name          string // of a file; "" for the definition
+	Before, After string // "" if the text is missing or was not kept
 }
 
-// PartChanges returns what changed in a part since it was trusted, as far as the texts of then
-// were kept: the definition and files of at most 64 KiB, 256 KiB in all. It is empty for a part
-// that was not trusted.
+// PartChanges returns what changed in a part since it was trusted, if the old texts were kept: the definition and files
+// of at most 64 KiB, 256 KiB in total. It is empty for a part that was not trusted.
 func (s TrustStore) PartChanges(dir string, p Part) ([]PartChange, error) {
 	all, err := s.List()
 	if err != nil {

@@ -83,7 +83,7 @@ func TestAPartLosesTrustAlone(t *testing.T) {
 	check("the folder forgotten", "new", "new")
 }
 
-// A link from one file to another, and two files whose contents change places, are other forms.
+// A link from one file to another, and two files with swapped contents, are different forms.
 func TestThePrintOfAPartIsNotAmbiguous(t *testing.T) {
 	dir := project(t, "x", "y", "out -> /bin/sh")
 	prints := map[string]string{}
@@ -154,7 +154,7 @@ func TestPartsThatCanNotBeTrusted(t *testing.T) {
 	}
 }
 
-// What is stored is what the person saw, not what is there a moment later.
+// The trusted form is the one that the person saw, not a later one.
 func TestAPartThatChangesWhileItIsLookedAt(t *testing.T) {
 	dir := project(t, "x.sh")
 	store := NewTrustStore(t.TempDir())
@@ -197,7 +197,7 @@ func TestWhatChangedInAPart(t *testing.T) {
 	if err != nil || fmt.Sprint(changes) != fmt.Sprint(want) {
 		t.Errorf("%q (%v), want %q", changes, err, want)
 	}
-	// Texts that nothing names any more are removed, and one that was tampered with is not shown.
+	// Texts without a reference are removed, and a modified text is not shown.
 	texts := func() []os.DirEntry {
 		all, err := os.ReadDir(filepath.Join(state, "trusted-texts"))
 		if err != nil {
@@ -219,8 +219,8 @@ func TestWhatChangedInAPart(t *testing.T) {
 	}
 }
 
-// An older program, which knows no parts, reads the file and the trust in the folder; what it
-// wrote is read, with the parts no longer trusted.
+// An older program without support for parts reads the file and the trust in the folder; the file that it writes can be
+// read, but the parts are no longer trusted.
 func TestTrustOfOlderPrograms(t *testing.T) {
 	dir := project(t, "x.sh")
 	store := NewTrustStore(t.TempDir())
@@ -239,7 +239,7 @@ func TestTrustOfOlderPrograms(t *testing.T) {
 	if err := store.Trust(dir, "q"); err != nil || trustOf(t, store, dir, p) != "trusted" {
 		t.Errorf("trust in the folder ended that in its part (%v)", err)
 	}
-	// A folder with trusted parts only is not trusted itself, and did not change either.
+	// A folder with trusted parts only is neither trusted nor changed itself.
 	if trusted, changed, err := store.Trusted("/other", "p"); trusted || changed || err != nil {
 		t.Error(trusted, changed, err)
 	}
@@ -271,7 +271,7 @@ func TestPartsAreTrustedByManyAtOnce(t *testing.T) {
 	}
 }
 
-// A file of trusted folders that could not be read again is not written.
+// A file of trusted folders that would be too large to read is not written.
 func TestTrustFileStaysReadable(t *testing.T) {
 	store := NewTrustStore(t.TempDir())
 	var parts []Part

@@ -24,8 +24,8 @@ x = "curl evil"
 notify_command = "curl evil"
 `
 
-// A project's settings apply once the folder is trusted, as they are; they
-// loosen nothing and change no profile of the person's even then.
+// A project's settings apply once the folder is trusted, in that form; even then they loosen nothing and change no
+// profile of the person's.
 func TestTrust(t *testing.T) {
 	h := newHome(t)
 	store := NewTrustStore(t.TempDir())
@@ -86,7 +86,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// The project's folder is known whichever settings are read: its plugins and styles are found by it.
+// The project's folder is known with any settings, because its plugins and styles depend on it.
 func TestProjectFolderIsKnownWithAnySettings(t *testing.T) {
 	h := newHome(t)
 	write(t, filepath.Join(filepath.Dir(h.project), "c.toml"), "")
@@ -102,7 +102,7 @@ func TestProjectFolderIsKnownWithAnySettings(t *testing.T) {
 	}
 }
 
-// A folder of no settings gives no notice, and a broken store trusts nothing.
+// A folder without settings causes no notice, and a broken store trusts nothing.
 func TestTrustQuiet(t *testing.T) {
 	h := newHome(t)
 	store := NewTrustStore(filepath.Join(filepath.Dir(h.user), "state"))
@@ -124,7 +124,7 @@ func TestTrustStore(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state", "buddy")
 	store := NewTrustStore(state)
 	var all sync.WaitGroup
-	for i := range 20 { // each opens the lock's file anew, as another process does
+	for i := range 20 { // each iteration opens the lock's file again, like another process
 		all.Go(func() {
 			if err := store.Trust(fmt.Sprintf("/dir/%02d", i), "p"); err != nil {
 				t.Error(err)

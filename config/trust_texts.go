@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// Limits of the texts that are kept to show what changed, in bytes.
+// Limits of the texts that are kept to show changes, in bytes.
 const (
 	maxKeptText = 64 << 10
 	maxKeptPart = 256 << 10 // of the files of one part
 )
 
-// keptTexts are texts of trusted parts that are to be kept, by their SHA-256.
+// keptTexts are texts of trusted parts to keep, by their SHA-256.
 type keptTexts map[string]string
 
-// add adds a text and returns its hash; "" when it is too long.
+// add adds a text and returns its hash; "" if the text is too long.
 func (k keptTexts) add(text string) string {
 	if len(text) > maxKeptText {
 		return ""
@@ -29,11 +29,11 @@ func (k keptTexts) add(text string) string {
 	return hash
 }
 
-// texts is the folder of the kept texts. Their names are their hashes, so that any process may
-// write them at any time.
+// texts returns the folder of the kept texts. Their names are their hashes, so that any process may write them at any
+// time.
 func (s TrustStore) texts() string { return filepath.Join(filepath.Dir(s.path), "trusted-texts") }
 
-// keptText returns the text with a hash; "" if it is not kept or not what it was.
+// keptText returns the text with a hash; "" if it was not kept or was modified.
 func (s TrustStore) keptText(hash string) string {
 	if hash == "" {
 		return ""
@@ -54,7 +54,7 @@ func (s TrustStore) keep(k keptTexts) error {
 		return fmt.Errorf("trusted folders %q: %w", s.texts(), cause(err))
 	}
 	for hash, text := range k {
-		// A text that was cut by a crash is not shown: its hash is another.
+		// A crash may leave an incomplete text, which is never shown because its hash differs.
 		if err := os.WriteFile(filepath.Join(s.texts(), hash), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("trusted folders %q: %w", s.texts(), cause(err))
 		}
@@ -62,7 +62,7 @@ func (s TrustStore) keep(k keptTexts) error {
 	return nil
 }
 
-// sweep removes the texts that no trusted part names. The caller holds the lock.
+// sweep removes the texts that no trusted part refers to. The caller holds the lock.
 func (s TrustStore) sweep(all []TrustedDir) error {
 	named := map[string]bool{}
 	for _, d := range all {
@@ -75,7 +75,7 @@ func (s TrustStore) sweep(all []TrustedDir) error {
 	}
 	entries, err := os.ReadDir(s.texts())
 	if err != nil {
-		return nil //nolint:nilerr // there are none
+		return nil //nolint:nilerr // there are no texts
 	}
 	var errs []error
 	for _, e := range entries {

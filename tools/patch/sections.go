@@ -65,7 +65,7 @@ func (p *parser) section(kind, path string) (File, error) {
 		f.New = path
 		h := Hunk{Line: p.next + 1, Start: -1}
 		for p.more() && strings.HasPrefix(p.peek(0), "+") {
-			p.take(&h)
+			p.readLine(&h)
 		}
 		if len(h.lines) > 0 {
 			f.Hunks = []Hunk{h}
@@ -115,7 +115,7 @@ func (p *parser) sectionHunk() (Hunk, error) {
 		}
 		p.next++
 	}
-	for p.more() && p.take(&h) {
+	for p.more() && p.readLine(&h) {
 	}
 	h.dropBlankEnd()
 	switch l := p.peek(0); {
