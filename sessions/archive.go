@@ -15,16 +15,17 @@ import (
 	"strings"
 )
 
-// The entries of an archive, in this order: a session is there only once all that it names is.
+// The entries of an archive, in this order, so that an imported session's file appears only after the files that it
+// names.
 const (
 	archiveHead  = "buddy-session.json"
-	archiveFiles = "files/" // what is in the folder of the session, such as out/000001/out
+	archiveFiles = "files/" // the files in the session's folder, such as out/000001/out
 	archiveLines = "session.jsonl"
 )
 
 const archiveVersion = 1
 
-// Limits of an archive. They are far above what a session has, and keep a small hostile file from filling the disk
+// Limits of an archive. They are far above those of a real session, and keep a small hostile file from filling the disk
 // for hours.
 const (
 	maxArchiveBytes = 16 << 30 // of all files
@@ -36,11 +37,11 @@ const (
 type archiveInfo struct {
 	Version int    `json:"buddy_archive"`
 	ID      string `json:"id"`
-	Dir     string `json:"dir"` // where the session's folder was: its events name files there
+	Dir     string `json:"dir"` // the session's folder, which its events refer to
 }
 
-// Archive writes a session with its outputs as one compressed tar file, for Import on another machine. Unlike
-// an export it is the whole session: what stands in it is not redacted. The session may be in use.
+// Archive writes a session with its outputs as one compressed tar file, for Import on another machine. Unlike an export
+// it contains the whole session without redaction. The session may be in use.
 func (s Store) Archive(w io.Writer, id string) error {
 	j, err := s.View(id)
 	if err != nil {
@@ -68,11 +69,11 @@ func (a *archiving) session(s Store, j *Journal, id string) error {
 	if err != nil {
 		return err // cannot happen: a number and strings only
 	}
-	line, err := j.info.Header.line(nil) // the proof is for this machine only
+	line, err := j.info.Header.line(nil) // the MAC is valid on this machine only
 	if err != nil {
 		return err
 	}
-	end := j.end() // what comes later names files that the archive may not have
+	end := j.end() // later events may name files that the archive lacks
 	if err := a.put(archiveHead, bytes.NewReader(head), int64(len(head))); err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func (a *archiving) file(dir, path string) error {
 	return a.put(archiveFiles+filepath.ToSlash(rel), f, fi.Size())
 }
 
-// put writes the first bytes of r, which may grow meanwhile.
+// put writes the first size bytes of r, which may grow meanwhile.
 func (a *archiving) put(name string, r io.Reader, size int64) error {
-	if err := a.left.take(name, size); err != nil {
+	if err := a.left.use(name, size); err != nil {
 		return err
 	}
 	if err := a.tar.WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o600, Typeflag: tar.TypeReg}); err != nil {
@@ -120,13 +121,13 @@ func (a *archiving) put(name string, r io.Reader, size int64) error {
 	return nil
 }
 
-// archiveRoom counts what an archive may still hold.
+// archiveRoom counts the entries and bytes that an archive may still contain.
 type archiveRoom struct {
 	bytes int64
 	files int
 }
 
-func (r *archiveRoom) take(name string, size int64) error {
+func (r *archiveRoom) use(name string, size int64) error {
 	r.files--
 	if size < 0 || size > r.bytes || r.files < 0 || len(name) > maxArchiveName {
 		return fmt.Errorf("%.100q: an archive has at most %d files with names of %d bytes and %d bytes in all", name, maxArchiveFiles, maxArchiveName, int64(maxArchiveBytes))
@@ -135,11 +136,11 @@ func (r *archiveRoom) take(name string, size int64) error {
 	return nil
 }
 
-// gzipBegin begins each archive.
+// gzipBegin is the start of each archive.
 const gzipBegin = "\x1f\x8b"
 
-// importArchive creates a session from what Archive wrote. Only plain files below the session's own folder come out
-// of an archive; one that holds anything else is refused.
+// importArchive creates a session from an archive. Only regular files below the session's own folder are extracted; an
+// archive with anything else is refused.
 func importArchive(s Store, r io.Reader) (id string, err error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -156,7 +157,7 @@ func importArchive(s Store, r io.Reader) (id string, err error) {
 	return in.id, nil
 }
 
-// unpacking holds the state of the import of one.
+// unpacking holds the state of one import.
 type unpacking struct {
 	store Store
 	zip   *gzip.Reader
@@ -165,10 +166,10 @@ type unpacking struct {
 	info  archiveInfo
 	id    string   // of the new session
 	root  *os.Root // its folder
-	made  bool     // its file
+	made  bool     // its file was created
 }
 
-// next returns the next entry, which is a plain file with a name inside of the archive.
+// next returns the next entry, which must be a regular file with a name inside the archive.
 func (u *unpacking) next() (*tar.Header, error) {
 	h, err := u.tar.Next()
 	switch {
@@ -181,7 +182,7 @@ func (u *unpacking) next() (*tar.Header, error) {
 	case !filepath.IsLocal(h.Name):
 		return nil, fmt.Errorf("%.100q is not in the archive's own folder", h.Name)
 	}
-	return h, u.left.take(h.Name, h.Size)
+	return h, u.left.use(h.Name, h.Size)
 }
 
 func (u *unpacking) begin() error {
@@ -204,7 +205,7 @@ func (u *unpacking) begin() error {
 	return nil
 }
 
-// session makes the folder, the files in it and then the session's own file.
+// session creates the folder, its files and then the session's own file.
 func (u *unpacking) session() error {
 	s := u.store
 	if err := s.makeDir(); err != nil {
@@ -222,7 +223,7 @@ func (u *unpacking) session() error {
 	if u.root, err = os.OpenRoot(filepath.Join(s.dir, id)); err != nil {
 		return err
 	}
-	defer u.root.Close() //nolint:errcheck // nothing is left to write
+	defer u.root.Close() //nolint:errcheck // no pending writes
 	for {
 		h, err := u.next()
 		if err != nil {
@@ -240,18 +241,18 @@ func (u *unpacking) session() error {
 	}
 }
 
-// end checks that nothing follows, and the sum of all that was read.
+// end checks that nothing follows, and verifies the checksum.
 func (u *unpacking) end() error {
 	if h, err := u.tar.Next(); err == nil {
 		return fmt.Errorf("%.100q comes after the session", h.Name)
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}
-	_, err := io.Copy(io.Discard, io.LimitReader(u.zip, 1<<20)) // a tar file may be filled up with zeros
+	_, err := io.Copy(io.Discard, io.LimitReader(u.zip, 1<<20)) // a tar file may be padded with zeros
 	return err
 }
 
-// file writes an entry to a new file in the session's folder. The root lets nothing out of it.
+// file writes an entry to a new file in the session's folder. The os.Root keeps the path inside that folder.
 func (u *unpacking) file(name string) error {
 	path, ok := strings.CutPrefix(name, archiveFiles)
 	if !ok || !filepath.IsLocal(path) || filepath.Clean(path) != path {
@@ -298,7 +299,7 @@ func (u *unpacking) events(j *Journal, br *bufio.Reader) error {
 		env, bad := decode(raw)
 		switch {
 		case bad != nil:
-			return true // a damaged line stays behind
+			return true // drops a damaged line
 		case env.Seq <= j.last:
 			failed = fmt.Errorf("event %d comes after event %d", env.Seq, j.last)
 		case len(raw)+bytes.Count(raw, old)*max(0, longer) > maxLine:
@@ -318,7 +319,7 @@ func (u *unpacking) events(j *Journal, br *bufio.Reader) error {
 	return err
 }
 
-// undo removes what was made of a session whose import failed.
+// undo removes the files of a session whose import failed.
 func (u *unpacking) undo() error {
 	if u.id == "" {
 		return nil

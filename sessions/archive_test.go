@@ -19,7 +19,7 @@ import (
 	"buddy/agent/event"
 )
 
-// withOutputs makes a session that names its outputs, and returns it open.
+// withOutputs creates a session with outputs, and returns it open.
 func withOutputs(t *testing.T, s Store) *Journal {
 	t.Helper()
 	j := create(t, s)
@@ -48,7 +48,7 @@ func archive(t *testing.T, s Store, id string) []byte {
 	return b.Bytes()
 }
 
-// filesBelow returns the files in a folder with their contents, but not what the store itself keeps there.
+// filesBelow returns the files in a folder with their contents, except the store's own files.
 func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -68,8 +68,8 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// An archive of a session in use has all of it but what is no plain file; where it is imported, it is read-only
-// until it is trusted, and names its outputs there.
+// An archive of a session in use contains everything except special files; the imported session is read-only until it
+// is trusted, and refers to its outputs in the new folder.
 func TestArchiveMovesASessionWithItsOutputs(t *testing.T) {
 	t.Parallel()
 	from, to := newStore(t), newStore(t)
@@ -83,7 +83,7 @@ func TestArchiveMovesASessionWithItsOutputs(t *testing.T) {
 	delete(wantFiles, "out/000001/sock")
 	delete(wantFiles, "out/000001/link")
 	events := load(t, j).Events
-	for round := range 2 { // once more, its id is taken
+	for round := range 2 { // the second time its id exists already
 		got, err := to.Import(bytes.NewReader(moved))
 		if err != nil || (got == id) != (round == 0) {
 			t.Fatalf("Import = %q, %v", got, err)
@@ -136,7 +136,7 @@ func packed(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// wantRefused imports an archive that must leave nothing behind, neither in the store nor beside it.
+// wantRefused checks that the import of an archive fails without leaving files in the store or near it.
 func wantRefused(t *testing.T, archive []byte, why string) {
 	t.Helper()
 	s := newStore(t)
@@ -146,7 +146,7 @@ func wantRefused(t *testing.T, archive []byte, why string) {
 	}
 	root := filepath.Dir(filepath.Dir(filepath.Dir(s.dir)))
 	for path := range filesBelow(t, root) {
-		if !strings.HasPrefix(s.dir+"/", filepath.Join(root, path)+"/") { // the folder itself may be there
+		if !strings.HasPrefix(s.dir+"/", filepath.Join(root, path)+"/") { // the folder itself may exist
 			t.Errorf("%s was left", path)
 		}
 	}
@@ -232,7 +232,7 @@ func TestHostileArchives(t *testing.T) {
 
 func newFormatText(header string) string { return string(newFormat([]byte(header), 9)) }
 
-// Wherever an archive is cut off or damaged, it is refused whole, or what is imported can be read.
+// A truncated or damaged archive is refused completely, or the imported session can be read.
 func TestDamagedArchives(t *testing.T) {
 	t.Parallel()
 	from := newStore(t)

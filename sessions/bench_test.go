@@ -24,7 +24,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// With the wait for the disk, as before an approval.
+// Appends and waits for the disk, as before an approval.
 func BenchmarkAppendSynced(b *testing.B) {
 	b.ReportAllocs()
 	j := create(b, newStore(b))
@@ -37,7 +37,7 @@ func BenchmarkAppendSynced(b *testing.B) {
 	}
 }
 
-// big makes a session of at least size bytes and returns its id and its envelopes.
+// big creates a session of at least size bytes and returns its id and its number of envelopes.
 func big(b *testing.B, s Store, size int64, text string) (id string, n int) {
 	b.Helper()
 	j := create(b, s)
@@ -89,7 +89,7 @@ func BenchmarkOpen10kEnvelopes(b *testing.B) {
 	}
 }
 
-// What a person waits for before the first frame of a long session.
+// The wait before the first frame of a long session.
 func BenchmarkOpenTail100MB(b *testing.B) {
 	b.ReportAllocs()
 	s := newStore(b)
@@ -145,7 +145,7 @@ func BenchmarkList10k(b *testing.B) {
 			b.Fatal(len(all), err)
 		}
 	}
-	b.Run("cold", func(b *testing.B) { // the index is lost
+	b.Run("cold", func(b *testing.B) { // without the index
 		b.ReportAllocs()
 		for b.Loop() {
 			if err := os.RemoveAll(s.indexPath()); err != nil {
@@ -170,7 +170,7 @@ func BenchmarkList10k(b *testing.B) {
 	})
 }
 
-// The least that walking a 100 MB file's lines costs.
+// The minimum cost of walking a 100 MB file's lines.
 func BenchmarkScan100MB(b *testing.B) {
 	s := newStore(b)
 	id, _ := big(b, s, 100<<20, "note")

@@ -17,10 +17,9 @@ import (
 	"buddy/agent/event"
 )
 
-// A thousand random damages: bytes changed, cut out, doubled or put in, blocks of zeros as
-// after a loss of power. Nothing panics, every line that was left alone is read as it was,
-// each other one is named, and what reads the file in parts, searches it, lists it or
-// exports it gets along.
+// A thousand random damages: bytes changed, cut out, doubled or inserted, blocks of zeros as after a power loss.
+// Nothing panics, undamaged lines are read unchanged, damaged lines are named, and reading in parts, searching, listing
+// and exporting work.
 func TestRandomDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -61,15 +60,14 @@ func TestRandomDamage(t *testing.T) {
 	}
 }
 
-// damage returns data with one to three damages behind the header, and which lines after it
-// may have changed.
+// damage returns data with one to three damages after the header, and the lines that they may have changed.
 func damage(rng *rand.Rand, data []byte, head int) (bad []byte, touched map[int]bool) {
 	touched = make(map[int]bool)
 	bad = bytes.Clone(data)
 	at := head + rng.IntN(len(bad)-head)
 	n := 1 + rng.IntN(200)
 	end := min(at+n, len(bad))
-	for line, pos := 0, head; pos < len(data); line++ { // from the line of at to that of end, with the next one that may be joined
+	for line, pos := 0, head; pos < len(data); line++ { // from the line at at to the line at end, and the next one, which may be joined
 		next := pos + bytes.IndexByte(data[pos:], '\n') + 1
 		if next >= at && pos <= end {
 			touched[line] = true
@@ -126,7 +124,7 @@ func useAll(t *testing.T, s Store, j *Journal) {
 			t.Fatalf("%s: %v", as, err)
 		}
 	}
-	if fork, _, err := s.Fork(id, 0); err == nil { // else no exchange is whole
+	if fork, _, err := s.Fork(id, 0); err == nil { // otherwise no exchange is complete
 		if p := load(t, open(t, s, fork)); len(p.Warnings) > 0 {
 			t.Fatalf("fork: %q", p.Warnings)
 		}
@@ -136,7 +134,7 @@ func useAll(t *testing.T, s Store, j *Journal) {
 	}
 }
 
-// TestManyDamagedLines: what comes after the last event costs one pass over it, not a block a line.
+// TestManyDamagedLines: damage after the last event costs one pass over it, not one block per line.
 func TestManyDamagedLines(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -161,8 +159,8 @@ func TestManyDamagedLines(t *testing.T) {
 	}
 }
 
-// TestLastNumbers: a session whose numbers are used up can be read and takes nothing more, which
-// the next start would not find.
+// TestLastNumbers: a session whose numbers are used up can be read, but accepts no more events, which the next start
+// would not find.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -184,8 +182,8 @@ func TestLastNumbers(t *testing.T) {
 	}
 }
 
-// TestSideFilesThatAreTraps: a FIFO, a device or a link in the place of a file beside a session
-// is an error or treated as missing, and never blocks.
+// TestSideFilesThatAreTraps: a FIFO, a device or a link in place of a file next to a session is an error or treated as
+// missing, and never blocks.
 func TestSideFilesThatAreTraps(t *testing.T) {
 	t.Parallel()
 	traps := map[string]func(path string) error{

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// datasync writes the contents of f to the disk. It ignores that a file system does not
-// support it: nothing better is possible.
+// datasync writes the contents of f to the disk. It ignores file systems without support, because nothing better is
+// possible.
 func datasync(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

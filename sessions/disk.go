@@ -11,27 +11,27 @@ import (
 	"buddy/agent/event"
 )
 
-// syncEvery limits how long an event that nothing depends on may wait for the disk.
+// syncEvery limits how long an uncritical event may wait for the disk.
 const syncEvery = time.Second
 
-// disk holds what of a session file is not on the disk yet. The mutex of the journal guards it.
+// disk tracks the part of a session file that is not on the disk yet. The mutex of the journal guards it.
 type disk struct {
 	timer      *time.Timer // runs while data is not synced
-	newFile    bool        // its directory entry is not synced yet
-	turn       *turnSync   // of the last turn that ended; nil: none, or it was waited for
+	newFile    bool        // the directory entry is not synced yet
+	turn       *turnSync   // the sync of the last turn; nil: none is pending
 	background sync.WaitGroup
 	sync       func(f *os.File, dir bool) error // nil: syncFile; tests watch the disk
 }
 
-// turnSync brings the end of a turn to the disk, while the model is asked already.
+// turnSync is a sync of the end of a turn, which runs during the next request to the model.
 type turnSync struct {
 	done chan struct{} // closed when err is set
 	err  error
 }
 
-// awaitTurn waits until the last turn is on the disk, before an event that may not be recorded earlier: nothing takes
-// back what a tool changes, who hears of the end of a task relies on its turns, and what is synced at once must not
-// be there without them.
+// awaitTurn waits until the last turn is on the disk, before events that must not be recorded earlier: a tool's changes
+// can't be undone, listeners to the end of a task rely on its turns, and an event that is synced at once must not be on
+// the disk without them.
 func (d *disk) awaitTurn(e event.Event) error {
 	switch e.(type) {
 	case event.ToolStarted, event.TaskFinished, event.ApprovalAsked, event.HistoryRewound:
@@ -40,7 +40,7 @@ func (d *disk) awaitTurn(e event.Event) error {
 	return nil
 }
 
-// toDisk syncs an event that was written: at once, beside the next request, or within a second.
+// toDisk syncs a written event: at once, during the next request, or within a second.
 func (j *Journal) toDisk(e event.Event) error {
 	switch e.(type) {
 	case event.ApprovalAsked, event.HistoryRewound:
@@ -52,7 +52,7 @@ func (j *Journal) toDisk(e event.Event) error {
 	return nil
 }
 
-// armSync schedules a sync within a second. Nothing runs while nothing is appended.
+// armSync schedules a sync within a second. Without appends no timer runs.
 func (j *Journal) armSync() {
 	if j.disk.timer != nil {
 		return
@@ -65,12 +65,12 @@ func (j *Journal) syncLater() {
 	defer j.disk.background.Done()
 	j.mu.Lock()
 	j.disk.timer = nil
-	dir := j.disk.takeNewFile()
+	dir := j.disk.clearNewFile()
 	j.mu.Unlock()
-	// Without the lock, so that Append does not wait for the disk.
+	// The mutex is not held, so that Append does not wait for the disk.
 	if err := j.disk.syncFile(j.f, dir); err != nil {
 		j.mu.Lock()
-		j.fail(err) //nolint:errcheck // Append returns it
+		j.fail(err) //nolint:errcheck // Append returns the error
 		j.mu.Unlock()
 	}
 }
@@ -78,16 +78,16 @@ func (j *Journal) syncLater() {
 // syncAll writes everything to the disk now.
 func (d *disk) syncAll(f *os.File) error {
 	d.disarm()
-	return d.syncFile(f, d.takeNewFile())
+	return d.syncFile(f, d.clearNewFile())
 }
 
-// syncTurn begins to write everything to the disk, on a goroutine of its own. settle waits for that.
+// syncTurn starts to write everything to the disk, on its own goroutine. settle waits for it.
 func (d *disk) syncTurn(f *os.File) error {
 	if err := d.settle(); err != nil {
 		return err
 	}
 	d.disarm()
-	t, dir := &turnSync{done: make(chan struct{})}, d.takeNewFile()
+	t, dir := &turnSync{done: make(chan struct{})}, d.clearNewFile()
 	d.turn = t
 	go func() {
 		t.err = d.syncFile(f, dir)
@@ -96,7 +96,7 @@ func (d *disk) syncTurn(f *os.File) error {
 	return nil
 }
 
-// settle waits until the last turn that has ended is on the disk, and returns once what went wrong with that.
+// settle waits until the last finished turn is on the disk. It returns an error of that sync once.
 func (d *disk) settle() error {
 	t := d.turn
 	if t == nil {
@@ -109,13 +109,13 @@ func (d *disk) settle() error {
 
 // disarm stops the scheduled sync.
 func (d *disk) disarm() {
-	if d.timer != nil && d.timer.Stop() { // else syncLater waits for the mutex and syncs again
+	if d.timer != nil && d.timer.Stop() { // otherwise syncLater waits for the mutex and syncs again
 		d.timer = nil
 		d.background.Done()
 	}
 }
 
-func (d *disk) takeNewFile() (dir bool) {
+func (d *disk) clearNewFile() (dir bool) {
 	dir, d.newFile = d.newFile, false
 	return dir
 }

@@ -12,16 +12,16 @@ import (
 	"buddy/agent/event"
 )
 
-// slowDisk is a disk on which a sync ends when it is let through.
+// slowDisk is a disk whose syncs end on request.
 type slowDisk struct {
-	safe    atomic.Int64 // bytes that a power loss leaves
-	through chan error   // what a sync returns
+	safe    atomic.Int64 // bytes that survive a power loss
+	through chan error   // the result of a sync
 }
 
 func newSlowDisk(j *Journal) *slowDisk {
 	d := &slowDisk{through: make(chan error)}
 	j.disk.sync = func(f *os.File, _ bool) error {
-		info, err := f.Stat() // what is written later may be lost
+		info, err := f.Stat() // later writes may be lost
 		if err := errors.Join(err, <-d.through); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func newSlowDisk(j *Journal) *slowDisk {
 }
 
 // TestTurnWaitsForTheDisk: the next request does not wait until a turn is on the disk; the next tool, the end of the
-// task and an approval do, and fail with it.
+// task and an approval do, and fail if the sync fails.
 func TestTurnWaitsForTheDisk(t *testing.T) {
 	broken := errors.New("broken disk")
 	for _, tt := range []struct {
@@ -79,15 +79,15 @@ func TestTurnWaitsForTheDisk(t *testing.T) {
 				if d.safe.Load() < turn && tt.fault == nil {
 					t.Errorf("%d bytes on the disk, the turn ended at %d", d.safe.Load(), turn)
 				}
-				close(d.through) // what is left passes
+				close(d.through) // the remaining syncs end
 				_ = j.Close()
 			})
 		})
 	}
 }
 
-// TestPowerLoss takes the power away after any event of many, on a disk that takes its time: of turns that ended
-// before a tool started, an approval was asked for or a task ended nothing is lost.
+// TestPowerLoss simulates a power loss after any event, on a slow disk: turns that ended before a tool started, an
+// approval was asked for or a task ended are never lost.
 func TestPowerLoss(t *testing.T) {
 	events := []event.Event{event.TurnStarted{}, event.ModelMessage{}, event.ToolStarted{}, event.ToolResult{}, event.TurnFinished{}, event.TaskFinished{}, event.ApprovalAsked{}}
 	j, err := newStore(t).Create(Header{})
@@ -106,7 +106,7 @@ func TestPowerLoss(t *testing.T) {
 			}
 		}
 	}()
-	turn := int64(0) // where the last turn ends
+	turn := int64(0) // the end of the last turn
 	for seq := range uint64(3000) {
 		e := events[rand.IntN(len(events))]
 		if err := j.Append(event.Envelope{Seq: seq + 1, Payload: e}); err != nil {

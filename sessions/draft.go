@@ -16,22 +16,21 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// maxDrafts limits the unsent texts of one session that are stored, and those of one folder.
+// maxDrafts limits the stored unsent texts of one session, and those of one folder.
 const maxDrafts = 64
 
-// Draft stores the unsent text of one screen. Its file is locked while the process of the screen
-// lives, so that others neither overwrite the text nor show it; they may take over what a
-// screen left that is gone. Nothing is stored, and nothing locked, while the text is empty. It is
-// for one goroutine.
+// Draft stores the unsent text of one screen. Its file is locked while the screen's process lives, so that others
+// neither overwrite the text nor show it; they may take over the text of a screen that has ended. While the text is
+// empty, nothing is stored or locked. It is for one goroutine.
 type Draft struct {
-	places  []string     // files that it may be stored in, the first free one is taken
-	makeDir func() error // makes their folder
-	path    string       // the file that it is stored in
-	lock    *os.File     // of that file; nil: nothing is stored
+	places  []string     // possible files; the first free one is used
+	makeDir func() error // creates their folder
+	path    string       // the file in use
+	lock    *os.File     // of that file; nil: no text is stored
 }
 
-// Draft returns the draft of a screen on a stored session. It is beside the session: the first in
-// ID.draft, those of other screens in ID.draft.2 and so on.
+// Draft returns the draft of a screen on a stored session. The file is in the session's folder: ID.draft for the first
+// screen, ID.draft.2 and so on for others.
 func (s Store) Draft(id string) *Draft {
 	if err := CheckID(id); err != nil {
 		return &Draft{makeDir: func() error { return err }}
@@ -39,7 +38,7 @@ func (s Store) Draft(id string) *Draft {
 	return &Draft{places: s.drafts(id), makeDir: s.makeDir}
 }
 
-// drafts are the files that unsent text of a session may be in.
+// drafts returns the possible files for unsent text of a session.
 func (s Store) drafts(id string) []string {
 	all := []string{filepath.Join(s.dir, id+".draft")}
 	for n := 2; n <= maxDrafts; n++ {
@@ -48,8 +47,8 @@ func (s Store) drafts(id string) []string {
 	return all
 }
 
-// Unsent returns the draft of a screen whose session has no file yet. It is in the user's state
-// directory: a folder that is only looked at stays unchanged.
+// Unsent returns the draft of a screen whose session has no file yet. It is in the user's state directory, so that
+// merely opening a folder does not change it.
 func (s Store) Unsent() *Draft {
 	dir := filepath.Join(s.state, "drafts")
 	old, _ := filepath.Glob(filepath.Join(dir, folderName(s.dir)+"-*.draft")) // the pattern is valid
@@ -72,14 +71,14 @@ func modified(path string) time.Time {
 	return fi.ModTime()
 }
 
-// TakeOver makes the newest text that a screen left which is gone the one of this draft, and
-// returns it; "" if there is none. It is called before Save.
+// TakeOver makes the newest text of an ended screen the text of this draft, and returns it; "" if there is none. Call
+// it before Save.
 func (d *Draft) TakeOver() string {
 	left := slices.DeleteFunc(slices.Clone(d.places), func(path string) bool { return !exists(path) })
 	slices.SortStableFunc(left, func(a, b string) int { return modified(b).Compare(modified(a)) })
 	for _, path := range left {
 		if d.hold(path) != nil {
-			continue // a screen that lives has it
+			continue // a running screen has it
 		}
 		if text := d.Adopt(Left{d.path, d.lock}); text != "" {
 			return text
@@ -88,23 +87,22 @@ func (d *Draft) TakeOver() string {
 	return ""
 }
 
-// Left is the text of a screen that has ended. Its lock is held until a draft adopts it or it is released.
+// Left is the text of a screen that has ended. It is locked until a draft adopts or releases it.
 type Left struct {
 	path string
 	lock *os.File
 }
 
-// Release leaves the text to another screen.
+// Release makes the text available to other screens.
 func (l Left) Release() { _ = l.lock.Close() }
 
-// AwaitLeft waits, for a draft without a text, for the screens that have one now: when one of them ends, or sends its text, left is called
-// from a goroutine of its own. A screen that was killed holds its text until its process has ended, which takes a
-// moment after its terminal is gone.
+// AwaitLeft waits, for an empty draft, until screens that now have a text end or send it. It then calls left on its own
+// goroutine. A killed screen keeps its text until its process has ended, a moment after its terminal has closed.
 func (d *Draft) AwaitLeft(left func(Left)) {
 	for _, path := range d.places {
 		lock, err := OpenPlain(path+".lock", os.O_RDWR)
 		if err != nil {
-			continue // nobody has it
+			continue // no screen has it
 		}
 		go func() {
 			if lockPlace(lock, path, syscall.LOCK_EX) == nil {
@@ -114,7 +112,8 @@ func (d *Draft) AwaitLeft(left func(Left)) {
 	}
 }
 
-// Adopt makes a text that was left the one of this draft, which has none, and returns it; "" if it is gone.
+// Adopt makes the text of an ended screen the text of this draft, which must be empty, and returns it; "" if the text
+// is gone.
 func (d *Draft) Adopt(l Left) string {
 	d.path, d.lock = l.path, l.lock
 	if text, err := readSmall(l.path); err == nil && len(text) > 0 {
@@ -137,8 +136,8 @@ func (d *Draft) hold(path string) error {
 	return nil
 }
 
-// lockPlace locks the opened lock file of a draft, or closes it. What [Draft.Save] removes may be locked by somebody
-// who opened it before: such a lock counts for nothing.
+// lockPlace locks the open lock file of a draft, or closes it. [Draft.Save] may have removed the file after it was
+// opened: such a lock is invalid.
 func lockPlace(lock *os.File, path string, how int) error {
 	if err := syscall.Flock(int(lock.Fd()), how); err != nil {
 		return errors.Join(err, lock.Close())
@@ -153,15 +152,15 @@ func lockPlace(lock *os.File, path string, how int) error {
 	return nil
 }
 
-// Save replaces the stored text; an empty one removes it. Other processes see the old one or
-// the new one, never a part.
+// Save replaces the stored text; an empty text removes it. Other processes see the old text or the new one, never a
+// part.
 func (d *Draft) Save(text string) error {
 	switch {
 	case text == "" && d.lock == nil:
 		return nil
 	case text == "":
 		err := os.Remove(d.path)
-		_ = os.Remove(d.path + ".lock") // which is in nobody's way
+		_ = os.Remove(d.path + ".lock") // an unlocked file does no harm
 		d.Close()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("draft: %w", err)
@@ -177,7 +176,7 @@ func (d *Draft) Save(text string) error {
 	return nil
 }
 
-// place takes the first free file, if none is taken.
+// place chooses and locks the first free file, unless the draft has one.
 func (d *Draft) place() error {
 	if d.lock != nil {
 		return nil
@@ -193,7 +192,7 @@ func (d *Draft) place() error {
 		if !exists(path) {
 			return nil
 		}
-		d.Close() // what a screen left is not to be lost
+		d.Close() // keeps the text of an ended screen
 		err = errors.New("what other screens left is in the way")
 	}
 	return fmt.Errorf("draft %s: all %d places are taken: %w", filepath.Base(d.places[0]), len(d.places), err)
@@ -202,7 +201,7 @@ func (d *Draft) place() error {
 // Close releases the text to the next screen that takes it over.
 func (d *Draft) Close() {
 	if d.lock != nil {
-		_ = d.lock.Close() // it holds nothing but the lock
+		_ = d.lock.Close() // no pending writes
 		d.lock = nil
 	}
 }

@@ -17,7 +17,7 @@ func saved(t *testing.T, d *Draft, text string) {
 	}
 }
 
-// takes checks what a screen that comes now takes over.
+// takes checks the text that a new screen takes over.
 func takes(t *testing.T, d *Draft, want string) *Draft {
 	t.Helper()
 	if got := d.TakeOver(); got != want {
@@ -26,7 +26,7 @@ func takes(t *testing.T, d *Draft, want string) *Draft {
 	return d
 }
 
-// Any text that is not empty comes back as it was, and an empty one leaves nothing behind.
+// Any non-empty text is restored unchanged, and an empty one leaves no files.
 func TestDraft(t *testing.T) {
 	s, id := newStore(t), NewID()
 	d := takes(t, s.Draft(id), "")
@@ -40,13 +40,12 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// Of several screens on a session each has its own draft: what one sends, empties or leaves behind
-// is not that of another.
+// Several screens on a session have separate drafts: sending, emptying or leaving one does not affect the others.
 func TestDraftsOfSeveralScreens(t *testing.T) {
 	s, id := newStore(t), NewID()
 	first, second := s.Draft(id), s.Draft(id)
 	saved(t, first, "of the first")
-	takes(t, second, "") // the first lives
+	takes(t, second, "") // the first is running
 	saved(t, second, "of the second")
 	saved(t, second, "") // it is sent
 	takes(t, s.Draft(id), "")
@@ -55,7 +54,7 @@ func TestDraftsOfSeveralScreens(t *testing.T) {
 	takes(t, s.Draft(id), "")
 	saved(t, second, "again of the second")
 	saved(t, third, "of the third")
-	second.Close() // both are gone: the newest comes first, the other is not lost
+	second.Close() // both have ended: the newest comes first, the other is kept
 	third.Close()
 	for path, age := range map[string]time.Duration{second.path: time.Minute, third.path: time.Hour} {
 		at := time.Now().Add(-age)
@@ -73,7 +72,8 @@ func TestDraftsOfSeveralScreens(t *testing.T) {
 	}
 }
 
-// A text whose screen ends while the next one begins goes to that one, and one that was sent meanwhile to nobody.
+// The text of a screen that ends while another one starts goes to the new screen; a text that was sent meanwhile goes
+// to none.
 func TestDraftThatIsLeftLater(t *testing.T) {
 	s, id := newStore(t), NewID()
 	dying, sending := s.Draft(id), s.Draft(id)
@@ -87,7 +87,7 @@ func TestDraftThatIsLeftLater(t *testing.T) {
 	if text := next.Adopt(<-left); text != "left behind" {
 		t.Errorf("it takes %q over", text)
 	}
-	takes(t, s.Draft(id), "") // the next one has it
+	takes(t, s.Draft(id), "") // the next screen has it
 	next.Close()
 	takes(t, s.Draft(id), "left behind").Close()
 
@@ -100,7 +100,7 @@ func TestDraftThatIsLeftLater(t *testing.T) {
 	takes(t, s.Draft(id), "of a screen that stays")
 }
 
-// More texts than are stored are refused by name; those that are there stay.
+// Texts above the limit are refused with an error; the stored ones stay.
 func TestTooManyDrafts(t *testing.T) {
 	s, id := newStore(t), NewID()
 	for n := range maxDrafts {
@@ -114,7 +114,7 @@ func TestTooManyDrafts(t *testing.T) {
 	}
 }
 
-// A lock that was removed while somebody was about to take it counts for nothing.
+// A lock file that was removed just before it was locked is invalid.
 func TestDraftWithARemovedLock(t *testing.T) {
 	s, id := newStore(t), NewID()
 	d := s.Draft(id)
@@ -130,14 +130,14 @@ func TestDraftWithARemovedLock(t *testing.T) {
 	}
 }
 
-// What was typed before the first prompt is found by the next process once its own is gone,
-// in the same folder, and by one of them only.
+// A text typed before the first prompt goes to the next process in the same folder once its own process has ended, and
+// to one process only.
 func TestUnsent(t *testing.T) {
 	s := newStore(t)
 	u := takes(t, s.Unsent(), "")
 	saved(t, u, "never tou")
 	saved(t, u, "never touch it")
-	other := takes(t, s.Unsent(), "") // while the first lives
+	other := takes(t, s.Unsent(), "") // while the first is running
 	saved(t, other, "something else")
 	u.Close()
 	takes(t, Store{dir: filepath.Join(s.dir, "elsewhere"), state: s.state}.Unsent(), "")

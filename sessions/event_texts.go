@@ -7,9 +7,8 @@ import (
 	"buddy/agent/event"
 )
 
-// eventTexts calls f for each text of an event that a person may have read or written, and returns
-// the event with the results. It skips ids, names and data that a provider needs back
-// unchanged.
+// eventTexts calls f for each text of an event that a person may have read or written, and returns the event with the
+// results. It skips ids, names and data that a provider needs back unchanged.
 func eventTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
@@ -74,7 +73,7 @@ func edited[E event.Event](e *E, f func(string) string, all ...*string) event.Ev
 	return *e
 }
 
-// remarkTexts is eventTexts for messages of buddy itself.
+// remarkTexts does the same for messages of buddy itself.
 func remarkTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Notice:
@@ -109,7 +108,7 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 	return e
 }
 
-// titleTexts is eventTexts for what has a title and no other text.
+// titleTexts does the same for events with a title as their only text.
 func titleTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.TaskStarted:
@@ -126,7 +125,7 @@ func titleTexts(e event.Event, f func(string) string) event.Event {
 	return e
 }
 
-// goalTexts is eventTexts for what is said of a goal.
+// goalTexts does the same for events about a goal.
 func goalTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.GoalSet:

@@ -5,24 +5,23 @@ import (
 	"buddy/agent/record"
 )
 
-// Exchange holds one prompt of a person up to its outcome, in the main conversation.
+// Exchange describes one prompt of a person up to its outcome, in the main conversation.
 type Exchange struct {
 	Number  int           `json:"number"` // from 1
 	Prompt  string        `json:"prompt"` // first words, on one line
 	Time    int64         `json:"ts_unix_ms"`
-	Outcome event.Outcome `json:"outcome"` // "" when it has not ended
+	Outcome event.Outcome `json:"outcome"` // "" while it has not ended
 
 	end int64 // offset after its last line
 }
 
-// promptLine is the line that began an exchange.
+// promptLine is the line of the prompt that started an exchange.
 type promptLine struct {
-	words  string // the first of the prompt
+	words  string // the first words of the prompt
 	offset int64
 }
 
-// Exchanges returns the exchanges of the session, oldest first. It costs about as much as
-// walking its lines.
+// Exchanges returns the exchanges of the session, oldest first. It costs about as much as walking its lines.
 func (j *Journal) Exchanges() (all []Exchange, err error) {
 	var r record.Record
 	prompts := make(map[uint64]promptLine) // by the number of the event

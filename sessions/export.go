@@ -19,7 +19,7 @@ import (
 // ExportFormat names a format of exports.
 type ExportFormat string
 
-// The formats.
+// Export formats.
 const (
 	Markdown ExportFormat = "md"
 	JSON     ExportFormat = "json" // all events, for Import
@@ -29,9 +29,8 @@ const (
 // ExportFormats lists the formats.
 var ExportFormats = []ExportFormat{Markdown, JSON, HTML}
 
-// Export writes a session for other people. Every text passes through redact;
-// provider-specific data and the files with whole outputs are left out. The warnings name
-// lines that could not be read.
+// Export writes a session for other people. Every text passes through redact; provider-specific data and the files with
+// complete outputs are omitted. The warnings name lines that could not be read.
 func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(string) string) (warnings []string, err error) {
 	if !slices.Contains(ExportFormats, as) {
 		return nil, fmt.Errorf("unknown format %q (have: md, json, html)", as)
@@ -94,12 +93,11 @@ type printer interface {
 	end()
 }
 
-// exportable returns an event without secrets and provider-specific data, nil if nothing of it
-// may be exported.
+// exportable returns an event without secrets and provider-specific data, or nil if the event must not be exported.
 func exportable(e event.Event, redact func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Checkpoint:
-		return nil // a delta may end within a secret; the whole text follows
+		return nil // a delta may end within a secret; the complete text follows
 	case event.TaskStarted:
 		p.Title = cutTitle(p.Title)
 		e = p
@@ -113,17 +111,16 @@ func exportable(e event.Event, redact func(string) string) event.Event {
 			p.Message.MarkCompacted()
 		}
 		e = p
-	case event.Unknown: // of a later version, whose texts are unknown
+	case event.Unknown: // from a later version, with unknown texts
 		p.Raw = json.RawMessage(hideWithin(string(p.Raw), redact))
 		return p
 	}
 	return eventTexts(e, func(text string) string { return hideWithin(text, redact) })
 }
 
-// cutTitle removes an incomplete last word from the title of a task: redaction misses half of
-// a secret.
+// cutTitle removes an incomplete last word from the title of a task, because redaction misses half a secret.
 func cutTitle(title string) string {
-	const cutAt = 80 - 4 // longest title in bytes, less one character
+	const cutAt = 80 - 4 // maximum bytes of a title, less one character
 	if len(title) < cutAt {
 		return title
 	}
@@ -134,8 +131,8 @@ func withoutLastWord(s string) string {
 	return strings.TrimSpace(s[:strings.LastIndexByte(s, ' ')+1]) + "…"
 }
 
-// hideWithin redacts text, and if it is JSON also its decoded strings: an escape before a
-// secret, such as \n, hides where it begins.
+// hideWithin redacts text and, if it is JSON, also its decoded strings: an escape such as \n before a secret hides the
+// secret's start.
 func hideWithin(text string, redact func(string) string) string {
 	var v any
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -210,8 +207,8 @@ func (p *jsonPrinter) print(env event.Envelope) error {
 
 func (p *jsonPrinter) end() { _, _ = p.w.WriteString("\n]}\n") }
 
-// Import creates a session from a JSON export or an archive, with a new id if its id is taken. Open returns
-// it read-only until a person trusts it, see Trust.
+// Import creates a session from a JSON export or an archive, with a new id if its id exists already. Open returns it
+// read-only until a person trusts it, see Trust.
 func (s Store) Import(r io.Reader) (id string, err error) {
 	in := bufio.NewReaderSize(r, blockSize)
 	if begin, _ := in.Peek(len(gzipBegin)); string(begin) == gzipBegin {
@@ -358,7 +355,7 @@ func (t *transcript) print(env event.Envelope) error {
 	return nil
 }
 
-// finished ends a task; how it went is said unless it completed.
+// finished writes the end of a task, with its outcome unless it completed.
 func (t *transcript) finished(p event.TaskFinished) {
 	if p.Outcome != event.Completed {
 		t.paper.remark(strings.TrimSpace(string(p.Outcome) + " " + p.Error))

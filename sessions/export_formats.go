@@ -11,13 +11,13 @@ import (
 	"buddy/texts/ansi"
 )
 
-// timeFormat is the format of times in exports. They are in UTC: a reader may be anywhere.
+// timeFormat is the format of times in exports, which are in UTC because readers may be anywhere.
 const timeFormat = "2006-01-02 15:04"
 
 func utc(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeFormat) }
 
-// sanitize removes what would act on a terminal, reorder text or hide some: escape sequences,
-// control characters but newline and tab, direction marks, separators of lines, tags.
+// sanitize removes characters that would control a terminal, reorder or hide text: escape sequences, control characters
+// except newline and tab, direction marks, line separators, tags.
 func sanitize(text string) string {
 	text = ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.Map(func(r rune) rune {
@@ -106,7 +106,7 @@ var markdownMarks = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `
 
 func escapeMarkdown(text string) string { return markdownMarks.Replace(text) }
 
-// htmlPage writes a transcript as a page without scripts, links or anything to load.
+// htmlPage writes a transcript as a page without scripts, links and external resources.
 type htmlPage struct{ w *bufio.Writer }
 
 const htmlHead = `<!doctype html>

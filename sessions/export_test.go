@@ -14,7 +14,7 @@ import (
 	"buddy/agent/model"
 )
 
-// hostile is a session full of text that must have no effect where it is shown.
+// hostile creates a session full of text that must have no effect where it is displayed.
 func hostile(t testing.TB, s Store) (id string) {
 	t.Helper()
 	j := create(t, s)
@@ -52,7 +52,7 @@ func export(t testing.TB, s Store, id string, as ExportFormat) string {
 	return out.String()
 }
 
-// Exports hold the conversation, no active content, and no secret.
+// Exports contain the conversation, but no active content and no secret.
 func TestExport(t *testing.T) {
 	s := newStore(t)
 	id := hostile(t, s)
@@ -84,7 +84,7 @@ func TestExport(t *testing.T) {
 	wantError(t, err, `"pdf"`, "md, json, html")
 }
 
-// A damaged line is named and left out.
+// A damaged line is named and omitted.
 func TestExportDamaged(t *testing.T) {
 	s := newStore(t)
 	id := stored(t, s, 2)
@@ -99,7 +99,7 @@ func TestExportDamaged(t *testing.T) {
 	}
 }
 
-// An imported session has the same contents, another id if its own is taken, and is not trusted.
+// An imported session has the same contents, another id if its own exists already, and is not trusted.
 func TestImport(t *testing.T) {
 	s := newStore(t)
 	id := stored(t, s, 2)
@@ -176,7 +176,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// Cut secrets, and secrets after an escape, which no pattern matches, are hidden.
+// Cut secrets, and secrets after an escape, are hidden although no pattern matches them directly.
 func TestSharedHides(t *testing.T) {
 	word := regexp.MustCompile(`\bsk-[a-z]{8,}`)
 	redact := func(s string) string { return word.ReplaceAllString(s, "[redacted]") }

@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// Folders returns the stores in which this user has started a session: those of the state folder by the names of
-// their projects, then others, the oldest first.
+// Folders returns the stores in which this user has started a session: those of the state folder by the names of their
+// projects, then others, oldest first.
 func Folders() ([]Store, error) {
 	state := filepath.Join(xdg.StateHome, "buddy")
 	var all []Store
@@ -37,7 +37,7 @@ func Folders() ([]Store, error) {
 
 func foldersPath(state string) string { return filepath.Join(state, "folders") }
 
-// folders reads the list, one path a line.
+// folders reads the list, one path per line.
 func folders(state string) ([]string, error) {
 	text, err := readSmall(foldersPath(state))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +52,7 @@ func folders(state string) ([]string, error) {
 	return all, nil
 }
 
-// register adds a store outside of the state folder to the list. Errors are ignored: the list only helps to find
+// register adds a store outside the state folder to the list. It ignores errors, because the list only helps to find
 // sessions of other folders.
 func (s Store) register() {
 	if texts.Below(s.dir, projects(s.state)) {

@@ -14,9 +14,9 @@ import (
 	"buddy/agent/record"
 )
 
-// Fork creates a session as a copy of another one up to the end of an exchange; 0 is the last
-// that has ended. The copy is independent and includes the outputs of commands. It returns the
-// new id and the exchange. The original may be in use.
+// Fork creates a session as a copy of another one up to the end of an exchange; 0 is the last one that has ended. The
+// copy is independent and includes the outputs of commands. It returns the new id and the exchange. The original may be
+// in use.
 func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err error) {
 	j, err := s.View(id)
 	if err != nil {
@@ -94,8 +94,8 @@ func (f *forking) look(j *Journal, end int64) error {
 	})
 }
 
-// unfinished reports whether an event belongs to something that had not ended. That is not copied: it continues in the
-// original.
+// unfinished reports whether an event belongs to a task or call that had not ended. Such events are not copied: the
+// work continues in the original.
 func (f *forking) unfinished(env event.Envelope) bool {
 	on := f.open.Branches[env.Branch]
 	switch p := env.Payload.(type) {
@@ -134,7 +134,7 @@ func (f *forking) copy(j *Journal, last Exchange) error {
 	})
 }
 
-// line copies one line, replacing the session's id and folder. A damaged line is skipped.
+// line copies one line, replacing the session's id and folder. It skips a damaged line.
 func (f *forking) line(l Line) error {
 	env, err := l.Envelope()
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *forking) line(l Line) error {
 		Session json.RawMessage `json:"session"`
 	}
 	if err := json.Unmarshal(l.Raw, &head); err != nil {
-		return nil // cannot happen: it has just been decoded
+		return nil // cannot happen: it was just decoded
 	}
 	raw := bytes.Replace(l.Raw, []byte(`"session":`+string(head.Session)), []byte(`"session":"`+f.to+`"`), 1)
 	old := escaped(f.oldOut + string(filepath.Separator))
@@ -183,11 +183,11 @@ func (f *forking) flush() error {
 	return err
 }
 
-// linkOutputs hard-links the outputs, which never change: a copy takes no space.
+// linkOutputs hard-links the outputs, which never change, so that the copy takes no space.
 func (f *forking) linkOutputs() error {
 	for name := range f.dirs {
 		if CheckID(name) != nil {
-			continue // not a path of ours, but something printed
+			continue // printed text that is not one of our paths
 		}
 		from, to := filepath.Join(f.oldOut, name), filepath.Join(f.newOut, name)
 		err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -10,8 +10,8 @@ import (
 	"buddy/agent/event"
 )
 
-// TestForkKeepsWhatUndoNeeds: the contents of files before a change come along with a
-// fork, and go with the outputs of the session.
+// TestForkKeepsWhatUndoNeeds: a fork includes the contents of files before changes, and they are deleted with the
+// outputs of the session.
 func TestForkKeepsWhatUndoNeeds(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)

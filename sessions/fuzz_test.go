@@ -10,8 +10,8 @@ import (
 	"buddy/agent/event"
 )
 
-// Whatever a file holds, reading it ends without a panic, in parts it gives the same
-// as as a whole, and what can be written can be gone on with.
+// Reading any file ends without a panic, reading it in parts gives the same result, and a writable session can be
+// continued.
 func FuzzJournal(f *testing.F) {
 	s := newStore(f)
 	j := create(f, s)
@@ -59,7 +59,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// A first line of any kind gives a session or an error.
+// Any first line gives a session or an error.
 func FuzzHeader(f *testing.F) {
 	f.Add([]byte(`{"format":1,"id":"x","created":1,"cwd":"/","target":"local","model":"m","mac":"00"}` + "\n"))
 	f.Add([]byte("{}\n"))

@@ -14,15 +14,15 @@ import (
 	"buddy/texts/quickjson"
 )
 
-// Format is the newest version of the file format that this program reads. A file says the oldest version
-// whose programs understand it.
+// Format is the newest version of the file format that this program reads. A file has the oldest version whose programs
+// understand it.
 const Format = 2
 
-// formatPlain is the version of a file in which nobody went back: programs that don't know that
-// skip what says so, and would go on with a conversation that the person has left.
+// formatPlain is the version of files without a rewind. Programs that know only this version would skip a rewind and
+// continue a conversation that the person has abandoned.
 const formatPlain = 1
 
-// Exec is the By of a session that buddy exec, or another command that nobody sits at, began.
+// Exec is the By of a session that buddy exec or another non-interactive command started.
 const Exec = "exec"
 
 var (
@@ -36,8 +36,8 @@ var (
 
 const maxHeader = 64 << 10 // bytes
 
-// Header is the first line of a session file. MAC proves that it was written on this machine:
-// it is a hash of the rest with a key that never leaves the user's state directory.
+// Header is the first line of a session file. MAC proves that it was written on this machine: it is a hash of the rest
+// with a key that never leaves the user's state directory.
 type Header struct {
 	Format  int    `json:"format"`
 	ID      string `json:"id"`
@@ -47,14 +47,14 @@ type Header struct {
 	Model   string `json:"model"`
 	// ForkedFrom is the id of the session that this one was copied from.
 	ForkedFrom string `json:"forked_from,omitempty"`
-	// By says who began the session: [Exec], or a person for "".
+	// By is [Exec], or "" for a session that a person started.
 	By  string `json:"by,omitempty"`
 	MAC string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
 }
 
 // line encodes h, with a MAC if there is a key.
 func (h Header) line(key []byte) ([]byte, error) {
-	// Invalid UTF-8 would read back as other bytes and break the MAC.
+	// Invalid UTF-8 would be read back as other bytes and invalidate the MAC.
 	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom, &h.By} {
 		*s = strings.ToValidUTF8(*s, "\ufffd")
 	}
@@ -83,8 +83,7 @@ func (h Header) madeWith(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(h.MAC), []byte(h.mac(key)))
 }
 
-// trustMark returns the contents of the file that records a person's trust in session id with
-// this header.
+// trustMark returns the contents of the file that records a person's trust in session id with this header.
 func (h Header) trustMark(id string, key []byte) string {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -120,7 +119,7 @@ func readHeader(r io.ReaderAt) (Header, int64, error) {
 	return h, int64(n - len(rest)), err
 }
 
-// splitHeader returns the header that the beginning of a file holds, and what follows it there.
+// splitHeader returns the header at the beginning of text, and the rest of text.
 func splitHeader(text []byte) (h Header, rest []byte, err error) {
 	line, rest, whole := bytes.Cut(text, []byte{'\n'})
 	switch {

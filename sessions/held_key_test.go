@@ -10,7 +10,7 @@ import (
 	"buddy/agent/event"
 )
 
-// holdKey gives the process another key, as another process has.
+// holdKey gives the process a different key, as if it were another process.
 func holdKey(t *testing.T) {
 	t.Helper()
 	was := HeldKey()
@@ -18,8 +18,8 @@ func holdKey(t *testing.T) {
 	t.Cleanup(func() { HoldKey(was) })
 }
 
-// Where no key can be stored, the process resumes its sessions and forks them, and no other process does, until the
-// person trusts them and a key can be stored.
+// If no key can be stored, the process can resume and fork its sessions, but other processes can't until the person
+// trusts them and a key can be stored.
 func TestSessionsWithoutAStoredKey(t *testing.T) {
 	s := newStore(t)
 	if err := KeyProblem(s); err != nil {
@@ -67,7 +67,7 @@ func TestSessionsWithoutAStoredKey(t *testing.T) {
 	goesOn("another process that trusts it", id, stored, true)
 }
 
-// A key that another process stored meanwhile does not end the trust in what this one wrote before.
+// A key stored by another process does not end the trust in sessions that this process wrote before.
 func TestKeyStoredByAnotherProcess(t *testing.T) {
 	s := newStore(t)
 	without := s

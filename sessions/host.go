@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host is the process that runs a session for screens, and the socket on which it listens. It is noted next to the
-// session's file, because the folder of that socket depends on the environment. Of a host that was killed the note stays.
+// Host is the process that runs a session for screens, and its socket. It is recorded in a note next to the session's
+// file, because the folder of the socket depends on the environment. The note of a killed host remains.
 type Host struct {
 	PID    int    `json:"pid"`
 	Socket string `json:"socket"`
@@ -19,7 +19,7 @@ type Host struct {
 
 const hostExt = ".host"
 
-// Hosts returns the hosts that are noted in a store, by session.
+// Hosts returns the recorded hosts of a store, by session.
 func Hosts(s Store) map[string]Host {
 	dir, err := os.Open(s.dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func Hosts(s Store) map[string]Host {
 	return all
 }
 
-// HostOf returns the host that is noted for a session, a zero one if none is.
+// HostOf returns the recorded host of a session, a zero one if there is none.
 func HostOf(s Store, id string) Host { return readHost(filepath.Join(s.dir, id+hostExt)) }
 
 func readHost(path string) (h Host) {
@@ -47,10 +47,10 @@ func readHost(path string) (h Host) {
 	return h
 }
 
-// HostNote is the note of a session's host, which others can't change until it is released.
+// HostNote is the locked note with a session's host, which others can't change until it is released.
 type HostNote struct{ file *os.File }
 
-// HoldHost holds the note of a session's host. While another process does it waits, or fails.
+// HoldHost locks the note with a session's host. If another process has locked it, it waits, or fails without wait.
 func HoldHost(s Store, id string, wait bool) (*HostNote, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
@@ -74,14 +74,14 @@ func HoldHost(s Store, id string, wait bool) (*HostNote, error) {
 		if there, err := os.Lstat(path); err == nil && os.SameFile(held, there) {
 			return &HostNote{f}, nil
 		}
-		_ = f.Close() // who held it has removed it
+		_ = f.Close() // the previous holder has removed it
 	}
 }
 
-// Read returns the host that is noted, a zero one if none is.
+// Read returns the recorded host, a zero one if there is none.
 func (n *HostNote) Read() Host { return readHost(n.file.Name()) }
 
-// Write notes a host.
+// Write records a host.
 func (n *HostNote) Write(h Host) error {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -91,13 +91,13 @@ func (n *HostNote) Write(h Host) error {
 	return errors.Join(err, n.file.Truncate(int64(len(text))))
 }
 
-// Release lets others change the note. One that names nobody is removed.
+// Release unlocks the note, and removes it if it is empty.
 func (n *HostNote) Release() {
 	if n.Read() == (Host{}) {
-		_ = os.Remove(n.file.Name()) // it would be in nobody's way
+		_ = os.Remove(n.file.Name()) // a leftover file does no harm
 	}
-	_ = n.file.Close() // it was written
+	_ = n.file.Close() // the data is written already
 }
 
-// Forget removes what is noted.
-func (n *HostNote) Forget() { _ = n.file.Truncate(0) } // what stays names a process that has ended
+// Forget clears the note.
+func (n *HostNote) Forget() { _ = n.file.Truncate(0) } // a leftover note names a process that has ended

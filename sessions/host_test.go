@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHostNote: one process at a time can change the note of a host, which others read all the time. One without a host
-// leaves no file, and one that is damaged names nobody.
+// TestHostNote: one process at a time can change the note with a host, which others can always read. A released empty
+// note leaves no file, and a damaged one names no host.
 func TestHostNote(t *testing.T) {
 	s := At(t.TempDir())
 	id := NewID()

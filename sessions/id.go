@@ -16,8 +16,8 @@ func NewID() string {
 	return h[:4] + "-" + h[4:8] + "-" + h[8:12] + "-" + h[12:]
 }
 
-// CheckID returns an error unless id can name a session. Every id from outside goes through
-// it, so that none can name a file elsewhere.
+// CheckID returns an error unless id is valid for a session. It checks every id from outside, so that none can name a
+// file elsewhere.
 func CheckID(id string) error {
 	if id == "" || len(id) > maxID || id == "." || id == ".." {
 		return fmt.Errorf("session id %q: want 1 to %d of the characters A-Z a-z 0-9 . _ -", id, maxID)

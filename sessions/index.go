@@ -23,8 +23,8 @@ const indexHead = "buddy index 3\n"
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
-// readIndex returns the records of the index, which caches the facts of the last list. A record counts only while its
-// file has the same size and time.
+// readIndex returns the records of the index, which caches the entries of the last list. A record is valid only while
+// its file has the same size and time.
 func (s Store) readIndex() []indexed {
 	text, err := readSmall(s.indexPath())
 	if err != nil {
@@ -38,14 +38,14 @@ func (s Store) readIndex() []indexed {
 	for rest := (indexed{text: text}); rest.text != ""; {
 		r := indexed{text: rest.string()}
 		if rest.wrong {
-			break // the file was not written whole
+			break // the file was not written completely
 		}
 		all = append(all, r)
 	}
 	return all
 }
 
-// parse fills e from a record, and marks it as gone if that is not valid.
+// parse sets e from a record, and marks it as gone if the record is invalid.
 func (e *Entry) parse(r indexed) {
 	e.ID = r.string()
 	e.Size, e.Used = r.number(), time.Unix(0, r.number())
@@ -89,10 +89,10 @@ func appendText(r []byte, text string) []byte {
 }
 
 // indexed is the unread part of a session's record in the index: numbers in the encoding of [binary.PutVarint], and
-// texts that follow their lengths.
+// texts after their lengths.
 type indexed struct {
 	text  string
-	wrong bool // it ended too early
+	wrong bool // the record is too short
 }
 
 // number is [binary.Varint] for a string.
@@ -121,8 +121,7 @@ func (r *indexed) string() string {
 	return text
 }
 
-// saveIndex writes the index for the next list. Errors are ignored and the file is not synced:
-// it is a cache.
+// saveIndex writes the index for the next list. It ignores errors and does not sync the file, which is a cache.
 func (s Store) saveIndex(all []Entry) {
 	index := []byte(indexHead)
 	recent := time.Now().Add(-time.Second)
@@ -141,12 +140,12 @@ func (s Store) saveIndex(all []Entry) {
 	}
 }
 
-// describer reads the facts of files. Its buffer is reused.
+// describer reads the facts about files. It reuses its buffer.
 type describer struct {
 	store Store
 	dir   int // its folder
 	buf   []byte
-	n     int // bytes of the file's beginning in buf
+	n     int // bytes at the start of buf that are the file's beginning
 	raw   rawScanner
 }
 
@@ -155,13 +154,13 @@ const (
 	titleBytes   = 4 << 20  // bytes searched for the first prompt
 )
 
-// newDescriber returns one for the files of a folder, which stays open.
+// newDescriber returns a describer for the files of a folder, which stays open.
 func newDescriber(s Store, dir *os.File) *describer {
 	return &describer{store: s, dir: int(dir.Fd()), buf: make([]byte, describeSize)}
 }
 
-// fd is an open file: a list has thousands, for which an os.File costs too much. It was
-// checked to be a plain file; ReadAt fails on most others.
+// fd is an open file: a list has thousands, for which an os.File costs too much. The file must be a regular one; ReadAt
+// fails on most others.
 type fd int
 
 func (f fd) ReadAt(p []byte, off int64) (int, error) {
@@ -172,8 +171,7 @@ func (f fd) ReadAt(p []byte, off int64) (int, error) {
 	return max(n, 0), err
 }
 
-// describe fills in the facts from the file's contents. A session has a header and at least
-// one more line.
+// describe sets the facts from the file's contents. A session has a header and at least one more line.
 func (d *describer) describe(e *Entry) {
 	e.fresh, e.valid = true, false
 	f, err := unix.Openat(d.dir, e.ID+ext, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -184,7 +182,7 @@ func (d *describer) describe(e *Entry) {
 	defer unix.Close(f) //nolint:errcheck // only read
 	var title string
 	first := describeSize
-	if e.scanned == 0 && e.Size < rawBlock { // then all of it is read at once
+	if e.scanned == 0 && e.Size < rawBlock { // all of it is read at once
 		first = rawBlock
 	}
 	if e.Header, title, e.valid, err = d.beginning(fd(f), first); !e.valid {
@@ -196,7 +194,7 @@ func (d *describer) describe(e *Entry) {
 	switch {
 	case ok:
 		e.Title, e.named = name, name != ""
-	case e.scanned == 0: // another file than before
+	case e.scanned == 0: // a different file than before
 		e.named = false
 	}
 	e.scanned = end
@@ -205,8 +203,7 @@ func (d *describer) describe(e *Entry) {
 	}
 }
 
-// unreadable notes why a session can't be opened. A file that another process removes or has just made has no
-// problem.
+// unreadable records why a session can't be opened. A file that another process is removing or creating has no problem.
 func (d *describer) unreadable(e *Entry, err error) {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
@@ -221,8 +218,8 @@ func (d *describer) unreadable(e *Entry, err error) {
 	e.Problem = repairFirst(e.ID, err).Error()
 }
 
-// beginning reads the header and the first prompt, of which a number of bytes is tried first. A session that is
-// valid has more than a header.
+// beginning reads the header and the first prompt. It reads size bytes first, and more if necessary. A valid session
+// has more than a header.
 func (d *describer) beginning(f fd, size int) (h Header, title string, valid bool, err error) {
 	for ; ; size = titleBytes {
 		if len(d.buf) < size {
@@ -235,7 +232,7 @@ func (d *describer) beginning(f fd, size int) (h Header, title string, valid boo
 		h.MAC = ""
 		text, found, lines := firstPrompt(rest)
 		if !found && d.n == titleBytes {
-			text = promptBegun(d.buf[bytes.LastIndexByte(d.buf[:d.n], '\n')+1 : d.n])
+			text = promptStart(d.buf[bytes.LastIndexByte(d.buf[:d.n], '\n')+1 : d.n])
 		}
 		if found || d.n < size || size == titleBytes {
 			return h, shorten(text), lines > 0 && err == nil, err
@@ -243,7 +240,7 @@ func (d *describer) beginning(f fd, size int) (h Header, title string, valid boo
 	}
 }
 
-// firstPrompt returns the text of the first prompt in whole lines, and their number.
+// firstPrompt returns the text of the first prompt in complete lines, and the number of lines.
 func firstPrompt(text []byte) (prompt string, found bool, lines int) {
 	for {
 		line, rest, whole := bytes.Cut(text, []byte{'\n'})
@@ -258,7 +255,7 @@ func firstPrompt(text []byte) (prompt string, found bool, lines int) {
 	}
 }
 
-// promptText returns the text of a line that holds a prompt.
+// promptText returns the text of a line with a prompt.
 func promptText(line []byte) (string, bool) {
 	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
 		return "", false
@@ -268,15 +265,15 @@ func promptText(line []byte) (string, bool) {
 	return p.Text, ok && err == nil
 }
 
-// promptBegun returns the beginning of a prompt, enough for a title, from the beginning of a line that is too long to be
-// read; "" if that holds none.
-func promptBegun(line []byte) string {
+// promptStart returns the start of a prompt, enough for a title, from the beginning of a line that is too long to be
+// read; "" if the line has no prompt.
+func promptStart(line []byte) string {
 	line = line[:min(len(line), 2*512+6*8*titleRunes)] // a byte of the text takes up to six
 	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
 		return ""
 	}
 	_, text, _ := bytes.Cut(line, []byte(`"text":`))
-	for n := len(text); n > max(0, len(text)-len(`\u0000`)); n-- { // it may end inside of an escape
+	for n := len(text); n > max(0, len(text)-len(`\u0000`)); n-- { // it may end inside an escape
 		var prompt string
 		if json.NewDecoder(io.MultiReader(bytes.NewReader(text[:n]), strings.NewReader(`"`))).Decode(&prompt) == nil {
 			return prompt
@@ -285,8 +282,8 @@ func promptBegun(line []byte) string {
 	return ""
 }
 
-// findType returns where a key with a type is in a text, -1 if it is nowhere. It searches for the dot of the type and
-// what follows it: there are few dots, while the quote that the key begins with is everywhere.
+// findType returns the offset of a key with a type in a text, or -1. It searches for the dot of the type and the rest,
+// because dots are rare, while the quote at the start of the key is frequent.
 func findType(text, key []byte) int {
 	dot := bytes.IndexByte(key, '.')
 	for off := dot; off < len(text); off++ {
@@ -306,8 +303,7 @@ var (
 	nameType   = []byte(`"type":"` + event.Type(event.SessionRenamed{}) + `"`)
 )
 
-// lastName returns the last title that a person set between two offsets, and the end of the
-// searched part.
+// lastName returns the last title set by a person between two offsets, and the end of the searched part.
 func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok bool) {
 	find := func(text []byte) int { return findType(text, nameType) }
 	named := func(line []byte) bool {
@@ -325,7 +321,7 @@ func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok 
 	}
 	end, err := d.raw.lines(f, from, to, find, named)
 	if err != nil {
-		end = from // an unreadable part has no title
+		end = from // no title in an unreadable part
 	}
 	return title, end, ok
 }

@@ -19,8 +19,8 @@ import (
 var (
 	// ErrLocked means that another process writes to the session. It can be read.
 	ErrLocked = errors.New("another process works on it")
-	// ErrUntrusted means that the session was not written on this machine. A person may inspect
-	// it and then call Store.Trust.
+	// ErrUntrusted means that the session was not written on this machine. A person may inspect it and then call
+	// Store.Trust.
 	ErrUntrusted = errors.New("it was not written on this machine")
 	// ErrClosed means that Close was called.
 	ErrClosed = errors.New("it is closed")
@@ -32,14 +32,14 @@ const keepBuf = 1 << 20 // bytes of line buffer kept for reuse
 type Info struct {
 	Header   Header
 	Trusted  bool   // written on this machine, or confirmed by a person
-	LastSeq  uint64 // of the last envelope when it was opened; 0 if there was none
+	LastSeq  uint64 // seq of the last envelope at the time of opening; 0 if there was none
 	Warnings []string
 }
 
-// Journal is one open session. Any goroutine may use it. What Append wrote survives the end of
-// the process; what is older than a second, and all up to the last approval, survives a power loss
-// as well. So does a turn that has ended, from the next tool or the end of its task on: only the next request to
-// the model does not wait for the disk.
+// Journal is one open session. Any goroutine may use it. Everything that Append wrote survives the end of the process.
+// Everything older than a second, and everything up to the last approval, also survives a power loss. So does a
+// finished turn, from the next tool or the end of its task on: only the next request to the model does not wait for the
+// disk.
 type Journal struct {
 	path   string
 	f      *os.File
@@ -48,9 +48,9 @@ type Journal struct {
 	locked bool   // by this process
 	key    []byte // of this machine; nil: there is none
 
-	mu     sync.Mutex // guards all below
-	size   int64      // bytes of whole lines
-	format int        // that the file says
+	mu     sync.Mutex // guards the fields below
+	size   int64      // bytes of complete lines
+	format int        // the file's format
 	last   uint64     // seq of the last envelope
 	cause  error      // why the journal is read-only
 	line   []byte
@@ -60,8 +60,8 @@ type Journal struct {
 // Info describes the session at the time it was opened.
 func (j *Journal) Info() Info { return j.info }
 
-// ReadOnly returns why nothing can be written (ErrLocked, ErrUntrusted, a full disk …), or
-// nil. Append then returns the same.
+// ReadOnly returns why the journal can't be written (ErrLocked, ErrUntrusted, a full disk …), or nil. Append then
+// returns the same error.
 func (j *Journal) ReadOnly() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -75,10 +75,10 @@ func (j *Journal) readOnly() error {
 	return fmt.Errorf("session file %s is read-only: %w", j.path, j.cause)
 }
 
-// Append writes env as one line. It is in the file when Append returns nil; an approval is also
-// synced to the disk. The end of a turn is synced before the start of a tool, an approval or the end of a task is
-// written. Its seq must be above all earlier ones and it must be durable. After an error of the file system the
-// journal stays read-only, and what it holds stays valid.
+// Append writes env as one line. When it returns nil, the line is in the file, and an approval is also on the disk. The
+// end of a turn is synced before the start of a tool, an approval or the end of a task is written. The seq of env must
+// be above all earlier ones, and env must be durable. After an error of the file system the journal stays read-only,
+// and its contents stay valid.
 func (j *Journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -130,7 +130,7 @@ func (j *Journal) encode(env event.Envelope) error {
 	return nil
 }
 
-// write appends line with one system call, or nothing of it.
+// write appends line with one system call, completely or not at all.
 func (j *Journal) write(line []byte) error {
 	if fi, err := j.f.Stat(); err != nil {
 		return err
@@ -148,8 +148,8 @@ func (j *Journal) write(line []byte) error {
 	return nil
 }
 
-// removed writes what the file held to a new one, from which a new start can go on, and returns what is to be
-// said of that. This journal stays read-only: whoever removed the file may have wanted that.
+// removed writes the contents of the removed file to a new one, which can be resumed after a restart, and returns an
+// error that explains this. This journal stays read-only, because the removal may have been intended.
 func (j *Journal) removed() error {
 	const why = "the file was removed while it was in use"
 	err := os.MkdirAll(filepath.Dir(j.path), 0o700)
@@ -162,7 +162,7 @@ func (j *Journal) removed() error {
 	return errors.New(why + "; the whole session was saved again and can be resumed")
 }
 
-// copyTo writes the whole lines to a new file.
+// copyTo writes the complete lines to a new file.
 func (j *Journal) copyTo(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -170,12 +170,12 @@ func (j *Journal) copyTo(path string) error {
 	}
 	_, err = io.Copy(f, io.NewSectionReader(j.f, 0, j.size))
 	if err = errors.Join(err, datasync(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path)) // half a session is none
+		return errors.Join(err, os.Remove(path)) // half a session is useless
 	}
 	return nil
 }
 
-// nlink counts the names of a file.
+// nlink returns the number of a file's hard links.
 func nlink(fi fs.FileInfo) uint64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
@@ -191,8 +191,7 @@ func (j *Journal) fail(cause error) error {
 	return j.readOnly()
 }
 
-// Close syncs the rest and unlocks the session for other processes. Closing again does
-// nothing.
+// Close syncs the rest and unlocks the session for other processes. Closing again does nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	var err error
@@ -210,8 +209,7 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.unlock(), j.f.Close())
 }
 
-// lock makes this process the only writer, until the file is closed or the process ends in any
-// way.
+// lock makes this process the only writer, until the file is closed or the process ends in any way.
 func (j *Journal) lock() error {
 	err := syscall.Flock(int(j.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -229,7 +227,7 @@ func (j *Journal) lock() error {
 	if opened, err := j.f.Stat(); err != nil || !isAt(opened, j.path) {
 		return errors.Join(fmt.Errorf("%s was moved or removed while it was opened", j.path), err, j.unlock())
 	}
-	// Only to name us to others. What is there was left by a crash, or is a trap.
+	// The file tells others our pid. An existing one remains from a crash, or is a trap.
 	os.Remove(j.pidPath()) //nolint:errcheck // then the next line does nothing
 	if f, err := os.OpenFile(j.pidPath(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		fmt.Fprintln(f, os.Getpid()) //nolint:errcheck // see above
@@ -238,19 +236,19 @@ func (j *Journal) lock() error {
 	return nil
 }
 
-// isAt reports whether a file is at a path still.
+// isAt reports whether a file is still at a path.
 func isAt(file fs.FileInfo, path string) bool {
 	there, err := os.Lstat(path)
 	return err == nil && os.SameFile(file, there)
 }
 
-// unlock lets other processes write. Closing the file would not unlock at once: a process that
-// is being started shares it until it runs its own program.
+// unlock lets other processes write. Closing the file would not unlock it at once, because a child process shares the
+// file until it executes its own program.
 func (j *Journal) unlock() error {
 	if !j.locked {
 		return nil
 	}
-	os.Remove(j.pidPath()) //nolint:errcheck // it only names this process to others
+	os.Remove(j.pidPath()) //nolint:errcheck // only tells others our pid
 	return syscall.Flock(int(j.f.Fd()), syscall.LOCK_UN)
 }
 

@@ -83,8 +83,7 @@ func TestAppendTooLong(t *testing.T) {
 	appendAll(t, j, []event.Envelope{{Seq: 1, Payload: event.Notice{Text: "still works"}}})
 }
 
-// A file that ends at any byte opens with exactly the envelopes whose lines are whole,
-// and can be continued.
+// A file truncated at any byte opens with exactly the envelopes whose lines are complete, and can be continued.
 func TestCutOffAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -128,7 +127,7 @@ func TestCutOffAnywhere(t *testing.T) {
 	}
 }
 
-// A damaged line is kept aside, skipped and named; unknown types survive.
+// A damaged line stays in the file, is skipped and named; unknown types are kept.
 func TestDamagedLines(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -224,7 +223,7 @@ func TestBackward(t *testing.T) {
 	}
 }
 
-// Parts of every size give the whole.
+// Parts of any size add up to the whole.
 func TestTailFirst(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -312,7 +311,7 @@ func TestConcurrentUse(t *testing.T) {
 	readers.Wait()
 }
 
-// A damaged line whose number was lowered must not hide what comes before it.
+// A damaged line with a lowered number must not hide the lines before it.
 func TestRangeAcrossDamage(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -331,7 +330,7 @@ func TestRangeAcrossDamage(t *testing.T) {
 	wantEvents(t, "after 5", got, want[5:])
 }
 
-// No sync is scheduled while nothing is appended; an append schedules one.
+// Without appends no sync is scheduled; an append schedules one.
 func TestSyncTimer(t *testing.T) {
 	s := newStore(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -428,12 +427,12 @@ func TestUntrusted(t *testing.T) {
 		}
 		closeJournal(t, k)
 	}
-	// A confirmation is for one header on one machine.
+	// A confirmation is valid for one header on one machine.
 	writeFile(t, j.path, bytes.Replace(tests[3].text, []byte(`"/home"`), []byte(`"/root"`), 1))
 	if k := open(t, s, id); k.Info().Trusted {
 		t.Error("trusted after its header was changed again")
 	}
-	// A session's own header does not vouch for a copy under another name.
+	// The header of a session is no proof for a copy under another name.
 	writeFile(t, s.file("copy"), text)
 	if k := open(t, s, "copy"); k.Info().Trusted {
 		t.Error("a copy under another id is trusted")

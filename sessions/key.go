@@ -13,14 +13,14 @@ import (
 
 const keySize = 32
 
-// held is the key of this process and those that it starts, where none can be stored.
+// held is the key of this process and its children if no key can be stored.
 var held struct {
 	sync.Mutex
 	key []byte
 }
 
-// HeldKey returns the key with which this process marks sessions where none can be stored. A process that it starts for a
-// session needs it to continue what this one wrote.
+// HeldKey returns the key with which this process marks sessions if no key can be stored. A child process needs it to
+// continue the sessions of this one.
 func HeldKey() []byte {
 	held.Lock()
 	defer held.Unlock()
@@ -30,7 +30,7 @@ func HeldKey() []byte {
 	return held.key
 }
 
-// HoldKey makes the HeldKey of another process that of this one.
+// HoldKey sets the HeldKey, to that of the parent process.
 func HoldKey(key []byte) {
 	held.Lock()
 	defer held.Unlock()
@@ -58,8 +58,8 @@ func loadKey(state string) ([]byte, error) {
 	return []byte(key), nil
 }
 
-// makeKey is loadKey that creates a missing key. Of two processes that do so at once, both get
-// the key of the first. With an error the key is the one that this process holds.
+// makeKey does what loadKey does, but creates a missing key. When two processes create it at the same time, both get
+// the key of the first. With an error the key is that of this process.
 func makeKey(state string) ([]byte, error) {
 	key, err := loadKey(state)
 	if key == nil && err == nil {
@@ -95,12 +95,12 @@ func storeKey(state string) error {
 	return nil
 }
 
-// notStored says what to do when no key can be stored.
+// notStored explains what to do when no key can be stored.
 func notStored(state string, cause error) error {
 	return fmt.Errorf("its key can't be stored in %s: %w; make that folder writable, or set XDG_STATE_HOME to one that is", state, cause)
 }
 
-// KeyProblem returns why a session that begins now can't be marked as one of this machine, or nil. Nothing is created.
+// KeyProblem returns why a new session can't be marked as one of this machine, or nil. It creates nothing.
 func KeyProblem(s Store) error {
 	key, err := loadKey(s.state)
 	if key != nil || err != nil {
@@ -112,7 +112,8 @@ func KeyProblem(s Store) error {
 	return nil
 }
 
-// keyOf returns the key that marks a session as written or trusted on this machine, nil for none. loaded is the machine's.
+// keyOf returns the key that marks a session as written or trusted on this machine, nil if there is none. loaded is the
+// machine's key.
 func keyOf(s Store, id string, h Header, loaded []byte) []byte {
 	held.Lock()
 	own := held.key

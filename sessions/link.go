@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 )
 
-// ownLink is the path, in a project, of the link to its sessions: for people, and as a hint when the project was moved.
-// Where sessions are stored never depends on it.
+// ownLink is the path, in a project, of the link to its sessions: for people, and as a hint after the project was
+// moved. The place of sessions never depends on it.
 const ownLink = ".buddyx/sessions"
 
 // isOwnLink reports whether a path is a link to the sessions of some project in our state folder.
 func isOwnLink(path, state string) bool { return linked(path, state) != "" }
 
-// linked returns the folder in our state folder that a link leads to directly; "" if it leads elsewhere.
+// linked returns the folder in our state folder that a link points to directly; "" if it points elsewhere.
 func linked(path, state string) string {
 	to, err := os.Readlink(path)
 	if err != nil || filepath.Base(to) != "sessions" || filepath.Dir(filepath.Dir(to)) != projects(state) {
@@ -21,7 +21,8 @@ func linked(path, state string) string {
 	return to
 }
 
-// MovedFrom returns the path that the project of a store had, by the link in it, if nothing is there any more; "" for none.
+// MovedFrom returns the former path of a store's project, found by the project's link, if nothing is at that path any
+// more; "" for none.
 func MovedFrom(s Store) string {
 	to := linked(filepath.Join(s.root, ownLink), s.state)
 	if to == "" || to == s.dir {
@@ -33,23 +34,23 @@ func MovedFrom(s Store) string {
 	return ""
 }
 
-// makeLink makes the link in the project of a store. Errors are ignored: nothing depends on it.
+// makeLink creates the link in the project of a store. It ignores errors, because nothing depends on the link.
 func makeLink(s Store) {
-	root, err := os.OpenRoot(s.root) // no link of the project leads out of it
+	root, err := os.OpenRoot(s.root) // no link in the project can lead out of it
 	if err != nil {
 		return
 	}
-	defer root.Close() //nolint:errcheck // only a folder
+	defer root.Close() //nolint:errcheck // no pending writes
 	repository := isDir(root, ".git")
 	switch {
-	case !repository && isDir(root, "objects") && isDir(root, "refs"): // a repository without files
+	case !repository && isDir(root, "objects") && isDir(root, "refs"): // a bare repository
 		return
-	case repository && has(root, ".git/logs/refs/stash"): // git stash -a may have the link: git could not put it back
+	case repository && has(root, ".git/logs/refs/stash"): // git stash -a may contain the link, and git could not restore it
 		return
 	case has(root, ownLink):
 		to := linked(filepath.Join(s.root, ownLink), s.state)
 		if to == "" || exists(to) || root.Remove(ownLink) != nil {
-			return // it is none of ours, or somebody may want to adopt what it leads to
+			return // not our link, or a link whose sessions a person may want to adopt
 		}
 	}
 	dir := filepath.Dir(ownLink)
@@ -63,7 +64,7 @@ func makeLink(s Store) {
 	_ = root.Symlink(s.dir, ownLink)
 }
 
-// removeLink removes the link where sessions are to be stored in the project itself.
+// removeLink removes the link when sessions are to be stored in the project itself.
 func removeLink(s Store) error {
 	if isOwnLink(s.dir, s.state) {
 		return os.Remove(s.dir)

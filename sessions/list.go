@@ -28,8 +28,8 @@ const (
 	maxNear    = 5 // ids named in an error
 )
 
-// Entry describes one session of a list. Title is the one set by a person, else the first
-// words of the first prompt; it is one line of untrusted text.
+// Entry describes one session of a list. Title is the one set by a person, else the first words of the first prompt; it
+// is one line of untrusted text.
 type Entry struct {
 	ID     string
 	Title  string
@@ -37,20 +37,19 @@ type Entry struct {
 	Size   int64     // bytes
 	Header Header    // without its MAC
 
-	// Problem says why the session can't be opened, such as a damaged first line, and what mends that; "" if it
-	// can. Header is then empty, and Title is the first prompt if that can be read.
+	// Problem explains why the session can't be opened, such as a damaged first line, and how to repair it; "" if it
+	// can. Header is then empty, and Title is the first prompt if that is readable.
 	Problem string
 
-	valid   bool  // its file holds a session with at least one event
+	valid   bool  // the file has a session with at least one event
 	named   bool  // a person set Title
 	scanned int64 // bytes searched for such a title
-	fresh   bool  // all this is up to date
-	gone    bool  // there is no such file, or it cannot be a session
+	fresh   bool  // everything is up to date
+	gone    bool  // the file does not exist, or can't be a session
 }
 
-// List returns the sessions, the last used first, those with a Problem, too. It caches its results
-// in an index beside the sessions, which is rebuilt when it is missing or wrong: only files that
-// changed or are not valid are read.
+// List returns the sessions, last used first, including those with a Problem. It caches its results in an index in the
+// sessions' folder, which is rebuilt when it is missing or wrong: it reads only files that changed or are invalid.
 func (s Store) List() ([]Entry, error) {
 	dir, err := s.openDir()
 	if errors.Is(err, ErrNone) {
@@ -72,15 +71,14 @@ func (s Store) List() ([]Entry, error) {
 	return slices.DeleteFunc(all, func(e Entry) bool { return !e.valid && e.Problem == "" }), nil
 }
 
-// Damaged returns the sessions of a store that can't be opened, the last used first.
+// Damaged returns the sessions of a store that can't be opened, last used first.
 func Damaged(s Store) ([]Entry, error) {
 	all, err := s.List()
 	return slices.DeleteFunc(all, func(e Entry) bool { return e.Problem == "" }), err
 }
 
-// refresh reads the files that changed since all was known, on all processors, and reports
-// whether there were any. It reads invalid ones again: what is wrong with them may be mended without a change of
-// the file.
+// refresh reads the files that changed since the index was written, on all processors, and reports whether there were
+// any. It reads invalid files again, because their problem may disappear without a change of the file.
 func refresh(s Store, dir *os.File, all []Entry) (stale bool) {
 	var unsure []*Entry
 	for i := range all {
@@ -98,8 +96,7 @@ func refresh(s Store, dir *os.File, all []Entry) (stale bool) {
 	return stale
 }
 
-// Entry returns what a list says of one session, or an error that wraps ErrNone if it has no
-// file yet.
+// Entry returns the list entry of one session, or an error that wraps ErrNone if it has no file yet.
 func (s Store) Entry(id string) (Entry, error) {
 	if err := CheckID(id); err != nil {
 		return Entry{}, err
@@ -122,9 +119,9 @@ func (s Store) Entry(id string) (Entry, error) {
 	return e, nil
 }
 
-// LastOfPerson returns the session used last of those that a person began in a folder, else in another folder of the
-// project: who sits there does not continue what buddy exec did meanwhile. Where nobody began one it is the last
-// one. passed are those used later that can't be opened.
+// LastOfPerson returns the last used session that a person started in a folder, else in another folder of the project,
+// so that a person does not continue a session of buddy exec. If no person started one, it returns the last used one.
+// passed lists later ones that can't be opened.
 func LastOfPerson(s Store, cwd string) (last Entry, passed []Entry, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -145,8 +142,8 @@ func LastOfPerson(s Store, cwd string) (last Entry, passed []Entry, err error) {
 	return Entry{}, all, err
 }
 
-// Last returns the session used last; or ErrNone. It never returns another one in place of one that can't be
-// opened: that is an error.
+// Last returns the last used session, or ErrNone. If that session can't be opened, it returns an error, never another
+// session.
 func (s Store) Last() (Entry, error) {
 	dir, err := s.openDir()
 	if err != nil {
@@ -212,8 +209,8 @@ func (s Store) Find(prefix string) (string, error) {
 	return "", fmt.Errorf("no session %q in %s (nearest: %s); buddy finds the sessions of the folder that it is started in", prefix, s.dir, some(found))
 }
 
-// FindTitle returns the id of the only session whose title is words, else of the only one whose title has all
-// of them, in any case of letters and any order. An error that wraps ErrNone means that no title has them.
+// FindTitle returns the id of the only session with words as its title, else of the only one whose title contains all
+// of them, in any case and order. An error that wraps ErrNone means that no title matches.
 func FindTitle(s Store, words string) (string, error) {
 	all, err := s.List()
 	if err != nil {
@@ -255,8 +252,8 @@ func some(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// common counts the positions at which a and b have the same byte, so that an id with a
-// mistyped character in the middle still counts as similar.
+// common counts the positions at which a and b have the same byte, so that an id with a wrong character in the middle
+// still counts as similar.
 func common(a, b string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
@@ -267,7 +264,7 @@ func common(a, b string) int {
 	return n
 }
 
-// sortEntries sorts by last use, the latest first.
+// sortEntries sorts by last use, latest first.
 func sortEntries(all []Entry) {
 	slices.SortFunc(all, func(a, b Entry) int {
 		if c := b.Used.Compare(a.Used); c != 0 {
@@ -277,7 +274,7 @@ func sortEntries(all []Entry) {
 	})
 }
 
-// openDir opens the folder to list it. An error wraps ErrNone if there is none yet.
+// openDir opens the folder for listing. The error wraps ErrNone if the folder does not exist yet.
 func (s Store) openDir() (*os.File, error) {
 	dir, err := os.Open(s.dir)
 	switch {
@@ -289,8 +286,8 @@ func (s Store) openDir() (*os.File, error) {
 	return dir, nil
 }
 
-// stat lists the folder without opening files. Entries of the index that are still up to date
-// are marked fresh; the others have to be described. changed reports whether the index has other files.
+// stat lists the folder without opening files. It marks entries of the index that are up to date as fresh; the others
+// must be described. changed reports whether the index has other files.
 func stat(dir *os.File, index []indexed) (all []Entry, changed bool, err error) {
 	var looked sync.WaitGroup
 	looked.Go(func() { all = statIndex(int(dir.Fd()), index) })
@@ -303,7 +300,7 @@ func stat(dir *os.File, index []indexed) (all []Entry, changed bool, err error) 
 		return all, false, nil
 	}
 	there := make(map[string]bool, len(all))
-	all = slices.DeleteFunc(all, func(e Entry) bool { // in their order, which is nearly sorted
+	all = slices.DeleteFunc(all, func(e Entry) bool { // in the order of the index, which is nearly sorted
 		twice := there[e.ID]
 		there[e.ID] = true
 		return e.gone || twice
@@ -325,14 +322,14 @@ func stat(dir *os.File, index []indexed) (all []Entry, changed bool, err error) 
 	return slices.DeleteFunc(all, func(e Entry) bool { return e.gone }), true, nil
 }
 
-// sessionID returns the id of the session whose file has a name.
+// sessionID returns the id of the session with a file name.
 func sessionID(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, ext)
 	return id, ok && CheckID(id) == nil
 }
 
-// same reports whether all are the sessions among these names, each once. It compares sums of hashes: a map of
-// them would be a fifth of what a list costs.
+// same reports whether all are the sessions with these names, each once. It compares sums of hashes, because a map of
+// the names would take a fifth of the time of a list.
 func same(all []Entry, names []string) bool {
 	seed := maphash.MakeSeed()
 	var count int
@@ -351,8 +348,8 @@ func same(all []Entry, names []string) bool {
 	return count == len(all) && sum == 0
 }
 
-// inParallel calls work on several processors at once and waits. Each call gets some of the numbers below n, few at a
-// time, so that all end at about the same time.
+// inParallel calls work on several processors at once and waits. Each call gets some of the numbers below n, a few at a
+// time, so that all calls end at about the same time.
 func inParallel(n int, work func(each iter.Seq[int])) {
 	var next atomic.Int64
 	workers := min(runtime.GOMAXPROCS(0), 8, n)
@@ -390,7 +387,7 @@ func statIndex(dir int, index []indexed) []Entry {
 	return all
 }
 
-// stat fills in the facts of the file system. A changed file is not fresh any more.
+// stat sets the facts of the file system. A changed file is not fresh any more.
 func (e *Entry) stat(dir int, st *unix.Stat_t) {
 	if e.gone {
 		return

@@ -14,8 +14,8 @@ import (
 	"buddy/agent/event"
 )
 
-// A disk that is really full: the session turns read-only, what it holds stays valid, and
-// once there is room it takes events again.
+// On a disk that is really full the session becomes read-only and its contents stay valid; once there is room it
+// accepts events again.
 func TestRealDiskFull(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount a small file system")
@@ -79,8 +79,7 @@ func TestRealDiskFull(t *testing.T) {
 	}
 }
 
-// A folder that may be read only: sessions can be looked at, and everything else says why it
-// can't be done.
+// In a read-only folder sessions can be viewed, and everything else fails with the reason.
 func TestReadOnlyFolder(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount a folder read-only")
@@ -124,7 +123,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// A file that can't be read is not taken for one that holds nothing, and is read as soon as it can be.
+// An unreadable file is not mistaken for an empty one, and is read as soon as that is possible.
 func TestListNamesUnreadableFiles(t *testing.T) {
 	s := newStore(t)
 	id := stored(t, s, 1)
@@ -134,7 +133,7 @@ func TestListNamesUnreadableFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	readable := func() error { return os.Chmod(path, 0o600) }
-	if os.Getuid() == 0 { // may read it all the same: a file whose first bytes are an error
+	if os.Getuid() == 0 { // root can read it nevertheless: use a file whose first bytes cause an error
 		want = "it can't be read: input/output error"
 		if out, err := exec.Command("mount", "--bind", fmt.Sprintf("/proc/%d/mem", os.Getpid()), path).CombinedOutput(); err != nil {
 			t.Skipf("no mounting here: %v: %s", err, out)

@@ -17,15 +17,15 @@ import (
 	"buddy/texts"
 )
 
-// Moved counts what [Move] and [Adopt] did.
+// Moved holds the counts of [Move] and [Adopt].
 type Moved struct {
-	Sessions int // that came
-	Busy     int // that stayed, because a process works on them
+	Sessions int // sessions that were moved
+	Busy     int // sessions that a process works on, which were not moved
 }
 
-// Move brings the sessions and the memory of a project from the other places into its store, if that is in the
-// state folder: one session after the other, each while no process works on it. It may be killed at any time: the next call
-// completes it. What is in the way of something else stays where it is.
+// Move moves the sessions and the memory of a project from former places to its store, if the store is in the state
+// folder: one session after the other, and only those that no process works on. It may be killed at any time: the next
+// call completes it. Files whose name exists in the new place already are not moved.
 func Move(s Store) (m Moved, err error) {
 	if !texts.Below(s.dir, projects(s.state)) {
 		return m, nil
@@ -35,15 +35,15 @@ func Move(s Store) (m Moved, err error) {
 		if foreign(s, dir) || !isFolder(dir) && !isFolder(oldMemoryDir(from)) {
 			continue
 		}
-		if err := take(s, from, &m); err != nil {
+		if err := moveAll(s, from, &m); err != nil {
 			return m, fmt.Errorf("sessions of %s stay there: %w", from.dir, err)
 		}
 	}
 	return m, nil
 }
 
-// Adopt brings the sessions and the memory of a project that was moved: dir is the path that it had, at which
-// nothing may be any more.
+// Adopt moves the sessions and the memory of a project whose folder was moved: dir is the project's former path, where
+// nothing may exist any more.
 func Adopt(s Store, dir string) (m Moved, err error) {
 	if exists(dir) {
 		return m, fmt.Errorf("%s is still there, and its sessions belong to it", dir)
@@ -52,14 +52,14 @@ func Adopt(s Store, dir string) (m Moved, err error) {
 	if rootOf(from.dir) != dir {
 		return m, fmt.Errorf("no sessions of %s are known (buddy sessions list --all shows the folders)", dir)
 	}
-	if err := take(s, from, &m); err != nil {
+	if err := moveAll(s, from, &m); err != nil {
 		return m, fmt.Errorf("sessions of %s stay there: %w", dir, err)
 	}
 	return m, nil
 }
 
-// take moves all of a store into another one, and removes what is empty then.
-func take(s, from Store, m *Moved) error {
+// moveAll moves everything in a store to another one, and removes the emptied folders.
+func moveAll(s, from Store, m *Moved) error {
 	if err := s.makeDir(); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func take(s, from Store, m *Moved) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock: %w", err)
 	}
-	if isFolder(from.dir) { // else another process has moved them, and made the link
-		if err := takeSessions(s, from, m); err != nil {
+	if isFolder(from.dir) { // otherwise another process has moved them and created the link
+		if err := moveSessions(s, from, m); err != nil {
 			return err
 		}
 	}
@@ -86,8 +86,8 @@ func take(s, from Store, m *Moved) error {
 	return nil
 }
 
-// takeSessions moves the sessions of a store and what is in their folder.
-func takeSessions(s, from Store, m *Moved) error {
+// moveSessions moves the sessions of a store and the other files in their folder.
+func moveSessions(s, from Store, m *Moved) error {
 	entries, err := os.ReadDir(from.dir)
 	if err != nil {
 		return ignoreMissing(err)
@@ -98,7 +98,7 @@ func takeSessions(s, from Store, m *Moved) error {
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
-		switch err := takeSession(s, from, id); {
+		switch err := moveSession(s, from, id); {
 		case errors.Is(err, ErrLocked):
 			busy = append(busy, id)
 			m.Busy++
@@ -108,31 +108,31 @@ func takeSessions(s, from Store, m *Moved) error {
 			m.Sessions++
 		}
 	}
-	for _, e := range entries { // what belongs to the sessions, and files that belong to none
+	for _, e := range entries { // files of the sessions and other files
 		name := e.Name()
 		ofBusy := func(id string) bool { return name == id || strings.HasPrefix(name, id+".") }
 		if slices.ContainsFunc(busy, ofBusy) {
 			continue
 		}
-		if err := takeRest(s, from, name); err != nil {
+		if err := moveRest(s, from, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeRest moves a file or folder that is no session, or removes it where each store has its own.
-func takeRest(s, from Store, name string) error {
-	own := []string{".index", ".collected", ".gitignore", ".host", ".pid"} // the last two of sessions that no process works on
+// moveRest moves a file or folder that is no session. It removes files of which each store has its own.
+func moveRest(s, from Store, name string) error {
+	own := []string{".index", ".collected", ".gitignore", ".host", ".pid"} // the last two belong to sessions that no process works on
 	if slices.Contains(own, name) || slices.Contains(own[3:], filepath.Ext(name)) || strings.HasPrefix(name, ".index-") {
 		return ignoreMissing(os.Remove(filepath.Join(from.dir, name)))
 	}
 	return moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep)
 }
 
-// takeSession moves the file of one session, under the lock of its writer: no program can write to the old
-// place meanwhile. What belongs to the session follows.
-func takeSession(s, from Store, id string) error {
+// moveSession moves the file of one session under the lock of its writer, so that no program can write to the old place
+// meanwhile. moveRest moves the session's other files.
+func moveSession(s, from Store, id string) error {
 	f, err := from.openFile(id, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func takeSession(s, from Store, id string) error {
 	return moveTree(from.file(id), s.file(id), longer)
 }
 
-// oldMemoryDir returns where the memory is that belongs to the sessions of an older place.
+// oldMemoryDir returns the memory folder that belongs to sessions in a former place.
 func oldMemoryDir(s Store) string {
 	if parent := filepath.Dir(s.dir); parent == filepath.Join(s.state, "sessions") {
 		return filepath.Join(s.state, "memory", filepath.Base(s.dir))
@@ -153,10 +153,10 @@ func oldMemoryDir(s Store) string {
 	return MemoryDir(s)
 }
 
-// forget removes the folders of a store whose content has moved, and takes it from the list of folders.
+// forget removes the emptied folders of a store, and removes the store from the list of folders.
 func forget(s Store) {
 	if exists(s.dir) && (!isFolder(s.dir) || os.Remove(s.dir) != nil) {
-		return // something has stayed, or the link is there
+		return // some files remain, or it is the link
 	}
 	parent := filepath.Dir(s.dir)
 	if filepath.Dir(parent) == projects(s.state) {
@@ -164,22 +164,22 @@ func forget(s Store) {
 			_ = os.Remove(filepath.Join(parent, name))
 		}
 	}
-	_ = os.Remove(parent) // unless something else is in it
+	_ = os.Remove(parent) // unless it has other files
 	known, err := folders(s.state)
 	if left := slices.DeleteFunc(slices.Clone(known), func(d string) bool { return d == s.dir }); err == nil && len(left) < len(known) {
 		var text strings.Builder
 		for _, dir := range left {
 			text.WriteString(dir + "\n")
 		}
-		_ = renameio.WriteFile(foldersPath(s.state), []byte(text.String()), 0o600) // the list only helps
+		_ = renameio.WriteFile(foldersPath(s.state), []byte(text.String()), 0o600) // the list is only a help
 	}
 }
 
-// meeting decides about two files of which one is to be moved to the place of the other. Without an error from
-// is gone afterwards, or both stay.
+// meeting decides what happens when a file is moved to a place where another file exists. If it returns nil, from is
+// gone afterwards, or both remain.
 type meeting func(from, to string) error
 
-// keep removes a file that is there already.
+// keep removes a file that already exists in the new place.
 func keep(from, to string) error {
 	if same, err := begins(from, to); err != nil || !same {
 		return err
@@ -190,7 +190,7 @@ func keep(from, to string) error {
 	return os.Remove(from)
 }
 
-// longer keeps the file of a session that was continued after the two were the same.
+// longer keeps the longer one of two session files if the other is its beginning.
 func longer(from, to string) error {
 	shorter, err := begins(to, from)
 	if err != nil {
@@ -243,7 +243,7 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// union adds the lines of a file that the other one lacks.
+// union appends the lines of one file that the other lacks.
 func union(from, to string) error {
 	old, err := readSmall(from)
 	if err != nil {
@@ -271,8 +271,8 @@ func union(from, to string) error {
 	return os.Remove(from)
 }
 
-// moveTree moves a file, or a folder with all in it, also to another file system; what meets something in its new place is
-// decided by meet. Links and special files stay: a cloned repository could have brought them.
+// moveTree moves a file, or a folder with its contents, even to another file system; meet handles files that exist in
+// the new place. Links and special files are not moved, because a cloned repository may contain them.
 func moveTree(from, to string, meet meeting) error {
 	fi, err := os.Lstat(from)
 	switch {
@@ -302,11 +302,11 @@ func moveTree(from, to string, meet meeting) error {
 			return err
 		}
 	}
-	_ = os.Remove(from) // unless something has stayed
+	_ = os.Remove(from) // unless something remains
 	return nil
 }
 
-// moveFile moves a regular file to a place where nothing is.
+// moveFile moves a regular file to a free place.
 func moveFile(from, to string, fi fs.FileInfo) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, syscall.EXDEV) {
@@ -326,7 +326,7 @@ func moveFile(from, to string, fi fs.FileInfo) error {
 	if err = errors.Join(err, w.Chmod(fi.Mode().Perm()), w.Sync(), w.Close()); err != nil {
 		return err
 	}
-	if err := os.Chtimes(part, fi.ModTime(), fi.ModTime()); err != nil { // a list is sorted by it
+	if err := os.Chtimes(part, fi.ModTime(), fi.ModTime()); err != nil { // lists are sorted by it
 		return err
 	}
 	if err := errors.Join(os.Rename(part, to), syncDir(to)); err != nil {

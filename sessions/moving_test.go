@@ -18,8 +18,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// moveable returns the store of a project in a state folder, and the folder where an older program kept a number of
-// its sessions, each with outputs, a draft and trust.
+// moveable returns the store of a project in a state folder, and the folder where an older program kept some sessions,
+// each with outputs, a draft and trust.
 func moveable(t testing.TB, state, work string, sessions int) (s Store, from string) {
 	t.Helper()
 	work = texts.RealPath(work)
@@ -46,7 +46,7 @@ func moveable(t testing.TB, state, work string, sessions int) (s Store, from str
 	return s, old.dir
 }
 
-// hasAll checks that a store has all sessions that moveable made, with what belongs to them.
+// hasAll checks that a store has all sessions of moveable with their files.
 func hasAll(t *testing.T, s Store, sessions int) {
 	t.Helper()
 	all, err := s.List()
@@ -113,7 +113,7 @@ func elsewhere(t *testing.T) map[string][2]string {
 	return all
 }
 
-// A session that a process works on stays, with what belongs to it, and comes once that has ended.
+// A session that a process works on stays with its files, and is moved after the process has ended.
 func TestMoveLeavesABusySession(t *testing.T) {
 	s, from := moveable(t, t.TempDir(), t.TempDir(), 3)
 	_, out, wait := child(t, Store{dir: from, state: s.state}, "s1", "hold")
@@ -140,7 +140,8 @@ func TestMoveLeavesABusySession(t *testing.T) {
 	hasAll(t, s, 3)
 }
 
-// What is in the way of something else stays in the old place, and nothing is replaced. Links and what is no file stay as well.
+// Files whose name exists in the new place stay in the old one, and nothing is replaced. Links and special files stay
+// as well.
 func TestMoveReplacesNothing(t *testing.T) {
 	s, from := moveable(t, t.TempDir(), t.TempDir(), 2)
 	old := Store{dir: from, state: s.state}
@@ -183,7 +184,7 @@ func TestKilledMove(t *testing.T) {
 				s, _ := moveable(t, filepath.Join(places[0], strconv.Itoa(i)), filepath.Join(places[1], strconv.Itoa(i)), sessions)
 				cmd, out, _ := child(t, Store{dir: s.root, state: s.state}, "", "move")
 				out.Scan()
-				time.Sleep(time.Duration(rand.IntN(most)) * time.Microsecond) //nolint:forbidigo // the instant of the kill is what is tested
+				time.Sleep(time.Duration(rand.IntN(most)) * time.Microsecond) //nolint:forbidigo // tests the instant of the kill
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +206,7 @@ func TestKilledMove(t *testing.T) {
 	}
 }
 
-// move moves the sessions of the project that the folder of s is.
+// move moves the sessions of the project at the folder of s.
 func move(s Store, _ string) error {
 	to := Store{dir: inProjects(s.state, s.dir), state: s.state, root: s.dir, others: []string{filepath.Join(s.dir, ".buddyx", "sessions")}}
 	fmt.Println("now")
@@ -213,7 +214,7 @@ func move(s Store, _ string) error {
 	return err
 }
 
-// An older program sees what was not moved, and what it adds comes with the next start.
+// An older program sees the sessions that were not moved, and those that it adds are moved at the next start.
 func TestMoveOfWhatAnOlderProgramAdds(t *testing.T) {
 	s, from := moveable(t, t.TempDir(), t.TempDir(), 2)
 	if _, err := Move(s); err != nil {
@@ -229,7 +230,7 @@ func TestMoveOfWhatAnOlderProgramAdds(t *testing.T) {
 	load(t, open(t, s, added))
 }
 
-// Two programs that move at once move each session once.
+// Two programs that move at the same time move each session once.
 func TestMovesAtOnce(t *testing.T) {
 	s, _ := moveable(t, t.TempDir(), t.TempDir(), 40)
 	results := make(chan int)
@@ -252,7 +253,7 @@ func TestMovesAtOnce(t *testing.T) {
 	hasAll(t, s, 40)
 }
 
-// All that older programs have kept in a project comes at its first start, wherever in it they were started.
+// The first start moves all sessions that older programs kept in a project, in whichever of its folders they ran.
 func TestMoveFromAllFolders(t *testing.T) {
 	setState(t)
 	shop := repository(t)

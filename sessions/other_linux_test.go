@@ -9,8 +9,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// The sessions of a folder that can't be written any more are still found beside those that are kept elsewhere
-// meanwhile, and those once it can.
+// Sessions of a folder that became read-only are still found together with those stored elsewhere meanwhile, also when
+// it is writable again.
 func TestSessionsOfAFolderThatCantBeWritten(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	xdg.Reload()
@@ -53,7 +53,7 @@ func TestSessionsOfAFolderThatCantBeWritten(t *testing.T) {
 		t.Errorf("found %q, %v", id, err)
 	}
 
-	// A link could lead to sessions of somebody else.
+	// A link could lead to another user's sessions.
 	link := filepath.Join(t.TempDir(), "w")
 	if err := os.Mkdir(link, 0o700); err != nil {
 		t.Fatal(err)

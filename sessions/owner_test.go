@@ -13,8 +13,8 @@ import (
 	"buddy/texts"
 )
 
-// Where another user could change the folder, its files or what is above it, sessions are kept in
-// the state folder, and the notice says why.
+// If another user could change the folder, its files or a parent folder, sessions are stored in the state folder, and
+// the notice explains why.
 func TestFoldersOfOthersHoldNoSessions(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	xdg.Reload()
@@ -62,7 +62,7 @@ func TestFoldersOfOthersHoldNoSessions(t *testing.T) {
 	}
 }
 
-// A folder that somebody makes between the check and the first session is not used.
+// A folder that another user creates between the check and the first session is not used.
 func TestPlantedSessionsFolder(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give files away")

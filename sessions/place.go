@@ -19,11 +19,12 @@ import (
 	"buddy/texts"
 )
 
-// Location says where the sessions of a project are stored.
+// Location is a kind of place for the sessions of a project.
 type Location string
 
 const (
-	// Automatic is InState, but InProject in a container where only the project outlives it. Every other word counts as it.
+	// Automatic is InState, but InProject in a container where only the project outlives the container. Unknown words
+	// count as Automatic.
 	Automatic Location = "auto"
 	// InState is a folder for each project in the user's state folder.
 	InState Location = "state"
@@ -31,19 +32,19 @@ const (
 	InProject Location = "project"
 )
 
-// projects returns the folder of state with a folder for each project, NAME-HASH: in it are the sessions, the memory, and a file with
-// the path of the project.
+// projects returns the folder of state with a folder for each project, NAME-HASH, which contains the sessions, the
+// memory, and a file with the path of the project.
 func projects(state string) string { return filepath.Join(state, "projects") }
 
-// maxName limits the bytes of a project's name in that of its folder.
+// maxName limits the bytes of a project's name in the name of its folder.
 const maxName = 100
 
 // rootFile is the name of the file with the path of a project.
 const rootFile = "path"
 
-// Dir returns the store of the working directory cwd, which all folders and worktrees of a repository share. The first
-// of three places that can be written counts: the one of where, the other of state folder and project, and a folder that lasts until
-// the machine restarts. The notice says if it is not the first one. Nothing is created.
+// Dir returns the store of the working directory cwd, which all folders and worktrees of a repository share. It tries
+// three places and returns the first writable one: the place of where, the other one of state folder and project, and a
+// folder that lasts until the machine restarts. The notice explains when it is not the first. Dir creates nothing.
 func Dir(cwd string, where Location) (s Store, notice string, err error) {
 	cwd, err = filepath.Abs(cwd)
 	if err != nil {
@@ -84,7 +85,7 @@ func Dir(cwd string, where Location) (s Store, notice string, err error) {
 	return Store{}, "", fmt.Errorf("no folder for sessions: %w", errors.Join(causes...))
 }
 
-// At returns the store that a folder is, for a program with another state folder than the one that writes there. It is for reading.
+// At returns the store in a folder, for reading by a program with a different state folder than the writer.
 func At(dir string) Store { return Store{dir: dir} }
 
 // inProjects returns the folder for the sessions of a project in a state folder.
@@ -101,14 +102,14 @@ func localDir(cwd string) string {
 	return filepath.Join(cwd, ".buddyx", "sessions")
 }
 
-// formerDirs returns the other folders that may hold sessions of a project: where other settings or an older program keep them.
+// formerDirs returns the other folders that may have sessions of a project, from other settings or an older program.
 func formerDirs(state, cwd, root string) []string {
 	sum := sha256.Sum256([]byte(cwd))
 	all := []string{
 		inProjects(state, root), localDir(cwd), filepath.Join(cwd, ".agentx", "sessions"),
 		filepath.Join(state, "sessions", filepath.Base(cwd)+"-"+hex.EncodeToString(sum[:4])), inProjects(runtimeDir(), root),
 	}
-	known, _ := folders(state) // without it those of other folders of the project are found when buddy is started there
+	known, _ := folders(state) // without the list they are found when buddy is started in these folders
 	for _, dir := range known {
 		if texts.Below(dir, root) && projectOf(filepath.Dir(filepath.Dir(dir))) == root {
 			all = append(all, dir)
@@ -121,7 +122,7 @@ func formerDirs(state, cwd, root string) []string {
 	return slices.Compact(all)
 }
 
-// runtimeDir returns the user's folder for what may vanish when the machine restarts.
+// runtimeDir returns the user's folder for data that may vanish when the machine restarts.
 func runtimeDir() string {
 	if fi, err := os.Stat(xdg.RuntimeDir); err == nil && fi.IsDir() {
 		return filepath.Join(xdg.RuntimeDir, "buddy")
@@ -129,9 +130,9 @@ func runtimeDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("buddy-%d", os.Getuid()))
 }
 
-// projectOf returns the folder that stands for the project of a working directory: that of its repository, which is the same for all
-// worktrees, or the real path of the directory itself. It runs no git and believes no file of the project
-// that points elsewhere, unless that place points back.
+// projectOf returns the folder that identifies the project of a working directory: that of its repository, which is the
+// same for all worktrees, or the real path of the directory itself. It runs no git, and trusts a file of the project
+// that points elsewhere only if that place points back.
 func projectOf(cwd string) string {
 	cwd = texts.RealPath(cwd)
 	for dir := cwd; ; dir = filepath.Dir(dir) {
@@ -146,14 +147,15 @@ func projectOf(cwd string) string {
 			} else if common != "" {
 				return common
 			}
-			return dir // a submodule, or a repository whose folder lies elsewhere
+			return dir // a submodule, or a repository whose folder is elsewhere
 		case dir == filepath.Dir(dir):
 			return cwd
 		}
 	}
 }
 
-// commonDir returns the folder that a worktree shares with others, by the file .git in it (gitrepository-layout(5)), "" for none.
+// commonDir returns the folder that a worktree shares with others, from its .git file (gitrepository-layout(5)), "" for
+// none.
 func commonDir(dotGit string) string {
 	text, err := readSmall(dotGit)
 	gitDir, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
@@ -169,7 +171,7 @@ func commonDir(dotGit string) string {
 	return texts.RealPath(below(gitDir, strings.TrimSpace(common)))
 }
 
-// below returns a path that may be relative to dir.
+// below resolves a path that may be relative to dir.
 func below(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -177,7 +179,7 @@ func below(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// isFolder reports whether there is a folder at a path, and no link to one.
+// isFolder reports whether a folder, and not a link to one, is at a path.
 func isFolder(path string) bool {
 	fi, err := os.Lstat(path)
 	return err == nil && fi.IsDir()
@@ -188,7 +190,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// usableLocal returns why sessions can't be stored in a project. A link to our own state folder gives way.
+// usableLocal returns why sessions can't be stored in a project. A link to our own state folder is no obstacle.
 func usableLocal(dir, state string) error {
 	if isOwnLink(dir, state) {
 		return usable(filepath.Dir(dir))
@@ -199,8 +201,8 @@ func usableLocal(dir, state string) error {
 	return owners.Check(dir)
 }
 
-// usable returns why the last of dirs cannot be written or made. None of them may be a
-// symbolic link: a cloned repository could redirect sessions anywhere.
+// usable returns why the last of dirs can't be written or created. None of them may be a symbolic link, because a
+// cloned repository could redirect sessions anywhere.
 func usable(dirs ...string) error {
 	for _, d := range dirs {
 		if fi, err := os.Lstat(d); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
@@ -221,8 +223,8 @@ func usable(dirs ...string) error {
 	}
 }
 
-// Others returns the stores that have sessions of the same project as well: of an older program, of other settings, and what could
-// not be moved.
+// Others returns further stores with sessions of the same project: from an older program, from other settings, and
+// those that could not be moved.
 func (s Store) Others() (all []Store) {
 	for _, dir := range s.others {
 		if !isFolder(dir) || foreign(s, dir) {
@@ -233,7 +235,8 @@ func (s Store) Others() (all []Store) {
 	return all
 }
 
-// foreign reports whether a folder with sessions is not to be believed: another user could change it, or it is of another project.
+// foreign reports whether a folder with sessions can't be trusted, because another user could change it or it belongs
+// to another project.
 func foreign(s Store, dir string) bool {
 	if filepath.Dir(filepath.Dir(dir)) == projects(s.state) {
 		return dir != inProjects(s.state, s.root) && !exists(filepath.Join(filepath.Dir(dir), rootFile))
@@ -241,7 +244,7 @@ func foreign(s Store, dir string) bool {
 	return !isFolder(filepath.Dir(dir)) || !texts.Below(dir, s.state) && owners.Check(dir) != nil
 }
 
-// MemoryDir returns the folder for what was learned where the sessions of a store are. It may not exist yet.
+// MemoryDir returns the folder for memory that belongs to the sessions of a store. It may not exist yet.
 func MemoryDir(s Store) string { return filepath.Join(filepath.Dir(s.dir), "memory") }
 
 // writeRoot stores the path of the project in the folder of its sessions.
@@ -253,7 +256,7 @@ func writeRoot(s Store) error {
 	return err
 }
 
-// rootOf returns the path of the project whose sessions are in a folder of the state folder, "" if it is not known.
+// rootOf returns the path of the project for a folder of sessions in the state folder, "" if unknown.
 func rootOf(dir string) string {
 	text, err := readSmall(filepath.Join(filepath.Dir(dir), rootFile))
 	if err != nil {
@@ -262,7 +265,7 @@ func rootOf(dir string) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// Project returns the folder whose sessions these are; "" if it is not known.
+// Project returns the folder of the sessions' project; "" if unknown.
 func Project(s Store) string { return s.root }
 
 // HasFolder reports whether a folder belongs to the project of a store.

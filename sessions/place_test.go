@@ -12,7 +12,7 @@ import (
 	"buddy/texts"
 )
 
-// git runs git in a folder, with no settings but its own.
+// git runs git in a folder, with test settings only.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
@@ -25,7 +25,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// repository makes a repository with one commit.
+// repository creates a repository with one commit.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(texts.RealPath(t.TempDir()), "shop")
@@ -50,7 +50,7 @@ func storeOf(t *testing.T, cwd string) Store {
 	return s
 }
 
-// All folders and worktrees of a repository have the same sessions, and no other folder has.
+// All folders and worktrees of a repository share their sessions, and no other folder does.
 func TestProjectOfAFolder(t *testing.T) {
 	setState(t)
 	shop := repository(t)
@@ -80,7 +80,7 @@ func TestProjectOfAFolder(t *testing.T) {
 	}
 }
 
-// What removes files from a checkout, or all of it, removes no session.
+// Removing files from a checkout, or the whole checkout, removes no session.
 func TestSessionsOutliveTheCheckout(t *testing.T) {
 	for name, remove := range map[string]func(t *testing.T, shop, tree string){
 		"git clean":       func(t *testing.T, shop, _ string) { git(t, shop, "clean", "-qfdx") },
@@ -111,13 +111,13 @@ func TestSessionsOutliveTheCheckout(t *testing.T) {
 			}
 			stored(t, s, 1)
 			if name == "git stash" {
-				git(t, shop, "stash", "pop", "-q") // fails where the link was made meanwhile
+				git(t, shop, "stash", "pop", "-q") // fails if the link was created meanwhile
 			}
 		})
 	}
 }
 
-// A project that was moved is recognized by its link, and gets its sessions when a person wants it.
+// A moved project is recognized by its link, and gets its sessions when a person wants that.
 func TestMovedProject(t *testing.T) {
 	setState(t)
 	shop := repository(t)
@@ -161,7 +161,8 @@ func TestMovedProject(t *testing.T) {
 	}
 }
 
-// A link in a project that does not lead to sessions of a project that is gone is no hint, and nothing is stored through it.
+// A link in a project is a hint only if it leads to sessions of a project that is gone, and nothing is stored through
+// it.
 func TestPlantedLinks(t *testing.T) {
 	state := setState(t)
 	other := repository(t)
@@ -191,7 +192,7 @@ func TestPlantedLinks(t *testing.T) {
 			stored(t, s, 1)
 			want := to
 			if name == "nowhere" {
-				want = s.Path() // a link of ours that leads to nothing is of use to nobody
+				want = s.Path() // a link of ours to a missing folder is useless
 			}
 			if got, err := os.Readlink(shop + "/.buddyx/sessions"); got != want || err != nil {
 				t.Errorf("the link leads to %q now, %v", got, err)
@@ -227,7 +228,7 @@ func TestThrowAwayHome(t *testing.T) {
 	}
 }
 
-// The list of a project is as quick in the state folder, and moving many sessions takes a moment.
+// Listing is as quick in the state folder, and moving many sessions is quick.
 func BenchmarkMove(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()

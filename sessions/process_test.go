@@ -66,7 +66,7 @@ func child(t *testing.T, s Store, id, role string) (cmd *exec.Cmd, out *bufio.Sc
 	}
 }
 
-// holdOpen opens the session, says so and holds it until its input ends.
+// holdOpen opens the session, reports that and holds it until its input ends.
 func holdOpen(s Store, id string) error {
 	j, err := s.Open(id)
 	if err != nil {
@@ -107,12 +107,12 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("the other process got %q, want ErrLocked with %s", out.Text(), pid)
 	}
 	wait()
-	v, err := s.View(id) // who only looks keeps nobody from working, and is kept by nobody
+	v, err := s.View(id) // readers block no writer, and no writer blocks them
 	if err != nil || len(load(t, v).Events) != len(want) || v.Append(exchange(id, 1000, 2)[0]) == nil {
 		t.Errorf("View: %v", err)
 	}
 	closeJournal(t, v)
-	appendAll(t, j, exchange(id, 1000, 2)[:1]) // its end did not take our lock
+	appendAll(t, j, exchange(id, 1000, 2)[:1]) // closing it did not release our lock
 	closeJournal(t, j)
 
 	cmd, out, wait := child(t, s, id, "hold")
@@ -141,7 +141,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// What Append returned for survives kill -9 at any moment.
+// Everything that Append confirmed survives kill -9 at any moment.
 func TestKilledWriter(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -166,8 +166,7 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// A process that was just forked for a command still shares our files; Close must
-// free the session all the same.
+// A process that was just forked for a command still shares our files; Close must unlock the session nevertheless.
 func TestCloseWhileShared(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -182,8 +181,7 @@ func TestCloseWhileShared(t *testing.T) {
 	}
 }
 
-// killFlood kills a flooding child after n envelopes and returns the last number that
-// it got to print.
+// killFlood kills a flooding child after n envelopes and returns the last number that it printed.
 func killFlood(t *testing.T, s Store, id string, n int) (last uint64) {
 	t.Helper()
 	cmd, out, _ := child(t, s, id, "flood")
@@ -194,7 +192,7 @@ func killFlood(t *testing.T, s Store, id string, n int) (last uint64) {
 			}
 		}
 		if seq, err := strconv.ParseUint(out.Text(), 10, 64); err == nil && seq > last {
-			last = seq // a number that was cut off is not above the last
+			last = seq // a truncated number is not above the last one
 		}
 	}
 	if err := cmd.Wait(); err == nil {
@@ -203,7 +201,7 @@ func killFlood(t *testing.T, s Store, id string, n int) (last uint64) {
 	return last
 }
 
-// wantFlood fails unless envs are whole and none is missing.
+// wantFlood fails unless envs are complete.
 func wantFlood(t *testing.T, envs []event.Envelope) {
 	t.Helper()
 	for i, env := range envs {
@@ -216,7 +214,7 @@ func wantFlood(t *testing.T, envs []event.Envelope) {
 	}
 }
 
-// fillDisk appends until the file may not grow any more.
+// fillDisk appends until the file can't grow any more.
 func fillDisk(s Store, id string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	const limit = 20_000
@@ -246,8 +244,7 @@ func fillDisk(s Store, id string) error {
 	return j.Close()
 }
 
-// A file that is removed while it is in use is said to be, is written anew with all that it held, and can
-// be gone on with.
+// The removal of a file in use is reported, the file is written again with all its contents, and it can be continued.
 func TestRemovedWhileInUse(t *testing.T) {
 	for name, remove := range map[string]func(s Store, path string) error{
 		"the file":   func(_ Store, path string) error { return os.Remove(path) },
@@ -274,7 +271,7 @@ func TestRemovedWhileInUse(t *testing.T) {
 				t.Errorf("%d events, %q, %v; want %d", len(got.Events), got.Warnings, j.ReadOnly(), len(want))
 			}
 			appendAll(t, j, []event.Envelope{next})
-			// In the way of another file it leaves that alone.
+			// If another file has its name, that file stays unchanged.
 			if err := errors.Join(os.Remove(j.path), os.WriteFile(j.path, []byte("mine"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
@@ -310,7 +307,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// asUser runs without root's rights in a working directory that it may not write.
+// asUser runs without root's rights in a read-only working directory.
 func asUser(s Store, _ string) error {
 	const nobody = 65534
 	if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
@@ -321,7 +318,7 @@ func asUser(s Store, _ string) error {
 	return nil
 }
 
-// A working directory that cannot be written.
+// The working directory can't be written.
 func TestNotWritableDir(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to become another user")
@@ -330,7 +327,7 @@ func TestNotWritableDir(t *testing.T) {
 	if err := errors.Join(os.Chmod(filepath.Dir(work), 0o755), os.Chmod(work, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	state, err := os.MkdirTemp("", "state") // where the other user may go
+	state, err := os.MkdirTemp("", "state") // accessible to the other user
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/event"
 )
 
-// raise makes the header of the file say that an older program does not understand it, if it does not
-// understand an event that comes next. The line keeps its length, so that readers notice nothing.
+// raise raises the format in the file's header before an event that older programs don't understand, so that they
+// refuse the file. The line keeps its length, so that readers notice nothing.
 func (j *Journal) raise(e event.Event) error {
 	if _, rewound := e.(event.HistoryRewound); !rewound || j.format >= Format {
 		return nil
@@ -42,7 +42,7 @@ func (j *Journal) raise(e event.Event) error {
 	return nil
 }
 
-// writeHeader writes over the beginning of a file, whose own descriptor only appends.
+// writeHeader overwrites the beginning of a file, whose own descriptor only appends.
 func writeHeader(path string, f *os.File, line []byte) error {
 	w, err := OpenPlain(path, os.O_WRONLY)
 	if err != nil {
@@ -62,8 +62,7 @@ func writeHeader(path string, f *os.File, line []byte) error {
 	return errors.Join(err, w.Close())
 }
 
-// Rewinds returns how often a person went back in the session. It reads lines as Lines does, and decodes
-// those only.
+// Rewinds returns the rewinds of the session. It reads lines like Lines does, and decodes only those of rewinds.
 func (j *Journal) Rewinds() (event.Rewinds, error) {
 	var all event.Rewinds
 	err := j.Lines(func(l Line) bool {

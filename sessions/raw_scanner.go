@@ -9,14 +9,12 @@ import (
 // rawBlock is the number of bytes that a rawScanner reads at once.
 const rawBlock = 256 << 10
 
-// rawScanner finds lines by their bytes, without decoding them. Its buffer is reused for each
-// file.
+// rawScanner finds lines by their bytes, without decoding them. It reuses its buffer for each file.
 type rawScanner struct{ buf []byte }
 
-// lines calls f, until it returns false, for each line of r between two offsets in which find
-// finds something, and returns the offset reached. from must be the start of a line. It skips
-// a last line without newline and lines longer than any that we write. A line is valid during
-// the call.
+// lines calls f for each line of r between two offsets in which find finds something, until f returns false, and
+// returns the offset reached. from must be the start of a line. It skips an incomplete last line and lines longer than
+// any that we write. A line is valid during the call.
 func (s *rawScanner) lines(r io.ReaderAt, from, to int64, find func([]byte) int, f func(line []byte) bool) (int64, error) {
 	if s.buf == nil {
 		s.buf = make([]byte, rawBlock)

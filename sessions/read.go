@@ -29,9 +29,8 @@ type Part struct {
 	from     int64    // offset of the first line
 }
 
-// Open opens a session to continue it, or, if ReadOnly returns a reason, to read it. It reads
-// only the first and the last line. A last line that a crash or power loss cut off is removed
-// and reported in Info.
+// Open opens a session to continue it, or, if ReadOnly returns a reason, to read it. It reads only the first and the
+// last line. It removes a last line that a crash or power loss cut off, and reports that in Info.
 func (s Store) Open(id string) (*Journal, error) {
 	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
 	readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
@@ -45,8 +44,7 @@ func (s Store) Open(id string) (*Journal, error) {
 	return s.journal(f, id, cause)
 }
 
-// View opens a session for reading, even while another process works on it. It changes nothing
-// and blocks nobody.
+// View opens a session for reading, even while another process works on it. It changes nothing and blocks no process.
 func (s Store) View(id string) (*Journal, error) {
 	f, err := s.openFile(id, os.O_RDONLY)
 	if err != nil {
@@ -55,19 +53,18 @@ func (s Store) View(id string) (*Journal, error) {
 	return s.journal(f, id, errView)
 }
 
-// Owned reports whether a process has a session open to write to it. One that was killed has not. It changes
-// nothing.
+// Owned reports whether a process has a session open for writing; a killed process does not count. It changes nothing.
 func Owned(s Store, id string) (bool, error) {
 	f, err := s.openFile(id, os.O_RDONLY)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = f.Close() }() // it is only read
+	defer func() { _ = f.Close() }() // only read
 	j := &Journal{path: f.Name()}
 	text, err := readSmall(j.pidPath())
 	pid, unread := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || unread != nil || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		return false, nil //nolint:nilerr // a try to lock it, which could keep another process from it, is not needed
+		return false, nil //nolint:nilerr // no need to try the lock, which could block another process
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == nil {
@@ -80,8 +77,8 @@ func Owned(s Store, id string) (bool, error) {
 	return false, fmt.Errorf("session %s: lock: %w", id, err)
 }
 
-// journal reads the ends of a session's file, which it closes when that fails. cause is why
-// nothing may be written to it.
+// journal reads the first and last line of a session's file, and closes the file if that fails. cause is why the file
+// must not be written.
 func (s Store) journal(f *os.File, id string, cause error) (*Journal, error) {
 	j := &Journal{path: f.Name(), f: f, cause: cause}
 	if err := j.open(s, id); err != nil {
@@ -121,8 +118,7 @@ func (j *Journal) open(s Store, id string) error {
 	return err
 }
 
-// dropTornLine removes what follows the last whole line, unless another process may be about
-// to complete it.
+// dropTornLine removes an incomplete last line, unless another process may be about to complete it.
 func (j *Journal) dropTornLine() error {
 	fi, err := j.f.Stat()
 	if err != nil {
@@ -188,8 +184,8 @@ func (j *Journal) lines(end int64) (int, error) {
 // Load reads the whole session.
 func (j *Journal) Load() (Part, error) { return j.read(j.head, j.end()) }
 
-// Tail reads the last n envelopes for the first screen, fewer if they are large: beyond the
-// first it reads at most 1 MiB of the file.
+// Tail reads the last n envelopes for the first screen, or fewer if they are large: it reads at most 1 MiB of the file,
+// but at least one envelope.
 func (j *Journal) Tail(n int) (Part, error) { return j.before(j.end(), n, tailBytes) }
 
 func (j *Journal) end() int64 {
@@ -198,7 +194,7 @@ func (j *Journal) end() int64 {
 	return j.size
 }
 
-// before reads at least one line, at most n, and stops at limit bytes.
+// before reads at least one and at most n lines, and stops at limit bytes.
 func (j *Journal) before(end int64, n int, limit int64) (Part, error) {
 	b := backward{r: j.f, pos: end}
 	start := end
@@ -250,11 +246,11 @@ func (j *Journal) read(start, end int64) (Part, error) {
 	return p, nil
 }
 
-// Line is an undecoded line of a session, for callers that decode few of them. It is valid
-// only during the call that receives it.
+// Line is an undecoded line of a session, for callers that decode few of them. It is valid only during the call that
+// receives it.
 type Line struct {
 	Raw  []byte // without its newline; nil if it is too long
-	Type string // of the event; "" when only decoding tells
+	Type string // of the event; "" if only decoding reveals it
 	Turn int    // of the event, if Type is set
 	at   lineSpan
 }
@@ -262,12 +258,12 @@ type Line struct {
 // lineSpan holds the offsets of a line.
 type lineSpan struct{ from, to int64 }
 
-// Lines calls f for each line but the header, in order, until f returns false. It decodes
-// nothing: walking 200 MB takes some 50 ms.
+// Lines calls f for each line except the header, in order, until f returns false. It decodes nothing: walking 200 MB
+// takes some 50 ms.
 func (j *Journal) Lines(f func(Line) bool) error { return j.walk(j.end(), f) }
 
-// Older calls f for each valid envelope before p, in order, until f returns false. It holds
-// one of them at a time.
+// Older calls f for each valid envelope before p, in order, until f returns false. It keeps one envelope in memory at a
+// time.
 func (j *Journal) Older(p Part, f func(event.Envelope) bool) error {
 	return j.walk(p.from, func(l Line) bool {
 		env, err := l.Envelope()
@@ -326,7 +322,7 @@ var (
 	turnKey = []byte(`,"turn":`)
 )
 
-// decode decodes a line; nil stands for one that is too long.
+// decode decodes a line; nil means a line that is too long.
 func decode(line []byte) (event.Envelope, error) {
 	if line == nil {
 		return event.Envelope{}, fmt.Errorf("it is longer than %d bytes", maxLine)
@@ -341,9 +337,9 @@ func decode(line []byte) (event.Envelope, error) {
 	return env, nil
 }
 
-// Range calls f for the envelopes with a seq above after, in order, until f returns false. It
-// serves a subscriber that is behind: its cost grows with the distance. It includes everything
-// appended before the call and skips invalid lines.
+// Range calls f for the envelopes with a seq above after, in order, until f returns false. It serves subscribers that
+// are behind: its cost grows with the distance. It includes everything appended before the call and skips invalid
+// lines.
 func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {
 	end := j.end()
 	start, err := j.locate(after, end)
@@ -363,10 +359,9 @@ func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
-// locate returns the offset after the last line with a seq of at most after. Numbers grow, so it looks in the middle of what is
-// left until nothing is.
+// locate returns the offset after the last line with a seq of at most after, by binary search.
 func (j *Journal) locate(after uint64, end int64) (int64, error) {
-	from, to := j.head, end // lines before from are passed over, those from to on have a higher seq
+	from, to := j.head, end // lines before from have a lower seq, lines after to a higher one
 	b := backward{r: j.f}
 	for after > 0 && from < to {
 		b.pos = from + (to-from)/2 + 1
@@ -378,7 +373,7 @@ func (j *Journal) locate(after uint64, end int64) (int64, error) {
 			return 0, err
 		}
 		seq := j.seqAt(b.pos, next)
-		for at := b.pos; seq == 0 && at > from; at = b.pos { // a damaged line has none: the one before it counts
+		for at := b.pos; seq == 0 && at > from; at = b.pos { // a damaged line has no seq, so the line before it is used
 			if err := b.prev(); err != nil {
 				return 0, err
 			}
@@ -393,7 +388,7 @@ func (j *Journal) locate(after uint64, end int64) (int64, error) {
 	return min(from, end), nil
 }
 
-// seqAt returns the seq of the line between two offsets, 0 for one that can't be read.
+// seqAt returns the seq of the line between two offsets, 0 for an unreadable line.
 func (j *Journal) seqAt(from, to int64) uint64 {
 	if to-from > maxLine {
 		return 0
@@ -409,8 +404,7 @@ func (j *Journal) seqAt(from, to int64) uint64 {
 	return env.Seq
 }
 
-// openFile opens a session's file, which must be a plain file: others could block or lead
-// elsewhere.
+// openFile opens a session's file, which must be a regular file: others could block or lead elsewhere.
 func (s Store) openFile(id string, flag int) (*os.File, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
@@ -425,8 +419,8 @@ func (s Store) openFile(id string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// OpenPlain opens a regular file, which it creates with mode 0600 if flag has os.O_CREATE. A
-// link, a FIFO or a device is an error; it never blocks.
+// OpenPlain opens a regular file, and creates it with mode 0600 if flag has os.O_CREATE. A link, a FIFO or a device is
+// an error; it never blocks.
 func OpenPlain(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -442,7 +436,7 @@ func OpenPlain(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// readSmall reads a plain file of at most 16 MiB.
+// readSmall reads a regular file of at most 16 MiB.
 func readSmall(path string) (string, error) {
 	f, err := OpenPlain(path, os.O_RDONLY)
 	if err != nil {

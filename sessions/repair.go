@@ -25,16 +25,16 @@ func repairFirst(id string, err error) error {
 	return err
 }
 
-// Repaired says what Repair did.
+// Repaired holds the results of Repair.
 type Repaired struct {
-	Kept    string // where the file is as it was; "" if nothing had to be done
-	Trusted bool   // the header is provably the one that this machine wrote or a person trusted here
+	Kept    string // path of the unrepaired file; "" if no repair was necessary
+	Trusted bool   // the header is proven to be the one that this machine wrote or a person trusted here
 }
 
-// Repair rebuilds a damaged first line from what is left of it and from the events after it. The file as it was
-// goes to the trash. A session counts as made on this machine only if the new header has the MAC that is still in
-// the old one; otherwise Open returns it read-only until a person trusts it. It fails while another process works
-// on the session.
+// Repair rebuilds a damaged first line from its readable parts and from the events after it. The unrepaired file is
+// moved to the trash. A session counts as made on this machine only if the new header has the MAC that is still in the
+// old one; otherwise Open returns it read-only until a person trusts it. Repair fails while another process works on
+// the session.
 func (s Store) Repair(id string) (Repaired, error) {
 	r, err := repair(s, id)
 	if err != nil {
@@ -55,7 +55,7 @@ func repair(s Store, id string) (r Repaired, err error) {
 	defer j.Close() //nolint:errcheck // nothing was written to it
 	key, err := loadKey(s.state)
 	if err != nil {
-		return r, err // a header that is provably ours would lose its proof
+		return r, err // a header proven to be ours would lose its proof
 	}
 	_, _, wrong := readHeader(f)
 	switch {
@@ -72,7 +72,7 @@ func repair(s Store, id string) (r Repaired, err error) {
 	}
 	var h Header
 	switch h, r.Trusted = old.header(); {
-	case errors.Is(wrong, ErrFormat) && !r.Trusted: // else its number is what is damaged
+	case errors.Is(wrong, ErrFormat) && !r.Trusted: // otherwise the format's number is the damaged part
 		return r, wrong
 	case old.events == 0:
 		return r, fmt.Errorf("%w, and no event can be read", wrong)
@@ -83,7 +83,7 @@ func repair(s Store, id string) (r Repaired, err error) {
 	return r, old.write(f, h)
 }
 
-// keepInTrash gives the file of a session a second name in the trash and returns it.
+// keepInTrash creates a hard link to the file of a session in the trash and returns its path.
 func keepInTrash(s Store, id string) (string, error) {
 	folder, err := trashFolder(s, id)
 	if err != nil {
@@ -96,19 +96,19 @@ func keepInTrash(s Store, id string) (string, error) {
 	return kept, syncDir(kept)
 }
 
-// remains holds what is left of a session whose first line is damaged.
+// remains holds the readable parts of a session whose first line is damaged.
 type remains struct {
 	store Store
 	id    string
 	key   []byte
 
-	first  Header // what of line 1 can still be read
-	told   Header // what the events say
-	events int    // that can be read
-	from   int64  // where they begin
+	first  Header // readable fields of line 1
+	found  Header // fields found in the events
+	events int    // readable events
+	from   int64  // offset of the first event
 }
 
-// read reads the first line and looks through the events.
+// read reads the first line and the events.
 func (m *remains) read(f *os.File) error {
 	m.from = -1
 	_, err := scan(newReader(io.NewSectionReader(f, 0, math.MaxInt64)), maxLine, func(off int64, line []byte) bool {
@@ -131,9 +131,9 @@ func (m *remains) read(f *os.File) error {
 	return err
 }
 
-// learn takes from an event what the header says, too.
+// learn stores the fields of the header that an event repeats.
 func (m *remains) learn(env event.Envelope) {
-	h := &m.told
+	h := &m.found
 	if h.Created == 0 {
 		h.Created = env.Time
 	}
@@ -149,19 +149,19 @@ func (m *remains) learn(env event.Envelope) {
 	}
 }
 
-// header returns the new header, and whether it is provably the old one.
+// header returns the new header, and whether it is proven to equal the old one.
 func (m *remains) header() (Header, bool) {
 	h := m.first
 	h.ID = m.id
-	h.Created, h.Cwd = cmp.Or(h.Created, m.told.Created), cmp.Or(h.Cwd, m.told.Cwd)
-	h.Target, h.Model = cmp.Or(h.Target, m.told.Target), cmp.Or(h.Model, m.told.Model)
-	h.ForkedFrom = cmp.Or(h.ForkedFrom, m.told.ForkedFrom)
+	h.Created, h.Cwd = cmp.Or(h.Created, m.found.Created), cmp.Or(h.Cwd, m.found.Cwd)
+	h.Target, h.Model = cmp.Or(h.Target, m.found.Target), cmp.Or(h.Model, m.found.Model)
+	h.ForkedFrom = cmp.Or(h.ForkedFrom, m.found.ForkedFrom)
 	for h.Format = formatPlain; h.Format <= Format; h.Format++ {
 		if m.store.trusted(m.id, h, m.key) {
 			return h, true
 		}
 	}
-	h.Format, h.MAC = max(formatPlain, m.told.Format), ""
+	h.Format, h.MAC = max(formatPlain, m.found.Format), ""
 	return h, false
 }
 
@@ -184,7 +184,7 @@ func (m *remains) write(f *os.File, h Header) error {
 		_, err = io.Copy(out, io.NewSectionReader(f, m.from, fi.Size()-m.from))
 	}
 	if err == nil {
-		err = os.Chtimes(out.Name(), fi.ModTime(), fi.ModTime()) // its place in the list
+		err = os.Chtimes(out.Name(), fi.ModTime(), fi.ModTime()) // keeps its place in the list
 	}
 	if err != nil {
 		return err
@@ -192,22 +192,22 @@ func (m *remains) write(f *os.File, h Header) error {
 	return out.CloseAtomicallyReplace()
 }
 
-// eventBegin begins each event in the form that we write.
+// eventBegin is the start of each event in the form that we write.
 var eventBegin = []byte(`{"seq":`)
 
-// headerLeft returns the fields that can still be read of a damaged header.
+// headerLeft returns the readable fields of a damaged header.
 func headerLeft(line []byte) Header {
 	var h Header
 	for _, m := range headerField.FindAllSubmatch(line[:min(len(line), maxHeader)], -1) {
 		value := m[2]
 		if string(m[1]) == "created" {
-			h.Created, _ = strconv.ParseInt(string(value), 10, 64) // 0 for one that is too large
+			h.Created, _ = strconv.ParseInt(string(value), 10, 64) // 0 if too large
 			continue
 		}
 		text := map[string]*string{
 			"cwd": &h.Cwd, "target": &h.Target, "model": &h.Model, "forked_from": &h.ForkedFrom, "by": &h.By, "mac": &h.MAC,
 		}[string(m[1])]
-		_ = json.Unmarshal(value, text) // one that can't be decoded stays empty
+		_ = json.Unmarshal(value, text) // a field that can't be decoded stays empty
 	}
 	return h
 }

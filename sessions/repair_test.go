@@ -21,13 +21,13 @@ func wantProblem(t *testing.T, e Entry, want string) {
 	}
 }
 
-// newFormat makes the header of a session say another format.
+// newFormat replaces the format in the header of a session.
 func newFormat(good []byte, format int) []byte {
 	return bytes.Replace(good, []byte(`"format":1`), fmt.Appendf(nil, `"format":%d`, format), 1)
 }
 
-// A session that can't be opened is in the list, with what is wrong and with its first prompt where that can be
-// read, until it is mended; another one is what was used last.
+// A session that can't be opened is listed with its problem and, if readable, its first prompt, until it is repaired;
+// the last used session is not replaced by another one.
 func TestListNamesDamage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -73,7 +73,7 @@ func TestListNamesDamage(t *testing.T) {
 			if err != nil || last.ID != other || len(passed) != 1 || passed[0].ID != id {
 				t.Errorf("LastOfPerson = %+v, %+v, %v", last, passed, err)
 			}
-			_, err = s.Last() // the other one would be a surprise
+			_, err = s.Last() // another session would be a surprise
 			wantError(t, err, id, tt.want)
 			if err := os.Remove(s.file(other)); err != nil {
 				t.Fatal(err)
@@ -88,11 +88,11 @@ func TestListNamesDamage(t *testing.T) {
 	}
 }
 
-// A session that another process is about to write its first line to is no damage.
+// A session whose first line is still to be written by another process is not damaged.
 func TestSessionThatBeginsIsNotDamaged(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
-	if err := j.f.Truncate(0); err != nil { // as before that line
+	if err := j.f.Truncate(0); err != nil { // the state before that line is written
 		t.Fatal(err)
 	}
 	if all, err := s.List(); err != nil || len(all) != 0 {
@@ -104,8 +104,8 @@ func TestSessionThatBeginsIsNotDamaged(t *testing.T) {
 	}
 }
 
-// Whatever is done to the first line, what comes after it is read again, and only a header that is the same as before
-// proves that this machine made the session.
+// After any damage to the first line the rest can be read again, and only a header equal to the old one proves that
+// this machine made the session.
 func TestRepairAfterRandomDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -124,7 +124,7 @@ func TestRepairAfterRandomDamage(t *testing.T) {
 		bad := bytes.Clone(good)
 		at, n := rng.IntN(head), 1
 		switch rng.IntN(4) {
-		case 0: // zeros, as after a loss of power, sometimes over events as well
+		case 0: // zeros, as after a power loss, sometimes over events as well
 			n = 1 + rng.IntN(600)
 			clear(bad[at:min(at+n, len(bad))])
 		case 1:
@@ -232,8 +232,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// What a person trusted stays so if its header is provably the same; what came from elsewhere is not trusted by a
-// repair.
+// A trusted session stays trusted if its header is provably the same; a repair does not make a foreign session trusted.
 func TestRepairOfAnImportedSession(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []bool{true, false} {
@@ -255,7 +254,7 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 	}
 }
 
-// A session in which a person went back keeps the format that older programs refuse.
+// A session with a rewind keeps the format that older programs refuse.
 func TestRepairKeepsTheFormat(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -274,7 +273,7 @@ func TestRepairKeepsTheFormat(t *testing.T) {
 	}
 }
 
-// A damaged session that a process works on is left to it.
+// A damaged session in use by a process is not repaired.
 func TestRepairLeavesARunningSession(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -25,7 +25,7 @@ func plain(id string, seq uint64, n int, text string) []event.Envelope {
 	return all
 }
 
-// wentBack returns a session of which the second prompt was left for a third one, and its journal.
+// wentBack returns a session whose second prompt was replaced by a third one, and its journal.
 func wentBack(t *testing.T, s Store) (id string, j *Journal) {
 	t.Helper()
 	j = create(t, s)
@@ -37,7 +37,7 @@ func wentBack(t *testing.T, s Store) (id string, j *Journal) {
 	return id, j
 }
 
-// formatOf returns what an older program reads of a file: it refuses all but 1.
+// formatOf returns the format that an older program reads of a file; it refuses all but 1.
 func formatOf(t *testing.T, s Store, id string) int {
 	t.Helper()
 	line, _, _ := bytes.Cut(readFile(t, s.File(id)), []byte("\n"))
@@ -48,8 +48,8 @@ func formatOf(t *testing.T, s Store, id string) int {
 	return h.Format
 }
 
-// TestOlderProgramsRefuseWhatTheyWouldMisread: a file says the version that knows how to go back from the moment on
-// when somebody did, is as trusted as before, and newer ones still are refused.
+// TestOlderProgramsRefuseWhatTheyWouldMisread: the first rewind raises the format of a file, which stays as trusted as
+// before; newer formats are refused.
 func TestOlderProgramsRefuseWhatTheyWouldMisread(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, s Store, id string){
 		"made here": func(*testing.T, Store, string) {},
@@ -121,7 +121,7 @@ func setHeader(t *testing.T, s Store, id string, change func(*Header)) {
 	writeFile(t, s.File(id), append(append(line, '\n'), rest...))
 }
 
-// TestRewindOfARemovedFile: nothing is written to what took its place.
+// TestRewindOfARemovedFile: nothing is written to a file that replaced the removed one.
 func TestRewindOfARemovedFile(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -137,7 +137,8 @@ func TestRewindOfARemovedFile(t *testing.T) {
 	}
 }
 
-// TestExchangesThatWereLeft are not listed, exported for people or forked from, and are still found.
+// TestExchangesThatWereLeft: abandoned exchanges are not listed, exported for people or forked from, but are found by
+// searches.
 func TestExchangesThatWereLeft(t *testing.T) {
 	s := newStore(t)
 	id, j := wentBack(t, s)
@@ -181,7 +182,7 @@ func TestExchangesThatWereLeft(t *testing.T) {
 	}
 }
 
-// TestExportOfARewoundSession holds all of it, and only programs that understand it read it.
+// TestExportOfARewoundSession: the export contains everything, and only programs that support rewinds read it.
 func TestExportOfARewoundSession(t *testing.T) {
 	s := newStore(t)
 	id, _ := wentBack(t, s)

@@ -12,14 +12,13 @@ const (
 	blockSize = 64 << 10
 )
 
-// scan calls f for each line, without its newline. A line longer than limit is passed as nil.
-// The line is valid during the call; scan ends when f returns false. It returns the number of
-// bytes of a last line without newline.
+// scan calls f for each line, without its newline, until f returns false. It passes a line longer than limit as nil.
+// The line is valid during the call. It returns the number of bytes of a last line without newline.
 func scan(br *bufio.Reader, limit int, f func(off int64, line []byte) bool) (torn int64, err error) {
 	var (
-		long []byte // collects a line that does not fit br's buffer
+		long []byte // collects a line that does not fit into br's buffer
 		off  int64  // of the line
-		n    int64  // bytes of the line seen so far
+		n    int64  // bytes of the line so far
 	)
 	for {
 		part, err := br.ReadSlice('\n')
@@ -56,12 +55,12 @@ func scan(br *bufio.Reader, limit int, f func(off int64, line []byte) bool) (tor
 // backward walks a file's lines from the end.
 type backward struct {
 	r   io.ReaderAt
-	pos int64  // where the last line found starts; the next one ends there
+	pos int64  // start of the last line found; the next one ends there
 	buf []byte // the file's bytes from off on
 	off int64
 }
 
-// prev moves pos to the start of the line before.
+// prev moves pos to the start of the previous line.
 func (b *backward) prev() error {
 	at := b.pos - 1 // its newline
 	for at > 0 {

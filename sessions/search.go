@@ -19,7 +19,7 @@ import (
 type Hit struct {
 	Entry    Entry
 	Envelope event.Envelope
-	Text     string // one line around the match; "(left)" begins what a person went back from
+	Text     string // one line around the match; "(left)" starts a text before a rewind
 }
 
 const (
@@ -28,11 +28,10 @@ const (
 	hitAround   = 40      // bytes of text on each side of a match
 )
 
-// Search calls f for each event that contains what, in the order of the list and within a
-// session of the file, until f returns false or ctx ends. Case counts only if what has upper
-// case letters, for ASCII. It searches the bytes of the files, on all processors, and decodes
-// only matching lines. A call whose whole output alone contains the text counts after the events of
-// its session.
+// Search calls f for each event that contains what, in the order of the list and, within a session, of the file, until
+// f returns false or ctx ends. Case matters only if what has upper-case ASCII letters. It searches the bytes of the
+// files, on all processors, and decodes only matching lines. A call with a match only in its complete output comes
+// after the other events of its session.
 func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error {
 	if strings.TrimSpace(what) == "" {
 		return errors.New("the search text is empty")
@@ -113,7 +112,7 @@ func divide(ctx context.Context, s Store, entries []Entry, order, queue chan<- *
 	}
 }
 
-// part is a piece of a session's file to search: the lines that start in it; or one of an output.
+// part is a part of a session's file to search, with the lines that start in it, or a part of an output.
 type part struct {
 	entry  *Entry
 	output string // the path of the output, "" for the session's file
@@ -128,7 +127,7 @@ func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part)
 	}
 	f, err := s.openFile(p.entry.ID, os.O_RDONLY)
 	if err != nil {
-		return nil // it has just been removed
+		return nil // it was just removed
 	}
 	defer f.Close() //nolint:errcheck // only read
 	from, to := p.from, min(p.from+searchPart, p.entry.Size)
@@ -157,8 +156,8 @@ func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part)
 	return hits
 }
 
-// leftEvents tells which events of a session a person went back from. It reads the file once it is asked, if
-// there are such.
+// leftEvents determines which events of a session were abandoned by a rewind. It reads the file on first use, if the
+// session has rewinds.
 type leftEvents struct {
 	file    *os.File
 	size    int64
@@ -185,7 +184,7 @@ func (l *leftEvents) has(env event.Envelope) bool {
 	return env.Branch == 0 && l.rewinds.Gone(env.Seq)
 }
 
-// nextLine returns the offset of the first line that begins at off or after it.
+// nextLine returns the offset of the first line that starts at or after off.
 func nextLine(f *os.File, off int64) (int64, error) {
 	if off == 0 {
 		return 0, nil
@@ -219,7 +218,7 @@ func newQuery(what string) *query {
 	return q
 }
 
-// escaped returns text as it is encoded in a JSON string of ours.
+// escaped returns text as encoded in our JSON strings.
 func escaped(text string) []byte {
 	b, err := texts.JSON(text)
 	if err != nil {
@@ -236,8 +235,8 @@ func (q *query) find(text []byte) int {
 	return q.fold.Index(text)
 }
 
-// in searches the texts of an event and returns a line around the match. A text that several
-// events repeat counts in one of them.
+// in searches the texts of an event and returns a line around the match. A text that several events repeat counts in
+// one of them only.
 func (q *query) in(e event.Event) (line string, ok bool) {
 	switch p := e.(type) {
 	case event.TaskQueued, event.TaskStarted, event.Checkpoint, event.ApprovalAsked:

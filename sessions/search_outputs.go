@@ -11,10 +11,10 @@ import (
 	"buddy/texts"
 )
 
-// wholeInFile is the size up to which an output is in the session's file as well, in bytes.
+// wholeInFile is the size up to which a complete output is also in the session's file, in bytes.
 const wholeInFile = 64 << 10
 
-// outputFiles returns the files of output streams that the session's file does not have whole.
+// outputFiles returns the files of output streams that are not complete in the session's file.
 func outputFiles(s Store, id string) (files []outputFile) {
 	dirs, err := os.ReadDir(s.OutDir(id))
 	if err != nil {
@@ -31,11 +31,11 @@ func outputFiles(s Store, id string) (files []outputFile) {
 	return files
 }
 
-// searchOutput searches a part of an output. A part has one hit at most, whose event is the call's.
+// searchOutput searches a part of an output. A part has at most one hit, whose event is that of the call.
 func searchOutput(ctx context.Context, s Store, q *query, r *rawScanner, p *part) []Hit {
 	f, err := os.Open(p.output)
 	if err != nil {
-		return nil // it has just been removed
+		return nil // it was just removed
 	}
 	defer f.Close() //nolint:errcheck // only read
 	buf := make([]byte, searchPart+len(q.text)-1)
@@ -62,7 +62,7 @@ func searchOutput(ctx context.Context, s Store, q *query, r *rawScanner, p *part
 	return []Hit{{Entry: *p.entry, Envelope: env, Text: text}}
 }
 
-// findPlain returns the index of the query in a text as it was printed, or -1.
+// findPlain returns the index of the query in printed text, or -1.
 func (q *query) findPlain(text []byte) int {
 	if q.exact {
 		return bytes.Index(text, []byte(q.text))
@@ -72,7 +72,7 @@ func (q *query) findPlain(text []byte) int {
 }
 
 // callOf returns the event of the call that printed an output: its result, or its start if it has none. left reports
-// that a person went back to before it.
+// whether a rewind abandoned the call.
 func callOf(s Store, r *rawScanner, p *part) (env event.Envelope, left, ok bool) {
 	f, err := s.openFile(p.entry.ID, os.O_RDONLY)
 	if err != nil {
@@ -80,7 +80,7 @@ func callOf(s Store, r *rawScanner, p *part) (env event.Envelope, left, ok bool)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	dir := filepath.Dir(p.output)
-	dir, _, _ = strings.Cut(filepath.Base(dir), "-") // a command that found no pane has another folder
+	dir, _, _ = strings.Cut(filepath.Base(dir), "-") // a command without a pane of its own has another folder
 	folder := "/" + p.entry.ID + "/out/" + dir
 	of := func(path string) bool {
 		_, rest, found := strings.Cut(path, folder)

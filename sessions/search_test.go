@@ -80,7 +80,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Lines across the borders of blocks and parts are found once, in their order.
+// Lines across the borders of blocks and parts are found once, in order.
 func TestSearchLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -145,8 +145,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// What only the whole output of a call says is found, and leads to the call: once, and not where the session's file has it
-// too. The file of a command that was killed, half written, is searched like any other.
+// A text that is only in the complete output of a call is found and leads to the call: once, and not if the session's
+// file has it too. The incomplete file of a killed command is searched like others.
 func TestSearchOfOutputs(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -156,7 +156,7 @@ func TestSearchOfOutputs(t *testing.T) {
 		writeFile(t, filepath.Join(s.OutDir(id), dir, "out"), []byte(text))
 	}
 	writeFile(t, filepath.Join(s.OutDir(id), "000004", "out"), []byte("a short needle is in the session's file\n"))
-	writeFile(t, filepath.Join(s.OutDir(id), "000005", "err"), []byte(text)) // of no call
+	writeFile(t, filepath.Join(s.OutDir(id), "000005", "err"), []byte(text)) // belongs to no call
 	started := func(seq uint64, call, dir string) event.Envelope {
 		return event.Envelope{Seq: seq, Session: id, Payload: event.ToolStarted{CallID: call, Dir: filepath.Join(s.OutDir(id), dir)}}
 	}
@@ -164,7 +164,7 @@ func TestSearchOfOutputs(t *testing.T) {
 		{Seq: 1, Session: id, Payload: event.PromptSubmitted{ID: 1, Text: "look"}},
 		started(2, "a", "000001"),
 		{Seq: 3, Session: id, Payload: event.ToolResult{CallID: "a", Result: "filler", FullOutput: &action.FullOutput{Path: filepath.Join(s.OutDir(id), "000001", "out")}}},
-		started(4, "b", "000002"), // it was killed
+		started(4, "b", "000002"), // a killed command
 		started(5, "c", "000003"),
 		{Seq: 6, Session: id, Payload: event.ToolResult{CallID: "c", Result: "the needle again", FullOutput: &action.FullOutput{Path: filepath.Join(s.OutDir(id), "000003", "out")}}},
 	})
@@ -182,7 +182,7 @@ func TestSearchOfOutputs(t *testing.T) {
 	}
 }
 
-// A text that lies across two parts of an output is found.
+// A text across two parts of an output is found.
 func TestSearchAcrossPartsOfAnOutput(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)

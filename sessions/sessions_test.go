@@ -14,7 +14,7 @@ import (
 	"buddy/agent/model"
 )
 
-// newStore returns an empty store with a state directory of its own.
+// newStore returns an empty store with its own state directory.
 func newStore(t testing.TB) Store {
 	t.Helper()
 	dir := t.TempDir()
@@ -66,8 +66,7 @@ func load(t testing.TB, j *Journal) Part {
 	return p
 }
 
-// exchange is one prompt with one tool call, as the journal sees it; its numbers
-// begin after seq.
+// exchange is one prompt with one tool call, as the journal sees it; its numbers start after seq.
 func exchange(id string, seq uint64, n int) []event.Envelope {
 	call := fmt.Sprintf("call_%d", n)
 	act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "ls -l <x> && echo \"é\n\"", Risk: action.Low}

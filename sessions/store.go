@@ -1,21 +1,20 @@
-// Package sessions keeps each session in a file of its own: one JSON object per line,
-// only ever appended to, so that whatever ends the program ends at most the last line.
+// Package sessions keeps each session in its own file: one JSON object per line, in append-only form, so that a crash
+// damages at most the last line.
 //
-// Line 1 is a [Header]; every other line is an [event.Envelope]. A [Store] is the
-// folder that they are in; a [Journal] is one open session, which one process at a
-// time may write. Reading never fails because of a bad line: it is left where it is,
-// skipped and named in a warning.
+// Line 1 is a [Header]; every other line is an [event.Envelope]. A [Store] is the folder with the files; a [Journal] is
+// one open session, which one process at a time may write. Reading never fails because of a bad line: the line stays in
+// the file, is skipped and named in a warning.
 //
 //	store, notice, err := sessions.Dir(cwd, sessions.Automatic)
 //	j, err := store.Create(sessions.Header{Cwd: cwd, Target: "local", Model: "demo"})
 //	err = j.Append(env) // env is in the file when this returns
 //	err = j.Close()
 //
-//	j, err = store.Open(id)    // later: go on with it
+//	j, err = store.Open(id)    // later: continue it
 //	part, err := j.Tail(200)   // the end first
 //	err = j.Older(part, func(env event.Envelope) bool { … })
 //
-//	all, err := store.List()   // the last used first
+//	all, err := store.List()   // last used first
 //	err = store.Search(ctx, "connection refused", func(h sessions.Hit) bool { … })
 package sessions
 
@@ -38,13 +37,13 @@ import (
 type Store struct {
 	dir    string   // holds <id>.jsonl, drafts and the folders <id>
 	state  string   // the user's state directory for this program
-	root   string   // the project's folder; "" where the project is not known
+	root   string   // the project's folder; "" if unknown
 	others []string // see Others
 }
 
 const ext = ".jsonl"
 
-// OutDir returns the folder for the whole outputs of a session's tools. It may not exist yet.
+// OutDir returns the folder for the complete outputs of a session's tools. It may not exist yet.
 func (s Store) OutDir(id string) string { return filepath.Join(s.dir, id, "out") }
 
 // File returns the path of a session's file. It may not exist.
@@ -55,7 +54,7 @@ func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 // Path returns the folder.
 func (s Store) Path() string { return s.dir }
 
-// makeDir makes the folder: in the state folder with the path of its project, in a project excluded from git.
+// makeDir creates the folder: in the state folder with the path of its project, in a project excluded from git.
 func (s Store) makeDir() error {
 	if err := removeLink(s); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
@@ -70,7 +69,7 @@ func (s Store) makeDir() error {
 		makeLink(s)
 		return nil
 	}
-	if !texts.Below(s.dir, s.state) { // somebody may have made it meanwhile, in /tmp for example
+	if !texts.Below(s.dir, s.state) { // another user may have created it meanwhile, for example in /tmp
 		if err := owners.Check(s.dir); err != nil {
 			return fmt.Errorf("sessions folder: %w", err)
 		}
@@ -92,8 +91,8 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Create creates a session and opens it for writing. It sets Format and MAC of h, and ID and
-// Created when they are zero. Nothing else is written to the disk before it.
+// Create creates a session and opens it for writing. It sets Format and MAC of h, and ID and Created if they are zero.
+// No earlier function writes to the disk.
 func (s Store) Create(h Header) (*Journal, error) {
 	given := h.ID != ""
 	if given {
@@ -108,7 +107,7 @@ func (s Store) Create(h Header) (*Journal, error) {
 		h.Created = time.Now().UnixMilli()
 	}
 	h.Format = formatPlain
-	key, _ := makeKey(s.state) // of what is wrong KeyProblem tells
+	key, _ := makeKey(s.state) // KeyProblem reports the error
 	for tries := 0; ; tries++ {
 		if !given {
 			h.ID = NewID()
@@ -146,8 +145,8 @@ func (s Store) create(h Header, key []byte) (*Journal, error) {
 	return j, nil
 }
 
-// Trust records that a person wants to continue a session that was not written on this
-// machine. Open it again after that.
+// Trust records that a person wants to continue a session that was not written on this machine. Open the session again
+// after that.
 func (s Store) Trust(id string) error {
 	f, err := s.openFile(id, os.O_RDONLY)
 	if err != nil {

@@ -31,7 +31,7 @@ func setState(t *testing.T) string {
 	return dir
 }
 
-// mkdir returns a function that makes folders in a working directory.
+// mkdir returns a function that creates folders in a working directory.
 func mkdir(names ...string) func(work string) error {
 	return func(work string) error {
 		var err error
@@ -102,7 +102,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// Nobody else reads them, git does not see them.
+// Other users can't read the files, and git does not see them.
 func TestModes(t *testing.T) {
 	s := newStore(t)
 	old := syscall.Umask(0)
@@ -161,7 +161,7 @@ func TestIDs(t *testing.T) {
 		_, createErr := s.Create(Header{ID: id})
 		_, findErr := s.Find(id)
 		for i, err := range []error{CheckID(id), openErr, createErr, findErr, s.Draft(id).Save("x"), s.Trust(id)} {
-			if err == nil && (id != "" || i != 2) { // Create makes an id
+			if err == nil && (id != "" || i != 2) { // Create generates an id
 				t.Errorf("id %q: no error from call %d", id, i)
 			}
 		}
@@ -234,7 +234,7 @@ func TestNoSessions(t *testing.T) {
 	wantError(t, err, "no session missing in "+s.dir)
 }
 
-// fourSessions makes sessions that were used in two different minutes.
+// fourSessions creates sessions that were used in two different minutes.
 func fourSessions(t *testing.T) Store {
 	t.Helper()
 	s := newStore(t)
@@ -261,7 +261,7 @@ func TestList(t *testing.T) {
 	if err := errors.Join(os.Mkdir(s.file("folder"), 0o700), os.Symlink("/etc/passwd", s.file("link")), syscall.Mkfifo(s.file("fifo"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	create(t, s) // nothing was said in it
+	create(t, s) // it has no prompt
 
 	all, err := s.List()
 	if err != nil {
@@ -286,7 +286,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Who goes on where they sat is not led to what buddy exec did meanwhile, unless there is nothing else.
+// A person who resumes does not get a session of buddy exec, unless there is no other.
 func TestLastOfPerson(t *testing.T) {
 	for _, tt := range []struct{ name, by, want, last string }{
 		{"nobody", "", "", ""},
@@ -343,8 +343,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A first prompt that is too long to be read gives its session a title all the same, and so does a short one with a
-// picture, which makes its line as long.
+// A session has a title even if its first prompt is too long to be read, or has a picture that makes its line as long.
 func TestTitleOfAVeryLongPrompt(t *testing.T) {
 	for name, c := range map[string]struct {
 		prompt event.PromptSubmitted
@@ -383,7 +382,7 @@ func TestFindTitle(t *testing.T) {
 		ids[title] = id
 	}
 	for _, tt := range []struct{ words, title, err string }{
-		{"CHECKOUT", "checkout", ""}, // the whole title comes before words of others
+		{"CHECKOUT", "checkout", ""}, // a complete title precedes words in others
 		{"checkout  taxes", "Checkout taxes", ""},
 		{"2025 taxes", "Checkout taxes of 2025", ""},
 		{"üNÏ", "Ünïcode", ""},
@@ -421,7 +420,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// What is in the way of the folder of sessions is named.
+// The error names a file in place of the sessions' folder.
 func TestFileInPlaceOfTheFolder(t *testing.T) {
 	s, id := newStore(t), NewID()
 	writeFile(t, filepath.Join(s.dir, "file"), nil)

@@ -8,8 +8,8 @@ import (
 	"buddy/texts"
 )
 
-// throwAway reports whether this is a container in which a project is mounted and the state folder is not: what is stored
-// there is gone with the container.
+// throwAway reports whether this is a container with a mounted project but without a mounted state folder, whose
+// contents vanish with the container.
 func throwAway(project, state string) bool {
 	if !inContainer() {
 		return false
@@ -18,12 +18,12 @@ func throwAway(project, state string) bool {
 	return err == nil && mountPoint(string(table), texts.RealPath(project)) != "/" && mountPoint(string(table), texts.RealPath(state)) == "/"
 }
 
-// inContainer reports whether Docker, Podman or another engine that says so runs this process.
+// inContainer reports whether Docker, Podman or another engine that identifies itself runs this process.
 func inContainer() bool {
 	return exists("/.dockerenv") || exists("/run/.containerenv") || os.Getenv("container") != "" // https://systemd.io/CONTAINER_INTERFACE
 }
 
-// mountPoint returns the mount point that a path is below, of a table as in proc_pid_mountinfo(5).
+// mountPoint returns the mount point above a path, from a table as in proc_pid_mountinfo(5).
 func mountPoint(table, path string) string {
 	found := "/"
 	for line := range strings.Lines(table) {

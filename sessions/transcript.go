@@ -10,12 +10,11 @@ import (
 // maxTranscript limits the bytes of a transcript; the session file has the rest.
 const maxTranscript = 16 << 20
 
-// Transcript returns all that the model was told and said in a session, in its own form: prompts, reminders,
-// calls with their arguments, results. Of more than 16 MB it is the end. Subagents have transcripts of their own,
-// which are not in it.
+// Transcript returns the complete conversation of a session as the model sees it: prompts, reminders, calls with their
+// arguments, results. Above 16 MB it returns the end. Subagents have transcripts of their own, which are not included.
 func (s Store) Transcript(id string) (string, error) { return s.transcript(id, maxTranscript) }
 
-// transcript returns about the last limit bytes of what the model has.
+// transcript returns about the last limit bytes of the conversation.
 func (s Store) transcript(id string, limit int) (string, error) {
 	j, err := s.View(id)
 	if err != nil {
@@ -26,7 +25,7 @@ func (s Store) transcript(id string, limit int) (string, error) {
 	missing := 0
 	err = j.Range(0, func(env event.Envelope) bool {
 		if env.Branch == 0 {
-			b.WriteString(told(env.Payload))
+			b.WriteString(eventText(env.Payload))
 		}
 		if b.Len() > 2*limit {
 			whole := b.String()
@@ -46,8 +45,8 @@ func (s Store) transcript(id string, limit int) (string, error) {
 	return text, err
 }
 
-// told returns what an event adds to the conversation of a model, "" for nothing.
-func told(e event.Event) string {
+// eventText returns the text that an event adds to the conversation of a model, "" for none.
+func eventText(e event.Event) string {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
 		if p.Queued {

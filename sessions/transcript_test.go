@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-// A transcript has what the model has, in the form in which it has it, and nothing of subagents.
+// A transcript contains the model's conversation, in the model's form, and nothing of subagents.
 func TestTranscript(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -38,7 +38,7 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// Of a very long session the transcript is the end.
+// The transcript of a very long session is its end.
 func TestTranscriptIsBounded(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)

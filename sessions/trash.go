@@ -16,15 +16,15 @@ import (
 	"buddy/agent/event"
 )
 
-// Limits for data that nobody needs, see Collect.
+// Limits for unused data, see Collect.
 const (
 	TrashAge  = 30 * 24 * time.Hour // sessions in the trash
-	OutAge    = 90 * 24 * time.Hour // whole outputs of an unused session
+	OutAge    = 90 * 24 * time.Hour // complete outputs of an unused session
 	trashName = ".trash"
 )
 
-// Rename sets a session's title, one line of at most 60 characters; "" restores the first
-// prompt. It fails while another process works on the session.
+// Rename sets a session's title, one line of at most 60 characters; "" restores the first prompt. It fails while
+// another process works on the session.
 func (s Store) Rename(id, title string) error {
 	j, err := s.Open(id)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s Store) Rename(id, title string) error {
 	return errors.Join(err, j.Close())
 }
 
-// Remove moves a session with all its files to the trash, for TrashAge, and returns their new
-// folder. It fails while another process works on the session.
+// Remove moves a session with all its files to the trash, for TrashAge, and returns their new folder. It fails while
+// another process works on the session.
 func (s Store) Remove(id string) (folder string, err error) {
 	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s Store) Remove(id string) (folder string, err error) {
 	for _, draft := range s.drafts(id) {
 		files = append(files, draft, draft+".lock")
 	}
-	for _, file := range append(files, filepath.Join(s.dir, id+".trust"), filepath.Join(s.dir, id+hostExt), s.file(id)) { // the session itself last
+	for _, file := range append(files, filepath.Join(s.dir, id+".trust"), filepath.Join(s.dir, id+hostExt), s.file(id)) { // the session's file last
 		err := os.Rename(file, filepath.Join(folder, filepath.Base(file)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("session %s: %w", id, err)
@@ -64,7 +64,7 @@ func (s Store) Remove(id string) (folder string, err error) {
 	return folder, nil
 }
 
-// trashFolder makes a folder in the trash for what is of a session.
+// trashFolder creates a folder in the trash for the files of a session.
 func trashFolder(s Store, id string) (string, error) {
 	folder := filepath.Join(s.dir, trashName, strconv.FormatInt(time.Now().UnixNano(), 10)+"-"+id)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -73,7 +73,7 @@ func trashFolder(s Store, id string) (string, error) {
 	return folder, nil
 }
 
-// Collected counts what Collect removed.
+// Collected holds the counts of Collect.
 type Collected struct {
 	Trash int   // sessions deleted from the trash
 	Outs  int   // sessions whose outputs were deleted
@@ -81,8 +81,8 @@ type Collected struct {
 	Bytes int64 // of those outputs
 }
 
-// Collect deletes sessions that have been in the trash for TrashAge and then does what LimitOutputs
-// does. It never deletes a session outside of the trash.
+// Collect deletes sessions that have been in the trash for TrashAge and then does what LimitOutputs does. It never
+// deletes a session outside the trash.
 func (s Store) Collect(now time.Time, most int64) (Collected, error) {
 	var c Collected
 	trash, err := os.ReadDir(filepath.Join(s.dir, trashName))
@@ -110,7 +110,7 @@ type out struct {
 	bytes int64
 }
 
-// CollectDaily calls Collect unless that was done within the last day.
+// CollectDaily calls Collect at most once a day.
 func (s Store) CollectDaily(now time.Time, most int64) (Collected, error) {
 	mark := filepath.Join(s.dir, ".collected")
 	fi, err := os.Lstat(mark)
@@ -128,10 +128,9 @@ func (s Store) CollectDaily(now time.Time, most int64) (Collected, error) {
 	return s.Collect(now, most)
 }
 
-// LimitOutputs deletes outputs of commands of sessions unused for OutAge, and while all of the folder
-// have more than most bytes the outputs of the sessions unused for the longest time. Of sessions that a
-// process works on it deletes the oldest outputs, of commands that have ended, and leaves a line in
-// their place.
+// LimitOutputs deletes outputs of sessions unused for OutAge. While the outputs of the folder exceed most bytes, it
+// deletes those of the least recently used sessions. In sessions that a process works on, it deletes the oldest outputs
+// of ended commands, and leaves a line in their place.
 func LimitOutputs(s Store, now time.Time, most int64) (c Collected, err error) {
 	return c, s.collectOuts(now, most, &c)
 }
@@ -146,7 +145,7 @@ func (s Store) collectOuts(now time.Time, most int64, c *Collected) error {
 	for _, o := range outs {
 		total += o.bytes
 	}
-	for _, o := range slices.Backward(outs) { // the last used last
+	for _, o := range slices.Backward(outs) { // last used last
 		if now.Sub(o.used) < OutAge && total <= most {
 			continue
 		}
@@ -172,7 +171,7 @@ type outputFile struct {
 	written time.Time
 }
 
-// shrink replaces the oldest outputs of commands that have ended by a line that says so, until excess bytes are gone.
+// shrink replaces the oldest outputs of ended commands by a line that explains this, until excess bytes are freed.
 func shrink(files []outputFile, excess, most int64, c *Collected) error {
 	slices.SortFunc(files, func(a, b outputFile) int { return a.written.Compare(b.written) })
 	for _, f := range files {
@@ -180,7 +179,7 @@ func shrink(files []outputFile, excess, most int64, c *Collected) error {
 			return nil
 		}
 		if !exists(filepath.Join(filepath.Dir(f.path), "rc")) {
-			continue // it runs
+			continue // the command still runs
 		}
 		line := fmt.Sprintf("[buddy removed this output of %d bytes: the outputs of this project's sessions had more than %d MB, the limit is outputs in section [sessions]]\n", f.bytes, most>>20)
 		if err := renameio.WriteFile(f.path, []byte(line), 0o600); err != nil {
@@ -193,7 +192,7 @@ func shrink(files []outputFile, excess, most int64, c *Collected) error {
 	return nil
 }
 
-// outs returns the sessions that have outputs, the last used first.
+// outs returns the sessions that have outputs, last used first.
 func outs(s Store) ([]out, error) {
 	dirs, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +207,7 @@ func outs(s Store) ([]out, error) {
 		if fi, err := os.Lstat(s.file(o.id)); err == nil {
 			o.used = fi.ModTime()
 		} else if fi, err := d.Info(); err == nil {
-			o.used = fi.ModTime() // its session is gone
+			o.used = fi.ModTime() // its session does not exist any more
 		}
 		err := filepath.WalkDir(s.OutDir(o.id), func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -248,7 +247,7 @@ func removeOut(s Store, id string) (gone bool, err error) {
 		}
 		defer j.Close() //nolint:errcheck // nothing was written
 	case exists(s.file(id)):
-		return false, nil // cannot tell whether a process works on it
+		return false, nil // unknown whether a process works on it
 	}
 	if err := os.RemoveAll(s.OutDir(id)); err != nil {
 		return false, fmt.Errorf("outputs of session %s: %w", id, err)

@@ -15,7 +15,7 @@ import (
 	"buddy/agent/event"
 )
 
-// stored makes a session of some exchanges and closes it.
+// stored creates a session of some exchanges and closes it.
 func stored(t testing.TB, s Store, exchanges int) (id string) {
 	t.Helper()
 	j := create(t, s)
@@ -40,7 +40,7 @@ func entry(t testing.TB, s Store, id string) Entry {
 	return Entry{}
 }
 
-// age sets the last use of a session back.
+// age moves the last use of a session back.
 func age(t testing.TB, s Store, id string, by time.Duration) {
 	t.Helper()
 	at := time.Now().Add(-by)
@@ -49,8 +49,7 @@ func age(t testing.TB, s Store, id string, by time.Duration) {
 	}
 }
 
-// A title that a person gave counts, wherever it is in the file and whether or not
-// the index knows.
+// A title set by a person counts, wherever it is in the file, with and without an index.
 func TestRename(t *testing.T) {
 	s := newStore(t)
 	id := stored(t, s, 300)
@@ -89,7 +88,7 @@ func TestRename(t *testing.T) {
 	rename("", "prompt 1: list the files")
 }
 
-// The index is a cache: whatever is in it, the list is right.
+// The index is a cache: the list is right whatever the index contains.
 func TestIndexIsACache(t *testing.T) {
 	s := newStore(t)
 	ids := []string{stored(t, s, 1), stored(t, s, 2), stored(t, s, 1)}
@@ -211,7 +210,7 @@ func TestRemoveAndCollect(t *testing.T) {
 	}
 }
 
-// Where the outputs of all sessions are too many, those of the one unused for the longest time go.
+// When the outputs of all sessions are too many, those of the least recently used session are deleted.
 func TestOutputsOfSessionsUnusedForLongGoFirst(t *testing.T) {
 	s := newStore(t)
 	const most = 1 << 30
@@ -219,7 +218,7 @@ func TestOutputsOfSessionsUnusedForLongGoFirst(t *testing.T) {
 	for id, size := range map[string]int64{large: most - 1500, old: 1000, older: 1000} {
 		file := filepath.Join(s.OutDir(id), "000001", "out")
 		writeFile(t, file, nil)
-		if err := os.Truncate(file, size); err != nil { // a hole, which takes no space
+		if err := os.Truncate(file, size); err != nil { // a sparse file, which takes no space
 			t.Fatal(err)
 		}
 	}
@@ -230,7 +229,7 @@ func TestOutputsOfSessionsUnusedForLongGoFirst(t *testing.T) {
 	}
 }
 
-// Of sessions in use the oldest outputs go, of commands that have ended, and a line says so. A fork keeps what it has.
+// In sessions in use the oldest outputs of ended commands are replaced by a line. A fork keeps its outputs.
 func TestOldestOutputsOfSessionsInUseGo(t *testing.T) {
 	s := newStore(t)
 	a, b := create(t, s), create(t, s)
@@ -279,7 +278,7 @@ func TestFork(t *testing.T) {
 	at := func(i int, branch int, p event.Event) {
 		envs = append(envs, event.Envelope{Seq: envs[last].Seq + uint64(i), Session: id, Branch: branch, Task: 9, Payload: p})
 	}
-	for i := range envs { // in the second exchange a task in the background and a prompt that waits begin
+	for i := range envs { // in the second exchange a background task and a waiting prompt start
 		if p, ok := envs[i].Payload.(event.ToolResult); ok {
 			p.FullOutput = &action.FullOutput{Path: out + "/out", Bytes: 5}
 			envs[i].Payload = p
@@ -334,8 +333,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// A command that a person typed is no exchange: the numbers are those of prompts, and its
-// lines belong to the exchange before it.
+// A command typed by a person is not an exchange: only prompts are numbered, and its lines belong to the exchange
+// before it.
 func TestTypedCommandsAreNoExchanges(t *testing.T) {
 	for name, kind := range map[string]event.PromptKind{"": event.Typed, "of old": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -375,8 +374,7 @@ func TestTypedCommandsAreNoExchanges(t *testing.T) {
 	}
 }
 
-// The folders of all sessions are known, once each, those that are gone left out: those in the state folder before those
-// in projects.
+// Folders lists each existing folder of sessions once: those in the state folder before those in projects.
 func TestFolders(t *testing.T) {
 	setState(t)
 	var want []string

@@ -9,11 +9,11 @@ import (
 	"buddy/agent/record"
 )
 
-// maxAudit limits the calls of an audit, the latest.
+// maxAudit limits an audit to the latest calls.
 const maxAudit = 10_000
 
-// Audit lists the calls of a session with what was decided about each and what became of it. It takes the
-// events in one pass and holds the latest 10,000 calls. The zero value is that of an empty session.
+// Audit lists the calls of a session with the decision about each and its outcome. It reads the events in one pass and
+// keeps the latest 10,000 calls. The zero value is that of an empty session.
 type Audit struct {
 	Count int          `json:"count"` // of all calls
 	Calls []*AuditCall `json:"calls"` // the latest, in the order in which they were requested
@@ -33,9 +33,9 @@ type AuditCall struct {
 	What     string               `json:"what"` // beginning of its command, its path or its arguments
 	Rules    []event.DecisionRule `json:"rules,omitempty"`
 	Asked    bool                 `json:"asked,omitempty"`    // a person was asked
-	Decision event.Decision       `json:"decision,omitempty"` // of the person who was asked
-	By       string               `json:"by,omitempty"`       // who that was
-	Screen   string               `json:"screen,omitempty"`   // where the person was, if that is known
+	Decision event.Decision       `json:"decision,omitempty"` // by the person who was asked
+	By       string               `json:"by,omitempty"`       // the person's name
+	Screen   string               `json:"screen,omitempty"`   // where the person was, if known
 	Started  int64                `json:"started_unix_ms,omitempty"`
 	Ended    int64                `json:"ended_unix_ms,omitempty"`
 	Failed   bool                 `json:"failed,omitempty"`
@@ -52,10 +52,10 @@ func Audits(name string) bool {
 	return false
 }
 
-// Add takes the next event.
+// Add processes the next event.
 func (a *Audit) Add(env event.Envelope) {
 	c := a.record.Apply(env).Call
-	if c == nil || c.Request == nil || c.Lost { // what had not ended did so with its process
+	if c == nil || c.Request == nil || c.Lost { // open calls ended with their process
 		return
 	}
 	row := a.open[c]
@@ -74,7 +74,7 @@ func (a *Audit) Add(env event.Envelope) {
 	}
 }
 
-// fill takes over what is known of a call.
+// fill copies the known facts of a call.
 func (c *AuditCall) fill(of *record.Call) {
 	c.What = what(of.Request)
 	c.Asked = of.Approval != nil
@@ -90,7 +90,7 @@ func (c *AuditCall) fill(of *record.Call) {
 	}
 }
 
-// Outcome returns what became of a call, in words.
+// Outcome describes the outcome of a call in words.
 func (c *AuditCall) Outcome() string {
 	switch {
 	case c.Started == 0 && c.Ended == 0:
@@ -100,7 +100,7 @@ func (c *AuditCall) Outcome() string {
 	case c.Started == 0 && (c.Decision == event.Deny || slices.ContainsFunc(c.Rules, denies)):
 		return "denied"
 	case c.Started == 0:
-		return "not run" // its arguments did not fit, or it was the same again
+		return "not run" // invalid arguments, or a repeated call
 	case c.Ended == 0:
 		return "no result"
 	case c.Failed:
@@ -109,7 +109,7 @@ func (c *AuditCall) Outcome() string {
 	return "ran"
 }
 
-// denies reports whether a rule denied the call, or asked where nobody was.
+// denies reports whether a rule denied the call, or required a person when none was there.
 func denies(r event.DecisionRule) bool {
 	return strings.HasPrefix(r.Text, string(action.Deny)+": ") || strings.HasPrefix(r.Text, string(action.Ask)+": ")
 }

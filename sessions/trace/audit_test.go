@@ -11,7 +11,7 @@ import (
 	"buddy/agent/event"
 )
 
-// Each call has its request, what was decided about it and by whom, and what became of it.
+// Each call has its request, the decision about it, who decided, and the outcome.
 func TestAuditOfCalls(t *testing.T) {
 	rule := func(text string) event.DecisionExplained {
 		return event.DecisionExplained{CallID: "c", Rules: []event.DecisionRule{{Rule: "shell", Text: text}}}
@@ -54,7 +54,7 @@ func TestAuditOfCalls(t *testing.T) {
 	}
 }
 
-// What a person changed before they approved it is what the audit names.
+// The audit has the command as a person edited it before the approval.
 func TestAuditOfAnEditedCall(t *testing.T) {
 	var a Audit
 	for _, command := range []string{"make", "make test"} {
@@ -65,7 +65,7 @@ func TestAuditOfAnEditedCall(t *testing.T) {
 	}
 }
 
-// An audit holds the latest 10,000 calls, whatever is in them.
+// An audit keeps the latest 10,000 calls with bounded contents.
 func TestAuditIsBounded(t *testing.T) {
 	var a Audit
 	long := strings.Repeat("é", 1000)

@@ -7,10 +7,10 @@ import (
 	"buddy/agent/record"
 )
 
-// maxDecisions limits the explained calls, the latest.
+// maxDecisions limits the explanations to the latest calls.
 const maxDecisions = 50
 
-// Decision tells why a call was made and what decided about it; it has what was said, and no more.
+// Decision holds the reason for a call and what decided about it, as recorded in the session.
 type Decision struct {
 	Seq  uint64 `json:"seq"`  // of the explanation
 	Name string `json:"name"` // of the tool
@@ -18,7 +18,7 @@ type Decision struct {
 	event.DecisionExplained
 }
 
-// explained takes up the explanation of a call, nil if that is not known.
+// explained records the explanation of a call; of is nil if the call is unknown.
 func (t *Trace) explained(env event.Envelope, p event.DecisionExplained, of *record.Call) {
 	d := Decision{Seq: env.Seq, DecisionExplained: bounded(p)}
 	if of != nil && of.Request != nil {
@@ -27,7 +27,7 @@ func (t *Trace) explained(env event.Envelope, p event.DecisionExplained, of *rec
 	t.Decisions = appendNewest(t.Decisions, maxDecisions, d)
 }
 
-// bounded cuts an explanation. It is small, unless somebody else wrote the session file.
+// bounded cuts an explanation, which may be large in a session file from elsewhere.
 func bounded(p event.DecisionExplained) event.DecisionExplained {
 	const most = 6 // of each list
 	if len(p.Reasoning) > 2*textMax {

@@ -34,7 +34,7 @@ func (t *Trace) goal(e event.Event) {
 	}
 }
 
-// goalOf returns the goal of a number, nil when it is no longer held.
+// goalOf returns the goal with a number, nil if it was dropped.
 func (t *Trace) goalOf(number int) *Goal {
 	for i := range t.Goals {
 		if t.Goals[i].Number == number {

@@ -1,9 +1,10 @@
-// Package trace sums up where the time, the tokens and the money of a session went. It
-// takes the session's events in one pass and its memory is bounded, however long the
-// session is.
+// Package trace sums up where the time, the tokens and the money of a session went. It reads the session's events in
+// one pass, and its memory is bounded for any length of the session.
 //
 //	var t trace.Trace
-//	for _, env := range events { t.Add(env) }
+//	for _, env := range events {
+//		t.Add(env)
+//	}
 //	fmt.Println(t.Totals.Turns, t.Totals.Wait, t.Slowest)
 package trace
 
@@ -62,7 +63,7 @@ type Exchange struct {
 	Text    string `json:"prompt"` // beginning of the prompt
 	Began   int64  `json:"ts_unix_ms"`
 	Took    int64  `json:"took_ms"`
-	Outcome string `json:"outcome"` // "" when it has not ended
+	Outcome string `json:"outcome"` // "" while it has not ended
 	Counts
 
 	seq uint64 // of its prompt
@@ -72,7 +73,7 @@ type Exchange struct {
 type Turn struct {
 	Number  int `json:"number"` // within the session, from 1
 	Task    int `json:"task"`
-	Context int `json:"context_tokens"` // estimate of what the request held
+	Context int `json:"context_tokens"` // estimated size of the request
 	Counts
 }
 
@@ -90,14 +91,14 @@ type Tool struct {
 	Name   string `json:"name"`
 	Calls  int    `json:"calls"`
 	Failed int    `json:"failed"`
-	Tokens int    `json:"tokens"` // that the model read of its results, four bytes each
+	Tokens int    `json:"tokens"` // tokens of its results for the model, at four bytes each
 	Took   int64  `json:"took_ms"`
 	Max    int64  `json:"max_ms"`
 }
 
 // Use sums up the requests to one model for one purpose.
 type Use struct {
-	For        event.Purpose `json:"for"` // "" is the conversation itself
+	For        event.Purpose `json:"for"` // "" for the conversation itself
 	Model      string        `json:"model"`
 	Requests   int           `json:"requests"`
 	Prompt     int           `json:"tokens_in"`
@@ -121,7 +122,7 @@ type Trace struct {
 	Exchanges []Exchange `json:"exchanges"` // the latest
 	Turns     []Turn     `json:"turns"`     // the latest
 	Tools     []Tool     `json:"tools"`     // in the order of their first call
-	Requests  []Use      `json:"requests"`  // what they were for and who answered, in the order of the first
+	Requests  []Use      `json:"requests"`  // by purpose and model, in the order of the first request
 	Goals     []Goal     `json:"goals"`     // the latest
 	Decisions []Decision `json:"decisions"` // the latest
 	Slowest   []Call     `json:"slowest"`   // the slowest first
@@ -147,7 +148,7 @@ func Needs(name string) bool {
 	return false
 }
 
-// Add takes the next event.
+// Add processes the next event.
 func (t *Trace) Add(env event.Envelope) {
 	if t.First == 0 {
 		t.First = env.Time
@@ -213,7 +214,7 @@ func (t *Trace) model(env event.Envelope) {
 
 // prompt starts an exchange, or continues the one that it steers.
 func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
-	if p.Queued || p.Command() { // the one is sent later, the other is no request to the model
+	if p.Queued || p.Command() { // queued prompts are sent later, commands are no request to the model
 		return
 	}
 	if env.Task != 0 && t.exchange(env.Task) != nil {
@@ -244,7 +245,7 @@ func (t *Trace) end(env event.Envelope, p event.TaskFinished) {
 	}
 	x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
 	if main, ok := t.newest(); ok && main.Seq == x.seq {
-		x.Outcome = string(main.Outcome) // which may be interrupted
+		x.Outcome = string(main.Outcome) // possibly interrupted
 	}
 }
 
@@ -257,7 +258,7 @@ func (t *Trace) newest() (record.Exchange, bool) {
 	return all[len(all)-1], true
 }
 
-// appendNewest appends an item to a list of at most some, from which the oldest goes.
+// appendNewest appends an item to a list and drops the oldest item above most.
 func appendNewest[T any](list []T, most int, item T) []T {
 	if len(list) == most {
 		list = slices.Delete(list, 0, 1)
@@ -275,7 +276,7 @@ func (t *Trace) exchange(task int) *Exchange {
 	return nil
 }
 
-// turn returns the turn of a number, nil for 0 and when it is no longer held.
+// turn returns the turn with a number, nil for 0 and if it was dropped.
 func (t *Trace) turn(number int) *Turn {
 	for i := len(t.Turns) - 1; i >= 0 && number != 0; i-- {
 		if t.Turns[i].Number == number {
@@ -315,7 +316,7 @@ func (c *Counts) add(d Counts) {
 	c.Approvals += d.Approvals
 }
 
-// answered counts how long an approval or a question waited; asked is zero when that is not known.
+// answered counts how long an approval or a question waited; asked is zero if unknown.
 func (t *Trace) answered(env, asked event.Envelope, denied bool) {
 	var c Counts
 	if denied {
@@ -327,7 +328,7 @@ func (t *Trace) answered(env, asked event.Envelope, denied bool) {
 	t.count(env, c)
 }
 
-// what returns the beginning of what a call is about, "" when that is not known.
+// what returns the beginning of the subject of a call, "" if unknown.
 func what(p *event.ToolRequested) string {
 	if p == nil {
 		return ""
@@ -335,7 +336,7 @@ func what(p *event.ToolRequested) string {
 	return begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))
 }
 
-// result takes the result of a call; request is nil when that is not known.
+// result counts the result of a call; request is nil if unknown.
 func (t *Trace) result(env event.Envelope, p event.ToolResult, request *event.ToolRequested) {
 	c := Counts{Calls: 1, Times: Times{Tools: p.DurationMS}}
 	if p.IsError {

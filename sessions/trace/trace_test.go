@@ -11,7 +11,7 @@ import (
 	"buddy/agent/event"
 )
 
-// add gives events of task 1, one every 100 ms.
+// add adds events of task 1, one every 100 ms.
 func add(t *Trace, events ...event.Event) {
 	for _, e := range events {
 		t.Add(event.Envelope{Seq: uint64(t.Last + 1), Time: t.Last + 100, Task: 1, Payload: e})
@@ -57,7 +57,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// What continues an exchange that was cut off is a part of it: its turns count there, and so does its outcome.
+// A task that continues an interrupted exchange belongs to it: its turns and its outcome count there.
 func TestTraceOfAnExchangeThatIsContinued(t *testing.T) {
 	var tr Trace
 	at := func(task int, e event.Event) {
@@ -81,8 +81,8 @@ func TestTraceOfAnExchangeThatIsContinued(t *testing.T) {
 	}
 }
 
-// The latest calls are explained by what was said of them and what decided, also when a session goes on that
-// an earlier program began, which explained none.
+// The latest calls have their reasons and decisions, also in a session started by an earlier program, which recorded
+// none.
 func TestTraceOfDecisions(t *testing.T) {
 	var tr Trace
 	said := event.DecisionExplained{
@@ -103,7 +103,7 @@ func TestTraceOfDecisions(t *testing.T) {
 	}
 }
 
-// What use_tool called counts for the tool that it called.
+// Calls through use_tool count for the called tool.
 func TestTraceOfToolsThatWereSearchedFor(t *testing.T) {
 	var tr Trace
 	add(&tr, event.ToolRequested{CallID: "c", Name: "use_tool", Action: action.Action{Tool: "db__find"}}, event.ToolResult{CallID: "c", Name: "use_tool", Result: strings.Repeat("x", 400)})
@@ -112,7 +112,7 @@ func TestTraceOfToolsThatWereSearchedFor(t *testing.T) {
 	}
 }
 
-// However long a session is, its summary is not; and all types that count are asked for.
+// The summary is bounded for any session, and Needs returns true for all types that count.
 func TestTraceIsBounded(t *testing.T) {
 	var tr Trace
 	long := strings.Repeat("é", 10_000)
@@ -136,7 +136,7 @@ func TestTraceIsBounded(t *testing.T) {
 			}
 			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: e})
 		}
-		if i >= 5000-maxDecisions { // those that are kept
+		if i >= 5000-maxDecisions { // the last ones are kept
 			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: explained})
 		}
 	}
