@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Lookup returns a function that looks up variables in env as [os.Getenv] does in the process's. Of two the last counts.
+// Lookup returns a function that looks up variables in env like [os.Getenv]. Of duplicates the last counts.
 func Lookup(env []string) func(name string) string {
 	return func(name string) string {
 		for _, kv := range slices.Backward(env) {

@@ -2,7 +2,7 @@ package texts
 
 import "strings"
 
-// Fenced returns a text in a fenced code block of Markdown, with info behind the opening fence. The fence is longer than
+// Fenced returns a text in a fenced code block of Markdown, with info after the opening fence. The fence is longer than
 // any run of backticks in the text.
 func Fenced(info, text string) string {
 	fence := "```"

@@ -16,7 +16,7 @@ type Fold struct {
 // frequent.
 const seldom = "etrinasolcdpufmhgbyxvwkqzj"
 
-// NewFold returns a Fold of a text that is not empty and has no ASCII letter in upper case.
+// NewFold returns a Fold of a non-empty text without upper-case ASCII letters.
 func NewFold(lower []byte) Fold {
 	f := Fold{lower: lower}
 	for i := range lower {
@@ -30,7 +30,7 @@ func NewFold(lower []byte) Fold {
 // Index returns the index of the text in data, or -1.
 func (f Fold) Index(data []byte) int {
 	low, up := f.lower[f.rare], upper(f.lower[f.rare])
-	// The next position of each case is searched for only after the last one is passed.
+	// The next position of each case is searched for only after the current one was used.
 	nextLow, nextUp := -1, -1
 	for at := f.rare; at < len(data); at++ {
 		if nextLow < at {
@@ -54,7 +54,7 @@ func (f Fold) Index(data []byte) int {
 	return -1
 }
 
-// indexFrom returns the index of c in data from at on, or len(data).
+// indexFrom returns the index of the first c in data at or after at, or len(data).
 func indexFrom(data []byte, c byte, at int) int {
 	if i := bytes.IndexByte(data[at:], c); i >= 0 {
 		return at + i

@@ -10,13 +10,13 @@ import (
 type Member struct{ Name, Value string }
 
 const (
-	listedDepth = 8  // of values in values that Listed shows
-	shortList   = 60 // bytes of a list that is one line
+	listedDepth = 8  // nesting depth that Listed shows
+	shortList   = 60 // bytes of a list on one line
 )
 
-// Listed returns a JSON object or array as people read it: members as "name: value" and entries after
-// "- ", each on a line of its own, with what has several lines indented below. Strings are what they say.
-// What lies deeper than eight levels is "…". ok is false for all else.
+// Listed returns a JSON object or array in readable form: members as "name: value" and entries after "- ", one per
+// line, with multi-line values indented below. Strings are decoded. Values below eight levels are replaced by "…". ok
+// is false for other JSON.
 func Listed(src string) (text string, ok bool) {
 	raw := bytes.TrimSpace([]byte(src))
 	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || !json.Valid(raw) {
@@ -25,8 +25,8 @@ func Listed(src string) (text string, ok bool) {
 	return listed(raw, 0), true
 }
 
-// Members splits a JSON object into its members, in their order, with values as [Listed] shows them. What
-// follows the object is not read. ok is false for all else.
+// Members splits a JSON object into its members, in order, with values as in [Listed]. It does not read beyond the
+// object. ok is false for other JSON.
 func Members(src string) (all []Member, ok bool) { return members([]byte(src), 0) }
 
 func members(src []byte, depth int) (all []Member, ok bool) {
@@ -49,7 +49,7 @@ func members(src []byte, depth int) (all []Member, ok bool) {
 	return all, err == nil
 }
 
-// listed returns a valid JSON value as people read it.
+// listed returns a valid JSON value in readable form.
 func listed(raw []byte, depth int) string {
 	var text string
 	switch {
@@ -103,7 +103,7 @@ func orNone(text string) string {
 	return text
 }
 
-// indented puts some blanks before each line.
+// indented puts spaces before each line.
 func indented(text, blanks string) string {
 	return blanks + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+blanks)
 }

@@ -27,7 +27,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// Values in values end somewhere, however deep they are.
+// Nested values are cut at a depth limit.
 func TestListedIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 2000) + strings.Repeat(`]}`, 2000)
 	if got, ok := Listed(deep); !ok || !strings.Contains(got, "…") || len(got) > 200 {

@@ -12,7 +12,7 @@ type Mention struct {
 	Quoted bool
 }
 
-// quotedMention is a mention in quotes, in which a backslash stands before quotes and backslashes.
+// quotedMention matches a mention in quotes, in which quotes and backslashes are escaped by a backslash.
 var quotedMention = Regexp(`^@"((?:[^"\\\n]|\\.)+)"`)
 
 var (
@@ -20,8 +20,8 @@ var (
 	unquote = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 )
 
-// Mentions returns the names after an @ that begins a word. The signs at the end of one without quotes belong
-// to the sentence.
+// Mentions returns the names after an @ at the start of a word. Punctuation at the end of an unquoted name belongs to
+// the sentence.
 func Mentions(text string) iter.Seq[Mention] {
 	return func(yield func(Mention) bool) {
 		for text = strings.TrimSpace(text); text != ""; text = strings.TrimLeftFunc(text, unicode.IsSpace) {
@@ -33,8 +33,8 @@ func Mentions(text string) iter.Seq[Mention] {
 	}
 }
 
-// firstWord returns the mention that the first word of a text is, with no name if it is none, and the rest of
-// the text.
+// firstWord returns the mention in the first word of a text, with an empty name if it is none, and the rest of the
+// text.
 func firstWord(text string) (m Mention, rest string) {
 	if strings.HasPrefix(text, `@"`) {
 		if found := quotedMention().FindStringSubmatch(text); found != nil {
@@ -51,7 +51,7 @@ func firstWord(text string) (m Mention, rest string) {
 	return m, rest
 }
 
-// String returns the mention as Mentions reads it, in quotes where the name needs them.
+// String returns the mention in the form that Mentions reads, with quotes if the name needs them.
 func (m Mention) String() string {
 	if plain, rest := firstWord("@" + m.Name); !m.Quoted && plain == m && rest == "" {
 		return "@" + m.Name

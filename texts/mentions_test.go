@@ -30,7 +30,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// What a name is completed to is read as that name.
+// A completed name is read as that name.
 func TestMentionIsReadAsItIsWritten(t *testing.T) {
 	for name, want := range map[string]string{
 		"main.go": "@main.go", `we"ird`: `@we"ird`, "two words": `@"two words"`, `"x"`: `@"\"x\""`, "why?": `@"why?"`,

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Regexp returns a function that compiles a regular expression at its first call, and returns it: compiled at the start
-// of the program, a hundred of them would take milliseconds. A pattern that is not valid panics at that call. Any
-// goroutine may call the function.
+// Regexp returns a function that compiles a regular expression on its first call and returns it. Compiling all of them
+// at the program's start would take milliseconds. An invalid pattern panics on that call. Any goroutine may call the
+// function.
 func Regexp(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -21,7 +21,7 @@ import (
 // OneLine joins the lines of s: every run of white space becomes one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Capital returns a text with a capital at its beginning.
+// Capital returns a text with its first letter in upper case.
 func Capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n <= 1 && r == utf8.RuneError {
@@ -30,7 +30,7 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// Plural writes a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
+// Plural formats a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -44,7 +44,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Sentence returns a clause as a sentence: with a capital letter, and a period at its end. "" stays "".
+// Sentence returns a clause as a sentence: with a capital letter and a period at its end. "" stays "".
 func Sentence(s string) string {
 	if s = strings.TrimSpace(s); s == "" {
 		return ""
@@ -55,7 +55,7 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Clip returns s, or its beginning with an ellipsis, n characters in all.
+// Clip returns s, or its beginning with an ellipsis, n characters in total.
 func Clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -63,8 +63,7 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// ClipBytes returns s, or the whole characters that fit into n bytes, with an ellipsis after
-// them.
+// ClipBytes returns s, or the complete characters that fit into n bytes, followed by an ellipsis.
 func ClipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -72,7 +71,7 @@ func ClipBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// Unfenced returns text without the code fence around it, which many models can't do without.
+// Unfenced returns text without the code fence around it, which many models add.
 func Unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	inside, open := strings.CutPrefix(text, "```")
@@ -83,7 +82,7 @@ func Unfenced(text string) string {
 	return text
 }
 
-// WithNext returns text and, if there is one, the next step after it.
+// WithNext returns text followed by the next step, if there is one.
 func WithNext(text, next string) string {
 	if next == "" {
 		return text
@@ -91,7 +90,7 @@ func WithNext(text, next string) string {
 	return text + " · " + next
 }
 
-// Count writes a number with at most four characters and a unit.
+// Count formats a number with at most four characters and a unit.
 func Count(n int) string {
 	switch {
 	case n < 1000:
@@ -104,7 +103,7 @@ func Count(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// ByteCount formats a number of bytes in KB, MB or GB, of 1000.
+// ByteCount formats a number of bytes in KB, MB or GB, in powers of 1000.
 func ByteCount(n int64) string {
 	switch {
 	case n < 1000:
@@ -139,12 +138,12 @@ func Some(items []string) string {
 	return strings.Join(items, ", ")
 }
 
-// Names joins the words of a type: "a, b, c".
+// Names joins words of a string type: "a, b, c".
 func Names[T ~string](words []T) string {
 	return Join(words, ", ", func(w T) string { return string(w) })
 }
 
-// Join returns what show makes of each item, with sep between them.
+// Join joins the results of show for all items, with sep between them.
 func Join[T any](items []T, sep string, show func(T) string) string {
 	shown := make([]string, len(items))
 	for i, item := range items {
@@ -153,15 +152,13 @@ func Join[T any](items []T, sep string, show func(T) string) string {
 	return strings.Join(shown, sep)
 }
 
-// HasAny reports whether one of words occurs in s, whatever the case of s. The words are in
-// lower case.
+// HasAny reports whether one of words, which are in lower case, occurs in s in any case.
 func HasAny(s string, words ...string) bool {
 	s = strings.ToLower(s)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// Overlap returns the length of the longest end of b that is a beginning of mark, and not all
-// of it.
+// Overlap returns the length of the longest proper prefix of mark that b ends with.
 func Overlap(b []byte, mark string) int {
 	for i := max(0, len(b)-len(mark)+1); i < len(b); i++ {
 		if b[i] == mark[0] && strings.HasPrefix(mark, string(b[i:])) {
@@ -182,8 +179,8 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// PrintableJSON returns JSON with escapes for all characters in its strings that are invisible,
-// act on a terminal or reorder text, which leaves its meaning as it was.
+// PrintableJSON escapes all characters in the strings of JSON that are invisible, control a terminal or reorder text.
+// The meaning stays the same.
 func PrintableJSON(data []byte) []byte {
 	if !bytes.ContainsFunc(data, unprintable) {
 		return data
@@ -205,8 +202,7 @@ func PrintableJSON(data []byte) []byte {
 	return out
 }
 
-// unprintable reports whether a character is to be escaped. encoding/json did that for those
-// below DEL.
+// unprintable reports whether a character needs an escape. encoding/json has escaped those below DEL.
 func unprintable(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
 
 // Distance counts the insertions, deletions and replacements of bytes from a to b. Its time
@@ -241,7 +237,7 @@ func Below(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// RealPath returns a path without symbolic links, only cleaned where they cannot be followed.
+// RealPath returns a path without symbolic links, or just cleaned if they can't be resolved.
 func RealPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -249,7 +245,7 @@ func RealPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// WithTilde writes ~ for the person's home in a path. home is "" where it is not known.
+// WithTilde replaces the person's home folder in a path by ~. home is "" if unknown.
 func WithTilde(path, home string) string {
 	if home != "" && Below(path, home) {
 		return "~" + strings.TrimPrefix(path, home)
@@ -257,8 +253,7 @@ func WithTilde(path, home string) string {
 	return path
 }
 
-// Common returns how many bytes a and b have in common at their beginning and, after those, at
-// their end.
+// Common returns the lengths in bytes of the common beginning of a and b and, after that, of their common end.
 func Common[T ~string | ~[]byte](a, b T) (begin, end int) {
 	n := min(len(a), len(b))
 	for begin < n && a[begin] == b[begin] {
@@ -270,7 +265,7 @@ func Common[T ~string | ~[]byte](a, b T) (begin, end int) {
 	return begin, end
 }
 
-// Age writes how long ago something was.
+// Age formats how long ago something was.
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:

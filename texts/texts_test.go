@@ -11,7 +11,7 @@ import (
 
 type word string
 
-// encoded returns v as JSON, or why there is none.
+// encoded returns v as JSON, or the error.
 func encoded(v any) string {
 	b, err := texts.JSON(v)
 	if err != nil {

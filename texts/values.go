@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// InJSON returns all texts in a value of JSON: those of a list in order, those of an object by its keys.
+// InJSON returns all strings in a JSON value: those of a list in order, those of an object sorted by key.
 func InJSON(v any) (all []string) {
 	switch v := v.(type) {
 	case string:

@@ -139,7 +139,7 @@ type Call struct {
 	Confined bool
 	// Fenced means that the call is allowed only because it will run in the workspace sandbox.
 	Fenced bool
-	// Spent is how long the call ran in the read-only sandbox before the sandbox stopped it; 0 means that it did not
+	// Spent tells how long the call ran in the read-only sandbox before the sandbox stopped it; 0 means that it did not
 	// run there. The second run starts in the same folder, and waits less by this time.
 	Spent time.Duration
 }

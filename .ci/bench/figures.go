@@ -13,11 +13,11 @@ import (
 	"text/tabwriter"
 )
 
-// figure holds what one operation of a benchmark allocates.
+// figure holds the allocations of one operation of a benchmark.
 type figure struct{ bytes, allocs measure }
 
-// measure is the least and the most that was measured: what is allocated once weighs less on an
-// operation the more often it is repeated, and what other goroutines allocate meanwhile counts as well.
+// measure is the minimum and the maximum of the measurements. They vary: one-time allocations weigh less the more often
+// an operation is repeated, and allocations of other goroutines count as well.
 type measure struct{ least, most int64 }
 
 func (m measure) with(n measure) measure { return measure{min(m.least, n.least), max(m.most, n.most)} }
@@ -37,8 +37,8 @@ func (all figures) with(more figures) figures {
 	return both
 }
 
-// readBenchmarks reads what go test prints. A benchmark that says something between its name and
-// its figures is not found.
+// readBenchmarks reads the output of go test. It does not find a benchmark that prints between its name and its
+// figures.
 func readBenchmarks(r io.Reader) (figures, error) {
 	all := figures{}
 	var pkg string
@@ -69,7 +69,7 @@ func readBenchmarks(r io.Reader) (figures, error) {
 	return all, lines.Err()
 }
 
-// readFigures reads what write wrote.
+// readFigures reads the output of write.
 func readFigures(r io.Reader) (figures, error) {
 	all := figures{}
 	lines := bufio.NewScanner(r)
@@ -112,7 +112,7 @@ func (m measure) String() string {
 	return fmt.Sprintf("%d-%d", m.least, m.most)
 }
 
-// write keeps figures, sorted, one benchmark a line.
+// write writes figures, sorted, one benchmark per line.
 func write(all figures) error {
 	var text bytes.Buffer
 	text.WriteString("# What an operation allocated at the last release: package, benchmark, bytes, allocations. make bench SAVE=1 writes it.\n")
@@ -122,15 +122,14 @@ func write(all figures) error {
 	return os.WriteFile(kept, text.Bytes(), 0o644)
 }
 
-// What a measure may move without being told, beside its range.
+// Changes of a measure, beyond its range, that are not reported.
 const (
-	noise       = 0.1 // of it
+	noise       = 0.1 // share of the value
 	noiseBytes  = 256
 	noiseAllocs = 4
 )
 
-// change is a benchmark that allocates otherwise than it did. One that is new has no old figure, one
-// that is gone no new one.
+// change is a benchmark whose allocations changed. A new benchmark has no old figure, a removed one no new figure.
 type change struct {
 	name     string
 	kind     kind
@@ -146,7 +145,7 @@ const (
 	gone   kind = "gone"
 )
 
-// compare returns what moved by more than noise, what is worse first.
+// compare returns the changes above noise, worse ones first.
 func compare(old, now figures) (all []change) {
 	of := map[kind][]change{}
 	names := maps.Clone(old)
@@ -177,14 +176,14 @@ func (f figure) grownTo(g figure) bool {
 	return f.bytes.grownTo(g.bytes, noiseBytes) || f.allocs.grownTo(g.allocs, noiseAllocs)
 }
 
-// grownTo reports whether n is above the range of m by more than that is wide and noise. A difference
-// below least is none.
+// grownTo reports whether n is above the range of m by more than the range's width plus noise. Differences below least
+// are ignored.
 func (m measure) grownTo(n measure, least int64) bool {
 	over := n.least - m.most
 	return over > least && float64(over) > float64(m.most)*noise+float64(m.most-m.least)+float64(n.most-n.least)
 }
 
-// report prints a table of the changes, and returns an error if something became worse.
+// report prints a table of the changes, and returns an error if something got worse.
 func report(out io.Writer, changes []change, n int) error {
 	count := map[kind]int{}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -212,7 +211,7 @@ func shown(m measure, there bool) string {
 	return m.String()
 }
 
-// ratio returns how many times as much there is now, by the middle of what was measured.
+// ratio returns the new value relative to the old one, using the middle of each range.
 func ratio(old, now measure, k kind) string {
 	before := old.least + old.most
 	if k == added || k == gone || before == 0 {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// once is the figure of a benchmark that ran once.
+// once is the figure of a benchmark with a single run.
 func once(bytes, allocs int64) figure { return figure{measure{bytes, bytes}, measure{allocs, allocs}} }
 
-// What go test prints: names with words, figures of a benchmark's own between the others, other lines.
+// Output of go test: names with words, a benchmark's own figures between the others, other lines.
 func TestReadBenchmarks(t *testing.T) {
 	const printed = `goos: linux
 pkg: buddy/agent/redact
@@ -80,7 +80,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A table as people read it.
+// The table as displayed.
 func TestReport(t *testing.T) {
 	var table bytes.Buffer
 	_ = report(&table, compare(figures{"a A": {measure{4000, 6000}, measure{50, 50}}, "b B": once(8, 1)}, figures{"a A": once(10000, 50), "c C": {}}), 2)
@@ -95,7 +95,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What is kept is read again, whatever is in a name, and a file that somebody broke is refused.
+// Written figures can be read again, with any names, and a damaged file is refused.
 func TestFiguresAreKept(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll(".ci/bench", 0o700); err != nil {
@@ -120,7 +120,7 @@ func TestFiguresAreKept(t *testing.T) {
 	}
 }
 
-// Of two runs the range is kept, and what only one of them has.
+// Two runs give the combined range, and benchmarks that only one of them has are kept.
 func TestFiguresOfTwoRuns(t *testing.T) {
 	got := figures{"a A": once(100, 9), "a B": once(1, 1)}.with(figures{"a A": once(90, 12), "a C": once(2, 2)})
 	want := figures{"a A": {measure{90, 100}, measure{9, 12}}, "a B": once(1, 1), "a C": once(2, 2)}

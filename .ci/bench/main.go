@@ -1,9 +1,8 @@
-// Command bench runs every benchmark, passes on what they print, and then compares what an
-// operation allocates with the figures of the last release. Times depend on the machine and on
-// what else it does; allocations hardly do.
+// Command bench runs all benchmarks, passes on their output, and compares the allocations per operation with the
+// figures of the last release. Times depend on the machine and its load; allocations hardly do.
 //
 //	go run ./.ci/bench        # compare; fails if something allocates more
-//	go run ./.ci/bench -save  # write .ci/bench/figures anew
+//	go run ./.ci/bench -save  # write new figures to .ci/bench/figures
 package main
 
 import (
@@ -18,8 +17,8 @@ import (
 const (
 	kept = ".ci/bench/figures" // the figures of the last release
 
-	// With so many processors they are measured: what runs beside something else allocates for itself.
-	// go test appends their number to the names.
+	// The number of processors for the measurements: concurrent work allocates more. go test appends the number to the
+	// names.
 	processors = "2"
 )
 
@@ -60,14 +59,14 @@ func run(save bool) error {
 	return write(now.with(again))
 }
 
-// How long each benchmark repeats its operation. What is kept is measured in both ways, which shows how
-// much a figure depends on the number of repetitions: a busy machine makes fewer.
+// How long each benchmark repeats its operation. Saved figures are measured with both durations, which shows how much a
+// figure depends on the number of repetitions: a busy machine makes fewer.
 const (
 	usual = 100 * time.Millisecond
 	short = usual / 5
 )
 
-// benchmark runs all benchmarks and returns what they allocate; what they print goes to out as well.
+// benchmark runs all benchmarks and returns their allocations; it copies their output to out.
 func benchmark(out io.Writer, repeat time.Duration) (figures, error) {
 	cmd := exec.Command("go", "test", "-vet=off", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", repeat.String(), "-cpu", processors, "-timeout", "1h", "./...")
 	cmd.Stderr = os.Stderr

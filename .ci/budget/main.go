@@ -1,11 +1,11 @@
-// Command budget runs a command and prints the processor seconds that it and all of its
-// descendants took, in units of a fixed piece of work that it times itself, so that
-// machines of different speed give alike numbers. Wall time says little on a busy machine.
+// Command budget runs a command and prints the processor seconds of the command and all of its descendants, in units of
+// a fixed piece of work that it times itself, so that machines of different speed give similar numbers. Wall time means
+// little on a busy machine.
 //
 //	go run ./.ci/budget test -- make everything
 //
-// The limit stands in .ci/budget/limits, a line "name seconds" each; above it the
-// command fails. Processes that outlive the command are named: a test left them behind.
+// The limits are in .ci/budget/limits, one line "name seconds" each; above its limit the command fails. Processes that
+// outlive the command are listed: a test failed to end them.
 package main
 
 import (
@@ -63,8 +63,8 @@ func run(name string, argv []string) (code int, err error) {
 	return code, err
 }
 
-// runReaping runs a command to its end and returns its exit code. Adopted descendants that
-// end meanwhile are reaped at once: tests wait for processes to be gone.
+// runReaping runs a command to its end and returns its exit code. It reaps adopted descendants as soon as they end,
+// because tests wait for processes to disappear.
 func runReaping(argv []string) (code int, err error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -103,9 +103,8 @@ func limitOf(name string) (float64, error) {
 	return 0, fmt.Errorf("%s has no line for %q", file, name)
 }
 
-// fixedWork returns the CPU seconds of a fixed piece of work for each processor, done on
-// all of them at once as the tests are. It is about a second on the machine on which the
-// limits were measured.
+// fixedWork returns the CPU seconds per processor of a fixed piece of work, done on all processors at once like the
+// tests. It is about a second on the machine on which the limits were measured.
 func fixedWork() float64 {
 	before := selfSeconds()
 	n := runtime.NumCPU()
@@ -140,8 +139,7 @@ func seconds(who int) float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// adoptOrphans makes descendants whose parent ends children of this process (Linux only),
-// so that daemons count as well.
+// adoptOrphans makes this process the parent of orphaned descendants (Linux only), so that daemons count as well.
 func adoptOrphans() {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER of prctl(2)
 	if runtime.GOOS == "linux" {
@@ -149,8 +147,8 @@ func adoptOrphans() {
 	}
 }
 
-// leftBehind reaps descendants that have ended, waiting a little for those that are about
-// to, and names the others.
+// leftBehind reaps ended descendants, waiting a little for those that are about to end, and returns the names of the
+// others.
 func leftBehind() []string {
 	var left []string
 	for range 20 {

@@ -17,22 +17,22 @@ import (
 
 // fault is a change of a file from one offset to another.
 type fault struct {
-	file     string // its whole path
+	file     string // absolute path
 	source   []byte
 	from, to int
-	text     string // what stands there instead
+	text     string // the replacement
 	line     int
 	col      int
 	what     string
 }
 
-// String says where the fault is and what it changes.
+// String returns the position of the fault and its change.
 func (f fault) String() string {
 	old := strings.Join(strings.Fields(string(f.source[f.from:f.to])), " ")
 	return fmt.Sprintf("%s:%d:%d: %s: %.60q -> %.60q", shown(f.file), f.line, f.col, f.what, old, f.text)
 }
 
-// shown is a path as it is printed: from the working directory.
+// shown returns a path relative to the working directory.
 func shown(path string) string {
 	if here, err := os.Getwd(); err == nil {
 		if short, err := filepath.Rel(here, path); err == nil {
@@ -47,7 +47,7 @@ func (f fault) apply() []byte {
 	return bytes.Join([][]byte{f.source[:f.from], f.source[f.to:]}, []byte(f.text))
 }
 
-// faultsOf returns all faults that can be made in a package.
+// faultsOf returns all possible faults in a package.
 func faultsOf(ctx context.Context, pkg string) ([]fault, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-json=Dir,GoFiles", pkg).Output()
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *collector) statement(n ast.Stmt) {
 	case *ast.ExprStmt, *ast.IncDecStmt:
 		c.add("statement", n.Pos(), n.End(), "")
 	case *ast.AssignStmt:
-		if n.Tok != token.DEFINE && c.source[c.files.Position(n.End()).Offset] == '\n' { // else it is part of a line
+		if n.Tok != token.DEFINE && c.source[c.files.Position(n.End()).Offset] == '\n' { // otherwise it is part of a line
 			c.add("statement", n.Pos(), n.End(), "")
 		}
 	case *ast.BranchStmt:
@@ -167,7 +167,7 @@ var operators = map[token.Token][]token.Token{
 
 var branches = map[token.Token]string{token.BREAK: "continue", token.CONTINUE: "break"}
 
-// isError reports whether an expression is an error, as far as its form tells.
+// isError reports whether an expression looks like an error.
 func isError(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -183,7 +183,7 @@ func isError(e ast.Expr) bool {
 	return false
 }
 
-// coverage is which places of which files the tests run: for a file, its blocks.
+// coverage holds the blocks of each file that the tests execute or not.
 type coverage map[string][]block
 
 type block struct {
@@ -191,7 +191,7 @@ type block struct {
 	run                              bool
 }
 
-// readCoverage reads what go test -coverprofile has written.
+// readCoverage reads the output of go test -coverprofile.
 func readCoverage(path string) (coverage, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -215,8 +215,7 @@ func readCoverage(path string) (coverage, error) {
 	return c, nil
 }
 
-// runs reports whether a fault may make a difference: its place is run, or in no block, as
-// constants are.
+// runs reports whether a fault may make a difference: its position is executed, or in no block, like constants.
 func (c coverage) runs(f fault) bool {
 	known := false
 	for _, b := range c[filepath.Base(f.file)] {

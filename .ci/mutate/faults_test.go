@@ -27,7 +27,7 @@ func f(n int, ok bool) (int, error) {
 }
 `
 
-// TestFaults: each kind of fault is made where it can be, and nothing else is changed.
+// TestFaults: each kind of fault is made where it is possible, and nothing else changes.
 func TestFaults(t *testing.T) {
 	all, err := faultsIn("p.go", []byte(sample))
 	if err != nil {
@@ -55,8 +55,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestUnnoticed: what a test checks is noticed, what it only runs is not, nor what it does
-// not even run; an endless loop ends. The package stays as it is.
+// TestUnnoticed: faults in checked code are noticed, faults in code that is only executed, or not executed, are not; an
+// endless loop is stopped. The package stays unchanged.
 func TestUnnoticed(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{

@@ -1,12 +1,11 @@
-// Command mutate makes small faults in a package, one at a time, and tells which of them no
-// test of the package notices: what the tests run but do not check.
+// Command mutate makes small faults in a package, one at a time, and lists those that no test of the package notices,
+// in code that the tests execute but do not check.
 //
 //	go run ./.ci/mutate -most 50 ./agent/redact
 //	go run ./.ci/mutate -only 'pem.go:5[0-9].* number' ./agent/redact
 //
-// The faulty file reaches the compiler by way of go test -overlay, so the tree stays as it
-// is. The tests really run with the fault: a package whose code removes files or ends
-// processes is for a machine that may be lost.
+// The faulty file is passed to the compiler with go test -overlay, so the tree does not change. The tests really run
+// with the fault: test a package that removes files or ends processes only on a disposable machine.
 package main
 
 import (
@@ -43,7 +42,7 @@ func main() {
 	}
 }
 
-// run tries at most so many faults in a package and prints those that no test notices.
+// run tries at most most faults in a package and prints those that no test notices.
 func run(ctx context.Context, pkg string, most int, only string) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
@@ -87,7 +86,7 @@ func run(ctx context.Context, pkg string, most int, only string) error {
 	return nil
 }
 
-// outcome says whether the tests noticed a fault.
+// outcome tells whether the tests noticed a fault.
 type outcome string
 
 const (
@@ -104,10 +103,10 @@ type tester struct {
 	timeout time.Duration
 }
 
-// limited runs a test with bounded memory: a fault may make a loop endless.
+// limited runs a test with bounded memory, because a fault may make a loop endless.
 const limited = `sh -c 'ulimit -v 8388608 2>/dev/null; exec "$0" "$@"'`
 
-// clean runs the tests without a fault, to learn how long they take and what they run.
+// clean runs the tests without a fault, to measure their duration and coverage.
 func (t *tester) clean(ctx context.Context) (coverage, error) {
 	profile := filepath.Join(t.dir, "cover")
 	out, err := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-exec", limited, "-coverprofile", profile, t.pkg).CombinedOutput()

@@ -1,5 +1,6 @@
-// Command pictures takes the pictures of README.md and docs/: it plays a run with a scripted model in tmux, at a fixed
-// size, and draws what the terminal shows. It is a module of its own, so that buddy needs nothing that only this needs.
+// Command pictures takes the screenshots of README.md and docs/: it runs buddy with a scripted model in tmux, at a
+// fixed size, and draws the terminal's contents. It is a separate module, so that buddy does not depend on its
+// libraries.
 //
 //	go -C .ci/pictures run . -buddy ../../buddy -out ../../docs
 package main
@@ -32,7 +33,8 @@ func main() {
 	}
 }
 
-// scenes are the runs; each takes pictures by name. One that is apart lists sessions, and must not see the developer's.
+// scenes are the runs; each takes named pictures. A scene that lists sessions is apart, because it must not show the
+// developer's.
 var scenes = []struct {
 	name  string
 	play  func(s *stage) error
@@ -76,7 +78,7 @@ func run(buddy, out, only, fonts, theme string) error {
 		}
 		err := scene.play(s)
 		if err != nil {
-			err = fmt.Errorf("%s: the screen shows\n%s\n%s: %w", scene.name, strings.TrimSpace(s.text()), scene.name, err) // what failed stands last
+			err = fmt.Errorf("%s: the screen shows\n%s\n%s: %w", scene.name, strings.TrimSpace(s.text()), scene.name, err) // the failure comes last
 		}
 		s.close()
 		if err != nil {
@@ -89,7 +91,7 @@ func run(buddy, out, only, fonts, theme string) error {
 	return nil
 }
 
-// fix is a failing test, its cause and the change, which is approved.
+// fix shows a failing test, its cause and the approved change.
 func fix(s *stage) error {
 	return s.steps(
 		start, send("why do the checkout tests fail?"), approve("go test"), waitFor("Edit checkout/tax.go?"), settle,
@@ -97,19 +99,19 @@ func fix(s *stage) error {
 	)
 }
 
-// servers are three commands that stay beside the shared pane.
+// servers shows three commands in panes of their own.
 func servers(s *stage) error {
 	return s.steps(
 		start, send("start everything and watch it"), approve("sh api.sh"), approve("sh worker.sh"), approve("sh assets.sh"), waitFor("All three"), settle, picture("panes"),
 	)
 }
 
-// palette is the list of commands.
+// palette shows the list of commands.
 func palette(s *stage) error {
 	return s.steps(start, send("thanks"), waitFor("welcome"), settle, keys("F2"), settle, picture("palette"))
 }
 
-// attach is a session that goes on while nobody looks.
+// attach shows a session that keeps running without a screen.
 func attach(s *stage) error {
 	return s.steps(
 		waitFor("$"), start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("Come back with"), typed("buddy ls"), waitFor("explain how"), settle, part,

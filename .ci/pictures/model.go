@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// turn holds one answer of the model: its text and its calls of tools.
+// turn is one answer of the model: its text and its tool calls.
 type turn struct {
 	text  string
 	calls []call
@@ -22,7 +22,7 @@ type call struct {
 	args map[string]any
 }
 
-// script has for each prompt what the model answers, one turn after the other.
+// script maps each prompt to the model's answers, one per turn.
 var script = map[string][]turn{
 	"why do the checkout tests fail?": {
 		{text: "Let me run them first.", calls: []call{{"run_shell", map[string]any{"command": "go test ./checkout/...", "why": "to see what fails"}}}},
@@ -66,7 +66,7 @@ func serve() (*httptest.Server, error) {
 	return httptest.NewServer(mux), nil
 }
 
-// request holds the messages of a request for an answer, as far as the script reads them.
+// request holds the messages of a request that the script uses.
 type request struct {
 	Messages []struct {
 		Role    string          `json:"role"`
@@ -75,8 +75,8 @@ type request struct {
 	} `json:"messages"`
 }
 
-// turn returns the answer that the script has for a request: the next one after the last prompt that it knows. A
-// request for anything else is answered with a title.
+// turn returns the scripted answer to a request: the next one after the last known prompt. Other requests are answered
+// with a title.
 func (r *request) turn() turn {
 	round := 0
 	for i := len(r.Messages) - 1; i >= 0; i-- {
@@ -85,7 +85,7 @@ func (r *request) turn() turn {
 			round++
 		}
 		for prompt, turns := range script {
-			quoted, _ := json.Marshal(prompt) // a string can be marshalled
+			quoted, _ := json.Marshal(prompt) // strings never fail
 			if m.Role == "user" && strings.Contains(string(m.Content), strings.Trim(string(quoted), `"`)) && len(r.Messages) > 1 {
 				if round < len(turns) {
 					return turns[round]
@@ -119,7 +119,7 @@ func (s stream) answer(t turn) {
 		}
 	}
 	for i, c := range t.calls {
-		args, _ := json.Marshal(c.args) // the script has nothing that can't be marshalled
+		args, _ := json.Marshal(c.args) // the script contains valid values only
 		s.send(map[string]any{"tool_calls": []any{map[string]any{
 			"index": i, "id": fmt.Sprintf("call_%d_%d", time.Now().UnixNano(), i), "type": "function",
 			"function": map[string]any{"name": c.tool, "arguments": string(args)},
@@ -133,13 +133,13 @@ func (s stream) answer(t turn) {
 	fmt.Fprint(s.w, "data: [DONE]\n\n")
 }
 
-// send writes a piece of the answer; the last one has the reason why it ends.
+// send writes a piece of the answer; the last one has the finish reason.
 func (s stream) send(delta map[string]any, reason *string) {
 	chunk := map[string]any{"id": "x", "object": "chat.completion.chunk", "model": "qwen3-coder", "choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": reason}}}
 	if reason != nil {
 		chunk["usage"] = map[string]any{"prompt_tokens": 23100, "completion_tokens": 180, "total_tokens": 23280}
 	}
-	text, _ := json.Marshal(chunk) // it has nothing that can't be marshalled
+	text, _ := json.Marshal(chunk) // contains valid values only
 	fmt.Fprintf(s.w, "data: %s\n\n", text)
 	if f, ok := s.w.(http.Flusher); ok {
 		f.Flush()

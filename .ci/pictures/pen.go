@@ -60,7 +60,7 @@ type style struct {
 	bold, dim, under, reversed bool
 }
 
-// draw draws what tmux captured, with the cursor at a place unless that is outside.
+// draw draws text captured by tmux, with the cursor unless its position is outside.
 func (p *pen) draw(text string, w, h int, cursor image.Point) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w*cellW, h*cellH))
 	draw.Draw(img, img.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
@@ -117,7 +117,7 @@ func (p *pen) cell(img draw.Image, x, y, cells int, r rune, st style) {
 	}
 }
 
-// sgr takes the parameters of an escape sequence for style.
+// sgr applies the parameters of an escape sequence to style.
 func (st *style) sgr(params string) {
 	n := numbers(params)
 	for i := 0; i < len(n); i++ {
@@ -161,7 +161,7 @@ func (st *style) sgr(params string) {
 	}
 }
 
-// numbers splits parameters; one that is not there is 0.
+// numbers splits parameters; a missing one is 0.
 func numbers(params string) []int {
 	var all []int
 	for _, p := range strings.FieldsFunc(params+" ", func(r rune) bool { return r == ';' || r == ':' }) {
@@ -197,7 +197,7 @@ func palette256(n int) color.RGBA {
 	return color.RGBA{grey, grey, grey, 0xff}
 }
 
-// below puts one picture below another, of which the rows show down to the last that has something in it.
+// below puts one picture below another, whose empty rows at the end are removed.
 func (p *pen) below(above, under image.Image) image.Image {
 	last := 0
 	for y := range above.Bounds().Dy() {

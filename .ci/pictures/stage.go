@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// stage is a terminal in a tmux server of its own, with a home and a small project.
+// stage is a terminal in its own tmux server, with a home folder and a small project.
 type stage struct {
 	buddy, url, theme string
 	pen               *pen
 	save              func(name string, p image.Image) error
-	apart             bool // what runs there sees no session of the developer
+	apart             bool // programs on the stage see no session of the developer
 
 	dir  string
-	env  []string    // of what runs there
+	env  []string    // of programs on the stage
 	kept image.Image // a part of a picture
 }
 
-// step is something that happens in a scene.
+// step is one action of a scene.
 type step func(s *stage) error
 
 func (s *stage) steps(all ...step) error {
@@ -36,7 +36,7 @@ func (s *stage) steps(all ...step) error {
 	return nil
 }
 
-// limit bounds the time until a text that a scene waits for shows.
+// limit is the maximum wait for a text in a scene.
 const limit = 60 * time.Second
 
 // files are the project and the settings; %s in the settings are the theme and the model's address.
@@ -51,9 +51,9 @@ var files = map[string]string{
 		"api_key_env = \"PICTURES_KEY\"\ncontext_limit = 68000\nprice_input = 1.25\nprice_output = 10\n",
 }
 
-// open makes the files and starts a shell in tmux.
+// open creates the files and starts a shell in tmux.
 func (s *stage) open() (err error) {
-	dir := filepath.Join(os.TempDir(), "ann") // in the pictures, so it is always the same
+	dir := filepath.Join(os.TempDir(), "ann") // always the same, because the pictures show it
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("%w; remove it if nobody takes pictures now", err)
 	}
@@ -83,7 +83,7 @@ func (s *stage) open() (err error) {
 	}
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "-c", filepath.Join(dir, "shop"), "env", "-i"}
 	args = append(args, s.env...)
-	if s.apart { // sessions are found by their sockets, in a folder of each user
+	if s.apart { // sessions are found by their sockets, which are in a folder per user
 		if _, err := exec.LookPath("bwrap"); err != nil {
 			return fmt.Errorf("bwrap is needed, which hides your own sessions: %w", err)
 		}
@@ -94,13 +94,14 @@ func (s *stage) open() (err error) {
 	return err
 }
 
-// close ends what runs there and removes the files. What can't be removed is left to the system's folder for such files.
+// close ends the programs and removes the files. It leaves files that can't be removed to the system's cleaning of
+// temporary files.
 func (s *stage) close() {
 	if s.dir == "" {
 		return
 	}
 	for _, r := range s.running() {
-		if r.Folder == filepath.Join(s.dir, "shop") { // else it is the developer's own
+		if r.Folder == filepath.Join(s.dir, "shop") { // otherwise the session is the developer's
 			cmd := exec.Command(s.buddy, "stop", r.ID)
 			cmd.Env = s.env
 			_ = cmd.Run() // it may have ended by itself
@@ -114,14 +115,14 @@ func (s *stage) close() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// session is one that runs on this machine.
+// session is a running session on this machine.
 type session struct{ ID, Folder string }
 
-// running returns the sessions that run, the developer's own too: hosts are found by the user whose they are.
+// running returns the running sessions, including the developer's own: hosts are found by their user.
 func (s *stage) running() (all []session) {
 	cmd := exec.Command(s.buddy, "ls", "--json")
 	cmd.Env = s.env
-	out, _ := cmd.Output() // none runs where nothing began
+	out, _ := cmd.Output() // an error means that none runs
 	for line := range strings.Lines(string(out)) {
 		var r session
 		if json.Unmarshal([]byte(line), &r) == nil {
@@ -133,7 +134,7 @@ func (s *stage) running() (all []session) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// tmux runs a command of the stage's tmux and returns what it prints.
+// tmux runs a command in the stage's tmux server and returns its output.
 func (s *stage) tmux(args ...string) (string, error) {
 	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.dir, "tmux.sock")}, args...)...)
 	cmd.Env = append(os.Environ(), "TMUX=")
@@ -144,16 +145,16 @@ func (s *stage) tmux(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// text returns what the terminal shows.
+// text returns the text on the terminal.
 func (s *stage) text() string {
-	out, _ := s.tmux("capture-pane", "-p") // nothing shows where nothing runs
+	out, _ := s.tmux("capture-pane", "-p") // empty if nothing runs
 	return out
 }
 
 // start starts buddy and waits for its prompt.
 func start(s *stage) error { return s.steps(typed("buddy"), waitFor("/ commands"), settle) }
 
-// typed types a line into whatever runs.
+// typed types a line.
 func typed(line string) step {
 	return func(s *stage) error {
 		_, err := s.tmux("send-keys", "-l", line)
@@ -175,7 +176,7 @@ func keys(names ...string) step {
 	}
 }
 
-// waitFor waits until a text shows.
+// waitFor waits until a text is on the terminal.
 func waitFor(text string) step {
 	return func(s *stage) error {
 		for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -187,18 +188,17 @@ func waitFor(text string) step {
 	}
 }
 
-// approve waits for the approval of a command that has a text in it, if there is one, until the model goes on.
+// approve waits for an approval, of a command that contains text if text is not empty, and approves it.
 func approve(text string) step {
 	return func(s *stage) error {
 		return s.steps(waitFor(text), waitFor("Run this command?"), settle, keys("y"), settle)
 	}
 }
 
-// The screen counts as settled when nothing has changed for quiet. It is longer than the time in which a new approval
-// ignores keys.
+// The screen counts as settled when nothing has changed for quiet, which is longer than a new approval ignores keys.
 const quiet = 1500 * time.Millisecond
 
-// settle waits until nothing changes any more, but for what counts time.
+// settle waits until nothing changes any more except for running clocks.
 func settle(s *stage) error {
 	last, since := "", time.Now()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -218,7 +218,7 @@ func settle(s *stage) error {
 	return fmt.Errorf("the screen did not settle in %s", limit)
 }
 
-// pause waits while an answer comes, which never settles.
+// pause waits during an answer, which never settles.
 func pause(*stage) error { time.Sleep(quiet); return nil }
 
 // picture takes a picture of the terminal.
@@ -232,13 +232,13 @@ func picture(name string) step {
 	}
 }
 
-// part keeps what the terminal shows for join.
+// part keeps the terminal's contents for join.
 func part(s *stage) (err error) {
 	s.kept, err = s.shot()
 	return err
 }
 
-// join takes a picture of what was kept, as far as something is in it, and of what shows now below it.
+// join takes a picture of the kept contents, without empty rows, and of the present contents below.
 func join(name string) step {
 	return func(s *stage) error {
 		p, err := s.shot()
@@ -249,7 +249,7 @@ func join(name string) step {
 	}
 }
 
-// shot draws what the terminal shows.
+// shot draws the terminal's contents.
 func (s *stage) shot() (image.Image, error) {
 	text, err := s.tmux("capture-pane", "-peN")
 	if err != nil {

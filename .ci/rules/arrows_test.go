@@ -1,5 +1,5 @@
-// Package rules checks what holds for all packages of the program: which may import which, how many methods a type may
-// have, how comments begin.
+// Package rules checks rules for all packages of the program: which may import which, how many methods a type may have,
+// how comments begin.
 //
 //	go test ./.ci/rules
 package rules
@@ -17,9 +17,9 @@ var root = os.DirFS("../..")
 
 // rule lists what the packages below a folder must not import.
 type rule struct {
-	from   string   // a folder of ours, with all below it
+	from   string   // one of our folders, with all below it
 	except []string // exempt packages
-	not    []string // folders of ours, or paths of libraries; with $ at the end, without subfolders
+	not    []string // our folders, or paths of libraries; with $ at the end, without subfolders
 	why    string
 }
 
@@ -110,7 +110,7 @@ var rules = []rule{
 	{"", []string{"agent/model/completions", "agent/model/responses"}, []string{"github.com/sashabaranov/go-openai"}, "only its adapters know a protocol"},
 }
 
-// belowLeaves may be imported by all packages, or by those below a folder, whatever is below them.
+// belowLeaves may be imported by all packages, or by those below a folder, whatever they import.
 var belowLeaves = map[string][]string{
 	"":               {"buddy/texts", "buddy/texts/proxies", "buddy/texts/secretvariable", "buddy/owners"},
 	"config":         {"buddy/agent/settings", "buddy/agent/model", "buddy/agent/action"},
@@ -147,13 +147,13 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// A feature is one folder: besides the list of features only who composes it imports it, and one more package.
+// A feature is one folder. Only the list of features, the packages that compose it, and one more package may import it.
 func TestFeaturesStayApart(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "buddy/...").CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}
-	known := map[string][]string{} // by feature, who imports it
+	known := map[string][]string{} // importers, by feature
 	for l := range strings.Lines(string(out)) {
 		words := strings.Fields(l)
 		for _, imported := range words[1:] {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestComments fails for a comment that begins "X is what …": its first sentence says what X does or holds, with a verb
-// (docs/glossary.md).
+// TestComments fails for a comment that begins "X is what …": the first sentence must describe with a verb what X does
+// or holds (docs/glossary.md).
 func TestComments(t *testing.T) {
 	read := 0
 	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
@@ -24,7 +24,7 @@ func TestComments(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		comment, number := false, 0 // the line before is one of a comment
+		comment, number := false, 0 // the previous line is a comment
 		for line := range strings.Lines(string(text)) {
 			line, number = strings.TrimSpace(line), number+1
 			if !comment && describesNothing(line) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// privateWords are the marks of texts that a native speaker has to read twice, with what to write (docs/glossary.md).
+// privateWords match texts that a native speaker has to read twice, with replacements (docs/glossary.md).
 var privateWords = []struct {
 	pattern *regexp.Regexp
 	write   string
@@ -33,8 +33,8 @@ var privateWords = []struct {
 	{regexp.MustCompile(`\bnothing hangs on\b`), "nothing depends on"},
 }
 
-// TestPlainEnglish reads every text of the program, of the documents and of the golden screens, and fails for a private word
-// that testdata/english.txt does not allow.
+// TestPlainEnglish reads every text of the program, of the documents and of the golden screens, and fails for a private
+// word that testdata/english.txt does not allow.
 func TestPlainEnglish(t *testing.T) {
 	allowed := allowedEnglish(t)
 	read, used := 0, make(map[string]bool)
@@ -100,7 +100,7 @@ func literals(path string, check func(path string, line int, text string)) error
 	return nil
 }
 
-// allowedEnglish returns the exceptions, "path: words" each.
+// allowedEnglish returns the exceptions, one "path: words" each.
 func allowedEnglish(t *testing.T) map[string]bool {
 	text, err := fs.ReadFile(root, ".ci/rules/testdata/english.txt")
 	if err != nil {

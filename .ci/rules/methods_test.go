@@ -13,7 +13,7 @@ import (
 // maxMethods limits the methods of a type, counted over all its files.
 const maxMethods = 40
 
-// TestMethods fails for a type with more methods than somebody can keep in mind.
+// TestMethods fails for a type with more methods than a person can keep in mind.
 func TestMethods(t *testing.T) {
 	count := make(map[string]int)
 	files := token.NewFileSet()

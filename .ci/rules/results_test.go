@@ -7,11 +7,12 @@ import (
 	"testing"
 )
 
-// resultFormat matches what knows the form of a result's text: parts of that form, and reading of it.
+// resultFormat matches code that depends on the format of a result's text: parts of the format, and code that parses
+// it.
 var resultFormat = regexp.MustCompile(`harness_timestamp|"Tool error: |\[stderr\]|\[exit code|continue with offset|Unmarshal\(\[\]byte\([\w.]+\.(Result|Content)\)|NewDecoder\(strings\.NewReader\([\w.]+\.(Result|Content)\)`)
 
-// What the screen, programs and the journal need of a result are fields of its event: only the tools, the reader of
-// old sessions, and what words results for models without tools know the form of the text that a model reads.
+// Screens, programs and the journal use the fields of a result's event. Only the tools, the reader of old sessions, and
+// the code that writes results for models without tools may depend on the format of the text for the model.
 func TestOnlyToolsKnowTheFormOfResults(t *testing.T) {
 	inTools := 0
 	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {

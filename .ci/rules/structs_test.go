@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	minTwin = 3  // fields; two structs may have fewer in common by chance
+	minTwin = 3  // two structs may have fewer fields in common by chance
 	maxOwn  = 15 // fields of options that are no section
 )
 
-// TestStructs fails for structs of two packages with the same exported fields, which are copied from one to the other: the
-// package that is below has the only one. It fails for options with more fields than somebody can keep in mind: those
-// of a part belong into a struct of that part.
+// TestStructs fails for structs of two packages with the same exported fields, which are copied from one to the other:
+// the lower package should have the only one. It also fails for options with more fields than a person can keep in
+// mind: fields of a part belong in a struct of that part.
 func TestStructs(t *testing.T) {
 	all := exportedStructs(t)
 	first := make(map[string]string) // struct by its fields
@@ -51,7 +51,7 @@ func TestStructs(t *testing.T) {
 	}
 }
 
-// isOptions reports whether a struct is named as one that configures something.
+// isOptions reports whether a struct has the name of options.
 func isOptions(name string) bool {
 	return slices.ContainsFunc([]string{"Options", "Config", "Settings", "Deps", "Looks"}, func(s string) bool { return strings.HasSuffix(name, "."+s) })
 }
@@ -59,13 +59,13 @@ func isOptions(name string) bool {
 // packageOf returns the package of a struct.
 func packageOf(name string) string { return name[:strings.LastIndexByte(name, '.')] }
 
-// declared is a struct type, and where its first field is: that of B for `type A B`.
+// declared is a struct type, and the position of its first field: that of B for `type A B`.
 type declared struct {
 	*types.Struct
 	at string
 }
 
-// exportedStructs returns the exported structs of all packages of ours by their names, as the compiler has them.
+// exportedStructs returns the exported structs of all our packages by name, from the compiler's data.
 func exportedStructs(t *testing.T) map[string]declared {
 	list := exec.Command("go", "list", "-export", "-f", "{{.ImportPath}} {{.Export}}", "buddy/...")
 	list.Stderr = os.Stderr
@@ -75,7 +75,7 @@ func exportedStructs(t *testing.T) map[string]declared {
 	}
 	files := make(map[string]string)
 	for l := range strings.Lines(string(out)) {
-		if path, file, ok := strings.Cut(strings.TrimSpace(l), " "); ok { // else the folder has tests only
+		if path, file, ok := strings.Cut(strings.TrimSpace(l), " "); ok { // otherwise the folder has tests only
 			files[path] = file
 		}
 	}

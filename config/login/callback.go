@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// callback takes what the browser brings back from a login page. It listens on both loopback
-// addresses, because "localhost" means one to some browsers and the other to others.
+// callback receives the answer that a browser brings back from a login page. It listens on both loopback addresses,
+// because browsers differ in which one they use for "localhost".
 type callback struct {
 	url    string
 	server *http.Server
@@ -31,19 +31,19 @@ func listen(port int) (*callback, error) {
 		url:  "http://localhost:" + strconv.Itoa(port) + "/callback",
 		came: make(chan *auth.AuthorizationResult, 1), failed: make(chan error, 1),
 	}
-	c.server = &http.Server{Handler: http.HandlerFunc(c.take), ReadHeaderTimeout: serverTimeout, MaxHeaderBytes: 64 << 10}
+	c.server = &http.Server{Handler: http.HandlerFunc(c.receive), ReadHeaderTimeout: serverTimeout, MaxHeaderBytes: 64 << 10}
 	go func() { _ = c.server.Serve(four) }()
-	if six, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(port))); err == nil { // not every machine has it
+	if six, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(port))); err == nil { // not every machine has IPv6
 		go func() { _ = c.server.Serve(six) }()
 	}
 	return c, nil
 }
 
-// close ends it.
+// close stops the server.
 func (c *callback) close() { _ = c.server.Close() }
 
-// take keeps the first answer that a browser brings. The state in it is checked by the caller.
-func (c *callback) take(w http.ResponseWriter, r *http.Request) {
+// receive stores the first answer of a browser. The caller checks the state in it.
+func (c *callback) receive(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.URL.Path != "/callback" || q.Get("state") == "" {
 		http.NotFound(w, r)
@@ -63,7 +63,7 @@ func (c *callback) take(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintln(w, "You can close this page and go back to buddy.")
 }
 
-// send keeps a value if none was kept.
+// send stores a value unless there is one already.
 func send[T any](to chan T, v T) {
 	select {
 	case to <- v:

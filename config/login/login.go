@@ -1,6 +1,5 @@
-// Package login logs in at an OAuth 2.0 issuer and keeps the tokens fresh, whatever number of
-// processes uses them: at providers of models with the device flow (RFC 8628), at MCP servers
-// with the code flow (see [Client.LoginServer]).
+// Package login logs in at an OAuth 2.0 issuer and keeps the tokens fresh, for any number of processes: at providers of
+// models with the device flow (RFC 8628), at MCP servers with the code flow (see [Client.LoginServer]).
 //
 //	c := login.New(config.Auth())
 //	flow, err := c.Begin(ctx, profile.Login)
@@ -9,7 +8,7 @@
 //
 //	token, err := c.Token(ctx, profile.Login, "")
 //
-// Tokens are in the [config.AuthStore]. No error holds one.
+// Tokens are in the [config.AuthStore]. Errors never contain one.
 package login
 
 import (
@@ -57,7 +56,7 @@ func New(store config.AuthStore) *Client {
 	return &Client{store, &http.Client{
 		Timeout:   requestTimeout,
 		Transport: &http.Transport{Proxy: proxies.ForRequest(proxies.FromEnvironment()), TLSHandshakeTimeout: requestTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true},
-		// A redirect would send a secret to an address that nobody configured.
+		// Following a redirect would send a secret to an address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -106,8 +105,7 @@ func (c *Client) Begin(ctx context.Context, l config.Login) (*Flow, error) {
 	return f, nil
 }
 
-// Wait returns when the person has confirmed or denied, or the code has expired. It survives
-// short network failures.
+// Wait returns when the person has confirmed or denied, or the code has expired. It survives short network failures.
 func (f *Flow) Wait(ctx context.Context) error {
 	for faults := 0; ; faults++ {
 		token, err := f.oauth.DeviceAccessToken(f.client.in(ctx), f.device)
@@ -152,9 +150,9 @@ func stored(t *oauth2.Token) config.Token {
 	return config.Token{Access: t.AccessToken, Refresh: t.RefreshToken, Expires: expires.UTC().Truncate(time.Second)}
 }
 
-// Token returns the token to send, refreshed before it expires. refused is a token that a
-// server rejected, or "". Of many processes one asks the issuer, the others use its result. An
-// error that is ErrNeeded means that the person has to log in.
+// Token returns the token to send, and refreshes it before it expires. refused is a token that a server rejected, or
+// "". With several processes, one asks the issuer and the others use its result. An ErrNeeded means that the person has
+// to log in.
 func (c *Client) Token(ctx context.Context, l config.Login, refused string) (string, error) {
 	return c.token(ctx, l.ID(), refused, func(t config.Token) (config.Token, error) { return c.refresh(ctx, l, t) })
 }
@@ -196,15 +194,15 @@ func (c *Client) token(ctx context.Context, id, refused string, refresh func(con
 	return "", err
 }
 
-// errKeep ends a change without a change.
+// errKeep ends an edit of the store without changing it.
 var errKeep = errors.New("keep")
 
 func usable(t config.Token, refused string, left time.Duration) bool {
 	return t.Access != "" && t.Access != refused && time.Until(t.Expires) > left
 }
 
-// refresh requests a new token. It waits for the answer even if the caller gives up: the
-// issuer may have invalidated the old token.
+// refresh requests a new token. It waits for the answer even if the caller gives up, because the issuer may have
+// invalidated the old token.
 func (c *Client) refresh(ctx context.Context, l config.Login, t config.Token) (config.Token, error) {
 	if t.Refresh == "" {
 		return t, ErrNeeded
@@ -311,7 +309,7 @@ func (c *Client) metadata(ctx context.Context, at string) (metadata, error) {
 	return m, nil
 }
 
-// safeURL accepts addresses that are encrypted or local: https, or this machine.
+// safeURL accepts addresses that are encrypted or on this machine.
 func safeURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.User != nil {
@@ -321,8 +319,7 @@ func safeURL(s string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
 }
 
-// explain shortens an error of the library to what is safe to show: never the body of an
-// answer, which may contain a token.
+// explain shortens an error of the library to its safe part, never the body of an answer, which may contain a token.
 func explain(err error) error {
 	var refused *oauth2.RetrieveError
 	var inURL *url.Error

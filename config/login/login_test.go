@@ -20,20 +20,20 @@ import (
 	"buddy/config"
 )
 
-// issuer is an OAuth server with the device flow. Its answers to polls are taken from a
-// list; after the last one it gives a token.
+// issuer is an OAuth server with the device flow. It answers polls from a list; after the last answer it returns a
+// token.
 type issuer struct {
-	url   string // set before it is asked
+	url   string // set before the first request
 	polls []string
 	fault func() error // fails a request of the memory transport
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	asked     []time.Time
 	refreshed int
 	forms     []string
 	life      int
-	patience  int  // seconds that a code lives; 0: 600
-	denies    bool // refresh tokens
+	patience  int  // lifetime of a code in seconds; 0: 600
+	denies    bool // rejects refresh tokens
 	slow      time.Duration
 }
 
@@ -68,7 +68,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refresh makes each refresh token void when it is used.
+// refresh invalidates each refresh token when it is used.
 func (i *issuer) refresh(with string, answer func(int, map[string]any)) {
 	if i.denies || with != fmt.Sprintf("rt-%d", i.refreshed) {
 		answer(400, map[string]any{"error": "invalid_grant"})
@@ -79,7 +79,7 @@ func (i *issuer) refresh(with string, answer func(int, map[string]any)) {
 	answer(200, map[string]any{"access_token": fmt.Sprintf("at-%d", i.refreshed), "refresh_token": fmt.Sprintf("rt-%d", i.refreshed), "token_type": "Bearer", "expires_in": 3600})
 }
 
-// RoundTrip answers without a network, so that time can be fake.
+// RoundTrip answers without a network, so that the test can use a fake clock.
 func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if i.fault != nil {
 		if err := i.fault(); err != nil {
@@ -106,15 +106,14 @@ func inMemory(t *testing.T, i *issuer) (*Client, config.Login) {
 	return c, config.Login{Issuer: i.url, ClientID: "buddy", Scopes: "openid offline_access"}
 }
 
-// TestDeviceFlow: what the issuer may answer while the person has not, with the
-// waits between.
+// TestDeviceFlow: the possible answers of an issuer before the person has answered, with the waits between.
 func TestDeviceFlow(t *testing.T) {
 	errNet := errors.New("network is unreachable")
 	for _, tt := range []struct {
 		name  string
 		polls []string
-		fails map[int]bool // requests that the network loses, from 1: 1 and 2 find the issuer, 3 asks for the code
-		want  string       // in the error; "" is a login
+		fails map[int]bool // numbers of the requests that get lost, from 1: 1 and 2 find the issuer, 3 requests the code
+		want  string       // in the error; "" for a login
 		waits []int        // seconds before each poll that arrived
 	}{
 		{name: "at once", waits: []int{1}},
@@ -168,7 +167,7 @@ func TestDeviceFlow(t *testing.T) {
 	}
 }
 
-// TestCodeExpires: nobody is waited for for ever, and a person may give up.
+// TestCodeExpires: the wait for a person ends when the code expires, or when the person gives up.
 func TestCodeExpires(t *testing.T) {
 	pending := make([]string, 10_000)
 	for n := range pending {
@@ -195,7 +194,7 @@ func TestCodeExpires(t *testing.T) {
 	})
 }
 
-// TestLongestFlow: a person has as long as the code lives, and 15 minutes at most.
+// TestLongestFlow: the wait lasts as long as the code is valid, and at most 15 minutes.
 func TestLongestFlow(t *testing.T) {
 	for patience, want := range map[int]time.Duration{899: 899 * time.Second, 900: 15 * time.Minute, 901: 15 * time.Minute, 86_400: 15 * time.Minute} {
 		i := &issuer{polls: slices.Repeat([]string{"authorization_pending"}, 2000), patience: patience}
@@ -217,7 +216,7 @@ func TestLongestFlow(t *testing.T) {
 	}
 }
 
-// put stores a token as of a login some time ago.
+// put stores the token of an earlier login.
 func put(t *testing.T, c *Client, l config.Login, token config.Token) {
 	t.Helper()
 	if err := c.store.Change(t.Context(), func(all *config.Credentials) error { all.Logins[l.ID()] = token; return nil }); err != nil {
@@ -225,8 +224,8 @@ func put(t *testing.T, c *Client, l config.Login, token config.Token) {
 	}
 }
 
-// TestRefresh: a token is replaced before it ends or when it was refused, and kept
-// while it still works and the issuer can't be reached.
+// TestRefresh: a token is replaced before it ends or after a rejection, and kept while it is valid and the issuer can't
+// be reached.
 func TestRefresh(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -281,8 +280,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestIssuer: an issuer that says it is another, or sends secrets into the clear, is not
-// believed.
+// TestIssuer: an issuer that claims another name, or sends secrets unencrypted, is rejected.
 func TestIssuer(t *testing.T) {
 	for name, m := range map[string]string{
 		"another":        `{"issuer":"https://other","token_endpoint":"https://id.example.com/t"}`,
@@ -308,8 +306,8 @@ func (a answer) RoundTrip(*http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestTwoProcesses: of several processes with an old token one asks the issuer, whose
-// refresh tokens are good for once; all get the new one.
+// TestTwoProcesses: of several processes with an old token one asks the issuer, whose refresh tokens can be used once;
+// all get the new token.
 func TestTwoProcesses(t *testing.T) {
 	if at := os.Getenv("LOGIN_TEST_ISSUER"); at != "" {
 		token, err := New(config.Auth()).Token(t.Context(), config.Login{Issuer: at, ClientID: "buddy"}, "")

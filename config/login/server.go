@@ -22,23 +22,23 @@ import (
 	"buddy/texts/proxies"
 )
 
-// Server is an MCP server that wants a login.
+// Server is an MCP server that requires a login.
 type Server struct {
 	URL          string   // https, or http on this machine
-	ClientID     string   // a client that its issuer knows already; "" registers one
-	ClientSecret string   // of that client; "" is none
-	CallbackPort int      // where the browser returns to on this machine; 0 is any free port
-	Scopes       []string // to request beside those that the server names
+	ClientID     string   // a client that the issuer knows already; "" registers one
+	ClientSecret string   // of that client; "" for none
+	CallbackPort int      // port of the callback on this machine; 0 is any free port
+	Scopes       []string // rights to request besides those that the server names
 }
 
 // serverTimeout limits each request of a server's login.
 const serverTimeout = 10 * time.Second
 
-// LoginServer logs in at an MCP server with the code flow (OAuth 2.1 with PKCE, as the protocol
-// demands). visit shows the person the address to open in a browser on this machine, and
-// returns at once; LoginServer returns when the browser has come back, or ctx ends.
+// LoginServer logs in at an MCP server with the code flow (OAuth 2.1 with PKCE, as the protocol requires). visit shows
+// the person the address to open in a browser on this machine, and returns at once; LoginServer returns when the
+// browser has come back, or ctx ends.
 //
-// The client is the one of Server.ClientID, else one that registers itself (RFC 7591).
+// The client is that of Server.ClientID, else one that registers itself (RFC 7591).
 func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url string)) error {
 	if !safeURL(s.URL) {
 		return fmt.Errorf("%q can't be logged in at: it is neither https nor on this machine", s.URL)
@@ -53,7 +53,7 @@ func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url strin
 		return err
 	}
 	if had := all.Logins[config.ServerLogin(s.URL)].Client; had != nil {
-		s.Scopes = union(had.Scopes, s.Scopes) // a login for more rights loses none
+		s.Scopes = union(had.Scopes, s.Scopes) // keeps the rights of the earlier login
 	}
 	client := guarded(s.URL)
 	flow := &auth.AuthorizationCodeHandlerConfig{
@@ -95,7 +95,7 @@ func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url strin
 	return nil
 }
 
-// challenge asks a server for anything without a token: its answer says where to log in.
+// challenge sends a request without a token, whose answer tells where to log in.
 func challenge(ctx context.Context, client *http.Client, server string) (*http.Request, *http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
@@ -148,9 +148,8 @@ func (c *Client) ServerToken(ctx context.Context, server, refused string) (strin
 	})
 }
 
-// ServerAuth returns what the requests of a session use to be let in at a server: its stored
-// token. It opens no browser; where a login is missing or gives too few rights it fails with
-// ErrNeeded, and says what the server asks for.
+// ServerAuth returns the authorization for a session's requests to a server: the stored token. It opens no browser. If
+// a login is missing or grants too few rights, it fails with ErrNeeded and the rights that the server requires.
 func (c *Client) ServerAuth(server string) auth.OAuthHandler {
 	return &serverAuth{client: c, server: server}
 }
@@ -159,14 +158,14 @@ type serverAuth struct {
 	client *Client
 	server string
 
-	mu      sync.Mutex // guards what follows
-	refused string     // the token that the server rejected last
-	over    error      // why the stored login gives no token; nil: not known
-	tried   string     // the login that over is about
+	mu      sync.Mutex // guards the fields below
+	refused string     // the last token that the server rejected
+	over    error      // why the stored login gives no token; nil: unknown
+	tried   string     // the login of over
 }
 
-// token returns the token to send. An issuer that has said no is not asked again about the same login. The caller
-// holds a.mu.
+// token returns the token to send. It does not ask an issuer again about a login that the issuer has rejected. The
+// caller holds a.mu.
 func (a *serverAuth) token(ctx context.Context) (string, error) {
 	all, err := a.client.store.Read()
 	if err != nil {
@@ -185,7 +184,7 @@ func (a *serverAuth) token(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// TokenSource returns nothing without a login: the server may want none.
+// TokenSource returns nil without a login, because the server may not require one.
 func (a *serverAuth) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -207,11 +206,11 @@ func (a *serverAuth) Authorize(ctx context.Context, req *http.Request, resp *htt
 		if scope, more := wantsScope(resp); more {
 			return fmt.Errorf("%w for what the server wants now: %s", ErrNeeded, scope)
 		}
-		return nil // it is asked once more, and what it says then is the answer
+		return nil // the request is repeated once, with the same answer as the final one
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if sent != "" { // else the one that was rejected before still is
+	if sent != "" { // otherwise the token that was rejected before is still the last one
 		a.refused = sent
 	}
 	_, err := a.token(ctx)
@@ -237,16 +236,16 @@ func (c *Client) LogoutServer(ctx context.Context, server string) (found bool, e
 	return c.logout(ctx, config.ServerLogin(server))
 }
 
-// guarded returns the HTTP client of a server's login. What a server names as its issuer is
-// anybody's text: unless the server itself is on this machine or in its network, no address
-// there is connected to. Redirects are not followed, since they would carry secrets along.
+// guarded returns the HTTP client for a server's login. The issuer that a server names is untrusted: unless the server
+// itself is on this machine or in its network, the client connects to no address there. It does not follow redirects,
+// which would carry secrets along.
 func guarded(server string) *http.Client {
 	own, through := false, proxies.FromEnvironment()
 	if u, err := url.Parse(server); err == nil {
 		ip, err := netip.ParseAddr(u.Hostname())
 		own = u.Hostname() == "localhost" || err == nil && !public(ip)
 		if at, err := through(u); err != nil || at != nil {
-			own = true // the proxy is connected to, and says where one may go
+			own = true // connections go to the proxy, which decides where they lead
 		}
 	}
 	dialer := &net.Dialer{Timeout: serverTimeout, Control: func(_, address string, _ syscall.RawConn) error {
@@ -263,13 +262,13 @@ func guarded(server string) *http.Client {
 	}
 }
 
-// public reports whether an address is neither this machine's nor of its network.
+// public reports whether an address is neither this machine's nor in its network.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !netip.MustParsePrefix("100.64.0.0/10").Contains(ip)
 }
 
-// union returns both lists without repetition.
+// union returns both lists without duplicates.
 func union(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, s := range b {

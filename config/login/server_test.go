@@ -21,23 +21,23 @@ import (
 	"buddy/config"
 )
 
-// host is an MCP server with its issuer, as RFC 9728, 8414 and 7591 describe them.
+// host is an MCP server with its issuer, as described by RFC 9728, 8414 and 7591.
 type host struct {
 	*httptest.Server
-	wrongIss  bool // the browser brings back another issuer's name
+	wrongIss  bool // the browser returns another issuer's name
 	hangs     bool // the token endpoint
 	denies    bool // the person, on the login page
-	open      bool // it lets everybody in
+	open      bool // accepts requests without a token
 	elsewhere string
-	clients   []string // that registered
+	clients   []string // registered clients
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	issued    int
 	challenge string // of the code flow
 	scope     string
-	revoked   bool   // no refresh token counts
-	refused   int    // requests with one, since
-	valid     string // the access token that is let in
+	revoked   bool   // refresh tokens are invalid
+	refused   int    // requests with a refresh token since then
+	valid     string // the accepted access token
 }
 
 func newHost(t *testing.T) *host {
@@ -123,7 +123,7 @@ func (h *host) token(r *http.Request, answer func(int, any)) {
 			answer(400, map[string]any{"error": "invalid_grant"})
 			return
 		}
-		if r.Form.Get("refresh_token") != fmt.Sprintf("rt-%d", h.issued) || r.Form.Get("client_id") == "" { // each is void when it was used
+		if r.Form.Get("refresh_token") != fmt.Sprintf("rt-%d", h.issued) || r.Form.Get("client_id") == "" { // each is invalid after its use
 			answer(400, map[string]any{"error": "invalid_grant"})
 			return
 		}
@@ -133,7 +133,7 @@ func (h *host) token(r *http.Request, answer func(int, any)) {
 	answer(200, map[string]any{"access_token": h.valid, "refresh_token": fmt.Sprintf("rt-%d", h.issued), "token_type": "Bearer", "expires_in": 3600})
 }
 
-// browser visits the login page, as a person who agrees does.
+// browser visits the login page and agrees.
 func browser(t *testing.T) func(string) {
 	return func(at string) {
 		go func() {
@@ -155,7 +155,7 @@ func newClient(t *testing.T) *Client {
 	return New(config.Auth())
 }
 
-// call sends a request as a session does and returns its status.
+// call sends a request like a session and returns its status.
 func call(t *testing.T, c *Client, h *host) (int, error) {
 	t.Helper()
 	return callWith(t, c.ServerAuth(h.URL+"/mcp"), h)
@@ -206,7 +206,7 @@ func TestServerLogin(t *testing.T) {
 		if registered := len(h.clients) > 0; registered != (known == "") {
 			t.Errorf("clients that registered: %q", h.clients)
 		}
-		s.Scopes = []string{"admin"} // more rights lose none
+		s.Scopes = []string{"admin"} // requesting more rights loses none
 		if err := c.LoginServer(t.Context(), s, browser(t)); err != nil || !strings.Contains(h.scope, "read") || !strings.Contains(h.scope, "write") || !strings.Contains(h.scope, "admin") {
 			t.Errorf("scopes %q, %v", h.scope, err)
 		}
@@ -219,8 +219,7 @@ func TestServerLogin(t *testing.T) {
 	}
 }
 
-// An issuer that no longer accepts a login is asked once about it, whatever a session requests; a new login counts
-// at once.
+// An issuer that rejects a login is asked once about it, whatever a session requests; a new login is used at once.
 func TestLoginThatIsOverIsAskedForOnce(t *testing.T) {
 	h, c := newHost(t), newClient(t)
 	s := Server{URL: h.URL + "/mcp"}
@@ -250,15 +249,15 @@ func TestLoginThatIsOverIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestServerTokenIsRefreshedOnce: several sessions share a refresh token that each use makes void;
-// one of them asks, the others take what it got.
+// TestServerTokenIsRefreshedOnce: several sessions share a refresh token that can be used once; one of them asks, and
+// the others use its result.
 func TestServerTokenIsRefreshedOnce(t *testing.T) {
 	h, c := newHost(t), newClient(t)
 	if err := c.LoginServer(t.Context(), Server{URL: h.URL + "/mcp"}, browser(t)); err != nil {
 		t.Fatal(err)
 	}
 	h.mu.Lock()
-	h.valid = "revoked" // by the server, before its time
+	h.valid = "revoked" // revoked early by the server
 	h.mu.Unlock()
 	var all sync.WaitGroup
 	for range 8 {
@@ -316,8 +315,8 @@ func TestServerLoginFails(t *testing.T) {
 	})
 }
 
-// TestServersIssuerInThisNetwork: a server elsewhere can't send the login to an address of this network; a
-// server of this network can.
+// TestServersIssuerInThisNetwork: a server elsewhere can't direct the login to an address of this network; a server in
+// this network can.
 func TestServersIssuerInThisNetwork(t *testing.T) {
 	h := newHost(t)
 	get := func(server string) error {

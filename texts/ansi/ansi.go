@@ -1,7 +1,7 @@
-// Package ansi parses the escape sequences of terminals: their end and their parameters. All
-// code that shows, strips or resends such text uses it, so that all agree on what is text. A
-// sequence keeps 64 bytes, and an unfinished one ends with its line. charmbracelet/x/ansi (0.11.9)
-// is not used, because all text after an unfinished sequence is part of it there.
+// Package ansi parses the escape sequences of terminals: their end and their parameters. All code that shows, strips or
+// resends such text uses it, so that all agree on what is text. A sequence keeps 64 bytes, and an unfinished one ends
+// with its line. charmbracelet/x/ansi (0.11.9) is not used, because it treats all text after an unfinished sequence as
+// part of it.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 package ansi
@@ -22,8 +22,8 @@ const (
 	text          // within OSC, DCS, APC, PM or SOS
 )
 
-// Parser parses sequences byte by byte, as they arrive. Its size is bounded: parameters beyond
-// its buffer are dropped. The zero Parser is outside of a sequence.
+// Parser parses sequences byte by byte, as they arrive. Its size is bounded: it drops parameters beyond its buffer. The
+// zero Parser is outside a sequence.
 type Parser struct {
 	state  state
 	final  byte // of the control sequence that has just ended; else 0
@@ -37,9 +37,9 @@ func (p *Parser) Start() { *p = Parser{state: started} }
 // Active reports whether the parser is inside a sequence.
 func (p *Parser) Active() bool { return p.state != none }
 
-// Next consumes the next byte of an active sequence. It returns false if the byte does not
-// belong to it: the sequence ended before. An ESC also ends a sequence and begins another; so
-// does the terminator ESC \ of a text, which is a sequence of its own.
+// Next consumes the next byte of an active sequence. It returns false if the byte does not belong to the sequence,
+// which then ended before. An ESC ends a sequence and starts another one; the terminator ESC \ of a text counts as a
+// sequence of its own.
 func (p *Parser) Next(b byte) bool {
 	if b == 0x1b {
 		p.Start()
@@ -53,7 +53,7 @@ func (p *Parser) Next(b byte) bool {
 	case middle:
 		return p.end(b >= 0x20 && b < 0x7f, b < 0x30)
 	}
-	// A text ends with BEL, ESC \, or its line.
+	// A text ends with BEL, ESC \, or the end of its line.
 	if b == '\n' || b == 0x18 || b == 0x1a {
 		p.state = none
 		return false
@@ -78,7 +78,7 @@ func (p *Parser) begin(b byte) bool {
 	return true
 }
 
-// end ends a sequence, unless more of it follows, and reports whether the byte was part of it.
+// end ends a sequence unless more of it follows, and reports whether the byte was part of it.
 func (p *Parser) end(valid, more bool) bool {
 	if !valid || !more {
 		p.state = none
@@ -102,9 +102,9 @@ func (p *Parser) parameter(b byte) bool {
 	return true
 }
 
-// Control returns the parameters and the final byte of the control sequence (ESC [) that ended
-// with the last byte of Next. final is 0 if none ended, or if its parameters exceed 64 bytes,
-// which makes it invalid. params is valid until the next sequence begins.
+// Control returns the parameters and the final byte of the control sequence (ESC [) that ended with the last byte of
+// Next. final is 0 if none ended, or if its parameters exceed 64 bytes, which makes it invalid. params is valid until
+// the next sequence starts.
 func (p *Parser) Control() (params []byte, final byte) {
 	if p.final == 0 || p.n > len(p.params) {
 		return nil, 0
@@ -112,8 +112,8 @@ func (p *Parser) Control() (params []byte, final byte) {
 	return p.params[:p.n], p.final
 }
 
-// Len returns the length of the sequence at the start of p, terminator included: 1 for an ESC
-// that begins none, len(p) for one that does not end in p. p must begin with ESC.
+// Len returns the length of the sequence at the start of p, including its terminator: 1 for an ESC without a sequence,
+// len(p) for a sequence that does not end in p. p must start with ESC.
 func Len(p []byte) int {
 	var q Parser
 	q.Start()

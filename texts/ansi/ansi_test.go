@@ -52,7 +52,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// Byte by byte or at once, sequences end at the same position, and nothing is left of them.
+// Sequences end at the same position byte by byte and at once, and Strip removes them completely.
 func FuzzStrip(f *testing.F) {
 	for _, s := range []string{"a\x1b[31mb\x1b[0m", "\x1b]8;;x\x1b\\y", "\x1b]0;x\ny", "\x1b\x1b[", "\x1b(Bz\x18", "é\x1b[1é", "plain"} {
 		f.Add(s)

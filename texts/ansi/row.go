@@ -6,18 +6,17 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// tabStop is the distance of the columns that a tab leads to.
+// tabStop is the distance between tab stops in columns.
 const tabStop = 8
 
-// maxCell limits a character with its marks, in bytes.
+// maxCell limits a character with its combining marks, in bytes.
 const maxCell = 64
 
-// row holds a row of a Screen: text that was printed from left to right, or the cells that it became when the cursor
-// was moved in it.
+// row holds a row of a Screen: text printed from left to right, or cells once the cursor was moved within the row.
 type row struct {
 	text   []byte
-	cells  []string // nil: there is text; "" continues the character before it
-	joined bool     // the row before wraps into this one
+	cells  []string // nil: the row has text; "" continues the character before it
+	joined bool     // the previous row wraps into this one
 }
 
 func (r *row) clear() { r.text, r.cells, r.joined = r.text[:0], nil, false }
@@ -34,7 +33,8 @@ func (r *row) blank() bool {
 	return r.cells != nil || len(r.text) == 0
 }
 
-// appendTo appends the text of the row. Spaces at the end of cells are erased text, or come before the edge.
+// appendTo appends the text of the row. With trim, spaces at the end of cells are dropped: they are erased text, or
+// precede the edge.
 func (r *row) appendTo(text []byte, trim bool) []byte {
 	if r.cells == nil {
 		return append(text, r.text...)
@@ -72,7 +72,7 @@ func (r *row) toCells() {
 	r.text = r.text[:0]
 }
 
-// set puts a character of some columns at x.
+// set puts a character with a width of some columns at x.
 func (r *row) set(x int, text string, width int) {
 	r.pad(x)
 	r.split(x)
@@ -84,7 +84,7 @@ func (r *row) set(x int, text string, width int) {
 	}
 }
 
-// combine adds a mark to the character at x.
+// combine adds a combining mark to the character at x.
 func (r *row) combine(x int, mark string) {
 	for x = min(x, len(r.cells)-1); x >= 0; x-- {
 		if c := r.cells[x]; c != "" {
@@ -96,7 +96,7 @@ func (r *row) combine(x int, mark string) {
 	}
 }
 
-// pad makes at least n cells.
+// pad extends the row to n cells.
 func (r *row) pad(n int) {
 	for len(r.cells) < n {
 		r.cells = append(r.cells, " ")
@@ -138,7 +138,7 @@ func (r *row) blanks(x, end int) {
 	}
 }
 
-// shift inserts n cells at x, or removes -n. Tabs that move are spaces: they would be wider or narrower there.
+// shift inserts n cells at x, or removes -n. Moved tabs become spaces, because their width would change.
 func (r *row) shift(x, n int) {
 	if x >= len(r.cells) {
 		return
@@ -167,8 +167,8 @@ func (r *row) shift(x, n int) {
 // ascii holds the cells of characters without marks.
 const ascii = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 
-// firstCell returns the first character of p, its length and its width in columns. A mark without its character has
-// the width 0.
+// firstCell returns the first character of p, its length and its width in columns. A combining mark without its
+// character has the width 0.
 func firstCell(p []byte) (text string, n, width int) {
 	if b := p[0]; b >= ' ' && b < 0x7f && (len(p) == 1 || p[1] < 0x80) {
 		return ascii[b-' ' : b-' '+1], 1, 1

@@ -7,24 +7,24 @@ import (
 	"buddy/texts"
 )
 
-// The size of a Screen. Longer lines wrap, and are one line again in its text.
+// The size of a Screen. Longer lines wrap, and are joined again in its text.
 const (
 	screenRows    = 200
 	screenColumns = 1024
 )
 
-// Screen renders what a program prints as a person reads it on a terminal: lines in the state in which the program left
-// them, without escape sequences. Its memory is bounded, and its time grows with what is written alone. It replaces a
-// library of terminal emulators, which know only rows of a fixed width and keep no text that has scrolled away.
+// Screen renders the output of a program as a person reads it on a terminal: lines in their final state, without escape
+// sequences. Its memory is bounded, and its time depends on the written bytes only. It replaces a library for terminal
+// emulation: those have only rows of a fixed width and keep no text that was scrolled away.
 //
-//	s := ansi.NewScreen(func(text []byte) { … }) // what has scrolled away and can't change any more
+//	s := ansi.NewScreen(func(text []byte) { … }) // text that was scrolled away and is final
 //	s.Write([]byte(" 50%\r100%\n"))
 //	s.Rest() // 100%
 type Screen struct {
-	// Moved reports that something was overwritten or erased, or the cursor was moved: the text is more than what was
-	// written without colours.
+	// Moved reports that something was overwritten or erased, or the cursor was moved, so that the text differs from
+	// the output without colours.
 	Moved bool
-	// Full reports that the alternate screen was shown, as full-screen programs do. What it had is no text.
+	// Full reports that the alternate screen was used, as full-screen programs do. Its contents are not in the text.
 	Full bool
 
 	out  func(text []byte)
@@ -33,17 +33,17 @@ type Screen struct {
 	used int   // rows in use
 
 	y, x  int  // the cursor
-	atEnd bool // it is behind the text of its row, which has no cells; x does not count
+	atEnd bool // the cursor is after the text of its row, which has no cells; x is unused
 	saved [2]int
 
 	esc   Parser
 	intro byte   // the first byte after ESC
-	part  []byte // the beginning of a rune
+	part  []byte // the beginning of an incomplete rune
 	other bool   // the alternate screen is shown
-	line  []byte // for rows that leave
+	line  []byte // buffer for rows that leave the screen
 }
 
-// NewScreen returns an empty screen. out gets the text of rows that leave it at the top, and may not keep it.
+// NewScreen returns an empty screen. out gets the text of rows that leave the screen at the top, and must not keep it.
 func NewScreen(out func(text []byte)) *Screen {
 	return &Screen{out: out, rows: make([]row, 1), used: 1}
 }
@@ -59,12 +59,12 @@ func (s *Screen) Write(p []byte) (int, error) {
 		s.part, p = bytes.Clone(p[len(whole):]), whole
 	}
 	for len(p) > 0 {
-		p = p[s.take(p):]
+		p = p[s.print(p):]
 	}
 	return n, nil
 }
 
-// Close prints the rune that was begun last, and passes on the text of all rows.
+// Close prints an incomplete rune, and passes on the text of all rows.
 func (s *Screen) Close() {
 	if len(s.part) > 0 && !s.esc.Active() && !s.other {
 		s.put(s.part)
@@ -75,7 +75,7 @@ func (s *Screen) Close() {
 	s.rows[0].clear()
 }
 
-// Rest returns the text of the rows that have not left the screen, without the empty ones behind the cursor.
+// Rest returns the text of the rows on the screen, without empty rows after the cursor.
 func (s *Screen) Rest() []byte {
 	last := s.used - 1
 	for last > s.y && s.row(last).blank() {
@@ -91,7 +91,7 @@ func (s *Screen) Rest() []byte {
 // row returns the i-th row from the top.
 func (s *Screen) row(i int) *row { return &s.rows[(s.top+i)%len(s.rows)] }
 
-// appendRow appends a row that has another below it.
+// appendRow appends the text of a row that is not the last one.
 func (s *Screen) appendRow(text []byte, i int) []byte {
 	if s.row(i + 1).joined {
 		return s.row(i).appendTo(text, false)
@@ -99,8 +99,8 @@ func (s *Screen) appendRow(text []byte, i int) []byte {
 	return append(s.row(i).appendTo(text, true), '\n')
 }
 
-// take prints the first element of p and returns its length.
-func (s *Screen) take(p []byte) int {
+// print prints the first element of p and returns its length.
+func (s *Screen) print(p []byte) int {
 	if s.esc.Active() {
 		return s.escape(p[0])
 	}
@@ -132,7 +132,7 @@ func (s *Screen) take(p []byte) int {
 	return 1
 }
 
-// escape reads a byte of a sequence. It returns 0 for one that does not belong to it.
+// escape reads a byte of a sequence. It returns 0 for a byte that does not belong to the sequence.
 func (s *Screen) escape(b byte) int {
 	if !s.esc.Next(b) {
 		return 0
@@ -179,7 +179,7 @@ func (s *Screen) put(p []byte) {
 	}
 }
 
-// putCell prints the first character of p at the cursor, over what is there, and returns its length.
+// putCell prints the first character of p at the cursor, over the present text, and returns its length.
 func (s *Screen) putCell(r *row, p []byte) int {
 	s.Moved = true
 	x := s.column()
@@ -216,7 +216,7 @@ func (s *Screen) wrap() {
 	}
 }
 
-// lineFeed sets the cursor to the next row. Below the last one everything moves up.
+// lineFeed moves the cursor to the next row. After the last row the screen scrolls.
 func (s *Screen) lineFeed() {
 	switch {
 	case s.y < s.used-1:
@@ -239,7 +239,7 @@ func (s *Screen) lineFeed() {
 	s.top = (s.top + 1) % len(s.rows)
 }
 
-// extend makes rows up to the y-th one.
+// extend adds rows up to row y.
 func (s *Screen) extend(y int) {
 	for s.used <= y {
 		if s.used == len(s.rows) {
@@ -250,7 +250,7 @@ func (s *Screen) extend(y int) {
 	}
 }
 
-// column returns where the cursor is in its row.
+// column returns the cursor's column in its row.
 func (s *Screen) column() int {
 	if s.atEnd {
 		r := s.row(s.y)

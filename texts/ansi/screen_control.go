@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// control carries out a control sequence.
+// control executes a control sequence.
 func (s *Screen) control(params []byte, final byte) {
 	if bytes.HasPrefix(params, []byte("?")) {
 		if final == 'h' || final == 'l' {
@@ -30,7 +30,7 @@ func (s *Screen) control(params []byte, final byte) {
 	}
 }
 
-// moves holds what moves the cursor, by the last byte. n and m are the first parameters.
+// moves maps the final bytes of sequences to cursor movements. n and m are the first parameters.
 var moves = map[byte]func(s *Screen, n, m int){
 	'A': func(s *Screen, n, _ int) { s.toRow(s.y - n) },
 	'B': func(s *Screen, n, _ int) { s.toRow(s.y + n) },
@@ -46,10 +46,10 @@ var moves = map[byte]func(s *Screen, n, m int){
 	'u': func(s *Screen, _, _ int) { s.restore() },
 }
 
-// maxNumber bounds a parameter: none counts more than the screen has.
+// maxNumber limits a parameter; larger values than the screen's size have no other effect.
 const maxNumber = 10_000
 
-// number returns a parameter, or what a missing one or 0 means.
+// number returns a parameter, or otherwise for a missing one or 0.
 func number(params []byte, i, otherwise int) int {
 	all := bytes.Split(params, []byte(";"))
 	if i >= len(all) {
@@ -57,7 +57,7 @@ func number(params []byte, i, otherwise int) int {
 	}
 	n, err := strconv.Atoi(string(all[i]))
 	if err != nil && len(all[i]) > 0 {
-		return maxNumber // it is too long
+		return maxNumber // too long
 	}
 	if n == 0 {
 		return otherwise
@@ -65,7 +65,7 @@ func number(params []byte, i, otherwise int) int {
 	return min(n, maxNumber)
 }
 
-// private shows the alternate screen, or the usual one again.
+// private switches to the alternate screen or back.
 func (s *Screen) private(params []byte, on bool) {
 	for mode := range bytes.SplitSeq(params, []byte(";")) {
 		switch string(mode) {
@@ -76,7 +76,7 @@ func (s *Screen) private(params []byte, on bool) {
 	}
 }
 
-// short carries out a sequence of ESC and one byte.
+// short executes a sequence of ESC and one byte.
 func (s *Screen) short(b byte) {
 	switch b {
 	case '7':
@@ -104,7 +104,7 @@ func (s *Screen) restore() {
 	s.toColumn(s.saved[0])
 }
 
-// eraseRow erases the row behind the cursor (0), up to it (1) or all of it (2).
+// eraseRow erases the row after the cursor (0), up to it (1) or completely (2).
 func (s *Screen) eraseRow(what int) {
 	r := s.row(s.y)
 	switch {
@@ -127,8 +127,8 @@ func (s *Screen) eraseRow(what int) {
 	}
 }
 
-// eraseRows erases what is behind the cursor (0), what is before it (1), or everything (2). A terminal moves everything
-// to its scrollback first, where a person still finds it, so it stays in the text.
+// eraseRows erases the text after the cursor (0), before it (1), or everything (2). A terminal moves everything to its
+// scrollback first, where a person can still find it, so it stays in the text.
 func (s *Screen) eraseRows(what int) {
 	switch what {
 	case 0:

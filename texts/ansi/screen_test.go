@@ -11,7 +11,7 @@ import (
 	"buddy/texts/ansi/ansitest"
 )
 
-// rendered returns what a Screen makes of output that arrives in pieces of some bytes.
+// rendered returns the text and the Screen of output that arrives in pieces.
 func rendered(p []byte, piece int) (string, *Screen) {
 	var text bytes.Buffer
 	s := NewScreen(func(p []byte) { text.Write(p) })
@@ -26,7 +26,7 @@ func rendered(p []byte, piece int) (string, *Screen) {
 
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	var frames strings.Builder // of three bars, drawn over each other 600 times, with an error between
+	var frames strings.Builder // three bars, drawn over each other 600 times, with an error between
 	frames.WriteString("pulling\n")
 	for i := range 600 {
 		if i == 300 {
@@ -82,7 +82,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// What is on the screen can be read at any time, and reading it changes nothing.
+// The text on the screen can be read at any time, and reading it changes nothing.
 func TestScreenRest(t *testing.T) {
 	var gone bytes.Buffer
 	s := NewScreen(func(p []byte) { gone.Write(p) })
@@ -99,7 +99,7 @@ func TestScreenRest(t *testing.T) {
 	}
 }
 
-// The memory of a screen does not grow with what is written.
+// The memory of a screen does not grow with the output.
 func TestScreenIsBounded(t *testing.T) {
 	for name, piece := range map[string]string{
 		"one line": "x", "marks": "\u0301", "columns": "\t", "moves": "\x1b[999B\x1b[999Cx\x1b[H", "insertions": "\x1b[H\x1b[999@", "a title": "\x1b]0;x", "cells": "x\b\bxx",
@@ -121,7 +121,7 @@ func TestScreenIsBounded(t *testing.T) {
 	}
 }
 
-// However output is cut into pieces, its text is the same, and has no sequence in it.
+// The text does not depend on how the output is split, and contains no sequence.
 func TestScreenInPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

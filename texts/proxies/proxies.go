@@ -1,10 +1,10 @@
-// Package proxies reads from the environment which proxy a URL is reached through: HTTPS_PROXY or HTTP_PROXY, else
-// ALL_PROXY, and none for the hosts in NO_PROXY and on this machine. Each may also be written in small letters.
+// Package proxies determines from the environment through which proxy a URL is reached: HTTPS_PROXY or HTTP_PROXY, else
+// ALL_PROXY, and none for the hosts in NO_PROXY and on this machine. Each name may also be in lower case.
 //
 //	transport := &http.Transport{Proxy: proxies.ForRequest(proxies.FromEnvironment())}
 //
-// It is what net/http has, with ALL_PROXY, which curl and most other programs read. Proxies are URLs with http, https,
-// socks5 or socks5h.
+// It adds ALL_PROXY, which curl and most other programs support, to the rules of net/http. Proxies are URLs with http,
+// https, socks5 or socks5h.
 package proxies
 
 import (
@@ -17,10 +17,10 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Variables names them, for what people are told.
+// Variables lists the names of the variables, for display.
 const Variables = "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
 
-// FromEnvironment returns a function that returns the proxy for a URL, nil for none. It reads the environment once, now.
+// FromEnvironment reads the environment once and returns a function that returns the proxy for a URL, nil for none.
 func FromEnvironment() func(*url.URL) (*url.URL, error) {
 	c := httpproxy.FromEnvironment()
 	all := cmp.Or(os.Getenv("ALL_PROXY"), os.Getenv("all_proxy"))
@@ -28,12 +28,12 @@ func FromEnvironment() func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
-// ForRequest makes of such a function what [http.Transport] takes.
+// ForRequest converts such a function for [http.Transport].
 func ForRequest(of func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return of(r.URL) }
 }
 
-// Known reports whether a proxy is of a kind that can be spoken to.
+// Known reports whether a proxy has a supported protocol.
 func Known(proxy *url.URL) bool {
 	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, proxy.Scheme)
 }

@@ -1,6 +1,6 @@
-// Package quickjson reads JSON of the usual form several times faster than encoding/json, which goes through long
-// texts byte by byte, and again for each level that they lie in. What it reads it reads as that does; all other JSON,
-// valid or not, Unmarshal leaves to it, and Members and String report.
+// Package quickjson reads JSON of the usual form several times faster than encoding/json, which scans long texts byte
+// by byte, and again for each level of nesting. The results are the same. Unmarshal passes all other JSON, valid or
+// not, to encoding/json; Members and String report it.
 //
 //	var m struct { Role string `json:"role"` }
 //	err := quickjson.Unmarshal([]byte(`{"role":"user"}`), &m) // as json.Unmarshal
@@ -12,37 +12,37 @@ import (
 	"unicode/utf8"
 )
 
-// Members calls f for the members of an object in their order, until that returns false. A key and a value are parts of
-// data; a value that is no string may still be invalid. ok is false if f returned false, or encoding/json is to
-// be asked.
+// Members calls f for the members of an object, in order, until f returns false. A key and a value are parts of data; a
+// value that is not a string may still be invalid. ok is false if f returned false, or if the caller must use
+// encoding/json.
 func Members(data []byte, f func(key, value []byte) bool) (ok bool) {
 	r := reader{rest: data}
-	if !r.take('{') {
+	if !r.skip('{') {
 		return false
 	}
-	if r.take('}') {
+	if r.skip('}') {
 		return r.atEnd()
 	}
 	for {
 		key, ok := r.string()
-		if !ok || bytes.IndexByte(key, '\\') >= 0 || !plain(key) || !r.take(':') {
+		if !ok || bytes.IndexByte(key, '\\') >= 0 || !plain(key) || !r.skip(':') {
 			return false
 		}
 		value, ok := r.value()
 		if !ok || !f(key[1:len(key)-1], value) {
 			return false
 		}
-		if r.take('}') {
+		if r.skip('}') {
 			return r.atEnd()
 		}
-		if !r.take(',') {
+		if !r.skip(',') {
 			return false
 		}
 	}
 }
 
-// String decodes a string, which raw must be from its first byte to its last; else, or if encoding/json is to be asked,
-// ok is false.
+// String decodes a string, which must be all of raw. ok is false if raw is not a string, or if the caller must use
+// encoding/json.
 func String(raw []byte) (s string, ok bool) {
 	r := reader{rest: raw}
 	token, ok := r.string()
@@ -67,13 +67,13 @@ func String(raw []byte) (s string, ok bool) {
 	return string(append(text, body...)), true
 }
 
-// escapes maps what may follow a backslash, but for u, to the character that it stands for.
+// escapes maps the characters after a backslash, except u, to the escaped character.
 var escapes = [256]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escaped returns what the beginning of text, after a backslash, stands for, and how many bytes that is: 0 if
-// encoding/json is to be asked, as for halves of a character.
+// escaped returns the character of the escape at the beginning of text, after its backslash, and the length in bytes: 0
+// if encoding/json must be used, as for surrogates.
 func escaped(text []byte) (r rune, n int) {
-	if r = escapes[text[0]]; r != 0 { // what follows is there: a string that ends in one backslash has no end
+	if r = escapes[text[0]]; r != 0 { // text is not empty: a string ending in one backslash has no end
 		return r, 1
 	}
 	var number [2]byte
@@ -90,7 +90,7 @@ func escaped(text []byte) (r rune, n int) {
 	return r, 5
 }
 
-// plain reports whether a string has neither control characters nor what is no UTF-8.
+// plain reports whether a string has neither control characters nor invalid UTF-8.
 func plain(token []byte) bool {
 	for _, b := range token {
 		if b < ' ' {
@@ -100,18 +100,18 @@ func plain(token []byte) bool {
 	return utf8.Valid(token)
 }
 
-// reader goes through a text.
+// reader reads a text from its start to its end.
 type reader struct{ rest []byte }
 
-// space passes over white space.
+// space skips white space.
 func (r *reader) space() {
 	for len(r.rest) > 0 && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\t' || r.rest[0] == '\r') {
 		r.rest = r.rest[1:]
 	}
 }
 
-// take passes over a byte if that comes next.
-func (r *reader) take(b byte) bool {
+// skip skips b if it is the next byte.
+func (r *reader) skip(b byte) bool {
 	r.space()
 	if len(r.rest) == 0 || r.rest[0] != b {
 		return false
@@ -125,7 +125,7 @@ func (r *reader) atEnd() bool {
 	return len(r.rest) == 0
 }
 
-// string passes over a string, and returns it with its quotes. What is in it may be invalid.
+// string skips a string, and returns it with its quotes. Its contents may be invalid.
 func (r *reader) string() (token []byte, ok bool) {
 	r.space()
 	if len(r.rest) == 0 || r.rest[0] != '"' {
@@ -151,7 +151,7 @@ func (r *reader) string() (token []byte, ok bool) {
 // ends lists the bytes that end a number or a word.
 var ends = []byte("\",:{}[] \n\t\r")
 
-// value passes over a value and returns it. One that is no string may be invalid.
+// value skips a value and returns it. A value that is not a string may be invalid.
 func (r *reader) value() (raw []byte, ok bool) {
 	r.space()
 	start := r.rest

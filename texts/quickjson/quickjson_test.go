@@ -58,12 +58,12 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// word is a string that reads itself.
+// word is a string with its own decoding.
 type word string
 
 func (w *word) UnmarshalText(text []byte) error { *w = word("<" + string(text) + ">"); return nil }
 
-// record has fields of all kinds that are read here, and some that are not.
+// record has fields of all supported types, and some of others.
 type record struct {
 	Text   string          `json:"text"`
 	Small  int8            `json:"small,omitempty"`
@@ -92,7 +92,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// TestTypesThatReadThemselves: what is more than a string or a number to encoding/json is so here.
+// TestTypesThatReadThemselves: types with their own decoding are left to encoding/json.
 func TestTypesThatReadThemselves(t *testing.T) {
 	var got, want struct {
 		Word word `json:"word"`
@@ -103,7 +103,7 @@ func TestTypesThatReadThemselves(t *testing.T) {
 	}
 }
 
-// TestUsualForm: what encoding/json writes is read here.
+// TestUsualForm: the output of encoding/json is read without encoding/json.
 func TestUsualForm(t *testing.T) {
 	texts := map[string]string{"text": "a \"line\"\n\ttab <b> & \u2028 é 😀 \x00\x1f\x7f \\ /", "empty": ""}
 	data, err := json.Marshal(texts)

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Unmarshal does what json.Unmarshal does, which it leaves to that for all but an object that a struct takes. to points to a
-// zero value.
+// Unmarshal does what json.Unmarshal does. It reads an object into a struct itself and passes everything else to
+// json.Unmarshal. to must point to a zero value.
 func Unmarshal(data []byte, to any) error {
 	v := reflect.ValueOf(to).Elem()
 	if v.Kind() == reflect.Struct {
@@ -22,7 +22,7 @@ func Unmarshal(data []byte, to any) error {
 	return json.Unmarshal(data, to)
 }
 
-// readFields reads an object into a struct. If it reports false the struct may be half filled.
+// readFields reads an object into a struct. If it returns false, the struct may be partly filled.
 func readFields(v reflect.Value, object []byte) bool {
 	all := fieldsOf(v.Type())
 	var seen uint64
@@ -40,11 +40,11 @@ func readFields(v reflect.Value, object []byte) bool {
 	})
 }
 
-// unknown reports whether a member is none of the fields, whose names json.Unmarshal takes in any case of letters, and
-// valid.
+// unknown reports whether a member is valid and matches none of the fields, whose names json.Unmarshal compares without
+// regard to case.
 func (f fields) unknown(key, value []byte) bool {
 	for _, b := range key {
-		if b >= 0x80 { // there are letters that are ASCII in another case
+		if b >= 0x80 { // some of these letters equal an ASCII letter in another case
 			return false
 		}
 	}
@@ -60,7 +60,7 @@ func (f fields) unknown(key, value []byte) bool {
 
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
-// readValue reads a string, a whole number or whatever stays JSON into a field of that kind.
+// readValue reads a string, a whole number or raw JSON into a field of that type.
 func readValue(field reflect.Value, value []byte) bool {
 	switch {
 	case field.Type() == rawMessage:
@@ -91,7 +91,7 @@ func readValue(field reflect.Value, value []byte) bool {
 	return false
 }
 
-// digits reads a number that is not negative and has no more than 18 digits.
+// digits reads a non-negative number of at most 18 digits.
 func digits(value []byte) (n int64, ok bool) {
 	if len(value) == 0 || len(value) > 18 || value[0] == '0' && len(value) > 1 {
 		return 0, false
@@ -105,16 +105,16 @@ func digits(value []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// maxFields limits the fields of a struct that readFields reads: it keeps a bit for each.
+// maxFields limits the fields of a struct that readFields reads, because it keeps one bit for each.
 const maxFields = 64
 
-// fields are those of a struct.
+// fields describes the fields of a struct.
 type fields struct {
-	byName map[string]int  // their numbers by their names in JSON; nil: json.Unmarshal has to read the struct
+	byName map[string]int  // indexes by JSON name; nil: only json.Unmarshal can read the struct
 	folded map[string]bool // the names in lower case
 }
 
-// fieldLists holds what fieldsOf has found, by type.
+// fieldLists caches the results of fieldsOf, by type.
 var fieldLists sync.Map
 
 // fieldsOf returns the fields of a struct.
@@ -139,7 +139,7 @@ func fieldsOf(t reflect.Type) fields {
 	return all
 }
 
-// readsItself reports whether a string or a number is more than that for json.Unmarshal.
+// readsItself reports whether a string or number type has its own decoding for json.Unmarshal.
 func readsItself(t reflect.Type) bool {
 	p, v := reflect.PointerTo(t), reflect.Zero(t)
 	return (v.Kind() == reflect.String || v.CanInt() || v.CanUint()) && (p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()))

@@ -1,5 +1,5 @@
-// Package searchpath finds the programs that are started without a question, so that none of them comes from the folders
-// that are worked in: a repository can hold a program of any name, and a PATH may lead there.
+// Package searchpath finds the programs that buddy starts without asking, so that none of them comes from a workspace
+// folder: a repository can contain a program of any name, and PATH may include its folders.
 //
 //	searchpath.Avoid("/home/ann/shop")
 //	cmd := searchpath.Command(ctx, "git", "status")
@@ -17,19 +17,19 @@ import (
 	"buddy/texts"
 )
 
-// system holds the folders of the system's programs, which only root writes. They stay in a PATH, also where somebody
-// works in /usr, and are what is left when nothing else is.
+// system lists the folders of the system's programs, which only root can write. They stay in a PATH, even for a
+// workspace in /usr, and are the fallback when no other folder remains.
 const system = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-// Outside returns a PATH without the entries that depend on the folder in which a command runs, which are empty or
-// relative, and without those in one of folders, by their names or behind links. A folder that has the home folder in it
-// excludes none: what is there is the person's, and all programs of some systems are. The system's folders stay.
+// Outside returns a PATH without empty and relative entries, which depend on the folder of a command, and without
+// entries in one of folders, by their names or through links. A folder that contains the home folder excludes none:
+// programs there belong to the person, and some systems keep all programs there. The system's folders stay.
 func Outside(path string, folders ...string) string {
 	home, err := os.UserHomeDir()
 	if err == nil {
 		home = real(home)
 	}
-	var excluded []string // by their names and where they are
+	var excluded []string // with their links, and with links resolved
 	for _, f := range folders {
 		if at := real(f); err != nil || !texts.Below(home, at) {
 			excluded = append(excluded, f, at)
@@ -48,12 +48,12 @@ func Outside(path string, folders ...string) string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// Environ returns an environment with its PATH as [Outside] leaves it.
+// Environ returns an environment with the PATH of [Outside].
 func Environ(env []string, folders ...string) []string {
-	return append(slices.Clone(env), "PATH="+Outside(texts.Lookup(env)("PATH"), folders...)) // of two the last counts
+	return append(slices.Clone(env), "PATH="+Outside(texts.Lookup(env)("PATH"), folders...)) // of duplicates the last counts
 }
 
-// real returns a folder with its links resolved, as it is if it does not exist.
+// real resolves the links of a folder, and returns a missing folder as it is.
 func real(dir string) string {
 	if path, err := filepath.EvalSymlinks(dir); err == nil {
 		return path
@@ -61,13 +61,13 @@ func real(dir string) string {
 	return dir
 }
 
-// avoided are the folders of Avoid.
+// avoided holds the folders of Avoid.
 var avoided atomic.Pointer[[]string]
 
-// Avoid sets the folders in which this process looks for no program, beside its working directory.
+// Avoid sets the folders, besides the working directory, in which this process looks for no program.
 func Avoid(folders ...string) { avoided.Store(&folders) }
 
-// toAvoid returns the folders in which this process looks for no program.
+// toAvoid returns all folders in which this process looks for no program.
 func toAvoid() []string {
 	var folders []string
 	if given := avoided.Load(); given != nil {
@@ -79,12 +79,12 @@ func toAvoid() []string {
 	return folders
 }
 
-// Look is [exec.LookPath] outside of the folders to avoid. A name with a slash is that file.
+// Look is [exec.LookPath] outside the folders to avoid. A name with a slash is that file.
 func Look(name string) (string, error) {
 	return LookIn(Outside(os.Getenv("PATH"), toAvoid()...), name)
 }
 
-// LookIn is [exec.LookPath] in another PATH than that of this process.
+// LookIn is [exec.LookPath] with another PATH than this process's.
 func LookIn(path, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return exec.LookPath(name)
@@ -97,8 +97,8 @@ func LookIn(path, name string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// Command is [exec.CommandContext] with a program that [Look] finds. What that starts by a name is looked for in the
-// same folders.
+// Command is [exec.CommandContext] with a program that [Look] finds. The program itself looks for programs in the same
+// folders.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path, err := Look(name)
 	cmd := exec.CommandContext(ctx, path, args...)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// world makes folders with a program each, which prints its folder, and links; it returns the folder of all.
+// world creates folders with one program each, which prints its folder, and links; it returns the folder that contains
+// them.
 func world(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -39,9 +40,9 @@ func TestOutside(t *testing.T) {
 		{":/bin:.:./bin:bin::/usr/bin:", "", "/bin:/usr/bin"},
 		{"D/shop/bin:D/shop:D/mine:D/shopper", "D/shop", "D/mine:D/shopper"},
 		{"D/into:D/mine", "D/shop", "D/mine"},                                   // a link into the folder
-		{"D/shop/out:D/mine", "D/shop", "D/mine"},                               // a link in it, which it may turn anywhere
+		{"D/shop/out:D/mine", "D/shop", "D/mine"},                               // a link in it, which may be changed to point anywhere
 		{"D/shop/bin:D/link/bin:D/mine", "D/link", "D/mine"},                    // the folder itself is a link
-		{"D/shop/missing:D/shop/../shop/bin:D/mine", "D/shop D/also", "D/mine"}, // what is not there yet
+		{"D/shop/missing:D/shop/../shop/bin:D/mine", "D/shop D/also", "D/mine"}, // entries that do not exist yet
 		{"D/also:D/shop/bin", "D/shop D/also", system},
 		{"", "D/shop", system},
 		{"/usr/local/bin:/usr/bin:/bin:D/mine", "/usr", "/usr/bin:/bin:D/mine"},
@@ -53,7 +54,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// Programs in the home folder of a person are theirs, also where they work in all of it.
+// Programs in the home folder belong to the person, even if the whole home folder is the workspace.
 func TestOutsideOfTheHomeFolder(t *testing.T) {
 	dir := world(t)
 	t.Setenv("HOME", filepath.Join(dir, "link")) // a link to shop
@@ -69,7 +70,7 @@ func TestOutsideOfTheHomeFolder(t *testing.T) {
 	}
 }
 
-// A program is taken from no folder to avoid, nor from the working directory, and neither is what it starts.
+// Neither a program nor the programs that it starts come from a folder to avoid or the working directory.
 func TestCommandRunsNoProgramOfTheFoldersToAvoid(t *testing.T) {
 	dir := world(t)
 	t.Chdir(filepath.Join(dir, "shop"))
@@ -97,7 +98,7 @@ func TestCommandRunsNoProgramOfTheFoldersToAvoid(t *testing.T) {
 	}
 }
 
-// BenchmarkOutside measures what each free command pays when it starts.
+// BenchmarkOutside measures the cost at the start of each command that needs no approval.
 func BenchmarkOutside(b *testing.B) {
 	dir := b.TempDir()
 	path := strings.Repeat("/usr/local/bin:/usr/bin:/bin:", 5)

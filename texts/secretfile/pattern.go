@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// FindPattern returns the part of a glob pattern that could match a file with secrets, or "".
-// In pattern \ escapes a literal character. A pattern with the ending of source code is meant
-// for source code: nobody asks for credentials.go by *.go.
+// FindPattern returns the part of a glob pattern that could match a file with secrets, or "". In pattern \ escapes a
+// literal character. A pattern with the ending of source code is meant for source code: *.go does not ask for secrets
+// in credentials.go.
 func FindPattern(pattern string) string {
 	pattern = strings.ToLower(pattern)
 	parts := strings.Split(pattern, "/")
@@ -43,7 +43,7 @@ func FindPattern(pattern string) string {
 	return ""
 }
 
-// glob is a pattern of names with secrets, compiled to be compared with other patterns.
+// glob is a pattern of secret names, compiled for comparison with other patterns.
 type glob struct {
 	tokens []rune
 	hidden bool // it matches names that begin with a dot
@@ -68,7 +68,7 @@ func compileGlobs() (all []glob) {
 	return all
 }
 
-// hidden reports whether a pattern explicitly matches names that begin with a dot.
+// hidden reports whether a pattern explicitly matches names that start with a dot.
 func hidden(part string) bool {
 	return strings.HasPrefix(part, ".") || strings.HasPrefix(part, "[.")
 }
@@ -90,14 +90,14 @@ func overlapPaths(parts, secret []string) bool {
 	return false
 }
 
-// Tokens of a pattern: a character, any one, or any number of any.
+// Tokens of a pattern: a character, any one character, or any number of any characters.
 const (
 	anyOne  = -1
 	anyMany = -2
 	end     = -3 // the end of a name
 )
 
-// tokens splits a pattern; a set of characters in brackets counts as any character.
+// tokens splits a pattern; a set in brackets counts as any character.
 func tokens(pattern string) []rune {
 	var out []rune
 	r := []rune(pattern)
@@ -126,7 +126,7 @@ func tokens(pattern string) []rune {
 	return out
 }
 
-// NamesMeet reports whether some name of a file matches both patterns.
+// NamesMeet reports whether some file name matches both patterns.
 func NamesMeet(a, b string) bool { return overlap(tokens(a), tokens(b)) }
 
 // alike reports whether two tokens can match the same character, or both are the end.
@@ -139,7 +139,7 @@ func overlap(a, b []rune) bool {
 	if len(a) > 200 || len(b) > 200 {
 		return true
 	}
-	// can[j] holds whether a[i:] and b[j:] have a name in common; filled from the end.
+	// can[j] holds whether some name matches a[i:] and b[j:]; filled from the end.
 	can := make([]bool, len(b)+2)
 	next := make([]bool, len(b)+2)
 	a, b = append(slices.Clone(a), end), append(slices.Clone(b), end)

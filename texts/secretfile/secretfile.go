@@ -1,5 +1,5 @@
-// Package secretfile recognizes files that hold secrets by their names. Its one table serves
-// the file tools, the policy on commands and the read-only sandbox.
+// Package secretfile recognizes files that hold secrets by their names. Its one table serves the file tools, the policy
+// on commands and the read-only sandbox.
 //
 //	part, why := secretfile.Find("/home/ann/shop/.env.local") // ".env.local", "variables of a program, …"
 //	part, _ = secretfile.Find("internal/credentials_test.go") // ""
@@ -18,7 +18,7 @@ type name struct {
 	row    *row
 }
 
-// pieces holds what a pattern has between its *.
+// pieces holds the parts of a pattern between its *.
 type pieces []string
 
 func piecesOf(pattern string) pieces { return strings.Split(pattern, "*") }
@@ -47,8 +47,8 @@ func (p pieces) match(name string) bool {
 type table struct {
 	exact   map[string]name
 	endings map[string]name // .ext of *.ext, without further dots
-	wild    []name          // that begin with *
-	byStart map[byte][]name // the others, by their first character
+	wild    []name          // start with *
+	byStart map[byte][]name // other names, by their first character
 }
 
 var names = sync.OnceValue(compile)
@@ -84,8 +84,8 @@ func (r *row) all() iter.Seq[string] {
 	}
 }
 
-// match returns the row for one part of a path, in lower case; nil if there is none. Where free
-// rows of loose names do not count.
+// match returns the row for one part of a path, in lower case; nil if there is none. With free, rows of loose names are
+// ignored.
 func (t *table) match(part string, free bool) *row {
 	fits := func(n name) bool { return (!free || !n.row.loose) && n.pieces.match(part) }
 	if n, ok := t.exact[part]; ok && fits(n) {
@@ -104,9 +104,8 @@ func (t *table) match(part string, free bool) *row {
 	return nil
 }
 
-// Find returns the part of a path by which the file, or a folder above it, holds secrets, and
-// what they are. Both are "" for other files. Names alone decide, in any case of letters; links
-// are the caller's business.
+// Find returns the part of a path that marks the file, or a folder above it, as holding secrets, and a description of
+// them. Both are "" for other files. Only names count, in any case; the caller must resolve links.
 func Find(file string) (part, why string) {
 	file = strings.ToLower(file)
 	file = strings.ReplaceAll(file, `\`, "/")
@@ -127,8 +126,8 @@ func Find(file string) (part, why string) {
 	return "", ""
 }
 
-// findLast judges the last part of a path, and then the path as a whole. full is its name, last
-// the one that it is a copy of.
+// findLast checks the last part of a path, and then the path as a whole. full is its name, last the name of the
+// original if it is a copy.
 func findLast(parts []string, full, last string, source bool) (part, why string) {
 	if !isExample(last) && !slices.ContainsFunc(exempt(), func(p pieces) bool { return p.match(last) }) {
 		for _, n := range slices.Compact([]string{full, last}) {
@@ -145,7 +144,7 @@ func findLast(parts []string, full, last string, source bool) (part, why string)
 	return findPath(parts)
 }
 
-// findPath compares every row of several parts with a path.
+// findPath compares every row with several parts with a path.
 func findPath(parts []string) (part, why string) {
 	for i := range parts {
 		for _, l := range long()[parts[i]] {
@@ -157,7 +156,7 @@ func findPath(parts []string) (part, why string) {
 	return "", ""
 }
 
-// exempt are the patterns of freeNames.
+// exempt holds the compiled patterns of freeNames.
 var exempt = sync.OnceValue(func() (all []pieces) {
 	for _, p := range freeNames {
 		all = append(all, piecesOf(p))
@@ -180,7 +179,7 @@ type longName struct {
 	row   *row
 }
 
-// long holds the names of several parts by their first, which is never a pattern.
+// long holds the names of several parts by their first part, which is never a pattern.
 var long = sync.OnceValue(compileLong)
 
 func compileLong() map[string][]longName {
@@ -194,7 +193,7 @@ func compileLong() map[string][]longName {
 	return all
 }
 
-// original returns the name of the file that a copy was made of.
+// original returns the name of the file that was copied.
 func original(part string) string {
 	if len(part) > len(".#") {
 		part = strings.TrimPrefix(part, ".#")
@@ -207,7 +206,7 @@ func original(part string) string {
 		if i < 0 {
 			return part
 		}
-		if part = strings.TrimSuffix(part, copies[i]); strings.HasPrefix(copies[i], ".sw") { // .name.swp is vim's of name
+		if part = strings.TrimSuffix(part, copies[i]); strings.HasPrefix(copies[i], ".sw") { // vim's copy of name is .name.swp
 			if rest, ok := strings.CutPrefix(part, "."); ok && strings.HasPrefix(rest, ".") {
 				part = rest
 			}
@@ -229,8 +228,8 @@ var sources = func() map[string]bool {
 	return all
 }()
 
-// isExample reports whether a name is that of a file to be copied and filled in: its last word,
-// or the one before a usual ending, says so.
+// isExample reports whether a name belongs to a file that is copied and filled in, by its last word, or the word before
+// a usual ending.
 func isExample(part string) bool {
 	parts := strings.FieldsFunc(part, func(r rune) bool { return r == '.' || r == '-' || r == '_' })
 	n := len(parts)
@@ -244,7 +243,7 @@ func isExample(part string) bool {
 	return n > 1 && slices.Contains(data, parts[n-1]) && slices.Contains(examples, parts[n-2])
 }
 
-// word returns what a name says by one of its words, or "".
+// word returns the meaning of a name by one of its words, or "".
 func word(part string) string {
 	squeezed := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {

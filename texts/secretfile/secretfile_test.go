@@ -57,8 +57,8 @@ func TestNamesOfHashes(t *testing.T) {
 	}
 }
 
-// What a row lists is found, alone and below a folder, and its pattern overlaps one that a
-// command may have.
+// The names in each row are found, alone and below a folder, and the row's pattern overlaps a possible pattern of a
+// command.
 func TestEveryRowCounts(t *testing.T) {
 	name := strings.NewReplacer("[0-9]", "1", "*", "x", "@", " ")
 	for _, r := range append(rows, paths...) {

@@ -2,17 +2,15 @@ package secretfile
 
 // row is one kind of file with secrets.
 type row struct {
-	// names are patterns of a part of a path, in lower case, in which * stands for any text and @
-	// for a blank.
+	// names are patterns of a part of a path, in lower case; * matches any text, and @ is a space.
 	names string
 	why   string
-	// loose means that its names are also those of ordinary source files, so that files
-	// with the ending of source code are free.
+	// loose means that ordinary source files may have these names as well, so files with the ending of source code are
+	// exempt.
 	loose bool
 }
 
-// rows lists the names of files and folders that hold secrets. Everything below a folder of
-// such a name counts as well.
+// rows lists the names of files and folders that hold secrets. Everything below such a folder counts as well.
 var rows = []row{
 	{names: ".env .env.* .env-* .env_* .env~ .envrc .envrc.* .envs .flaskenv .dev.vars", why: "variables of a program, with its passwords"},
 	{names: "*.env *.env.* *.env_* *.env-* env.local env.*.local env.prod* env.stag* env.dev env.development *.envrc", why: "variables of a program, with its passwords", loose: true},
@@ -45,8 +43,8 @@ var rows = []row{
 	{names: "cookies .cookies cookies.txt cookies.json cookies.sqlite cookies.sqlite-wal cookies.db cookies-journal cookiejar cookiejar.* cookie-jar cookie_jar .cookiejar *.cookies *.binarycookies logins.json logins-backup.json key3.db key4.db signons.sqlite formhistory.sqlite places.sqlite sessionstore*.jsonlz4 login@data web@data local@state", why: "a browser's logins", loose: true},
 }
 
-// paths lists folders and files by several parts of their paths, where no single name says
-// that they hold secrets. A part that is * stands for any.
+// paths lists folders and files by several parts of their paths, where no single name indicates secrets. A part *
+// matches any.
 var paths = []row{
 	{names: ".config/buddy/buddy.toml .config/buddy/auth.json .config/agent/agent.toml .local/state/buddy library/application@support/buddy", why: "buddy's own keys"},
 	{names: "etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d etc/master.passwd etc/security/opasswd etc/ssl/private etc/pki/tls/private etc/ppp etc/wireguard etc/openvpn etc/netplan etc/sssd etc/letsencrypt etc/ipsec.secrets etc/kubernetes etc/rancher etc/networkmanager/system-connections var/lib/docker var/lib/sss var/db/dslocal var/lib/networkmanager var/lib/tailscale run/secrets", why: "passwords and keys of the system"},
@@ -58,12 +56,12 @@ var paths = []row{
 	{names: ".local/share/keyrings .local/share/kwalletd .local/share/fish .local/share/atuin .config/nushell/history.txt .config/nushell/history.sqlite3 .jupyter/jupyter_server_config.json .jupyter/jupyter_notebook_config.json .local/share/mc/history .local/share/rubygems .ipython/profile_default/history.sqlite .julia/logs .config/joplin-desktop .local/share/recently-used.xbel", why: "key rings and histories"},
 }
 
-// words are contained in names of files with secrets, once _, - and blanks are left out.
-// Source files are free of them, and so are names where one of but begins at the same place.
+// words are parts of the names of files with secrets, with _, - and spaces removed. Source files are exempt, and so are
+// names in which one of but starts at the same position.
 var words = []struct {
 	word string
 	why  string
-	but  string // words of another meaning, separated by blanks
+	but  string // words with another meaning, separated by spaces
 }{
 	{"secret", "its name says that it is secret", "secretar secretion secretor secretly secretive"},
 	{"credential", "credentials", "credentialing credentialism"},
@@ -95,15 +93,14 @@ var words = []struct {
 	{"mnemonic", "the key of a wallet", "mnemonics"},
 }
 
-// examples are words of names of files that show what to fill in.
+// examples are words in the names of files that serve as examples to fill in.
 var examples = []string{"example", "examples", "sample", "samples", "template", "templates", "tmpl", "tpl", "dist"}
 
-// textFolders hold texts of programs and settings of CI, for whose files words say what they are
-// about.
+// textFolders contain texts of programs and settings of CI, where a word in a file's name is the file's topic.
 var textFolders = []string{"locales", "locale", "i18n", "l10n", "translations", "workflows"}
 
-// sourceEndings are those of program text and of texts for people: for such files a word such as
-// "secret" says what they are about.
+// sourceEndings are endings of source code and prose, where a word such as "secret" in a file's name is the file's
+// topic.
 var sourceEndings = []string{
 	".go", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro", ".py", ".pyi", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp",
 	".hh", ".m", ".mm", ".java", ".kt", ".kts", ".scala", ".groovy", ".clj", ".cljs", ".rb", ".erb", ".php", ".cs", ".fs", ".vb", ".swift", ".dart", ".ex", ".exs", ".erl",
@@ -115,7 +112,7 @@ var sourceEndings = []string{
 // copies are endings of copies of a file; the name before them counts.
 var copies = []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".saved", ".swp", ".swo", ".tmp", ".copy", ".prev", ".new", ".rej", ".gz", ".zip", ".xz", ".bz2", ".zst", ".tgz", ".enc"}
 
-// freeNames are names that a row would count, but that hold nothing secret.
+// freeNames are names that match a row but hold no secrets.
 var freeNames = []string{
 	"passwd", "*.pub", "*.pub.pem", "public.pem", "public-*.pem", "cacert.pem", "ca-bundle.pem", "ca-certificates.pem", "roots.pem", "fullchain.pem", "git_history", "cookies.d.ts",
 	"secrets.schema.json", "*.schema.json", "changelog*",

@@ -8,7 +8,7 @@ import (
 
 // variableWords lists words in names of variables whose values are secrets.
 var variableWords = []struct {
-	words string // separated by blanks
+	words string // separated by spaces
 	where wordPlace
 	why   string
 }{
@@ -27,12 +27,12 @@ var variableWords = []struct {
 	{"WEBHOOK", inside, "an address that lets everybody post who knows it"},
 }
 
-// wordPlace says where a word counts in a name.
+// wordPlace tells where in a name a word counts.
 type wordPlace int
 
 const (
 	inside wordPlace = iota // anywhere in the name
-	atEnd                   // as the last word, qualifiers left out
+	atEnd                   // as the last word, ignoring qualifiers
 )
 
 // variableParts are several words that name a secret together.
@@ -59,10 +59,10 @@ var variableParts = []struct{ part, why string }{
 	{"CUSTOM_HEADERS", "what is sent to log in"},
 }
 
-// gluedWords end a word of a name: PGPASSWORD, SSHPASS, MYTOKEN.
+// gluedWords are endings of a word of a name: PGPASSWORD, SSHPASS, MYTOKEN.
 var gluedWords = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "PASS", "AUTH", "DSN", "COOKIE"}
 
-// qualifiers stand behind the word that counts.
+// qualifiers may follow the word that counts.
 var qualifiers = []string{"BASE64", "B64", "HEX", "PEM", "JSON", "DATA", "VALUE", "PROD", "PRODUCTION", "DEV", "STAGING", "TEST", "CI", "OLD", "NEW", "PRIMARY", "SECONDARY", "CONFIG"}
 
 // endings end names whose values are a setting of a secret, or the path of a file with it.
@@ -72,7 +72,7 @@ var endings = []string{
 	"EMAIL", "PREFIX", "SUFFIX", "FORMAT", "ALGORITHM", "ALG", "BACKEND", "LIMIT", "COUNT", "VERSION", "PARALLELISM", "INFO", "SAMESITE", "SECURE", "HTTPONLY", "SERVER", "AGE", "REALM", "SCHEME",
 }
 
-// before are words that make the word behind them no secret.
+// before maps words to the words before them that make them harmless.
 var before = map[string][]string{
 	"KEY":    {"PUBLIC", "PUB", "PUBLISHABLE", "FOREIGN", "SORT", "PARTITION", "CACHE", "HOT", "SHORTCUT", "COMPOSE", "LEADER"},
 	"KEYS":   {"PUBLIC", "PUB", "FOREIGN", "AUTHORIZED", "HOT"},
@@ -81,13 +81,13 @@ var before = map[string][]string{
 	"PASS":   {"BY", "MULTI", "SINGLE"},
 }
 
-// falseFriends are words that look like those of secrets, with what they are.
+// falseFriends are words similar to those of secrets, with their meanings.
 var falseFriends = map[string]string{
 	"ASKPASS": "a program that asks", "GOAUTH": "how go logs in, not what with",
 	"COMPASS": "another word", "BYPASS": "another word", "TRESPASS": "another word", "UNDERPASS": "another word", "OVERPASS": "another word", "ENCOMPASS": "another word",
 }
 
-// falseNames are whole names that look like those of secrets, with what they are.
+// falseNames are complete names similar to those of secrets, with their meanings.
 var falseNames = map[string]string{
 	"PWD": "the folder of the shell", "OLDPWD": "the folder of the shell", "GOOGLE_APPLICATION_CREDENTIALS": "the path of a file",
 	"PASSWORD_STORE_ENABLE_EXTENSIONS": "a setting of pass", "PASSWORD_STORE_CLIP_TIME": "a setting of pass", "PASSWORD_STORE_UMASK": "a setting of pass",
@@ -133,7 +133,7 @@ func wordsOf(name string) []string {
 	return words
 }
 
-// wordOfSecret returns what a word of a name says about the value, or "".
+// wordOfSecret returns the secret that a word of a name indicates, or "".
 func wordOfSecret(word string, last bool) string {
 	if falseFriends[word] != "" {
 		return ""
@@ -149,8 +149,8 @@ func wordOfSecret(word string, last bool) string {
 	return ""
 }
 
-// HoldsPassword reports whether a value is a URL with a password. Commands need those of
-// proxies.
+// HoldsPassword reports whether a value is a URL with a password. URLs of proxies are exempt, because commands need
+// them.
 func HoldsPassword(name, value string) bool {
 	if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 		return false

@@ -11,18 +11,20 @@ import (
 )
 
 const (
-	maxChanges = 5000                   // that are collected
-	slack      = 100 * time.Millisecond // by which the clock of a file system may be behind
+	maxChanges = 5000                   // listed changes
+	slack      = 100 * time.Millisecond // the clock of a file system may be behind by this
 )
 
-// The list of changes leaves out what every commit changes in a folder of git, and our own files, which the fence hides.
+// The list of changes leaves out the files in .git that every commit changes, and our own files, which the sandbox
+// hides.
 var (
 	gitOwn   = []string{"objects", "refs", "logs", "index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG"}
 	buddyOwn = []string{".buddyx", ".agentx"}
 )
 
-// Changes lists what has changed in the folders of marks since they were set, sorted: paths relative to the first folder
-// where they are in it, folders from which something is gone with a slash at the end. It takes no longer than limit; more says that there may be more.
+// Changes lists the changes in the folders of marks since they were set, sorted: paths relative to the first folder if
+// they are in it, and folders with removed entries with a slash at the end. It takes at most limit; more means that
+// there may be more changes.
 func Changes(marks []Mark, limit time.Duration) (paths []string, more bool) {
 	until := time.Now().Add(limit)
 	for _, m := range marks {
@@ -61,7 +63,7 @@ func (w *walk) visit(path string, e fs.DirEntry, err error) error {
 	}
 	if err != nil {
 		w.more = true
-		return nil //nolint:nilerr // the rest is still worth a look
+		return nil //nolint:nilerr // the rest is still useful
 	}
 	if dir := filepath.Dir(path); dir == w.root && slices.Contains(buddyOwn, e.Name()) || filepath.Base(dir) == ".git" && slices.Contains(gitOwn, e.Name()) {
 		if e.IsDir() {
@@ -77,7 +79,7 @@ func (w *walk) visit(path string, e fs.DirEntry, err error) error {
 	switch {
 	case !e.IsDir():
 		w.paths = append(w.paths, path)
-	case e.Name() != ".git": // which every commit changes
+	case e.Name() != ".git": // every commit changes it
 		w.dirs = append(w.dirs, path)
 	}
 	return nil

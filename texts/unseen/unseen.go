@@ -1,6 +1,6 @@
-// Package unseen remembers, in the state folder, that files of a workspace were changed without asking: by a command in
-// the workspace fence, or by a tool. The mark stays until a person has approved a command outside of the fence with the
-// list of changes in view, whichever session, mode or process comes in between.
+// Package unseen records, in the state folder, that files of a workspace were changed without approval: by a command in
+// the workspace sandbox, or by a tool. The mark stays until a person has approved a command outside the sandbox with
+// the list of changes in view, across all sessions, modes and processes.
 //
 //	place := unseen.Place{Dir: "/home/ann/.local/state/buddy/marks", Folders: []string{"/home/ann/shop"}}
 //	end, err := place.Begin(true) // before the change; end() after it
@@ -8,8 +8,8 @@
 //	files, more := unseen.Changes(marks, time.Second)
 //	unseen.Clear(marks) // once the person has approved
 //
-// A mark is a file. It begins with a line of JSON and grows with each change, so that its size tells whether there was
-// another one since. Whoever changes something holds a shared lock on it, which the kernel releases when that process ends.
+// A mark is a file. It starts with a line of JSON and grows with each change, so that its size reveals later changes. A
+// process that makes changes holds a shared lock on it, which the kernel releases when the process ends.
 package unseen
 
 import (
@@ -30,22 +30,22 @@ import (
 	"buddy/texts"
 )
 
-// Place is a workspace and where its marks are. The zero value remembers nothing.
+// Place holds a workspace and the folder of its marks. The zero value records nothing.
 type Place struct {
-	Dir     string   // with the marks of all workspaces; "" is none
+	Dir     string   // with the marks of all workspaces; "" for none
 	Folders []string // of the workspace, absolute paths
 }
 
-// Mark says that a folder was changed without asking.
+// Mark records that a folder was changed without approval.
 type Mark struct {
 	Folder string // a real path
 	Since  time.Time
-	Auto   bool // a command in the fence or a tool in mode auto changed it; else a tool in another mode
+	Auto   bool // changed by a command in the sandbox or a tool in auto mode; else by a tool in another mode
 
 	file    string
 	size    int64
-	id      string // of the folder, under whatever name
-	running bool   // a change was being made when the mark was read
+	id      string // of the folder, whatever its name
+	running bool   // a change was under way when the mark was read
 }
 
 // header is the first line of a mark.
@@ -55,14 +55,14 @@ type header struct {
 	Since  time.Time `json:"since"`
 }
 
-// What a mark grows by.
+// The bytes appended to a mark.
 const (
 	byAuto  = "A\n"
 	byOther = "O\n"
 )
 
-// Begin marks the folders of the workspace before a change; auto is as in [Mark]. No approval clears the marks before end is called or this
-// process ends. After an error nothing may be changed.
+// Begin marks the folders of the workspace before a change; auto is as in [Mark]. Approvals do not clear the marks
+// before end is called or this process ends. After an error the caller must change nothing.
 func (p Place) Begin(auto bool) (end func(), err error) {
 	var held []*os.File
 	end = func() {
@@ -87,7 +87,7 @@ func (p Place) Begin(auto bool) (end func(), err error) {
 	return end, nil
 }
 
-// begin marks one folder and returns the file, which is locked.
+// begin marks one folder and returns the locked file.
 func begin(dir, folder string, auto bool) (*os.File, error) {
 	sum := sha256.Sum256([]byte(folder))
 	name := filepath.Join(dir, hex.EncodeToString(sum[:]))
@@ -98,7 +98,7 @@ func begin(dir, folder string, auto bool) (*os.File, error) {
 		}
 		if err = lock(f, unix.LOCK_SH); err == nil && is(f, name) {
 			err = grow(f, folder, auto)
-		} else if err == nil { // somebody cleared it in between
+		} else if err == nil { // another process cleared it in between
 			_ = f.Close()
 			continue
 		}
@@ -136,10 +136,11 @@ func grow(f *os.File, folder string, auto bool) error {
 	return nil
 }
 
-// Marks returns the marks of folders that are in the workspace or contain it. A mark that can't be read counts as one.
+// Marks returns the marks of folders that are in the workspace or contain it. An unreadable mark counts as a mark.
 func (p Place) Marks() ([]Mark, error) { return p.marks(true) }
 
-// marks is Marks; only with probe it finds out what is running, which keeps others from finding that out.
+// marks implements Marks. With probe it also detects changes under way, by a lock that keeps others from detecting
+// them.
 func (p Place) marks(probe bool) ([]Mark, error) {
 	if p.Dir == "" {
 		return nil, nil
@@ -170,13 +171,14 @@ func (p Place) marks(probe bool) ([]Mark, error) {
 	return marks, nil
 }
 
-// Marked reports whether the workspace was changed without asking; with inAuto by a tool in any mode, else only as [Mark.Auto] says.
+// Marked reports whether the workspace was changed without approval; with inAuto by a tool in any mode, else only if
+// [Mark.Auto] is set.
 func (p Place) Marked(inAuto bool) bool {
 	marks, err := p.marks(false)
 	return err != nil || slices.ContainsFunc(marks, func(m Mark) bool { return inAuto || m.Auto })
 }
 
-// read reads a mark; ok is false if it is gone, or nothing was changed yet.
+// read reads a mark; ok is false if it does not exist, or nothing was changed yet.
 func read(name string, probe bool) (m Mark, ok bool, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,7 +203,7 @@ func read(name string, probe bool) (m Mark, ok bool, err error) {
 	return m, true, nil
 }
 
-// Clear removes marks, unless a change was being made when they were read, or one began since.
+// Clear removes marks, except those with a change under way when they were read, or with a later change.
 func Clear(marks []Mark) {
 	for _, m := range marks {
 		if !m.running {
@@ -220,7 +222,7 @@ func (m Mark) clear() {
 		return
 	}
 	if info, err := f.Stat(); err == nil && info.Size() == m.size {
-		_ = os.Remove(m.file) // it stays if this fails, and asks once more
+		_ = os.Remove(m.file) // if this fails, the mark stays and causes another question
 	}
 }
 
@@ -240,7 +242,7 @@ func is(f *os.File, name string) bool {
 	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// id identifies a folder that may be renamed or have several names; "" if it is not there.
+// id identifies a folder that may be renamed or have several names; "" if it does not exist.
 func id(folder string) string {
 	var st unix.Stat_t
 	if unix.Stat(folder, &st) != nil {

@@ -64,7 +64,7 @@ func TestClearRemovesOnlyWhatWasBefore(t *testing.T) {
 	}
 }
 
-// Everybody who begins a change while others clear finds it marked until the end.
+// A process that starts a change while others clear marks finds the folder marked until its end.
 func TestBeginningAndClearingAtTheSameTime(t *testing.T) {
 	p := Place{Dir: t.TempDir(), Folders: []string{t.TempDir()}}
 	var all sync.WaitGroup
@@ -87,7 +87,7 @@ func TestBeginningAndClearingAtTheSameTime(t *testing.T) {
 	all.Wait()
 }
 
-// A folder and what lies in it share their marks, by whatever name it is known; others do not.
+// A folder and its subfolders share their marks, under any name; other folders do not.
 func TestWhichFoldersShareAMark(t *testing.T) {
 	dir, _ := filepath.EvalSymlinks(t.TempDir())
 	write(t, filepath.Join(dir, "w", "sub", "a"))
@@ -116,7 +116,7 @@ func TestWhichFoldersShareAMark(t *testing.T) {
 	}
 }
 
-// What can't be read counts as marked, and is no reason to change anything.
+// An unreadable mark counts as marked, and prevents changes.
 func TestBrokenMarks(t *testing.T) {
 	p := Place{Dir: t.TempDir(), Folders: []string{"/w"}}
 	write(t, filepath.Join(p.Dir, "broken"))
@@ -129,7 +129,7 @@ func TestBrokenMarks(t *testing.T) {
 	}
 }
 
-// old returns a mark of a folder as if it had been set just now: what is written from now on is a change since.
+// old returns a mark of a folder that was set just now: later writes are changes.
 func old(t *testing.T, dir string) []Mark {
 	t.Helper()
 	last := filepath.Join(t.TempDir(), "last")
@@ -142,7 +142,7 @@ func old(t *testing.T, dir string) []Mark {
 		return time.Unix(0, st.Ctim.Nano())
 	}
 	m := Mark{Folder: dir, Since: changed(last).Add(slack + 1)}
-	for next := last + "+"; !changed(last).After(m.Since.Add(-slack)); { // the clock of the file system has its own pace
+	for next := last + "+"; !changed(last).After(m.Since.Add(-slack)); { // the clock of the file system may be slower
 		write(t, next)
 		last = next
 	}
@@ -159,7 +159,7 @@ func TestChangesSinceAMark(t *testing.T) {
 		write(t, filepath.Join(dir, name))
 	}
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(dir, "times"), past, past); err != nil { // to hide that it was changed
+	if err := os.Chtimes(filepath.Join(dir, "times"), past, past); err != nil { // hides the change
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "gone", "x")); err != nil {
@@ -174,7 +174,7 @@ func TestChangesSinceAMark(t *testing.T) {
 	}
 }
 
-// The list ends at its limit, however much there is.
+// The list ends at its limit.
 func TestChangesEnd(t *testing.T) {
 	dir := t.TempDir()
 	marks := old(t, dir)

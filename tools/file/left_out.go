@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// reason is why a search skips a file, a folder or a link.
+// reason tells why a search skips a file, a folder or a link.
 type reason int
 
 const (

@@ -123,7 +123,7 @@ type links struct {
 	since time.Time // of the oldest entry in known
 }
 
-// linksKept is how long destinations are cached.
+// linksKept limits how long destinations are cached.
 const linksKept = 2 * time.Second
 
 // remember returns a cached version of ask, which queries the target.

@@ -1,4 +1,4 @@
-// Package ansitest makes output of programs for tests.
+// Package ansitest generates output of programs for tests.
 //
 //	sent := ansitest.Progress(rand.New(rand.NewPCG(1, 2)), 100)
 package ansitest
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// words has no wide characters: terminals differ in what is left of half of one.
+// words has no wide characters, because terminals differ in how they show half of one.
 var words = []string{"ok", "50%", "[####    ]", "→ ", "é", "downloading ", "\t", " ", "error: no", "⠋", "e\u0301"}
 
-// Progress returns output of the kind that progress bars print, of at most some rows.
+// Progress returns output like that of progress bars, of at most some rows.
 func Progress(r *rand.Rand, rows int) []byte {
 	var out bytes.Buffer
 	bars := 1 + r.IntN(6)
@@ -25,7 +25,7 @@ func Progress(r *rand.Rand, rows int) []byte {
 	return out.Bytes()
 }
 
-// step returns what a program with some bars prints next, and how many rows that takes at most.
+// step returns the next output of a program with some bars, and the maximum rows that it takes.
 func step(r *rand.Rand, bars int) (text string, rows int) {
 	word := words[r.IntN(len(words))]
 	steps := []struct {
@@ -43,7 +43,7 @@ func step(r *rand.Rand, bars int) (text string, rows int) {
 		{fmt.Sprintf("\x1b[%d%c", r.IntN(9), "CDGX"[r.IntN(4)]), 0},
 		{strings.Repeat("\b", r.IntN(4)), 0},
 		{fmt.Sprintf("\x1b[%d%c", r.IntN(3), "EFP@"[r.IntN(4)]), 2},
-		{"x\x1b[J", 0}, // at the very first place tmux moves what it erases to its scrollback
+		{"x\x1b[J", 0}, // at the first position tmux moves the erased text to its scrollback
 		{[]string{"\x1b7", "\x1b8", "\x1b[1J", "\x1b[?25l", "\x1b]0;t\a"}[r.IntN(5)], 0},
 		{drawn(r, bars), 1},
 		{word, 0},
@@ -53,7 +53,7 @@ func step(r *rand.Rand, bars int) (text string, rows int) {
 	return next.text, next.rows
 }
 
-// drawn returns some bars that are drawn again, below each other.
+// drawn returns some bars that are drawn again, one below the other.
 func drawn(r *rand.Rand, bars int) string {
 	var out strings.Builder
 	for i := range bars {

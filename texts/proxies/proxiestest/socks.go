@@ -23,7 +23,7 @@ type Server struct {
 	asked []string
 }
 
-// Socks starts a proxy that connects to one address, whatever it is asked for; "" refuses all.
+// Socks starts a proxy that connects to a fixed address, whatever is requested; "" refuses all requests.
 func Socks(t testing.TB, to string) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -47,18 +47,18 @@ func Socks(t testing.TB, to string) *Server {
 	return s
 }
 
-// Asked returns what the proxy was asked for, each as "host:port user:password".
+// Asked returns the requests to the proxy, each as "host:port user:password".
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
 }
 
-// serve speaks SOCKS 5: RFC 1928, with names and passwords as in RFC 1929.
+// serve implements SOCKS 5: RFC 1928, with names and passwords as in RFC 1929.
 func (s *Server) serve(conn net.Conn, to string) error {
 	read := func(n byte) []byte {
 		p := make([]byte, n)
-		_, _ = io.ReadFull(conn, p) // at the end of the connection there are zeros, which nothing accepts
+		_, _ = io.ReadFull(conn, p) // at the end of the connection the bytes are zero, which is invalid
 		return p
 	}
 	methods := read(read(2)[1])
