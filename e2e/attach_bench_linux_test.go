@@ -16,9 +16,9 @@ import (
 	"buddy/sessions"
 )
 
-// BenchmarkAttach measures how long a person waits to attach to a session that runs and to detach from it:
-// from the start of the program until the text is on the terminal, and from the hang-up until the
-// program has ended. Medians of real processes; CPU is that of the screen from its start to its end.
+// BenchmarkAttach measures how long a person waits to attach to a running session and to detach from it: from the start
+// of the program until the text is on the terminal, and from the hang-up until the program has ended. Medians of real
+// processes; CPU is the screen's from its start to its end.
 func BenchmarkAttach(b *testing.B) {
 	b.Run("100000-blocks", func(b *testing.B) {
 		d := converse(b, "xterm-256color", "--version")
@@ -39,14 +39,14 @@ func BenchmarkAttach(b *testing.B) {
 		d := converse(b, "xterm-256color")
 		d.want("Enter")
 		d.types("stream")
-		time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
+		time.Sleep(300 * time.Millisecond) // as long as a person takes; an immediate Enter would count as pasted
 		d.types("\r")
 		d.want("a word a word")
 		benchAttach(b, d, d.session(), "a word")
 	})
 }
 
-// benchAttach attaches to a session that a screen has open, which it stops at the end.
+// benchAttach attaches to a session that already has a screen, and stops the session at the end.
 func benchAttach(b *testing.B, open *dialog, id, text string) {
 	b.Helper()
 	for deadline := time.Now().Add(plainLimit); ; time.Sleep(50 * time.Millisecond) { // a real process, which may read for long
@@ -71,7 +71,7 @@ func benchAttach(b *testing.B, open *dialog, id, text string) {
 		if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			b.Fatal(err)
 		}
-		_ = d.code() // that of a hang-up
+		_ = d.code() // the exit code of a hang-up
 		detach = append(detach, time.Since(began))
 		cpu = append(cpu, d.cmd.ProcessState.UserTime()+d.cmd.ProcessState.SystemTime())
 	}

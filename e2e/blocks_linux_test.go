@@ -14,19 +14,19 @@ import (
 	"testing"
 )
 
-// blockServer is a server of a small model: it answers with texts one after the other, and says how large the model is.
+// blockServer serves a small model: it returns texts one after the other, and reports the size of the model.
 type blockServer struct {
 	answers    []string
 	parameters float64
-	refuses    bool   // requests with tools
+	refuses    bool   // rejects requests with tools
 	url        string // "" before the first run
 
-	mu       sync.Mutex // guards what is below
+	mu       sync.Mutex // guards the fields below
 	requests []chat
-	cut      int // answers that the reader left, before their end
+	cut      int // answers that the client did not read to their end
 }
 
-// chat is a request as the server gets it.
+// chat is a request to the server.
 type chat struct {
 	Tools    []json.RawMessage
 	Messages []struct{ Role, Content string }
@@ -65,13 +65,13 @@ func (s *blockServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%q}}]}\n\n", text)
 	w.(http.Flusher).Flush()
-	<-r.Context().Done() // it would go on for ever
+	<-r.Context().Done() // the answer would never end
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cut++
 }
 
-// run runs buddy in a folder with files, with a line more in the profile of the model, and returns what it printed.
+// run runs buddy in a folder, with an additional line in the model's profile, and returns its output and exit code.
 func (s *blockServer) run(t *testing.T, dir, profile string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	if s.url == "" {
@@ -99,10 +99,10 @@ func (s *blockServer) run(t *testing.T, dir, profile string, args ...string) (st
 	return out.String(), errs.String(), code
 }
 
-// folderWith makes a folder with files.
+// folderWith creates a folder with files.
 func folderWith(t *testing.T, files map[string]string) string {
 	t.Helper()
-	root, err := os.MkdirTemp("", "b") // short, for sockets
+	root, err := os.MkdirTemp("", "b") // short, because of sockets' paths
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func needTmux(t *testing.T) {
 	}
 }
 
-// TestBlocks: a small model is spoken to in blocks, and is shown the folder, the files that the prompt names, and what its
-// commands change. The answer is cut after the block.
+// TestBlocks: a small model is addressed in blocks, and gets the folder, the files that the prompt names, and the
+// changes by its commands. The answer is cut after the block.
 func TestBlocks(t *testing.T) {
 	needTmux(t)
 	dir := folderWith(t, map[string]string{
@@ -173,7 +173,7 @@ func TestBlocks(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(dir, "docs/note.md")); string(got) != "Read me.\n" {
 		t.Errorf("the file has %q", got)
 	}
-	// the session goes on with calls of tools, and then in blocks again
+	// The session continues with tool calls, and then with blocks again.
 	s.answers, s.requests = []string{"Hello."}, nil
 	if _, errs, code := s.run(t, dir, "calls = \"native\"\n", "--resume", "last", "Hello"); code != 0 || len(s.requests[0].Tools) == 0 || strings.Contains(s.requests[0].Messages[0].Content, "one block and nothing else") {
 		t.Errorf("native: exit %d, %s, %+v", code, errs, s.requests)
@@ -184,8 +184,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestToolsRefused: where a server takes no tools with a model, the same prompt is answered in blocks; and calls = "native"
-// keeps that from happening.
+// TestToolsRefused: if a server rejects tools for a model, the same prompt is answered in blocks; calls = "native"
+// prevents that.
 func TestToolsRefused(t *testing.T) {
 	needTmux(t)
 	dir := folderWith(t, map[string]string{"a.txt": "x\n"})
@@ -207,8 +207,8 @@ func TestToolsRefused(t *testing.T) {
 	}
 }
 
-// TestBlocksAreJudged: what a block names goes the same way as any call: outside of the folder nothing is written that
-// nobody approved, and commands ask; with approval it is written, so that the names reach the tool as they are.
+// TestBlocksAreJudged: actions in a block need the same approval as calls: nothing outside the folder is written
+// without approval, and commands ask. With approval the file is written, so the names reach the tool unchanged.
 func TestBlocksAreJudged(t *testing.T) {
 	needTmux(t)
 	for name, tt := range map[string]struct{ block, made string }{

@@ -10,8 +10,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestCheckoutRemovedBelowATask: a checkout that is emptied or removed while a command runs in it takes nothing from the
-// session: the result is stored, and the session continues afterwards.
+// TestCheckoutRemovedBelowATask: a session loses nothing when its checkout is emptied or removed while a command runs
+// there: the result is stored, and the session can be continued.
 func TestCheckoutRemovedBelowATask(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
@@ -57,7 +57,7 @@ func TestCheckoutRemovedBelowATask(t *testing.T) {
 			}
 			d.cmd.Dir = again
 			if name == "rm -rf" || name == "moved" {
-				sh("git -C $SHOP init -q") // it is cloned again
+				sh("git -C $SHOP init -q") // as if cloned again
 			}
 			d.untilState(id, "idle")
 			if out, code := d.run("sessions", "search", "the-end"); code != 0 || !strings.Contains(out, "the-end") {

@@ -25,22 +25,22 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// hostCrashes is smaller than what TestCrash does: most of the time of each is a wait.
+// hostCrashes is smaller than the number of kills in TestCrash, because most of the time of each kill is waiting.
 var hostCrashes = flag.Int("hostcrashes", 10, "how often TestCrashOfScreens kills a screen, and TestCrashOfHosts a host")
 
 const (
-	crashOneSession = 30              // times that one session is killed
-	crashWords      = 40              // of an answer before its command
-	crashEnd        = 25              // of an answer after it
-	crashCycle      = 4 * time.Second // about as long as a prompt and all of its answer take
+	crashOneSession = 30              // kills of one session
+	crashWords      = 40              // words of an answer before its command
+	crashEnd        = 25              // words of an answer after it
+	crashCycle      = 4 * time.Second // about the time of a prompt and its complete answer
 	crashStart      = 150 * time.Millisecond
 	crashDetach     = 40 * time.Millisecond
 )
 
-// TestCrashOfScreens kills the screen of a session at any instant, with -9, by SIGHUP and by closing
-// its terminal. Its host goes on; the next screen shows what the killed one had shown, and what came
-// since, without a gap; buddy logs prints all that is stored; every answer is whole, no prompt is lost
-// or doubled, and no command runs twice.
+// TestCrashOfScreens kills the screen of a session at any instant, with -9, by SIGHUP and by closing its terminal. The
+// host keeps running; the next screen shows everything that the killed one had shown and everything since, without a
+// gap; buddy logs prints everything stored; every answer is complete, no prompt is lost or doubled, and no command runs
+// twice.
 func TestCrashOfScreens(t *testing.T) {
 	crashSessions(t, func(x *screenCrasher, n int) {
 		host := x.host()
@@ -52,16 +52,16 @@ func TestCrashOfScreens(t *testing.T) {
 			x.check()
 			x.checkLogs()
 			x.attach("attach", x.id)
-			if x.rng.IntN(3) > 0 { // else it is killed before it shows anything
+			if x.rng.IntN(3) > 0 { // otherwise it is killed before it shows anything
 				x.showsSeen()
 			}
 		}
 	})
 }
 
-// TestCrashOfHosts kills the host of a session at any instant. The session is valid and holds every
-// event that was printed; the screen says what happened and starts another host, which goes on; no
-// prompt is lost or doubled, every answer is whole in the end, and no command runs twice.
+// TestCrashOfHosts kills the host of a session at any instant. The session is valid and contains every printed event;
+// the screen reports the crash and starts another host, which continues; no prompt is lost or doubled, every answer is
+// complete in the end, and no command runs twice.
 func TestCrashOfHosts(t *testing.T) {
 	crashSessions(t, func(x *screenCrasher, n int) {
 		for i := range n {
@@ -72,7 +72,7 @@ func TestCrashOfHosts(t *testing.T) {
 	})
 }
 
-// crashSessions runs sessions that are killed at most crashOneSession times each.
+// crashSessions runs sessions and kills each at most crashOneSession times.
 func crashSessions(t *testing.T, run func(x *screenCrasher, n int)) {
 	t.Helper()
 	if testing.Short() {
@@ -97,11 +97,11 @@ type screenCrasher struct {
 	srv   *tmuxtest.Server
 	id    string // of the session
 	pid   int    // of the program in the terminal
-	asked int    // number of the newest prompt that was typed
+	asked int    // number of the newest typed prompt
 	seen  seen
 }
 
-// seen counts how much of the answer to a prompt a screen has shown: words before the command and after.
+// seen counts how much of the answer to a prompt a screen has shown: words before the command and after it.
 type seen struct{ prompt, words, end int }
 
 func newScreenCrasher(t *testing.T, rng *rand.Rand) *screenCrasher {
@@ -132,7 +132,7 @@ func newScreenCrasher(t *testing.T, rng *rand.Rand) *screenCrasher {
 	return x
 }
 
-// answer says numbered words, calls one command and says more words, all for the newest "prompt-N".
+// answer returns numbered words, one command call and more words, all for the newest "prompt-N".
 func (x *screenCrasher) answer(req modeltest.Request) modeltest.Answer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -154,7 +154,7 @@ func (x *screenCrasher) answer(req modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{slow, modeltest.Text(words("w", prompt, crashWords)), shellCall(fmt.Sprintf("call-%d", x.calls), command)}
 }
 
-// words are numbered, of the answer to a prompt.
+// words returns numbered words of the answer to a prompt.
 func words(name string, prompt, n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -163,10 +163,10 @@ func words(name string, prompt, n int) string {
 	return strings.Join(all, " ")
 }
 
-// numbers returns the numbers that the group of a pattern finds in a text.
+// numbers returns the numbers in the group of a pattern that matches in a text.
 func numbers(pattern, text string) (all []int) {
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(m[1]) // it is one
+		n, _ := strconv.Atoi(m[1]) // the pattern matches digits only
 		all = append(all, n)
 	}
 	return all
@@ -182,7 +182,7 @@ func (x *screenCrasher) open() {
 	x.id = strings.TrimSuffix(filepath.Base(x.files()[0]), ".jsonl")
 }
 
-// attach starts the program in the terminal, in place of what is there.
+// attach replaces the program in the terminal by a new one.
 func (x *screenCrasher) attach(args ...string) {
 	x.t.Helper()
 	x.srv.Tmux(append([]string{"respawn-pane", "-k", "-t", "t", "-c", x.work, "sh", "./screen"}, args...)...)
@@ -193,7 +193,7 @@ func (x *screenCrasher) attach(args ...string) {
 	x.pid = pid
 }
 
-// ended reports whether the program in the terminal has. tmux may overlook that.
+// ended reports whether the program in the terminal has ended, which tmux may fail to notice.
 func (x *screenCrasher) ended() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", x.pid))
 	return err != nil || strings.HasPrefix(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " Z")
@@ -205,14 +205,14 @@ func (x *screenCrasher) keys(keys ...string) {
 	x.srv.Tmux(append([]string{"send-keys", "-t", "t"}, keys...)...)
 }
 
-// buddy runs a command beside the screen until ctx ends, and returns what it prints.
+// buddy runs a command besides the screen until ctx ends, and returns its output.
 func (x *screenCrasher) buddy(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "buddy", args...)
 	cmd.Dir, cmd.Env = x.work, x.env
 	return cmd.Output()
 }
 
-// until waits for a screen.
+// until waits until is accepts the screen.
 func (x *screenCrasher) until(what string, is func(screen string) bool) {
 	x.t.Helper()
 	var screen string
@@ -224,9 +224,9 @@ func (x *screenCrasher) until(what string, is func(screen string) bool) {
 	}
 }
 
-// hosts are the processes that run sessions in the folder.
+// hosts returns the processes that run sessions in the folder.
 func (x *screenCrasher) hosts() (pids []int) {
-	folders, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
+	folders, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is valid
 	for _, folder := range folders {
 		if at, err := os.Readlink(folder); err != nil || at != x.work {
 			continue
@@ -242,7 +242,7 @@ func (x *screenCrasher) hosts() (pids []int) {
 	return pids
 }
 
-// host is the only one of them.
+// host returns the only host.
 func (x *screenCrasher) host() int {
 	x.t.Helper()
 	pids := x.hosts()
@@ -252,7 +252,7 @@ func (x *screenCrasher) host() int {
 	return pids[0]
 }
 
-// newest is the newest prompt that is stored, 0 if none is.
+// newest returns the number of the newest stored prompt, 0 if there is none.
 func (x *screenCrasher) newest() int {
 	for _, path := range x.files() {
 		text, err := os.ReadFile(path)
@@ -266,13 +266,13 @@ func (x *screenCrasher) newest() int {
 	return 0
 }
 
-// ask types the next prompt, in place of what an earlier screen left unsent, and waits until it is
-// stored. Closing stop ends that.
+// ask types the next prompt, replacing unsent text of an earlier screen, and waits until it is stored. Closing stop
+// ends the wait.
 func (x *screenCrasher) ask(stop <-chan struct{}) {
 	x.asked++
 	x.keys("C-e", "C-u")
 	x.srv.Tmux("send-keys", "-t", "t", "-l", fmt.Sprintf("prompt-%d", x.asked))
-	if !rest(stop, 300*time.Millisecond) { // a person's Enter; one at once would count as pasted
+	if !rest(stop, 300*time.Millisecond) { // as long as a person takes; an immediate Enter would count as pasted
 		return
 	}
 	x.keys("Enter")
@@ -283,7 +283,7 @@ func (x *screenCrasher) ask(stop <-chan struct{}) {
 	}
 }
 
-// rest waits. It returns false at once when stop is closed.
+// rest waits for a duration. It returns false at once when stop is closed.
 func rest(stop <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-stop:
@@ -293,8 +293,7 @@ func rest(stop <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// drive does what a person does at the screen until stop is closed, or the newest prompt is answered
-// if stop is nil.
+// drive acts as a person at the screen until stop is closed or, if stop is nil, until the newest prompt is answered.
 func (x *screenCrasher) drive(stop <-chan struct{}) {
 	x.t.Helper()
 	for late := time.Now().Add(2 * time.Minute); rest(stop, 20*time.Millisecond); {
@@ -324,24 +323,24 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 	}
 }
 
-// died reports whether the screen says that its host has, and nothing since.
+// died reports whether the last message on the screen is that its host has died.
 func died(screen string) bool {
 	return strings.LastIndex(screen, "to restart it") > strings.LastIndex(screen, "continues in a new process")
 }
 
-// interrupted reports whether the screen says that the newest exchange was, and nothing since.
+// interrupted reports whether the last message on the screen is that the newest exchange was interrupted.
 func interrupted(screen string) bool {
 	i := strings.LastIndex(screen, "Enter to continue")
 	return i >= 0 && len(numbers(`\b[we]\d+-(\d+)\.`, screen[i:])) == 0
 }
 
-// of says what a screen shows of the newest prompt that is stored. What has a gap does not count.
+// of returns what a screen shows of the answer to the newest stored prompt, up to the first gap.
 func (x *screenCrasher) of(screen string) seen {
 	s := seen{prompt: x.newest()}
 	inOrder := func(name string) (n int) {
 		for i, number := range numbers(fmt.Sprintf(`\b%s%d-(\d+)\.`, name, s.prompt), screen) {
 			if number == 1 {
-				n = 0 // it began again, after its host was killed
+				n = 0 // a new answer, after its host was killed
 			}
 			if number != n+1 {
 				return -i
@@ -354,7 +353,7 @@ func (x *screenCrasher) of(screen string) seen {
 	return s
 }
 
-// sees keeps what a screen has shown.
+// sees records what a screen has shown.
 func (x *screenCrasher) sees(screen string) {
 	now := x.of(screen)
 	if now.prompt == x.seen.prompt {
@@ -363,7 +362,7 @@ func (x *screenCrasher) sees(screen string) {
 	x.seen = now
 }
 
-// showsSeen waits until the screen shows all that others had shown.
+// showsSeen waits until the screen shows everything that earlier screens have shown.
 func (x *screenCrasher) showsSeen() {
 	x.t.Helper()
 	x.until(fmt.Sprintf("what was seen: %+v", x.seen), func(screen string) bool {
@@ -372,7 +371,7 @@ func (x *screenCrasher) showsSeen() {
 	})
 }
 
-// instant returns when to kill what has just been started.
+// instant returns when to kill a process that was just started.
 func (x *screenCrasher) instant() time.Duration {
 	limit := crashCycle
 	if x.rng.IntN(3) == 0 {
@@ -381,7 +380,7 @@ func (x *screenCrasher) instant() time.Duration {
 	return time.Duration(x.rng.Int64N(int64(limit)))
 }
 
-// killScreen drives the screen, and ends it at some instant, also while it detaches.
+// killScreen drives the screen and ends it at some instant, perhaps while it detaches.
 func (x *screenCrasher) killScreen(how int) {
 	x.t.Helper()
 	after, detach := x.instant(), x.rng.IntN(6) == 0
@@ -390,7 +389,7 @@ func (x *screenCrasher) killScreen(how int) {
 		defer close(stop)
 		<-time.After(after)
 		if detach {
-			_ = exec.Command("tmux", "-S", x.srv.Socket, "send-keys", "-t", "t", "C-\\").Run() // it may have ended
+			_ = exec.Command("tmux", "-S", x.srv.Socket, "send-keys", "-t", "t", "C-\\").Run() // the tmux server may have ended
 			<-time.After(time.Duration(after % crashDetach))
 		}
 		switch how % 3 {
@@ -410,16 +409,16 @@ func (x *screenCrasher) killScreen(how int) {
 	x.sees(x.screen())
 }
 
-// killHost drives the screen, and kills its host at some instant, also before it has begun to run. Every
-// event that somebody else was told until then is remembered.
+// killHost drives the screen and kills its host at some instant, perhaps before the host is ready. It records every
+// event that was reported to another program until then.
 func (x *screenCrasher) killHost() {
 	x.t.Helper()
 	after := x.instant()
-	told := make(chan []byte)
+	output := make(chan []byte)
 	ctx, cancel := context.WithCancel(x.t.Context())
 	go func() {
-		out, _ := x.buddy(ctx, "logs", x.id, "-f", "--json") // it finds no host, or goes on with the next one
-		told <- out
+		out, _ := x.buddy(ctx, "logs", x.id, "-f", "--json") // it finds no host, or continues with the next one
+		output <- out
 	}()
 	var killed []int
 	stop := make(chan struct{})
@@ -441,27 +440,27 @@ func (x *screenCrasher) killHost() {
 		return !slices.ContainsFunc(x.hosts(), func(pid int) bool { return slices.Contains(killed, pid) })
 	})
 	cancel()
-	x.remembers(<-told)
+	x.remembers(<-output)
 }
 
-// startAgain starts another host, at the screen that lost the last one or at a new one. A screen that
-// never had one has ended.
-func (x *screenCrasher) startAgain(anew bool) {
+// startAgain starts another host, from the screen that lost the last one or from a new screen. A screen that never had
+// a host has ended.
+func (x *screenCrasher) startAgain(newScreen bool) {
 	x.t.Helper()
 	gone, runs := false, false
 	x.until("the end of the host is said", func(s string) bool {
-		gone, runs = x.ended(), len(x.hosts()) > 0 // a key of drive may have come later than the end
+		gone, runs = x.ended(), len(x.hosts()) > 0 // a key of drive may have come after the end
 		return gone || runs || died(s)
 	})
 	switch {
-	case gone || anew:
+	case gone || newScreen:
 		x.attach("resume", x.id)
 	case !runs:
 		x.keys("C-e", "C-u", "Enter")
 	}
 }
 
-// finish lets the session answer its newest prompt, and ends it.
+// finish waits for the answer to the session's newest prompt, and ends the session.
 func (x *screenCrasher) finish() {
 	x.t.Helper()
 	if x.ended() {
@@ -474,19 +473,19 @@ func (x *screenCrasher) finish() {
 	tmuxtest.Until(x.t, "the host ends with its session", func() bool { return len(x.hosts()) == 0 })
 }
 
-// check is crasher's, and of prompts: each that the model got is stored once, and each but the
-// newest has a whole answer.
+// check makes the checks of crasher, and checks prompts: each one that the model got is stored once, and each except
+// the newest has a complete answer.
 func (x *screenCrasher) check() {
 	x.t.Helper()
 	x.crasher.check()
 	times := make(map[string]int)
-	var said strings.Builder
+	var answer strings.Builder
 	for _, env := range x.events() {
 		switch p := env.Payload.(type) {
 		case event.PromptSubmitted:
 			times[fmt.Sprint(p.Text, p.Queued)]++
 		case event.ModelMessage:
-			said.WriteString(p.Message.Content)
+			answer.WriteString(p.Message.Content)
 		}
 	}
 	for what, n := range times {
@@ -502,23 +501,23 @@ func (x *screenCrasher) check() {
 	}
 	for n := 1; n < newest; n++ {
 		if times[fmt.Sprintf("prompt-%dfalse", n)] == 0 {
-			continue // its screen or its host was killed before it was sent
+			continue // its screen or host was killed before it was sent
 		}
-		if !strings.Contains(said.String(), words("w", n, crashWords)) || !strings.Contains(said.String(), words("e", n, crashEnd)) {
+		if !strings.Contains(answer.String(), words("w", n, crashWords)) || !strings.Contains(answer.String(), words("e", n, crashEnd)) {
 			x.t.Fatalf("the answer to prompt %d is not whole\n%s", n, x.journals())
 		}
 	}
 }
 
-// events are those that are stored.
+// events returns the stored events.
 func (x *screenCrasher) events() []event.Envelope {
 	x.t.Helper()
 	store := sessions.At(filepath.Join(x.work, ".buddyx", "sessions"))
 	return x.load(store, x.id).Events
 }
 
-// remembers is remember for what buddy logs has printed, which may begin in the middle of an answer: what
-// there was of that comes as a checkpoint that nobody stores.
+// remembers does what remember does for the output of buddy logs, which may start in the middle of an answer: the
+// earlier part of the answer comes as a checkpoint that is not stored.
 func (x *screenCrasher) remembers(out []byte) {
 	var stored bytes.Buffer
 	for line := range bytes.Lines(out) {
@@ -529,7 +528,7 @@ func (x *screenCrasher) remembers(out []byte) {
 	x.remember(&stored)
 }
 
-// checkLogs compares what buddy logs prints with what is stored.
+// checkLogs compares the output of buddy logs with the stored events.
 func (x *screenCrasher) checkLogs() {
 	x.t.Helper()
 	out, err := x.buddy(x.t.Context(), "logs", x.id, "--json")
@@ -546,7 +545,7 @@ func (x *screenCrasher) checkLogs() {
 		last = env.Seq
 	}
 	for _, env := range x.events() {
-		if env.Seq <= last && x.told[x.id][env.Seq] == "" && event.Type(env.Payload) != "model.checkpoint" {
+		if env.Seq <= last && x.printed[x.id][env.Seq] == "" && event.Type(env.Payload) != "model.checkpoint" {
 			x.t.Fatalf("event %d is stored and was not printed", env.Seq)
 		}
 	}

@@ -30,13 +30,12 @@ var (
 )
 
 const (
-	crashSession = 10 // times that one session is killed
+	crashSession = 10 // kills of one session
 	crashCalls   = 3  // commands of one exchange
 )
 
-// TestCrash kills the program with -9 at any instant, resumes and checks: every event that was
-// printed is in the session, because it is stored before anyone sees it; a strict server
-// accepts every request; and no command ran twice.
+// TestCrash kills the program with -9 at any instant, resumes and checks: every printed event is in the session,
+// because it is stored before anyone sees it; a strict server accepts every request; and no command ran twice.
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the program many times")
@@ -66,18 +65,18 @@ type crasher struct {
 	work    string
 	env     []string
 	server  *modeltest.Server
-	typical time.Duration                // duration of a run that is not killed
-	told    map[string]map[uint64]string // types of durable events that were printed, by session
+	typical time.Duration                // duration of a run without a kill
+	printed map[string]map[uint64]string // types of printed durable events, by session
 
 	mu    sync.Mutex // guards the fields below
 	calls int
 }
 
-// newCrasher returns one without a model; see serve.
+// newCrasher returns a crasher without a model; see serve.
 func newCrasher(t testing.TB, rng *rand.Rand) *crasher {
 	t.Helper()
-	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]string)}
-	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	c := &crasher{t: t, rng: rng, work: t.TempDir(), printed: make(map[string]map[uint64]string)}
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +99,9 @@ func newCrasher(t testing.TB, rng *rand.Rand) *crasher {
 	return c
 }
 
-// endTmux ends the tmux server of a socket, if there is one.
+// endTmux ends the tmux server at a socket, if there is one.
 func endTmux(socket string, env []string) {
-	// kill-server is not enough: tmux waits for ever for clients whose program was killed.
+	// kill-server is not enough: tmux waits forever for clients whose program was killed.
 	who := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}")
 	who.Env = env
 	out, _ := who.Output()
@@ -118,7 +117,7 @@ func (c *crasher) serve(script modeltest.Script) {
 	c.configure(c.server.URL)
 }
 
-// configure makes the model at a URL the one named test.
+// configure adds the model at a URL under the name test.
 func (c *crasher) configure(url string) {
 	c.t.Helper()
 	conf := "[models.test]\napi_base_url = \"" + url + "\"\napi_key = \"\"\nmodel = \"test\"\ncontext_limit = 100000\n"
@@ -127,7 +126,7 @@ func (c *crasher) configure(url string) {
 	}
 }
 
-// answer calls commands, each of which records that it ran, and then answers slowly.
+// answer calls commands, each of which records its run, and then answers slowly.
 func (c *crasher) answer(req modeltest.Request) modeltest.Answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +168,7 @@ func (c *crasher) run(after time.Duration) {
 	}
 	limit := after
 	if limit == 0 {
-		limit = time.Minute // it hangs
+		limit = time.Minute // the program hangs
 	}
 	kill := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
@@ -183,7 +182,7 @@ func (c *crasher) run(after time.Duration) {
 	c.remember(&stdout)
 }
 
-// remember collects the printed events: they are in the session, whatever happens.
+// remember records the printed events, which must be in the session whatever happens.
 func (c *crasher) remember(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
@@ -192,10 +191,10 @@ func (c *crasher) remember(out io.Reader) {
 		if json.Unmarshal(lines.Bytes(), &env) != nil || !event.Durable(env.Payload) {
 			continue // cut off, or a delta
 		}
-		if c.told[env.Session] == nil {
-			c.told[env.Session] = make(map[uint64]string)
+		if c.printed[env.Session] == nil {
+			c.printed[env.Session] = make(map[uint64]string)
 		}
-		c.told[env.Session][env.Seq] = event.Type(env.Payload)
+		c.printed[env.Session][env.Seq] = event.Type(env.Payload)
 	}
 }
 
@@ -232,7 +231,7 @@ func (c *crasher) check() {
 				commands[asked[p.CallID]]++
 			}
 		}
-		for seq, kind := range c.told[id] {
+		for seq, kind := range c.printed[id] {
 			if !stored[seq] {
 				c.t.Fatalf("session %s: event %d, %s, was told and is missing\n%s", id, seq, kind, c.journals())
 			}
@@ -254,7 +253,7 @@ func (c *crasher) check() {
 	}
 }
 
-// load reads a session, which another process may have.
+// load reads a session, which another process may have open.
 func (c *crasher) load(store sessions.Store, id string) sessions.Part {
 	c.t.Helper()
 	j, err := store.View(id)

@@ -15,9 +15,9 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestEndedFromOutside: a closed terminal and SIGTERM do not cancel, nor do SIGINT and SIGQUIT on the screen. The command continues in
-// its pane, the session records no end, and resuming has the whole output. What was begun on the
-// screen goes on to its end without one.
+// TestEndedFromOutside: a closed terminal and SIGTERM do not cancel the task, nor do SIGINT and SIGQUIT on the screen.
+// The command continues in its pane, the session records no end, and a resumed session has the whole output. A task
+// started on the screen continues to its end without it.
 func TestEndedFromOutside(t *testing.T) {
 	const command = "run echo first; until test -e go; do sleep 0.02; done; echo last"
 	modes := map[string]func(t *testing.T, more ...string) *dialog{
@@ -99,10 +99,10 @@ func TestEndedFromOutside(t *testing.T) {
 	}
 }
 
-// TestInterruptedEditor: Ctrl+C in a program that stands in place of the screen ends that program alone.
+// TestInterruptedEditor: Ctrl+C in a program that temporarily replaces the screen ends only that program.
 func TestInterruptedEditor(t *testing.T) {
 	d := newDialog(t, "xterm-256color")
-	// read is part of the shell: dash can lose a signal that comes while it starts a program.
+	// read is a shell builtin: dash can lose a signal that arrives while it starts a program.
 	d.cmd.Env = append(d.cmd.Env, "VISUAL=echo instead; read line; :")
 	d.start("--model", "demo")
 	d.want("F1")
@@ -148,8 +148,8 @@ func TestTerminalClosedOverAnApproval(t *testing.T) {
 	}
 }
 
-// TestKilledOverSSH: the processes with which a killed program reached its target end by
-// themselves, also when the target does not respond.
+// TestKilledOverSSH: the processes that connect a killed program to its target end by themselves, even when the target
+// does not respond.
 func TestKilledOverSSH(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	there := folder(t, s.Dir)
@@ -177,7 +177,7 @@ func TestKilledOverSSH(t *testing.T) {
 	}
 }
 
-// sshWith returns the command lines of the processes that have an argument.
+// sshWith returns the command lines of the processes with an argument.
 func sshWith(argument string) (all [][]string) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range paths {
@@ -208,10 +208,10 @@ func (d *dialog) printed() string {
 	return d.text.String()
 }
 
-// journal returns the session's file, "" before there is one.
+// journal returns the contents of the session's file, "" before it exists.
 func (d *dialog) journal() string { return d.read("*.jsonl") }
 
-// stop ends the session that goes on without a screen.
+// stop ends the session that continues without a screen.
 func (d *dialog) stop() {
 	d.t.Helper()
 	stop := exec.Command("buddy", "stop", d.session())
@@ -231,7 +231,7 @@ func (d *dialog) session() string {
 	return strings.TrimSuffix(filepath.Base(paths[0]), ".jsonl")
 }
 
-// output returns what the first command has printed.
+// output returns the output of the first command so far.
 func (d *dialog) output() string { return d.read("*/out/000001/out") }
 
 func (d *dialog) read(pattern string) string {

@@ -15,8 +15,8 @@ import (
 	"buddy/texts/proxies/proxiestest"
 )
 
-// What people have set for other programs works as it is, from the environment to the request: addresses and tokens of
-// vendors, proxies, certificate authorities. What a proxy says is read to the person.
+// Variables that people have set for other programs work, from the environment to the request: addresses and tokens of
+// vendors, proxies, certificate authorities. The error message of a proxy is shown to the person.
 func TestEnvironmentThatPeopleBring(t *testing.T) {
 	d := newDialog(t, "dumb")
 	model, err := url.Parse(d.server.URL)
@@ -39,7 +39,7 @@ func TestEnvironmentThatPeopleBring(t *testing.T) {
 		name, settings string
 		env            []string
 		code           int
-		header, value  string // of the request; "" is not looked at
+		header, value  string // of the request; "" is not checked
 		want, not      string
 	}{
 		{

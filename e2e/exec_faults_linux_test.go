@@ -17,20 +17,20 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// faulty is a folder and a home in which files are wrong. What the screen says of each, at its start or in its lists, exec
-// says on its standard error in one line.
+// faulty is a folder and a home with faulty files. For each fault that the screen reports, at its start or in its
+// lists, exec prints one line on its standard error.
 type faulty struct {
-	files map[string]string // below the folder; home/ is the home
-	make  string            // a shell command that makes more
+	files map[string]string // in the folder; home/ is the home folder
+	make  string            // a shell command that creates more files
 	tries []string          // tools of servers that the model calls
-	says  []string          // what is said, a pattern each
+	says  []string          // patterns of the expected messages
 	limits
 }
 
-// limits are the patterns of what is said with --quiet, too.
+// limits are patterns of messages that --quiet does not suppress.
 type limits []string
 
-// faults holds what is wrong in one folder, by what kind it is of.
+// faults maps the kinds of faults to folders with them.
 var faults = map[string]faulty{
 	"agents, skills and commands": {
 		files: map[string]string{
@@ -193,11 +193,11 @@ var faults = map[string]faulty{
 	},
 }
 
-// screenOnly matches what only a person at a screen can do: commands of a session, and keys.
+// screenOnly matches instructions that only a person at a screen can follow: commands of a session, and keys.
 var screenOnly = regexp.MustCompile(`(^|[ (])/(trust|mcp|model|hooks|skills|agents|login|approve|compact|session|config)\b($|[^/.\w])|\b([Pp]ress|Enter|Esc|Shift\+|Ctrl\+|F\d+)\b`)
 
-// TestExecSaysWhatTheScreenSays: what is wrong with files of a person and of a project is on the standard error of exec, in
-// a line each and once, in words that are true there. Of limits that are lost it says so with --quiet, too.
+// TestExecSaysWhatTheScreenSays: exec reports faults in the person's and the project's files on its standard error, one
+// line each and once, in words that apply there. It reports lost limits even with --quiet.
 func TestExecSaysWhatTheScreenSays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -211,9 +211,9 @@ func TestExecSaysWhatTheScreenSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := tt.folder(t, refuses.URL)
-			screen := d.says("go on\n/skills\n/agents\n/hooks\n/mcp\n", "--plain", "--approve", "all")
-			lines := remarksIn(d.says("", "exec", "--approve", "all", "go on"))
-			quiet := remarksIn(d.says("", "exec", "--approve", "all", "--quiet", "go on"))
+			screen := d.stderrOf("go on\n/skills\n/agents\n/hooks\n/mcp\n", "--plain", "--approve", "all")
+			lines := remarksIn(d.stderrOf("", "exec", "--approve", "all", "go on"))
+			quiet := remarksIn(d.stderrOf("", "exec", "--approve", "all", "--quiet", "go on"))
 			for _, pattern := range append(tt.says, tt.limits...) {
 				if !matcher(pattern).MatchString(screen) && !shown(screen, pattern, lines) {
 					t.Errorf("the screen does not say %s", pattern)
@@ -241,7 +241,7 @@ func TestExecSaysWhatTheScreenSays(t *testing.T) {
 	}
 }
 
-// folder makes the files of a test, with a model that tries what servers offer.
+// folder creates the files of a test, with a model that tries the tools of servers.
 func (f faulty) folder(t *testing.T, refuses string) *dialog {
 	t.Helper()
 	d := newDialog(t, "xterm-256color")
@@ -281,23 +281,23 @@ func (f faulty) folder(t *testing.T, refuses string) *dialog {
 	return d
 }
 
-// says runs the program, with something on its standard input, and returns its standard error.
-func (d *dialog) says(stdin string, args ...string) string {
+// stderrOf runs the program with the given standard input, and returns its standard error.
+func (d *dialog) stderrOf(stdin string, args ...string) string {
 	d.t.Helper()
-	var said bytes.Buffer
+	var errs bytes.Buffer
 	cmd := exec.Command("buddy", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stderr = d.cmd.Dir, d.cmd.Env, strings.NewReader(stdin), &said
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stderr = d.cmd.Dir, d.cmd.Env, strings.NewReader(stdin), &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if _, ok := errors.AsType[*exec.ExitError](cmd.Run()); ok {
-		d.t.Errorf("%v: %s", args, said.String())
+		d.t.Errorf("%v: %s", args, errs.String())
 	}
-	return said.String()
+	return errs.String()
 }
 
-// remarksIn returns what exec said, but for the calls of the model.
-func remarksIn(said string) []string {
+// remarksIn returns the messages of exec, without those about the model's calls.
+func remarksIn(printed string) []string {
 	var all []string
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(printed) {
 		if line = strings.TrimSpace(strings.TrimPrefix(line, "buddy: ")); line != "" && !strings.ContainsAny(line[:min(len(line), 3)], "▶←⊘") {
 			all = append(all, line)
 		}
@@ -305,7 +305,7 @@ func remarksIn(said string) []string {
 	return all
 }
 
-// matcher matches a pattern at the beginning of a line, up to its end.
+// matcher matches a pattern at the start of a line.
 func matcher(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?m)^` + pattern) }
 
 func count(lines []string, pattern string) (n int) {
@@ -317,8 +317,8 @@ func count(lines []string, pattern string) (n int) {
 	return n
 }
 
-// shown reports whether a list on the screen has what a pattern says of a file or a server, as lines of exec say it: there
-// the list says of which kind it is.
+// shown reports whether a list on the screen has the message that a pattern describes for a file or server, like lines
+// of exec; a list also shows the kind.
 func shown(screen, pattern string, lines []string) bool {
 	for _, kind := range []string{"agent ", "skill ", "command ", "hook skipped: ", "skipped in .mcp.json: "} {
 		if fact, ok := strings.CutPrefix(pattern, kind); ok && regexp.MustCompile(fact).MatchString(screen) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFirstRequest: what every conversation pays for before a word was said, without instruction files
-// and the name of the folder, which here is a long one.
+// TestFirstRequest limits the fixed cost of every conversation, without instruction files and the name of the folder,
+// which is long here.
 func TestFirstRequest(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -73,7 +73,7 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// write makes a file in the folder of the test.
+// write creates a file in the folder of the test.
 func (d *dialog) write(name, text string) {
 	d.t.Helper()
 	path := filepath.Join(d.work, name)

@@ -7,8 +7,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// foreignSession holds calls in the formats of six other programs. # is replaced by a count,
-// ## by one more.
+// foreignSession holds calls in the formats of six other programs. # is replaced by a count, ## by the next number.
 var foreignSession = [][2]string{
 	{"Bash", `{"command":"ls","description":"List files","timeout":120000}`},
 	{"exec_command", `{"cmd":"cat a.go","workdir":".","max_output_tokens":100}`},

@@ -31,14 +31,14 @@ const (
 	tooled          = `"tools":[{` // in requests that are not for a summary or a title
 	turnsOfExchange = 20
 	callsOfTurn     = 5
-	warmUp          = 5 // exchanges: caches fill, and the context has been made smaller for the first time
+	warmUp          = 5 // exchanges until caches are full and the context was made smaller for the first time
 )
 
-// busyModel answers on HTTP as a model that works through prompts: twenty answers with five
-// calls each, then one that ends the exchange. It keeps nothing of what it is sent.
+// busyModel answers over HTTP like a model that works on prompts: twenty answers with five calls each, then one that
+// ends the exchange. It keeps nothing of the requests.
 type busyModel struct {
 	answers, calls atomic.Int64
-	ended          chan struct{} // told of each end of an exchange
+	ended          chan struct{} // receives at the end of each exchange
 }
 
 func (m *busyModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func (m *busyModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// next returns the calls of an answer, nil if it has none: it is a summary, a title or the end of an exchange.
+// next returns the calls of an answer, nil for a summary, a title or the end of an exchange.
 func (m *busyModel) next(request []byte) (calls []any) {
 	if !bytes.Contains(request, []byte(tooled)) || m.answers.Add(1)%(turnsOfExchange+1) == 0 {
 		return nil
@@ -90,16 +90,16 @@ func (m *busyModel) next(request []byte) (calls []any) {
 	return calls
 }
 
-// lived holds how much memory a session takes at a moment, and how long its last turns took.
+// lived holds the memory of a session at a moment, and the duration of its last turns.
 type lived struct {
-	turns        int           // until then
+	turns        int           // turns so far
 	screen, host int64         // bytes of the two processes, at rest
-	each         time.Duration // the median time of a turn, of the last tenth of the exchanges
+	each         time.Duration // the median time of a turn, in the last tenth of the exchanges
 }
 
-// TestGrowth works with a session for a long time: neither a turn takes longer at its end than at its
-// beginning, nor do its two processes hold more. The model is scripted; everything else is real: the program
-// on a terminal, the protocol, commands in tmux, files, the session's file, making the context smaller.
+// TestGrowth works in a session for a long time: neither the duration of a turn nor the memory of the two processes
+// grows. The model is scripted; everything else is real: the program on a terminal, the protocol, commands in tmux,
+// files, the session's file, the shortening of the context.
 func TestGrowth(t *testing.T) {
 	if *growthTurns == 0 {
 		t.Skip("takes minutes; -growth says how long, as make counterparts ONLY=growth does")
@@ -138,10 +138,10 @@ func TestGrowth(t *testing.T) {
 	t.Logf("the second prompt was found in %s", time.Since(began))
 }
 
-// pasteGap is longer than what counts as pasted.
+// pasteGap exceeds the time in which an Enter counts as pasted.
 const pasteGap = 300 * time.Millisecond
 
-// exchange types a prompt and returns how long the model and the session then worked.
+// exchange types a prompt and returns the time until the model and the session have finished.
 func (d *dialog) exchange(m *busyModel, prompt string) time.Duration {
 	d.t.Helper()
 	d.forget()
@@ -157,7 +157,7 @@ func (d *dialog) exchange(m *busyModel, prompt string) time.Duration {
 	return time.Since(began)
 }
 
-// forget drops what the program has written.
+// forget drops the program's output so far.
 func (d *dialog) forget() {
 	d.mu.Lock()
 	d.text.Reset()
@@ -165,7 +165,7 @@ func (d *dialog) forget() {
 	d.mu.Unlock()
 }
 
-// weigh waits until both processes rest, and returns how much memory they hold.
+// weigh waits until both processes are idle, and returns their memory.
 func (d *dialog) weigh() lived {
 	d.t.Helper()
 	pids := []int{d.cmd.Process.Pid, d.hostPID()}
@@ -179,13 +179,13 @@ func (d *dialog) weigh() lived {
 	return lived{screen: pss(d.t, pids[0]), host: pss(d.t, pids[1])}
 }
 
-// hostPID returns the process that runs the session, once there is one.
+// hostPID returns the process that runs the session, once it exists.
 func (d *dialog) hostPID() (pid int) {
 	d.t.Helper()
 	tmuxtest.Until(d.t, "a process has the session", func() bool {
 		files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.pid"))
 		for _, file := range files {
-			text, _ := os.ReadFile(file) // it may be gone again
+			text, _ := os.ReadFile(file) // it may have been removed
 			pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		}
 		return pid != 0
@@ -193,13 +193,13 @@ func (d *dialog) hostPID() (pid int) {
 	return pid
 }
 
-// pss returns the bytes of memory that a process holds; of what it shares, its part.
+// pss returns the bytes of memory of a process, with its share of shared memory.
 func pss(t testing.TB, pid int) int64 { return memory(t, pid, "smaps_rollup", "Pss:") }
 
-// peak returns the most bytes of memory that a process has held.
+// peak returns the maximum bytes of memory that a process has used.
 func peak(t testing.TB, pid int) int64 { return memory(t, pid, "status", "VmHWM:") }
 
-// memory returns the bytes that a file in /proc states of a process under a name.
+// memory returns the bytes that a file in /proc states for a process under a name.
 func memory(t testing.TB, pid int, file, name string) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
@@ -216,7 +216,7 @@ func memory(t testing.TB, pid int, file, name string) int64 {
 	return 0
 }
 
-// ticks returns how long a process has worked, in hundredths of a second.
+// ticks returns the processor time of a process, in hundredths of a second.
 func ticks(t testing.TB, pid int) (n int64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -286,9 +286,9 @@ func (d *dialog) judge(table []lived, exchanges int) {
 	}
 }
 
-// TestLargeSession resumes a stored session of 500 MB, finds its first prompt in it, and searches all sessions:
-// its end shows as soon as that of a short one, and what the processes hold does not grow with it, but while
-// the conversation is looked at as a whole.
+// TestLargeSession resumes a stored session of 500 MB, finds its first prompt, and searches all sessions: its end is
+// shown as quickly as that of a short one, and the memory of the processes does not grow with its size, except while
+// the whole conversation is displayed.
 func TestLargeSession(t *testing.T) {
 	if *growthTurns == 0 {
 		t.Skip("writes 500 MB; make counterparts ONLY=growth does")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHalfWrittenFile: a start puts a file back that an earlier process had written half when it was killed, and says so once;
-// of one that has changed since it names the copy.
+// TestHalfWrittenFile: a start restores a file that an earlier process had half written when it was killed, and reports
+// that once; for a file that has changed since it names the copy.
 func TestHalfWrittenFile(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, echoes)
@@ -31,7 +31,7 @@ func TestHalfWrittenFile(t *testing.T) {
 		}
 	}
 	x.again("")
-	x.says("buddy ended while writing ", "half and restored the file's earlier content", "could not restore the file", "changed/old")
+	x.wantText("buddy ended while writing ", "half and restored the file's earlier content", "could not restore the file", "changed/old")
 	for name, want := range map[string]string{"half": "the old text\n", "changed": "mine\n"} {
 		if got, err := os.ReadFile(filepath.Join(x.srv.Dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s has %q, %v; want %q", name, got, err, want)
@@ -39,8 +39,8 @@ func TestHalfWrittenFile(t *testing.T) {
 	}
 	x.quit()
 	x.again("")
-	x.say("a prompt")
-	x.says("You said: a prompt.")
+	x.send("a prompt")
+	x.wantText("You said: a prompt.")
 	if screen := x.screen(); strings.Contains(screen, "buddy ended while") {
 		t.Errorf("said again:\n%s", screen)
 	}

@@ -14,7 +14,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// strictModel refuses what real servers have refused, each in their words, and counts that.
+// strictModel refuses requests that real servers have refused, in their words, and counts the refusals.
 type strictModel struct {
 	mu      sync.Mutex
 	refused map[string]int
@@ -80,8 +80,8 @@ func (s *strictModel) answer(r modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Reasoning{Text: "fine"}, modeltest.Text("fine: " + prompt)}
 }
 
-// TestOneSessionSurvives: a refused signature, a refused picture, a strict template, a request that is too long in words that few
-// use and a summary that fails, one after the other in one session, each prompt in a process of its own.
+// TestOneSessionSurvives: a refused signature, a refused picture, a strict template, a request that is too long with an
+// unusual error text, and a failing summary, one after the other in one session, each prompt in its own process.
 func TestOneSessionSurvives(t *testing.T) {
 	t.Parallel()
 	d := newDialog(t, "xterm-256color")
@@ -98,7 +98,7 @@ func TestOneSessionSurvives(t *testing.T) {
 	for i, tt := range []struct{ api, prompt, says string }{
 		{"anthropic", "one", ""},
 		{"anthropic", "two", "without the earlier reasoning"},
-		{"anthropic", "three", "without the earlier reasoning"}, // the new reasoning is refused, too: it is the last time
+		{"anthropic", "three", "without the earlier reasoning"}, // the new reasoning is refused, too, for the last time
 		{"anthropic", "look", "without the pictures so far"},
 		{"completions", "four", ""},
 		{"completions", "grow", "no summary of the older messages"},
@@ -121,12 +121,12 @@ func TestOneSessionSurvives(t *testing.T) {
 	}
 }
 
-// touchyModel refuses each request in which a result or a person has the word "forbidden", and each with pictures of tools.
+// touchyModel refuses each request with the word "forbidden" in a result or prompt, and each with pictures from tools.
 type touchyModel struct {
 	mu      sync.Mutex
 	refusal modeltest.Answer
 	refused int
-	last    modeltest.Request // that was not refused
+	last    modeltest.Request // the last request that was not refused
 }
 
 func (m *touchyModel) answer(r modeltest.Request) modeltest.Answer {
@@ -152,8 +152,8 @@ func (m *touchyModel) saw() (refused int, last modeltest.Request) {
 	return m.refused, m.last
 }
 
-// TestRefusedContentStaysOut: what a content policy refuses ends its exchange after one request, and the next prompt is answered, in a
-// process of its own. The session keeps all of it.
+// TestRefusedContentStaysOut: a refusal by a content policy ends the exchange after one request, and the next prompt is
+// answered, in its own process. The session keeps everything.
 func TestRefusedContentStaysOut(t *testing.T) {
 	t.Parallel()
 	policy := `{"error":{"message":"The response was filtered due to the prompt triggering the content management policy.","code":"content_filter"}}`

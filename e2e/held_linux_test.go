@@ -22,8 +22,8 @@ func (d *dialog) stored() string {
 	return all.String()
 }
 
-// A terminal that accepts no output, as after Ctrl-S, delays neither the model nor the
-// session, and shows the end once it accepts output again.
+// A terminal that accepts no output, as after Ctrl-S, delays neither the model nor the session, and shows the end once
+// it accepts output again.
 func TestHeldTerminal(t *testing.T) {
 	d := converse(t, "xterm-256color")
 	d.want("Enter")
@@ -42,8 +42,8 @@ func TestHeldTerminal(t *testing.T) {
 	d.stop()
 }
 
-// What was typed before the first prompt is in the history after kill -9, leaves no file in the
-// folder, and is not joined with what the person types into the next start.
+// Text typed before the first prompt is in the history after kill -9, leaves no file in the folder, and is not joined
+// with the text typed after the next start.
 func TestDraftSurvivesAKill(t *testing.T) {
 	d := converse(t, "xterm-256color")
 	d.want("Enter")
@@ -69,13 +69,13 @@ func TestDraftSurvivesAKill(t *testing.T) {
 	again := d.another()
 	again.types("hello")
 	again.want("Enter")
-	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
+	time.Sleep(300 * time.Millisecond) // as long as a person takes; an immediate Enter would count as pasted
 	again.types("\r")
 	for deadline := time.Now().Add(plainLimit); !strings.Contains(again.stored(), `"text":"hello"`); time.Sleep(20 * time.Millisecond) { // a real process
 		if time.Now().After(deadline) {
 			t.Fatalf("what was typed is not what was sent: %s", again.stored())
 		}
 	}
-	again.types("\x10\x10") // Ctrl+P, twice: the draft is older than what was sent
+	again.types("\x10\x10") // Ctrl+P, twice: the draft is older than the sent prompt
 	again.want("never touch vendor")
 }

@@ -31,7 +31,7 @@ func (x *terminal) hostPID() int {
 	return 0
 }
 
-// parent returns the process that started another: the screen that started a host.
+// parent returns the parent of a process: the screen that started a host.
 func parent(t *testing.T, pid int) int {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -46,7 +46,7 @@ func parent(t *testing.T, pid int) int {
 	return parent
 }
 
-// writesOnce is a model that calls a command which needs approval, and says when it is done.
+// writesOnce is a model that calls a command which needs approval, and then reports that it is done.
 func writesOnce(req modeltest.Request) modeltest.Answer {
 	if last := lastMessage(req); last.Role == model.Tool {
 		return modeltest.Answer{modeltest.Text("The tool said: " + strings.Join(strings.Fields(last.Content), " "))}
@@ -54,12 +54,12 @@ func writesOnce(req modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Text("I will."), shellCall("c1", "mkdir made && echo it is made")}
 }
 
-// TestKilledHost: the screen of a session whose process was killed says so, nothing runs on it any
-// more, and Enter starts another process that goes on with what was open.
+// TestKilledHost: the screen of a session whose process was killed reports that, nothing runs on the screen any more,
+// and Enter starts another process that continues the open work.
 func TestKilledHost(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, writesOnce)
-	x.say("write a folder")
+	x.send("write a folder")
 	x.want("mkdir made && echo it is made", "Run this command?")
 	first := x.hostPID()
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
@@ -79,15 +79,15 @@ func TestKilledHost(t *testing.T) {
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return x.hostPID() == 0 })
 }
 
-// TestKilledScreen: an answer goes on when its screen is killed, another screen shows all of it, also
-// while it comes, and the session ends with that.
+// TestKilledScreen: an answer continues when its screen is killed, another screen shows all of it, also while it is
+// written, and the session then ends with that screen.
 func TestKilledScreen(t *testing.T) {
 	t.Parallel()
 	killed := make(chan struct{})
 	x := newTerminal(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("a word a word"), modeltest.Until(killed), modeltest.Text(" and the end")}
 	})
-	x.say("speak slowly")
+	x.send("speak slowly")
 	x.want("a word a word")
 	second := x.another("second", "resume --last")
 	second.want("speak slowly", "a word a word", "Esc interrupts")
@@ -104,12 +104,12 @@ func TestKilledScreen(t *testing.T) {
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
 }
 
-// TestEnterAfterTheHostDiedSendsNothing: what was being typed when the host was killed stays in the prompt while Enter
-// starts another host. The next Enter sends it.
+// TestEnterAfterTheHostDiedSendsNothing: text typed while the host was killed stays in the prompt when Enter starts
+// another host. The next Enter sends it.
 func TestEnterAfterTheHostDiedSendsNothing(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, echoes)
-	x.say("first prompt")
+	x.send("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
 	x.keys("-l", "please delete")
@@ -133,13 +133,13 @@ func TestEnterAfterTheHostDiedSendsNothing(t *testing.T) {
 	x.quit()
 }
 
-// window is one more terminal.
+// window is an additional terminal.
 type window struct {
 	*terminal
 	name string
 }
 
-// another runs buddy in one more terminal.
+// another runs buddy in an additional terminal.
 func (x *terminal) another(name, args string) window {
 	x.t.Helper()
 	path, err := exec.LookPath("buddy")
@@ -171,12 +171,12 @@ func (w window) want(texts ...string) {
 	})
 }
 
-// TestDraftOfEachScreen: a screen neither shows nor overwrites what is being typed at another one, and
-// what a killed or closed one left the next one has.
+// TestDraftOfEachScreen: a screen neither shows nor overwrites text being typed at another screen, and the next screen
+// gets the text of a killed or closed one.
 func TestDraftOfEachScreen(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("It was heard.")} })
-	x.say("hello")
+	x.send("hello")
 	x.want("It was heard.")
 	x.rests()
 	stored := func(n, want string) {
@@ -219,7 +219,7 @@ func TestDraftOfEachScreen(t *testing.T) {
 	tmuxtest.Until(t, "the second screen has ended", func() bool { return syscall.Kill(pid, 0) != nil })
 	fourth := x.another("fourth", "attach "+x.session())
 	fourth.want("> left behind")
-	fourth.keys("C-u") // deleted: it does not come back
+	fourth.keys("C-u") // deleted text does not come back
 	stored(".2", "")
 	fourth.keys("C-\\")
 	fourth.want("Come back with: buddy attach")
@@ -231,7 +231,7 @@ func TestDraftOfEachScreen(t *testing.T) {
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
 }
 
-// TestAttachBeforeTheFirstPrompt: there is nothing to show yet, which is said in one line.
+// TestAttachBeforeTheFirstPrompt: one line explains that there is nothing to show yet.
 func TestAttachBeforeTheFirstPrompt(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, writesOnce)
@@ -244,9 +244,9 @@ func TestAttachBeforeTheFirstPrompt(t *testing.T) {
 	x.want("ended 0")
 }
 
-// TestAnsweredElsewhere: what is answered at one screen shows at the other with where that was, and in
-// the log of the session. An idle session that another screen has outlives the screen that quits, and
-// a screen whose session is ended from elsewhere says so.
+// TestAnsweredElsewhere: an answer given at one screen appears at the other with the place where it was given, and in
+// the log of the session. An idle session with another screen outlives the screen that quits, and a screen whose
+// session is ended from elsewhere reports that.
 func TestAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
@@ -255,7 +255,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 		}
 		return writesOnce(req)
 	})
-	x.say("write a folder")
+	x.send("write a folder")
 	x.want("Run this command?")
 	second := x.another("second", "attach "+x.session())
 	second.want("Run this command?")
@@ -267,7 +267,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 		t.Errorf("who answered is told so:\n%s", screen)
 	}
 	x.rests()
-	x.say("which one")
+	x.send("which one")
 	x.want("2  blue")
 	second.want("2  blue")
 	<-time.After(approvalGrace)
@@ -276,7 +276,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	x.want("answered on another screen (" + tty + ", process ")
 	log := x.another("log", "logs "+x.session())
 	log.want("approval: once on "+tty, "answer on "+tty+", process ", "ended 0")
-	x.rests() // else the first Ctrl+C is for the task
+	x.rests() // otherwise the first Ctrl+C is for the task
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("the session keeps running on another screen · buddy attach", "ended 0")

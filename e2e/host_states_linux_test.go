@@ -20,7 +20,7 @@ func states(req modeltest.Request) modeltest.Answer {
 	for _, m := range req.Messages {
 		all += m.Content + "\n"
 	}
-	switch prompt := saidIn(lastOf(req, model.User)); {
+	switch prompt := promptIn(lastOf(req, model.User)); {
 	case strings.Contains(all, "has become too long"): // the request for a summary
 		return modeltest.Answer{modeltest.Text("Goal: "), modeltest.Hang{}}
 	case strings.Contains(prompt, "remember"):
@@ -36,7 +36,7 @@ func states(req modeltest.Request) modeltest.Answer {
 			return modeltest.Answer{modeltest.Text("The command has " + strings.Split(lastMessage(req).Content, "\n")[1] + ".")}
 		}
 		return modeltest.Answer{shellCall("c1", "echo beg''un; until test -e go; do sleep 0.02; done; echo waited")}
-	case strings.Contains(all, "a word 9"): // gone on with
+	case strings.Contains(all, "a word 9"): // continued
 		return modeltest.Answer{modeltest.Text("and the end")}
 	case strings.Contains(prompt, "speak"):
 		return modeltest.Answer{modeltest.Text(strings.Repeat("a word ", 8) + "a word 9"), modeltest.Pause(2500 * time.Millisecond), modeltest.Text(" more"), modeltest.Hang{}}
@@ -44,12 +44,12 @@ func states(req modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Text("Yes?")}
 }
 
-// TestHostKilledInEveryState: wherever its host was killed, the screen says so, and the session goes on with all
-// that was said before. An open approval is TestKilledHost's.
+// TestHostKilledInEveryState: in whatever state the host was killed, the screen reports that, and the session continues
+// with the whole conversation so far. TestKilledHost covers an open approval.
 func TestHostKilledInEveryState(t *testing.T) {
 	for name, tt := range map[string]struct {
 		to   func(x *terminal) // brings it into the state
-		from func(x *terminal) // goes on from there in another host
+		from func(x *terminal) // continues from there in another host
 	}{
 		"idle": {
 			func(x *terminal) {},
@@ -57,7 +57,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 		},
 		"streaming": {
 			func(x *terminal) {
-				x.say("speak")
+				x.send("speak")
 				x.want("a word 9 more") // past a checkpoint
 			},
 			func(x *terminal) {
@@ -71,7 +71,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 		},
 		"command": {
 			func(x *terminal) {
-				x.say("wait")
+				x.send("wait")
 				x.want("Run this command?")
 				<-time.After(approvalGrace)
 				x.keys("y")
@@ -88,10 +88,10 @@ func TestHostKilledInEveryState(t *testing.T) {
 		},
 		"compaction": {
 			func(x *terminal) {
-				x.say("remember two")
+				x.send("remember two")
 				x.want("end of remember two")
 				x.rests()
-				x.say("/compact")
+				x.send("/compact")
 				x.want("summarising")
 			},
 			func(x *terminal) {},
@@ -100,7 +100,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTerminal(t, states)
-			x.say("remember one")
+			x.send("remember one")
 			x.want("end of remember one")
 			x.rests()
 			tt.to(x)
@@ -113,7 +113,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 			x.want("continues in a new process")
 			tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
 			tt.from(x)
-			x.say("recall")
+			x.send("recall")
 			x.want("known: 1")
 			x.rests() // nothing runs that quitting would ask about
 			x.keys("C-c")
@@ -123,21 +123,21 @@ func TestHostKilledInEveryState(t *testing.T) {
 	}
 }
 
-// TestPromptThatNoHostTookComesBack: what was sent to a host that died before it took it is in the prompt again, and
-// the session has it once when it is sent anew.
+// TestPromptThatNoHostTookComesBack: a prompt sent to a host that died before it received it returns to the input, and
+// the session has it once after it is sent again.
 func TestPromptThatNoHostTookComesBack(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, states)
-	x.say("remember one")
+	x.send("remember one")
 	x.want("end of remember one")
 	x.rests()
-	x.keys("S-Tab") // another mode, which the screen shows also while nobody runs the session
+	x.keys("S-Tab") // another mode, which the screen shows even without a running session
 	x.want(" edits ")
 	first := x.hostPID()
 	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	x.say("remember two")
+	x.send("remember two")
 	x.gone("> remember two")
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -23,12 +23,12 @@ import (
 	"buddy/sessions"
 )
 
-// hostileText acts on terminals: colours, the clipboard (OSC 52), the title, C1 controls, bidi
-// overrides and isolates, NUL, CR, DEL, backspace, a line separator, an unassigned tag.
+// hostileText contains controls of terminals: colours, the clipboard (OSC 52), the title, C1 controls, bidi overrides
+// and isolates, NUL, CR, DEL, backspace, a line separator, an unassigned tag.
 const hostileText = "evil\x1b[31m\x1b]52;c;ZXZpbA==\x07\x1b]0;t\x1b\\\u009b2J\u0090q\u009c\u202elive\u202c\u2066x\u2069\x00\rover\x7f\x08\u2028\u200b\U000e0041end"
 
-// obeyed returns the first character of an output that acts on a terminal or reorders text, or
-// is a byte that some terminals take for one.
+// obeyed returns the first character of an output that controls a terminal or reorders text, or a byte that some
+// terminals interpret like that.
 func obeyed(out string) (rune, bool) {
 	for _, r := range out {
 		switch {
@@ -40,8 +40,7 @@ func obeyed(out string) (rune, bool) {
 	return utf8.RuneError, !utf8.ValidString(out)
 }
 
-// hostileHome is a folder with a session that is hostile in every text, and the settings of a
-// model that answers so.
+// hostileHome is a folder with a session that is hostile in every text, and the settings of a model with such answers.
 type hostileHome struct {
 	t    *testing.T
 	work string
@@ -72,7 +71,7 @@ func newHostileHome(t *testing.T, script modeltest.Script) *hostileHome {
 	h.env = append(h.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state", "XDG_RUNTIME_DIR="+run,
 		"BUDDY_TMUX_SOCKET="+filepath.Join(run, "tmux"), "TERM=xterm", "BUDDY_LOCAL_SERVERS=off", "GORACE=atexit_sleep_ms=0")
 	t.Cleanup(xdg.Reload)
-	t.Setenv("XDG_STATE_HOME", home+"/.local/state") // as the program has it
+	t.Setenv("XDG_STATE_HOME", home+"/.local/state") // as the program sets it
 	xdg.Reload()
 	return h
 }
@@ -114,7 +113,7 @@ func (h *hostileHome) session() {
 	}
 }
 
-// buddy runs the program with pipes and returns what it wrote to both.
+// buddy runs the program with pipes and returns both of its outputs.
 func (h *hostileHome) buddy(input string, args ...string) (stdout, stderr string) {
 	h.t.Helper()
 	var out, err bytes.Buffer
@@ -126,8 +125,8 @@ func (h *hostileHome) buddy(input string, args ...string) (stdout, stderr string
 	return out.String(), err.String()
 }
 
-// Whatever a model, a tool or a file said, no command prints it so that a terminal obeys it:
-// neither on pipes nor in files, and JSON still means the same.
+// No command prints text of a model, a tool or a file in a form that controls a terminal, neither on pipes nor in
+// files, and JSON keeps its meaning.
 func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	h := newHostileHome(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text(hostileText)} })
 	h.session()
@@ -138,7 +137,7 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	} else if r, bad := obeyed(string(data)); bad {
 		t.Errorf("the exported file holds %U", r)
 	}
-	if out, err := h.buddy("", "sessions", "import", file); !strings.Contains(out, "-") { // which also makes the folder known to --all
+	if out, err := h.buddy("", "sessions", "import", file); !strings.Contains(out, "-") { // the import also makes the folder known to --all
 		t.Errorf("import: %s%s", out, err)
 	}
 	for _, args := range [][]string{
@@ -167,12 +166,12 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 		{"models"},
 		{"config", "show"},
 		{"config", "show", "--json"},
-		{"doctor"}, // settings themselves may hold none
+		{"doctor"}, // settings themselves can't contain any
 		{"policy", "explain", strings.ReplaceAll(hostileText, "\x00", "")},
 		{"policy", "explain", "--json", strings.ReplaceAll(hostileText, "\x00", "")},
 	} {
 		for i, a := range args {
-			args[i] = strings.ReplaceAll(a, "\x00", "") // arguments hold none
+			args[i] = strings.ReplaceAll(a, "\x00", "") // arguments can't contain any
 		}
 		out, err := h.buddy("", args...)
 		if r, bad := obeyed(out + err); bad {
@@ -188,8 +187,8 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	}
 }
 
-// The same holds for what exec and the plain mode print while a model works: its answer, the
-// names and arguments of its calls, and their results.
+// The same holds for the output of exec and plain mode while a model works: its answer, the names and arguments of its
+// calls, and their results.
 func TestNoAnswerPrintsControlCharacters(t *testing.T) {
 	arguments, err := json.Marshal(map[string]string{"path": "hostile.txt", "why": hostileText})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkLists measures how long a person waits for the list of a command: from the bytes of Enter until the title of the
-// list is on the terminal. The command runs in the process of the session. Medians and p95 of real processes.
+// BenchmarkLists measures the wait for the list of a command: from the bytes of Enter until the title of the list is on
+// the terminal. The command runs in the process of the session. Medians and p95 of real processes.
 func BenchmarkLists(b *testing.B) {
 	for command, title := range map[string]string{"/memory": "Memory", "/mcp": "MCP servers", "/permissions": "Permission rules", "/model": "Models"} {
 		b.Run(command[1:], func(b *testing.B) {
@@ -17,7 +17,7 @@ func BenchmarkLists(b *testing.B) {
 			var waits []time.Duration
 			for b.Loop() {
 				d.types(command)
-				time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
+				time.Sleep(300 * time.Millisecond) // as long as a person takes; an immediate Enter would count as pasted
 				d.mu.Lock()
 				d.seen = d.text.Len()
 				d.mu.Unlock()
@@ -31,7 +31,7 @@ func BenchmarkLists(b *testing.B) {
 				}
 				waits = append(waits, time.Since(began))
 				d.types("\x1b")
-				time.Sleep(300 * time.Millisecond) // the list has gone, and an Esc is not the first of two
+				time.Sleep(300 * time.Millisecond) // the list is closed, and another Esc is not part of a double one
 			}
 			d.types("\x03\x03") // the session ends with its screen
 			_ = d.code()
@@ -43,7 +43,7 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// since returns what came to the terminal after the last wait, "" while a text is not in it.
+// since returns the output on the terminal after the last wait, "" until it contains a text.
 func (d *dialog) since(text string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package e2e tests the whole program: the built binary on scripts, terminals, sockets and killed processes, and what holds
-// for all of its packages.
+// Package e2e tests the whole program: the built binary in scripts, on terminals and sockets and with killed processes,
+// and properties of all of its packages.
 package e2e
 
 import (
@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 // program is buddy.
 func program() { os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// hangsUp are tests that start programs which the end of their terminal ends, also where the tests run under nohup.
+// hangsUp wraps tests whose programs must end with their terminal, even when the tests run under nohup.
 type hangsUp struct{ *testing.M }
 
-// Run runs the tests. A signal that a process handles is not ignored in what it starts.
+// Run runs the tests. It handles the signal, because child processes inherit ignored signals but not handlers.
 func (h hangsUp) Run() int {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
@@ -37,7 +37,7 @@ func (h hangsUp) Run() int {
 	return h.M.Run()
 }
 
-// TestScripts runs the real program on the scripts in testdata/script, one subject a file.
+// TestScripts runs the real program on the scripts in testdata/script, one subject per file.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
@@ -80,7 +80,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Defer(func() {
-		_ = exec.Command("tmux", "-S", run+"/tmux", "kill-server").Run() // what a failed script left there
+		_ = exec.Command("tmux", "-S", run+"/tmux", "kill-server").Run() // left by a failed script
 		_ = os.RemoveAll(run)
 	})
 	for name, value := range map[string]string{

@@ -17,12 +17,12 @@ import (
 
 const partOfWork = "Say that it is done."
 
-// manyCalls answers a prompt "NAME N" with N calls of that name at once, and all else with a word.
-// ended is told of the answer that ends what a person has asked for.
+// manyCalls answers a prompt "NAME N" with N calls of that name at once, and anything else with a word. ended receives
+// at the final answer to each prompt.
 func manyCalls(ended chan<- struct{}) modeltest.Script {
 	return func(r modeltest.Request) modeltest.Answer {
 		last := lastMessage(r)
-		prompt := saidIn(last.Content)
+		prompt := promptIn(last.Content)
 		name, count, _ := strings.Cut(prompt, " ")
 		n, err := strconv.Atoi(count)
 		if last.Role == model.Tool || err != nil {
@@ -44,8 +44,8 @@ func manyCalls(ended chan<- struct{}) modeltest.Script {
 	}
 }
 
-// TestManyAtOnce: fifty MCP servers delay no first frame, a hundred subagents leave little behind, and
-// twenty sessions at once fit into a small machine. It prints what each takes.
+// TestManyAtOnce: fifty MCP servers do not delay the first frame, a hundred subagents leave little memory behind, and
+// twenty sessions at once fit into a small machine. It prints the cost of each.
 func TestManyAtOnce(t *testing.T) {
 	if *growthTurns == 0 {
 		t.Skip("takes a minute; make counterparts ONLY=growth does")
@@ -68,7 +68,7 @@ func TestManyAtOnce(t *testing.T) {
 	beside := askMany(t, servers.String())
 	beside.prompt("use_tool 50")
 	with := beside.weigh()
-	if n := strings.Count(beside.journal(), `"tool":"echo","call_id":`) - strings.Count(beside.journal(), `"is_error":true`); n != 100 { // beginnings and ends
+	if n := strings.Count(beside.journal(), `"tool":"echo","call_id":`) - strings.Count(beside.journal(), `"is_error":true`); n != 100 { // starts and ends
 		t.Errorf("servers were told of %d beginnings and ends of calls, want 100", n)
 	}
 	limit("a session without servers", one.screen+one.host, 60*mb)
@@ -91,11 +91,11 @@ func TestManyAtOnce(t *testing.T) {
 		one.want("Enter")
 		one.prompt("hello")
 	}
-	alone.weigh() // waits until it rests
+	alone.weigh() // waits until it is idle
 	limit("the hosts of twenty sessions", alone.hosts(20), 200*mb)
 }
 
-// hosts returns how much memory the processes of so many sessions hold.
+// hosts returns the memory of the processes of n sessions.
 func (d *dialog) hosts(n int) (bytes int64) {
 	d.t.Helper()
 	files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.pid"))
@@ -119,7 +119,7 @@ type manyAsked struct {
 	ended chan struct{}
 }
 
-// askMany starts the program with some settings more, and works through a first prompt.
+// askMany starts the program with additional settings, and waits for the answer to a first prompt.
 func askMany(t *testing.T, settings string) manyAsked {
 	t.Helper()
 	ended := make(chan struct{}, 1)
@@ -135,7 +135,7 @@ func askMany(t *testing.T, settings string) manyAsked {
 	return m
 }
 
-// prompt types a prompt and waits until the model gives its last answer.
+// prompt types a prompt and waits for the model's final answer.
 func (m manyAsked) prompt(text string) {
 	m.t.Helper()
 	m.types(text)

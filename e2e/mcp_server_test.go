@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mcpServer is an MCP server on its standard input and output. With an argument it first makes
-// the file of that name; where there is a file named changed it describes its tool otherwise.
+// mcpServer is an MCP server on its standard input and output. With an argument it first creates the file of that name;
+// if a file named changed exists, its tool has another description.
 func mcpServer() {
 	if len(os.Args) > 1 {
 		_ = os.WriteFile(os.Args[1], nil, 0o600)

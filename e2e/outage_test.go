@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestOutageThenEnter: a prompt that the provider's outage ended goes on with Enter, with what was done before.
+// TestOutageThenEnter: Enter continues a prompt that ended with the provider's outage, including the work done before.
 func TestOutageThenEnter(t *testing.T) {
 	t.Parallel()
 	down := modeltest.Answer{modeltest.Status{Code: 503, Body: `{"error":{"message":"no healthy upstream"}}`}}
@@ -24,12 +24,12 @@ func TestOutageThenEnter(t *testing.T) {
 		}
 		return modeltest.Answer{modeltest.Text("The server is back.")}
 	})
-	x.say("where are we")
+	x.send("where are we")
 	for attempt := 4; attempt <= 6; attempt++ { // the waits before are short
-		x.says(fmt.Sprintf("(%d of 6)", attempt))
+		x.wantText(fmt.Sprintf("(%d of 6)", attempt))
 		x.keys("Enter")
 	}
-	x.says("503 service unavailable: no healthy upstream (tried 6 times)", "Interrupted · press Enter to continue")
+	x.wantText("503 service unavailable: no healthy upstream (tried 6 times)", "Interrupted · press Enter to continue")
 	x.keys("Enter")
 	x.want("The server is back.")
 	x.quit()

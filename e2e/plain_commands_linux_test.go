@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestPlainCommands uses in plain mode, on a terminal, the commands for which the full screen
-// has panes and dialogs.
+// TestPlainCommands uses, in plain mode on a terminal, the commands that have panes and dialogs on the full screen.
 func TestPlainCommands(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {
@@ -87,8 +86,7 @@ func TestPlainCommands(t *testing.T) {
 	}
 }
 
-// TestPlainLinesAhead: lines typed while the agent works are sent one after another, on
-// whatever terminal.
+// TestPlainLinesAhead: lines typed while the agent works are sent one after another, on any terminal.
 func TestPlainLinesAhead(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {

@@ -20,10 +20,10 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// plainLimit catches hangs only.
+// plainLimit is long, because it only detects hangs.
 const plainLimit = time.Minute
 
-// dialog is the program in plain mode on a terminal, with a test model behind it.
+// dialog is the program in plain mode on a terminal, with a test model.
 type dialog struct {
 	t      testing.TB
 	work   string
@@ -31,20 +31,20 @@ type dialog struct {
 	cmd    *exec.Cmd
 	server *modeltest.Server
 	ended  chan struct{}
-	held   sync.Mutex // locked: nothing is read from the terminal
+	held   sync.Mutex // locked: the terminal is not read
 
 	mu   sync.Mutex // guards the fields below
 	text bytes.Buffer
 	seen int // bytes of text
 }
 
-// talk answers depending on the last prompt.
-func talk(req modeltest.Request) modeltest.Answer {
+// reply answers depending on the last prompt.
+func reply(req modeltest.Request) modeltest.Answer {
 	if req.Model == "small" {
 		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
 	}
 	last := lastMessage(req)
-	last.Content = saidIn(unreminded(last.Content))
+	last.Content = promptIn(unreminded(last.Content))
 	call := func(name string, args map[string]any) modeltest.Answer {
 		text, _ := json.Marshal(args)
 		return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", len(req.Messages)), Name: name, Arguments: string(text)}}
@@ -78,7 +78,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Text(fmt.Sprintf("You said %q.", last.Content))}
 }
 
-// converse starts the program on a terminal of that name.
+// converse starts the program on a terminal with the given name.
 func converse(t testing.TB, terminal string, args ...string) *dialog {
 	t.Helper()
 	d := newDialog(t, terminal)
@@ -86,7 +86,7 @@ func converse(t testing.TB, terminal string, args ...string) *dialog {
 	return d
 }
 
-// workFolder returns a folder that is removed after the test, once no program that the test has killed writes to it any more.
+// workFolder returns a folder that is removed after the test, once no killed program writes to it any more.
 func workFolder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "work")
@@ -99,10 +99,10 @@ func workFolder(t testing.TB) string {
 	return dir
 }
 
-// newDialog returns a home, a folder and a model for the program, which does not run.
+// newDialog returns a home, a folder and a model for the program, without starting it.
 func newDialog(t testing.TB, terminal string) *dialog {
 	t.Helper()
-	d := &dialog{t: t, work: workFolder(t), server: modeltest.Start(t, talk)}
+	d := &dialog{t: t, work: workFolder(t), server: modeltest.Start(t, reply)}
 	run, err := os.MkdirTemp("", "b") // short, because the paths of sockets are limited
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func newDialog(t testing.TB, terminal string) *dialog {
 	return d
 }
 
-// another starts the program once more, in the same folder and home, on a terminal of its own.
+// another starts the program again, in the same folder and home, on its own terminal.
 func (d *dialog) another(args ...string) *dialog {
 	d.t.Helper()
 	other := &dialog{t: d.t, work: d.work, server: d.server, cmd: &exec.Cmd{Dir: d.cmd.Dir, Env: d.cmd.Env}}
@@ -209,7 +209,7 @@ func (d *dialog) start(args ...string) {
 	})
 }
 
-// want waits for texts, in this order, after those it waited for before.
+// want waits for texts, in this order, after those of earlier calls.
 func (d *dialog) want(texts ...string) {
 	d.t.Helper()
 	for _, text := range texts {
@@ -250,8 +250,8 @@ func (d *dialog) ends() string {
 	return d.text.String()
 }
 
-// TestPlainDialog runs a conversation on terminals that can edit a line and on one that can't:
-// answers, approvals, a question, Ctrl-C, commands.
+// TestPlainDialog runs a conversation on terminals that can edit a line and on one that can't: answers, approvals, a
+// question, Ctrl-C, commands.
 func TestPlainDialog(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {
@@ -317,10 +317,10 @@ func TestPlainDialog(t *testing.T) {
 			if text, err := os.ReadFile(filepath.Join(d.work, "sub/AGENTS.md")); err != nil || string(text) != "Use make.\n" {
 				t.Errorf("/init: %q, %v", text, err)
 			}
-			told := opening(d.server.Requests()[0])
+			first := opening(d.server.Requests()[0])
 			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
-				if !strings.Contains(told, want) {
-					t.Errorf("the model is not told %q:\n%s", want, told)
+				if !strings.Contains(first, want) {
+					t.Errorf("the model is not told %q:\n%s", want, first)
 				}
 			}
 		})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// absent fails the test when what was denied ran.
+// absent fails the test if the denied command ran.
 func (d *dialog) absent(name string) {
 	d.t.Helper()
 	if _, err := os.Stat(filepath.Join(d.work, name)); err == nil {
@@ -20,8 +20,8 @@ func onTerminals(t *testing.T, test func(t *testing.T, terminal string)) {
 	}
 }
 
-// TestPlainLineBeforeAQuestion: a line that was typed, or only begun, before a question belongs
-// to the prompt. It answers nothing and is sent when the work is done.
+// TestPlainLineBeforeAQuestion: a line that was typed or started before a question belongs to the prompt. It is no
+// answer, and is sent when the work is done.
 func TestPlainLineBeforeAQuestion(t *testing.T) {
 	onTerminals(t, func(t *testing.T, terminal string) {
 		d := converse(t, terminal, "--plain")
@@ -38,7 +38,7 @@ func TestPlainLineBeforeAQuestion(t *testing.T) {
 		d.want("no, don't save it")
 		d.types("\r")
 		d.want("⊘ not run (denied: no need)", "> yes please", `You said "yes please".`, "> ")
-		d.types("touch c.txt\r\x1b") // Esc begins no line
+		d.types("touch c.txt\r\x1b") // Esc starts no line
 		d.want("Run this command?", "Enter for no): ")
 		d.types("1\r")
 		d.want("exit 0", "> ")
@@ -52,8 +52,8 @@ func TestPlainLineBeforeAQuestion(t *testing.T) {
 	})
 }
 
-// TestPlainQuestionInTheMiddleOfALine: a task beside asks while a person writes. Their line is
-// finished first, an empty prompt gives way at once.
+// TestPlainQuestionInTheMiddleOfALine: a background task asks while a person types. The person can finish the line
+// first; an empty prompt makes room at once.
 func TestPlainQuestionInTheMiddleOfALine(t *testing.T) {
 	onTerminals(t, func(t *testing.T, terminal string) {
 		d := converse(t, terminal, "--plain")
@@ -74,17 +74,17 @@ func TestPlainQuestionInTheMiddleOfALine(t *testing.T) {
 		d.ends()
 		d.absent("a.txt")
 		d.absent("b.txt")
-		said := false
+		sent := false
 		for _, r := range d.server.Requests() {
-			said = said || saidIn(lastMessage(r).Content) == "all but try"
+			sent = sent || promptIn(lastMessage(r).Content) == "all but try"
 		}
-		if !said {
+		if !sent {
 			t.Error("the line that was begun before the question was not sent whole")
 		}
 	})
 }
 
-// TestPlainInterruptedApproval: Ctrl-C at an approval cancels the task; that is no denial.
+// TestPlainInterruptedApproval: Ctrl-C at an approval cancels the task and is not recorded as a denial.
 func TestPlainInterruptedApproval(t *testing.T) {
 	onTerminals(t, func(t *testing.T, terminal string) {
 		d := converse(t, terminal, "--plain")
@@ -101,8 +101,8 @@ func TestPlainInterruptedApproval(t *testing.T) {
 	})
 }
 
-// TestPlainQuestionOfTheModel is answered by a number or in own words, never by an empty line or by
-// what was typed before it.
+// TestPlainQuestionOfTheModel: a question is answered by a number or in free text, never by an empty line or text typed
+// before it.
 func TestPlainQuestionOfTheModel(t *testing.T) {
 	onTerminals(t, func(t *testing.T, terminal string) {
 		d := converse(t, terminal, "--plain")
@@ -120,8 +120,8 @@ func TestPlainQuestionOfTheModel(t *testing.T) {
 	})
 }
 
-// TestPlainCommandsWhileWorking: some commands run at once while a task works, all else waits
-// for its end; Ctrl-C keeps it for the prompt.
+// TestPlainCommandsWhileWorking: some commands run at once while a task works, all others wait for its end; Ctrl-C
+// returns them to the prompt.
 func TestPlainCommandsWhileWorking(t *testing.T) {
 	onTerminals(t, func(t *testing.T, terminal string) {
 		d := converse(t, terminal, "--plain")
@@ -153,8 +153,8 @@ func TestPlainCommandsWhileWorking(t *testing.T) {
 	})
 }
 
-// TestPlainEditOfACommand: what is asked about can be changed in the person's editor. It is shown
-// and asked about again, and runs as it was changed.
+// TestPlainEditOfACommand: a command to approve can be changed in the person's editor. It is shown and asked about
+// again, and runs as changed.
 func TestPlainEditOfACommand(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "editor")
 	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i s/a.txt/b.txt/ \"$1\"; echo 'echo edited' >>\"$1\"\n"), 0o700); err != nil {
@@ -180,8 +180,8 @@ func TestPlainEditOfACommand(t *testing.T) {
 	})
 }
 
-// TestExecAsksOnTheTerminal: exec shows the whole command and takes only what is typed after its
-// question, one question after another; other words than y and n are why not.
+// TestExecAsksOnTheTerminal: exec shows the whole command and accepts only text typed after its question, one question
+// after another; other words than y and n are the reason of a denial.
 func TestExecAsksOnTheTerminal(t *testing.T) {
 	d := converse(t, "xterm-256color", "exec", "touch a.txt\ntouch b.txt")
 	d.types("y\r") // too early
@@ -195,7 +195,7 @@ func TestExecAsksOnTheTerminal(t *testing.T) {
 
 	d = converse(t, "xterm-256color", "exec", "touch twice")
 	d.want("| touch one", "Enter for no): ")
-	d.types("y\ry\r") // the second is not an answer to what is asked next
+	d.types("y\ry\r") // the second does not answer the next question
 	d.want("| touch two", "Enter for no): ")
 	d.types("\r")
 	d.want("⊘ not run (denied)")

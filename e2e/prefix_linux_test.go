@@ -14,8 +14,8 @@ import (
 )
 
 // TestStablePrefix: sessions in two folders and on two days share every byte of the system text and the tools, in each
-// protocol; the folder, the date, what comes with the prompt, and the person's words follow in this order, in one message.
-// The next request of a session begins with the one before.
+// protocol; the folder, the date, the additions to the prompt, and the person's words follow in this order, in one
+// message. The next request of a session starts with the previous one.
 func TestStablePrefix(t *testing.T) {
 	t.Parallel()
 	for _, api := range []string{"completions", "responses", "anthropic"} {
@@ -64,22 +64,22 @@ func TestStablePrefix(t *testing.T) {
 					t.Errorf("request %d begins with\n%s\nthe first one with\n%s", i, now, stable)
 				}
 				name := []string{"first", "second"}[i/2]
-				said := firstSaid(body)
+				first := firstMessage(body)
 				last := -1
 				for _, part := range []string{"<system-reminder>\nCommands run on this machine", "/" + name + ".", "Rule of " + name, "notes of " + name, "<system-reminder>Today is ", "look at @notes.txt"} {
-					at := strings.Index(said, part)
+					at := strings.Index(first, part)
 					if at <= last {
-						t.Errorf("request %d: %q is not in its place in\n%s", i, part, said)
+						t.Errorf("request %d: %q is not in its place in\n%s", i, part, first)
 					}
 					last = at
 				}
-				if !strings.HasSuffix(said, "look at @notes.txt") {
-					t.Errorf("request %d: the person's words are not the last in\n%s", i, said)
+				if !strings.HasSuffix(first, "look at @notes.txt") {
+					t.Errorf("request %d: the person's words are not the last in\n%s", i, first)
 				}
-				_, day, _ := strings.Cut(said, "Today is ")
+				_, day, _ := strings.Cut(first, "Today is ")
 				days[day[:len("2026-11-22")]] = true
-				if i%2 == 1 && said != firstSaid(bodyOf(t, all[i-1])) {
-					t.Errorf("the first message changed to\n%s", said)
+				if i%2 == 1 && first != firstMessage(bodyOf(t, all[i-1])) {
+					t.Errorf("the first message changed to\n%s", first)
 				}
 			}
 			if len(days) != 2 {
@@ -97,8 +97,8 @@ func bodyOf(t *testing.T, r modeltest.Request) (body map[string]json.RawMessage)
 	return body
 }
 
-// firstSaid returns the texts of the first message with the role user, as they are sent.
-func firstSaid(body map[string]json.RawMessage) string {
+// firstMessage returns the texts of the first message with the role user, as they are sent.
+func firstMessage(body map[string]json.RawMessage) string {
 	var all []struct {
 		Role    string
 		Content json.RawMessage
@@ -128,13 +128,13 @@ func firstSaid(body map[string]json.RawMessage) string {
 	return ""
 }
 
-// zones returns files of two time zones that never have the same date: 14 hours before UTC, and 12 behind it. The format
-// is that of RFC 8536, version 1.
+// zones returns files of two time zones that never have the same date: 14 hours before UTC, and 12 behind it. The
+// format is that of RFC 8536, version 1.
 func zones(t *testing.T) (files []string) {
 	t.Helper()
 	for i, hours := range []int32{14, -12} {
 		data := append([]byte("TZif"), make([]byte, 16)...)
-		for _, n := range []byte{0, 0, 0, 0, 1, 4} { // of transitions there are none, of types one
+		for _, n := range []byte{0, 0, 0, 0, 1, 4} { // no transitions, one type
 			data = append(data, 0, 0, 0, n)
 		}
 		seconds := uint32(hours * 3600)

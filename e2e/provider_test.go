@@ -23,14 +23,14 @@ import (
 
 // provider is a server of Chat Completions for one run of the real program.
 type provider struct {
-	dir      string // where it runs; "" is a folder of its own
+	dir      string // where it runs; "" is a new folder
 	requests [][]byte
 	answer   func(w http.ResponseWriter, body []byte)
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || !strings.HasSuffix(r.URL.Path, "/chat/completions") { // a question for the window of a local server
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/chat/completions") { // a query for the context window of a local server
 		http.NotFound(w, r)
 		return
 	}
@@ -38,7 +38,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, body)
 }
 
-// streams answers with one text, and the usage as given.
+// streams answers with one text, and the given usage.
 func streams(w http.ResponseWriter, text, usage string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%q},\"finish_reason\":\"stop\"}],\"usage\":%s}\n\ndata: [DONE]\n\n", text, usage)
@@ -51,7 +51,7 @@ func refuses(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// exec runs buddy exec with a prompt, and returns what it printed and its exit code.
+// exec runs buddy exec with a prompt, and returns its output and exit code.
 func (p *provider) exec(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	srv := httptest.NewServer(p)
@@ -65,8 +65,8 @@ func (p *provider) exec(t *testing.T, args ...string) (stdout, stderr string, co
 	cmd := exec.CommandContext(t.Context(), "buddy", append([]string{"exec", "--config", file}, args...)...)
 	cmd.Dir = cmp.Or(p.dir, dir)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir+"/.config", "XDG_STATE_HOME="+dir+"/.state", "XDG_RUNTIME_DIR="+dir, "BUDDY_TMUX_SOCKET="+dir+"/tmux", "TMUX=")
-	var out, told bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &told
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		exit, ok := errors.AsType[*exec.ExitError](err)
 		if !ok {
@@ -74,35 +74,36 @@ func (p *provider) exec(t *testing.T, args ...string) (stdout, stderr string, co
 		}
 		code = exit.ExitCode()
 	}
-	return out.String(), told.String(), code
+	return out.String(), errs.String(), code
 }
 
-// TestLimitThatNeverPasses: a request that alone is over the limit a minute is not sent again, as no waiting helps.
+// TestLimitThatNeverPasses: a request that alone exceeds the limit per minute is not sent again, because waiting does
+// not help.
 func TestLimitThatNeverPasses(t *testing.T) {
 	t.Parallel()
 	p := &provider{answer: func(w http.ResponseWriter, _ []byte) {
 		refuses(w, 429, `{"error":{"message":"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 41210. The input or output tokens must be reduced in order to run successfully.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`)
 	}}
-	_, told, code := p.exec(t, "hi")
-	if len(p.requests) != 1 || code == 0 || !strings.Contains(told, "Limit 30000, Requested 41210") || !strings.Contains(told, "--model chooses another model") {
-		t.Errorf("%d requests, exit %d:\n%s", len(p.requests), code, told)
+	_, errs, code := p.exec(t, "hi")
+	if len(p.requests) != 1 || code == 0 || !strings.Contains(errs, "Limit 30000, Requested 41210") || !strings.Contains(errs, "--model chooses another model") {
+		t.Errorf("%d requests, exit %d:\n%s", len(p.requests), code, errs)
 	}
 }
 
-// TestQuotaThatIsUsedUp: when it is back is said, at once.
+// TestQuotaThatIsUsedUp: the time when the quota is renewed is reported at once.
 func TestQuotaThatIsUsedUp(t *testing.T) {
 	t.Parallel()
 	back := time.Now().Add(2 * time.Hour)
 	p := &provider{answer: func(w http.ResponseWriter, _ []byte) {
 		refuses(w, 429, fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"free","resets_at":%d}}`, back.Unix()))
 	}}
-	_, told, code := p.exec(t, "hi")
-	if len(p.requests) != 1 || code == 0 || !strings.Contains(told, "The usage limit has been reached") || !strings.Contains(told, "requests are taken again at "+back.Format("15:04")) {
-		t.Errorf("%d requests, exit %d:\n%s", len(p.requests), code, told)
+	_, errs, code := p.exec(t, "hi")
+	if len(p.requests) != 1 || code == 0 || !strings.Contains(errs, "The usage limit has been reached") || !strings.Contains(errs, "requests are taken again at "+back.Format("15:04")) {
+		t.Errorf("%d requests, exit %d:\n%s", len(p.requests), code, errs)
 	}
 }
 
-// TestCostOfAGateway: what the gateway says that a request cost counts, in the usage or in LiteLLM's header.
+// TestCostOfAGateway: the cost reported by the gateway counts, in the usage or in LiteLLM's header.
 func TestCostOfAGateway(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w http.ResponseWriter, _ []byte){
@@ -115,7 +116,7 @@ func TestCostOfAGateway(t *testing.T) {
 		},
 	} {
 		p := &provider{answer: answer}
-		out, told, code := p.exec(t, "--json", "hi")
+		out, errs, code := p.exec(t, "--json", "hi")
 		var cost, unpriced int64
 		for line := range strings.Lines(out) {
 			var e struct {
@@ -130,12 +131,12 @@ func TestCostOfAGateway(t *testing.T) {
 			}
 		}
 		if code != 0 || cost != 12_300 || unpriced != 0 {
-			t.Errorf("%s: exit %d, %d micro-dollars, %d requests without a price\n%s%s", name, code, cost, unpriced, out, told)
+			t.Errorf("%s: exit %d, %d micro-dollars, %d requests without a price\n%s%s", name, code, cost, unpriced, out, errs)
 		}
 	}
 }
 
-// TestSchemasHaveTypes: a server that wants a type in every property of a tool takes all that are offered.
+// TestSchemasHaveTypes: a server that requires a type in every property of a tool accepts all offered tools.
 func TestSchemasHaveTypes(t *testing.T) {
 	t.Parallel()
 	p := &provider{answer: func(w http.ResponseWriter, body []byte) {
@@ -145,16 +146,16 @@ func TestSchemasHaveTypes(t *testing.T) {
 		}
 		streams(w, "fine", "null")
 	}}
-	out, told, code := p.exec(t, "hi")
+	out, errs, code := p.exec(t, "hi")
 	if code != 0 || !strings.Contains(out, "fine") || !bytes.Contains(p.requests[0], []byte(`"use_tool"`)) {
-		t.Errorf("exit %d:\n%s%s", code, out, told)
+		t.Errorf("exit %d:\n%s%s", code, out, errs)
 	}
 }
 
 // sentPicture finds the pictures in a request.
 var sentPicture = regexp.MustCompile(`data:image/(?:png|jpeg);base64,([A-Za-z0-9+/=]+)`)
 
-// TestPicturesAreMadeToFit: a picture that is wider than a server takes is made smaller before it is sent, whether the
+// TestPicturesAreMadeToFit: a picture that is too wide for a server is scaled down before it is sent, whether the
 // prompt names it or a tool reads it.
 func TestPicturesAreMadeToFit(t *testing.T) {
 	t.Parallel()
@@ -187,8 +188,8 @@ func TestPicturesAreMadeToFit(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"read.png\"}"}}]},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
 	}
-	out, told, code := p.exec(t, "--approve", "all", "compare @named.png with read.png")
+	out, errs, code := p.exec(t, "--approve", "all", "compare @named.png with read.png")
 	if code != 0 || !strings.Contains(out, "two pictures") || len(p.requests) != 2 {
-		t.Errorf("exit %d after %d requests:\n%s%s", code, len(p.requests), out, told)
+		t.Errorf("exit %d after %d requests:\n%s%s", code, len(p.requests), out, errs)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReadOnlyHome: what a run of buddy wrote there it forks and resumes; later it can be read, and how to continue
-// it is said.
+// TestReadOnlyHome: a running buddy can fork and resume the session that it wrote; a later run can read the session,
+// and explains how to continue it.
 func TestReadOnlyHome(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount")
@@ -34,26 +34,26 @@ func TestReadOnlyHome(t *testing.T) {
 		}
 	}
 	x.again("")
-	x.says("the session can't be resumed later, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is")
-	x.say("first prompt")
+	x.wantText("the session can't be resumed later, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is")
+	x.send("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
 	first, _ := x.journal()
-	x.say("/session fork")
+	x.send("/session fork")
 	x.want("this is now a fork of session " + first)
-	x.say("second prompt")
+	x.send("second prompt")
 	x.want("You said: second prompt.")
 	x.rests()
-	x.say("/session resume " + first)
+	x.send("/session resume " + first)
 	x.gone("second prompt")
-	x.say("third prompt")
+	x.send("third prompt")
 	x.want("You said: third prompt.")
 	x.quit()
 
 	x.again("resume " + first)
-	x.says("You said: third prompt.", "read-only: it was not written on this machine; to continue it: buddy sessions trust "+first)
+	x.wantText("You said: third prompt.", "read-only: it was not written on this machine; to continue it: buddy sessions trust "+first)
 	x.keys("C-c", "C-c")
 	x.want("ended 0")
 	x.again("sessions trust " + first)
-	x.says("cannot be trusted, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is", "ended 1")
+	x.wantText("cannot be trusted, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is", "ended 1")
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestReloadWithoutInotify: where no inotify instance is left, that is said once, and settings and commands that changed
+// TestReloadWithoutInotify: if no inotify instance is left, that is reported once, and changed settings and commands
 // are read at the next prompt.
 func TestReloadWithoutInotify(t *testing.T) {
 	const without = "echo 0 >/proc/sys/user/max_inotify_instances"
-	if out, err := exec.Command("unshare", "-Ur", "sh", "-c", without).CombinedOutput(); err != nil { // a limit of its own
+	if out, err := exec.Command("unshare", "-Ur", "sh", "-c", without).CombinedOutput(); err != nil { // with its own limit
 		t.Skipf("no user namespaces here: %v: %s", err, out)
 	}
 	t.Parallel()
@@ -26,8 +26,8 @@ func TestReloadWithoutInotify(t *testing.T) {
 	x.srv.Tmux("respawn-pane", "-k", "-t", "t", "-c", x.work,
 		"env -u TMUX -u TMUX_PANE unshare -Ur sh -c \""+without+" && exec '"+path+"' --config '"+file+"'\"; echo ended $?; exec sleep 1000")
 	x.want("F1 help")
-	x.say("first prompt")
-	x.says("read at your next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
+	x.send("first prompt")
+	x.wantText("read at your next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
 	x.rests()
 	conf, err := os.ReadFile(file)
 	if err != nil {
@@ -42,12 +42,12 @@ func TestReloadWithoutInotify(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.work, ".claude", "commands", "greet.md"), []byte("Say hi"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.say("second prompt")
-	x.says("Settings reloaded: rules", "Settings reloaded: keys", "You said: second prompt.")
+	x.send("second prompt")
+	x.wantText("Settings reloaded: rules", "Settings reloaded: keys", "You said: second prompt.")
 	x.want("F10 help")
 	x.rests()
-	x.say("/greet")
-	x.says("stands for this", "Say hi")
+	x.send("/greet")
+	x.wantText("stands for this", "Say hi")
 	if n := strings.Count(x.screen(), "max_user_instances"); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, x.screen())
 	}

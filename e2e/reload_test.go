@@ -13,8 +13,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestReload runs the real program in a terminal and changes its settings from another one:
-// keys, theme and rules apply at once; a mistake is shown once and changes nothing.
+// TestReload runs the real program in a terminal and changes its settings from another one: keys, theme and rules apply
+// at once; a mistake is shown once and changes nothing.
 func TestReload(t *testing.T) {
 	srv := tmuxtest.New(t)
 	home := filepath.Join(srv.Dir, "home")
@@ -54,7 +54,7 @@ func TestReload(t *testing.T) {
 	shows("F1 help")
 	srv.Tmux("send-keys", "help", "Enter")
 	shows("This is the built-in demo")
-	rests() // the session's process, which starts behind the screen, has read the settings too
+	rests() // the session's process, which starts after the screen, has read the settings too
 	pid, err := strconv.Atoi(srv.Tmux("display-message", "-p", "#{pane_pid}"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// run runs the program without a terminal and returns all that it prints, and its exit code.
+// run runs the program without a terminal and returns its output and exit code.
 func (d *dialog) run(args ...string) (out string, code int) {
 	d.t.Helper()
 	cmd := exec.Command("buddy", args...)
@@ -28,7 +28,7 @@ func (d *dialog) run(args ...string) (out string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// detached starts a session without a screen, which the test's end stops, and returns its id.
+// detached starts a session without a screen, which is stopped at the end of the test, and returns its id.
 func (d *dialog) detached(args ...string) string {
 	d.t.Helper()
 	out, code := d.run(append([]string{"exec", "--detach"}, args...)...)
@@ -45,11 +45,11 @@ func (d *dialog) detached(args ...string) string {
 	return id
 }
 
-// listed returns what buddy ls says of a session, nil if it does not run.
+// listed returns the entry of a session in buddy ls, nil if the session does not run.
 func (d *dialog) listed(id string) map[string]any {
 	d.t.Helper()
 	out, _ := d.run("ls", "--json")
-	for line := range strings.Lines(out) { // other tests run sessions, too
+	for line := range strings.Lines(out) { // other tests have running sessions, too
 		var one map[string]any
 		if json.Unmarshal([]byte(line), &one) == nil && one["id"] == id {
 			return one
@@ -74,13 +74,13 @@ func (d *dialog) untilState(id, want string) {
 		}
 	}()
 	tmuxtest.Until(d.t, id+" "+want, func() bool {
-		<-time.After(30 * time.Millisecond) // each look starts a process
+		<-time.After(30 * time.Millisecond) // each check starts a process
 		reached = d.state(id) == want
 		return reached
 	})
 }
 
-// wants runs the program without a terminal and checks what it prints and how it ends.
+// wants runs the program without a terminal and checks its output and exit code.
 func (d *dialog) wants(code int, text string, args ...string) {
 	d.t.Helper()
 	if out, got := d.run(args...); got != code || !strings.Contains(out, text) {
@@ -88,7 +88,7 @@ func (d *dialog) wants(code int, text string, args ...string) {
 	}
 }
 
-// TestApprove: it shows what would run and asks a person, says no without asking, and says which answer
+// TestApprove: the command shows what would run and asks a person, denies without asking, and names the answer that
 // counts when another was first.
 func TestApprove(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestApprove(t *testing.T) {
 	d.wants(1, "--deny works without a terminal", "approve", id)
 	d.wants(2, "--reason needs --deny", "approve", id, "--reason", "x")
 	d.wants(1, `session "zzzz" is not running (running: `, "approve", "zzzz")
-	d.start("approve", id) // asks, and another one is first
+	d.start("approve", id) // asks, but another one answers first
 	d.want("Run this command?  (medium risk)", "| touch a.txt", "Creates files.", "to ␛[31mtest", "1  Yes", "Enter for no): ")
 	d.wants(0, "deny: touch a.txt", "approve", id, "--deny", "--reason", "use another file")
 	d.types("y\r")
@@ -125,7 +125,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// TestStates: what a session does shows in the list, and it can be stopped in each state.
+// TestStates: the list shows the state of a session, which can be stopped in each state.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	for prompt, want := range map[string]string{
@@ -154,7 +154,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestLogs: the log has what happened so far; following it goes on until the session ends.
+// TestLogs: the log contains all events so far; following it continues until the session ends.
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	d := newDialog(t, "xterm-256color")
@@ -182,5 +182,5 @@ func TestLogs(t *testing.T) {
 	if status := d.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
 		t.Errorf("Ctrl-C: %v", d.cmd.ProcessState)
 	}
-	d.untilState(id, "waits for answer") // the session goes on
+	d.untilState(id, "waits for answer") // the session continues
 }

@@ -35,8 +35,8 @@ func startModel(env *testscript.Env) {
 	env.Setenv("LOCAL_SERVER", "llamacpp="+strings.TrimPrefix(local.URL, "http://127.0.0.1:"))
 }
 
-// saidIn returns a message without the reminders that it begins with: what a person said.
-func saidIn(message string) string {
+// promptIn removes the reminders at the start of a message, which leaves the person's words.
+func promptIn(message string) string {
 	for {
 		rest, ok := strings.CutPrefix(message, "<system-reminder>")
 		_, after, closed := strings.Cut(rest, "</system-reminder>")
@@ -47,7 +47,7 @@ func saidIn(message string) string {
 	}
 }
 
-// opening returns the system prompt, and what the first message says of the place of work.
+// opening returns the system prompt, and the description of the working environment in the first message.
 func opening(r modeltest.Request) string {
 	for _, m := range r.Messages {
 		if m.Role == model.User {
@@ -58,7 +58,7 @@ func opening(r modeltest.Request) string {
 	return r.Messages[0].Content
 }
 
-// unreminded returns a prompt without the reminders behind it.
+// unreminded removes the reminders after a prompt.
 func unreminded(prompt string) string {
 	for strings.HasSuffix(strings.TrimSpace(prompt), "</system-reminder>") {
 		at := strings.LastIndex(prompt, "\n\n<system-reminder>")
@@ -70,26 +70,25 @@ func unreminded(prompt string) string {
 	return prompt
 }
 
-// lastMessage returns the last message of a request that is no reminder.
+// lastMessage returns the last message of a request that is not a reminder.
 func lastMessage(r modeltest.Request) model.Message {
 	for _, m := range slices.Backward(r.Messages) {
-		if m.Role != model.User || saidIn(m.Content) != "" {
+		if m.Role != model.User || promptIn(m.Content) != "" {
 			return m
 		}
 	}
 	return model.Message{}
 }
 
-// scripted answers depending on the prompt: "answer:" is followed by answers, separated by
-// bars, one for each rejected attempt. The answer HANG never ends, CALL runs a command,
-// FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,
-// ECHO is the whole prompt, SENT all that was sent beside the system prompt, SYSTEM the system prompt and what is said of the place of work in JSON, and FIELDS what a request has
-// beside its messages and tools. "USE TOOL ARGUMENTS THEN
-// TOOL ARGUMENTS" calls tools one after the other and ends with the last result, "CUT TEXT THEN TEXT" is cut off after
-// the first text.
+// scripted answers depending on the prompt: "answer:" is followed by answers, separated by bars, one for each rejected
+// attempt. The answer HANG never ends, CALL runs a command, FOREIGN makes calls in other programs' formats, TOLD lists
+// the tools, PATCH creates a file, ECHO is the whole prompt, SENT all text sent besides the system prompt, SYSTEM the
+// system prompt and the description of the working environment in JSON, and FIELDS the members of a request besides its
+// messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
+// result, "CUT TEXT THEN TEXT" is cut off after the first text.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
-	var results, latest []string // of all calls, of those since the prompt
+	var results, latest []string // of all calls, and of those since the prompt
 	for _, m := range r.Messages {
 		switch {
 		case m.Role == model.Tool:
@@ -99,7 +98,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
 		case strings.Contains(m.Content, "answer:"):
-			first, n, latest = cmp.Or(saidIn(m.Content), m.Content), 0, nil
+			first, n, latest = cmp.Or(promptIn(m.Content), m.Content), 0, nil
 		}
 	}
 	_, list, _ := strings.Cut(first, "answer:")
@@ -107,7 +106,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	answers := strings.Split(list, "|")
 	usage := modeltest.Usage{Prompt: 1000, Completion: 100, Cached: 400}
 	text := strings.TrimSpace(answers[min(n, len(answers)-1)])
-	if strings.HasPrefix(text, "SENT") { // the rest of the line is that of a text around it
+	if strings.HasPrefix(text, "SENT") { // the rest of the line belongs to surrounding text
 		text = "SENT"
 	}
 	switch text {
@@ -137,7 +136,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		}
 		return modeltest.Answer{modeltest.Text(strings.Join(sent, "\n")), usage}
 	case "TOLD":
-		return modeltest.Answer{modeltest.Text(told(r)), usage}
+		return modeltest.Answer{modeltest.Text(toolsLine(r)), usage}
 	case "FIELDS":
 		return modeltest.Answer{modeltest.Text(fieldsOf(r.Body)), usage}
 	case "ECHO":
@@ -153,7 +152,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	}
 }
 
-// cut gives the first part of an answer up to the limit of the output, and the other when it is asked to go on.
+// cut returns the first part of an answer up to the output limit, and the second part when the model is asked to
+// continue.
 func cut(parts []string, r modeltest.Request) modeltest.Answer {
 	goOn := func(m model.Message) bool { return strings.Contains(m.Content, "cut off at the output limit") }
 	if slices.ContainsFunc(r.Messages, goOn) {
@@ -162,9 +162,9 @@ func cut(parts []string, r modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Text(parts[0]), modeltest.Finish(model.FinishLength)}
 }
 
-// told returns the tools of a request on one line, with a checksum of everything before its
-// messages and a line for one family.
-func told(r modeltest.Request) string {
+// toolsLine returns the tools of a request on one line, with a checksum of everything before its messages and a line
+// for one family.
+func toolsLine(r modeltest.Request) string {
 	sum := fnv.New64a()
 	var names []string
 	for _, d := range r.Tools {
@@ -180,7 +180,7 @@ func told(r modeltest.Request) string {
 	return fmt.Sprintf("told: %s, %x %s", strings.Join(names, " "), sum.Sum64(), says)
 }
 
-// fieldsOf returns the members of a request's body but its messages and tools, as JSON.
+// fieldsOf returns the members of a request's body except its messages and tools, as JSON.
 func fieldsOf(body []byte) string {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(body, &all); err != nil {

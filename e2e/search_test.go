@@ -14,14 +14,14 @@ import (
 	"buddy/sessions"
 )
 
-// TestSearchLeadsToThePlace: opening a session from a search shows the match, even far before
-// the part that is read first.
+// TestSearchLeadsToThePlace: opening a session from a search shows the match, even far before the part that is read
+// first.
 func TestSearchLeadsToThePlace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs a terminal and some seconds")
 	}
 	x := newTerminal(t, modeltest.Steps())
-	t.Setenv("XDG_STATE_HOME", filepath.Join(x.srv.Dir, "home", ".local", "state")) // as the program has it
+	t.Setenv("XDG_STATE_HOME", filepath.Join(x.srv.Dir, "home", ".local", "state")) // as the program sets it
 	xdg.Reload()
 	t.Cleanup(xdg.Reload)
 	store, _, err := sessions.Dir(x.work, sessions.Automatic)
@@ -52,7 +52,7 @@ func TestSearchLeadsToThePlace(t *testing.T) {
 	x.keys("F4")
 	x.want("Sessions · 1", "prompt 0", "answer 0")
 	x.srv.Tmux("send-keys", "-t", "t", "-l", "/needle")
-	x.want("> /needle", "1 hit", "▸ here is") // of all letters, not of the first ones
+	x.want("> /needle", "1 hit", "▸ here is") // matches all letters, not just the first ones
 	x.keys("Enter")
 	x.want("here is the needle of the search", "1 of 1", "prompt 21")
 	x.gone("Sessions", "answer 399")

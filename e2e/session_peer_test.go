@@ -10,8 +10,8 @@ import (
 	"buddy/app/socket"
 )
 
-// sessionPeer is a program that says to each session of its folder that runs that it need not ask any more, and prints
-// what becomes of that. Sessions elsewhere are those of other tests.
+// sessionPeer is a program that tells each running session of its folder to stop asking for approval, and prints the
+// results. Sessions of other folders belong to other tests.
 func sessionPeer() {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -37,7 +37,7 @@ func sessionPeer() {
 			fmt.Println("speaks")
 		}
 		c.Send(event.SetMode{Mode: "all"})
-		_, err = live.Ask[live.Description](context.Background(), c, live.Describe{}) // which comes after it
+		_, err = live.Ask[live.Description](context.Background(), c, live.Describe{}) // comes after it
 		fmt.Println("said it:", err)
 		c.Close()
 	}

@@ -11,21 +11,21 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestSocketFolderRemoved: a host makes its socket again when the folder of that is removed or moved away, and is found
-// from an environment that has sockets elsewhere, so that its session never gets a second one.
+// TestSocketFolderRemoved: a host creates its socket again when the socket's folder is removed or moved, and is found
+// from an environment with another folder for sockets, so that its session never gets a second host.
 func TestSocketFolderRemoved(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
-		if strings.Contains(saidIn(lastMessage(req).Content), "wait") {
+		if strings.Contains(promptIn(lastMessage(req).Content), "wait") {
 			return modeltest.Answer{modeltest.Text("It begins"), modeltest.Until(release), modeltest.Text(" and it ends.")}
 		}
 		return echoes(req)
 	})
-	x.say("first prompt")
+	x.send("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
-	x.say("wait for it")
+	x.send("wait for it")
 	x.want("It begins")
 	host, id := x.hostPID(), x.session()
 	sockets := filepath.Join(x.srv.Dir, fmt.Sprintf("buddy-%d", os.Getuid()))

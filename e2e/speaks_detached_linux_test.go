@@ -13,8 +13,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// detaching is a script that tries to speak for its person without a supervisor above it. What each way came to
-// is in a file of its name.
+// detaching is a script that tries to act as the person without a supervisor above it. The result of each way is in a
+// file with its name.
 const detaching = `cd "$(dirname "$0")"
 (while sleep 0.3; do echo y || exit; done) | timeout 20 script -qefc 'buddy trust' /dev/null >trust 2>&1
 buddy config set agent.mode all >config 2>&1
@@ -27,9 +27,9 @@ setsid sh -c "kill -9 $p; sleep 0.2; session-peer >killed.part 2>&1; mv killed.p
 sleep 60
 `
 
-// TestWhatDetachesItselfIsNoPerson: what an approved command starts below the tmux server, leaves behind when it kills
-// its supervisor, and what outlives the session, sets no mode of this session or of the next one; nor does it trust,
-// change settings or begin a session that asks nobody. A person in a terminal does.
+// TestWhatDetachesItselfIsNoPerson: processes that an approved command starts below the tmux server, leaves behind when
+// it kills its supervisor, or that outlive the session, can't set a mode of this session or the next one; nor can they
+// trust, change settings or start a session that asks nobody. A person in a terminal can.
 func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 	for _, program := range []string{"script", "setsid"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -59,7 +59,7 @@ func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 			return strings.Contains(string(got), text)
 		})
 	}
-	x.say("go")
+	x.send("go")
 	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")
@@ -73,7 +73,7 @@ func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 		t.Error("a command made a session that asks nobody")
 	}
 
-	// The supervisor is gone, and so is what it kept below it; the session ends as well.
+	// The supervisor and the processes below it are gone; the session ends as well.
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("ended 0")

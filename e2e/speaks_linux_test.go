@@ -13,8 +13,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// speaking is a script that says to the session what only its person may say, with a terminal of its own
-// where that is asked for. What each command printed is in $1.COMMAND.
+// speaking is a script that sends the session requests which only its person may make, if requested with its own
+// terminal. The output of each command is in $1.COMMAND.
 const speaking = `cd "$(dirname "$0")"
 id=$(basename .buddyx/sessions/*.jsonl .jsonl)
 buddy ls >$1.ls 2>&1
@@ -28,8 +28,8 @@ buddy stop $id >$1.stop 2>&1
 echo $? >$1.done
 `
 
-// TestCommandsDoNotSpeakForTheirPerson: what an approved make runs is refused by the socket of the session, also
-// when it has detached itself in every way; the same commands beside it are not.
+// TestCommandsDoNotSpeakForTheirPerson: the socket of the session refuses requests from an approved make, in whatever
+// way it detaches itself; it accepts the same commands from the person.
 func TestCommandsDoNotSpeakForTheirPerson(t *testing.T) {
 	for _, program := range []string{"make", "script", "setsid"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -77,7 +77,7 @@ func TestCommandsDoNotSpeakForTheirPerson(t *testing.T) {
 		}
 	}
 
-	x.say("build it")
+	x.send("build it")
 	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")

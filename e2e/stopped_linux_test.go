@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestStoppedFromOutside: a screen that another program stopped is whole again when it goes on, whatever the shell did
+// TestStoppedFromOutside: a screen that another program stopped is redrawn when it continues, whatever the shell did
 // with the terminal.
 func TestStoppedFromOutside(t *testing.T) {
 	d := converse(t, "xterm-256color", "--model", "demo")

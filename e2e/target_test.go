@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/host/hosttest"
 )
 
-// TestTargets runs the real program against an sshd and containers of the test's own.
+// TestTargets runs the real program with the test's own sshd and containers.
 func TestTargets(t *testing.T) {
 	script := func(t *testing.T, name string, vars map[string]string) {
 		testscript.Run(t, testscript.Params{
@@ -73,7 +73,7 @@ func TestTargets(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Cleanup(func() { // after the script, which runs beside others
+		t.Cleanup(func() { // after the script, which runs at the same time as others
 			requests := server.Requests()
 			if len(requests) == 0 {
 				return

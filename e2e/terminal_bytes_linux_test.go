@@ -12,7 +12,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// bytesOf is a terminal of which a test writes every byte, with buddy's full screen on it. Its editor leaves a file.
+// bytesOf runs buddy's full screen on a terminal whose every byte the test writes. The editor leaves a file.
 func bytesOf(t *testing.T, env ...string) *dialog {
 	t.Helper()
 	d := newDialog(t, "xterm-256color")
@@ -22,17 +22,17 @@ func bytesOf(t *testing.T, env ...string) *dialog {
 	return d
 }
 
-// prompts returns what the model was sent as prompts, without reminders.
+// prompts returns the prompts that the model got, without reminders.
 func (d *dialog) prompts() (all []string) {
 	for _, r := range d.server.Requests() {
 		if r.Model == "test" {
-			all = append(all, saidIn(unreminded(lastMessage(r).Content)))
+			all = append(all, promptIn(unreminded(lastMessage(r).Content)))
 		}
 	}
 	return all
 }
 
-// sends waits until the model was sent one more prompt, and checks it.
+// sends waits until the model has got one more prompt, and checks it.
 func (d *dialog) sends(had int, want string) {
 	d.t.Helper()
 	tmuxtest.Until(d.t, fmt.Sprintf("prompt %d", had+1), func() bool { return len(d.prompts()) > had })
@@ -44,7 +44,7 @@ func (d *dialog) sends(had int, want string) {
 	}
 }
 
-// From the bytes of a terminal to the prompt: what nobody typed is not in it, what was pasted runs nothing.
+// Bytes of the terminal become the prompt: text that nobody typed is not in it, and pasted text runs nothing.
 func TestBytesOfTheTerminal(t *testing.T) {
 	d := bytesOf(t)
 	for i, tt := range []struct {
@@ -67,7 +67,7 @@ func TestBytesOfTheTerminal(t *testing.T) {
 			d.types(p)
 			time.Sleep(150 * time.Millisecond) // a person
 		}
-		if tt.shows != "" { // an Enter that comes along with a paste is part of it
+		if tt.shows != "" { // an Enter that arrives with a paste is part of it
 			d.want(tt.shows)
 		}
 		d.types("\r")
@@ -78,7 +78,8 @@ func TestBytesOfTheTerminal(t *testing.T) {
 	d.absent("ran")
 }
 
-// An hour in a terminal that answers every question twice, in a few seconds: at any moment, in any number of reads.
+// An hour, compressed to a few seconds, in a terminal that answers every query twice: at any moment, in any number of
+// reads.
 func TestTerminalThatAnswersTwice(t *testing.T) {
 	answers := []string{
 		"\x1b]10;rgb:e4e4/e4e4/e4e4\x1b\\", "\x1b]11;rgb:1e1e/1e1e/1e1e\a", "\x1b]4;1;rgb:cd/00/00\x1b\\", "\x1b]52;c;aGVsbG8=\a", "\x1b]lbash: ~/src\x1b\\",
@@ -92,7 +93,8 @@ func TestTerminalThatAnswersTwice(t *testing.T) {
 		for range 40 {
 			for range 25 {
 				answer := answers[random.IntN(len(answers))]
-				// After a pause an ESC is the Esc key: that takes the clock of a test, this machine makes pauses as it likes.
+				// The cut is never right after the ESC: with a pause that would be the Esc key. Testing it takes a fake
+				// clock, because pauses on this machine are random.
 				cut := 3 + random.IntN(len(answer)-2)
 				d.types(answer + answer[:cut])
 				if random.IntN(20) == 0 {
@@ -104,15 +106,15 @@ func TestTerminalThatAnswersTwice(t *testing.T) {
 			typed += key
 			d.types(key)
 		}
-		time.Sleep(150 * time.Millisecond) // a person's Enter
+		time.Sleep(150 * time.Millisecond) // as long as a person takes
 		d.types("\r")
 		d.sends(exchange, typed)
 		d.want("You said")
 	}
 }
 
-// [ui] mouse = false leaves the mouse to the terminal, also from the moment that it is written; COLORFGBG names a light
-// background to a theme that follows it.
+// [ui] mouse = false leaves the mouse to the terminal, from the moment that it is written; COLORFGBG announces a light
+// background to a theme that follows the terminal.
 func TestMouseAndBackgroundOfTheTerminal(t *testing.T) {
 	const mouseOn, lightText = "\x1b[?1002h", "38;2;106;115;125"
 	d := bytesOf(t, "COLORTERM=truecolor", "COLORFGBG=15;0")

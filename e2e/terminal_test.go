@@ -22,7 +22,7 @@ import (
 	dialogs "buddy/views/dialog"
 )
 
-// terminal runs the real program on the full screen, in a tmux of the test's own.
+// terminal runs the real program on the full screen, in the test's own tmux.
 type terminal struct {
 	t     *testing.T
 	srv   *tmuxtest.Server
@@ -30,8 +30,7 @@ type terminal struct {
 	bytes string // a file with everything that the program wrote to the terminal
 }
 
-// newTerminal starts buddy on a model that answers with the script, in a terminal of
-// 100 columns and 30 rows.
+// newTerminal starts buddy with a model that answers by the script, in a terminal of 100 columns and 30 rows.
 func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 	t.Helper()
 	path, err := exec.LookPath("buddy")
@@ -62,7 +61,7 @@ func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 	x.srv.Tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "-c", x.work,
 		"-e", "HOME="+home, "-e", "XDG_CONFIG_HOME="+home+"/.config", "-e", "XDG_STATE_HOME="+home+"/.local/state",
 		"-e", "XDG_RUNTIME_DIR="+x.srv.Dir, "-e", "BUDDY_TMUX_SOCKET="+inner, "-e", "COLORTERM=truecolor",
-		// The program waits for the pipe, and the screen stays when it has ended.
+		// The program waits for the pipe, and the screen stays visible after its end.
 		"cat >/dev/null; env -u TMUX -u TMUX_PANE '"+path+"' --config '"+file+"'; echo ended $?; exec sleep 1000")
 	x.srv.Tmux("set-option", "-s", "set-clipboard", "on")
 	x.srv.Tmux("pipe-pane", "-o", "cat >"+x.bytes)
@@ -71,13 +70,13 @@ func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 	return x
 }
 
-// endHosts kills what runs sessions in a folder: a test that failed has left it.
+// endHosts kills the processes that run sessions in a folder, which a failed test leaves.
 func endHosts(work string) {
 	files, _ := filepath.Glob(filepath.Join(work, ".buddyx/sessions/*.pid"))
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		pid := strings.TrimSpace(string(text))
-		argv, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // the number may be another's by now
+		argv, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // the pid may be another process's by now
 		if n, err := strconv.Atoi(pid); err == nil && bytes.Contains(argv, []byte("buddy\x00host\x00")) {
 			_ = syscall.Kill(n, syscall.SIGKILL)
 		}
@@ -89,7 +88,7 @@ func (x *terminal) keys(keys ...string) {
 	x.srv.Tmux(append([]string{"send-keys", "-t", "t"}, keys...)...)
 }
 
-// rests waits until nothing runs. What shows that the work has begun must have been waited for.
+// rests waits until nothing runs. First wait for a text that shows that the work has started.
 func (x *terminal) rests() {
 	x.t.Helper()
 	x.gone(`Ctrl+\ detach`)
@@ -105,8 +104,8 @@ func (x *terminal) quit() {
 	x.want("ended 0")
 }
 
-// say types a prompt and sends it.
-func (x *terminal) say(text string) {
+// send types a prompt and sends it.
+func (x *terminal) send(text string) {
 	x.t.Helper()
 	x.srv.Tmux("send-keys", "-t", "t", "-l", text)
 	x.want(text)
@@ -151,8 +150,8 @@ func (x *terminal) until(texts []string, there bool) {
 	}
 }
 
-// says waits until the conversation, whose lines are broken anywhere between words, has all of the texts.
-func (x *terminal) says(texts ...string) {
+// wantText waits until the conversation, whose lines may be broken between any words, contains all of the texts.
+func (x *terminal) wantText(texts ...string) {
 	x.t.Helper()
 	for end := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
 		screen := x.screen()
@@ -196,18 +195,18 @@ func shellCall(id, command string) modeltest.Call {
 	return modeltest.Call{ID: id, Name: "run_shell", Arguments: string(args)}
 }
 
-// lastOf returns the content of the newest message of a role.
+// lastOf returns the content of the newest message with a role.
 func lastOf(req modeltest.Request, role model.Role) string {
 	for _, m := range slices.Backward(req.Messages) {
-		if m.Role == role && (role != model.User || saidIn(m.Content) != "") {
+		if m.Role == role && (role != model.User || promptIn(m.Content) != "") {
 			return m.Content
 		}
 	}
 	return ""
 }
 
-// TestTerminal walks through a first session with the real program in a real terminal: start,
-// stream, approve, deny, search, copy, resize, sessions, quit.
+// TestTerminal goes through a first session with the real program in a real terminal: start, stream, approve, deny,
+// search, copy, resize, sessions, quit.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -230,9 +229,9 @@ func TestTerminal(t *testing.T) {
 		return modeltest.Answer{modeltest.Text("Yes?")}
 	})
 
-	x.say("stream an answer")
+	x.send("stream an answer")
 	x.want("and the last word.")
-	x.say("write a folder")
+	x.send("write a folder")
 	x.want("mkdir made && echo it is made", "Run this command?")
 	if _, err := os.Stat(filepath.Join(x.work, "made")); err == nil {
 		t.Fatal("the command ran before it was approved")
@@ -243,7 +242,7 @@ func TestTerminal(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(x.work, "made")); err != nil {
 		t.Error(err)
 	}
-	x.say("remove it")
+	x.send("remove it")
 	x.want("rm -r made", "Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("n")
@@ -253,13 +252,13 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("the denied command ran: %v", err)
 	}
 
-	// Search and copy, by keys of the conversation.
-	x.say("/find needle")
+	// Search and copy, with the keys of the conversation.
+	x.send("/find needle")
 	x.want("First the needle", "1 of 1")
-	x.keys("Escape") // ends the search, and goes back to the prompt
-	x.gone("1 of 1") // a key at once after Esc would be taken for an Alt key
+	x.keys("Escape") // ends the search, and returns to the prompt
+	x.gone("1 of 1") // a key right after Esc would count as an Alt key
 	x.want("Enter send")
-	x.say("/copy")
+	x.send("/copy")
 	x.clipboard("The tool said:")
 
 	// A smaller terminal and back, many times.
@@ -273,10 +272,10 @@ func TestTerminal(t *testing.T) {
 	x.keys("F1")
 	x.gone("Esc closes")
 
-	// Another conversation, and out.
-	x.say("/clear")
+	// A new conversation, and the end.
+	x.send("/clear")
 	x.gone("The tool said:")
-	x.say("hello")
+	x.send("hello")
 	x.want("Yes?")
 	x.rests()
 	x.quit()
@@ -285,15 +284,15 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// approvalGrace exceeds the time without a key after which a dialog takes keys.
+// approvalGrace exceeds the time without a key after which a dialog accepts keys.
 const approvalGrace = dialogs.Pause + 500*time.Millisecond
 
 // hostile is text with escape sequences that would affect an unprotected terminal.
 const hostile = "before\x1b]52;c;SE9TVElMRQ==\x07\x1b]0;HOSTILE\x07\x1b]2;HOSTILE\x1b\\\x1bPqHOSTILE\x1b\\\x1b_GHOSTILE\x1b\\" +
 	"\x1b[31337;1H\x1b[?31337h\x1b[31337t\x1bc\x1b(0\u009d0;HOSTILE\u009c\u009b31337m\x05\x07\x0e\u202eHOSTILE\u2066\r\b\x7fafter"
 
-// TestTerminalBytes: no control sequence of a model or a command reaches the terminal: each
-// one written is on the list of ours.
+// TestTerminalBytes: no control sequence of a model or a command reaches the terminal: each written one is on the list
+// of ours.
 func TestTerminalBytes(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -309,7 +308,7 @@ func TestTerminalBytes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.work, "hostile"), []byte(hostile+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.say("do your worst")
+	x.send("do your worst")
 	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")
@@ -319,9 +318,9 @@ func TestTerminalBytes(t *testing.T) {
 	x.want("Enter open")
 	x.keys("C-l")
 	x.keys("Escape")
-	x.want("Enter send") // a key at once after Esc would be taken for an Alt key
+	x.want("Enter send") // a key right after Esc would count as an Alt key
 	x.rests()
-	x.say("/ps")
+	x.send("/ps")
 	x.want("Nothing is running.")
 	x.keys("C-c") // closes the list
 	x.quit()
@@ -337,15 +336,15 @@ func TestTerminalBytes(t *testing.T) {
 	}
 }
 
-// These are the sequences that the program writes.
+// ours matches the sequences that the program writes.
 var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1b\[[0-9;:]*m`,                   // colours
 	`\x1b\[[0-9]{0,3}(?:;[0-9]{1,3})?H`, // the cursor
 	`\x1b\[[0-9]{0,3}[ABCDGdJKLMPSTX@]`, // small moves, erasing
-	`\x1b\[(?:[0-9]{1,3};[0-9]{1,3})?r`, // the rows that move
+	`\x1b\[(?:[0-9]{1,3};[0-9]{1,3})?r`, // the scroll region
 	`\x1b\[\?(?:1|7|12|25|47|1000|1002|1003|1004|1006|1049|2004|2026|2031|9001)[hl]`, // modes
 	`\x1b\[(?:[0-6] q|34[hl])`,                  // the cursor's shape
-	`\x1b\[[<>=?]?[0-9;]*[uc]`,                  // the keyboard's protocol, what terminal this is
+	`\x1b\[[<>=?]?[0-9;]*[uc]`,                  // the keyboard's protocol, the terminal's type
 	`\x1b\[[?>][0-9;]*[mnp]`,                    // key modifiers, queries
 	`\x1b\[\?[0-9]+\$p`,                         // queries
 	`\x1b\[(?:2[23](?:;[0-2])*|>2)t`,            // saves and restores the title
@@ -357,8 +356,7 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[\r\n\t\x08\x0f\x07]`,
 }, `|`) + `)`)
 
-// oddSequences returns the sequences that are not on the list, and listed ones with contents
-// of the hostile text.
+// oddSequences returns the sequences that are not on the list, and listed ones with contents of the hostile text.
 func oddSequences(b []byte) []string {
 	var odd []string
 	for len(b) > 0 && len(odd) < 10 {
@@ -384,7 +382,7 @@ func oddSequences(b []byte) []string {
 	return odd
 }
 
-// manyLines returns so many paragraphs, no two of which are the same: an answer that repeats itself is cut off.
+// manyLines returns n different paragraphs, because an answer that repeats itself is cut off.
 func manyLines(n int) string {
 	var text strings.Builder
 	for i := range n {

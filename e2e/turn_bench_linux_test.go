@@ -16,11 +16,10 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// BenchmarkToolTurn is a turn with one command in a real pane: from the model's answer to the next request, which has
-// the result of the command in it. Goals, as medians on a machine that does nothing else: 5 ms, in the read-only sandbox
-// 5.5 ms. The model thinks before each answer, if only for a moment, as every model does: what is done meanwhile does not
-// count here, but in the CPU. That and switches between threads are those of `buddy exec`, without its supervisor; of
-// switches noise makes few.
+// BenchmarkToolTurn measures a turn with one command in a real pane: from the model's answer to the next request, which
+// contains the command's result. Goals, as medians on an idle machine: 5 ms, in the read-only sandbox 5.5 ms. The model
+// thinks for a moment before each answer, as every model does: work done meanwhile counts for the CPU only. CPU and
+// switches between threads are those of `buddy exec`, without its supervisor; noise reduces the switches.
 func BenchmarkToolTurn(b *testing.B) {
 	const (
 		turns  = 50

@@ -15,9 +15,9 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// echoes is a model that says the prompt.
+// echoes is a model that answers with the prompt.
 func echoes(req modeltest.Request) modeltest.Answer {
-	return modeltest.Answer{modeltest.Text("You said: " + saidIn(lastOf(req, model.User)) + ".")}
+	return modeltest.Answer{modeltest.Text("You said: " + promptIn(lastOf(req, model.User)) + ".")}
 }
 
 // journal returns the id and the contents of the only session.
@@ -34,7 +34,7 @@ func (x *terminal) journal() (id, text string) {
 	return strings.TrimSuffix(filepath.Base(files[0]), ".jsonl"), string(b)
 }
 
-// again runs the program anew in the terminal, which the last one gave back.
+// again runs the program again in the terminal that the last one has left.
 func (x *terminal) again(args string) {
 	x.t.Helper()
 	path, err := exec.LookPath("buddy")
@@ -76,20 +76,20 @@ func smallDisk(x *terminal) (fill func() (free func())) {
 	}
 }
 
-// TestFullDiskBelowAHost: the screen says that nothing more can be stored, and why, also one that comes later;
-// the model is not asked, what was said before is stored, and with room again the session goes on.
+// TestFullDiskBelowAHost: each screen, even a later one, reports that nothing more can be stored, and why; the model is
+// not asked, the conversation so far is stored, and with room again the session continues.
 func TestFullDiskBelowAHost(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, echoes)
 	fill := smallDisk(x)
-	x.say("first prompt")
+	x.send("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
 	free := fill()
-	x.srv.Tmux("send-keys", "-t", "t", "-l", "second "+strings.Repeat("long ", 1000)) // more than what is left of the last page
-	<-time.After(time.Second)                                                         // it is a paste that Enter would add to
+	x.srv.Tmux("send-keys", "-t", "t", "-l", "second "+strings.Repeat("long ", 1000)) // more than the rest of the last page
+	<-time.After(time.Second)                                                         // otherwise Enter would be part of the paste
 	x.keys("Enter")
-	x.says("no space left", "you can read the session, but not continue it")
+	x.wantText("no space left", "you can read the session, but not continue it")
 	id, journal := x.journal()
 	if !strings.Contains(journal, "You said: first prompt.") || strings.Contains(journal, "second") || !strings.HasSuffix(journal, "}\n") {
 		t.Errorf("the session holds %s", journal)
@@ -97,19 +97,20 @@ func TestFullDiskBelowAHost(t *testing.T) {
 	x.keys("C-\\")
 	x.want("Come back with", "ended 0")
 	x.again("attach " + id)
-	x.says("You said: first prompt.", "no space left")
+	x.wantText("You said: first prompt.", "no space left")
 	x.gone("You said: second")
 	free()
 	x.quit()
 	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
 	x.again("resume --last")
 	x.want("You said: first prompt.", "F1 help")
-	x.say("third prompt")
+	x.send("third prompt")
 	x.want("You said: third prompt.")
 	x.quit()
 }
 
-// TestExitCodeOnAFullDisk: how a command ended while the disk was full is in the session once that goes on.
+// TestExitCodeOnAFullDisk: the result of a command that ended while the disk was full is stored once the session
+// continues.
 func TestExitCodeOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
@@ -119,7 +120,7 @@ func TestExitCodeOnAFullDisk(t *testing.T) {
 		return modeltest.Answer{shellCall("c1", "echo beg''un; until test -e go; do sleep 0.02; done; seq 3000; echo end''ed; exit 7")}
 	})
 	fill := smallDisk(x)
-	x.say("run it")
+	x.send("run it")
 	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")
@@ -128,7 +129,7 @@ func TestExitCodeOnAFullDisk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.work, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.says("exit 7", "no space left")
+	x.wantText("exit 7", "no space left")
 	if _, journal := x.journal(); strings.Contains(journal, `"type":"tool.result"`) {
 		t.Fatalf("the disk was not full: %s", journal)
 	}
@@ -136,25 +137,25 @@ func TestExitCodeOnAFullDisk(t *testing.T) {
 	x.quit()
 	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
 	x.again("resume --last")
-	x.says("exit 7", "Enter to continue")
+	x.wantText("exit 7", "Enter to continue")
 	if _, journal := x.journal(); !strings.Contains(journal, `"exit_code":7`) {
 		t.Errorf("the session holds %s", journal)
 	}
 	x.quit()
 }
 
-// TestSessionRemovedBelowAHost: the screen says that the file is gone, and what it held is there again.
+// TestSessionRemovedBelowAHost: the screen reports that the file is gone, and its contents are restored.
 func TestSessionRemovedBelowAHost(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, echoes)
-	x.say("first prompt")
+	x.send("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
 	if err := os.RemoveAll(filepath.Join(x.srv.Dir, "home", ".local", "state", "buddy", "projects")); err != nil {
 		t.Fatal(err)
 	}
-	x.say("second prompt")
-	x.says("was removed while it was in use", "saved again", "you can read the session, but not continue it")
+	x.send("second prompt")
+	x.wantText("was removed while it was in use", "saved again", "you can read the session, but not continue it")
 	x.gone("You said: second")
 	if _, journal := x.journal(); !strings.Contains(journal, "You said: first prompt.") {
 		t.Errorf("the session holds %s", journal)
@@ -163,7 +164,7 @@ func TestSessionRemovedBelowAHost(t *testing.T) {
 	x.again("resume --last")
 	x.want("You said: first prompt.", "F1 help")
 	<-time.After(100 * time.Millisecond) // the host may still be reading
-	x.say("third prompt")
+	x.send("third prompt")
 	x.want("You said: third prompt.")
 	x.quit()
 }

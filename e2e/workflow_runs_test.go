@@ -43,7 +43,7 @@ func newWorkflowRunner(t *testing.T, name, source string) *workflowRunner {
 	return r
 }
 
-// buddy runs the program, which is killed after a time, 0 for never, and returns what it printed.
+// buddy runs the program, kills it after a time, 0 for never, and returns its output.
 func (r *workflowRunner) buddy(after time.Duration, args ...string) (stdout string, err error) {
 	r.t.Helper()
 	cmd := exec.Command("buddy", args...)
@@ -54,7 +54,7 @@ func (r *workflowRunner) buddy(after time.Duration, args ...string) (stdout stri
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	limit := time.Minute // it hangs
+	limit := time.Minute // the program hangs
 	if after > 0 {
 		limit = after
 	}
@@ -75,7 +75,7 @@ func (r *workflowRunner) lines(name string) []string {
 	return all
 }
 
-// A value is one word of a command, whatever is in it, all the way to a real shell.
+// A value is one word of a command whatever it contains, all the way to a real shell.
 func TestWorkflowValuesStayOneWord(t *testing.T) {
 	r := newWorkflowRunner(t, "words", `inputs:
   value: {type: string}
@@ -110,7 +110,7 @@ steps:
 	}
 }
 
-// The program is killed at any instant of a run, which goes on then: no command runs twice.
+// The program is killed at any instant of a run and continues it: no command runs twice.
 func TestWorkflowSurvivesKills(t *testing.T) {
 	const source = `steps:
   - {id: one, tool: run_shell, params: {command: "echo one >> ran; sleep 0.05; echo said one"}}
@@ -136,7 +136,7 @@ func TestWorkflowSurvivesKills(t *testing.T) {
 		for tries := 0; err != nil && tries < 5; tries++ {
 			out, _ := r.buddy(0, "workflow", "runs")
 			if out == "" {
-				err = nil // it was killed before the run began
+				err = nil // it was killed before the run started
 				break
 			}
 			if !strings.Contains(out, "paused") && !strings.Contains(out, "completed") && !strings.Contains(out, "failed") {
@@ -148,7 +148,7 @@ func TestWorkflowSurvivesKills(t *testing.T) {
 			_, err = r.buddy(after, "workflow", "resume", "last", "--approve", "all")
 			whole = append(whole, r.stderr.String())
 			if strings.Contains(r.stderr.String(), "its outcome is unknown") || strings.Contains(r.stderr.String(), "no workflow is paused") {
-				err = nil // a call of which nobody knows: nobody was there to be asked
+				err = nil // a call with an unknown outcome: nobody was there to be asked
 			}
 		}
 		if err != nil {
@@ -165,8 +165,7 @@ func TestWorkflowSurvivesKills(t *testing.T) {
 	t.Logf("%d of %d runs did all of it", completed, *workflowKills)
 }
 
-// Five machines, of which the second fails: the others are not touched, and only that one is rolled
-// back.
+// Of five machines the second fails: the later ones are not touched, and only the second one is rolled back.
 func TestWorkflowOverMachines(t *testing.T) {
 	if *workflowKills < 100 {
 		t.Skip("takes five machines: make counterparts ONLY=workflow_runs")
@@ -222,7 +221,7 @@ outputs: {done: "{{ steps.roll.done }}", failed: "{{ steps.roll.failed }}"}
 	}
 }
 
-// homeOf returns the home folder that sessions on a machine have.
+// homeOf returns the home folder of sessions on a machine.
 func homeOf(t *testing.T, s *hosttest.SSHD) string {
 	t.Helper()
 	out, err := exec.Command("ssh", "-F", s.Config, s.Dest, "echo $HOME").Output()

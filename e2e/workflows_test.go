@@ -17,12 +17,13 @@ import (
 	"buddy/tools"
 )
 
-// TestWorkflows runs each workflow that comes with buddy from one end to the other, and once on a way that fails,
-// against repositories and targets of its own. It takes minutes, so .ci/counterparts.d/workflows starts it.
+// TestWorkflows runs each bundled workflow completely, and once with a failure, against its own repositories and
+// targets. It takes minutes, so .ci/counterparts.d/workflows starts it.
 //
-// It runs in a mount namespace of its own, whose /usr/local/bin holds stand-ins for what this machine has no use of (units
-// without systemd, packages); each script has those that it needs. The targets are sshds. /opt/app and /opt/deploy are what
-// the folder has in which a command runs, so that each target has its own. The model is a stand-in, too: it gives its subagents' findings, and makes the changes that the script asks for.
+// It runs in its own mount namespace, whose /usr/local/bin contains stand-ins for programs that are useless on this
+// machine (units without systemd, packages); each script has those that it needs. The targets are sshds. /opt/app and
+// /opt/deploy are those of the folder in which a command runs, so that each target has its own. The model is a
+// stand-in, too: it returns the findings of its subagents, and makes the changes that the script asks for.
 func TestWorkflows(t *testing.T) {
 	room := os.Getenv("BUDDY_WORKFLOWS")
 	if room == "" {
@@ -54,7 +55,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// TestEveryWorkflowHasItsRun: what comes with buddy is tested against real effects, or does not come with it.
+// TestEveryWorkflowHasItsRun: every bundled workflow is tested against real effects.
 func TestEveryWorkflowHasItsRun(t *testing.T) {
 	files, err := filepath.Glob("../extensions/builtin/workflows/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -97,7 +98,7 @@ func setUpWorkflow(t *testing.T, env *testscript.Env, targets bool) error {
 	return os.WriteFile(dir+"/buddy.toml", []byte(text), 0o600)
 }
 
-// web starts a target and returns its ssh configuration and the folder in which its commands begin.
+// web starts a target and returns its ssh configuration and the folder in which its commands start.
 func web(t *testing.T) (config, dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "web")
@@ -116,7 +117,7 @@ func leave(room string) {
 	}
 }
 
-// standIn makes a program of a file on targets: standin FILE NAME DIR...
+// standIn installs a file as a program on targets: standin FILE NAME DIR...
 func standIn(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile(args[0])
 	for _, dir := range args[2:] {
@@ -126,16 +127,16 @@ func standIn(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// worker is the model of the subagents. A prompt with a line "DO: COMMAND" has that command run first. What it reports
-// is FINDINGS and the last line of the prompt.
+// worker is the model of the subagents. For a prompt with a line "DO: COMMAND" it runs that command first. It reports
+// FINDINGS and the last line of the prompt.
 func worker(r modeltest.Request) modeltest.Answer {
 	prompt, results := "", 0
 	for _, m := range r.Messages {
 		switch {
 		case m.Role == model.Tool:
 			results++
-		case m.Role == model.User && saidIn(m.Content) != "":
-			prompt, results = saidIn(m.Content), 0
+		case m.Role == model.User && promptIn(m.Content) != "":
+			prompt, results = promptIn(m.Content), 0
 		}
 	}
 	if _, command, ok := strings.Cut(prompt, "DO: "); ok && results == 0 {

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestCallsThatAreText: a model whose server knows no calls writes them as text. They run in every protocol, the session file
-// marks them and a resumed session sends them as calls; what it quotes from a file it has read does not run.
+// TestCallsThatAreText: a model whose server does not support calls writes them as text. They run with every protocol,
+// the session file marks them, and a resumed session sends them as calls; calls quoted from a file do not run.
 func TestCallsThatAreText(t *testing.T) {
 	t.Parallel()
 	const call = `{"name": "run_shell", "arguments": {"command": "touch made"}}`
@@ -23,8 +23,8 @@ func TestCallsThatAreText(t *testing.T) {
 			switch {
 			case m.Role == model.Tool:
 				results++
-			case m.Role == model.User && strings.HasPrefix(saidIn(m.Content), "read "):
-				prompt, results = saidIn(m.Content), 0
+			case m.Role == model.User && strings.HasPrefix(promptIn(m.Content), "read "):
+				prompt, results = promptIn(m.Content), 0
 			}
 		}
 		switch results {

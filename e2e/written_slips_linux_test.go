@@ -15,7 +15,7 @@ import (
 // slip is a call as a model writes it; # in the arguments becomes the number of the call.
 type slip struct {
 	name, args string
-	runs       bool // what was meant is clear
+	runs       bool // the intended call is clear
 }
 
 var slips = []slip{
@@ -37,7 +37,7 @@ var slips = []slip{
 	{"functions.nothing", `{"command":"touch made-#"}`, false},
 }
 
-// sloppyModel makes one call of slips in each answer, and keeps what it is sent of the calls.
+// sloppyModel makes one call of slips in each answer, and records the calls in the requests.
 type sloppyModel struct {
 	mu    sync.Mutex
 	calls []model.ToolCall // of all requests together
@@ -61,8 +61,9 @@ func (m *sloppyModel) answer(r modeltest.Request) modeltest.Answer {
 	}
 }
 
-// TestSlipsOfModelsRun: from the bytes of a stream to the tool, a call runs whose name or arguments have a slip, if it is clear what is meant:
-// as the call that the person sees and later requests have. Any other is refused, and nothing of it runs.
+// TestSlipsOfModelsRun: from the bytes of a stream to the tool, a call with a slip in its name or arguments runs if the
+// intention is clear, in the form that the person sees and later requests contain. Any other call is refused, and no
+// part of it runs.
 func TestSlipsOfModelsRun(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range modeltest.Protocols {
