@@ -29,7 +29,8 @@ func program() { os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) 
 // hangsUp wraps tests whose programs must end with their terminal, even when the tests run under nohup.
 type hangsUp struct{ *testing.M }
 
-// Run runs the tests. It handles the signal, because child processes inherit ignored signals but not handlers.
+// Run runs the tests. It handles SIGHUP if it is ignored, because child processes inherit ignored signals but not
+// handlers.
 func (h hangsUp) Run() int {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

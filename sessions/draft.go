@@ -87,7 +87,7 @@ func (d *Draft) TakeOver() string {
 	return ""
 }
 
-// Left is the text of a screen that has ended. It is locked until a draft adopts or releases it.
+// Left is the text of a screen that has ended. It is locked until a draft adopts it or Release is called.
 type Left struct {
 	path string
 	lock *os.File

@@ -50,8 +50,8 @@ func deferredBench(t *testing.T) (*toolstest.Bench, *remote, *tools.Deferred) {
 
 func TestToolSearch(t *testing.T) {
 	b, read, d := deferredBench(t)
-	names := func(said toolstest.Said) (described, other []string) {
-		for line := range strings.Lines(said.Text) {
+	names := func(out toolstest.Output) (described, other []string) {
+		for line := range strings.Lines(out.Text) {
 			var def model.ToolDef
 			if json.Unmarshal([]byte(line), &def) == nil {
 				described = append(described, def.Name)

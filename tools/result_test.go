@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A result is what a person would print, with one line in brackets if something is left to say. No text can pass for
-// that line, for an error or for the other stream.
+// A result is readable text, with one line in brackets for remarks. Its text can pass neither for
+// that line, nor for an error or the other stream.
 func TestResultsAreText(t *testing.T) {
 	for _, tt := range []struct {
 		name, stdout, stderr string
@@ -43,7 +43,7 @@ func TestTailIsTheEnd(t *testing.T) {
 	}
 }
 
-// What is added to a result for the model is not what people read, and what replaces the text leaves nothing behind.
+// The additions to a result for the model are not displayed, and a replaced text is removed completely.
 func TestAsidesOfAResult(t *testing.T) {
 	r := Failure(Invalid("path: missing"))
 	r.Tell("[hint: look]")

@@ -101,7 +101,7 @@ func TestDecodeArguments(t *testing.T) {
 	}
 }
 
-// A number may stand for a text, as it is written.
+// A number is accepted for a string, in its original spelling.
 func TestNumbersForTexts(t *testing.T) {
 	got, err := Decode[sampleArgs](Call{Arguments: `{"path":-50,"text":7.50,"risk":"low","names":[1e3,"x"],"maybe":0}`})
 	if err != nil || got.Path != "-50" || got.Text != "7.50" || !slices.Equal(got.Names, []string{"1e3", "x"}) || got.Maybe == nil || *got.Maybe != "0" {

@@ -183,7 +183,7 @@ func isError(e ast.Expr) bool {
 	return false
 }
 
-// coverage holds the blocks of each file that the tests execute or not.
+// coverage holds the blocks of each file, and whether the tests execute them.
 type coverage map[string][]block
 
 type block struct {

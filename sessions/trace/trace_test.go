@@ -85,18 +85,18 @@ func TestTraceOfAnExchangeThatIsContinued(t *testing.T) {
 // none.
 func TestTraceOfDecisions(t *testing.T) {
 	var tr Trace
-	said := event.DecisionExplained{
+	explained := event.DecisionExplained{
 		CallID: "c2", Reasoning: "the log names it", From: event.FromText, Confidence: "high", Alternatives: []string{"ask"},
 		Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}},
 	}
 	add(&tr, event.ToolRequested{CallID: "c1", Name: "grep", Arguments: "{}"}, event.ToolResult{CallID: "c1", Name: "grep"},
 		event.SessionResumed{},
-		event.ToolRequested{CallID: "c2", Name: "read_file", Action: action.Action{Path: "/w/a"}}, said, event.ToolResult{CallID: "c2", Name: "read_file"})
-	if len(tr.Decisions) != 1 || tr.Decisions[0].Name != "read_file" || tr.Decisions[0].What != "/w/a" || fmt.Sprint(tr.Decisions[0].DecisionExplained) != fmt.Sprint(said) {
+		event.ToolRequested{CallID: "c2", Name: "read_file", Action: action.Action{Path: "/w/a"}}, explained, event.ToolResult{CallID: "c2", Name: "read_file"})
+	if len(tr.Decisions) != 1 || tr.Decisions[0].Name != "read_file" || tr.Decisions[0].What != "/w/a" || fmt.Sprint(tr.Decisions[0].DecisionExplained) != fmt.Sprint(explained) {
 		t.Errorf("%+v", tr.Decisions)
 	}
 	for range 2 * maxDecisions {
-		add(&tr, said)
+		add(&tr, explained)
 	}
 	if len(tr.Decisions) != maxDecisions {
 		t.Errorf("%d decisions are kept", len(tr.Decisions))

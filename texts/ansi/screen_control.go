@@ -108,7 +108,7 @@ func (s *Screen) restore() {
 func (s *Screen) eraseRow(what int) {
 	r := s.row(s.y)
 	switch {
-	case what == 0 && s.atEnd: // nothing is there: colours end so
+	case what == 0 && s.atEnd: // nothing to erase: programs end coloured text like this
 		return
 	case what == 2, what == 0 && s.x == 0:
 		s.column()

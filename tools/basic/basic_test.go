@@ -56,7 +56,7 @@ func TestAskUser(t *testing.T) {
 	if err != "" || call.Planned.Kind != action.Internal || call.Planned.Preview != "Which?" {
 		t.Fatal(call.Planned, err)
 	}
-	payload := func() toolstest.Said {
+	payload := func() toolstest.Output {
 		got, err := b.Finish(call)
 		if err != "" {
 			t.Fatal(err)

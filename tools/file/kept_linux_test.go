@@ -76,11 +76,11 @@ func (b *bench) change(path string) (note string, kept []tools.Before) {
 		b.T.Fatal(err)
 	}
 	call.Keep = func(files []tools.Before) error { kept = append(kept, files...); return nil }
-	said, err := b.Finish(call)
+	out, err := b.Finish(call)
 	if err != "" {
 		b.T.Fatal(err)
 	}
-	return said.Note, kept
+	return out.Note, kept
 }
 
 // capable gives a file the capability to open ports below 1024.
@@ -319,8 +319,8 @@ func TestPlanSaysWhatElseChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, os.Link(b.path("late"), b.path("late2")))
-	said, err := b.Finish(call)
-	if b.WantError("edit_file", said, err, "changed after"); b.content("late2") != "old\n" {
+	out, err := b.Finish(call)
+	if b.WantError("edit_file", out, err, "changed after"); b.content("late2") != "old\n" {
 		t.Errorf("a name that nobody approved has %q", b.content("late2"))
 	}
 }

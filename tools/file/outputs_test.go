@@ -65,9 +65,9 @@ func TestOutputs(t *testing.T) {
 		b.put("000001/out", "one\nneedle here\n", "000001/err", "nothing\n", "../secret", "needle\n", "../output/x", "needle\n")
 		must(t, os.WriteFile(filepath.Join(dir, "..", ".gitignore"), []byte("*\n"), 0o600))
 		path := b.path("000001/out")
-		call, said := b.Plan("read_file", args{"path": path})
-		if said != "" || call.Planned.Kind != action.Internal || call.Planned.Path == "" {
-			t.Errorf("%s: plan %+v, %s", name, call.Planned, said)
+		call, problem := b.Plan("read_file", args{"path": path})
+		if problem != "" || call.Planned.Kind != action.Internal || call.Planned.Path == "" {
+			t.Errorf("%s: plan %+v, %s", name, call.Planned, problem)
 		}
 		if got := b.OK("read_file", args{"path": path}); got.Text != "one\nneedle here\n" {
 			t.Errorf("%s: read_file = %v", name, got)

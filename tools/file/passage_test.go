@@ -37,8 +37,8 @@ func TestEditShowsWhatLooksTheSame(t *testing.T) {
 				b.OK("edit_file", edit)
 				return
 			}
-			said, err := b.Do("edit_file", edit)
-			b.WantError("edit_file", said, err, "old_string was not found: the text at "+tt.line+" looks the same but "+tt.how+"; as a string of JSON it is ")
+			out, err := b.Do("edit_file", edit)
+			b.WantError("edit_file", out, err, "old_string was not found: the text at "+tt.line+" looks the same but "+tt.how+"; as a string of JSON it is ")
 			if got := b.content("f"); got != tt.text {
 				t.Errorf("the file is %q", got)
 			}

@@ -60,8 +60,8 @@ func TestPlanFile(t *testing.T) {
 		}
 	}
 	patch := "*** Begin Patch\n*** Add File: s1/plan.md/../plan.md\n+five\n*** End Patch\n"
-	if call, said := here2.Plan("apply_patch", args{"patch": patch}); call.Planned.Kind == action.PlanFile {
-		t.Errorf("a patch of the plan is planned as %+v, %s", call.Planned, said)
+	if call, problem := here2.Plan("apply_patch", args{"patch": patch}); call.Planned.Kind == action.PlanFile {
+		t.Errorf("a patch of the plan is planned as %+v, %s", call.Planned, problem)
 	}
 	if call, _ := there2.Plan("write_file", args{"path": "s1/plan.md", "content": "x"}); call.Planned.Kind != action.FileWrite {
 		t.Errorf("a file of the target is taken for the plan: %+v", call.Planned)

@@ -72,15 +72,15 @@ func TestNewFilesSayWhereTheyAreAfterCd(t *testing.T) {
 			"write_file":  {"path": "index.ts", "content": "x\n"},
 			"apply_patch": {"patch": "*** Begin Patch\n*** Add File: index.ts\n+x\n*** End Patch"},
 		} {
-			said := b.OK(tool, a)
-			if !strings.Contains(said.Note, tt.note) || tt.note != "" && !strings.Contains(said.Note, b.path("index.ts")) || tt.note == "" && said.Note != "" {
-				t.Errorf("%s with the shell in %s: note %q", tool, tt.folder, said.Note)
+			out := b.OK(tool, a)
+			if !strings.Contains(out.Note, tt.note) || tt.note != "" && !strings.Contains(out.Note, b.path("index.ts")) || tt.note == "" && out.Note != "" {
+				t.Errorf("%s with the shell in %s: note %q", tool, tt.folder, out.Note)
 			}
 			must(t, os.Remove(b.path("index.ts")))
 		}
 	}
 	b.inFolder("packages/foo")
-	if said := b.OK("write_file", args{"path": b.path("abs.ts"), "content": "x\n"}); said.Note != "" {
-		t.Errorf("an absolute path: note %q", said.Note)
+	if out := b.OK("write_file", args{"path": b.path("abs.ts"), "content": "x\n"}); out.Note != "" {
+		t.Errorf("an absolute path: note %q", out.Note)
 	}
 }

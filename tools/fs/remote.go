@@ -178,7 +178,7 @@ func (t *remoteFS) Fetch(ctx context.Context, files []*File, need host.Texts) {
 }
 
 // remoteStaged holds the content in memory and writes it at commit: on a target one atomic command is better than two,
-// of which the second may fail.
+// because a second one may fail.
 type remoteStaged struct {
 	t    *remoteFS
 	ctx  context.Context

@@ -28,8 +28,8 @@ func TestRunShellOnLostTarget(t *testing.T) {
 			}
 		}
 	}()
-	said := ""
-	tool := New(panes, plain, h.Name(), "/", func(text string) { said += text })
+	warned := ""
+	tool := New(panes, plain, h.Name(), "/", func(text string) { warned += text })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	call := func(command string) tools.Call {
@@ -46,8 +46,8 @@ func TestRunShellOnLostTarget(t *testing.T) {
 	if res := tool.Run(ctx, lost); res.ExitCode != nil || !res.IsError || !strings.Contains(res.Content, "not known") || !strings.Contains(res.Content, "first") {
 		t.Errorf("Run = %+v", res)
 	}
-	if !strings.Contains(said, "tmux is not installed on "+h.Name()) {
-		t.Errorf("said %q", said)
+	if !strings.Contains(warned, "tmux is not installed on "+h.Name()) {
+		t.Errorf("warned %q", said)
 	}
 	c.Start(t)
 	if res := tool.Run(t.Context(), call("echo back")); res.IsError || !strings.Contains(res.Content, "back") {

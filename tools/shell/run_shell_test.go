@@ -236,15 +236,15 @@ func TestRunShellRecovers(t *testing.T) {
 }
 
 func TestRunShellWithoutTmux(t *testing.T) {
-	var said atomic.Int32
-	tool := shellTool(t, func(string) { said.Add(1) })
+	var warned atomic.Int32
+	tool := shellTool(t, func(string) { warned.Add(1) })
 	tool.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: os.Args[0], Greeting: pane.Greeting{Env: []string{"PATH=/nowhere"}}})
 	for range 2 {
 		if got := payload(t, tool.Run(t.Context(), shellCall(t, "echo plain"))); got.Stdout != "plain\n" {
 			t.Errorf("result %+v", got)
 		}
 	}
-	if n := said.Load(); n != 1 {
+	if n := warned.Load(); n != 1 {
 		t.Errorf("said %d times, want once", n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"buddy/tools"
 )
 
-// asked stands for a person who can answer.
+// asked answers every question, like a person.
 func asked(context.Context, tools.Question) (string, error) { return "", nil }
 
 // TestRunShellOnTheTerminal: the modes captty and tty, with a person who types.

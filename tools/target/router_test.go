@@ -167,10 +167,10 @@ func do(t testing.TB, r *tools.Registry, name string, args map[string]any, more 
 	return call.Planned, tool.Run(ctx, call)
 }
 
-// said holds the model's view of a command: Note is the text of the line in brackets.
-type said struct{ Stdout, Stderr, Note string }
+// view holds the model's view of a command: Note is the text of the line in brackets.
+type view struct{ Stdout, Stderr, Note string }
 
-func saidIn(text string) (p said) {
+func viewOf(text string) (p view) {
 	if text, p.Note, _ = cutLast(strings.TrimRight(text, "\n"), "["); p.Note != "" && !strings.HasPrefix(p.Note, "stderr") {
 		p.Note = strings.TrimSuffix(p.Note, "]")
 	} else {
@@ -188,7 +188,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // severalOf returns the model's view of each target, in order.
-func severalOf(t testing.TB, r tools.Result, names ...string) (all []said) {
+func severalOf(t testing.TB, r tools.Result, names ...string) (all []view) {
 	t.Helper()
 	text := r.Content
 	for i, name := range names {
@@ -200,7 +200,7 @@ func severalOf(t testing.TB, r tools.Result, names ...string) (all []said) {
 		if i+1 < len(names) {
 			after, _, _ = strings.Cut(after, "\n["+names[i+1]+"]\n")
 		}
-		all = append(all, saidIn(after))
+		all = append(all, viewOf(after))
 	}
 	return all
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// took matches how long a command took.
-var took = regexp.MustCompile(`\d+\.\d s`)
+// duration matches the duration of a command.
+var duration = regexp.MustCompile(`\d+\.\d s`)
 
 // TestShellFolderIsSaidAndFilesAskBack: after cd the results of commands name the shell's folder, and a change of a
 // file that exists in this folder and in the first one asks which one is meant.
@@ -32,7 +32,7 @@ func TestShellFolderIsSaidAndFilesAskBack(t *testing.T) {
 		{"cd " + foo + "; cat a.txt", "a\n[the shell is in " + foo + "]"},
 	} {
 		_, res := do(t, r, "run_shell", map[string]any{"command": step.command})
-		if got := took.ReplaceAllString(res.Content, "T"); got != step.want {
+		if got := duration.ReplaceAllString(res.Content, "T"); got != step.want {
 			t.Errorf("%s: %q, want %q", step.command, got, step.want)
 		}
 	}

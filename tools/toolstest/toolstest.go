@@ -66,57 +66,57 @@ func (b *Bench) Run(call tools.Call) tools.Result {
 	return tool.Run(b.T.Context(), call)
 }
 
-// Said holds the result of a successful call, for the model and for display.
-type Said struct {
+// Output holds the result of a successful call, for the model and for display.
+type Output struct {
 	Text    string
 	Note    string // the text of the line in brackets
 	Outcome string
 }
 
 // Do plans and runs a call. It returns the result for the model, or the text of the error.
-func (b *Bench) Do(name string, a Args) (said Said, err string) {
+func (b *Bench) Do(name string, a Args) (out Output, err string) {
 	b.T.Helper()
 	call, err := b.Plan(name, a)
 	if err != "" {
-		return Said{}, tools.Problem(err).Content
+		return Output{}, tools.Problem(err).Content
 	}
 	return b.Finish(call)
 }
 
 // Finish runs a planned call and returns the result for the model, as Do does.
-func (b *Bench) Finish(call tools.Call) (said Said, err string) {
+func (b *Bench) Finish(call tools.Call) (out Output, err string) {
 	b.T.Helper()
 	res := b.Run(call)
 	if res.IsError {
-		return Said{}, res.Content
+		return Output{}, res.Content
 	}
 	note := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(res.Aside), "["), "]")
-	return Said{strings.TrimSuffix(res.Content, res.Aside), note, res.Outcome}, ""
+	return Output{strings.TrimSuffix(res.Content, res.Aside), note, res.Outcome}, ""
 }
 
 // OK runs a call as Do does and fails the test on an error.
-func (b *Bench) OK(name string, a Args) Said {
+func (b *Bench) OK(name string, a Args) Output {
 	b.T.Helper()
-	said, err := b.Do(name, a)
+	out, err := b.Do(name, a)
 	if err != "" {
 		b.T.Fatalf("%s(%v) = %s", name, a, err)
 	}
-	return said
+	return out
 }
 
 // Fails runs a call as Do does; it must fail with a text that contains all of want.
 func (b *Bench) Fails(name string, a Args, want ...string) {
 	b.T.Helper()
-	said, err := b.Do(name, a)
-	b.WantError(name, said, err, want...)
+	out, err := b.Do(name, a)
+	b.WantError(name, out, err, want...)
 }
 
 // WantError checks that err is the text of a failed call and contains all of want.
-func (b *Bench) WantError(name string, said Said, err string, want ...string) {
+func (b *Bench) WantError(name string, out Output, err string, want ...string) {
 	b.T.Helper()
 	for _, w := range append([]string{"Tool error: "}, want...) {
 		if !strings.Contains(err, w) {
-			b.T.Errorf("%s = %v, error %q, want %q in it", name, said, err, w)
+			b.T.Errorf("%s = %v, error %q, want %q in it", name, out, err, w)
 		}
 	}
 }
