@@ -7,7 +7,7 @@ type Task struct {
 	Dir   string          // the folder from which another process can recover its outcome
 	Done  <-chan struct{} // closed when it has ended
 	End   func() TaskEnd  // returns the outcome; call it once Done is closed
-	Stop  func()          // Stop  func() // starts to end the task
+	Stop  func()          // starts to end the task
 }
 
 // Releasable is a Tool whose running calls can be sent to the background: a call returns when [Call.Release] is closed,
