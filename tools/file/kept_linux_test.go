@@ -410,14 +410,14 @@ func TestHalfWrittenFile(t *testing.T) {
 			t.Errorf("End: %v; the file has %q", err, b.content("g"))
 		}
 		if reported := Recover(t.Context(), b.ws); len(reported) != 1 || reported[0] != (fs.Interrupted{Path: b.path("f")}) {
-			t.Errorf("reported %+v", reported)
+			t.Errorf("told %+v", reported)
 		}
 	}
 	if got := b.content("g"); got != "old and long\n" {
 		t.Errorf("the file has %q", got)
 	}
 	if reported := Recover(t.Context(), b.ws); len(reported) > 0 {
-		t.Errorf("reported again: %+v", reported)
+		t.Errorf("told again: %+v", reported)
 	}
 }
 

@@ -102,7 +102,7 @@ func TestKilledWhileWritingInPlace(t *testing.T) {
 			t.Fatalf("round %d: %d bytes, %v, %+v", round, len(now), err, reported)
 		}
 		if changed := !bytes.Equal(half, now); changed != (len(reported) == 1) || len(reported) > 0 && reported[0] != (Interrupted{Path: path}) {
-			t.Fatalf("round %d: put back %v, reported %+v", round, changed, reported)
+			t.Fatalf("round %d: put back %v, told %+v", round, changed, reported)
 		}
 		restored += len(reported)
 		if left, _ := os.ReadDir(string(r)); len(left) > 0 {
@@ -159,7 +159,7 @@ func TestKilledOnTarget(t *testing.T) {
 		t.Errorf("a file of another target is put back: %+v", reported)
 	}
 	if reported := r.Recover(t.Context(), On(h, "there")); len(reported) != 1 || reported[0] != (Interrupted{Path: path}) {
-		t.Errorf("reported %+v", reported)
+		t.Errorf("told %+v", reported)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "g")); err != nil || string(got) != before {
 		t.Errorf("%q, %v", got, err)
@@ -202,7 +202,7 @@ func TestRecover(t *testing.T) {
 			t.Fatal(err)
 		}
 		if reported := r.Recover(t.Context(), Local); len(reported) > 0 { // its process is alive
-			t.Errorf("%s: reported %+v while it was written", name, reported)
+			t.Errorf("%s: told %+v while it was written", name, reported)
 		}
 		if write(tt.now); tt.now == "" {
 			_ = os.Remove(path)
@@ -211,7 +211,7 @@ func TestRecover(t *testing.T) {
 		reported := r.Recover(t.Context(), Local)
 		got, _ := os.ReadFile(path)
 		if string(got) != tt.want || len(reported) != tt.reported || tt.reported > 0 && (reported[0].Copy == "") != tt.restored {
-			t.Errorf("%s: %q, reported %+v; want %q", name, got, reported, tt.want)
+			t.Errorf("%s: %q, told %+v; want %q", name, got, reported, tt.want)
 		}
 		if len(reported) > 0 && !tt.restored {
 			if old, err := os.ReadFile(reported[0].Copy); err != nil || string(old) != before {
@@ -219,7 +219,7 @@ func TestRecover(t *testing.T) {
 			}
 		}
 		if again := r.Recover(t.Context(), Local); len(again) > 0 {
-			t.Errorf("%s: reported again %+v", name, again)
+			t.Errorf("%s: told again %+v", name, again)
 		}
 	}
 }

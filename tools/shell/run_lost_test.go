@@ -47,7 +47,7 @@ func TestRunShellOnLostTarget(t *testing.T) {
 		t.Errorf("Run = %+v", res)
 	}
 	if !strings.Contains(warned, "tmux is not installed on "+h.Name()) {
-		t.Errorf("warned %q", warned)
+		t.Errorf("said %q", warned)
 	}
 	c.Start(t)
 	if res := tool.Run(t.Context(), call("echo back")); res.IsError || !strings.Contains(res.Content, "back") {
