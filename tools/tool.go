@@ -214,6 +214,7 @@ type Resource struct {
 // Stream names the output stream that a chunk came from.
 type Stream string
 
+// Output streams.
 const (
 	Stdout Stream = "stdout"
 	Stderr Stream = "stderr"
