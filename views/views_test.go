@@ -82,7 +82,7 @@ func TestHeaderAnyWidth(t *testing.T) {
 func TestHeaderNeverHasHalfAWord(t *testing.T) {
 	titled := created
 	titled.Title, titled.Model = "the checkout taxes are rounded in the wrong direction", "vendor/a-model-of-some-length"
-	words := map[string]bool{"buddy": true, "●": true, "local": true, "~/src/shop": true, "shop": true, "ctx": true, "34%": true, "12k": true, "tokens": true, "auto": true, "·": true, "fence": true, "…": true, titled.Model: true, "a-model-of-some-length": true}
+	words := map[string]bool{"buddy": true, "●": true, "local": true, "~/src/shop": true, "shop": true, "ctx": true, "34%": true, "12k": true, "tokens": true, "auto": true, "·": true, "sandbox": true, "…": true, titled.Model: true, "a-model-of-some-length": true}
 	for word := range strings.FieldsSeq(titled.Title) {
 		words[word] = true
 	}
