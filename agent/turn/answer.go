@@ -18,25 +18,25 @@ import (
 	"buddy/agent/usage"
 )
 
-// What is wrong with an answer that came whole.
+// Problems of an answer that arrived completely.
 var (
-	// ErrCutOff means that an answer was longer than the model's output limit.
+	// ErrCutOff is returned when an answer is longer than the model's output limit.
 	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask the model to continue, or ask for less")
 
-	// errFull means that an answer was cut off since the model's window is full.
+	// errFull is returned when an answer was cut off because the model's context window is full.
 	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's context window is full", Hint: "/compact shortens the conversation"}
 
-	// errEmpty is an answer of neither text nor calls.
+	// errEmpty is returned for an answer with neither text nor calls.
 	errEmpty  = errors.New("the answer was empty")
 	errNoCall = errors.New("the answer stopped to call a tool and called none")
 )
 
-// maxNudges limits how often a model is asked again in one turn, because its answer was cut off. One that
-// has nothing to say, or repeats itself, is asked once more: after that it is its answer.
+// maxNudges limits how often one turn asks the model again after a cut-off answer. A model with an empty or
+// repetitive answer is asked once more only; its second answer is accepted.
 const maxNudges = 3
 
-// nudge returns what a model is told, and nobody else, after an answer that is not one: it
-// is in no history. "" means that asking again would not help.
+// nudge returns the hint that the model gets after an unusable answer. The hint goes into the next request only, not
+// into the history. "" means that asking again would not help.
 func nudge(err error) string {
 	switch {
 	case errors.Is(err, errNoCall):
@@ -52,19 +52,19 @@ func nudge(err error) string {
 	return ""
 }
 
-// answer holds what a model said.
+// answer holds a complete answer of the model.
 type answer struct {
 	message model.Message
 	calls   []model.ToolCall
-	batch   *batch // of the calls
+	batch   *batch // that runs the calls
 	finish  string
 	usage   *model.Usage
 }
 
-// ask sends the history until there is an answer that can be used, a few times at most.
+// ask sends the history until there is a usable answer, a few times at most.
 func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err error) {
 	hint := ""
-	if x.talk.BrokenOff() {
+	if x.conv.BrokenOff() {
 		hint = brokeOff
 	}
 	for attempt := 1; ; attempt++ {
@@ -85,9 +85,9 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 	}
 }
 
-// ofTheMoment adds to a request what is of this request only: how things stand now, before the person's words if the
-// history ends with them, and as the last message a hint of what was wrong with the last answer.
-func ofTheMoment(req *model.Request, now []model.Message, hint string) {
+// addEphemeral adds messages to one request only: the reminders in now, before the person's prompt if the history
+// ends with one, and as the last message a hint about what was wrong with the last answer.
+func addEphemeral(req *model.Request, now []model.Message, hint string) {
 	stays := len(req.Messages)
 	if len(now) > 0 {
 		stays = history.Words(req.Messages)
@@ -105,19 +105,19 @@ func ofTheMoment(req *model.Request, now []model.Message, hint string) {
 	req.Tokens += len(hint) / history.CharsPerToken
 }
 
-// brokeOff tells a model that its answer is not whole.
+// brokeOff asks the model to continue an interrupted answer.
 const brokeOff = "Your last answer was interrupted. Continue exactly where it stopped and repeat nothing."
 
-// request sends the history once and stores what comes back. When the stream ends early
-// the text so far is kept, that of the attempt which said most, and no call of it.
+// request sends the history once and stores the answer. When the stream ends early, the longest text of all attempts
+// is kept, without its calls.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint string) (answer, error) {
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, Needs: l.p.Selection.Needs()}
-	req.Messages, req.Tokens = x.talk.Request()
-	ofTheMoment(&req, x.now, hint)
+	req.Messages, req.Tokens = x.conv.Request()
+	addEphemeral(&req, x.now, hint)
 	p := &partial{loop: l, ctx: ctx, model: asked(l, x, turn, req), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
-	p.begin()
+	p.reset()
 	p.answers = p.model.Info()
-	l.tell(ctx, x, PreLlmCall{Request: req})
+	l.runHooks(ctx, x, PreLlmCall{Request: req})
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
 	}
@@ -126,36 +126,36 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 		Tools: len(req.Tools), EstimatedTokens: req.Tokens, Attempt: attempt,
 	})
 	if err != nil {
-		return answer{}, err // the answer could not be stored
+		return answer{}, err // nothing is sent if the answer could not be stored
 	}
 	p.batch = l.newBatch(ctx, x, turn)
 	began, good := p.saved, false
 	defer func() {
-		if !good { // or an adapter panics
+		if !good { // also when an adapter panics
 			p.batch.drop()
 		}
 	}()
 	if err := p.read(req); err != nil {
-		kept := record.Longer(p.earlier, p.said())
+		kept := record.Longer(p.earlier, p.attempt())
 		x.response += kept.Message.Content
 		l.KeepPartial(x, turn, kept)
 		return answer{}, err
 	}
-	p.tellPictures(req)
+	p.warnPictures(req)
 	a, err := p.keep()
 	l.p.Stream.Publish(x.task, turn, finished(a, p.first.Sub(began), l.o.Now().Sub(began)))
 	if good = err == nil; good {
-		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
+		l.runHooks(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}
-	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback counts in other tokens
-		x.talk.Calibrate(a.usage.Prompt)
+	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback model counts other tokens
+		x.conv.Calibrate(a.usage.Prompt)
 	}
 	l.p.Ledger.Request(usage.Asker{Task: x.task, Turn: turn, Used: &x.used}, p.answers, a.usage)
 	return a, err
 }
 
-// tellPictures tells the person, once in a session, that the model was sent no pictures.
-func (p *partial) tellPictures(req model.Request) {
+// warnPictures warns the person, once in a session, that the model gets no pictures.
+func (p *partial) warnPictures(req model.Request) {
 	if p.answers.TextOnly && req.HasImages() && !p.loop.n.pictures.Swap(true) {
 		p.publish(event.Warning{
 			Text: p.answers.Model + " doesn't accept pictures: buddy leaves out those in the conversation", Code: "pictures",
@@ -164,11 +164,11 @@ func (p *partial) tellPictures(req model.Request) {
 	}
 }
 
-// finished closes a request; first is when something of the answer came, negative if
-// nothing did.
-func finished(a answer, first, took time.Duration) event.ResponseFinished {
+// finished returns the event that closes a request. first is the time until the first part of the answer arrived,
+// negative if nothing arrived.
+func finished(a answer, first, duration time.Duration) event.ResponseFinished {
 	f := event.ResponseFinished{
-		FinishReason: a.finish, Calls: len(a.calls), FirstMS: max(0, first.Milliseconds()), PhaseMS: took.Milliseconds(),
+		FinishReason: a.finish, Calls: len(a.calls), FirstMS: max(0, first.Milliseconds()), PhaseMS: duration.Milliseconds(),
 	}
 	if a.usage == nil {
 		return f
@@ -180,36 +180,36 @@ func finished(a answer, first, took time.Duration) event.ResponseFinished {
 	return f
 }
 
-// keep stores a whole answer. An error says why it is not one that can be used.
+// keep stores a complete answer. The error is why the answer cannot be used.
 func (p *partial) keep() (answer, error) {
-	said := *p.done.Message
-	p.batch.said = decision.Said{Text: said.Content, Reasoning: p.reasoning.String()}
+	message := *p.done.Message
+	p.batch.text = decision.Said{Text: message.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
-	err := unfit(said, p.finish(), p.done.Refusal)
+	err := unfit(message, p.finish(), p.done.Refusal)
 	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
 		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
 		err = nil
 	}
 	if err != nil {
-		said.ToolCalls = nil // what is left of them must not run
+		message.ToolCalls = nil // incomplete calls must not run
 	} else {
-		said.ToolCalls = p.batch.identify(said.ToolCalls)
+		message.ToolCalls = p.batch.identify(message.ToolCalls)
 	}
-	if !p.x.talk.Store(p.x.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil && !p.again {
+	if !p.x.conv.Store(p.x.task, p.turn, message, p.reasoning.String(), err != nil) && err == nil && !p.again {
 		err = errEmpty
 	}
-	if err == nil && len(said.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
+	if err == nil && len(message.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
 		p.publish(event.Warning{
 			Text: fmt.Sprintf("unexpected finish reason %.100q", a.finish), Code: "finish_reason",
 			NextStep: "the answer is kept; check whether it is complete",
 		})
 	}
-	a.message, a.calls = said, asWritten(p.x.talk.Open(), said.ToolCalls)
-	p.x.response += said.Content
+	a.message, a.calls = message, asWritten(p.x.conv.Open(), message.ToolCalls)
+	p.x.response += message.Content
 	return a, err
 }
 
-// asWritten returns open calls as the model wrote them: the conversation hides known keys.
+// asWritten returns open calls with the arguments as the model wrote them, because the conversation hides known keys.
 func asWritten(open, written []model.ToolCall) []model.ToolCall {
 	for i, c := range open {
 		for _, w := range written {
@@ -221,8 +221,8 @@ func asWritten(open, written []model.ToolCall) []model.ToolCall {
 	return open
 }
 
-// finish returns why the answer ended. One that fills the window to its end has not met
-// the limit of its output, whatever a server calls it.
+// finish returns why the answer ended. An answer that fills the window has reached the window, not the output limit,
+// whatever the server reports.
 func (p *partial) finish() string {
 	u, window := p.done.Usage, p.answers.Window
 	if p.done.Finish == model.FinishLength && u != nil && window > 0 && u.Prompt+u.Completion >= window {
@@ -231,7 +231,7 @@ func (p *partial) finish() string {
 	return p.done.Finish
 }
 
-// known reports whether a finish reason has a meaning here; none at all is a plain end.
+// known reports whether buddy knows a finish reason. No reason is a normal end.
 func known(finish string) bool {
 	switch finish {
 	case "", model.FinishStop, model.FinishToolCalls, model.FinishLength, model.FinishContentFilter, model.FinishContext, model.FinishCompaction:
@@ -240,8 +240,7 @@ func known(finish string) bool {
 	return false
 }
 
-// unfit returns why an answer is not one that can be used, or nil. refusal is what the provider says of
-// one that it stopped.
+// unfit returns why an answer cannot be used, or nil. refusal is the provider's reason for stopping the answer.
 func unfit(m model.Message, finish, refusal string) error {
 	switch {
 	case finish == model.FinishLength:
@@ -263,13 +262,12 @@ func unfit(m model.Message, finish, refusal string) error {
 	return nil
 }
 
-// uniqueID returns id, or another one when a call of the session has it: providers
-// reuse them, and some send none.
+// uniqueID returns id, or a new one if a call of the session already has it: providers reuse ids, and some send none.
 func (l *Loop) uniqueID(x *Exchange, id string) string {
 	n := l.n.calls.Add(1)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if id == "" || x.talk.Called(id) || x.ids[id] {
+	if id == "" || x.conv.Called(id) || x.ids[id] {
 		id = fmt.Sprintf("call_%d_%s", n, stream.NewID())
 	}
 	x.ids[id] = true
@@ -279,32 +277,32 @@ func (l *Loop) uniqueID(x *Exchange, id string) string {
 // checkpointEvery is the least time between two checkpoints.
 const checkpointEvery = time.Second
 
-// partial is an answer while it streams.
+// partial holds an answer while it streams.
 type partial struct {
 	loop            *Loop
-	ctx             context.Context // of the exchange
+	ctx             context.Context // ends with the exchange
 	model           model.Model
-	answers         model.Info // who does, which a fallback changes
+	answers         model.Info // the model that answers, which a fallback changes
 	x               *Exchange
 	turn            int
-	again           bool   // it was asked again, since its answer was none
-	batch           *batch // of the calls that are complete
+	again           bool   // an earlier attempt had an unusable answer
+	batch           *batch // runs the calls that are complete
 	text, reasoning growing
-	call            saying             // the arguments of the call that is written now
-	field           string             // of the reasoning
+	call            callStream         // arguments of the call that is streaming
+	field           string             // name of the provider's field for the reasoning
 	earlier         event.ModelMessage // the longest text of a failed attempt
-	first           time.Time          // when something of the answer came
-	saved           time.Time          // of the last checkpoint
+	first           time.Time          // when the first part of the answer arrived
+	saved           time.Time          // time of the last checkpoint
 	done            *model.Delta
 }
 
-// saying hides known keys in what a model says piece by piece.
-type saying struct {
+// callStream hides known keys in the streamed arguments of a call.
+type callStream struct {
 	redact.KeyStream
 	id string // of the call
 }
 
-// growing is text without known keys, of which a part is in a checkpoint.
+// growing collects streamed text without known keys, and remembers how much of it is in a checkpoint.
 type growing struct {
 	redact.KeyStream
 	buf     []byte
@@ -312,14 +310,14 @@ type growing struct {
 	repeats repeats
 }
 
-// add takes the next piece and returns what of it can be shown.
+// add appends the next piece and returns the part that can be shown.
 func (g *growing) add(s string) string {
 	s = g.Write(s)
 	g.buf = append(g.buf, s...)
 	return s
 }
 
-// end adds what was held back, and returns it.
+// end appends the text that was held back, and returns it.
 func (g *growing) end() string {
 	s := g.Flush()
 	g.buf = append(g.buf, s...)
@@ -328,17 +326,17 @@ func (g *growing) end() string {
 
 func (g *growing) String() string { return string(g.buf) }
 
-// tail returns the last n bytes of it and one more, which shows that there are others.
+// tail returns the last n+1 bytes; the extra byte tells the reader that the text is longer than n.
 func (g *growing) tail(n int) string { return string(g.buf[max(0, len(g.buf)-n-1):]) }
 
-// unsaved returns what came since the last call, and where it starts.
+// unsaved returns the text since the last call, and its offset.
 func (g *growing) unsaved() (text string, at int) {
 	text, at = string(g.buf[g.saved:]), g.saved
 	g.saved = len(g.buf)
 	return text, at
 }
 
-// read takes the whole stream of an answer.
+// read consumes the whole stream of an answer.
 func (p *partial) read(req model.Request) error {
 	ctx := p.ctx
 	for d, err := range p.model.Stream(ctx, req) {
@@ -348,7 +346,7 @@ func (p *partial) read(req model.Request) error {
 		if err != nil {
 			return err
 		}
-		if p.take(d); p.text.repeatsItself(p.loop.o.MaxRepeats) || p.reasoning.repeatsItself(p.loop.o.MaxRepeats) {
+		if p.consume(d); p.text.repeatsItself(p.loop.o.MaxRepeats) || p.reasoning.repeatsItself(p.loop.o.MaxRepeats) {
 			return errRepeats
 		}
 	}
@@ -375,7 +373,7 @@ func (p *partial) showReasoning(text string) {
 	}
 }
 
-func (p *partial) take(d model.Delta) {
+func (p *partial) consume(d model.Delta) {
 	switch d.Kind {
 	case model.Text, model.Reasoning, model.CallDelta, model.CallReady:
 		if p.first.IsZero() {
@@ -391,13 +389,13 @@ func (p *partial) take(d model.Delta) {
 		p.showReasoning(p.reasoning.add(d.Text))
 	case model.CallDelta:
 		if p.call.id != d.CallID {
-			p.call = saying{p.loop.p.Stream.Keys().Stream(), d.CallID}
+			p.call = callStream{p.loop.p.Stream.Keys().Stream(), d.CallID}
 		}
 		p.publish(event.CallDelta{CallID: d.CallID, Text: p.call.Write(d.Text)})
 	case model.CallReady:
 		if d.Call != nil {
-			p.batch.said = decision.Said{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
-			// A replay must show what was said before the call above it.
+			p.batch.text = decision.Said{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
+			// A replay must show the text before the call that follows it.
 			p.batch.offer(*d.Call, p.checkpoint)
 		}
 	case model.Done:
@@ -412,7 +410,7 @@ func (p *partial) take(d model.Delta) {
 	}
 }
 
-// note takes what is about the request, and no part of its answer.
+// note handles the deltas about the request, which are no part of its answer.
 func (p *partial) note(d model.Delta) {
 	switch d.Kind {
 	case model.Alive:
@@ -433,7 +431,7 @@ func (p *partial) note(d model.Delta) {
 			p.loop.o.Learnt(*d.Needs)
 		}
 		if model.TextOnly(d.Needs.Remedies) {
-			p.loop.n.pictures.Store(true) // the event says it
+			p.loop.n.pictures.Store(true) // the event warns about it
 		}
 		p.publish(event.ContextHealed(*d.Needs))
 	case model.Retry:
@@ -447,30 +445,30 @@ func (p *partial) note(d model.Delta) {
 	}
 }
 
-// said returns the text of this attempt.
-func (p *partial) said() event.ModelMessage {
+// attempt returns the text of this attempt.
+func (p *partial) attempt() event.ModelMessage {
 	p.text.end()
 	p.reasoning.end()
 	return event.ModelMessage{Message: model.Message{Content: p.text.String()}, Reasoning: p.reasoning.String()}
 }
 
-// forget drops what a failed attempt said and started: it is not part of the next one. Its text is only wanted if no
-// attempt gets further.
+// forget drops the text and the calls of a failed attempt, so that the next attempt starts empty. The text is kept in
+// earlier if it is the longest so far.
 func (p *partial) forget() {
-	p.earlier = record.Longer(p.earlier, p.said())
+	p.earlier = record.Longer(p.earlier, p.attempt())
 	p.batch.drop()
 	p.batch = p.loop.newBatch(p.ctx, p.x, p.turn)
 	p.first = time.Time{}
-	p.begin()
+	p.reset()
 }
 
-// begin begins the texts of an attempt.
-func (p *partial) begin() {
+// reset resets the texts for an attempt.
+func (p *partial) reset() {
 	keys := p.loop.p.Stream.Keys()
 	p.text, p.reasoning = growing{KeyStream: keys.Stream()}, growing{KeyStream: keys.Stream()}
 }
 
-// checkpoint makes durable what came since the last one.
+// checkpoint publishes the text since the last checkpoint, so that it survives a crash.
 func (p *partial) checkpoint() {
 	p.saved = p.loop.o.Now()
 	c := event.Checkpoint{}

@@ -19,53 +19,52 @@ import (
 
 var errSibling = errors.New("a command in the same answer failed")
 
-// batch is the calls of one answer. What changes nothing and needs no
-// approval starts while the answer still streams, and such calls overlap; all others
-// wait for its end and for the calls before them, and run alone. The goroutine of the
-// loop drives it; only jobs run elsewhere.
+// batch runs the calls of one answer. Calls that change nothing and need no approval start while the answer still
+// streams, and overlap. All others wait for the end of the answer and for the calls before them, and run alone. The
+// loop's goroutine drives the batch; only jobs run in others.
 type batch struct {
 	loop    *Loop
 	x       *Exchange
 	turn    int
-	whole   context.Context // of the exchange
-	ctx     context.Context // of the calls that overlap
+	whole   context.Context // ends with the exchange
+	ctx     context.Context // for calls that overlap; a failed command cancels it
 	cancel  context.CancelCauseFunc
-	jobs    sync.WaitGroup  // that overlap
-	slots   chan struct{}   // one for each that runs
-	seen    map[string]bool // what was started, by name and arguments
+	jobs    sync.WaitGroup  // jobs that overlap
+	slots   chan struct{}   // holds one value per running job
+	seen    map[string]bool // calls that were started, by name and arguments
 	early   []*job
-	waits   bool          // a call waits for the end of the answer, so all after it do
-	settled chan struct{} // closed when it is known what becomes of the early ones
-	said    decision.Said // by the model before the call that is started now
+	waits   bool          // a call waits for the end of the answer, so all later calls wait too
+	settled chan struct{} // closed when it is known which early calls are in the whole answer
+	text    decision.Said // the model's text before the call that is started now
 }
 
-// job is one call on its way to a result.
+// job holds one call until it has a result.
 type job struct {
 	call     tools.Call
-	asked    model.ToolCall // as the model wrote it; providers reuse ids
+	asked    model.ToolCall // as the model wrote it, with the provider's id
 	tool     tools.Tool
-	err      error // why there is no plan
+	err      error // why the call could not be planned
 	parallel bool
 	early    bool             // started while the answer streamed
 	edited   bool             // a person has changed the arguments
 	waited   bool             // a person was asked about it
 	unasked  bool             // it runs although no person has approved it
-	marked   func()           // says that it changes nothing more
+	marked   func()           // ends the mark on the workspace: the call changes nothing more
 	typed    bool             // a person made the call
 	reopened bool             // its approval was open when an earlier process ended
-	result   event.ToolResult // as it was stored
+	result   event.ToolResult // as stored
 	began    time.Time
-	ran      bool               // what its result says is what the tool said
-	live     *runningCall       // where its output goes
-	kept     bool               // an early one that is in the whole answer, too
-	cancel   context.CancelFunc // of an early one
-	begun    func()             // the task of its subagent has its number; nil: nobody waits for that
+	ran      bool               // the tool was allowed to run, so the result is its output
+	live     *runningCall       // publishes the live output
+	kept     bool               // an early call that is also in the whole answer
+	cancel   context.CancelFunc // cancels an early call
+	numbered func()             // is called when the task of its subagent has a number; nil: nobody waits
 	guarded  guarded
-	changed  []tools.Before       // files
-	hosts    *hostAsks            // of a command in the fence
-	rules    []event.DecisionRule // that decided about it
+	changed  []tools.Before       // files that the call changes
+	hosts    *hostAsks            // host approvals of a command in the sandbox
+	rules    []event.DecisionRule // rules that decided about the call
 
-	// See [Asking.Teaches].
+	// Set by [Asking.Teaches].
 	known  func(action.Action) action.Memory
 	denied func(context.Context, tools.Call, event.ApprovalAnswered)
 }
@@ -81,9 +80,9 @@ func (l *Loop) newBatch(ctx context.Context, x *Exchange, turn int) *batch {
 	return b
 }
 
-// planOne plans a call that no answer makes, in a batch of its own.
+// planOne plans a call that is in no answer, in a batch of its own.
 func (l *Loop) planOne(ctx context.Context, x *Exchange, id, tool string, args map[string]any) (*batch, *job) {
-	text, _ := json.Marshal(args) // texts and numbers can be encoded
+	text, _ := json.Marshal(args) // strings and numbers always encode
 	b := l.newBatch(ctx, x, 0)
 	return b, b.plan(model.ToolCall{ID: id, Name: tool, Arguments: string(text)})
 }
@@ -91,29 +90,29 @@ func (l *Loop) planOne(ctx context.Context, x *Exchange, id, tool string, args m
 // publish publishes an event of the turn.
 func (b *batch) publish(e event.Event) { b.loop.p.Stream.Publish(b.x.task, b.turn, e) }
 
-// plan finds out what a call would do; nothing happens yet.
+// plan resolves a call and finds out what it would do; nothing runs yet.
 func (b *batch) plan(c model.ToolCall) *job {
 	p := b.loop.p
 	j := &job{asked: c, began: b.loop.o.Now()}
 	j.call = tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: c.Arguments,
 		Ask: b.ask(c.ID), Page: b.loop.page(), Planning: b.whole,
-		Begin: func(w tools.Task) int { return p.Begin(b.x.talk, w) },
+		Begin: func(w tools.Task) int { return p.Begin(b.x.conv, w) },
 	}
 	j.call.Keep = func(files []tools.Before) error {
 		j.changed = append(j.changed, files...)
 		return p.Changes.Keep(b.x.task, b.turn, j.call, files)
 	}
 	j.call.Agent = func(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
-		return b.runAgent(ctx, call, s, j.begun)
+		return b.runAgent(ctx, call, s, j.numbered)
 	}
 	asking := Asking{Access{b.loop, b.x, b.turn}, j}
 	asking.Teaches(func(action.Action) (none action.Memory) { return none }, func(context.Context, tools.Call, event.ApprovalAnswered) {})
 	for _, p := range b.loop.o.Parts {
 		p.Equip(asking, &j.call)
 	}
-	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
-	b.shows(j)
+	j.call.Reader, j.call.OwnPane = b.x.conv.Branch(), b.loop.agent.Label
+	b.openOutput(j)
 	j.hosts = newHostAsks(b, j)
 	j.call.Reach = j.hosts.ask
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
@@ -126,17 +125,17 @@ func (b *batch) plan(c model.ToolCall) *job {
 	return j
 }
 
-// page returns how many bytes of a file the model that answers now gets at once.
+// page returns how many bytes of a file the current model gets at once.
 func (l *Loop) page() int { return tools.PageOf(l.p.Selection.KnownWindow(), l.o.Calls.Page) }
 
-// shows gives the output of a call its place in the stream.
-func (b *batch) shows(j *job) {
+// openOutput connects the live output of a call to the stream.
+func (b *batch) openOutput(j *job) {
 	j.live = newLive(b.loop.p.Stream, b.loop.o.Redact, b.x.task, b.turn, j.call.ID)
 	j.call.Output = j.live.write
 }
 
-// offer starts a call of an answer that still streams, if that is harmless. saved is
-// called before anything of it is seen.
+// offer starts a harmless call while its answer still streams. It calls saved before it publishes anything about the
+// call.
 func (b *batch) offer(c model.ToolCall, saved func()) {
 	if b.waits || b.ctx.Err() != nil {
 		return
@@ -147,15 +146,15 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 	}
 	saved()
 	j.call.ID = b.loop.uniqueID(b.x, c.ID)
-	b.shows(j)
+	b.openOutput(j)
 	j.early = true
 	b.early = append(b.early, j)
 	b.request(j)
 	b.launch(j)
 }
 
-// identify gives the calls of the whole answer their ids: those under which they run
-// already, or new ones that no other call of the session has.
+// identify gives the calls of the whole answer their ids: early calls keep the ids they run under, others get new
+// ones that are unique in the session.
 func (b *batch) identify(calls []model.ToolCall) []model.ToolCall {
 	for i, c := range calls {
 		id := ""
@@ -173,7 +172,7 @@ func (b *batch) identify(calls []model.ToolCall) []model.ToolCall {
 	return calls
 }
 
-// drop cancels what was started for an answer that failed and forgets its results.
+// drop cancels the calls of an answer that failed and discards their results.
 func (b *batch) drop() {
 	for _, j := range b.early {
 		j.kept = false
@@ -183,7 +182,7 @@ func (b *batch) drop() {
 	b.jobs.Wait()
 }
 
-// settle lets the early calls report.
+// settle cancels early calls that are not in the whole answer, and lets the others report.
 func (b *batch) settle() {
 	for _, j := range b.early {
 		if !j.kept {
@@ -193,11 +192,11 @@ func (b *batch) settle() {
 	close(b.settled)
 }
 
-// execute runs the calls of the whole answer and stores one result for each, also when
-// it is cancelled in between. The history keeps them in call order.
+// execute runs the calls of the whole answer and stores one result for each, even when it is cancelled in between.
+// The history keeps the results in call order.
 func (b *batch) execute(calls []model.ToolCall) {
 	b.settle()
-	var next []*job // calls in a row that may overlap, whose hooks are asked at the same time
+	var next []*job // consecutive calls that may overlap; their hooks run at the same time
 	for _, c := range calls {
 		if b.started(c.ID) {
 			continue
@@ -216,8 +215,8 @@ func (b *batch) execute(calls []model.ToolCall) {
 	b.cancel(nil)
 }
 
-// start asks the hooks about the calls that may overlap, and starts those that still may. The others
-// run alone, each in its place; hooks are asked about them when all before them have ended.
+// start asks the hooks about the calls that may overlap, and launches those that still may. The others run alone, in
+// call order; hooks are asked about each one after all calls before it have ended.
 func (b *batch) start(all []*job) {
 	b.guard(b.whole, slices.DeleteFunc(slices.Clone(all), func(j *job) bool { return !j.parallel })...)
 	for _, j := range all {
@@ -231,7 +230,7 @@ func (b *batch) start(all []*job) {
 	}
 }
 
-// renew lets calls overlap again that were not there when a sibling failed. No job runs.
+// renew lets later calls overlap again after a sibling failed. No job runs then.
 func (b *batch) renew() {
 	if errors.Is(context.Cause(b.ctx), errSibling) {
 		b.ctx, b.cancel = context.WithCancelCause(b.whole)
@@ -252,23 +251,22 @@ func (b *batch) request(j *job) {
 	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Corrected: c.Corrected, Renamed: c.Renamed, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
 }
 
-// alone runs a call while no other of the batch runs.
+// alone runs a call while no other call of the batch runs.
 func (b *batch) alone(j *job) { b.aloneUnless(b.whole, j) }
 
-// aloneUnless is alone for a call that may start only as long as ctx, which ends with the
-// exchange or before, has not ended.
+// aloneUnless is alone for a call that may start only while ctx is open. ctx ends with the exchange or earlier.
 func (b *batch) aloneUnless(ctx context.Context, j *job) {
 	res := b.admit(ctx, j)
 	if res == nil {
 		end := b.x.releasable(j)
-		got := b.run(b.whole, j)
+		result := b.run(b.whole, j)
 		end()
-		res = &got
+		res = &result
 	}
 	b.finish(j, *res)
 }
 
-// launch runs a call concurrently with others as soon as a slot is free. Subagents get their numbers in the order of their calls.
+// launch runs a call concurrently with others as soon as a slot is free. Subagents get their numbers in call order.
 func (b *batch) launch(j *job) {
 	b.seen[j.key()] = true
 	b.slots <- struct{}{}
@@ -279,22 +277,22 @@ func (b *batch) launch(j *job) {
 	ctx, cancel := context.WithCancel(whole)
 	j.cancel = cancel
 	res := b.admit(ctx, j)
-	begun := make(chan struct{})
-	j.begun = sync.OnceFunc(func() { close(begun) })
+	numbered := make(chan struct{})
+	j.numbered = sync.OnceFunc(func() { close(numbered) })
 	b.jobs.Go(func() {
 		defer cancel()
-		defer j.begun()
+		defer j.numbered()
 		if res == nil {
 			end := b.x.releasable(j)
-			got := b.run(ctx, j)
+			result := b.run(ctx, j)
 			end()
-			if j.call.Planned.Kind.IsCommand() && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
+			if j.call.Planned.Kind.IsCommand() && (result.IsError || result.ExitCode != nil && *result.ExitCode != 0) {
 				b.cancel(errSibling)
 			}
-			res = &got
+			res = &result
 		}
 		<-b.slots
-		<-b.settled // a result comes after the answer that holds its call
+		<-b.settled // a result must come after the answer with its call
 		if j.early && !j.kept {
 			b.publish(discarded(j.call.ID, j.call.Name))
 			return
@@ -302,16 +300,16 @@ func (b *batch) launch(j *job) {
 		b.finish(j, *res)
 	})
 	if tools.IsBeside(j.tool, j.call) {
-		<-begun
+		<-numbered
 	}
 }
 
-// discarded closes a call that is in no answer, for those who watch.
+// discarded returns a result that closes a call of no answer for the subscribers.
 func discarded(id, name string) event.ToolResult {
 	return event.ToolResult{CallID: id, Name: name, Result: "discarded: the answer that called it was not completed", IsError: true}
 }
 
-// unanswered is the result of a call that was cancelled.
+// unanswered returns the result of a cancelled call.
 func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), errSibling) {
 		return tools.Problem("cancelled, because " + errSibling.Error())
@@ -325,13 +323,13 @@ func unanswered(ctx context.Context) tools.Result {
 	return failure(history.Unanswered)
 }
 
-// ask returns how a call asks the person; nil when nobody is there.
+// ask returns the function with which a call asks the person; nil when nobody can answer.
 func (b *batch) ask(callID string) func(context.Context, tools.Question) (string, error) {
 	if !b.loop.p.Approvals.Interactive() || b.loop.agent.Type != "" {
 		return nil
 	}
 	return func(ctx context.Context, q tools.Question) (string, error) {
-		got, err := Access{b.loop, b.x, b.turn}.Ask(ctx, "buddy asks a question", event.QuestionAsked{CallID: callID, From: q.From, Text: q.Text, Choices: q.Choices})
-		return got.Text, err
+		reply, err := Access{b.loop, b.x, b.turn}.Ask(ctx, "buddy asks a question", event.QuestionAsked{CallID: callID, From: q.From, Text: q.Text, Choices: q.Choices})
+		return reply.Text, err
 	}
 }

@@ -11,34 +11,34 @@ import (
 	"buddy/agent/usage"
 )
 
-// Driver is a [Part] that has commands of its own and decides about the main tasks of a session: when one ends, when one
-// begins without a prompt, and how one continues that an earlier process left open. Drivers are asked in the order of the
-// parts.
+// Driver is a [Part] that has its own commands and controls the main tasks of a session: how a task runs, whether
+// another one follows, and how an interrupted one continues. Drivers are asked in the order of the parts.
 type Driver interface {
-	// Bind gives the driver what it works with, before anything else.
+	// Bind is called first and gives the driver its dependencies.
 	Bind(d Driving)
-	// Handle does what a command asks for, and reports whether it did: false leaves the command to others. It also gets
-	// [event.Continue], if there is something to continue.
+	// Handle executes a command and reports whether it did; false leaves the command to others. It also gets
+	// [event.Continue] if there is something to continue.
 	Handle(c event.Command) bool
-	// Run does the work of a main task up to its outcome, "" if the driver leaves that to others. again means that the
-	// task continues one that has ended or was interrupted.
+	// Run runs a main task up to its outcome; "" leaves the task to others. again means that the task continues one
+	// that has ended or was interrupted.
 	Run(ctx context.Context, x *Exchange, again bool) (event.Outcome, error)
-	// Ended gets how a main task has ended, and reports whether another one is to begin.
+	// Ended is called with the end of a main task, and reports whether another one follows.
 	Ended(outcome event.Outcome, err error) (again bool)
-	// Left gets what an earlier process left open of the main conversation, nil for nothing. It reports whether the
-	// driver continues all of that itself, when it gets [event.Continue].
+	// Left gets the recovery state of the main conversation, nil for none. It reports whether the driver continues
+	// all of it itself when it gets [event.Continue].
 	Left(l *record.Branch) bool
-	// Waits tells the person what [event.Continue] continues; "" is nothing.
+	// Waits returns a text for the person about what [event.Continue] continues, "" for nothing.
 	Waits() string
-	// Past returns a function that gets the stored events up to an earlier moment, and one that goes back to it.
+	// Past returns a function that gets the stored events up to an earlier moment, and one that rewinds to that
+	// moment.
 	Past() (seen func(event.Event), goBack func())
 }
 
-// Work is the work of a task up to its outcome.
+// Work runs a task up to its outcome.
 type Work = func(context.Context, *Exchange) (event.Outcome, error)
 
-// Driving holds what a [Driver] works with. Run and Handle may call its functions; the other methods only Closing,
-// because the tasks are locked while they are called.
+// Driving holds the dependencies of a [Driver]. Run and Handle may call its functions. The other methods may call
+// only Closing, because the tasks are locked while they run.
 type Driving struct {
 	Loop      *Loop
 	Stream    *stream.Stream
@@ -48,11 +48,13 @@ type Driving struct {
 
 	// Closing reports whether the session is ending: approvals and questions are denied, then tasks are cancelled.
 	Closing func() bool
-	// Submit gives the main conversation a prompt, unless it can't be taken. accepted is called before that.
+	// Submit sends a prompt to the main conversation, unless prompts are not accepted now. It calls accepted before
+	// it sends.
 	Submit func(text string, accepted func()) error
-	// Start begins a main task for a line that a person typed. The line is rejected while another one is running.
+	// Start starts a main task for a line that a person typed. The line is rejected while another main task is
+	// running.
 	Start func(line string, do Work)
-	// Continue begins a main task that continues the last one, unless one is running.
+	// Continue starts a main task that continues the last one, unless a main task is running.
 	Continue func()
 	// Cancel stops a task, and reports whether it was running.
 	Cancel func(task int) bool

@@ -8,23 +8,21 @@ import (
 	"buddy/tools"
 )
 
-// Durable carries every model call and every tool call of a runtime, so that an
-// engine for durable work can record what came back and, when the work is done again
-// after a crash, give that instead of calling.
+// Durable carries every model call and every tool call of a runtime, so that a durable execution engine can record
+// the results and, when the work is repeated after a crash, return the recorded result instead of calling.
 //
-// Without one the journal does this: what it has of an interrupted exchange comes back
-// through agent.Options.Replay, and agent.Runtime.Continue goes on after the last recorded step.
+// Without a Durable the journal has this role: agent.Options.Replay restores an interrupted exchange, and
+// agent.Runtime.Continue resumes after the last recorded step.
 //
 // Its methods are called from several goroutines when calls overlap.
 type Durable interface {
-	// LLMCall returns the answer to req: what call yields, or what it yielded before.
+	// LLMCall returns the deltas of call, or those recorded for req before.
 	LLMCall(ctx context.Context, req model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error]
-	// ToolCall returns the result of a call that may run: what run returns, or what it
-	// returned before.
+	// ToolCall returns the result of run, or the one recorded for call before.
 	ToolCall(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result
 }
 
-// durableModel is a model whose calls a Durable carries.
+// durableModel sends the calls of a model through a Durable.
 type durableModel struct {
 	model.Model
 	durable Durable
@@ -43,7 +41,7 @@ func (m durableModel) Stream(ctx context.Context, req model.Request) iter.Seq2[m
 	return m.durable.LLMCall(ctx, req, func(ctx context.Context) iter.Seq2[model.Delta, error] { return m.Model.Stream(ctx, req) })
 }
 
-// runTool runs a call with a function, durably if that is wanted. A panic is a result.
+// runTool runs a call, through the Durable if there is one. A panic becomes an error result.
 func (l *Loop) runTool(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result {
 	return tools.RunSafely(call.Name, func() tools.Result {
 		if l.o.Durable == nil {

@@ -18,8 +18,8 @@ import (
 	"buddy/tools"
 )
 
-// admit journals that a planned call starts, when it may. Else it returns the result
-// that says why not.
+// admit checks whether a planned call may run and records its start. It returns nil, or the result with the reason
+// for not running.
 func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if ctx.Err() != nil {
 		return new(unanswered(ctx))
@@ -38,7 +38,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if b.guard(ctx, j); j.err != nil {
 		return new(tools.Problem(j.err.Error()))
 	}
-	if reply := b.loop.tell(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
+	if reply := b.loop.runHooks(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
 		return new(failure("Tool call skipped: " + reply.reason))
 	}
 	if ctx.Err() != nil {
@@ -50,7 +50,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if refusal != nil {
 		return refusal
 	}
-	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
+	j.began = b.loop.o.Now() // the person's time to answer is not the tool's
 	if err := begin(b, j); err != nil {
 		return new(tools.Problem("nothing ran, because the session could not be saved: " + err.Error()))
 	}
@@ -58,7 +58,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	return nil
 }
 
-// begin journals that a call starts. After an error nothing may run.
+// begin records that a call starts. After an error the call must not run.
 func begin(b *batch, j *job) error {
 	j.call.Dir = b.loop.outDir()
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
@@ -76,7 +76,7 @@ func begin(b *batch, j *job) error {
 	return err
 }
 
-// mark marks the workspace before a call changes it without asking.
+// mark marks the workspace before a call changes it without asking the person.
 func mark(b *batch, j *job) (err error) {
 	if j.call.Fenced || j.unasked {
 		j.marked, err = approval.BeginUnseen(b.loop.p.Approvals, j.call.Planned, j.call.Fenced, b.loop.agent.Most)
@@ -84,8 +84,8 @@ func mark(b *batch, j *job) (err error) {
 	return err
 }
 
-// outDir returns the folder for the output of the next call, "" when none is kept. One that is there already is
-// passed over: a journal that was restored from a backup knows fewer calls than there were.
+// outDir returns the output folder of the next call, "" when outputs are not kept. It skips existing folders, because
+// a journal restored from a backup has fewer calls than there are folders.
 func (l *Loop) outDir() string {
 	if l.o.OutDir == "" {
 		return ""
@@ -98,8 +98,8 @@ func (l *Loop) outDir() string {
 	}
 }
 
-// permit returns nil when a call may run, else the result that says why not. A person may
-// have changed what will run.
+// permit returns nil when a call may run, otherwise the result with the reason. The person may have changed the
+// arguments.
 func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	refuse := func(text string) *tools.Result { return new(failure(text)) }
 	if j.typed {
@@ -151,14 +151,14 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	return refuse(refused(act, v, m, answer))
 }
 
-// allow notes how a call is to run that a rule of the policy allows; "" is a person's approval.
+// allow sets how a call runs according to the rule that allowed it; "" is a person's approval.
 func (j *job) allow(rule string) {
 	j.call.Confined = rule == policy.ReadOnly
 	j.call.Free = j.call.Confined || rule == policy.LiteralCore
 	j.call.Fenced = rule == policy.InFence
 }
 
-// count adds a command to what the session has counted. One that a person typed does not count.
+// count adds a command to the session's counts. Commands that a person typed do not count.
 func count(b *batch, j *job, refused bool) {
 	if !j.call.Planned.Kind.IsCommand() || j.typed {
 		return
@@ -176,8 +176,8 @@ func count(b *batch, j *job, refused bool) {
 	approval.Count(b.loop.p.Approvals, t)
 }
 
-// judge returns the policy's verdict, stricter after a prompt injection: then only files of
-// the workspace are read without a question.
+// judge returns the policy's verdict. After a prompt injection it is stricter: only files of the workspace are read
+// without asking.
 func (b *batch) judge(act action.Action) action.Verdict {
 	v := b.loop.p.Approvals.Judge(act, b.loop.agent.Most)
 	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {
@@ -189,8 +189,8 @@ func (b *batch) judge(act action.Action) action.Verdict {
 	return v
 }
 
-// replaceArgs gives a call the arguments that a person wrote. What they do was approved by
-// writing them; only what is denied to everybody still is.
+// replaceArgs gives a call the arguments that a person wrote. Writing them approves them, except for what the policy
+// denies in every mode.
 func (b *batch) replaceArgs(j *job, args string) error {
 	call := j.call
 	call.Arguments = b.loop.p.Stream.Keys().Restore(args, j.call.Arguments)
@@ -207,7 +207,7 @@ func (b *batch) replaceArgs(j *job, args string) error {
 	return nil
 }
 
-// denial returns what the model reads when a person denied a call, or nobody could approve it.
+// denial returns the result for the model when a person denied a call, or nobody could approve it.
 func denial(act action.Action, a event.ApprovalAnswered) string {
 	switch a.By {
 	case "policy":
@@ -227,8 +227,7 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 
 var errTimeout = errors.New("timeout")
 
-// run runs a call that was admitted. A command and a question to the person run
-// without a time limit; any other tool up to the limit.
+// run runs an admitted call. Commands and questions to the person have no time limit; all other tools have one.
 func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	call, whole := j.call, ctx
 	if !call.Planned.Kind.IsCommand() && !tools.IsPatient(j.tool, call) {
@@ -258,11 +257,11 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 		}
 	}
 	after(&res)
-	b.loop.tell(whole, b.x, PostToolExecution{Call: j.call, Result: res})
+	b.loop.runHooks(whole, b.x, PostToolExecution{Call: j.call, Result: res})
 	return res
 }
 
-// around asks the parts before a call runs. The returned function hands them the result.
+// around calls the parts before a call runs. The returned function gives them the result.
 func (b *batch) around(ctx context.Context, j *job) (after func(*tools.Result)) {
 	var all []func(context.Context, *Ran)
 	for _, p := range b.loop.o.Parts {
@@ -279,15 +278,15 @@ func (b *batch) around(ctx context.Context, j *job) (after func(*tools.Result)) 
 
 // finish stores a result in the stream and in the history.
 func (b *batch) finish(j *job, res tools.Result) {
-	c, took := j.call, b.loop.o.Now().Sub(j.began)
+	c, duration := j.call, b.loop.o.Now().Sub(j.began)
 	if res.Took > 0 {
-		took = res.Took
+		duration = res.Took
 	}
 	j.live.flush()
 	if res.IsError {
 		b.loop.p.Changes.Failed(b.whole, b.x.task, b.turn, j.call)
 	}
-	// The one place where what tools said enters.
+	// All output of tools passes here, so secrets are removed here only.
 	for _, text := range []*string{&res.Content, &res.Aside, &res.Tail, &res.Outcome, res.Stdout} {
 		if text != nil {
 			*text = b.loop.o.Redact.Text(*text)
@@ -301,25 +300,25 @@ func (b *batch) finish(j *job, res tools.Result) {
 	b.inspect(j, &res)
 	j.annotate(&res, hint)
 	e := eventOf(c, res)
-	e.DurationMS, e.Original = took.Milliseconds(), original
+	e.DurationMS, e.Original = duration.Milliseconds(), original
 	j.result = e
 	if !res.IsError {
-		conversation.Worked(b.x.talk, c.Planned)
+		conversation.Worked(b.x.conv, c.Planned)
 	}
-	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
+	b.x.conv.StoreResult(b.x.task, b.turn, c.Arguments, e)
 	b.loop.p.Ledger.Result(&b.x.used, counted(c), res.Content)
 	g.sent = len(res.Content)
 	b.x.mu.Lock()
 	defer b.x.mu.Unlock()
-	b.x.got.given = append(b.x.got.given, g)
-	b.x.got.images = append(b.x.got.images, res.Images...)
-	here := c.Planned.Target == "" || c.Planned.Target == b.loop.o.Target // where the instruction files are read
+	b.x.results.given = append(b.x.results.given, g)
+	b.x.results.images = append(b.x.results.images, res.Images...)
+	here := c.Planned.Target == "" || c.Planned.Target == b.loop.o.Target // the target of the instruction files
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
-		b.x.got.touched = append(b.x.got.touched, c.Planned.Path)
+		b.x.results.touched = append(b.x.results.touched, c.Planned.Path)
 	}
 }
 
-// annotate tells the model what was done to a call, and the hint after it.
+// annotate adds notes for the model to a result: what changed in the call, refused hosts and the hint.
 func (j *job) annotate(res *tools.Result, hint string) {
 	c := j.call
 	if len(c.Notes) > 0 {
@@ -328,8 +327,8 @@ func (j *job) annotate(res *tools.Result, hint string) {
 	if hint != "" {
 		res.Tell("[hint: " + hint + "]")
 	}
-	for _, said := range j.hosts.refused() {
-		res.Tell("[" + said + "]")
+	for _, note := range j.hosts.refused() {
+		res.Tell("[" + note + "]")
 	}
 	if j.guarded.changed != "" {
 		res.Tell("[a hook changed the call before it ran; " + j.guarded.changed + "]")
@@ -339,7 +338,7 @@ func (j *job) annotate(res *tools.Result, hint string) {
 	}
 }
 
-// eventOf returns the event of a result.
+// eventOf converts a result to its event.
 func eventOf(c tools.Call, res tools.Result) event.ToolResult {
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, Aside: res.Aside, Outcome: res.Outcome,
@@ -351,15 +350,15 @@ func eventOf(c tools.Call, res tools.Result) event.ToolResult {
 	return e
 }
 
-// counted returns the name of the tool that a call counts for.
+// counted returns the tool name that a call is counted under.
 func counted(c tools.Call) string {
 	return event.ToolRequested{Name: c.Name, Action: c.Planned}.Counted()
 }
 
-// longCommand is the time after which a person is told how to end a command that runs.
+// longCommand is how long a command runs before the person is reminded how to end it.
 const longCommand = 60 * time.Second
 
-// remind tells a person, once, that a command takes long. The returned function ends it.
+// remind shows the person one notice when a command runs for a long time. The returned function stops the timer.
 func (b *batch) remind() (stop func()) {
 	timer := time.AfterFunc(longCommand, func() {
 		b.loop.p.Stream.Publish(b.x.task, 0, event.Notice{

@@ -5,19 +5,19 @@ import (
 	"buddy/agent/event"
 )
 
-// explain tells why a call was made and what decided about it. What nothing decided about, such as a call
-// that a person typed, is not explained.
+// explain publishes why a call was made and which rules decided about it. Calls without such rules, such as commands
+// that a person typed, are not explained.
 func explain(b *batch, j *job) {
 	if len(j.rules) == 0 {
 		return
 	}
-	if e, ok := decision.Explain(j.call.ID, j.call.Planned.Why, b.said, j.rules, b.loop.o.Redact.Text); ok {
+	if e, ok := decision.Explain(j.call.ID, j.call.Planned.Why, b.text, j.rules, b.loop.o.Redact.Text); ok {
 		b.publish(e)
 	}
 }
 
-// answered returns what a person has decided about a call as a rule; a policy that answers instead of them has
-// its own, and nobody decides nothing.
+// answered returns the rules for an answered approval: the person's decision, or that of a policy that answered
+// instead. An approval that nobody answered has none.
 func answered(a event.ApprovalAnswered) []event.DecisionRule {
 	var text string
 	switch {

@@ -6,13 +6,13 @@ import (
 	"buddy/agent/stream"
 )
 
-// fallback is a model that answers the rest of an exchange in the place of another one.
+// fallback holds a model that answers the rest of an exchange in place of another.
 type fallback struct {
-	from  model.Info // whose place it takes
+	from  model.Info // the model that it replaces
 	model model.Model
 }
 
-// fallBack lets another model answer the rest of the exchange.
+// fallBack makes another model answer the rest of the exchange.
 func (x *Exchange) fallBack(n *model.FallbackNotice, d Durable) {
 	if n.Model == nil {
 		return
@@ -22,15 +22,14 @@ func (x *Exchange) fallBack(n *model.FallbackNotice, d Durable) {
 	x.fallback = &fallback{n.From, WithDurable(n.Model, d)}
 }
 
-// EndFallback lets the model answer again that a fallback stood in for, and says so, if one did.
+// EndFallback returns to the model that a fallback replaced, and publishes that. Without a fallback it does nothing.
 func (x *Exchange) EndFallback(s *stream.Stream, turn int) {
 	if f := take(x, &x.fallback); f != nil {
 		s.Publish(x.task, turn, event.FallbackEnded{From: f.model.Info().Profile, To: f.from.Profile})
 	}
 }
 
-// asked returns the model that a request of an exchange goes to. A fallback ends when the conversation outgrows its
-// window.
+// asked returns the model for a request of an exchange. A fallback ends when the request exceeds its context window.
 func asked(l *Loop, x *Exchange, turn int, req model.Request) model.Model {
 	if m := l.model(x); m.Info().Fits(req) {
 		return m

@@ -11,8 +11,8 @@ import (
 	"buddy/tools"
 )
 
-// runHeld runs a call. In mode auto, one that the read-only sandbox stopped runs once more, in the fence: it has changed
-// and sent nothing. The result is that of the second run.
+// runHeld runs a call. In auto mode a call that the read-only sandbox stopped runs once more in the normal sandbox,
+// because the first run has changed and sent nothing. The result is that of the second run.
 func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
 	res := j.tool.Run(ctx, j.call)
 	if !res.Stopped || !toFence(ctx, b, j, res.Took) {
@@ -22,9 +22,9 @@ func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
 	return j.tool.Run(ctx, j.call)
 }
 
-// toFence lets a call run in the fence that the read-only sandbox stopped after the time spent, and reports whether it may. The
-// policy and the hooks are asked once more: the mode or a rule may have changed meanwhile, and a hook may have let it pass only
-// because it could change nothing.
+// toFence prepares a call that the read-only sandbox stopped for a run in the normal sandbox, and reports whether it
+// may run. spent is the time of the first run. The policy and the hooks are asked again: the mode or a rule may have
+// changed, and a hook may have allowed the call only because it was read-only.
 func toFence(ctx context.Context, b *batch, j *job, spent time.Duration) bool {
 	act, was := j.call.Planned, j.call
 	free := j.call.Confined && len(act.Targets) == 0 && b.judge(act).Rule == policy.ReadOnly && approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
@@ -45,17 +45,17 @@ func toFence(ctx context.Context, b *batch, j *job, spent time.Duration) bool {
 	return true
 }
 
-// passes reports whether the hooks let a call run with another verdict, as it is.
+// passes reports whether the hooks allow a call, unchanged, with a new verdict.
 func passes(ctx context.Context, b *batch, j *job, v action.Verdict) bool {
 	if !b.waitsForHooks(j) {
 		return true
 	}
-	c := b.told(j)
+	c := b.hookCall(j)
 	c.Verdict = v
 	m := b.loop.o.Programs.BeforeTools(ctx, b.loop.where(b.x, b.turn), c)[0]
 	halts(b, m)
 	if m.Context != j.guarded.answer.Context {
-		b.tell(m.Context)
+		b.addHookText(m.Context)
 	}
 	return ctx.Err() == nil && !m.Halt && (m.Decision == "" || m.Decision == action.Allow) && (m.Arguments == "" || m.Arguments == j.call.Arguments)
 }

@@ -13,33 +13,33 @@ import (
 	"buddy/tools"
 )
 
-// guarded holds what hooks have said about a call.
+// guarded holds the hooks' answer about a call.
 type guarded struct {
 	asked   bool
 	answer  hooks.Answer
-	changed string // who changed the arguments, and the difference; "" = nobody
+	changed string // the hook that changed the arguments, and the difference; "": unchanged
 }
 
-// told returns a call as hooks are told of it.
-func (b *batch) told(j *job) hooks.Call {
+// hookCall converts a call to the form that hooks get.
+func (b *batch) hookCall(j *job) hooks.Call {
 	return hooks.Call{ID: j.call.ID, Tool: j.call.Name, Arguments: j.call.Arguments, Action: j.call.Planned, Verdict: b.judge(j.call.Planned)}
 }
 
-// waitsForHooks reports whether a hook has to be asked before a call may start.
+// waitsForHooks reports whether a call must wait for a hook before it starts.
 func (b *batch) waitsForHooks(j *job) bool {
 	programs := b.loop.o.Programs
 	return programs.Has(hooks.PreToolUse) && programs.Guards(hooks.Call{Tool: j.call.Name, Arguments: j.call.Arguments})
 }
 
-// guard asks the hooks about calls, about each once and about all of them at the same time. What they
-// change is planned anew, and no call that they decided about overlaps with others.
+// guard asks the hooks about calls, once per call and all at the same time. A call that a hook changed is planned
+// again, and a call that a hook decided about does not overlap with others.
 func (b *batch) guard(ctx context.Context, all ...*job) {
 	var jobs []*job
 	var calls []hooks.Call
 	for _, j := range all {
 		if !j.guarded.asked && !j.typed && j.err == nil && b.waitsForHooks(j) {
 			j.guarded.asked = true
-			jobs, calls = append(jobs, j), append(calls, b.told(j))
+			jobs, calls = append(jobs, j), append(calls, b.hookCall(j))
 		}
 	}
 	if len(jobs) == 0 {
@@ -47,43 +47,43 @@ func (b *batch) guard(ctx context.Context, all ...*job) {
 	}
 	for i, m := range b.loop.o.Programs.BeforeTools(ctx, b.loop.where(b.x, b.turn), calls...) {
 		halts(b, m)
-		b.take(jobs[i], m)
+		b.apply(jobs[i], m)
 	}
 }
 
-// halts ends the exchange if a hook has said so.
+// halts ends the exchange if a hook requested it.
 func halts(b *batch, m hooks.Answer) {
 	if m.Halt {
 		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
 	}
 }
 
-// take takes up what hooks have said before a call.
-func (b *batch) take(j *job, m hooks.Answer) {
+// apply applies the hooks' answer to a call before it runs.
+func (b *batch) apply(j *job, m hooks.Answer) {
 	j.guarded.answer = m
-	b.tell(m.Context)
+	b.addHookText(m.Context)
 	if m.Arguments != "" {
 		b.change(j, m.Arguments, m.ChangedBy)
 	}
 	j.parallel = j.parallel && m.Decision == "" && j.err == nil && b.overlaps(j)
 }
 
-// overlaps reports whether a call may run beside others.
+// overlaps reports whether a call may run in parallel with others.
 func (b *batch) overlaps(j *job) bool {
 	return (tools.IsParallel(j.tool, j.call) || tools.IsBeside(j.tool, j.call)) && b.judge(j.call.Planned).Decision == action.Allow
 }
 
-// tell keeps what a hook said for the end of the turn.
-func (b *batch) tell(text string) {
+// addHookText keeps a hook's text for the model until the end of the turn.
+func (b *batch) addHookText(text string) {
 	if text == "" {
 		return
 	}
 	b.x.mu.Lock()
 	defer b.x.mu.Unlock()
-	b.x.got.told = append(b.x.got.told, text)
+	b.x.results.hookTexts = append(b.x.results.hookTexts, text)
 }
 
-// change gives a call the arguments that a hook wants. It is judged anew.
+// change gives a call the arguments from a hook and plans it again.
 func (b *batch) change(j *job, args, by string) {
 	call := j.call
 	call.Arguments = args
@@ -99,8 +99,8 @@ func (b *batch) change(j *job, args, by string) {
 	b.request(j)
 }
 
-// hooked returns the verdict on a call after what hooks have said: they make it stricter, and one
-// of the person may answer what the person would be asked.
+// hooked returns the verdict on a call after the hooks' answer. Any hook can make the verdict stricter; a hook of the
+// person may also approve in place of the person.
 func (b *batch) hooked(act action.Action, v action.Verdict, m hooks.Answer) action.Verdict {
 	rule := "hook " + m.By
 	switch m.Decision {
@@ -127,7 +127,7 @@ func (b *batch) hooked(act action.Action, v action.Verdict, m hooks.Answer) acti
 	return v
 }
 
-// hookOf returns why a call is asked about, if that is because of a hook only.
+// hookOf returns the hook because of which a call needs approval, nil if the policy requires it.
 func (b *batch) hookOf(v action.Verdict, m hooks.Answer) *approval.Hook {
 	if m.By == "" || v.Rule != "hook "+m.By {
 		return nil
@@ -140,12 +140,12 @@ func (b *batch) hookOf(v action.Verdict, m hooks.Answer) *approval.Hook {
 	return h
 }
 
-// permission asks the hooks in place of the person, and returns the verdict after that.
+// permission asks the hooks in place of the person, and returns the new verdict.
 func (b *batch) permission(ctx context.Context, j *job, v action.Verdict) (action.Verdict, hooks.Answer) {
 	if !b.loop.o.Programs.Has(hooks.PermissionRequest) {
 		return v, j.guarded.answer
 	}
-	m := b.loop.o.Programs.Permission(ctx, b.loop.where(b.x, b.turn), b.told(j))
+	m := b.loop.o.Programs.Permission(ctx, b.loop.where(b.x, b.turn), b.hookCall(j))
 	if m.Arguments != "" {
 		if b.change(j, m.Arguments, m.ChangedBy); j.err != nil {
 			return action.Verdict{Decision: action.Deny, Reason: j.err.Error(), Rule: "hook " + m.ChangedBy}, m
@@ -159,14 +159,15 @@ func (b *batch) permission(ctx context.Context, j *job, v action.Verdict) (actio
 	return after, m
 }
 
-// after tells the hooks what a call gave that ran, and takes up what they say.
+// after runs the hooks on the result of a call that ran, and applies their answer. It returns the original result if
+// a hook replaced it.
 func (b *batch) after(j *job, res *tools.Result) (original string) {
 	programs := b.loop.o.Programs
 	if !j.ran || j.typed || !programs.Has(hooks.PostToolUse) && !programs.Has(hooks.PostToolUseFailure) {
 		return ""
 	}
-	m := programs.AfterTool(b.whole, b.loop.where(b.x, b.turn), b.told(j), hooks.Response{Text: res.Content, Failed: res.IsError, ExitCode: res.ExitCode})
-	b.tell(m.Told())
+	m := programs.AfterTool(b.whole, b.loop.where(b.x, b.turn), b.hookCall(j), hooks.Response{Text: res.Content, Failed: res.IsError, ExitCode: res.ExitCode})
+	b.addHookText(m.Told())
 	if m.Output != nil {
 		original = res.Content
 		res.Change(b.loop.o.Redact.Text(*m.Output))
@@ -175,7 +176,7 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 	return original
 }
 
-// asks returns what the person is asked about a call.
+// asks returns the approval request for a call.
 func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request {
 	asked := approval.Request{
 		Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: j.call.Planned, Verdict: v, Failed: b.x.setback(j.call.Name),
@@ -187,7 +188,7 @@ func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request 
 	return asked
 }
 
-// deniedBy returns what the model reads of a call that a verdict denies.
+// deniedBy returns the result for the model when a verdict denies a call.
 func deniedBy(v action.Verdict, m hooks.Answer) string {
 	if m.By != "" && v.Rule == "hook "+m.By {
 		return "Denied by a hook, nothing ran: " + v.Reason
@@ -195,7 +196,7 @@ func deniedBy(v action.Verdict, m hooks.Answer) string {
 	return "Denied by the policy, nothing ran: " + v.Reason
 }
 
-// refused returns what the model reads of a call that a person or nobody approved.
+// refused returns the result for the model when a person denied a call, or nobody could approve it.
 func refused(act action.Action, v action.Verdict, m hooks.Answer, a event.ApprovalAnswered) string {
 	text := denial(act, a)
 	if a.By == approval.Nobody && (m.By != "" && v.Rule == "hook "+m.By || v.Rule == policy.OutsideFence || v.Rule == policy.ChangedUnseen) {

@@ -11,20 +11,20 @@ import (
 	"buddy/tools"
 )
 
-// inARow says how many calls of a tool fail one after the other until the model is told to do it otherwise.
+// inARow is how many calls of a tool must fail in a row before the model gets a hint.
 const inARow = 3
 
-// setbacks holds what went wrong in an exchange, for the next calls. Its exchange's lock guards it.
+// setbacks holds the recent failures of an exchange, for hints about the next calls. The exchange's lock guards it.
 type setbacks struct {
-	last   map[string]string // what went wrong with the last call of a tool
-	row    map[string]int    // how many calls of a tool failed since the last that did not
-	hinted map[string]bool   // programs whose lack the model was told of
+	last   map[string]string // failure of the last call, by tool
+	row    map[string]int    // failures since the last success, by tool
+	hinted map[string]bool   // missing programs and options that the model has a hint about
 }
 
-// instead names what there is in place of programs that are often missing: one of our tools, or a program.
+// instead lists replacements for programs that are often missing: a tool of buddy, or another program.
 var instead = []struct {
 	programs []string
-	tool     string // is offered; "" for a program
+	tool     string // must be offered to the model; "" for a program
 	hint     string
 }{
 	{[]string{"rg", "ag", "ack", "ugrep"}, "grep", "the tool grep searches files there without it"},
@@ -38,7 +38,7 @@ var instead = []struct {
 	{[]string{"docker"}, "", "podman may exist"},
 }
 
-// otherwise says what to do after a tool failed a few times in a row, where it is one of ours.
+// otherwise holds, by tool, the hint after several failures in a row.
 var otherwise = map[string]string{
 	"edit_file":   "read the file again and copy the lines exactly; for a larger change write the whole file",
 	"apply_patch": "read the files again and copy the lines exactly; smaller patches show which part does not fit",
@@ -47,17 +47,17 @@ var otherwise = map[string]string{
 	"fetch_url":   "search for another source, or do without it",
 }
 
-// missing matches what shells say of a program that is not there: its name is in one of the groups.
+// missing matches how shells report a missing program; one of the groups has the name.
 var missing = regexp.MustCompile(`(?m)(?:^|: )(?:command not found: ([\w.+-]+)|([\w.+-]+): (?:command )?not found)\s*$`)
 
-// strangeOption matches what programs say of an option that they don't have.
+// strangeOption matches how programs report an unknown option.
 var strangeOption = regexp.MustCompile(`(?mi)^([\w.+-]+): (?:illegal|invalid|unknown|unrecognized) option\b`)
 
-// hintAfter returns what the model is told beside a result for its next call, because of what failed before; "" for
-// nothing. It looks at the result only, and says each thing once.
+// hintAfter returns a hint for the model's next call after repeated or typical failures, "" for none. It looks only
+// at the result, and gives each hint once.
 func hintAfter(b *batch, j *job, res tools.Result) string {
 	if b.turn == 0 {
-		return "" // no answer of the model has made it
+		return "" // the model did not make this call
 	}
 	b.x.mu.Lock()
 	defer b.x.mu.Unlock()
@@ -76,7 +76,7 @@ func hintAfter(b *batch, j *job, res tools.Result) string {
 		return ""
 	}
 	if j.tool == nil || j.err == nil && !j.ran {
-		return "" // there is no such tool, or it was not allowed: the result says what to do
+		return "" // the tool does not exist or was not allowed: the result says what to do
 	}
 	if s.row[j.call.Name]++; s.row[j.call.Name] != inARow {
 		return ""
@@ -88,15 +88,15 @@ func hintAfter(b *batch, j *job, res tools.Result) string {
 	return fmt.Sprintf("%s failed %d times in a row: %s", j.call.Name, inARow, what)
 }
 
-// offered returns what reports whether a tool of that name is among those which the model is offered.
+// offered returns a function that reports whether the model is offered a tool.
 func offered(all []model.ToolDef) func(tool string) bool {
 	return func(tool string) bool {
 		return slices.ContainsFunc(all, func(d model.ToolDef) bool { return d.Name == tool })
 	}
 }
 
-// ofCommand returns the hint after a command that failed. A program counts only if its name is in the command,
-// whatever the output says.
+// ofCommand returns the hint after a command that failed. A program counts only if the command names it, because the
+// output alone proves nothing.
 func (s *setbacks) ofCommand(offers func(tool string) bool, command, target string, exit int, output string) string {
 	if exit == 127 {
 		for _, m := range missing.FindAllStringSubmatch(output, -1) {
@@ -117,7 +117,7 @@ func (s *setbacks) ofCommand(offers func(tool string) bool, command, target stri
 // maxHinted limits the hints about programs in an exchange.
 const maxHinted = 20
 
-// once reports whether something was not told yet, and notes that it is.
+// once reports whether a hint is new, and remembers it.
 func (s *setbacks) once(what string) bool {
 	if s.hinted[what] || len(s.hinted) == maxHinted {
 		return false
@@ -126,11 +126,11 @@ func (s *setbacks) once(what string) bool {
 	return true
 }
 
-// inCommand reports whether a program is named in a command line.
+// inCommand reports whether a command line contains the name of a program.
 func inCommand(command, program string) bool {
 	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()<>'\"`$=", r) })
 	return slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == program })
 }
 
-// lastBytes returns the end of an output, where a shell says why it failed.
+// lastBytes returns the end of an output, which has the shell's error message.
 func lastBytes(output string) string { return output[max(0, len(output)-4<<10):] }

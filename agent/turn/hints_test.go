@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A command that fails since its program is missing, or has other options, is told what there is instead: a
-// tool only where it is offered, and nothing because of a name that stands in the output alone.
+// A hint after a missing program or unknown option names a replacement: a tool only where it is offered, and a
+// program only if the command itself names it.
 func TestHintsAfterACommandThatFailed(t *testing.T) {
 	for _, tt := range []struct {
 		command string
@@ -24,11 +24,11 @@ func TestHintsAfterACommandThatFailed(t *testing.T) {
 		{"grep -P a b", 2, "grep: unrecognized option: P\n", "grep on web does not have all the options"},
 
 		{"wget x", 127, "bash: wget: command not found", ""},   // fetch_url is not offered
-		{"frob x", 127, "bash: frob: command not found", ""},   // nothing is known of it
+		{"frob x", 127, "bash: frob: command not found", ""},   // no replacement is known
 		{"./run.sh", 127, "bash: rg: command not found", ""},   // it is not in the command
-		{"make", 2, "rg: command not found", ""},               // it went on after that
+		{"make", 2, "rg: command not found", ""},               // the exit status is not that of a missing program
 		{"echo", 1, "rm: illegal option -- x", ""},             // not in the command
-		{"rg x", 127, "run curl: rg is not installed, ok", ""}, // no shell says it so
+		{"rg x", 127, "run curl: rg is not installed, ok", ""}, // not a shell's message
 		{"false", 1, "", ""},
 	} {
 		s := setbacks{hinted: make(map[string]bool)}
@@ -46,7 +46,7 @@ func TestHintsAfterACommandThatFailed(t *testing.T) {
 	}
 }
 
-// However much fails, an exchange has few hints.
+// The number of hints in an exchange is limited.
 func TestHintsAreFew(t *testing.T) {
 	s, hints := setbacks{hinted: make(map[string]bool)}, 0
 	for i := range 1000 {
@@ -59,7 +59,7 @@ func TestHintsAreFew(t *testing.T) {
 	}
 }
 
-// A hint names the tool that has to be offered for it, and each program has one.
+// A hint names the tool that must be offered for it, and no program is listed twice.
 func TestHintsNameOneProgramOnce(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, i := range instead {

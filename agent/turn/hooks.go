@@ -9,8 +9,8 @@ import (
 	"buddy/tools"
 )
 
-// Hook is told of each Moment of an exchange and says how it goes on. Calls that
-// overlap tell it from several goroutines. An error or a panic terminates.
+// Hook is called at each Moment of an exchange and decides how the exchange continues. Overlapping calls run it from
+// several goroutines. An error or a panic terminates the exchange.
 //
 //	noShell := func(_ context.Context, m turn.Moment) (turn.Reply, error) {
 //		if pre, ok := m.(turn.PreToolExecution); ok && pre.Call.Name == "run_shell" {
@@ -20,22 +20,22 @@ import (
 //	}
 type Hook func(ctx context.Context, m Moment) (Reply, error)
 
-// Moment is a LoopIteration, PreLlmCall, PostLlmCall, PreToolExecution,
-// PostToolExecution or ContextCompaction. A hook must not change what is in it.
+// Moment is a LoopIteration, PreLlmCall, PostLlmCall, PreToolExecution, PostToolExecution or ContextCompaction. A
+// hook must not change its content.
 type Moment interface{ moment() }
 
 type (
-	// LoopIteration is the beginning of a turn, counted from 1 in each exchange.
+	// LoopIteration is the start of a turn, counted from 1 in each exchange.
 	LoopIteration struct{ Turn int }
 	// PreLlmCall holds the request that is about to be sent.
 	PreLlmCall struct{ Request model.Request }
-	// PostLlmCall is an answer that can be used; it is in the history.
+	// PostLlmCall holds a usable answer, which is in the history.
 	PostLlmCall struct {
 		Message model.Message
 		Finish  string
-		Usage   *model.Usage // nil: the provider did not say
+		Usage   *model.Usage // nil: the provider sent none
 	}
-	// PreToolExecution is a call whose arguments fit; nobody was asked about it yet.
+	// PreToolExecution holds a call with valid arguments, before approval.
 	PreToolExecution struct{ Call tools.Call }
 	// PostToolExecution holds the result of a tool that ran.
 	PostToolExecution struct {
@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// ContextCompaction is a history that was made shorter, in tokens by estimate.
+// ContextCompaction reports the estimated size of a history before and after it was shortened.
 type ContextCompaction struct{ OldTokens, NewTokens int }
 
 func (ContextCompaction) moment() {}
@@ -67,14 +67,13 @@ const (
 	terminate
 )
 
-// Continue goes on with the next hook.
+// Continue lets the next hook decide.
 var Continue Reply
 
-// Skip keeps a call from running; the model reads the reason. At other moments it only
-// keeps the next hooks from being told.
+// Skip keeps a call from running; the model reads the reason. At other moments it only skips the remaining hooks.
 func Skip(reason string) Reply { return Reply{skip, reason} }
 
-// Terminate ends the exchange with a HookTerminated. Calls without a result get one.
+// Terminate ends the exchange with a HookTerminated. Open calls get a result.
 func Terminate(reason string) Reply { return Reply{terminate, reason} }
 
 // HookTerminated is the error of an exchange that a hook ended.
@@ -83,10 +82,10 @@ type HookTerminated struct{ Reason string }
 // Error names the reason.
 func (h *HookTerminated) Error() string { return "terminated by a hook: " + h.Reason }
 
-// tell asks the hooks in their order; the first that does not say Continue wins.
-func (l *Loop) tell(ctx context.Context, x *Exchange, m Moment) Reply {
+// runHooks calls the hooks in order until one does not return Continue, and returns its reply.
+func (l *Loop) runHooks(ctx context.Context, x *Exchange, m Moment) Reply {
 	for _, h := range l.o.Hooks {
-		reply, err := told(ctx, h, m)
+		reply, err := runHook(ctx, h, m)
 		if err != nil {
 			reply = Terminate(err.Error())
 		}
@@ -100,7 +99,7 @@ func (l *Loop) tell(ctx context.Context, x *Exchange, m Moment) Reply {
 	return Continue
 }
 
-func told(ctx context.Context, h Hook, m Moment) (reply Reply, err error) {
+func runHook(ctx context.Context, h Hook, m Moment) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it failed internally: %v", p)
@@ -125,8 +124,8 @@ func terminated(ctx context.Context) error {
 	return nil
 }
 
-// ToolError is a tool that failed where Options.Strict ends the exchange.
+// ToolError is the error of an exchange that Options.Strict ended because a tool failed.
 type ToolError struct{ Tool, Text string }
 
-// Error names the tool and what it said.
+// Error names the tool and its message.
 func (e *ToolError) Error() string { return "the tool " + e.Tool + " failed: " + e.Text }

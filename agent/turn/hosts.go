@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	hostDialogs   = 3                      // in an exchange; then the answer is no
-	hostsAtOnce   = 8                      // hosts of one dialog
-	hostWait      = 5 * time.Minute        // in which a dialog has to be answered
-	hostsTogether = 300 * time.Millisecond // the time in which hosts that a command wants come into one dialog
+	hostDialogs   = 3                      // per exchange; later hosts are refused
+	hostsAtOnce   = 8                      // in one dialog
+	hostWait      = 5 * time.Minute        // for an answer
+	hostsTogether = 300 * time.Millisecond // to collect hosts for one dialog
 )
 
-// hostAsks asks the person about the hosts that one command in the fence wants to reach. All that wait are in one dialog.
+// hostAsks asks the person about the hosts that one sandboxed command wants to reach. Requests that wait share a
+// dialog.
 type hostAsks struct {
 	b   *batch
 	j   *job
@@ -31,7 +32,7 @@ type hostAsks struct {
 	mu      sync.Mutex // guards the fields below
 	waiting []hostAsk
 	asking  bool
-	said    []string // for the model, about what was refused
+	notes   []string // notes for the model about refused hosts
 }
 
 // hostAsk is an unanswered request for a host and port.
@@ -46,24 +47,24 @@ func newHostAsks(b *batch, j *job) *hostAsks {
 	return h
 }
 
-// end refuses what waits, and what comes later. h may be nil.
+// end refuses waiting and later requests. h may be nil.
 func (h *hostAsks) end() {
 	if h != nil {
 		h.off()
 	}
 }
 
-// refused returns the lines for the model about refused hosts. h may be nil.
+// refused returns the notes for the model about refused hosts. h may be nil.
 func (h *hostAsks) refused() []string {
 	if h == nil {
 		return nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.said
+	return h.notes
 }
 
-// action returns what the person is asked about some hosts.
+// action returns the action for an approval of hosts.
 func (h *hostAsks) action(hosts ...string) action.Action {
 	of := h.j.call.Planned
 	a := action.Action{Kind: action.Connect, Tool: of.Tool, Target: of.Target, Command: of.Command, Cwd: of.Cwd, Why: of.Why}.To(hosts[0])
@@ -71,7 +72,7 @@ func (h *hostAsks) action(hosts ...string) action.Action {
 	return a
 }
 
-// ask decides whether the command may reach a host. It waits for the person, until ctx or the call ends.
+// ask decides whether the command may reach a host. It waits for the person until ctx or the call ends.
 func (h *hostAsks) ask(ctx context.Context, host, port string) error {
 	mode, _ := h.b.loop.p.Approvals.Mode()
 	if !h.b.loop.p.Approvals.Interactive() || action.Stricter(mode, h.b.loop.agent.Most) != action.ModeAuto || h.ctx.Err() != nil {
@@ -98,7 +99,7 @@ func (h *hostAsks) ask(ctx context.Context, host, port string) error {
 	}
 }
 
-// judge decides about a host without the person, if the policy does.
+// judge decides about a host by the policy, unless the policy wants to ask the person.
 func (h *hostAsks) judge(host string) (decided bool, err error) {
 	switch v := h.b.judge(h.action(host)); v.Decision {
 	case action.Allow:
@@ -110,16 +111,16 @@ func (h *hostAsks) judge(host string) (decided bool, err error) {
 	return false, nil
 }
 
-// refuse notes for the model why hosts are refused, and returns that for the command.
+// refuse records a note for the model, and returns the error for the command.
 func (h *hostAsks) refuse(hosts []string, why string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said = append(h.said, h.b.loop.o.Redact.Text("the sandbox refused a connection to "+strings.Join(hosts, ", ")+": "+why))
-	short, _, _ := strings.Cut(why, ": ") // a reason is for the model, not for the command
+	h.notes = append(h.notes, h.b.loop.o.Redact.Text("the sandbox refused a connection to "+strings.Join(hosts, ", ")+": "+why))
+	short, _, _ := strings.Cut(why, ": ") // the reason is for the model only
 	return errors.New(short)
 }
 
-// run asks until nothing waits any more.
+// run opens dialogs until no request waits.
 func (h *hostAsks) run() {
 	for {
 		select {
@@ -149,7 +150,7 @@ func (h *hostAsks) run() {
 	}
 }
 
-// take returns the hosts of the next dialog; none ends the asking.
+// take removes the hosts for the next dialog from the queue; with none left, asking ends.
 func (h *hostAsks) take() (now []hostAsk) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -159,7 +160,7 @@ func (h *hostAsks) take() (now []hostAsk) {
 	return now
 }
 
-// dialog asks the person about hosts, unless that was done too often.
+// dialog asks the person about hosts, up to hostDialogs times in an exchange.
 func (h *hostAsks) dialog(open []hostAsk) error {
 	b := h.b
 	var hosts []string
@@ -177,7 +178,7 @@ func (h *hostAsks) dialog(open []hostAsk) error {
 	defer stop()
 	act := h.action(hosts...)
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for a connection")
-	// The approval belongs to no call: an answer of no does not deny the command, and a restart does not ask again.
+	// The approval belongs to no call: denying it does not deny the command, and a restart does not ask again.
 	answer := b.loop.p.Approvals.Request(ctx, approval.Request{
 		Task: b.x.task, Turn: b.turn, Action: act, Verdict: b.judge(act), Agent: b.loop.agent.Label, Most: b.loop.agent.Most,
 	})

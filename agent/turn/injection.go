@@ -11,22 +11,21 @@ import (
 	"buddy/tools"
 )
 
-// inspect marks a prompt injection in a result. When it is sure the person is told, and the
-// conversation is trusted less until the next prompt.
+// inspect marks prompt injections in the result of a tool.
 func (b *batch) inspect(j *job, res *tools.Result) {
 	if !j.ran {
-		return // our own words, or the person's
+		return // the text is buddy's or the person's
 	}
 	res.Change(marked(b.loop.p, b.x, b.turn, "what "+j.call.Name+" returned", res.Content))
 }
 
-// marked returns text for the model with what reads like a prompt injection marked. When it is sure the
-// person is told, and until the next prompt the conversation is trusted less, and mode auto asks. where names the text.
+// marked returns text for the model with suspected prompt injections marked. A certain one warns the person, and
+// until the next prompt the conversation is trusted less and auto mode asks. where names the text.
 func marked(p Parts, x *Exchange, turn int, where, text string) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", where, found[0].Reason, found[0].Excerpt)
-		x.talk.Distrust(why)
+		x.conv.Distrust(why)
 		approval.Suspend(p.Approvals, x.task)
 		p.Stream.Publish(x.task, turn, event.Warning{
 			Text: why + "; buddy marks it as data for the model", Code: conversation.InjectionWarning,
@@ -36,9 +35,8 @@ func marked(p Parts, x *Exchange, turn int, where, text string) string {
 	return inject.Defuse(text, found)
 }
 
-// injected returns the prompt injection because of which what an exchange asks for is trusted
-// less: a tool gave it to the model since the last prompt, or it is in a file of the project.
-// Else it is "".
+// injected returns why an exchange is trusted less: a prompt injection in a tool's result since the last prompt, or
+// in a file of the project. "" means neither.
 func (l *Loop) injected(x *Exchange) string {
-	return cmp.Or(x.talk.Injected(), l.p.Instructions.Injected())
+	return cmp.Or(x.conv.Injected(), l.p.Instructions.Injected())
 }

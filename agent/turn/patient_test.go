@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// question is a tool that waits for a person. It notes whether its time is limited.
+// question is a tool that waits for a person. It records whether its time is limited.
 type question struct{ limited bool }
 
 func (*question) Definition() model.ToolDef { return model.ToolDef{Name: "question"} }
@@ -27,7 +27,7 @@ func (q *question) Run(ctx context.Context, _ tools.Call) tools.Result {
 
 func (*question) Patient(tools.Call) bool { return true }
 
-// The limit of a tool's time does not hold for one that waits for a person.
+// The time limit of tools does not apply to one that waits for a person.
 func TestPatientToolIsNotLimited(t *testing.T) {
 	tool := &question{limited: true}
 	b := &batch{loop: New(Options{Calls: settings.Calls{Timeout: time.Minute}}, Parts{}), x: NewExchange(1, nil, nil, nil)}

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// errFiltered is an answer that the provider stopped because of what is in it or in the request.
+// errFiltered is returned when the provider stopped the answer because of its content, or that of the request.
 var errFiltered = errors.New("the provider's content filter stopped the answer")
 
 // refusedContent reports whether a provider's content policy ended a request.
@@ -19,16 +19,16 @@ func refusedContent(err error) bool {
 	return ok && e.Policy() || errors.Is(err, errFiltered)
 }
 
-// withhold keeps what was new in a request that a provider's content policy refused out of later requests, because
-// they would be refused, too: the results of calls, and prompts that got no answer at all. The exchange ends with the error,
-// which it returns with the next step: nothing is sent again before the next prompt.
+// withhold keeps content that a provider's policy refused out of later requests, which would be refused too: the new
+// results of calls, or prompts that have no answer yet. It returns the error for the exchange, which ends: nothing is
+// sent before the next prompt.
 func withhold(l *Loop, x *Exchange, turn int, unread []string, err error) error {
 	if len(unread) > 0 {
 		text := l.model(x).Info().Model + " refused the last result: it won't be sent again"
 		if n := len(unread); n > 1 {
 			text = fmt.Sprintf("%s refused the last %d results: they won't be sent again", l.model(x).Info().Model, n)
 		}
-		conversation.Withhold(x.talk, x.task, turn, event.ContextWithheld{CallIDs: unread, Text: text})
+		conversation.Withhold(x.conv, x.task, turn, event.ContextWithheld{CallIDs: unread, Text: text})
 	}
 	if len(x.unsent) > 0 && strings.TrimSpace(x.response) == "" {
 		takeBack(l, x, "the provider's content policy refused it")

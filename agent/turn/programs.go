@@ -16,45 +16,45 @@ import (
 	"buddy/agent/reminder"
 )
 
-// where says at which point of the session programs are told of something.
+// where returns the position in the session that hook programs get.
 func (l *Loop) where(x *Exchange, turn int) hooks.Where {
 	mode, _ := l.p.Approvals.Mode()
 	return hooks.Where{Task: x.task, Turn: turn, Mode: action.Stricter(mode, l.agent.Most), Agent: l.agent.ID, AgentType: l.agent.Type}
 }
 
-// attach tells the model what hooks have said, for good.
+// attach adds hook output to the conversation permanently.
 func (l *Loop) attach(x *Exchange, turn int, text string) {
 	if text != "" {
 		x.tellOnce(turn, reminder.Hook, text)
 	}
 }
 
-// runPromptHooks takes up the prompts that wait, and shows the hooks what the person has said since they were
-// asked last. The error is why the exchange ends: its only prompt was refused.
+// runPromptHooks takes the waiting prompts into the conversation, and runs the hooks on all new prompts. It returns
+// an error when the exchange must end because its only prompt was refused.
 func (l *Loop) runPromptHooks(ctx context.Context, x *Exchange) error {
 	if x.turns > 0 {
-		x.Say(x.talk.Steer(x.task))
+		x.Say(x.conv.Steer(x.task))
 	}
-	said, programs := x.said, l.o.Programs
-	x.said = nil
-	for _, p := range said {
+	prompts, programs := x.prompts, l.o.Programs
+	x.prompts = nil
+	for _, p := range prompts {
 		x.unsent = append(x.unsent, p.ID)
 	}
-	if l.agent.Type != "" { // what it is told is no person's prompt
+	if l.agent.Type != "" { // a subagent's task is not a person's prompt
 		if x.turns == 0 {
 			l.attach(x, 0, programs.Tell(ctx, l.where(x, 0), hooks.SubagentStart, l.agent.Type, nil).Context)
 		}
 		return nil
 	}
 	if programs == nil {
-		x.heard = said
+		x.newPrompts = prompts
 		return nil
 	}
 	tellStart(x, programs.Started(ctx))
 	l.attach(x, 0, programs.Later())
 	refused := 0
 	var last error
-	for _, p := range said {
+	for _, p := range prompts {
 		if p.Kind == event.Typed {
 			continue
 		}
@@ -64,27 +64,27 @@ func (l *Loop) runPromptHooks(ctx context.Context, x *Exchange) error {
 			return &HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")}
 		case m.BlockedBy != "":
 			refused++
-			x.talk.Block(x.task, event.PromptBlocked{ID: p.ID, By: m.BlockedBy, Reason: m.Blocked})
+			x.conv.Block(x.task, event.PromptBlocked{ID: p.ID, By: m.BlockedBy, Reason: m.Blocked})
 			last = fmt.Errorf("the hook %s refused the prompt: %s", m.BlockedBy, m.Blocked)
 			if x.turns > 0 {
 				l.p.Stream.Publish(x.task, 0, event.Warning{Text: last.Error(), Code: "hook"})
 			}
 		default:
-			x.heard = append(x.heard, p)
+			x.newPrompts = append(x.newPrompts, p)
 			l.attach(x, 0, m.Context)
 		}
 	}
-	if x.turns == 0 && refused > 0 && refused == len(said) {
+	if x.turns == 0 && refused > 0 && refused == len(prompts) {
 		return last
 	}
 	return nil
 }
 
-// maxGoneOn limits how often in a row hooks may keep an exchange from ending.
-const maxGoneOn = 8
+// maxHookContinuations limits how often in a row hooks may keep an exchange from ending.
+const maxHookContinuations = 8
 
-// goesOn reports whether a hook wants an exchange to go on that would end with its answer.
-func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
+// continuedByHook reports whether a hook keeps an exchange from ending with its answer.
+func (l *Loop) continuedByHook(ctx context.Context, x *Exchange) bool {
 	stop := hooks.Stop
 	if l.agent.Type != "" {
 		stop = hooks.SubagentStop
@@ -92,8 +92,8 @@ func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
 	if !l.o.Programs.Has(stop) {
 		return false
 	}
-	if x.hookContinuations == maxGoneOn {
-		l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("hooks kept the answer from ending %d times in a row: it ends now", maxGoneOn), Code: "hook"})
+	if x.hookContinuations == maxHookContinuations {
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("hooks kept the answer from ending %d times in a row: it ends now", maxHookContinuations), Code: "hook"})
 		return false
 	}
 	m := l.o.Programs.Tell(ctx, l.where(x, 0), stop, l.agent.Type, map[string]any{
@@ -103,7 +103,7 @@ func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
 		return false
 	}
 	x.hookContinuations++
-	if why := m.Told(); why != "" { // not one of the kind that can be switched off: the model would go on without a reason
+	if why := m.Told(); why != "" { // always sent: without the reason the model would not know why it continues
 		x.tellOnce(0, reminder.HookStop, why)
 	}
 	return true
@@ -118,7 +118,7 @@ func (l *Loop) failed(ctx context.Context, x *Exchange, err error) {
 	l.o.Programs.Tell(ctx, l.where(x, 0), hooks.StopFailure, kind, map[string]any{"error": kind, "error_details": err.Error(), "last_assistant_message": x.response})
 }
 
-// failureKind returns what the field calls an error of a model.
+// failureKind returns the name that hooks get for a model's error.
 func failureKind(err error) string {
 	var e *model.Error
 	switch {
@@ -140,7 +140,7 @@ func failureKind(err error) string {
 	return "unknown"
 }
 
-// compacted tells the hooks that the history is shorter now.
+// compacted tells the hooks about a compaction.
 func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
 	programs := l.o.Programs
 	if programs == nil {
@@ -154,28 +154,28 @@ func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCom
 	}
 }
 
-// tellStart tells the model what hooks have said of the session's start, in place of what they said of an earlier one: at
-// each resume they say it again.
+// tellStart adds the output of session start hooks to the conversation. It replaces the output of an earlier start,
+// because the hooks run at each resume.
 func tellStart(x *Exchange, text string) {
 	if text != "" {
-		conversation.TellStart(x.talk, x.task, text)
+		conversation.TellStart(x.conv, x.task, text)
 	}
 }
 
-// relay tells the model what hooks have said about the results of a turn, behind all of them.
+// relay adds hook output about the results of a turn to the conversation, after all results.
 func (l *Loop) relay(x *Exchange, turn int) {
-	l.attach(x, turn, strings.Join(take(x, &x.got.told), "\n\n"))
+	l.attach(x, turn, strings.Join(take(x, &x.results.hookTexts), "\n\n"))
 }
 
-// TellsIdle reports whether a hook wants to know that the session waits for the next prompt.
+// TellsIdle reports whether a hook wants to know that the session waits for a prompt.
 func (l *Loop) TellsIdle() bool { return l.o.Programs.Wants(hooks.Notification, idleKind) }
 
 const idleKind = "idle_prompt"
 
-// NotifyIdle tells the hooks that the session waits for the next prompt. Nothing waits for them.
+// NotifyIdle tells the hooks that the session waits for a prompt, without waiting for them.
 func (l *Loop) NotifyIdle(x *Exchange) { l.notify(x, 0, idleKind, "buddy is waiting for your input") }
 
-// notify tells the hooks that something waits for the person. Nothing waits for them.
+// notify tells the hooks that something waits for the person, without waiting for them.
 func (l *Loop) notify(x *Exchange, turn int, kind, text string) {
 	l.o.Programs.Notify(l.where(x, turn), kind, text)
 }

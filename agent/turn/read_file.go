@@ -12,23 +12,23 @@ import (
 
 const (
 	readTool = "read_file"
-	maxWhy   = 300 // characters of why a file is not read
+	maxWhy   = 300 // characters of the reason why a file is not read
 )
 
-// ErrNoFile says that a name is none of a file.
+// ErrNoFile is returned for a name that is not a file.
 var ErrNoFile = errors.New("there is no such file")
 
-// FileRead is a file or a folder as the model reads it.
+// FileRead holds a file or folder as the model reads it.
 type FileRead struct {
-	Call    string // that reads it
+	Call    string // the call that reads it
 	Path    string
 	Text    string
-	Outcome string // how much was read, for people
+	Outcome string // how much was read, for the person
 	Seen    []action.SeenFile
 }
 
-// ReadFile reads at most page bytes of a file as the model would. The error says why not: there is no such file, it is not text, or
-// somebody would be asked first, the person or a hook.
+// ReadFile reads at most page bytes of a file as the model would. The error is the reason why not: the file does not
+// exist, it is not text, or the read would need approval by the person or a hook.
 func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRead, err error) {
 	calls, j := b.l.planOne(ctx, b.x, conversation.AtFile, readTool, map[string]any{"path": name})
 	defer calls.cancel(nil)
@@ -37,7 +37,7 @@ func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRe
 		return f, ErrNoFile
 	case j.err != nil:
 		return f, j.err
-	case j.call.Planned.Kind == action.FileRead && j.call.Planned.Op != "": // what is there has another name
+	case j.call.Planned.Kind == action.FileRead && j.call.Planned.Op != "": // a similar file was found
 		return f, ErrNoFile
 	}
 	j.call.Page = min(j.call.Page, page)
@@ -56,7 +56,7 @@ func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRe
 	return FileRead{readTool + " " + j.call.Arguments, j.call.Planned.Path, b.Foreign(texts.ClipBytes(name, 200), res.Content), res.Outcome, res.Seen}, nil
 }
 
-// TellRules tells the model the instruction files of folders below the workspace that hold these files, which it has just read.
+// TellRules adds the instruction files of the subfolders that hold these files, which the model has just read.
 func (b Briefing) TellRules(ctx context.Context, files []string) {
-	b.l.p.Instructions.Below(ctx, b.x.talk, b.x.task, 0, files)
+	b.l.p.Instructions.Below(ctx, b.x.conv, b.x.task, 0, files)
 }

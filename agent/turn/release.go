@@ -6,8 +6,7 @@ import (
 	"buddy/tools"
 )
 
-// Release sends the calls that run to the background, as far as their tools can. It reports whether
-// there was one.
+// Release moves all running calls that support it to the background. It reports whether there were any.
 func (x *Exchange) Release() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -17,7 +16,7 @@ func (x *Exchange) Release() bool {
 	return len(x.waits) > 0
 }
 
-// releasable lets a person send a call to the background from here on, until end is called.
+// releasable lets a person move a call to the background until end is called.
 func (x *Exchange) releasable(j *job) (end func()) {
 	if !tools.IsReleasable(j.tool, j.call) {
 		return func() {}

@@ -14,9 +14,9 @@ import (
 	"buddy/agent/reminder"
 )
 
-// remind tells a conversation how things stand before its next request: what it should remember for
-// good, and in x.now what is of that request only, which changes nothing of what providers have
-// cached. No call is open then, so nothing comes between a call and its result.
+// remind adds reminders before the next request: lasting ones to the conversation, and those for this request only to
+// x.now, which leaves the cached prefix unchanged. No call is open then, so no reminder separates a call from its
+// result.
 func (l *Loop) remind(ctx context.Context, x *Exchange) {
 	x.now = nil
 	if l.o.Reminders == nil {
@@ -30,15 +30,15 @@ func (l *Loop) remind(ctx context.Context, x *Exchange) {
 		})
 	}
 	if n.Once != "" {
-		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: n.Kinds, Text: n.Once, States: n.States, Seen: n.Seen})
+		x.conv.Attach(x.task, 0, event.ReminderAttached{Kinds: n.Kinds, Text: n.Once, States: n.States, Seen: n.Seen})
 	}
-	conversation.Know(x.talk, n.Known)
+	conversation.Know(x.conv, n.Known)
 	if n.Now != "" {
 		x.now = []model.Message{{Role: model.User, Kind: model.Reminder, Content: n.Now}}
 	}
 }
 
-// snapshot returns how things stand for an exchange.
+// snapshot returns the current state of an exchange for reminders.
 func snapshot(l *Loop, x *Exchange) reminder.Snapshot {
 	info := l.model(x).Info()
 	mode, _ := l.p.Approvals.Mode()
@@ -48,12 +48,11 @@ func snapshot(l *Loop, x *Exchange) reminder.Snapshot {
 		Date: conversation.Today(info, l.o.Now, l.o.Dates), Cost: reminder.Level{Used: int64(spent), Limit: int64(most)},
 	}
 	now.Fill.Limit = int64(l.p.Selection.KnownWindow())
-	conversation.Describe(x.talk, &now)
+	conversation.Describe(x.conv, &now)
 	return now
 }
 
-// harmless returns what takes secrets out of a text from elsewhere, and what has the form of a model's
-// own marks.
+// harmless returns a function that removes secrets and prompt injections from an external text.
 func harmless(secrets *redact.Redactor) func(string) string {
 	return func(text string) string {
 		text = secrets.Text(text)
@@ -61,7 +60,7 @@ func harmless(secrets *redact.Redactor) func(string) string {
 	}
 }
 
-// tellOnce tells the model something of a kind that stays in its conversation.
+// tellOnce adds a text of a kind to the conversation.
 func (x *Exchange) tellOnce(turn int, kind, text string) {
-	x.talk.Attach(x.task, turn, event.ReminderAttached{Kinds: []string{kind}, Text: reminder.Wrap(text)})
+	x.conv.Attach(x.task, turn, event.ReminderAttached{Kinds: []string{kind}, Text: reminder.Wrap(text)})
 }

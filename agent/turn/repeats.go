@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// leastRepeated counts the characters of the shortest text that an answer must not repeat too often.
+// leastRepeated is the minimum length, in characters, of a repeated text.
 const leastRepeated = 50
 
 // errRepeats ends an answer that repeats itself.
 var errRepeats = errors.New("the answer kept repeating the same text and was cut off; ask in other words, or choose another model with /model")
 
 const (
-	gramSize   = 50         // bytes that are compared to find an earlier place with the same text
-	gramEvery  = 16         // bytes between two places that are remembered
-	gramSlots  = 1 << 12    // places that are remembered
-	repeatsMin = 512        // bytes of a shorter text, which is not looked at
-	gramFactor = 0x01000193 // of the rolling hash
+	gramSize   = 50         // bytes compared to find an earlier position with the same text
+	gramEvery  = 16         // bytes between two remembered positions
+	gramSlots  = 1 << 12    // remembered positions
+	repeatsMin = 512        // shorter texts are not checked
+	gramFactor = 0x01000193 // factor of the rolling hash
 )
 
-// gramOut holds the weight in the hash of the byte that leaves a gram.
+// gramOut is the weight in the hash of the byte that leaves a gram.
 var gramOut = func() uint64 {
 	out := uint64(1)
 	for range gramSize {
@@ -37,14 +37,14 @@ var gramOut = func() uint64 {
 type repeats struct {
 	seen   []int32 // ends of grams, by hash; 0 is none
 	hash   uint64  // of the last gram
-	done   int     // bytes that were looked at
-	period int     // that holds now; 0 is none
-	since  int     // where the text with the period begins
-	unit   int     // the least multiple of the period with enough characters; 0: not known yet
+	done   int     // bytes checked so far
+	period int     // current period; 0 is none
+	since  int     // start of the text with the period
+	unit   int     // smallest multiple of the period with leastRepeated characters; 0: not known yet
 }
 
-// over looks at the new end of text and reports whether it is the same text so many times in a row; 0 times is
-// never. end is then where the first of them ends.
+// over checks the new end of text and reports whether the text ends with the same text repeated times times; 0
+// disables the check. end is the end of the first repetition.
 func (r *repeats) over(text []byte, times int) (end int, yes bool) {
 	if times == 0 || len(text) < repeatsMin {
 		return 0, false
@@ -67,7 +67,7 @@ func (r *repeats) over(text []byte, times int) (end int, yes bool) {
 	return 0, false
 }
 
-// step looks at the byte at i.
+// step processes the byte at i.
 func (r *repeats) step(text []byte, i int) {
 	r.hash = r.hash*gramFactor + uint64(text[i]) + 1
 	if i >= gramSize {
@@ -89,7 +89,7 @@ func (r *repeats) step(text []byte, i int) {
 	}
 }
 
-// measure finds where the text with the period begins, and the text that it repeats.
+// measure finds the start of the periodic text, and the length of the repeated unit.
 func (r *repeats) measure(text []byte) {
 	for r.since > 0 && text[r.since-1] == text[r.since-1+r.period] {
 		r.since--
@@ -98,13 +98,13 @@ func (r *repeats) measure(text []byte) {
 	r.unit = (leastRepeated + chars - 1) / chars * r.period
 }
 
-// repeatsItself reports whether the text is the same so many times in a row now. It then keeps the first of them.
+// repeatsItself reports whether the text now ends in too many repetitions. If so, it keeps only the first one.
 func (g *growing) repeatsItself(times int) bool {
 	end, yes := g.repeats.over(g.buf, times)
 	if yes {
 		text := strings.TrimRight(strings.ToValidUTF8(string(g.buf[:end]), ""), " \t\r\n")
 		g.buf = fmt.Appendf(nil, "%s\n\n… (cut off: it repeated itself)", text)
-		g.saved = len(g.buf) // nothing follows
+		g.saved = len(g.buf) // nothing follows, so no checkpoint
 	}
 	return yes
 }

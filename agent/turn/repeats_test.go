@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// repeatedAt gives a text in pieces and returns after how many bytes it is found to repeat itself, 0 for never.
+// repeatedAt feeds a text in pieces and returns the position where a repetition is detected, 0 for never.
 func repeatedAt(text string, piece, times int) (found, end int) {
 	var r repeats
 	for n := 0; n < len(text); {
@@ -69,7 +69,7 @@ func TestRepeatsAreFound(t *testing.T) {
 	}
 }
 
-// A table whose lines differ in a number is no repetition, nor is code that is indented.
+// Lines that differ in a number, and indented code, are no repetition.
 func TestLinesThatDiffer(t *testing.T) {
 	var table, code strings.Builder
 	for i := range 2_000 {
@@ -83,7 +83,7 @@ func TestLinesThatDiffer(t *testing.T) {
 	}
 }
 
-// BenchmarkRepeats shows that the time grows with the text, not with its square.
+// BenchmarkRepeats shows that the time is linear in the length of the text.
 func BenchmarkRepeats(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		text := make([]byte, n)

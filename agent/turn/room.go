@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Compact is the work of a task that only compacts.
+// Compact runs a task that only compacts.
 func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	did := l.p.Compactor.Condense(ctx, x.work())
 	if did != nil {
@@ -23,32 +23,32 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 	case did == nil:
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "nothing to compact: the newest messages, recent failures and pinned messages stay", Code: "compact"})
 	default:
-		l.p.Compactor.PublishUsage(x.talk, x.task, 0)
+		l.p.Compactor.PublishUsage(x.conv, x.task, 0)
 	}
 	return event.Completed, nil
 }
 
-// moved takes up that the history was compacted.
+// moved updates the exchange after a compaction and runs the hooks.
 func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
 	x.compacted = did
-	if l.agent.Type == "" { // a subagent's own prompt stays, and that of others is none of its business
+	if l.agent.Type == "" { // a subagent keeps its own prompt, and the instruction files are the main agent's
 		l.p.Instructions.Stale()
 	}
 	if did.By != conversation.ByDigest {
-		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
+		l.runHooks(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
 	}
 	l.compacted(ctx, x, did)
 }
 
-// maxMoves limits how often an exchange is compacted before a request: reminders sent again after that may fill the
+// maxMoves limits compactions before a single request: reminders that are sent again after a compaction may fill the
 // window again.
 const maxMoves = 10
 
-// maxOverflows limits how often an exchange makes room because the provider said so.
+// maxOverflows limits how often an exchange makes room because the provider requested it.
 const maxOverflows = 5
 
-// overflowed makes room because the provider said that the request was too long, or may have meant that, and
-// reports whether it is worth sending again.
+// overflowed makes room after the provider reported, or may have meant, that the request was too long. It reports
+// whether to send again.
 func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok || x.overflows == maxOverflows {
@@ -58,11 +58,11 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 	switch {
 	case e.Kind == model.ContextError:
 		learnWindow(l, x, e.Window)
-	case !e.Refused() || x.talk.Tokens() <= window/2:
+	case !e.Refused() || x.conv.Tokens() <= window/2:
 		return false
 	}
 	if e.Kind != model.ContextError || errors.Is(err, errFull) {
-		x.overflows = maxOverflows - 1 // once: what does not help now will not later
+		x.overflows = maxOverflows - 1 // try once: more attempts would not help
 	}
 	x.overflows++
 	did := l.p.Compactor.Overflowed(ctx, x.work())
@@ -73,7 +73,7 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 	return true
 }
 
-// learnWindow notes how many tokens a server says that the model takes, if that is less than was known.
+// learnWindow records the context window that a server reports, if it is smaller than the known one.
 func learnWindow(l *Loop, x *Exchange, tokens int) {
 	info := l.model(x).Info()
 	if was, known := l.p.Selection.Window(); tokens == 0 || known && was <= tokens {
@@ -84,14 +84,14 @@ func learnWindow(l *Loop, x *Exchange, tokens int) {
 	l.p.Stream.Publish(x.task, 0, event.ContextHealed(needs))
 }
 
-// ContextLimitError ends an exchange that does not fit into the model's window.
+// ContextLimitError ends an exchange that does not fit into the model's context window.
 type ContextLimitError struct {
 	Estimated int   // tokens of the conversation
-	Limit     int   // of the window; 0 is not known
-	Err       error // what the provider said; nil if nothing was sent
+	Limit     int   // tokens of the window; 0 if unknown
+	Err       error // from the provider; nil if nothing was sent
 }
 
-// Error names both, and what to do.
+// Error names both sizes and the next step.
 func (e *ContextLimitError) Error() string {
 	window := "the context window"
 	if e.Limit > 0 {
@@ -103,22 +103,22 @@ func (e *ContextLimitError) Error() string {
 	return fmt.Sprintf("about %d tokens do not fit into %s; /compact shortens the conversation, /session new starts another one", e.Estimated, window)
 }
 
-// Unwrap returns what the provider said.
+// Unwrap returns the provider's error.
 func (e *ContextLimitError) Unwrap() error { return e.Err }
 
-// overLimit returns the error of an exchange that is too long; err is what the provider said of it. Prompts that could not be
-// sent leave the conversation: with them nothing could be sent any more.
+// overLimit returns the error of an exchange that is too long; err is the provider's error. Unsent prompts leave the
+// conversation, because with them nothing could be sent any more.
 func overLimit(l *Loop, x *Exchange, err error) error {
 	window, _ := l.p.Selection.Window()
-	limit := &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
+	limit := &ContextLimitError{Estimated: x.conv.Tokens(), Limit: window, Err: err}
 	takeBack(l, x, "it did not fit into the context window")
 	return limit
 }
 
-// takeBack removes the prompts from the conversation that no model has answered, and says so.
+// takeBack removes unanswered prompts from the conversation, and notifies the person.
 func takeBack(l *Loop, x *Exchange, why string) {
 	if len(x.unsent) > 0 {
-		conversation.TakeBack(x.talk, x.task, x.unsent, why)
+		conversation.TakeBack(x.conv, x.task, x.unsent, why)
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "the prompt could not be sent, so buddy removed it from the conversation", Code: "not_sent"})
 	}
 	x.unsent = nil

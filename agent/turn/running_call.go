@@ -10,8 +10,7 @@ import (
 	"buddy/tools"
 )
 
-// runningCall publishes the live output of a call, without secrets: also those that come in
-// two pieces.
+// runningCall publishes the live output of a call without secrets, including secrets that are split between chunks.
 type runningCall struct {
 	stream     *stream.Stream
 	redact     *redact.Redactor // may be nil
@@ -22,10 +21,10 @@ type runningCall struct {
 	streams map[tools.Stream]*liveStream
 }
 
-// liveStream is one stream of it.
+// liveStream holds the state of one output stream.
 type liveStream struct {
 	redact *redact.Stream
-	cut    []byte // the beginning of a character
+	cut    []byte // bytes of an incomplete character
 	total  int64
 }
 
@@ -33,8 +32,8 @@ func newLive(s *stream.Stream, secrets *redact.Redactor, task, turn int, callID 
 	return &runningCall{stream: s, redact: secrets, task: task, turn: turn, callID: callID, streams: make(map[tools.Stream]*liveStream)}
 }
 
-// write takes the next chunk. An incomplete character at its end is held back
-// until its rest arrives, and so is text that may be the beginning of a secret.
+// write publishes a chunk. It holds back an incomplete character at the end, and text that may be the start of a
+// secret.
 func (l *runningCall) write(c tools.Chunk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +53,7 @@ func (l *runningCall) write(c tools.Chunk) {
 	l.show(c.Stream, s, s.redact.Write(string(text[:whole])))
 }
 
-// flush shows what was held back, when nothing more comes.
+// flush publishes the text that was held back, after the last chunk.
 func (l *runningCall) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,8 +70,7 @@ func (l *runningCall) show(name tools.Stream, s *liveStream, text string) {
 	}
 }
 
-// wholeRunes returns how much of p ends with a whole character. What can't be the
-// beginning of one counts as whole.
+// wholeRunes returns the length of p without an incomplete character at its end. Invalid bytes count as whole.
 func wholeRunes(p []byte) int {
 	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
 		b := p[len(p)-back]

@@ -10,20 +10,20 @@ import (
 	"buddy/tools"
 )
 
-// How often a call may fail in the same way in one exchange.
+// Limits for a call that fails in the same way in one exchange.
 const (
-	maxFailures = 2 // then it is not run any more, unless it is a command
+	maxFailures = 2 // after that it is not run any more, unless it is a command
 	hintAt      = 3 // the result asks the model to do something else
-	stuckAt     = 5 // the person decides about this one
+	stuckAt     = 5 // the person decides about this attempt
 )
 
-// failed counts the failures of a call that were the same, in a row.
+// failed counts equal failures of a call in a row.
 type failed struct {
 	text  string
 	times int
 }
 
-// remember counts the failures of a call. They no longer count once a call that may have changed something has worked.
+// remember counts the failures of a call. The success of a call that may have changed something clears all counts.
 func (x *Exchange) remember(j *job, res tools.Result) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -37,7 +37,7 @@ func (x *Exchange) remember(j *job, res tools.Result) {
 		return
 	}
 	text := tools.Why(res)
-	if exit != nil { // the result may have the time
+	if exit != nil { // the full result may contain times that differ
 		text = strings.TrimSpace(fmt.Sprintf("exit code %d\n%s", *exit, lastBytes(res.Tail)))
 	}
 	f := x.failed[j.key()]
@@ -48,8 +48,8 @@ func (x *Exchange) remember(j *job, res tools.Result) {
 	x.failed[j.key()] = f
 }
 
-// again returns why a call does not run that has failed in the same way before, or nil. A command may work later, when
-// something outside has changed: it runs until the person is asked.
+// again returns the result for a call that has failed in the same way too often, or nil if it may run. A command may
+// work later, so it runs until the person is asked.
 func again(ctx context.Context, b *batch, j *job) *tools.Result {
 	b.x.mu.Lock()
 	f := b.x.failed[j.key()]
@@ -71,13 +71,14 @@ func again(ctx context.Context, b *batch, j *job) *tools.Result {
 	return &res
 }
 
-// What a person may answer when a model is stuck. Any other text goes to the model.
+// Choices for the person when a model is stuck. Any other text goes to the model.
 const (
 	tryAgain  = "Yes, try again"
 	stopStuck = "No, stop"
 )
 
-// stuck asks the person about a call that the model makes for the fifth time; where nobody can answer the exchange ends.
+// stuck asks the person about a call that the model makes for the fifth time. If nobody can answer, the exchange
+// ends.
 func stuck(ctx context.Context, b *batch, j *job, f failed) *tools.Result {
 	e := &StuckError{Tool: j.call.Name, Call: subjectOf(j.call), Text: f.text}
 	ask := b.ask(j.call.ID)
@@ -85,27 +86,27 @@ func stuck(ctx context.Context, b *batch, j *job, f failed) *tools.Result {
 		b.x.stop(e)
 		return new(failure("Not run: " + e.Error()))
 	}
-	said, err := ask(ctx, tools.Question{From: "buddy", Text: e.question(), Choices: []string{tryAgain, stopStuck}})
+	reply, err := ask(ctx, tools.Question{From: "buddy", Text: e.question(), Choices: []string{tryAgain, stopStuck}})
 	switch {
 	case errors.Is(err, tools.ErrNobody):
 		b.x.stop(e)
 		return new(failure("Not run: " + e.Error()))
 	case err != nil:
 		return new(unanswered(ctx))
-	case said == stopStuck:
+	case reply == stopStuck:
 		b.x.stop(nil)
 		return new(unanswered(ctx))
 	}
 	b.x.mu.Lock()
 	delete(b.x.failed, j.key())
 	b.x.mu.Unlock()
-	if said == tryAgain {
+	if reply == tryAgain {
 		return nil
 	}
-	return new(failure("Not run: the same call failed before. The user says: " + said))
+	return new(failure("Not run: the same call failed before. The user says: " + reply))
 }
 
-// subjectOf names what a call is about, on one line.
+// subjectOf returns the command, path or arguments of a call on one line.
 func subjectOf(c tools.Call) string {
 	text := c.Arguments
 	if act := c.Planned; act.Kind.IsCommand() {
@@ -116,10 +117,10 @@ func subjectOf(c tools.Call) string {
 	return onLine(text)
 }
 
-// StuckError ends an exchange whose model makes a call again and again that fails in the same way.
+// StuckError ends an exchange whose model keeps making a call that fails in the same way.
 type StuckError struct{ Tool, Call, Text string }
 
-// Error names the call and why it fails.
+// Error names the call and its failure.
 func (e *StuckError) Error() string {
 	return fmt.Sprintf("the model made the same call %d times, and it failed in the same way each time: %s %s: %s; tell it what to do instead, or choose another model with /model", stuckAt, e.Tool, e.Call, onLine(e.Text))
 }

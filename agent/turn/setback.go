@@ -8,14 +8,14 @@ import (
 	"buddy/tools"
 )
 
-// Bytes of what is said about a failure to the person who is asked about the next call.
+// Limits in bytes for the description of the last failure in an approval dialog.
 const (
 	maxFailedCommand = 80
 	maxFailedText    = 200
 )
 
-// noteSetback keeps what went wrong with a call that ran, for the next approval of its tool. The
-// result has no secrets any more.
+// noteSetback records how a call that ran failed, for the next approval of its tool. Secrets are already removed from
+// the result.
 func (x *Exchange) noteSetback(j *job, res tools.Result) {
 	if !j.ran {
 		return
@@ -34,14 +34,14 @@ func (x *Exchange) noteSetback(j *job, res tools.Result) {
 	}
 }
 
-// setback returns what went wrong when a tool ran last in the exchange, "" if nothing did.
+// setback returns how the last call of a tool failed, "" if it did not.
 func (x *Exchange) setback(tool string) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.setbacks.last[tool]
 }
 
-// lastLine returns the last line of an output, which mostly says what is wrong, after a colon.
+// lastLine returns ": " and the last line of an output, which usually has the error.
 func lastLine(output string) string {
 	output = strings.TrimSpace(output)
 	line := texts.OneLine(output[strings.LastIndexByte(output, '\n')+1:])
@@ -51,5 +51,5 @@ func lastLine(output string) string {
 	return ": " + texts.ClipBytes(line, maxFailedText)
 }
 
-// onLine returns a text about a call for people, short and on one line.
+// onLine returns a text on one line, clipped for display.
 func onLine(text string) string { return texts.ClipBytes(texts.OneLine(text), maxFailedText) }

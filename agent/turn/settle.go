@@ -11,37 +11,36 @@ import (
 	"buddy/tools"
 )
 
-// OutcomeUnknown is the result of a tool that was running when buddy died and can't be
-// asked how it went.
+// OutcomeUnknown is the result of a tool that was running when buddy died and whose outcome can't be found.
 const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 
-// What becomes of calls that had not started when buddy died. Nothing starts by itself: a
-// person asks again, or the model.
+// Results of calls that had not started when buddy died. Nothing starts by itself: the person or the model must ask
+// again.
 const (
 	NotStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
 	keyless    = "interrupted: not run. Its arguments contained a key, which is not stored. Call it again if it is still wanted."
 	dropped    = "Not run: it was waiting for the user's approval when buddy ended, and the user sent a prompt instead."
 )
 
-// KeepPartial stores what an answer that broke off had said; turn is 0 for one of an earlier process.
+// KeepPartial stores the text of an interrupted answer; turn is 0 for one of an earlier process.
 func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
 	if p.Message.Content == "" {
 		return
 	}
-	x.talk.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
+	x.conv.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
 }
 
-// Settle gives every open call its result, by what an earlier process left of it, and reports whether a person was asked. Approvals
-// that were open are asked for again, as long as asking has not ended.
+// Settle gives every open call a result from the recovery state of an earlier process, and reports whether a person
+// was asked. Open approvals are asked again until asking ends.
 func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left map[string]*record.Call) (asked bool) {
-	open := x.talk.Open()
+	open := x.conv.Open()
 	for id, c := range left {
-		if c.Started != nil && !x.talk.Called(id) { // of an answer that never was complete
+		if c.Started != nil && !x.conv.Called(id) { // its answer was never complete
 			gone := discarded(id, c.Started.Name)
 			if isOwn(id) {
 				gone.Result = OutcomeUnknown
 			}
-			l.p.Changes.Failed(ctx, x.task, 0, tools.Call{ID: id, Reader: x.talk.Branch()})
+			l.p.Changes.Failed(ctx, x.task, 0, tools.Call{ID: id, Reader: x.conv.Branch()})
 			l.p.Stream.Publish(x.task, 0, gone)
 		}
 	}
@@ -55,10 +54,10 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left map[string]
 			res := recovered(ctx, j, was.Started.Dir)
 			end()
 			b.finish(j, res)
-			asked = asked || tools.IsPatient(j.tool, j.call) && !tools.IsBeside(j.tool, j.call) // a person answered it
+			asked = asked || tools.IsPatient(j.tool, j.call) && !tools.IsBeside(j.tool, j.call) // a person answered the call
 			continue
 		}
-		if was.Request == nil { // the crash came between the answer and this call of it
+		if was.Request == nil { // the crash came after the answer, before this call was published
 			b.request(j)
 		}
 		switch {
@@ -73,12 +72,12 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left map[string]
 		b.aloneUnless(asking, j)
 	}
 	b.cancel(nil)
-	x.ended() // there is no turn to be ended
+	x.ended() // clears the answer; there is no turn to end
 	l.capResults(x, 0)
 	return asked
 }
 
-// recovered finds the result of a call that an earlier process started.
+// recovered returns the result of a call that an earlier process started.
 func recovered(ctx context.Context, j *job, dir string) tools.Result {
 	rec, ok := j.tool.(tools.Recoverer)
 	if !ok || dir == "" {

@@ -14,26 +14,25 @@ import (
 	"buddy/tools"
 )
 
-// What results may have before they go to a file, in bytes.
+// Limits of results in bytes. What exceeds them goes to a file.
 const (
-	spillResult = 50_000  // one
-	spillTurn   = 200_000 // all of one answer together
-	spillLeast  = 4_000   // what is left of one that is shortened because of the others
-	spillRoom   = 5_000   // for what a result says beside a page, which comes whole
+	spillResult = 50_000  // for one result
+	spillTurn   = 200_000 // for all results of one answer
+	spillLeast  = 4_000   // kept of a result that is shortened because of others
+	spillRoom   = 5_000   // for text around a page, which is never cut
 )
 
-// given is a result of the present turn.
+// given is a result of the current turn.
 type given struct {
 	job   *job
-	whole string // without what was done to it for the model
+	whole string // before injections were marked and notes added
 	sent  int    // bytes that the model reads
 	full  *action.FullOutput
 }
 
-// spill keeps a result that is too long in a file of the session and leaves its beginning
-// and its end, which name the file. What was decided is in the event and in the history,
-// and never decided anew, so that the cached prefix stays as it is. Without a file the
-// rest is lost, and the result says so.
+// spill saves a result that is too long to a file of the session and keeps its beginning, its end and the path. The
+// event and the history store the shortened text, so the cached prefix never changes. Without a file the rest is
+// lost, and the result says so.
 func (b *batch) spill(j *job, res *tools.Result) {
 	most := max(spillResult, b.loop.page()+spillRoom)
 	if len(res.Content) <= most {
@@ -47,8 +46,8 @@ func (b *batch) spill(j *job, res *tools.Result) {
 	res.Content, res.Aside = text, text[strings.LastIndexByte(text, '\n'):]
 }
 
-// shortened returns the beginning and the end of a result, at most about limit bytes, and
-// the file that has all of it; nil when it could not be saved.
+// shortened returns the beginning and the end of a result, about limit bytes, and the file with all of it; nil if it
+// could not be saved.
 func (j *job) shortened(whole string, full *action.FullOutput, limit int) (string, *action.FullOutput) {
 	if full == nil {
 		path, err := j.saveResult(whole)
@@ -60,11 +59,10 @@ func (j *job) shortened(whole string, full *action.FullOutput, limit int) (strin
 	return compact.Clip(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", full.Bytes, full.Path), full
 }
 
-// capResults shortens the largest results of an answer until all together have at most
-// spillTurn bytes. It comes when all are there, so that one that is small is never cut
-// because it came late.
+// capResults shortens the largest results of an answer until together they have at most spillTurn bytes. It runs
+// after all results have arrived, so a small result is never cut because it came late.
 func (l *Loop) capResults(x *Exchange, turn int) {
-	all := take(x, &x.got.given)
+	all := take(x, &x.results.given)
 	total := 0
 	for _, g := range all {
 		total += g.sent
@@ -75,7 +73,7 @@ func (l *Loop) capResults(x *Exchange, turn int) {
 		if total <= spillTurn || g.sent <= least {
 			return
 		}
-		const note = 300 // bytes for what is said about it
+		const note = 300 // bytes for the note about the file
 		text, full := g.job.shortened(g.whole, g.full, max(0, least-note))
 		if len(text) >= g.sent {
 			continue
@@ -86,7 +84,7 @@ func (l *Loop) capResults(x *Exchange, turn int) {
 		if full != nil {
 			e.Path, e.Bytes = full.Path, full.Bytes
 		}
-		x.talk.Shorten(x.task, turn, e)
+		x.conv.Shorten(x.task, turn, e)
 	}
 }
 

@@ -16,35 +16,35 @@ import (
 	"buddy/tools"
 )
 
-// Steps runs calls of an exchange that no answer of a model makes, such as the steps of a workflow.
-// Each is planned, judged, approved, recorded and shown as any other call; only the history that a
-// model is sent has none of it. It is safe for concurrent use; use NewSteps.
+// Steps runs calls that are in no answer of a model, such as the steps of a workflow. Each call is planned, judged,
+// approved, recorded and shown as any other; only the history for the model leaves them out. It is safe for
+// concurrent use; use NewSteps.
 type Steps struct{ Access }
 
-// NewSteps returns the calls of an exchange, none of which has begun.
+// NewSteps returns a Steps for an exchange.
 func NewSteps(l *Loop, x *Exchange) *Steps { return &Steps{Access{l: l, x: x}} }
 
-// StepCall is one of them.
+// StepCall describes one call.
 type StepCall struct {
 	ID        string        // unique in the session
 	Name      string        // of the tool
 	Arguments string        // JSON
-	Timeout   time.Duration // for the tool to run, without the time a person thinks; 0 is that of all calls
-	OwnPane   string        // a command gets a pane of its own with this title; "" is the shared pane
+	Timeout   time.Duration // for the tool, without the time for approval; 0 is the limit of all calls
+	OwnPane   string        // title of a separate pane for a command; "" is the shared pane
 	Approved  bool          // a person asked for it: it runs unless the policy denies it in every mode
 }
 
-// StepEnd holds the outcome of one.
+// StepEnd holds the outcome of a call.
 type StepEnd struct {
 	event.ToolResult
-	Ran     bool // it was approved and began
+	Ran     bool // it was approved and started
 	Fenced  bool // it ran in the sandbox
-	Denied  bool // it was not to run: the policy, a person or a hook denied it
-	Late    bool // it was stopped because of its timeout
-	Unknown bool // it began in an earlier process, and nothing says how it ended
+	Denied  bool // the policy, a person or a hook denied it
+	Late    bool // it was stopped by its timeout
+	Unknown bool // it started in an earlier process, and its outcome is unknown
 }
 
-// errStepTimeout says why a step was stopped.
+// errStepTimeout is the cause when a step exceeds its time limit.
 var errStepTimeout = errors.New("the step reached its time limit")
 
 const (
@@ -52,19 +52,19 @@ const (
 	typedID = "user_" // of a command that a person typed
 )
 
-// isOwn reports whether a call that is in no answer was made by a person or checks work.
+// isOwn reports whether a call outside of answers was made by a person or as a check.
 func isOwn(id string) bool { return strings.HasPrefix(id, checkID) || strings.HasPrefix(id, typedID) }
 
-// Check returns a call of a tool that finds out whether work is done, which needs no approval of its own. A command
-// runs inside the fence in mode auto, because it executes what commands there have changed; unless it is to run outside.
-// A subagent only reads.
+// Check returns a call that tests whether work is done; it needs no approval. In auto mode a command runs in the
+// sandbox unless it is to run outside, because it executes files that sandboxed commands may have changed. A subagent
+// only reads.
 func Check(tool string, args map[string]any) StepCall {
-	text, _ := json.Marshal(args) // strings and booleans can be encoded
+	text, _ := json.Marshal(args) // strings and booleans always encode
 	return StepCall{ID: checkID + stream.NewID(), Name: tool, Arguments: string(text), Approved: true}
 }
 
-// Denied returns why a call may not be made, nil if it may: there is no such tool, or the policy denies
-// it in every mode.
+// Denied returns why a call may not be made: the tool does not exist, or the policy denies the call in every mode.
+// nil means that it may.
 func (l *Loop) Denied(c StepCall) error {
 	tool, resolved, err := l.p.Selection.Tools().Resolve(tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Reader: 0})
 	if err != nil {
@@ -80,12 +80,12 @@ func (l *Loop) Denied(c StepCall) error {
 	return nil
 }
 
-// Run runs a call to its end, or to that of ctx.
+// Run runs a call to its end, or until ctx ends.
 func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	isCheck := strings.HasPrefix(c.ID, checkID)
 	if isCheck {
 		reads := *s.l
-		reads.agent.Most = action.ModePlan // for agents; who typed the command has approved it
+		reads.agent.Most = action.ModePlan // limits agents; a typed command is already approved
 		s = NewSteps(&reads, s.x)
 	}
 	b, j := s.plan(ctx, c)
@@ -101,16 +101,16 @@ func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	}
 	late := false
 	if res == nil {
-		var got tools.Result
-		got, late = s.runFor(ctx, b, j, c.Timeout)
-		res = &got
+		var result tools.Result
+		result, late = s.runFor(ctx, b, j, c.Timeout)
+		res = &result
 	}
 	end := s.finish(b, j, *res)
 	end.Late, end.Fenced = late, j.call.Fenced
 	return end
 }
 
-// barred is the result of an approved call that the policy denies in every mode, nil for any other call.
+// barred returns the result of an approved call that the policy denies in every mode, nil for any other call.
 func (s *Steps) barred(j *job) *tools.Result {
 	if !j.typed || j.err != nil {
 		return nil
@@ -122,8 +122,8 @@ func (s *Steps) barred(j *job) *tools.Result {
 	return nil
 }
 
-// Recover finds the result of a call that an earlier process started, with its output in dir, and
-// waits for it if it still runs.
+// Recover returns the result of a call that an earlier process started with its output in dir. It waits if the call
+// still runs.
 func (s *Steps) Recover(ctx context.Context, c StepCall, dir string) StepEnd {
 	b, j := s.plan(ctx, c)
 	defer b.cancel(nil)
@@ -131,8 +131,7 @@ func (s *Steps) Recover(ctx context.Context, c StepCall, dir string) StepEnd {
 	return s.finish(b, j, recovered(ctx, j, dir))
 }
 
-// Harmless reports whether a call may be repeated although nobody knows whether it has been done:
-// it changes nothing.
+// Harmless reports whether a call with an unknown outcome may be repeated, because it changes nothing.
 func (s *Steps) Harmless(ctx context.Context, c StepCall) bool {
 	b, j := s.plan(ctx, c)
 	defer b.cancel(nil)
@@ -152,12 +151,11 @@ func (s *Steps) plan(ctx context.Context, c StepCall) (*batch, *job) {
 	}
 	s.x.mu.Lock()
 	defer s.x.mu.Unlock()
-	delete(s.x.failed, j.key()) // a step that is tried again is meant to be
+	delete(s.x.failed, j.key()) // repeating a step is intended
 	return b, j
 }
 
-// meant returns the call that reaches a tool: those that a model has to look for are called through
-// another one.
+// meant returns the call that reaches a tool: tools that are not offered by name are called through use_tool.
 func (s *Steps) meant(c StepCall) model.ToolCall {
 	call := model.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
 	if s.Has(c.Name) || !s.Has(throughTool) {
@@ -165,16 +163,16 @@ func (s *Steps) meant(c StepCall) model.ToolCall {
 	}
 	args, err := json.Marshal(map[string]any{"name": c.Name, "args": json.RawMessage(c.Arguments)})
 	if err != nil {
-		return call // the tool says what is wrong with the arguments
+		return call // the tool reports what is wrong with the arguments
 	}
 	call.Name, call.Arguments = throughTool, string(args)
 	return call
 }
 
-// throughTool is the tool that calls those which are not offered by name.
+// throughTool is the tool that calls tools that are not offered by name.
 const throughTool = "use_tool"
 
-// runFor runs a call that was admitted, for at most so long.
+// runFor runs an admitted call with a time limit.
 func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duration) (res tools.Result, late bool) {
 	if limit <= 0 {
 		return b.run(ctx, j), false
@@ -189,11 +187,11 @@ func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duratio
 	return res, late
 }
 
-// finish stores the result, of which nothing is kept for a model.
+// finish stores the result. Nothing is kept for a model.
 func (s *Steps) finish(b *batch, j *job, res tools.Result) StepEnd {
 	b.finish(j, res)
 	s.x.mu.Lock()
-	s.x.got = results{}
+	s.x.results = results{}
 	s.x.mu.Unlock()
 	return StepEnd{ToolResult: j.result, Ran: j.ran, Denied: !j.ran && j.err == nil, Unknown: strings.HasPrefix(j.result.Result, OutcomeUnknown)}
 }

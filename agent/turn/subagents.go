@@ -16,15 +16,15 @@ import (
 // Agent describes the subagent whose turns a loop runs. The zero value is the session's main agent.
 type Agent struct {
 	ID    string      // unique in the session
-	Type  string      // the name of its definition
-	Label string      // for people: its type and the title of its task
-	Depth int         // how many agents are above it
-	Most  action.Mode // the loosest mode in which its calls are judged; "" is no limit
+	Type  string      // name of its definition
+	Label string      // type and title of the task, for the person
+	Depth int         // number of agents above it
+	Most  action.Mode // the loosest mode for its calls; "" is no limit
 
-	Skills []string // whose texts it gets with its task
+	Skills []string // skills whose texts it gets with its task
 }
 
-// Caller describes the agent that calls a subagent, and what it has.
+// Caller describes the agent that calls a subagent, and its resources.
 type Caller struct {
 	Agent
 	Loop  *Loop
@@ -33,32 +33,31 @@ type Caller struct {
 	Used  *usage.Task
 	Tools *tools.Registry
 	Model model.Model
-	Begun func() // is called when the subagent's task has its number; may be nil
+	Begun func() // called when the subagent's task has its number; may be nil
 }
 
-// Errand is a task of the person's on which a subagent works beside all else.
+// Errand is a task that a subagent does for the person, in parallel with everything else.
 type Errand struct {
 	Agent         subagent.Definition
 	Title, Prompt string
-	Dir           string // where files for the agent are, on this machine; "" is nowhere
-	// Again returns what the agent is asked after an answer, "" for nothing more.
+	Dir           string // local folder with files for the agent; "" is none
+	// Again returns the next prompt after an answer, "" to end.
 	Again func(answer string) string
 }
 
-// Delivered holds what came of an errand.
+// Delivered holds the result of an errand.
 type Delivered struct {
 	Task    int
 	Answer  string // the last one, which may be incomplete
-	Problem string // how the agent ended, such as "was cancelled"; "" when it has completed
+	Problem string // how the agent ended, such as "was cancelled"; "" after success
 	Usage   model.Usage
-	Cost    model.Money // 0 = not known
+	Cost    model.Money // 0 if unknown
 }
 
-// Delegate lets a subagent work on an errand and waits for its end. The error says why none works.
+// Delegate makes a subagent work on an errand and waits for its end. The error is why no subagent could start.
 type Delegate func(context.Context, Errand) (Delivered, error)
 
-// For returns a loop that runs the turns of a subagent, which has a model, tools and limits of its
-// own.
+// For returns a loop for a subagent, which has its own model, tools and limits.
 func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop {
 	other := *l
 	other.agent, other.p.Selection, other.p.Compactor = a, s, c
@@ -66,9 +65,9 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	return &other
 }
 
-// runAgent lets a subagent work for a call, and calls begun when its task has its number.
-func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent, begun func()) tools.Result {
+// runAgent runs a subagent for a call, and calls numbered when its task has its number.
+func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent, numbered func()) tools.Result {
 	now := b.loop.p.Selection
-	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Talk: b.x.talk, Used: &b.x.used, Tools: now.Tools(), Model: now.Model(), Begun: begun}
+	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Talk: b.x.conv, Used: &b.x.used, Tools: now.Tools(), Model: now.Model(), Begun: numbered}
 	return b.loop.p.RunAgent(ctx, by, call, s)
 }

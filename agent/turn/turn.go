@@ -1,13 +1,12 @@
-// Package turn runs exchanges: it asks the model, runs the tools that the answer calls, and
-// repeats that turn until there is an answer that calls none.
+// Package turn runs exchanges: it asks the model, runs the tools that the answer calls, and repeats that turn until
+// an answer calls none.
 //
-// Its invariant: every call of a stored answer gets exactly one result, in the order of the
-// calls, and no call has a side effect before the policy or a person has allowed it and its
-// start is in the journal. So the history is valid to send whenever no turn is under way. One
-// goroutine drives an [Exchange]; what calls that overlap share of it has a lock of its own.
+// Its invariant: every call of a stored answer gets exactly one result, in call order, and no call has a side effect
+// before the policy or a person has allowed it and its start is in the journal. So the history is valid to send
+// between turns. One goroutine drives an [Exchange]; the state that overlapping calls share has its own lock.
 //
 //	loop := turn.New(turn.Options{…}, turn.Parts{…})
-//	x := turn.NewExchange(task, talk, room, cancel)
+//	x := turn.NewExchange(task, conv, room, cancel)
 //	outcome, err := loop.Run(ctx, x)
 package turn
 
@@ -34,34 +33,34 @@ import (
 	"buddy/tools"
 )
 
-// Options configure how turns are run. Now is required, and so are the numbers.
+// Options configure turns. Now and the numbers are required.
 type Options struct {
 	Features
 	Calls settings.Calls
-	// Models returns the model of a profile, see [Access.AnswerWith]; nil: there are no others.
+	// Models returns the model of a profile, see [Access.AnswerWith]; nil: there are no other models.
 	Models      func(profile, effort string) (model.Model, error)
-	Learnt      func(model.Needs) // gets what a server refused of a model; nil: nothing does
-	Dates       *time.Location    // of the date that the model is told; nil: none
-	Redact      *redact.Redactor  // what is taken out of tools' output
+	Learnt      func(model.Needs) // gets what a server refused of a model; may be nil
+	Dates       *time.Location    // time zone of the date in requests; nil: no date
+	Redact      *redact.Redactor  // removes secrets from tools' output
 	Breakpoints []int             // of each request, see [model.Request]
-	MaxParallel int               // how many calls of one answer run at once
+	MaxParallel int               // limit of parallel calls of one answer
 	MaxRepeats  int               // see [settings.Limits]
-	Strict      bool              // a tool that fails ends the exchange, unless its result asks for another try
-	OutDir      string            // where tools keep whole outputs, one folder a call
-	Target      string            // the first one, whose instruction files are read
+	Strict      bool              // a failed tool ends the exchange, unless its result asks for another try
+	OutDir      string            // where tools keep whole outputs, one folder per call
+	Target      string            // name of the first target, whose instruction files are read
 	Now         func() time.Time
 }
 
-// Features take part in turns. The zero value has none of them.
+// Features take part in turns. The zero value has none.
 type Features struct {
-	Hooks     []Hook        // told of each turn, in this order
+	Hooks     []Hook        // called in this order
 	Programs  *hooks.Runner // hooks of the person and the project
 	Durable   Durable       // nil: the journal records what was done
-	Reminders *reminder.Set // what the model is told besides, before each request; nil: nothing, and no kind is switched off
-	Parts     []Part        // around a call in this order; who made a part ends it
+	Reminders *reminder.Set // reminders before each request; nil: none, and no kind is switched off
+	Parts     []Part        // called around a call in this order; their owner ends them
 }
 
-// Parts holds what turns work with. All are required.
+// Parts holds the dependencies of turns. All are required.
 type Parts struct {
 	Stream       *stream.Stream
 	Approvals    *approval.Broker
@@ -71,37 +70,37 @@ type Parts struct {
 	Compactor    *compact.Compactor
 	Instructions *conversation.Instructions
 	Changes      *undo.Log
-	// Begin makes work that a call began in a conversation a task of its own, and returns its number.
-	Begin func(talk *conversation.Conversation, w tools.Task) (task int)
-	// Running returns what works in the background, but for the task with a number: prompts, then commands. It is not nil.
+	// Begin turns background work of a call into a task, and returns its number.
+	Begin func(conv *conversation.Conversation, w tools.Task) (task int)
+	// Running returns the background work, except for the task but: prompts, then commands. It never returns nil.
 	Running func(but int) []hooks.BackgroundTask
-	// RunAgent lets a subagent work for a call and returns what the call gives. It returns when the work is done, or at once
-	// if it works in the background.
+	// RunAgent runs a subagent for a call and returns the call's result. It returns when the work is done, or at once
+	// if the subagent works in the background.
 	RunAgent func(ctx context.Context, by Caller, call tools.Call, s tools.Subagent) tools.Result
 }
 
-// Loop runs exchanges, which may overlap on different conversations. It numbers what they
-// make. It is safe for concurrent use; use New.
+// Loop runs exchanges, which may overlap on different conversations, and numbers their turns, calls and outputs. It
+// is safe for concurrent use; use New.
 type Loop struct {
 	o      Options
 	p      Parts
 	n      *numbers
-	briefs []Part // in the order in which they tell the model something
-	agent  Agent  // whose turns it runs; the zero value is the session's main one
+	briefs []Part // parts in the order of briefOrder
+	agent  Agent  // whose turns it runs; the zero value is the main agent
 }
 
-// numbers counts what the loops of a session make. It is safe for concurrent use.
+// numbers holds the counters of a session's loops. It is safe for concurrent use.
 type numbers struct {
 	turns    atomic.Int64
 	calls    atomic.Int64
-	outs     atomic.Int64 // folders of outputs
-	pictures atomic.Bool  // the person knows that a model takes none
+	outs     atomic.Int64 // output folders
+	pictures atomic.Bool  // the person was warned that a model accepts none
 
 	mu       sync.Mutex      // guards finishes
-	finishes map[string]bool // reasons of providers that are not known and were told
+	finishes map[string]bool // unknown finish reasons that were reported
 }
 
-// strange reports whether a reason is a new one. A few are remembered, of a server that makes them up.
+// strange reports whether an unknown finish reason is new. It remembers ten, in case a server makes them up.
 func (n *numbers) strange(reason string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -120,7 +119,7 @@ func New(o Options, p Parts) *Loop {
 	return &Loop{o: o, p: p, n: &numbers{}, briefs: inOrder(o.Parts)}
 }
 
-// Replay feeds a stored event of an earlier process, so that numbers continue from there.
+// Replay processes a stored event, so that numbering continues after it.
 func (l *Loop) Replay(env event.Envelope) {
 	l.n.turns.Store(max(l.n.turns.Load(), int64(env.Turn)))
 	switch p := env.Payload.(type) {
@@ -134,61 +133,60 @@ func (l *Loop) Replay(env event.Envelope) {
 // Turns returns how many turns the session has had.
 func (l *Loop) Turns() int { return int(l.n.turns.Load()) }
 
-// Exchange is the work of one task on a conversation, up to its outcome. One goroutine
-// drives it; use NewExchange.
+// Exchange is the work of one task on a conversation, up to its outcome. One goroutine drives it; use NewExchange.
 type Exchange struct {
 	task int
-	talk *conversation.Conversation
+	conv *conversation.Conversation
 	room *compact.Room
 	stop context.CancelCauseFunc
 
-	said              []event.PromptSubmitted // that no hook has seen yet
+	prompts           []event.PromptSubmitted // prompts that no hook has seen yet
 	unsent            []int                   // ids of prompts that no model has answered yet
-	heard             []event.PromptSubmitted // by the person, since the last request
-	now               []model.Message         // of the next request only
+	newPrompts        []event.PromptSubmitted // the person's prompts since the last request
+	now               []model.Message         // reminders for the next request only
 	hookContinuations int                     // how often hooks kept the exchange from ending
-	used              usage.Task              // its ledger's lock guards it
-	turns             int                     // that are complete
-	begun             int                     // the turn that hooks were told of, from 1
+	used              usage.Task              // guarded by the lock of its ledger
+	turns             int                     // complete turns
+	hooked            int                     // the turn that hooks were called for, from 1
 	response          string                  // the text of the last answer
-	compacted         *event.ContextCompacted // by the last step
+	compacted         *event.ContextCompacted // compaction in the last step
 	moves             int                     // compactions since the last answer
 	overflows         int                     // requests that the provider found too long
-	retry             atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
+	retry             atomic.Pointer[func()]  // ends the wait before a retry; nil: there was none
 
-	mu       sync.Mutex        // guards all below
-	model    model.Model       // that answers instead of the session's, see [Access.AnswerWith]; nil: none
-	fallback *fallback         // nil: no other one answers in its place
-	ids      map[string]bool   // of calls
+	mu       sync.Mutex        // guards the fields below
+	model    model.Model       // answers instead of the session's model, see [Access.AnswerWith]; may be nil
+	fallback *fallback         // may be nil
+	ids      map[string]bool   // ids of calls
 	failed   map[string]failed // calls that failed, by name and arguments
 	setbacks setbacks
-	got      results
-	dialogs  int               // in which a person was asked about hosts
-	waits    map[string]func() // by the id of a call that runs: sends it to the background
+	results  results
+	dialogs  int               // about hosts
+	waits    map[string]func() // moves a running call to the background, by id
 }
 
-// results holds what the calls of a turn gave beside what is in the history.
+// results holds the output of a turn's calls that is not in the history.
 type results struct {
-	given   []given
-	images  []model.Image
-	touched []string // files
-	told    []string // by hooks, about results
-	answer  string   // with which the exchange ends
+	given     []given
+	images    []model.Image
+	touched   []string // files that calls read or wrote
+	hookTexts []string // hook texts about results
+	answer    string   // ends the exchange
 }
 
-// NewExchange returns an exchange that a task has on a conversation. stop ends its context.
-func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
-	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), waits: make(map[string]func()), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
+// NewExchange returns an exchange of a task on a conversation. stop cancels its context.
+func NewExchange(task int, conv *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
+	return &Exchange{task: task, conv: conv, room: room, stop: stop, ids: make(map[string]bool), waits: make(map[string]func()), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
 }
 
-// Say adds prompts that are in the conversation already, for the hooks that look at prompts.
-func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said, prompts...) }
+// Say adds prompts that are already in the conversation, for the prompt hooks.
+func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.prompts = append(x.prompts, prompts...) }
 
-// Tell tells the model something of a kind that stays in its conversation.
+// Tell adds a text of a kind to the conversation.
 func (x *Exchange) Tell(kind, text string) { x.tellOnce(0, kind, text) }
 
-// Made reports whether an answer of the exchange made a call, also one that is not complete yet. Any
-// goroutine may call it.
+// Made reports whether an answer of the exchange made a call, including an incomplete answer. Any goroutine may call
+// it.
 func (x *Exchange) Made(call string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -198,28 +196,27 @@ func (x *Exchange) Made(call string) bool {
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
 
-// Talk returns the conversation that the exchange is on.
-func (x *Exchange) Talk() *conversation.Conversation { return x.talk }
+// Talk returns the conversation of the exchange.
+func (x *Exchange) Talk() *conversation.Conversation { return x.conv }
 
-// Turns returns how many turns are complete: answered, and their calls done.
+// Turns returns the number of complete turns: answered, and with all calls done.
 func (x *Exchange) Turns() int { return x.turns }
 
-// Used returns what the exchange used, for its ledger.
+// Used returns the usage of the exchange.
 func (x *Exchange) Used() *usage.Task { return &x.used }
 
-// CountUnder makes the exchange a part of what calls it: what it uses counts there, too. maxTurns limits
-// its turns, 0 for no limit of its own.
+// CountUnder makes the exchange's usage count for above, too. maxTurns limits its turns, 0 for no limit.
 func (x *Exchange) CountUnder(above *usage.Task, maxTurns int) { x.used.CountUnder(above, maxTurns) }
 
-// TakeCompacted returns the compaction of the last step, once; nil if there was none.
+// TakeCompacted returns the compaction of the last step once, nil if there was none.
 func (x *Exchange) TakeCompacted() *event.ContextCompacted {
 	did := x.compacted
 	x.compacted = nil
 	return did
 }
 
-// Hurry ends the wait before a request is sent again. It reports whether there was a request
-// to wait for, which may have been sent already. Any goroutine may call it.
+// Hurry ends the wait before a retry. It reports whether a request was to be retried, which may have been sent
+// already. Any goroutine may call it.
 func (x *Exchange) Hurry() bool {
 	now := x.retry.Load()
 	if now == nil || *now == nil {
@@ -229,9 +226,9 @@ func (x *Exchange) Hurry() bool {
 	return true
 }
 
-// work returns the exchange as compactions see it.
+// work returns the exchange in the form that compactions use.
 func (x *Exchange) work() compact.Work {
-	return compact.Work{Task: x.task, Talk: x.talk, Room: x.room, Used: &x.used}
+	return compact.Work{Task: x.task, Talk: x.conv, Room: x.room, Used: &x.used}
 }
 
 // Run repeats turns until the model answers without calling tools.
@@ -243,7 +240,7 @@ func (l *Loop) Run(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	}
 }
 
-// Step is one turn of an exchange. The outcome is "" when another one has to follow.
+// Step runs one turn of an exchange. The outcome is "" if another turn follows.
 func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	if ctx.Err() != nil {
 		return event.Cancelled, nil
@@ -255,9 +252,9 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 		return event.Failed, err
 	}
 	l.addContext(ctx, x)
-	if x.begun == x.turns { // a step that only compacted is none
-		x.begun++
-		l.tell(ctx, x, LoopIteration{Turn: x.begun})
+	if x.hooked == x.turns { // a step that only compacted is no turn
+		x.hooked++
+		l.runHooks(ctx, x, LoopIteration{Turn: x.hooked})
 	}
 	if stop := terminated(ctx); stop != nil {
 		return event.Failed, stop
@@ -278,12 +275,12 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	}
 	outcome, err := l.outcome(ctx, x, done, err)
 	if outcome != "" {
-		l.p.Compactor.PublishUsage(x.talk, x.task, l.Turns()) // with the answer, which no request has had yet
+		l.p.Compactor.PublishUsage(x.conv, x.task, l.Turns()) // includes the answer, which no request has sent yet
 	}
 	return outcome, err
 }
 
-// outcome says what became of a turn; "" when another one has to follow.
+// outcome returns the outcome of a turn, "" if another turn follows.
 func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (event.Outcome, error) {
 	stop := terminated(ctx)
 	switch {
@@ -300,34 +297,34 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 	}
 	x.turns++
 	x.unsent, x.moves = nil, 0
-	if done && !l.goesOn(ctx, x) {
+	if done && !l.continuedByHook(ctx, x) {
 		return event.Completed, nil
 	}
 	return "", nil
 }
 
-// addContext tells the model what it has to know before its next request.
+// addContext adds the context that the model needs for its next request.
 func (l *Loop) addContext(ctx context.Context, x *Exchange) {
-	x.talk.TellNews(x.task)
+	x.conv.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
-	l.p.Instructions.Again(ctx, x.talk, x.task, l.Turns(), l.o.Target)
+	l.p.Instructions.Again(ctx, x.conv, x.task, l.Turns(), l.o.Target)
 	for _, p := range l.briefs {
 		p.Brief(ctx, Briefing{Access{l, x, 0}})
 	}
-	x.heard = nil
+	x.newPrompts = nil
 	l.remind(ctx, x)
 }
 
-// turn is one request and the tools that it calls. done means that there were none.
+// turn sends one request and runs the called tools. done means that there were none.
 func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	number := int(l.n.turns.Add(1))
 	id := stream.NewUUID()
-	l.p.Compactor.PublishUsage(x.talk, x.task, number)
+	l.p.Compactor.PublishUsage(x.conv, x.task, number)
 	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
 	before := l.p.Ledger.Own(&x.used)
 
-	unread := conversation.Unread(x.talk)
+	unread := conversation.Unread(x.conv)
 	answer, err := l.ask(ctx, x, number)
 	if err != nil && refusedContent(err) {
 		err = withhold(l, x, number, unread, err)
@@ -335,7 +332,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	if err == nil {
 		finished.StopReason, finished.Usage = answer.finish, answer.usage
 		done = len(answer.calls) == 0 && answer.finish != model.FinishCompaction
-		if answer.finish == model.FinishCompaction { // by the provider, which does not say how much
+		if answer.finish == model.FinishCompaction { // by the provider, which does not report how much
 			x.compacted = &event.ContextCompacted{}
 		}
 		answer.batch.execute(answer.calls)
@@ -343,7 +340,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
-		l.p.Instructions.Below(ctx, x.talk, x.task, number, take(x, &x.got.touched))
+		l.p.Instructions.Below(ctx, x.conv, x.task, number, take(x, &x.results.touched))
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before
 	l.p.Stream.Publish(x.task, number, finished)
@@ -353,20 +350,20 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 // MaxImages limits the pictures of one message.
 const MaxImages = 8
 
-// show hands the model the pictures that its tools have read, after all their results:
-// no protocol takes them in between everywhere.
+// show adds the pictures that tools have read, after all results: not every protocol accepts pictures between
+// results.
 func (l *Loop) show(x *Exchange, turn int) {
-	images := take(x, &x.got.images)
+	images := take(x, &x.results.images)
 	if len(images) == 0 || l.model(x).Info().TextOnly {
 		return
 	}
 	images = images[:min(len(images), MaxImages)]
-	x.talk.Attach(x.task, turn, event.ReminderAttached{
+	x.conv.Attach(x.task, turn, event.ReminderAttached{
 		Kinds: []string{reminder.Images}, Text: reminder.Wrap("The pictures that your tools have just read."), Images: images,
 	})
 }
 
-// answerWith lets a model answer instead of the session's from the next request of the exchange on.
+// answerWith makes a model answer instead of the session's from the next request on.
 func (x *Exchange) answerWith(m model.Model) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -386,16 +383,16 @@ func (l *Loop) model(x *Exchange) model.Model {
 	return l.p.Selection.Model()
 }
 
-// ended reports whether a call of the turn has ended the exchange with an answer.
+// ended reports whether a call has ended the exchange with an answer.
 func (x *Exchange) ended() bool {
-	answer := take(x, &x.got.answer)
+	answer := take(x, &x.results.answer)
 	if answer != "" {
 		x.response = answer
 	}
 	return answer != ""
 }
 
-// take empties a field that the lock of the exchange guards, and returns what was in it.
+// take empties a field that the exchange's lock guards, and returns its previous value.
 func take[T any](x *Exchange, field *T) (was T) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"buddy/agent/stream"
 )
 
-// commandTool runs the commands that a person types.
+// commandTool is the tool that runs commands typed by a person.
 const commandTool = "run_shell"
 
-// RunTyped runs a command that a person typed. Nobody is asked, because a person said it; the
-// model reads the command and what it printed with the next prompt.
+// RunTyped runs a command that a person typed, without approval. The model reads the command and its output with the
+// next prompt.
 func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event.Outcome, error) {
 	b, j := l.planOne(ctx, x, typedID+stream.NewID(), commandTool, map[string]any{"command": command, "why": "typed by the user"})
 	defer b.cancel(nil)
