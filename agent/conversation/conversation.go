@@ -1,9 +1,8 @@
-// Package conversation holds what the models of a session are sent.
+// Package conversation holds the messages that the models of a session are sent.
 //
-// Its invariant: a history and the stream agree. Code that changes the history of a [Conversation]
-// publishes the event that says so under the same lock, so that [Recall] makes the same
-// history of the stored events. Each conversation has a lock of its own, and so has the
-// [Tree] of them; that of the tree is taken first.
+// Its invariant: a history and the stream agree. Code that changes the history of a [Conversation] publishes the
+// event about the change under the same lock, so that [Recall] rebuilds the same history from the stored events. Each
+// conversation has its own lock, and so has the [Tree]; the tree's lock is taken first.
 //
 //	tree := conversation.NewTree(events, "You are …")
 //	c := tree.Main()
@@ -25,29 +24,29 @@ import (
 	"buddy/agent/stream"
 )
 
-// Conversation is one branch of a session: what its model is sent, and what waits to be. It
-// is safe for concurrent use; a [Tree] makes it.
+// Conversation is one branch of a session: its history, and the prompts and news that wait for the next request. It
+// is safe for concurrent use; a [Tree] creates it.
 type Conversation struct {
 	branch int
 	stream *stream.Stream
-	own    bool                   // a subagent's, with a system prompt of its own
-	off    func(kind string) bool // of reminders; nil: all are told
+	own    bool                   // a subagent's, with its own system prompt
+	off    func(kind string) bool // reports switched off reminders; nil: none
 
-	mu       sync.Mutex // guards all below, and so the order of its events
+	mu       sync.Mutex // guards the fields below, and the order of the events
 	hist     *history.History
 	recall   Recall
-	date     string // that its model was told last; "" = none, or it may be compacted away
+	date     string // the last date that the model has; "" if none, or if a compaction may have removed it
 	queue    []event.PromptSubmitted
-	news     []string // what its model is told before its next request
-	injected string   // the prompt injection because of which the task is trusted less; "" = none
-	known    known    // of extensions
+	news     []string // lines for the model with its next request
+	injected string   // prompt injection because of which the task is trusted less; "" if none
+	known    known    // reminders, listings and skills that the model has
 }
 
 // Branch returns the number of the conversation, 0 for the main one.
 func (c *Conversation) Branch() int { return c.branch }
 
-// Enter puts what a person said into the history. An opening prompt carries today's date
-// for the model unless it was told it last; "" is no date.
+// Enter adds a person's prompt to the history. An opening prompt carries today's date unless the model already has
+// it; "" is no date.
 func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.PromptKind, today string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,12 +62,12 @@ func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.Promp
 // enter is Enter without a date. The caller holds c.mu.
 func (c *Conversation) enter(task int, p event.PromptSubmitted, kind event.PromptKind) {
 	p.Queued, p.Kind = false, kind
-	c.recall.tell(p, kind)
+	c.recall.addPrompt(p, kind)
 	c.known.prompted(p)
 	c.stream.Publish(task, 0, p)
 }
 
-// Enqueue lets a prompt wait.
+// Enqueue adds a prompt to the queue.
 func (c *Conversation) Enqueue(p event.PromptSubmitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +76,7 @@ func (c *Conversation) Enqueue(p event.PromptSubmitted) {
 	c.stream.PublishOn(c.branch, p)
 }
 
-// Requeue lets a prompt wait again that waited when an earlier process ended.
+// Requeue puts a prompt back into the queue that waited when an earlier process ended.
 func (c *Conversation) Requeue(p event.PromptSubmitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +84,7 @@ func (c *Conversation) Requeue(p event.PromptSubmitted) {
 	slices.SortFunc(c.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
 }
 
-// Withdraw removes a prompt that waits and reports whether there was one.
+// Withdraw removes a queued prompt and reports whether it existed.
 func (c *Conversation) Withdraw(id int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,14 +97,14 @@ func (c *Conversation) Withdraw(id int) bool {
 	return true
 }
 
-// Queue returns the prompts that wait.
+// Queue returns the queued prompts.
 func (c *Conversation) Queue() []event.PromptSubmitted {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.queue)
 }
 
-// Next takes the prompt out of the queue that has waited longest.
+// Next removes and returns the oldest queued prompt.
 func (c *Conversation) Next() (p event.PromptSubmitted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,20 +115,19 @@ func (c *Conversation) Next() (p event.PromptSubmitted, ok bool) {
 	return p, true
 }
 
-// Steer lets the prompts that wait steer a task: together, as messages of their own. It returns
-// them.
+// Steer moves all queued prompts into the history, as steering messages of a task, and returns them.
 func (c *Conversation) Steer(task int) []event.PromptSubmitted {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	said := c.queue
-	for _, p := range said {
+	prompts := c.queue
+	for _, p := range prompts {
 		c.enter(task, p, event.Steering)
 	}
 	c.queue = nil
-	return said
+	return prompts
 }
 
-// Block takes back a prompt that a hook refused, before a model was sent it.
+// Block removes a prompt that a hook refused before it was sent.
 func (c *Conversation) Block(task int, e event.PromptBlocked) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,15 +135,15 @@ func (c *Conversation) Block(task int, e event.PromptBlocked) {
 	c.stream.Publish(task, 0, e)
 }
 
-// Attach tells the model something beside the prompts.
+// Attach adds a reminder to the history.
 func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.attach(task, turn, e)
 }
 
-// attach is Attach: before the person's words if those are the last, so that these stay the last word; else behind what
-// is there. The caller holds c.mu. Kinds that are switched off are not told.
+// attach is Attach: it inserts the reminder before a person's unanswered prompt, so that the prompt stays last, and
+// otherwise appends it. Kinds that are switched off are skipped. The caller holds c.mu.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	if c.off != nil && !slices.ContainsFunc(e.Kinds, func(kind string) bool { return !c.off(kind) }) {
 		return
@@ -159,21 +157,21 @@ func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	c.stream.Publish(task, turn, e)
 }
 
-// asks reports whether a history ends with a person's words, which no model has answered.
+// asks reports whether a history ends with an unanswered prompt of a person.
 func asks(h *history.History) bool {
 	msgs := h.Messages()
 	return history.Words(msgs) < len(msgs)
 }
 
-// Announce keeps a line for the model until its next request.
+// Announce keeps a line for the model's next request.
 func (c *Conversation) Announce(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.news = append(c.news, line)
 }
 
-// TellNews tells the model what was announced since its last request.
-func (c *Conversation) TellNews(task int) {
+// AttachNews adds the lines announced since the last request to the history.
+func (c *Conversation) AttachNews(task int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.news) == 0 {
@@ -184,7 +182,7 @@ func (c *Conversation) TellNews(task int) {
 	c.attach(task, 0, e)
 }
 
-// Distrust notes that a prompt injection was found, unless one was already.
+// Distrust records a prompt injection, unless there is one already.
 func (c *Conversation) Distrust(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,30 +191,29 @@ func (c *Conversation) Distrust(why string) {
 	}
 }
 
-// Trust forgets about it: the person has given a new prompt.
+// Trust clears the recorded prompt injection, because the person has sent a new prompt.
 func (c *Conversation) Trust() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.injected = ""
 }
 
-// Injected returns the prompt injection that was found since the last prompt, or "".
+// Injected returns the prompt injection found since the last prompt, or "".
 func (c *Conversation) Injected() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.injected
 }
 
-// Store appends an answer to the history; part marks it as incomplete. It reports whether
-// there was anything to store.
+// Store appends an answer to the history; part marks it as incomplete. It reports whether the answer had any content.
 func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, part bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, _ = c.stream.Keys().Hidden(m).(model.Message) // as it is after a restart
+	m, _ = c.stream.Keys().Hidden(m).(model.Message) // the same as after a restart
 	if !c.hist.Assistant(m) {
 		return false
 	}
-	c.recall.said = nil
+	c.recall.prompts = nil
 	c.known.plan.Answers++
 	c.known.steps.Quiet++
 	c.known.work.Answers++
@@ -224,8 +221,8 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	return true
 }
 
-// StoreResult puts the result of a call into the history, which means the tool e.Name with
-// these arguments, whatever the model called it.
+// StoreResult adds the result of a call to the history. The call becomes one of the tool e.Name with these arguments,
+// whatever name the model used.
 func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,7 +233,7 @@ func (c *Conversation) StoreResult(task, turn int, arguments string, e event.Too
 	c.stream.Publish(task, turn, e)
 }
 
-// endOf returns how a call ended.
+// endOf returns how the history classifies the end of a call.
 func endOf(e event.ToolResult) history.End {
 	switch {
 	case e.IsError:
@@ -255,7 +252,7 @@ func (c *Conversation) Shorten(task, turn int, e event.ResultSpilled) {
 	c.stream.Publish(task, turn, e)
 }
 
-// read returns what get reads from the history.
+// read calls get with the history, under the lock.
 func read[T any](c *Conversation, get func(*history.History) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,7 +262,7 @@ func read[T any](c *Conversation, get func(*history.History) T) T {
 // Open returns the calls that have no result yet.
 func (c *Conversation) Open() []model.ToolCall { return read(c, (*history.History).Open) }
 
-// Called reports whether a call of the history has an id.
+// Called reports whether the history has a call with this id.
 func (c *Conversation) Called(id string) bool {
 	return read(c, func(h *history.History) bool { return h.Called(id) })
 }
@@ -273,22 +270,22 @@ func (c *Conversation) Called(id string) bool {
 // Messages returns the history. The caller must not change it, but may append.
 func (c *Conversation) Messages() []model.Message { return read(c, (*history.History).Messages) }
 
-// Request returns the history and how many tokens it has by estimate.
+// Request returns the history and its estimated number of tokens.
 func (c *Conversation) Request() ([]model.Message, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hist.Messages(), c.hist.Tokens()
 }
 
-// Items returns the messages of a conversation with their sizes, and how many tokens its history has by
-// estimate, with what each request has besides.
+// Items returns the messages of a conversation with their sizes, and the estimated tokens of its history, including
+// the fixed parts of each request.
 func Items(c *Conversation) ([]history.Item, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return history.Items(c.hist), c.hist.Tokens()
 }
 
-// BrokenOff reports whether the history ends with an answer: one that broke off.
+// BrokenOff reports whether the history ends with an answer, which was interrupted.
 func (c *Conversation) BrokenOff() bool {
 	return read(c, func(h *history.History) bool {
 		msgs := h.Messages()
@@ -296,11 +293,10 @@ func (c *Conversation) BrokenOff() bool {
 	})
 }
 
-// Tokens returns how many tokens the history has by estimate.
+// Tokens returns the estimated number of tokens of the history.
 func (c *Conversation) Tokens() int { return read(c, (*history.History).Tokens) }
 
-// Gauge gives the estimate what it needs: the model, and the characters that each request
-// has beside the history.
+// Gauge configures the estimate with the model and the characters that each request has in addition to the history.
 func (c *Conversation) Gauge(model string, chars int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,15 +304,14 @@ func (c *Conversation) Gauge(model string, chars int) {
 	c.hist.SetModel(model)
 }
 
-// Calibrate corrects the estimate by what a provider counted.
+// Calibrate corrects the estimate with a provider's count.
 func (c *Conversation) Calibrate(tokens int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hist.Calibrate(tokens)
 }
 
-// Pin keeps an exchange as it is whatever is compacted, or no longer. It reports whether
-// there is such an exchange.
+// Pin protects an exchange from compactions, or ends that. It reports whether the exchange exists.
 func (c *Conversation) Pin(p event.Pin) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

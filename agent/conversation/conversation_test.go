@@ -14,7 +14,7 @@ import (
 	"buddy/agent/stream"
 )
 
-// kept is a journal in memory.
+// kept is an in-memory journal.
 type kept struct{ events []event.Envelope }
 
 func (k *kept) Append(env event.Envelope) error { // under the stream's lock
@@ -30,7 +30,7 @@ func (k *kept) Append(env event.Envelope) error { // under the stream's lock
 
 func (k *kept) Range(uint64, func(event.Envelope) bool) error { return nil }
 
-// one does something to a conversation, as a turn or a person would.
+// one makes a random change to a conversation, as a turn or a person would.
 func one(c *Conversation, task, n int, rng *rand.Rand) {
 	open := c.Open()
 	switch k := rng.IntN(8); {
@@ -42,7 +42,7 @@ func one(c *Conversation, task, n int, rng *rand.Rand) {
 		c.Steer(task)
 	case k == 2:
 		c.Announce(fmt.Sprint("news ", n))
-		c.TellNews(task)
+		c.AttachNews(task)
 	case k == 3:
 		c.Pin(event.Pin{Back: 1 + rng.IntN(2)})
 	case k == 4:
@@ -54,8 +54,7 @@ func one(c *Conversation, task, n int, rng *rand.Rand) {
 	}
 }
 
-// Whatever is done to conversations, while others fork off them and go on at the same time,
-// the stored events give the same histories.
+// Replaying the stored events rebuilds the same histories, even when conversations change and fork concurrently.
 func TestStoredEventsGiveTheSameHistories(t *testing.T) {
 	for seed := range uint64(20) {
 		mem := &kept{}
@@ -92,7 +91,7 @@ func TestStoredEventsGiveTheSameHistories(t *testing.T) {
 	}
 }
 
-// A new system prompt is in every conversation, and its estimate counts it.
+// SetSystem replaces the system prompt of every conversation and of its estimate.
 func TestSystemPromptIsReplaced(t *testing.T) {
 	const long = "a new and much longer prompt, which the estimate has to count"
 	begun := func(system string) *Tree {

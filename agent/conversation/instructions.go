@@ -16,29 +16,26 @@ import (
 	"buddy/agent/stream"
 )
 
-// instructionTime limits how long instruction files may take to be read. What is not there by
-// then is left out.
+// instructionTime limits the time to read instruction files. Files that are not read by then are left out.
 const instructionTime = 5 * time.Second
 
-// maxFolders limits the folders that are searched for instruction files of one conversation, up to
-// a compaction.
+// maxFolders limits the folders searched for instruction files of one conversation between two compactions.
 const maxFolders = 200
 
-// below holds what a conversation was told of the folders in which it works, since its last
-// compaction.
+// below holds the instruction files of subfolders that a conversation has since its last compaction.
 type below struct {
-	dirs map[string]bool // in which was looked
+	dirs map[string]bool // folders that were searched
 	set  instructions.Set
-	used []string // the files that it was told something for
-	lost bool     // a compaction has taken out what it was told, for used and for the files in work
+	used []string // files for which instructions were added
+	lost bool     // a compaction removed the instructions for used and for the files in work
 }
 
-// clone returns what a fork was told, which changes apart from it.
+// clone returns an independent copy for a fork.
 func (b *below) clone() below {
 	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}, slices.Clone(b.used), b.lost}
 }
 
-// knows reports whether a file was told already, or is too much beside those that were.
+// knows reports whether a file is known already, or would exceed the size limit of all files.
 func (b *below) knows(f instructions.File) bool {
 	room := instructions.MaxAll
 	for _, known := range b.set.Files {
@@ -50,45 +47,44 @@ func (b *below) knows(f instructions.File) bool {
 	return len(f.Text) > room
 }
 
-// Sources tells where instruction files come from. nil functions read none.
+// Sources configures where instruction files are read from. nil functions read none.
 type Sources struct {
 	Read      func(context.Context) (instructions.Set, error)
-	ReadBelow func(ctx context.Context, dirs []string) (instructions.Set, error) // of folders below Workspace
+	ReadBelow func(ctx context.Context, dirs []string) (instructions.Set, error) // in folders below Workspace
 	Workspace string
 	Redact    *redact.Redactor
 }
 
-// Instructions tells the conversations of a tree what instruction files say: with where the model works,
-// before the first prompt, read once and again after each compaction, because only then the beginning of a
-// request may change; and in reminders, for folders in which the model begins to work. It is
-// safe for concurrent use; use NewInstructions. Its lock is taken before those of the tree.
+// Instructions adds instruction files to the conversations of a tree. The files for the workspace go before the first
+// prompt; they are read once and again after each compaction, because only then may the beginning of a request
+// change. Files of subfolders go into reminders when the model starts to work there. It is safe for concurrent use;
+// use NewInstructions. Its lock is taken before those of the tree.
 type Instructions struct {
 	from   Sources
 	tree   *Tree
 	stream *stream.Stream
 	once   sync.Once
-	done   chan struct{}   // closed when they were read for the first time
-	whole  context.Context // of the session
+	done   chan struct{}   // closed after the first read
+	whole  context.Context // ends with the session
 	work   *sync.WaitGroup
 
-	mu       sync.Mutex // guards all below
-	here     string     // the text before the files: where the model works
+	mu       sync.Mutex // guards the fields below
+	here     string     // text before the files, about where the model works
 	set      instructions.Set
-	stale    bool            // a compaction came since
-	injected string          // the prompt injection in any of them
-	said     map[string]bool // paths and reasons of files that are not whole, of which the person was told
+	stale    bool            // a compaction came after the last read
+	injected string          // prompt injection in one of the files
+	warned   map[string]bool // warnings the person has had, by path and reason
 }
 
-// NewInstructions returns instructions of which nothing was read. The conversations of the tree are told here, where
-// their models work, with the instructions behind it. What is read in the background ends with ctx and is
-// counted by work.
+// NewInstructions returns instructions without any files yet. The conversations of the tree get here, which describes
+// where their models work, followed by the instructions. Background reads end with ctx and are counted by work.
 func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, here string, from Sources) *Instructions {
 	i := &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, here: here, done: make(chan struct{})}
-	i.tell()
+	i.apply()
 	return i
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay processes a stored event.
 func (i *Instructions) Replay(e event.Event) {
 	if p, ok := e.(event.InstructionsRead); ok {
 		i.mu.Lock()
@@ -97,7 +93,7 @@ func (i *Instructions) Replay(e event.Event) {
 	}
 }
 
-// ReadEarly begins to read the files, once, while the person still types.
+// ReadEarly starts to read the files once, while the person still types.
 func (i *Instructions) ReadEarly() {
 	if i.from.Read == nil {
 		return
@@ -110,7 +106,7 @@ func (i *Instructions) ReadEarly() {
 	})
 }
 
-// Await waits until the next request has the instructions, or ctx ends.
+// Await waits until the instructions are ready for the next request, or ctx ends.
 func (i *Instructions) Await(ctx context.Context) {
 	if i.from.Read == nil {
 		return
@@ -130,22 +126,22 @@ func (i *Instructions) Await(ctx context.Context) {
 	}
 }
 
-// Stale lets the files be read again before the next request.
+// Stale makes the next request read the files again.
 func (i *Instructions) Stale() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stale = true
 }
 
-// tell tells every conversation where its model works, and what the files say. The caller holds i.mu, unless nobody else
-// knows i.
-func (i *Instructions) tell() {
+// apply sets the text about where the model works, and the instructions, in every conversation. The caller holds
+// i.mu, unless it just created i.
+func (i *Instructions) apply() {
 	if text := strings.TrimSpace(i.here + "\n\n" + i.from.Redact.Text(i.set.Text())); text != "" {
 		i.tree.SetHere(reminder.Wrap(text))
 	}
 }
 
-// read reads the files and tells them to every conversation.
+// read reads the files and applies them to every conversation.
 func (i *Instructions) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, instructionTime)
 	defer cancel()
@@ -157,30 +153,30 @@ func (i *Instructions) read(ctx context.Context) {
 	defer i.mu.Unlock()
 	before := i.set.Text()
 	if err != nil && before != "" {
-		return // what is known is better than nothing
+		return // keep the known files
 	}
 	i.set, i.injected = set, set.Injection()
 	if i.from.Redact.Text(set.Text()) == i.from.Redact.Text(before) && len(set.Files) == 0 {
 		return
 	}
-	i.tell()
+	i.apply()
 	i.stream.Publish(0, 0, readFiles(set))
 	i.warn(0, set)
 }
 
-// warn tells the person of a prompt injection in files, and of those that the model has not or not whole, once.
+// warn warns the person about a prompt injection in files, and once about each file that was cut or left out.
 func (i *Instructions) warn(task int, set instructions.Set) {
 	if why := set.Injection(); why != "" {
 		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your approval ([context] instructions = false leaves such files out)"})
 	}
 	for _, f := range set.Files {
-		if f.Why == "" || f.Minor || i.said[f.Path+f.Why] {
+		if f.Why == "" || f.Minor || i.warned[f.Path+f.Why] {
 			continue
 		}
-		if i.said == nil {
-			i.said = make(map[string]bool)
+		if i.warned == nil {
+			i.warned = make(map[string]bool)
 		}
-		i.said[f.Path+f.Why] = true
+		i.warned[f.Path+f.Why] = true
 		why := ": left out: " + f.Why
 		if f.Text != "" {
 			why = ": cut: the model gets only " + f.Why
@@ -197,29 +193,27 @@ func readFiles(set instructions.Set) event.InstructionsRead {
 	return e
 }
 
-// Below tells a conversation the instruction files of the folders below the workspace in
-// which its model has just begun to work, by the files that it used, and the rules that are for
-// these files: each once, until a compaction. What another conversation was told does not count:
-// its model is not this one's.
+// Below adds instruction files of the subfolders that hold files, which the model has just used, and the rules for
+// these files. Each is added once per conversation until a compaction.
 func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn int, files []string) {
 	if i.from.ReadBelow == nil || len(files) == 0 || c.off != nil && c.off(reminder.Instructions) {
 		return
 	}
-	i.tellFor(ctx, c, task, turn, files, files)
+	i.attachFor(ctx, c, task, turn, files, files)
 }
 
-// Again tells a conversation after a compaction, before its next request, what was in force for the files that it has
-// worked on: else its next call would not heed it. target is where the instruction files are.
+// Again adds the instructions for the files in work again after a compaction, so that the next call follows them.
+// target is where the instruction files are.
 func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
 	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
 		return
 	}
 	if files := lost(c, target); len(files) > 0 {
-		i.tellFor(ctx, c, task, turn, files, nil)
+		i.attachFor(ctx, c, task, turn, files, nil)
 	}
 }
 
-// lost returns the files of target for which a compaction has taken out what a conversation was told, once.
+// lost returns the files of target whose instructions a compaction has removed, once.
 func lost(c *Conversation, target string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,25 +231,26 @@ func lost(c *Conversation, target string) []string {
 	return files
 }
 
-// tellFor tells a conversation what is for some files. The model has those in hand before its eyes.
-func (i *Instructions) tellFor(ctx context.Context, c *Conversation, task, turn int, files, inHand []string) {
+// attachFor adds the instructions for files to a conversation. The model has just read the files inHand, so they are
+// skipped.
+func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, turn int, files, inHand []string) {
 	set := i.readBelow(ctx, c, files)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	told := i.untold(c, set, files, inHand)
-	text := i.from.Redact.Text(told.Reminder())
+	added := i.unknown(c, set, files, inHand)
+	text := i.from.Redact.Text(added.Reminder())
 	if text == "" {
 		return
 	}
-	i.injected = cmp.Or(i.injected, told.Injection())
-	i.stream.Publish(task, turn, readFiles(told))
+	i.injected = cmp.Or(i.injected, added.Injection())
+	i.stream.Publish(task, turn, readFiles(added))
 	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{reminder.Instructions}, Text: text})
-	i.warn(task, told)
+	i.warn(task, added)
 }
 
-// untold returns what a conversation has to be told of what was read, and of the rules for files,
-// and notes that it is. The caller holds i.mu.
-func (i *Instructions) untold(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
+// unknown returns the instructions that a conversation does not have yet, from those just read and the rules for
+// files, and records them as known. The caller holds i.mu.
+func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := &c.known.below
@@ -274,7 +269,7 @@ func (i *Instructions) untold(c *Conversation, read instructions.Set, files, inH
 	return read
 }
 
-// readBelow reads the instruction files of folders in which was not looked yet for a conversation.
+// readBelow reads the instruction files of folders that were not searched yet for a conversation.
 func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []string) instructions.Set {
 	dirs := newFolders(c, i.from.Workspace, files)
 	if len(dirs) == 0 {
@@ -282,7 +277,7 @@ func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []s
 	}
 	ctx, cancel := context.WithTimeout(ctx, instructionTime)
 	defer cancel()
-	set, err := i.from.ReadBelow(ctx, dirs) // one that is missing is told the next time
+	set, err := i.from.ReadBelow(ctx, dirs) // failed folders are read again the next time
 	if err != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -293,8 +288,8 @@ func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []s
 	return set
 }
 
-// newFolders returns the folders of files in which was not looked yet for a conversation, and notes
-// them.
+// newFolders returns the folders of files that were not searched yet for a conversation, and records them as
+// searched.
 func newFolders(c *Conversation, workspace string, files []string) (dirs []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -314,30 +309,30 @@ func newFolders(c *Conversation, workspace string, files []string) (dirs []strin
 	return dirs
 }
 
-// Injected returns the prompt injection in a file that counts, or "".
+// Injected returns the prompt injection in the current files, or "".
 func (i *Instructions) Injected() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.injected
 }
 
-// Sizes returns how many characters the files have before the first prompt, and which ones those are.
+// Sizes returns the number of characters of the files before the first prompt, and these files.
 func (i *Instructions) Sizes() (chars int, files []event.InstructionFile) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.from.Redact.Text(i.set.Text())), readFiles(i.set).Files
 }
 
-// toldBelow returns what a conversation was told of the folders in which it works.
-func toldBelow(c *Conversation) instructions.Set {
+// knownBelow returns the instructions of subfolders that a conversation has.
+func knownBelow(c *Conversation) instructions.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known.below.clone().set
 }
 
-// Files returns the files that the main conversation was told, and those that were left out for a reason.
+// Files returns the instruction files of the main conversation, and those that were left out for a reason.
 func (i *Instructions) Files() []event.InstructionFile {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(toldBelow(i.tree.Main())).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
+	return slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(knownBelow(i.tree.Main())).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
 }

@@ -9,39 +9,40 @@ import (
 	"buddy/agent/reminder"
 )
 
-// known holds what the model of a conversation was told beside the messages: listings, skills, reminders. The conversation's lock guards it.
+// known holds what a model has in addition to the messages: listings, skills, reminders. The conversation's lock
+// guards it.
 type known struct {
-	states map[string]string // of reminders, by kind
-	steps  reminder.Steps    // its own list
-	listed map[string]told   // by kind
-	loaded []LoadedSkill     // the newest last
-	calls  []string          // prompts that begin with a slash, until it is known whether they call a skill
-	plan   ToldOfPlan
+	states map[string]string       // by kind of reminder
+	steps  reminder.Steps          // from the model's own step list
+	listed map[string]knownListing // by kind
+	loaded []LoadedSkill           // newest last
+	calls  []string                // prompts that start with a slash, until it is known whether they call a skill
+	plan   PlanState
 	work   work
 	below  below
-	naming []string // prompts that may name resources, until those are attached
+	naming []string // prompts that may name resources, until these are attached
 }
 
-// LoadedSkill is a skill whose text a conversation has had.
+// LoadedSkill is a skill whose text is or was in a conversation.
 type LoadedSkill struct {
 	Name, Args string
-	Sum        string // of its file
-	Gone       bool   // a compaction may have taken it out
+	Sum        string // checksum of its file
+	Gone       bool   // a compaction may have removed the text
 }
 
-// clone returns what a fork knows, but for the prompts, which are not its own.
+// clone returns a copy for a fork, without the prompts, which belong to the original.
 func (k *known) clone() known {
 	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan, work: k.work.clone(), below: k.below.clone()}
 }
 
-func (k *known) list(kind string, t told) {
+func (k *known) list(kind string, t knownListing) {
 	if k.listed == nil {
-		k.listed = make(map[string]told)
+		k.listed = make(map[string]knownListing)
 	}
 	k.listed[kind] = t
 }
 
-// prompted notes a prompt that may call a skill, or name resources.
+// prompted records a prompt that may call a skill, or name resources.
 func (k *known) prompted(p event.PromptSubmitted) {
 	k.work.prompted(p)
 	if p.Kind != event.Typed && strings.Contains(p.Text, "@") {
@@ -52,7 +53,7 @@ func (k *known) prompted(p event.PromptSubmitted) {
 	}
 }
 
-// load notes that a skill was loaded.
+// load records that a skill was loaded.
 func (k *known) load(e event.SkillLoaded) {
 	k.loaded = slices.DeleteFunc(slices.Clone(k.loaded), func(s LoadedSkill) bool { return s.Name == e.Name })
 	k.loaded = append(k.loaded, LoadedSkill{Name: e.Name, Args: e.Args, Sum: e.Sum})
@@ -61,7 +62,7 @@ func (k *known) load(e event.SkillLoaded) {
 	}
 }
 
-// restored notes that the texts of skills are there again.
+// restored records that the texts of skills are in the conversation again.
 func (k *known) restored(names []string) {
 	for i := range k.loaded {
 		if slices.Contains(names, k.loaded[i].Name) {
@@ -70,11 +71,11 @@ func (k *known) restored(names []string) {
 	}
 }
 
-// forget notes that a compaction may have taken out what was told.
+// forget records that a compaction may have removed reminders.
 func (k *known) forget() {
 	k.listed, k.below = nil, below{used: k.below.used, lost: true}
 	k.work.Compactions++
-	k.plan = ToldOfPlan{Gone: true}
+	k.plan = PlanState{Gone: true}
 	delete(k.states, reminder.Context)
 	delete(k.states, reminder.Folder)
 	for i := range k.loaded {
@@ -82,7 +83,7 @@ func (k *known) forget() {
 	}
 }
 
-// replay feeds a stored event.
+// replay processes a stored event.
 func (k *known) replay(e event.Event) {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
@@ -91,7 +92,7 @@ func (k *known) replay(e event.Event) {
 		}
 	case event.ReminderAttached:
 		if p.Digest != "" && len(p.Kinds) > 0 {
-			k.list(p.Kinds[0], told{digest: p.Digest})
+			k.list(p.Kinds[0], knownListing{digest: p.Digest})
 		}
 		if slices.Contains(p.Kinds, reminder.Resources) {
 			k.naming = nil

@@ -11,21 +11,21 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Listing lists the items of a kind, such as skills, that a model can choose from. It is told
-// beside the prompts, never in the system prompt, so that what changes costs only its own lines.
+// Listing lists the items of a kind, such as skills, that a model can choose from. It is a reminder and never part of
+// the system prompt, so that a change costs only its own lines.
 type Listing struct {
-	Kind  string // of the reminder that tells it
-	Head  string // what the lines are, and how one is used
+	Kind  string // kind of the reminder
+	Head  string // explains the lines and how to use one
 	Items []ListingItem
 }
 
 // ListingItem is one line of a listing.
 type ListingItem struct{ Name, Line string }
 
-// told holds what a model knows of a listing.
-type told struct {
+// knownListing holds the version of a listing that a model has.
+type knownListing struct {
 	digest string
-	lines  map[string]string // by name; nil when only the digest is known, because a process has ended since
+	lines  map[string]string // by name; nil when only the digest is known, after a restart
 }
 
 func (l Listing) digest() string {
@@ -36,8 +36,8 @@ func (l Listing) digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Tell tells the model a listing unless it knows it: all of it at first and after a compaction,
-// later what has changed. An empty one is told only to a model that knows another.
+// Tell adds a listing unless the model has it: completely at first and after a compaction, later only the changes. An
+// empty listing is added only if the model has another version.
 func (c *Conversation) Tell(task int, l Listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *Conversation) Tell(task int, l Listing) {
 	for _, i := range l.Items {
 		lines[i.Name] = i.Line
 	}
-	c.known.list(l.Kind, told{now, lines})
+	c.known.list(l.Kind, knownListing{now, lines})
 	text := l.whole(knows)
 	if knows && before.lines != nil {
 		text = l.difference(before.lines)
@@ -58,7 +58,7 @@ func (c *Conversation) Tell(task int, l Listing) {
 	c.attach(task, 0, event.ReminderAttached{Kinds: []string{l.Kind}, Text: reminder.Wrap(text), Digest: now})
 }
 
-// whole returns the text of a listing, which replaces another one.
+// whole returns the text of a whole listing.
 func (l Listing) whole(replaces bool) string {
 	var b strings.Builder
 	if replaces {
@@ -75,7 +75,7 @@ func (l Listing) whole(replaces bool) string {
 	return b.String()
 }
 
-// difference returns what has changed of the lines that a model knows.
+// difference returns the changes against the lines that a model has.
 func (l Listing) difference(before map[string]string) string {
 	gone := maps.Clone(before)
 	text := "The list of " + l.Kind + " has changed."
@@ -91,8 +91,8 @@ func (l Listing) difference(before map[string]string) string {
 	return text
 }
 
-// LoadSkill notes that the model has got the text of a skill. What a person called comes with
-// its text; what the model asked for is the result of its call.
+// LoadSkill records that the model has got the text of a skill. A skill called by the person brings its text along;
+// one called by the model is the result of its call.
 func (c *Conversation) LoadSkill(task, turn int, e event.SkillLoaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,14 +101,14 @@ func (c *Conversation) LoadSkill(task, turn int, e event.SkillLoaded) {
 	c.stream.Publish(task, turn, e)
 }
 
-// LoadedSkills returns the skills that were loaded, the newest last.
+// LoadedSkills returns the loaded skills, newest last.
 func (c *Conversation) LoadedSkills() []LoadedSkill {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.known.loaded)
 }
 
-// TakeCalls returns the prompts that begin with a slash and may call a skill, once.
+// TakeCalls returns, once, the prompts that start with a slash and may call a skill.
 func (c *Conversation) TakeCalls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *Conversation) TakeCalls() []string {
 	return calls
 }
 
-// TakeNaming returns the prompts of a conversation that may name resources, once.
+// TakeNaming returns, once, the prompts that may name resources.
 func TakeNaming(c *Conversation) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

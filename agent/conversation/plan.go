@@ -6,25 +6,25 @@ import (
 	"buddy/agent/reminder"
 )
 
-// ToldOfPlan holds what a model was told of mode plan since the last compaction.
-type ToldOfPlan struct {
-	On      bool // that it is on
-	Times   int  // how often
-	Answers int  // of the model since it was told so
-	Gone    bool // the compaction may have taken the plan out; it is said once
+// PlanState holds the plan mode reminders of a model since the last compaction.
+type PlanState struct {
+	On      bool // the last one was that plan mode is on
+	Times   int  // number of reminders
+	Answers int  // of the model since the last reminder
+	Gone    bool // a compaction may have removed the plan; reported once
 }
 
-// TakePlan returns what the model of a conversation was told of mode plan.
-func TakePlan(c *Conversation) ToldOfPlan {
+// TakePlan returns what the model of a conversation knows about plan mode.
+func TakePlan(c *Conversation) PlanState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	told := c.known.plan
+	plan := c.known.plan
 	c.known.plan.Gone = false
-	return told
+	return plan
 }
 
-// reminded takes up that a model was told something of these kinds.
-func (p *ToldOfPlan) reminded(kinds []string) {
+// reminded updates the state after reminders of these kinds.
+func (p *PlanState) reminded(kinds []string) {
 	switch {
 	case slices.Contains(kinds, reminder.Plan):
 		p.On, p.Answers = true, 0

@@ -10,38 +10,37 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Recall rebuilds what a model is sent from the stored events of one conversation. It
-// decides nothing anew: what did not fit is left out, so that the history is longer and
-// valid.
+// Recall rebuilds a history from the stored events of one conversation. It repeats decisions and makes none: a
+// compaction that does not apply is skipped, so the history is longer but valid.
 //
 //	r := conversation.Recall{History: history.New(system)}
 //	for _, env := range events { r.Take(env) }
 type Recall struct {
 	*history.History
-	task int            // the last exchange that began
-	said map[int]string // prompts that no model has answered yet, by id
-	hook string         // the reminder with what hooks said of the session's start
+	task    int            // the last exchange that started
+	prompts map[int]string // prompts without an answer, by id
+	hook    string         // reminder with the output of session start hooks
 }
 
-// tell adds a prompt to the history.
-func (r *Recall) tell(p event.PromptSubmitted, kind event.PromptKind) {
+// addPrompt adds a prompt to the history.
+func (r *Recall) addPrompt(p event.PromptSubmitted, kind event.PromptKind) {
 	text := PromptText(p)
-	if r.said == nil {
-		r.said = make(map[int]string)
+	if r.prompts == nil {
+		r.prompts = make(map[int]string)
 	}
-	r.said[p.ID] = text
+	r.prompts[p.ID] = text
 	r.Tell(messageKind(kind), text, p.Images...)
 }
 
-// block takes a prompt out of the history again.
+// block removes a prompt from the history.
 func (r *Recall) block(id int) {
-	if text, ok := r.said[id]; ok {
+	if text, ok := r.prompts[id]; ok {
 		history.Unsay(r.History, text)
-		delete(r.said, id)
+		delete(r.prompts, id)
 	}
 }
 
-// Take feeds the next event. Most change nothing.
+// Take processes the next event. Most events change nothing.
 func (r *Recall) Take(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
@@ -50,7 +49,7 @@ func (r *Recall) Take(env event.Envelope) {
 		}
 	case event.PromptSubmitted:
 		if !p.Queued {
-			r.tell(p, r.kind(env.Task, p))
+			r.addPrompt(p, r.kind(env.Task, p))
 		}
 	case event.PromptBlocked:
 		r.block(p.ID)
@@ -59,7 +58,7 @@ func (r *Recall) Take(env event.Envelope) {
 	case event.SkillLoaded:
 		r.load(p)
 	case event.ModelMessage:
-		r.said = nil
+		r.prompts = nil
 		r.Assistant(p.Message)
 	case event.ToolRequested:
 		r.Meant(p.CallID, p.Name, p.Arguments)
@@ -72,7 +71,7 @@ func (r *Recall) Take(env event.Envelope) {
 	}
 }
 
-// shorten repeats what made the history shorter, or keeps it from that.
+// shorten repeats a change that shortened the history or protects a part of it.
 func (r *Recall) shorten(e event.Event) {
 	switch p := e.(type) {
 	case event.ContextCompacted:
@@ -86,15 +85,15 @@ func (r *Recall) shorten(e event.Event) {
 	}
 }
 
-// spill shortens a result of which the rest went to a file.
+// spill shortens a result whose rest went to a file.
 func (r *Recall) spill(e event.ResultSpilled) {
 	if e.Result != "" {
 		r.Shorten(e.CallID, e.Result)
 	}
 }
 
-// remind adds a reminder. Lists always went before the prompt that they came with; others came behind it in
-// sessions whose events do not say where they are.
+// remind adds a reminder. Listings always go before their prompt; other reminders go after it if the event, from an
+// older session, has no position.
 func (r *Recall) remind(e event.ReminderAttached) {
 	if e.States[sessionStart] != "" {
 		history.Unremind(r.History, r.hook)
@@ -107,12 +106,12 @@ func (r *Recall) remind(e event.ReminderAttached) {
 	r.Tell(model.Reminder, e.Text, e.Images...)
 }
 
-// sessionStart is the state of the reminder with what hooks said of the session's start: the newest takes the place of
-// the one before it.
+// sessionStart is the state of the reminder with the output of session start hooks. A new one replaces the one
+// before.
 const sessionStart = "session_start"
 
-// TellStart tells a conversation what hooks have said of the session's start, unless the model can read just that already.
-func TellStart(c *Conversation, task int, text string) {
+// AttachStart adds the output of session start hooks, unless the conversation already has the same text.
+func AttachStart(c *Conversation, task int, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if text = reminder.Wrap(text); c.recall.hook != text || !history.Reminds(c.hist, text) {
@@ -120,16 +119,15 @@ func TellStart(c *Conversation, task int, text string) {
 	}
 }
 
-// load adds the text of a skill that a person called, behind the prompt that stands for it. That of one that the model called is the
-// result of its call, which is still open.
+// load adds the text of a skill that a person called, after the prompt that called it. The text of one that the model
+// called is the result of that call.
 func (r *Recall) load(e event.SkillLoaded) {
 	if e.By == event.ByPerson {
 		r.Tell(model.Reminder, e.Text)
 	}
 }
 
-// kind returns what a prompt is for that does not say so itself: one that comes after its task
-// began steers it.
+// kind returns the kind of a prompt whose event has none: a prompt that comes after its task started steers it.
 func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	switch {
 	case p.Kind != "":
@@ -142,7 +140,7 @@ func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	return event.Opening
 }
 
-// messageKind returns what a model reads a person's words as.
+// messageKind returns the message kind of a prompt.
 func messageKind(k event.PromptKind) model.Kind {
 	switch k {
 	case event.Steering:
@@ -153,10 +151,10 @@ func messageKind(k event.PromptKind) model.Kind {
 	return model.Prompt
 }
 
-// InjectionWarning is the code of the warning of a result with a prompt injection in it.
+// InjectionWarning is the code of the warning about a prompt injection in a result.
 const InjectionWarning = "injection"
 
-// replay feeds a stored event. Prompts that wait are left to the caller: see Requeue.
+// replay processes a stored event. Queued prompts are left to the caller, see Requeue.
 func (c *Conversation) replay(env event.Envelope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

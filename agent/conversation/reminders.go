@@ -10,7 +10,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Describe fills in what a conversation knows of itself for its reminders.
+// Describe fills in the parts of a reminder snapshot that the conversation knows.
 func Describe(c *Conversation, now *reminder.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,23 +19,23 @@ func Describe(c *Conversation, now *reminder.Snapshot) {
 	now.Steps, now.Told = c.known.steps, maps.Clone(c.known.states)
 }
 
-// Know notes, by kind, what the model of a conversation knows or need not be told. It is not stored:
-// what the model was told is, with its reminder.
+// Know records, by kind, states that the model knows or need not get. They are not stored; the states of attached
+// reminders are.
 func Know(c *Conversation, states map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known.remember(states)
 }
 
-// State returns the state of a kind that the model of a conversation was told last, "" for none since the last compaction.
+// State returns the last state of a kind that the model has, "" for none since the last compaction.
 func State(c *Conversation, kind string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known.states[kind]
 }
 
-// Holds reports whether the model of a conversation can read the text of a file in one of its messages, which names
-// the file, or answers a call that does.
+// Holds reports whether the model can read the text of a file in a message that names the file, or in the result of a
+// call that names it.
 func Holds(c *Conversation, name, text string) bool {
 	named := make(map[string]bool)
 	return slices.ContainsFunc(c.Messages(), func(m model.Message) bool {
@@ -62,10 +62,10 @@ func (k *known) remember(states map[string]string) {
 	maps.Copy(k.states, states)
 }
 
-// stepsTool is the tool with which a model writes its list of steps.
+// stepsTool is the tool that writes the model's step list.
 const stepsTool = "todo"
 
-// wrote notes the list of steps that a result shows.
+// wrote records the step list in a result.
 func (k *known) wrote(e event.ToolResult) {
 	if e.Name != stepsTool || e.IsError {
 		return

@@ -9,18 +9,18 @@ import (
 	"buddy/agent/record"
 )
 
-// Past is the main conversation as it was at an earlier moment, while it is made of stored events.
+// Past rebuilds the main conversation at an earlier moment from stored events.
 type Past struct {
 	was *Conversation
 	all record.Record
 }
 
-// NewPast returns the beginning of the main conversation.
+// NewPast returns an empty main conversation.
 func NewPast(t *Tree) *Past {
 	return &Past{was: newConversation(0, t.stream, history.New(""))}
 }
 
-// Take feeds the next event. Those of other conversations change nothing.
+// Take processes the next event. Events of other conversations change nothing.
 func (p *Past) Take(env event.Envelope) {
 	if env.Branch == 0 {
 		p.was.replay(env)
@@ -28,10 +28,9 @@ func (p *Past) Take(env event.Envelope) {
 	}
 }
 
-// Rewind makes the main conversation what it was, and calls publish, unless it is nil, under the lock of
-// the conversation: that stores the event that says so. What waits to be told and the prompts that wait
-// stay. The model has to read the files again that calls have read or written which it does not know
-// any more.
+// Rewind replaces the main conversation by an earlier state. If publish is not nil, Rewind calls it under the
+// conversation's lock to store the event of the rewind. Waiting news and prompts stay. The model must read files
+// again that only removed calls have read or written.
 func (t *Tree) Rewind(p *Past, publish func()) {
 	c, was := t.main, p.was
 	was.hist.Close(history.Unanswered)
@@ -41,7 +40,7 @@ func (t *Tree) Rewind(p *Past, publish func()) {
 		t.readers.Unread(0, func(call string) bool { return !was.hist.Called(call) })
 	}
 	history.Succeed(was.hist, c.hist)
-	was.known.calls, was.known.naming = nil, nil // the prompts that they are of were sent, or never will be
+	was.known.calls, was.known.naming = nil, nil // prompts of the past were sent, or never will be
 	was.known.below = c.known.below.in(was.hist)
 	c.hist, c.recall, c.date, c.known, c.injected = was.hist, was.recall, was.date, was.known, was.injected
 	if publish != nil {
@@ -49,7 +48,7 @@ func (t *Tree) Rewind(p *Past, publish func()) {
 	}
 }
 
-// in returns what of it a history still has. Folders are looked at again.
+// in returns the files whose text a history still has. Folders are searched again.
 func (b *below) in(h *history.History) below {
 	files := slices.DeleteFunc(slices.Clone(b.set.Files), func(f instructions.File) bool { return !holds(h.Messages(), f.Text) })
 	return below{set: instructions.Set{Files: files}}

@@ -6,18 +6,18 @@ import (
 	"buddy/agent/model"
 )
 
-// Plan is a cut of old messages that was not made yet.
+// Plan is a planned cut of old messages.
 type Plan struct {
 	Cut     history.Cut
-	Removed []model.Message // that it takes out
-	Earlier string          // the summary that it replaces
-	Reads   []history.Read  // what the model read in the messages that go
-	Visible []history.Read  // and in those that stay
-	Before  int             // tokens of the history by estimate
+	Removed []model.Message // messages that the cut removes
+	Earlier string          // summary that it replaces
+	Reads   []history.Read  // reads in the removed messages
+	Visible []history.Read  // reads in the remaining messages
+	Before  int             // estimated tokens of the history
 }
 
-// PlanCut plans to keep the newest messages: about so many tokens, and at most so many
-// messages, 0 for any number.
+// PlanCut plans a cut that keeps the newest messages: about so many tokens, and at most so many messages, 0 for any
+// number.
 func (c *Conversation) PlanCut(tokens, messages int) Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,8 +28,7 @@ func (c *Conversation) PlanCut(tokens, messages int) Plan {
 	return p
 }
 
-// Cut makes a cut that was planned, and returns what it came to. After an error the history
-// is as it was.
+// Cut makes a planned cut and returns its event. An error leaves the history unchanged.
 func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +46,7 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 	return e, nil
 }
 
-// ByDigest is By of a compaction that replaced old exchanges by lines about them.
+// ByDigest is the By of a compaction that replaced old exchanges by one line each.
 const ByDigest = "digest"
 
 // Digestible reports whether Digest would remove anything.
@@ -61,9 +60,9 @@ func Digestible(c *Conversation, target int, all bool) bool {
 	})
 }
 
-// Digest replaces old exchanges and turns by lines about them, down to so many tokens, and reports
-// whether there were any. all means that if there is nothing else it takes out all exchanges but the newest, and then the
-// newest results.
+// Digest replaces old exchanges and turns by lines about them until the history has target tokens, and reports
+// whether it changed anything. all also allows it to remove all exchanges but the newest, and then the newest
+// results.
 func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +80,7 @@ func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompac
 	return e, ok
 }
 
-// digested publishes a compaction of the history if it has removed anything. The caller holds c.mu.
+// digested publishes a compaction if it has removed anything. The caller holds c.mu.
 func digested(c *Conversation, task int, r history.Report) (e event.ContextCompacted, ok bool) {
 	e = event.ContextCompacted{
 		By: ByDigest, Summary: r.Summary, Before: r.Before, After: r.After,
@@ -96,7 +95,7 @@ func digested(c *Conversation, task int, r history.Report) (e event.ContextCompa
 	return e, true
 }
 
-// TakeBack removes prompts that could not be sent, with the reminders that came with them.
+// TakeBack removes prompts that could not be sent, with their reminders.
 func TakeBack(c *Conversation, task int, prompts []int, why string) {
 	for _, id := range prompts {
 		c.Block(task, event.PromptBlocked{ID: id, Reason: why})
@@ -106,10 +105,10 @@ func TakeBack(c *Conversation, task int, prompts []int, why string) {
 	digested(c, task, history.CompactUnsent(c.hist))
 }
 
-// Unread returns the ids of the calls whose results no model has answered to.
+// Unread returns the ids of the calls whose results no model has answered.
 func Unread(c *Conversation) []string { return read(c, history.Unread) }
 
-// Withhold keeps results from models that a provider's content policy refused.
+// Withhold hides results from models, because a provider's content policy refused them.
 func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +116,7 @@ func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
 	c.stream.Publish(task, turn, e)
 }
 
-// ClearOld takes out results that no longer matter, if that is worth it, or room is needed.
+// ClearOld removes results that no longer matter, if that saves enough, or room is needed.
 func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +125,7 @@ func (c *Conversation) ClearOld(task int, needed bool) {
 	}
 }
 
-// Sent notes that the history is about to be sent: what a provider counts is about this.
+// Sent marks the current history as sent, so that Calibrate relates a provider's count to it.
 func (c *Conversation) Sent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,21 +12,20 @@ import (
 	"buddy/agent/stream"
 )
 
-// Tree holds the conversations of a session: the main one, and those that forked off it, or that
-// subagents have, and still work. It is safe for concurrent use; use NewTree.
+// Tree holds the active conversations of a session: the main one, its forks and those of subagents. It is safe for
+// concurrent use; use NewTree.
 type Tree struct {
 	stream  *stream.Stream
 	main    *Conversation
-	readers Readers // nil: there are none
+	readers Readers // may be nil
 
-	mu    sync.Mutex // guards all below
-	here  string     // where the models work
+	mu    sync.Mutex // guards the fields below
+	here  string     // text about where the models work
 	last  int        // number of the newest fork
 	forks map[int]*Conversation
 }
 
-// NewTree returns a main conversation that begins with a system prompt; a blank one adds no
-// message.
+// NewTree returns a tree with a main conversation that starts with a system prompt; an empty prompt adds no message.
 func NewTree(s *stream.Stream, system string) *Tree {
 	return &Tree{stream: s, main: newConversation(0, s, history.New(system)), forks: make(map[int]*Conversation)}
 }
@@ -38,30 +37,28 @@ func newConversation(branch int, s *stream.Stream, h *history.History) *Conversa
 // Main returns the main conversation.
 func (t *Tree) Main() *Conversation { return t.main }
 
-// Silence keeps reminders of some kinds from the models of all conversations. It is called before
-// anybody else uses the tree.
+// Silence switches off kinds of reminders in all conversations. It must be called before any other use of the tree.
 func (t *Tree) Silence(off func(kind string) bool) { t.main.off = off }
 
-// Readers keep which contents of files the models of conversations have read, by the number of the
-// conversation: no file is replaced of which its model has not read what is there.
+// Readers records which file contents the model of each conversation has read, so that no file is overwritten whose
+// current content the model does not know.
 type Readers interface {
-	// See lets a conversation know files that it has read or written in an earlier process: with the result of a
-	// call, or for "" because its model was told what had changed in files that it knew.
+	// See records files that a conversation has read or written in an earlier process, by a call, or with "" because
+	// a reminder reported their change.
 	See(branch int, call string, files []action.SeenFile)
-	// ForkReader lets the conversation to know the files that from knows now. What calls have read
-	// that are under way it does not.
+	// ForkReader copies the files that from knows now to the conversation to, except for those read by calls that are
+	// under way.
 	ForkReader(from, to int, underWay func(call string) bool)
-	// Unread lets a conversation no longer know the files that these calls have read or written last.
+	// Unread removes the files that these calls have read or written last.
 	Unread(branch int, by func(call string) bool)
-	// EndReader forgets what a conversation knows.
+	// EndReader removes the records of a conversation.
 	EndReader(branch int)
 }
 
-// Keep lets forks know the files that r has of the main conversation. It is called before anybody else
-// uses the tree.
+// Keep sets the readers that forks are copied in. It must be called before any other use of the tree.
 func (t *Tree) Keep(r Readers) { t.readers = r }
 
-// At returns the conversation of a branch; nil when it has ended, or never was.
+// At returns the conversation of a branch; nil if it has ended or never existed.
 func (t *Tree) At(branch int) *Conversation {
 	if branch == 0 {
 		return t.main
@@ -71,12 +68,11 @@ func (t *Tree) At(branch int) *Conversation {
 	return t.forks[branch]
 }
 
-// inProgress is the result, in a fork, of a call that the main conversation waits for.
+// inProgress is the result, in a fork, of a call that is still running in the main conversation.
 const inProgress = "still running in the conversation that this one was forked from"
 
-// Fork starts a conversation that goes on from where the main one is now, and knows the files that
-// this one has read. made reports whether a call is one of those that the exchange of the main one
-// makes, in an answer that is complete or not.
+// Fork starts a conversation with a copy of the main history, which also knows the files that the main one has read.
+// made reports whether a call belongs to the running exchange of the main conversation, including incomplete answers.
 func (t *Tree) Fork(made func(call string) bool) *Conversation {
 	c := t.forkNow()
 	if t.readers != nil {
@@ -85,7 +81,7 @@ func (t *Tree) Fork(made func(call string) bool) *Conversation {
 	return c
 }
 
-// forkNow is Fork but for the files.
+// forkNow is Fork without the files.
 func (t *Tree) forkNow() *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,14 +92,14 @@ func (t *Tree) forkNow() *Conversation {
 	return c
 }
 
-// settled reports whether the model of a conversation can read the result of a call.
+// settled reports whether a conversation has the result of a call.
 func settled(c *Conversation, call string) bool {
 	return slices.ContainsFunc(c.Messages(), func(m model.Message) bool {
 		return m.Role == model.Tool && m.ToolCallID == call && m.Content != inProgress
 	})
 }
 
-// fork is Fork without the event. The caller holds t.mu and that of the main conversation.
+// fork is Fork without the event. The caller holds t.mu and the lock of the main conversation.
 func (t *Tree) fork() *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, t.main.hist.Clone())
@@ -115,8 +111,8 @@ func (t *Tree) fork() *Conversation {
 	return c
 }
 
-// Begin starts a conversation of a subagent, which a call in another one made: it has a system
-// prompt of its own, and is told where it works.
+// Begin starts a subagent's conversation, which a call in another one requested. It has its own system prompt and the
+// text about where it works.
 func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,14 +131,14 @@ func (t *Tree) begin(system string) *Conversation {
 	return c
 }
 
-// Forks returns how many forks still work.
+// Forks returns the number of active forks.
 func (t *Tree) Forks() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.forks)
 }
 
-// End removes a fork whose work is done.
+// End removes a fork after its work.
 func (t *Tree) End(branch int) {
 	if t.readers != nil {
 		t.readers.EndReader(branch)
@@ -152,15 +148,15 @@ func (t *Tree) End(branch int) {
 	delete(t.forks, branch)
 }
 
-// SetSystem replaces the system prompt of every conversation but those of subagents.
+// SetSystem replaces the system prompt of every conversation except those of subagents.
 func (t *Tree) SetSystem(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.change(func(h *history.History) { h.SetSystem(text) })
 }
 
-// SetHere replaces what opens the person's first message in every conversation but those of subagents that work: where
-// the model works.
+// SetHere replaces the text about where the model works, which precedes the person's first message, in every
+// conversation except those of active subagents.
 func (t *Tree) SetHere(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,7 +164,7 @@ func (t *Tree) SetHere(text string) {
 	t.change(func(h *history.History) { history.SetHere(h, text) })
 }
 
-// change changes the histories of all conversations but those of subagents. The caller holds t.mu.
+// change changes the histories of all conversations except those of subagents. The caller holds t.mu.
 func (t *Tree) change(change func(*history.History)) {
 	all := []*Conversation{t.main}
 	for _, c := range t.forks {
@@ -183,9 +179,8 @@ func (t *Tree) change(change func(*history.History)) {
 	}
 }
 
-// Replay feeds a stored event of an earlier process, before anybody else uses the tree, and
-// returns the conversation that it belongs to; nil when that has ended, or the journal lacks
-// its beginning.
+// Replay processes a stored event before any other use of the tree. It returns the event's conversation; nil if that
+// has ended, or its start is not in the journal.
 func (t *Tree) Replay(env event.Envelope) *Conversation {
 	if p, ok := env.Payload.(event.BranchStarted); ok {
 		t.mu.Lock()
@@ -198,7 +193,7 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 		} else {
 			t.fork()
 			if t.readers != nil {
-				t.readers.ForkReader(0, p.Branch, func(string) bool { return false }) // what was under way has no result yet
+				t.readers.ForkReader(0, p.Branch, func(string) bool { return false }) // calls under way have no result yet
 			}
 		}
 		return nil
@@ -216,7 +211,7 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 // AtFile is the id of the call that reads a file named in a prompt.
 const AtFile = "at_file"
 
-// see lets readers know what a stored event says of files.
+// see records the files in a stored event.
 func see(r Readers, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ToolResult:
@@ -227,7 +222,7 @@ func see(r Readers, env event.Envelope) {
 			call = AtFile
 		}
 		r.See(env.Branch, call, p.Seen)
-	case event.FileRestored: // its model was told to read them again
+	case event.FileRestored: // the model was told to read the files again
 		for _, f := range p.Kept {
 			r.See(0, "", []action.SeenFile{{Target: p.Target, Path: f.Path}})
 		}

@@ -12,23 +12,23 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what is kept of the work.
+// Limits of the working memory.
 const (
 	maxWorkFiles  = 24
 	maxWorkPrompt = 1000 // bytes
 )
 
-// work holds what a model is reminded of after a compaction: the goal, the last prompt, the files in work.
+// work holds reminders for after a compaction: the goal, the last prompt, the files in work.
 type work struct{ reminder.Work }
 
-// clone returns a copy for a fork; changes of one do not reach the other.
+// clone returns an independent copy for a fork.
 func (w *work) clone() work {
 	other := *w
 	other.Files = slices.Clone(w.Files)
 	return other
 }
 
-// prompted notes what the person wants.
+// prompted records the person's prompt.
 func (w *work) prompted(p event.PromptSubmitted) {
 	if p.Kind == event.Typed || p.Command() || strings.TrimSpace(p.Text) == "" {
 		return
@@ -41,21 +41,21 @@ func (w *work) prompted(p event.PromptSubmitted) {
 	w.News++
 }
 
-// Worked notes the files that a call has read or changed.
+// Worked records the files that a call has read or changed.
 func Worked(c *Conversation, act action.Action) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known.work.did(act)
 }
 
-// Did is [Worked] for the call that a stored event is about, if that is its result.
+// Did is [Worked] for the call of a stored event, if the event is its successful result.
 func Did(c *Conversation, about record.Subject) {
 	if call := about.Call; call != nil && call.Result != nil && !call.Result.IsError {
 		Worked(c, call.Action())
 	}
 }
 
-// did notes the files of an action that succeeded.
+// did records the files of a successful action.
 func (w *work) did(act action.Action) {
 	changed := act.Kind == action.FileWrite
 	if !changed && act.Kind != action.FileRead {

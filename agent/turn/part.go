@@ -205,7 +205,7 @@ func (b Briefing) Naming() []string { return conversation.TakeNaming(b.x.conv) }
 
 // TakePlan returns what the model knows about plan mode. It reports only once that a compaction may have removed the
 // plan.
-func (b Briefing) TakePlan() conversation.ToldOfPlan { return conversation.TakePlan(b.x.conv) }
+func (b Briefing) TakePlan() conversation.PlanState { return conversation.TakePlan(b.x.conv) }
 
 // List adds a list, or what has changed in it, to the conversation.
 func (b Briefing) List(l conversation.Listing) { b.x.conv.Tell(b.x.task, l) }

@@ -158,7 +158,7 @@ func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCom
 // because the hooks run at each resume.
 func tellStart(x *Exchange, text string) {
 	if text != "" {
-		conversation.TellStart(x.conv, x.task, text)
+		conversation.AttachStart(x.conv, x.task, text)
 	}
 }
 

@@ -305,7 +305,7 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 
 // addContext adds the context that the model needs for its next request.
 func (l *Loop) addContext(ctx context.Context, x *Exchange) {
-	x.conv.TellNews(x.task)
+	x.conv.AttachNews(x.task)
 	l.p.Instructions.Await(ctx)
 	l.p.Instructions.Again(ctx, x.conv, x.task, l.Turns(), l.o.Target)
 	for _, p := range l.briefs {
