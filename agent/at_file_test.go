@@ -244,7 +244,7 @@ func TestFileOfAPromptWithAnInjection(t *testing.T) {
 		if w := s.warnings(); len(w) != 1 || w[0].Code != "injection" {
 			t.Errorf("warned %+v", w)
 		}
-		if why := s.tasks.main.talk.Injected(); !strings.Contains(why, "prompt injection in a, it") {
+		if why := s.tasks.main.conv.Injected(); !strings.Contains(why, "prompt injection in a, it") {
 			t.Errorf("distrusted because of %q", why)
 		}
 		s.stop()

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/turn"
 )
 
-// serve takes commands until the runtime closes.
+// serve handles commands until the runtime closes.
 func (r *Runtime) serve() {
 	defer r.life.work.Done()
 	for {
@@ -26,14 +26,13 @@ func (r *Runtime) serve() {
 	}
 }
 
-// settled does nothing, once the commands before it are done.
+// settled is a command without effect; it is done when all commands before it are.
 type settled struct {
 	event.Command
 	done chan struct{}
 }
 
-// Settle waits until the runtime has taken the commands that were sent before, so that what is read of it then shows
-// them.
+// Settle waits until the runtime has handled the commands sent before, so that later reads see their effects.
 func Settle(ctx context.Context, r *Runtime) {
 	s := settled{done: make(chan struct{})}
 	if r.inbox.put(s) != nil {
@@ -48,7 +47,7 @@ func Settle(ctx context.Context, r *Runtime) {
 
 func (r *Runtime) handle(c event.Command) {
 	switch c.(type) {
-	case event.WatchPanes, event.FitPane, event.ReadPane: // a screen says that by itself
+	case event.WatchPanes, event.FitPane, event.ReadPane: // sent by a screen without a person
 	default:
 		r.tasks.idleness.reset()
 	}
@@ -63,7 +62,7 @@ func (r *Runtime) handle(c event.Command) {
 			r.reject("prompt %d is not queued", c.ID)
 		}
 	case event.Continue:
-		r.tasks.goOn()
+		r.tasks.continueInterrupted()
 	case event.AnswerApproval:
 		r.approvals.Answer(c)
 	case event.Answer:
@@ -81,7 +80,7 @@ func (r *Runtime) handle(c event.Command) {
 	}
 }
 
-// submit runs what the person typed as a command, or gives it to the model.
+// submit runs the text as a command, or sends it to the model.
 func submit(r *Runtime, c event.Submit) {
 	if c.Shell {
 		r.tasks.typed(c)
@@ -111,7 +110,7 @@ func (r *Runtime) adjust(c event.Command) {
 	}
 }
 
-// act does what is neither about one prompt or task nor a setting.
+// act handles commands that concern neither a prompt, a task nor a setting.
 func (r *Runtime) act(c event.Command) {
 	switch c := c.(type) {
 	case event.Compact:
@@ -127,7 +126,7 @@ func (r *Runtime) act(c event.Command) {
 	case event.Review:
 		r.tasks.agents.review(c)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
-		r.panes.tell(c)
+		r.panes.send(c)
 	default:
 		if !r.tasks.drivers.handle(c) {
 			r.reject("unknown command %T", c)
@@ -135,13 +134,13 @@ func (r *Runtime) act(c event.Command) {
 	}
 }
 
-// reject answers a command that makes no sense.
+// reject answers an invalid command.
 func (r *Runtime) reject(format string, args ...any) {
 	r.stream.Reject(format, args...)
 }
 
-// switchModel changes who answers, or how much the same model thinks; the history stays. What
-// the model is told follows it: another one has cached nothing of what the first was told.
+// switchModel changes the model that answers, or the effort of the same model; the history stays. Another model has
+// cached nothing, so its system prompt and tools may differ.
 func (r *Runtime) switchModel(c event.SwitchModel) {
 	if r.opts.Models == nil {
 		r.reject("there is no other model")
@@ -167,20 +166,20 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 }
 
-// answerWith makes m the model that answers. Unless it is the same one, what the next request
-// begins with changes to what this model is told.
+// answerWith makes m the model that answers. Unless only the effort changes, the beginning of requests is adapted to
+// m.
 func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	info := m.Info()
 	if !same {
-		tellAs(r, info)
+		adaptTo(r, info)
 	}
 	r.selection.SetModel(turn.WithDurable(m, r.opts.Durable))
 	r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 }
 
-// tellAs gives requests the system text and the tools for a model.
-func tellAs(r *Runtime, info model.Info) {
+// adaptTo sets the system prompt and the tools of requests for a model.
+func adaptTo(r *Runtime, info model.Info) {
 	if r.opts.Told != nil {
 		system, all := r.opts.Told(info)
 		r.selection.SetTools(all)
@@ -188,16 +187,16 @@ func tellAs(r *Runtime, info model.Info) {
 	}
 }
 
-// learnt stores what a server refused of a model. Later requests may get another system text and other tools.
+// learnt adapts later requests after a server refused something of a model.
 func learnt(r *Runtime, n model.Needs) {
 	if info := r.selection.Model().Info(); n.Of(info) {
-		tellAs(r, info)
+		adaptTo(r, info)
 		r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
 	}
 }
 
-// difference describes what of a switch a person may not expect: what the old model thought is
-// not sent on, the protocol is another one, and so is the way to pay.
+// difference describes effects of a switch that a person may not expect: reasoning is not sent to the new model, and
+// the protocol or the account changes.
 func difference(from, to model.Info) string {
 	var all []string
 	switch {

@@ -9,18 +9,18 @@ import (
 
 const (
 	largestItems = 5
-	leastLargest = 20 // tokens; smaller items are not worth a line
+	leastLargest = 20 // tokens; smaller items are not listed
 )
 
-// share is a part of what the model is sent.
+// share is a part of a request.
 type share struct {
 	name   string
 	chars  int
 	tokens int
 }
 
-// contextSizes returns what the next request of a conversation with these items consists of, by estimate: its parts,
-// which add up to tokens, and the largest items in it.
+// contextSizes returns an estimate of the next request of a conversation with these items: its parts, which add up to
+// tokens, and its largest items.
 func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest []share) {
 	chars, files := r.instructions.Sizes()
 	parts = []share{{name: "system prompt"}, {name: "instruction files"}, {name: "memory"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
@@ -32,10 +32,10 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest 
 			single = append(single, share{name: i.Name, chars: i.Chars})
 		}
 	}
-	chars = min(chars, parts[0].chars) // it is a part of the system prompt
+	chars = min(chars, parts[0].chars) // part of the system prompt
 	parts[0].chars -= chars
-	if told := r.opts.Memory.Told; told != nil { // with the files
-		parts[2].chars = min(told(), chars)
+	if size := r.opts.Memory.Told; size != nil { // part of the instruction files
+		parts[2].chars = min(size(), chars)
 	}
 	parts[1].chars = chars - parts[2].chars
 	for _, f := range files {
@@ -52,7 +52,7 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest 
 	return inTokens(parts, single, tokens)
 }
 
-// inTokens returns the parts that have anything, whose tokens add up to a number, and the largest of the single items.
+// inTokens returns the parts that are not empty, in tokens that add up to tokens, and the largest single items.
 func inTokens(parts, single []share, tokens int) (some, largest []share) {
 	all := 0
 	for _, p := range parts {

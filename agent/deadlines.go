@@ -9,19 +9,19 @@ import (
 	"buddy/agent/event"
 )
 
-// deadline cancels a task at a time. The zero value is none. What guards the task guards it.
+// deadline cancels a task at a time. The zero value never does. The lock of the task guards it.
 type deadline struct {
 	timer *time.Timer
 	at    time.Time
 }
 
-// set calls expire at a time, on a goroutine of its own, instead of what was set before.
+// set calls expire at a time, on its own goroutine. It replaces an earlier deadline.
 func (d *deadline) set(now, at time.Time, expire func()) {
 	d.clear()
 	d.at, d.timer = at, time.AfterFunc(at.Sub(now), expire)
 }
 
-// clear removes the deadline. expire may be about to run.
+// clear removes the deadline. A running expire is not stopped.
 func (d *deadline) clear() {
 	if d.timer != nil {
 		d.timer.Stop()
@@ -29,7 +29,7 @@ func (d *deadline) clear() {
 	*d = deadline{}
 }
 
-// setTimeout gives a task a deadline; task 0 is the only one that runs. The last deadline counts.
+// setTimeout gives a task a deadline, which replaces an earlier one. Task 0 is the only running one.
 func setTimeout(r *Runtime, c event.SetTimeout) {
 	if c.Duration <= 0 {
 		r.reject("%v is not a valid time limit (have: more than 0)", c.Duration)
@@ -52,7 +52,7 @@ func setTimeout(r *Runtime, c event.SetTimeout) {
 	}
 }
 
-// runningIDs returns the numbers of all tasks that run, in order.
+// runningIDs returns the sorted numbers of all running tasks.
 func runningIDs(r *Runtime) (all []int) {
 	for _, t := range WorkOf(r).Running {
 		all = append(all, t.ID)
@@ -61,7 +61,7 @@ func runningIDs(r *Runtime) (all []int) {
 	return all
 }
 
-// numbered names tasks for people: "#1, #3".
+// numbered formats task numbers: "#1, #3".
 func numbered(ids []int) string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
@@ -70,7 +70,7 @@ func numbered(ids []int) string {
 	return strings.Join(all, ", ")
 }
 
-// expireAt gives a task a deadline, and reports whether it runs.
+// expireAt gives a task a deadline, and reports whether the task is running.
 func (s *tasks) expireAt(id int, at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,23 +90,23 @@ func (s *tasks) expireAt(id int, at time.Time) bool {
 
 const alreadyCancelled = "task %d is already being cancelled"
 
-// expire cancels a task whose time is over.
+// expire cancels a task at its deadline.
 func (s *tasks) expire(t *task, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.on.task != t || !t.limit.at.Equal(at) { // it has ended, or has another deadline, meanwhile
+	if t.on.task != t || !t.limit.at.Equal(at) { // it has ended, or has another deadline now
 		return
 	}
 	s.stream.Publish(t.id, 0, expired(t.id))
 	s.stop(t)
 }
 
-// expired tells people that a task is cancelled at its deadline.
+// expired returns the notice about a task cancelled at its deadline.
 func expired(task int) event.Notice {
 	return event.Notice{Text: fmt.Sprintf("the time limit of task #%d is over: buddy cancelled it", task), Code: "timeout"}
 }
 
-// limit gives a command that goes on a deadline, and reports whether it runs.
+// limit gives a background command a deadline, and reports whether the command is running.
 func (s *shells) limit(id int, at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *shells) expireAt(id int, at time.Time) {
 	w.limit.set(s.now(), at, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.running[id] == w && w.limit.at.Equal(at) { // else it has ended, or has another deadline
+		if s.running[id] == w && w.limit.at.Equal(at) { // otherwise it has ended, or has another deadline
 			s.stream.Publish(id, 0, expired(id))
 			s.end(id, w)
 		}

@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// Why a run ended without an answer, beside what models and adapters say.
+// Reasons why a run ended without an answer, in addition to errors of models and adapters.
 var (
 	ErrCancelled = errors.New("cancelled")
 	ErrMaxTurns  = errors.New("max agentic loop iterations reached")
@@ -23,34 +23,33 @@ var (
 	ErrClosed    = errors.New("the runtime is closed")
 )
 
-// ToolError is a tool that failed where Options.Strict ends the exchange.
+// ToolError is the error of an exchange that Options.Strict ended because a tool failed.
 type ToolError = turn.ToolError
 
-// ErrCutOff means that an answer was longer than the model's output limit.
+// ErrCutOff is returned when an answer is longer than the model's output limit.
 var ErrCutOff = turn.ErrCutOff
 
-// ContextLimitError is the error of the outcome context_limit: the estimate of what had to be sent, and
-// the window that it did not fit into.
+// ContextLimitError is the error of the outcome context_limit. It holds the estimated size of the request and the
+// context window.
 type ContextLimitError = turn.ContextLimitError
 
-// Result holds what an exchange came to. Response is the text of the last answer, or
-// what there is of it when the Outcome is not completed.
+// Result holds the result of an exchange. Response is the text of the last answer, which is incomplete unless the
+// Outcome is completed.
 type Result struct {
-	Task     int // its number in the session, as in the events
+	Task     int // number in the session, as in the events
 	Response string
 	Messages []model.Message // the whole history
-	Usage    model.Usage     // of all requests, as far as the provider told
+	Usage    model.Usage     // of all requests, as far as the provider reports it
 	Cost     model.Money     // of all requests, as far as prices are known
-	Turns    int             // that are complete: answered, and their calls done
+	Turns    int             // complete turns: answered, and with all calls done
 	Outcome  event.Outcome
 }
 
-// Run drives one exchange from a user message to its outcome. The error is nil
-// only when the outcome is completed; the Result counts in every case. The history
-// stays, so the next run goes on with the conversation.
+// Run drives one exchange from a user message to its outcome. The error is nil only if the outcome is completed; the
+// Result is valid in every case. The history stays, so the next run continues the conversation.
 //
-// Start is not needed. Without it nobody can answer approvals, so what would need one
-// is denied; see Options.Mode and Options.Policy.
+// Run does not need Start. Without Start nobody can answer approvals, so calls that need approval are denied; see
+// Options.Mode and Options.Policy.
 func (r *Runtime) Run(ctx context.Context, m model.Message) (Result, error) {
 	ctx, t, err := r.tasks.begin(ctx, &m)
 	if err != nil {
@@ -64,16 +63,16 @@ func (r *Runtime) RunText(ctx context.Context, text string) (Result, error) {
 	return r.Run(ctx, model.Message{Role: model.User, Content: text})
 }
 
-// RunStream is Run that reports while it goes. The channel has the events of the
-// exchange and is closed after its task.finished; what goes wrong is an event.Error. A
-// reader that leaves before that ends ctx, which cancels the exchange.
+// RunStream is Run with live events. The channel has the events of the exchange and is closed after its
+// task.finished; failures are reported as event.Error. A reader that stops earlier must end ctx, which cancels the
+// exchange.
 func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.Envelope {
 	out := make(chan event.Envelope)
 	ctx, cancel := context.WithCancel(ctx)
 	events := r.Subscribe(ctx)
 	working, t, err := r.tasks.begin(ctx, &m)
 	if err == nil {
-		go func() { _, _ = r.tasks.run(working, t, r.tasks.loop.Run) }() // its events say how it ended
+		go func() { _, _ = r.tasks.run(working, t, r.tasks.loop.Run) }() // its events report how it ended
 	}
 	go func() {
 		defer close(out)
@@ -103,24 +102,23 @@ func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.E
 	return out
 }
 
-// Step reports what one turn came to: a ToolsExecuted or a CompactionOccurred, after which there is more to do, or
-// the last one, a FinalResponse, a MaxTurnsReached or a Failure.
+// Step reports the result of one step: ToolsExecuted or CompactionOccurred, after which another step follows, or as
+// the last one FinalResponse, MaxTurnsReached or Failure.
 type Step interface{ step() }
 
 type (
-	// ToolsExecuted is a turn that called tools. Results are tool messages in the order
-	// of Calls.
+	// ToolsExecuted is a turn that called tools. Results has tool messages in the order of Calls.
 	ToolsExecuted struct {
 		Calls   []model.ToolCall
 		Results []model.Message
 	}
-	// CompactionOccurred is a step that made the history shorter and asked no model.
+	// CompactionOccurred is a step that shortened the history and sent no request.
 	CompactionOccurred struct{ OldTokens, NewTokens int }
 	// FinalResponse is the turn with the answer.
 	FinalResponse struct{ Result Result }
-	// MaxTurnsReached reports that Options.MaxIterations were used up.
+	// MaxTurnsReached is an exchange that used up Options.MaxIterations.
 	MaxTurnsReached struct{ Result Result }
-	// Failure is an exchange that failed, was cancelled, or met another limit.
+	// Failure is an exchange that failed, was cancelled, or reached another limit.
 	Failure struct {
 		Result Result
 		Err    error
@@ -133,10 +131,9 @@ func (FinalResponse) step()      {}
 func (MaxTurnsReached) step()    {}
 func (Failure) step()            {}
 
-// RunStep is Run turn by turn. The message is in the history when RunStep returns;
-// ranging over the steps does the work, once. Between two steps the caller may look at
-// Messages, Inject another one and change the tools with SetTools. Leaving the loop
-// cancels the exchange; the history stays valid.
+// RunStep is Run turn by turn. The message is in the history when RunStep returns; ranging over the steps does the
+// work, once. Between two steps the caller may read Messages, Inject a message and change the tools with SetTools.
+// Breaking out of the loop cancels the exchange; the history stays valid.
 func (r *Runtime) RunStep(ctx context.Context, m model.Message) iter.Seq[Step] {
 	err := r.tasks.prepare(m)
 	return func(yield func(Step) bool) {
@@ -154,7 +151,7 @@ func (r *Runtime) RunStep(ctx context.Context, m model.Message) iter.Seq[Step] {
 	}
 }
 
-// prepare enters the message of an exchange that begins later.
+// prepare adds the message of an exchange that starts later.
 func (s *tasks) prepare(m model.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +164,7 @@ func (s *tasks) prepare(m model.Message) error {
 func (s *tasks) steps(ctx context.Context, t *task, yield func(Step) bool) {
 	open := true
 	defer func() {
-		if open { // the caller has left, perhaps by a panic
+		if open { // the caller broke out of the loop or panicked
 			t.cancel(ErrCancelled)
 			_, _ = s.end(ctx, t, event.Cancelled, nil)
 		}
@@ -195,7 +192,7 @@ func (s *tasks) steps(ctx context.Context, t *task, yield func(Step) bool) {
 	}
 }
 
-// pause lets messages in between two steps, and returns what the last one did.
+// pause allows messages between two steps, and returns the last step.
 func (s *tasks) pause(t *task) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +200,7 @@ func (s *tasks) pause(t *task) Step {
 	if c := t.x.TakeCompacted(); c != nil {
 		return CompactionOccurred{OldTokens: c.Before, NewTokens: c.After}
 	}
-	msgs := t.on.talk.Messages()
+	msgs := t.on.conv.Messages()
 	last := len(msgs) - 1
 	for last > 0 && msgs[last].Role == model.Tool {
 		last--
@@ -217,43 +214,41 @@ func (s *tasks) unpause(t *task) {
 	t.paused = false
 }
 
-// Messages returns the history. It is valid to send at any time but while a turn runs.
+// Messages returns the history. It is valid to send except while a turn runs.
 func (r *Runtime) Messages() []model.Message { return slices.Clone(r.tasks.tree.Main().Messages()) }
 
-// Inject appends a user message, without running anything. While a turn runs it waits until
-// its results are there.
+// Inject appends a user message without starting a task. While a turn runs, the message waits for its results.
 func (r *Runtime) Inject(m model.Message) error { return r.tasks.inject(m) }
 
-// inject is Runtime.Inject.
+// inject implements Runtime.Inject.
 func (s *tasks) inject(m model.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.put(m)
 }
 
-// put is inject. The caller holds s.mu.
+// put is inject for callers that hold s.mu.
 func (s *tasks) put(m model.Message) error {
-	if err := s.takes(m); err != nil {
+	if err := s.refusal(m); err != nil {
 		return err
 	}
 	p := s.newPrompt(m.Content, m.Images)
 	switch t := s.main.task; {
 	case t == nil:
-		s.main.talk.Enter(0, p, event.Opening, conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
+		s.main.conv.Enter(0, p, event.Opening, conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	case t.paused:
-		s.main.talk.Enter(t.id, p, event.Steering, "")
+		s.main.conv.Enter(t.id, p, event.Steering, "")
 	default:
-		s.main.talk.Enqueue(p)
+		s.main.conv.Enqueue(p)
 	}
 	return nil
 }
 
-// SetTools changes what the model is offered from the next request on. Providers
-// then have to read the whole conversation anew.
+// SetTools changes the tools offered from the next request on. Providers then have to process the whole conversation
+// again.
 func (r *Runtime) SetTools(all *tools.Registry) { r.selection.SetTools(all) }
 
-// begin opens the main task for a caller who drives it, with a message or, if m is nil,
-// with what is in the history.
+// begin opens a main task that the caller drives, with a message or, if m is nil, with the existing history.
 func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +260,7 @@ func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *
 	}
 	var prompts []event.PromptSubmitted
 	if m != nil {
-		if err := s.takes(*m); err != nil {
+		if err := s.refusal(*m); err != nil {
 			return nil, nil, err
 		}
 		prompts = []event.PromptSubmitted{s.newPrompt(m.Content, m.Images)}
@@ -274,7 +269,7 @@ func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *
 	return working, t, nil
 }
 
-// verdict is the error of an outcome; nil for completed.
+// verdict returns the error of an outcome; nil for completed.
 func verdict(ctx context.Context, outcome event.Outcome, err error) error {
 	switch cause := context.Cause(ctx); {
 	case outcome == event.MaxTurns:

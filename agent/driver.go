@@ -10,10 +10,10 @@ import (
 	"buddy/agent/turn"
 )
 
-// drivers are the parts that drive the main tasks of a session, in the order of the parts.
+// drivers holds the parts that control the main tasks of a session, in the order of the parts.
 type drivers []turn.Driver
 
-// driversOf returns the drivers among parts.
+// driversOf returns the drivers among parts, connected to s.
 func driversOf(s *tasks, parts []turn.Part) (all drivers) {
 	for _, p := range parts {
 		if d, ok := p.(turn.Driver); ok {
@@ -24,7 +24,7 @@ func driversOf(s *tasks, parts []turn.Part) (all drivers) {
 	return all
 }
 
-// driving returns what a driver works with.
+// driving returns the dependencies of a driver.
 func driving(s *tasks) turn.Driving {
 	return turn.Driving{
 		Loop: s.loop, Stream: s.stream, Approvals: s.approvals, Ledger: s.ledger, Now: s.clock.now,
@@ -33,7 +33,7 @@ func driving(s *tasks) turn.Driving {
 		Submit: func(text string, accepted func()) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if err := s.takes(model.Message{Content: text}); err != nil {
+			if err := s.refusal(model.Message{Content: text}); err != nil {
 				return err
 			}
 			accepted()
@@ -43,12 +43,12 @@ func driving(s *tasks) turn.Driving {
 		Waiting: func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return len(s.main.talk.Queue()) > 0
+			return len(s.main.conv.Queue()) > 0
 		},
 	}
 }
 
-// driven returns the work of a main task. again means that it continues one that has ended or was interrupted.
+// driven returns the work of a main task. again means that the task continues one that has ended or was interrupted.
 func driven(s *tasks, again bool) work {
 	return func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		for _, d := range s.drivers {
@@ -60,7 +60,7 @@ func driven(s *tasks, again bool) work {
 	}
 }
 
-// continueMain begins a main task that continues one that has ended or was interrupted, unless one is running.
+// continueMain starts a main task that continues one that has ended or was interrupted, unless one is running.
 func continueMain(s *tasks) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,21 +69,21 @@ func continueMain(s *tasks) {
 	}
 }
 
-// handle lets the first driver that can do a command do it, and reports whether one did.
+// handle gives a command to the drivers until one executes it, and reports whether one did.
 func (all drivers) handle(c event.Command) bool {
 	return slices.ContainsFunc(all, func(d turn.Driver) bool { return d.Handle(c) })
 }
 
-// left gives all drivers what an earlier process left open of the main conversation, nil for nothing, and reports whether
-// one of them continues all of that.
-func (all drivers) left(l *record.Branch) (byDriver bool) {
+// restore gives all drivers the recovery state of the main conversation, nil for none, and reports whether one of
+// them continues it.
+func (all drivers) restore(l *record.Branch) (byDriver bool) {
 	for _, d := range all {
 		byDriver = d.Left(l) || byDriver
 	}
 	return byDriver
 }
 
-// waits tells the person what [event.Continue] continues; "" is nothing.
+// waits returns a text for the person about what [event.Continue] continues, "" for nothing.
 func (all drivers) waits() string {
 	for _, d := range all {
 		if text := d.Waits(); text != "" {

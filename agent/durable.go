@@ -13,26 +13,25 @@ type Durable = turn.Durable
 
 var errNothingLeft = errors.New("nothing was interrupted")
 
-// Continue drives an exchange that an earlier process did not finish, from the events of
-// Options.Replay, to its outcome. No call that has a result is repeated: a command that
-// was running is found again, any other tool that had started gets OutcomeUnknown, and
-// what had not started does not run: the model may call it again. It is for callers who do
-// not Start.
+// Continue resumes an exchange that an earlier process did not finish, from the events of Options.Replay, up to its
+// outcome. Calls with a result are not repeated: a command that was running is found again, any other started tool
+// gets OutcomeUnknown, and a call that had not started does not run, but the model may call it again. It is for
+// callers that do not use Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	r.tasks.mu.Lock()
-	left := r.tasks.left
-	if left == nil {
+	recovery := r.tasks.recovery
+	if recovery == nil {
 		r.tasks.mu.Unlock()
 		return Result{}, errNothingLeft
 	}
 	r.tasks.agents.dropAll(r.shells)
-	r.tasks.left = nil
+	r.tasks.recovery = nil
 	r.tasks.mu.Unlock()
-	main := left.Branches[0]
+	main := recovery.Branches[0]
 	if main == nil || !main.Open {
 		return Result{}, errNothingLeft
 	}
-	r.tasks.drivers.left(main)
+	r.tasks.drivers.restore(main)
 	ctx, t, err := r.tasks.begin(ctx, nil)
 	if err != nil {
 		return Result{}, err
@@ -40,7 +39,7 @@ func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	return r.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		r.tasks.loop.KeepPartial(x, 0, main.Said())
 		r.tasks.loop.Settle(ctx, ctx, x, main.Calls)
-		t.on.talk.Steer(t.id)
+		t.on.conv.Steer(t.id)
 		if main.Answered {
 			return event.Completed, nil
 		}

@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// idleTime says how long a session has to be idle before its hooks are told so.
+// idleTime is how long a session must be idle before its hooks are notified.
 const idleTime = time.Minute
 
-// idleness tells, once, that a session has been idle for idleTime. The zero value runs no timer. It is
-// safe for concurrent use.
+// idleness runs a function once when a session has been idle for idleTime. The zero value runs no timer. It is safe
+// for concurrent use.
 type idleness struct {
 	mu    sync.Mutex
-	timer *time.Timer // nil: something happens, or it was told
+	timer *time.Timer // nil: not idle, or already notified
 }
 
-// begin begins the wait after which tell is called, which must not wait.
-func (i *idleness) begin(tell func()) {
+// start starts the timer; notify must not block.
+func (i *idleness) start(notify func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.timer = time.AfterFunc(idleTime, func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		if i.timer != nil { // nothing happened meanwhile
+		if i.timer != nil { // the session is still idle
 			i.timer = nil
-			tell()
+			notify()
 		}
 	})
 }
 
-// reset starts the wait again, if there is one: a person is there.
+// reset restarts a running timer, because the person is active.
 func (i *idleness) reset() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -38,7 +38,7 @@ func (i *idleness) reset() {
 	}
 }
 
-// end ends the wait: something happens.
+// end stops the timer, because the session is not idle any more.
 func (i *idleness) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

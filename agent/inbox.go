@@ -7,17 +7,16 @@ import (
 	"buddy/agent/event"
 )
 
-// maxCommands bounds the commands that wait. A person types far fewer, even into a pane that
-// hangs.
+// maxCommands limits the queued commands. A person types far fewer, even into a pane that hangs.
 const maxCommands = 4096
 
-// inbox is a queue of commands. A sender never waits; what is too much is not taken.
+// inbox is a queue of commands. Senders never wait; a full inbox drops commands.
 type inbox struct {
 	mu       sync.Mutex
 	more     *sync.Cond
 	commands []event.Command
 	closed   bool
-	full     bool // a command was not taken since one was handed out
+	full     bool // a command was dropped since the last one was taken out
 }
 
 func newInbox() *inbox {
@@ -26,14 +25,14 @@ func newInbox() *inbox {
 	return b
 }
 
-// put adds a command. It returns an error for the first one that there is no room for.
+// put adds a command. It returns an error for the first command that is dropped.
 func (b *inbox) put(c event.Command) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.commands) >= maxCommands {
-		told := b.full
+		warned := b.full
 		b.full = true
-		if told {
+		if warned {
 			return nil
 		}
 		return fmt.Errorf("%d commands are already waiting; this one was dropped", maxCommands)
@@ -50,7 +49,7 @@ func (b *inbox) close() {
 	b.more.Broadcast()
 }
 
-// next waits for a command; ok is false when the inbox was closed.
+// next waits for a command; ok is false after the inbox was closed.
 func (b *inbox) next() (c event.Command, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

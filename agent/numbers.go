@@ -6,14 +6,13 @@ import (
 	"buddy/agent/event"
 )
 
-// numbers gives the prompts and the tasks of a session their numbers; commands that go on are
-// tasks too. It is safe for concurrent use.
-type numbers struct{ prompt, task atomic.Int64 } // the newest
+// numbers numbers the prompts and tasks of a session, including background commands. It is safe for concurrent use.
+type numbers struct{ prompt, task atomic.Int64 } // the last numbers used
 
 func (n *numbers) nextPrompt() int { return int(n.prompt.Add(1)) }
 func (n *numbers) nextTask() int   { return int(n.task.Add(1)) }
 
-// replay feeds a stored event of an earlier process.
+// replay processes a stored event.
 func (n *numbers) replay(e event.Event) {
 	switch p := e.(type) {
 	case event.PromptSubmitted:

@@ -9,24 +9,23 @@ import (
 	"buddy/agent/stream"
 )
 
-// paneLimit limits how long a pane may take for one command.
+// paneLimit limits the time of one command to a pane.
 const paneLimit = 5 * time.Second
 
-// typeMax limits the typed bytes that go to a pane at once when more have come than it took.
+// typeMax limits the typed bytes that are combined when a pane is slower than the typing.
 const typeMax = 4 << 10
 
-// paneCommands passes commands on to the terminal panes, in an order of their own.
+// paneCommands forwards commands to the terminal panes, in a queue of its own.
 type paneCommands struct {
 	life   *life
 	stream *stream.Stream
-	panes  Panes // nil: there are none
+	panes  Panes // may be nil
 	inbox  *inbox
 }
 
-// tell passes a command on to the panes. Those may be far away, and what a person
-// types must not wait for the next prompt or an approval, nor they for it: so panes have a
-// queue of their own.
-func (p *paneCommands) tell(c event.Command) {
+// send queues a command for the panes. A pane may be on a slow target, so pane commands have their own queue: typing
+// does not wait for prompts or approvals, nor they for it.
+func (p *paneCommands) send(c event.Command) {
 	watch, ok := c.(event.WatchPanes)
 	switch {
 	case p.panes == nil && ok:
@@ -41,7 +40,7 @@ func (p *paneCommands) tell(c event.Command) {
 	}
 }
 
-// serve passes commands on to the panes, one after the other, until the runtime closes.
+// serve forwards commands to the panes, one after the other, until the runtime closes.
 func (p *paneCommands) serve() {
 	defer p.life.work.Done()
 	for {
@@ -62,7 +61,7 @@ func (p *paneCommands) do(c event.Command) error {
 	ctx, cancel := context.WithTimeout(p.life.ctx, paneLimit)
 	defer cancel()
 	fit, ok := c.(event.FitPane)
-	toOwnSize := ok && fit.W == 0 // of a pane that may have closed meanwhile
+	toOwnSize := ok && fit.W == 0 // the pane may have closed
 	panes, id, err := p.panes.Pane(paneOf(c))
 	if err != nil && toOwnSize {
 		return nil
@@ -92,7 +91,7 @@ func (p *paneCommands) do(c event.Command) error {
 	return nil
 }
 
-// paneOf returns the name of the pane that a command is for.
+// paneOf returns the name of a command's pane.
 func paneOf(c event.Command) string {
 	switch c := c.(type) {
 	case event.PaneInput:
@@ -109,7 +108,7 @@ func paneOf(c event.Command) string {
 	return ""
 }
 
-// join takes what was typed into the same pane meanwhile, up to limit bytes in all.
+// join appends the next typed input for the same pane, up to limit bytes in all.
 func (b *inbox) join(in event.PaneInput, limit int) event.PaneInput {
 	b.mu.Lock()
 	defer b.mu.Unlock()

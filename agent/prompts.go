@@ -13,14 +13,14 @@ import (
 	"buddy/agent/turn"
 )
 
-// maxBranches limits the tasks that work beside the main one.
+// maxBranches limits the background tasks.
 const maxBranches = 8
 
-// submit takes a prompt: for the main conversation, for a task in the background, or for a subagent that works.
+// submit accepts a prompt for the main conversation, a background task, or a running subagent.
 func (s *tasks) submit(c event.Submit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.takes(model.Message{Content: c.Text, Images: c.Images}); err != nil {
+	if err := s.refusal(model.Message{Content: c.Text, Images: c.Images}); err != nil {
 		s.stream.Reject("prompt not sent: %v", err)
 		return
 	}
@@ -30,7 +30,7 @@ func (s *tasks) submit(c event.Submit) {
 		return
 	}
 	if c.Background {
-		if s.agents.beside() == maxBranches {
+		if s.agents.backgroundForks() == maxBranches {
 			s.stream.Reject("prompt not sent: %d tasks are already running in the background", maxBranches)
 			return
 		}
@@ -38,13 +38,13 @@ func (s *tasks) submit(c event.Submit) {
 		if t := s.main.task; t != nil {
 			made = t.x.Made
 		}
-		b, kind = &branch{talk: s.tree.Fork(made)}, event.BackgroundTask
-		s.forks[b.talk.Branch()] = b
+		b, kind = &branch{conv: s.tree.Fork(made)}, event.BackgroundTask
+		s.forks[b.conv.Branch()] = b
 	}
 	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
 }
 
-// workOn returns the work of a task on a conversation: only the main one is driven.
+// workOn returns the work of a task on a conversation: drivers control only the main conversation.
 func (s *tasks) workOn(b *branch) work {
 	if b == s.main {
 		return driven(s, false)
@@ -52,11 +52,11 @@ func (s *tasks) workOn(b *branch) work {
 	return s.loop.Run
 }
 
-// enter runs a prompt, or lets it wait while something runs or files are put back. The caller holds
+// enter starts a task for a prompt, or queues the prompt while a task runs or files are restored. The caller holds
 // s.mu.
 func (s *tasks) enter(b *branch, kind event.TaskKind, p event.PromptSubmitted) {
 	if b.task != nil || b == s.main && s.changes.Running() {
-		b.talk.Enqueue(p)
+		b.conv.Enqueue(p)
 		if b.drop != nil {
 			b.drop(approval.ErrSuperseded)
 		}
@@ -65,13 +65,13 @@ func (s *tasks) enter(b *branch, kind event.TaskKind, p event.PromptSubmitted) {
 	s.start(b, kind, []event.PromptSubmitted{p}, s.workOn(b))
 }
 
-// newPrompt numbers a prompt.
+// newPrompt returns a prompt with the next number.
 func (s *tasks) newPrompt(text string, images []model.Image) event.PromptSubmitted {
 	return event.PromptSubmitted{ID: s.numbers.nextPrompt(), Text: text, Images: images}
 }
 
-// takes returns why a message can't be taken, or nil.
-func (s *tasks) takes(m model.Message) error {
+// refusal returns why a message can't be accepted, or nil.
+func (s *tasks) refusal(m model.Message) error {
 	info := s.selection.Model().Info()
 	switch {
 	case m.Role != model.User && m.Role != "":
@@ -83,7 +83,7 @@ func (s *tasks) takes(m model.Message) error {
 	case len(m.Images) > 0 && info.TextOnly:
 		return fmt.Errorf("%s doesn't accept images", info.Model)
 	}
-	if window, known := s.selection.Window(); known && len(m.Content)/history.CharsPerToken >= window { // nothing could be sent any more
+	if window, known := s.selection.Window(); known && len(m.Content)/history.CharsPerToken >= window { // with it nothing could be sent any more
 		return fmt.Errorf("it has about %d tokens, and %s takes %d in total: put it in a file and name the file with @", len(m.Content)/history.CharsPerToken, info.Model, window)
 	}
 	for i, img := range m.Images {
@@ -97,7 +97,7 @@ func (s *tasks) takes(m model.Message) error {
 	return nil
 }
 
-// typed runs a command that a person typed after a "!", unless something runs.
+// typed runs a command that a person typed after a "!", unless a task runs.
 func (s *tasks) typed(c event.Submit) {
 	command := strings.TrimSpace(strings.TrimPrefix(c.Text, "!"))
 	if command == "" {
@@ -109,8 +109,8 @@ func (s *tasks) typed(c event.Submit) {
 	})
 }
 
-// beginTyped begins a main task for a line that a person typed, which no model reads as a prompt, unless something runs.
-// refused says what did not happen then.
+// beginTyped starts a main task for a line that a person typed and that no model reads as a prompt. If a task runs,
+// the line is rejected with the text refused.
 func beginTyped(s *tasks, line, refused string, do work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -287,15 +287,15 @@ func FuzzReplay(f *testing.F) {
 		r := New(Options{Model: &script{}, System: "be brief", Replay: events})
 		next := event.PromptSubmitted{Text: "and now?"}
 		for _, b := range r.tasks.forks {
-			for _, c := range b.talk.Open() {
-				b.talk.StoreResult(0, 0, c.Arguments, event.ToolResult{CallID: c.ID, Name: c.Name, Result: "closed"})
+			for _, c := range b.conv.Open() {
+				b.conv.StoreResult(0, 0, c.Arguments, event.ToolResult{CallID: c.ID, Name: c.Name, Result: "closed"})
 			}
-			b.talk.Enter(0, next, event.Opening, "")
-			if err := validate(b.talk.Messages()); err != nil {
+			b.conv.Enter(0, next, event.Opening, "")
+			if err := validate(b.conv.Messages()); err != nil {
 				t.Error(err)
 			}
 		}
-		r.tasks.main.talk.Enter(0, next, event.Opening, "")
+		r.tasks.main.conv.Enter(0, next, event.Opening, "")
 		if err := validate(r.Messages()); err != nil {
 			t.Error(err)
 		}

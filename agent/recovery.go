@@ -10,13 +10,12 @@ import (
 	"buddy/agent/turn"
 )
 
-// OutcomeUnknown is the result of a tool that was running when buddy died and can't be
-// asked how it went.
+// OutcomeUnknown is the result of a tool that was running when buddy died and whose outcome can't be found.
 const OutcomeUnknown = turn.OutcomeUnknown
 
-// replay feeds stored events to the parts of the session, before anybody else can.
+// replay restores the parts of the session from stored events, before any other use.
 func (r *Runtime) replay(events []event.Envelope) {
-	left := &record.Record{}
+	recovery := &record.Record{}
 	var rewinds event.Rewinds
 	for i, env := range events {
 		r.tasks.loop.Replay(env)
@@ -39,25 +38,24 @@ func (r *Runtime) replay(events []event.Envelope) {
 		if p, ok := env.Payload.(event.TargetSwitched); ok {
 			r.switched(p)
 		}
-		r.tasks.replay(env, left)
-		about := left.Apply(env)
+		r.tasks.replay(env, recovery)
+		about := recovery.Apply(env)
 		r.ledger.Replay(env.Payload, about)
 		if b := r.tasks.on(env.Branch); b != nil {
-			conversation.Did(b.talk, about)
+			conversation.Did(b.conv, about)
 		}
 	}
 	r.approvals.Resume(r.opts.ModeAsked)
 	if len(events) > 0 {
 		r.stream.Resume(events[len(events)-1].Seq)
 	}
-	r.tasks.leave(left)
+	r.tasks.restore(recovery)
 }
 
-// replay feeds an event of an earlier process to the conversation that it belongs to, unless that has ended; before is what
-// was open before it.
+// replay processes a stored event for its conversation, unless that has ended; before is the state before the event.
 func (s *tasks) replay(env event.Envelope, before *record.Record) {
 	if p, ok := env.Payload.(event.BranchStarted); ok {
-		s.forks[p.Branch] = &branch{talk: s.tree.At(p.Branch)}
+		s.forks[p.Branch] = &branch{conv: s.tree.At(p.Branch)}
 		if p.Why == event.ForSubagent {
 			s.forks[p.Branch].agent = &subagentRun{ended: true}
 		}
@@ -71,7 +69,7 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued && (was == nil || !was.Open) {
-			b.talk.Trust()
+			b.conv.Trust()
 		}
 	case event.TaskStarted:
 		if p.Kind == event.SubagentTask {
@@ -84,7 +82,7 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 	}
 }
 
-// replayEnd ends a conversation beside the main one; was holds what was open in it.
+// replayEnd ends a conversation other than the main one; was is its state before.
 func (s *tasks) replayEnd(b *branch, was *record.Branch, p event.TaskFinished) {
 	if b.agent != nil && was != nil {
 		s.agents.noteEnd(was.Agent, p)
@@ -94,7 +92,7 @@ func (s *tasks) replayEnd(b *branch, was *record.Branch, p event.TaskFinished) {
 	s.endBranch(b)
 }
 
-// on returns what works on a conversation; nil when that has ended, or its beginning is not stored.
+// on returns the branch of a conversation; nil if it has ended, or its start is not stored.
 func (s *tasks) on(number int) *branch {
 	if number == 0 {
 		return s.main
@@ -102,51 +100,50 @@ func (s *tasks) on(number int) *branch {
 	return s.forks[number]
 }
 
-// leave keeps what an earlier process left open, and lets the prompts wait again that waited.
-func (s *tasks) leave(left *record.Record) {
-	for number, l := range left.Branches {
+// restore keeps the recovery state of an earlier process, and queues its waiting prompts again.
+func (s *tasks) restore(recovery *record.Record) {
+	for number, l := range recovery.Branches {
 		b := s.on(number)
 		if b == nil {
-			delete(left.Branches, number)
+			delete(recovery.Branches, number)
 			continue
 		}
-		l.Answered = l.Answered && b.talk.Answered()
+		l.Answered = l.Answered && b.conv.Answered()
 	}
-	for _, env := range left.Queued {
+	for _, env := range recovery.Queued {
 		if b, p := s.on(env.Branch), env.Payload.(event.PromptSubmitted); b != nil {
-			b.talk.Requeue(p)
+			b.conv.Requeue(p)
 		}
 	}
-	s.left = left
+	s.recovery = recovery
 }
 
-// interruptedIn reports whether the exchange of the main conversation broke off before its answer was whole.
-func interruptedIn(left *record.Record) bool {
-	main := left.Branches[0]
+// interruptedIn reports whether the exchange of the main conversation was interrupted before its answer was complete.
+func interruptedIn(recovery *record.Record) bool {
+	main := recovery.Branches[0]
 	return main != nil && main.Open && !main.Answered
 }
 
 var errLost = errors.New("buddy ended while this ran in the background; ask again if you still want it")
 
-// resume settles interrupted exchanges, each as a task: results of what had started are
-// found again, what waited for an approval asks again in every mode unless a prompt comes,
-// and nothing else starts; commands that went on are followed again. The model is not called
-// unless a person has a say: by answering an approval, by a prompt that waits, or by Continue.
+// resume settles interrupted exchanges, each as a task. Results of started calls are found again, open approvals are
+// asked again in every mode unless a prompt comes, and no other call starts. Background commands are followed again.
+// The model is called only after a person acts: by answering an approval, by a queued prompt, or by Continue.
 func (s *tasks) resume(shells *shells) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.agents.dropAll(shells)
-	left := s.left
-	s.left = nil
-	l := left.Branches[0]
-	byDriver := s.drivers.left(l)
+	recovery := s.recovery
+	s.recovery = nil
+	l := recovery.Branches[0]
+	byDriver := s.drivers.restore(l)
 	if text := s.drivers.waits(); text != "" && (byDriver || l == nil || !l.Open) {
 		s.main.pending = true
 		s.stream.Publish(0, 0, event.Interrupted{Text: text, CanContinue: true})
 	}
-	shells.revive(leftShells(left), s.selection.Tools())
-	for _, number := range left.Working() {
-		kind, b, l := event.MainTask, s.on(number), left.Branches[number]
+	shells.revive(unfinishedShells(recovery), s.selection.Tools())
+	for _, number := range recovery.Working() {
+		kind, b, l := event.MainTask, s.on(number), recovery.Branches[number]
 		switch {
 		case !l.Open:
 			continue
@@ -157,19 +154,19 @@ func (s *tasks) resume(shells *shells) {
 			continue
 		}
 		asking, drop := context.WithCancelCause(s.life.ctx)
-		b.drop = drop // from now on: a prompt may come before the first question
+		b.drop = drop // set early, because a prompt may come before the first question
 		s.start(b, kind, nil, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 			defer drop(nil)
 			defer context.AfterFunc(ctx, func() { drop(context.Cause(ctx)) })()
-			return s.takeUp(ctx, asking, b, x, l)
+			return s.recoverTask(ctx, asking, b, x, l)
 		})
 	}
 }
 
-// leftShells returns the commands that had not ended, by number.
-func leftShells(left *record.Record) map[int]event.TaskStarted {
+// unfinishedShells returns the commands that had not ended, by number.
+func unfinishedShells(recovery *record.Record) map[int]event.TaskStarted {
 	all := make(map[int]event.TaskStarted)
-	for id, t := range left.Tasks {
+	for id, t := range recovery.Tasks {
 		if t.Kind == event.ShellTask {
 			all[id] = t.TaskStarted
 		}
@@ -177,29 +174,29 @@ func leftShells(left *record.Record) map[int]event.TaskStarted {
 	return all
 }
 
-// takeUp settles an interrupted exchange and goes on with it if a person has a say.
-// Approvals are asked for until asking ends.
-func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange, l *record.Branch) (event.Outcome, error) {
+// recoverTask settles an interrupted exchange, and continues it if a person has acted. It asks for open approvals
+// until asking ends.
+func (s *tasks) recoverTask(ctx, asking context.Context, b *branch, x *turn.Exchange, l *record.Branch) (event.Outcome, error) {
 	s.loop.KeepPartial(x, 0, l.Said())
 	asked := s.loop.Settle(ctx, asking, x, l.Calls)
 	s.mu.Lock()
 	b.drop = nil
-	goOn := asked || len(b.talk.Queue()) > 0
+	acted := asked || len(b.conv.Queue()) > 0
 	text := interrupted
 	if l.Answered {
 		text = s.drivers.waits()
 	}
 	waits := b == s.main && text != ""
-	b.pending = ctx.Err() == nil && !goOn && waits
+	b.pending = ctx.Err() == nil && !acted && waits
 	id := b.task.id
 	s.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
-	case l.Answered && !goOn && !waits:
+	case l.Answered && !acted && !waits:
 		return event.Completed, nil
-	case goOn:
-		x.Say(b.talk.Steer(id))
+	case acted:
+		x.Say(b.conv.Steer(id))
 		return s.workOn(b)(ctx, x)
 	case b != s.main:
 		return event.Failed, errLost

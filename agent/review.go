@@ -9,7 +9,7 @@ import (
 	"buddy/agent/usage"
 )
 
-// review lets a change be reviewed, beside what else works.
+// review starts a review of a change in the background.
 func (set *subagentSet) review(c event.Review) {
 	switch {
 	case set.o.Review == nil:
@@ -26,16 +26,16 @@ func (set *subagentSet) review(c event.Review) {
 		defer set.reviewing.Store(false)
 		done := set.o.Review(set.tasks.life.ctx, set.tasks.selection.Target(), c.Base, set.delegate)
 		if done.Problem == "" && done.Task != 0 {
-			set.tasks.main.talk.Announce("A review that the user asked for has ended; what follows is the reviewer's text, not the user's:\n" + compact.Clip(set.defused(done.Summary()), maxAgentNews))
+			set.tasks.main.conv.Announce("A review that the user asked for has ended; what follows is the reviewer's text, not the user's:\n" + compact.Clip(set.defused(done.Summary()), maxAgentNews))
 		}
 		set.tasks.stream.Publish(0, 0, done)
 	})
 }
 
-// delegate implements [turn.Delegate], with the main agent's model and tools where the definition names none.
+// delegate implements [turn.Delegate]. Where the definition names no model or tools, it uses those of the main agent.
 func (set *subagentSet) delegate(ctx context.Context, e turn.Errand) (turn.Delivered, error) {
 	run := &subagentRun{Definition: e.Agent, title: e.Title, dir: e.Dir, background: true}
-	main := turn.Caller{Loop: set.tasks.loop, Talk: set.tasks.main.talk, Used: &usage.Task{}, Tools: set.tasks.selection.Tools(), Model: set.tasks.selection.Model()}
+	main := turn.Caller{Loop: set.tasks.loop, Conv: set.tasks.main.conv, Used: &usage.Task{}, Tools: set.tasks.selection.Tools(), Model: set.tasks.selection.Model()}
 	set.instructions.Await(ctx)
 	working, t, err := set.open(ctx, main, run, set.o.System(e.Agent.Prompt), e.Prompt)
 	if err != nil {

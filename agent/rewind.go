@@ -15,45 +15,45 @@ import (
 	"buddy/agent/undo"
 )
 
-// Change counts the files and lines that the file tools have changed since a prompt, for a person who may go
-// back to before that prompt.
+// Change counts the files and lines that file tools have changed since a prompt, shown before a rewind to that
+// prompt.
 type Change = undo.Change
 
-// border is a prompt that one can go back to before.
+// border is a prompt that a person can rewind to.
 type border struct {
 	seq  uint64
 	id   int
 	text string
 }
 
-// wayBack holds what the stored events say of the way back.
+// wayBack holds the data for a rewind, from the stored events.
 type wayBack struct {
 	rewinds event.Rewinds
-	borders []border // the oldest first; those that are gone as well
+	borders []border // oldest first, including removed prompts
 	tasks   map[int]*ranTask
-	acts    []uint64 // the numbers of the events with which calls began that undo doesn't cover
+	acts    []uint64 // numbers of the events that started calls which undo doesn't cover
 }
 
-// ranTask is a task that may have gone on while the main conversation did something else.
+// ranTask is a task that may have run in parallel with the main conversation.
 type ranTask struct {
 	event.TaskStarted
 	branch     int
-	begun, end uint64 // numbers of its events; end is 0 if it has none
+	start, end uint64 // numbers of its events; end is 0 while it runs
 	runs       bool
 }
 
-// name returns what a person and a model read of it.
+// name returns the task's number and title, for the person and the model.
 func (t *ranTask) name() string { return fmt.Sprintf("#%d %s", t.ID, cut(t.Title)) }
 
-// beside reports whether it did not work on the main conversation.
-func (t *ranTask) beside() bool { return t.branch != 0 || t.Kind == event.ShellTask }
+// aside reports whether the task was not on the main conversation.
+func (t *ranTask) aside() bool { return t.branch != 0 || t.Kind == event.ShellTask }
 
-// readWayBack reads all stored events, which takes as long as a session is.
+// readWayBack reads all stored events, which takes time proportional to the session.
 func readWayBack(r *Runtime) (*wayBack, error) {
 	all := &wayBack{tasks: make(map[int]*ranTask)}
 	acts := make(map[string]bool)
 	err := r.stream.Stored(func(env event.Envelope) bool {
-		all.take(env, acts)
+		all.add(env, acts)
 		return true
 	})
 	for _, id := range runningIDs(r) {
@@ -64,8 +64,8 @@ func readWayBack(r *Runtime) (*wayBack, error) {
 	return all, err
 }
 
-// take notes the next event. acts are the calls that undo doesn't cover.
-func (a *wayBack) take(env event.Envelope, acts map[string]bool) {
+// add processes the next event. acts holds the calls that undo doesn't cover.
+func (a *wayBack) add(env event.Envelope, acts map[string]bool) {
 	a.rewinds.Take(env)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
@@ -73,7 +73,7 @@ func (a *wayBack) take(env event.Envelope, acts map[string]bool) {
 			a.borders = append(a.borders, border{env.Seq, p.ID, p.Text})
 		}
 	case event.TaskStarted:
-		a.tasks[p.ID] = &ranTask{TaskStarted: p, branch: env.Branch, begun: env.Seq}
+		a.tasks[p.ID] = &ranTask{TaskStarted: p, branch: env.Branch, start: env.Seq}
 	case event.TaskFinished:
 		if t := a.tasks[p.ID]; t != nil {
 			t.end = env.Seq
@@ -83,12 +83,12 @@ func (a *wayBack) take(env event.Envelope, acts map[string]bool) {
 	case event.ToolStarted:
 		if acts[p.CallID] {
 			a.acts = append(a.acts, env.Seq)
-			delete(acts, p.CallID) // one that starts again, in the fence, is the same
+			delete(acts, p.CallID) // a second start of the same call, in the sandbox, does not count
 		}
 	}
 }
 
-// covers reports whether undo takes back what an action of a kind changes, or there is nothing to take back.
+// covers reports whether undo reverts an action of this kind, or the action has nothing to revert.
 func covers(k action.Kind) bool {
 	switch k {
 	case action.Shell, action.Git, action.PaneKeys, action.Browser, action.MCP, action.Generic:
@@ -97,8 +97,7 @@ func covers(k action.Kind) bool {
 	return true
 }
 
-// find returns the prompt of an event, if one can go back to before it, and how many such there are from
-// it on.
+// find returns the prompt of an event if a rewind to it is possible, and its position counted from the newest prompt.
 func (a *wayBack) find(seq uint64) (b border, back int, ok bool) {
 	for _, b := range slices.Backward(a.borders) {
 		if a.rewinds.Gone(b.seq) {
@@ -112,7 +111,7 @@ func (a *wayBack) find(seq uint64) (b border, back int, ok bool) {
 	return b, 0, false
 }
 
-// since counts the prompts after an event that still count.
+// since counts the prompts after an event that were not removed.
 func (a *wayBack) since(seq uint64) int {
 	n := 0
 	for _, b := range a.borders {
@@ -123,20 +122,20 @@ func (a *wayBack) since(seq uint64) int {
 	return n
 }
 
-// way is one step back, or forth again, that a person wants.
+// way is one rewind, undo or redo.
 type way struct {
 	c     event.Rewind
 	all   *wayBack
 	event event.HistoryRewound
 	undo  *undo.Undo
 	past  *conversation.Past
-	plan  bool // mode plan was on
+	plan  bool // plan mode was on
 
-	seen   []func(event.Event) // of each driver: gets what was before the border
-	goBack []func()            // of each driver: lets it go back there
+	seen   []func(event.Event) // one per driver; gets the events before the border
+	goBack []func()            // one per driver; rewinds it to the border
 }
 
-// rewindTo goes back to before a prompt.
+// rewindTo rewinds to before a prompt.
 func rewindTo(r *Runtime, c event.Rewind) {
 	if err := mayRewind(r, c); err != nil {
 		r.reject("%v", err)
@@ -164,7 +163,7 @@ func rewindTo(r *Runtime, c event.Rewind) {
 	})
 }
 
-// mayRewind returns why one can't go back at all, or nil.
+// mayRewind returns why a rewind is not possible, or nil.
 func mayRewind(r *Runtime, c event.Rewind) error {
 	switch {
 	case !c.Conversation && !c.Files:
@@ -178,7 +177,7 @@ func mayRewind(r *Runtime, c event.Rewind) error {
 	return nil
 }
 
-// redoLast takes the newest undo or rewind back.
+// redoLast reverts the last undo or rewind.
 func redoLast(r *Runtime, c event.Redo) {
 	if err := r.stream.StoreError(); err != nil {
 		r.reject("can't redo, because the session can't be saved: %v", err)
@@ -186,7 +185,7 @@ func redoLast(r *Runtime, c event.Redo) {
 	}
 	all, err := readWayBack(r)
 	if err != nil {
-		all = &wayBack{} // what was undone is known all the same
+		all = &wayBack{} // the last undo is known without the events
 	}
 	w := &way{c: event.Rewind{Files: true, Force: c.Force}, all: all}
 	if seq, last, ok := all.rewinds.Last(); ok && seq > r.changes.LastUndone() {
@@ -214,7 +213,7 @@ func promptsOf(n int) string {
 	return fmt.Sprintf("%d prompts", n)
 }
 
-// beginWay begins a way once nothing runs that it would get into, and goes it beside: a target may be slow.
+// beginWay prepares a way while no task can interfere, and runs it in the background, because a target may be slow.
 func beginWay(r *Runtime, w *way, prepare func() error) {
 	var err error
 	idle := r.tasks.idle
@@ -253,7 +252,7 @@ func rests(s *tasks, do func()) *task {
 	return nil
 }
 
-// recallPast makes what the main conversation was of the stored events.
+// recallPast rebuilds the earlier main conversation from the stored events.
 func recallPast(r *Runtime, w *way) {
 	was := w.all.rewinds
 	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
@@ -262,19 +261,19 @@ func recallPast(r *Runtime, w *way) {
 		seen, goBack := d.Past()
 		w.seen, w.goBack = append(w.seen, seen), append(w.goBack, goBack)
 	}
-	_ = r.stream.Stored(func(env event.Envelope) bool { // it was read just now
+	_ = r.stream.Stored(func(env event.Envelope) bool { // no error, because it was just read
 		if env.Seq >= w.event.ToSeq {
 			return false
 		}
 		if !was.Gone(env.Seq) {
-			w.take(env)
+			w.add(env)
 		}
 		return true
 	})
 }
 
-// take feeds an event before the border.
-func (w *way) take(env event.Envelope) {
+// add processes an event before the border.
+func (w *way) add(env event.Envelope) {
 	w.past.Take(env)
 	for _, seen := range w.seen {
 		seen(env.Payload)
@@ -289,8 +288,8 @@ func (w *way) take(env event.Envelope) {
 	}
 }
 
-// rewound takes up that files were put back, or not, and makes the conversation what it was: prompts that
-// came meanwhile go on. It reports whether the conversation is another one now.
+// rewound finishes a way after its files were restored or not, and replaces the conversation. Then it starts a prompt
+// that came meanwhile. It reports whether the conversation was replaced.
 func rewound(s *tasks, w *way, done bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,20 +305,20 @@ func rewound(s *tasks, w *way, done bool) bool {
 		if mode, _ := s.approvals.Mode(); w.plan && mode != action.ModePlan {
 			s.approvals.SetMode(action.ModePlan, 0, "")
 		}
-		tellRewound(s, w)
+		announceRewound(s, w)
 	case done:
-		tellUndone(s, did)
+		announceUndone(s, did)
 	}
 	w.undo.End()
 	s.startNext(s.main)
 	return done && w.c.Conversation
 }
 
-// tellRewound tells the model what is not as it was at the border. The caller holds s.mu.
-func tellRewound(s *tasks, w *way) {
+// announceRewound adds a reminder about what has changed since the border. The caller holds s.mu.
+func announceRewound(s *tasks, w *way) {
 	var lines []string
-	if left := s.changes.PathsSince(w.all.borderID(w.event.ToSeq)); len(left) > 0 {
-		lines = append(lines, "These files have changed since and stay changed; read one before you change it:\n"+strings.Join(left, "\n"))
+	if changed := s.changes.PathsSince(w.all.borderID(w.event.ToSeq)); len(changed) > 0 {
+		lines = append(lines, "These files have changed since and stay changed; read one before you change it:\n"+strings.Join(changed, "\n"))
 	}
 	if n := w.all.actsSince(w.event.ToSeq); n > 0 {
 		lines = append(lines, fmt.Sprintf("Commands and similar calls (%d) have run since: any changes they made remain.", n))
@@ -339,12 +338,11 @@ func tellRewound(s *tasks, w *way) {
 	if w.event.Redo {
 		how = "The user restored the conversation to this point. Later messages no longer count, but:\n"
 	}
-	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(how + strings.Join(lines, "\n"))})
+	s.main.conv.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(how + strings.Join(lines, "\n"))})
 }
 
-// tellUndone tells the model which files were put back, or are again as they were before that. The caller
-// holds s.mu.
-func tellUndone(s *tasks, did event.FileRestored) {
+// announceUndone adds a reminder with the files that were restored by an undo or redo. The caller holds s.mu.
+func announceUndone(s *tasks, did event.FileRestored) {
 	if len(did.Paths) == 0 {
 		return
 	}
@@ -356,10 +354,10 @@ func tellUndone(s *tasks, did event.FileRestored) {
 	if did.Redo {
 		text = "The user redid changes that " + who + " had made and the user had undone (/redo). Read one of these files before you change it:\n"
 	}
-	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(text + strings.Join(did.Paths, "\n"))})
+	s.main.conv.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(text + strings.Join(did.Paths, "\n"))})
 }
 
-// borderID returns the number of the first prompt from an event on.
+// borderID returns the number of the first prompt at or after an event.
 func (a *wayBack) borderID(seq uint64) int {
 	for _, b := range a.borders {
 		if b.seq >= seq {
@@ -369,36 +367,35 @@ func (a *wayBack) borderID(seq uint64) int {
 	return undo.Never
 }
 
-// actsSince counts the calls that undo doesn't cover and that began after an event, whether their prompts still
-// count or not.
+// actsSince counts the calls after an event that undo doesn't cover, including those of removed prompts.
 func (a *wayBack) actsSince(seq uint64) int {
 	at, _ := slices.BinarySearch(a.acts, seq)
 	return len(a.acts) - at
 }
 
-// maxNamed limits the tasks that are named.
+// maxNamed limits the tasks named in a text.
 const maxNamed = 20
 
-// besides returns the tasks beside the main conversation that began since an event and still run, and those
-// that began before it and have ended since.
+// besides returns the background tasks that started since an event and still run, and those that started before it
+// and have ended since.
 func (a *wayBack) besides(seq uint64) (runs, ended []string) {
 	for _, id := range slices.Sorted(maps.Keys(a.tasks)) {
 		switch t := a.tasks[id]; {
-		case !t.beside():
-		case t.begun >= seq && t.runs:
+		case !t.aside():
+		case t.start >= seq && t.runs:
 			runs = append(runs, t.name())
-		case t.begun < seq && t.end >= seq:
+		case t.start < seq && t.end >= seq:
 			ended = append(ended, t.name())
 		}
 	}
 	return runs[max(0, len(runs)-maxNamed):], ended[max(0, len(ended)-maxNamed):]
 }
 
-// ChangedSince returns how many files have changed since prompts of the main conversation, the oldest
-// first: since a prompt that is not among them as many as since the next one that is.
+// ChangedSince returns how many files have changed since each prompt of the main conversation, oldest first. A prompt
+// that is missing has the same count as the next one.
 func ChangedSince(ctx context.Context, r *Runtime) ([]Change, error) { return r.changes.Since(ctx) }
 
-// replayRewound takes the main conversation back as an earlier process did. events are all before that.
+// replayRewound repeats a stored rewind of the main conversation. events are all events before it.
 func replayRewound(r *Runtime, was event.Rewinds, events []event.Envelope, e event.HistoryRewound) {
 	past := conversation.NewPast(r.tasks.tree)
 	for _, env := range events {

@@ -1,6 +1,6 @@
-// Package agent runs conversations: commands go in, one ordered stream of events comes
-// out. It asks a model, runs the tools that the model calls once the policy or a person
-// has allowed them, and repeats until there is an answer. It has no screen in it.
+// Package agent runs conversations: commands go in, one ordered stream of events comes out. It asks a model, runs the
+// tools that the model calls once the policy or a person has allowed them, and repeats until there is an answer. It
+// has no screen.
 //
 //	rt := agent.New(agent.Options{Session: id, Model: m, Tools: registry, Journal: j})
 //	events := rt.Subscribe(ctx)
@@ -8,23 +8,21 @@
 //	rt.Send(event.Submit{Text: "why do the tests fail?"})
 //	for env := range events { … }
 //
-// A program that needs no screen and nobody to ask drives it directly, with [Runtime.Run],
-// [Runtime.RunText], [Runtime.RunStream] or [Runtime.RunStep]; a [turn.Hook] watches and stops it:
+// A program without a screen or a person drives it directly, with [Runtime.Run], [Runtime.RunText],
+// [Runtime.RunStream] or [Runtime.RunStep]; a [turn.Hook] watches and stops it:
 //
 //	rt := agent.New(agent.Options{Model: m, Tools: registry})
 //	res, err := rt.RunText(ctx, "why do the tests fail?")
 //
-// A conversation that outgrows the model's window is compacted as [settings.Context] says. What an
-// earlier process recorded comes back through Options.Replay, and [Runtime.Continue] takes
-// up what it left unfinished.
+// A conversation that outgrows the model's context window is compacted according to [settings.Context].
+// Options.Replay restores a session that an earlier process recorded, and [Runtime.Continue] resumes its unfinished
+// exchange.
 //
-// Send never blocks, and the runtime never waits for a reader of events; it waits for
-// its journal only.
+// Send never blocks, and the runtime never waits for a reader of events; it waits only for its journal.
 //
-// A [Runtime] guards nothing itself: each of its parts owns its data, with a lock. Tasks run
-// at most one exchange on each conversation; package turn runs the exchange. Locks are taken
-// in this order: tasks; commands that go on (shells), changes of files, instruction files, the
-// tree of conversations; one conversation; the stream.
+// A [Runtime] has no lock: each of its parts guards its own data. Tasks run at most one exchange on each
+// conversation; package turn runs the exchange. Locks are taken in this order: tasks; background commands (shells),
+// changes of files, instruction files, the tree of conversations; one conversation; the stream.
 package agent
 
 import (
@@ -55,118 +53,112 @@ import (
 	"buddy/tools"
 )
 
-// Panes are the managed panes of all targets.
+// Panes provides the managed panes of all targets.
 type Panes interface {
-	// Watch names the panes whose pictures are wanted.
+	// Watch sets the panes whose screens are published.
 	Watch(names []string)
-	// Pane returns where the pane with a name is, and its id there.
+	// Pane returns the session and the id of the pane with a name.
 	Pane(name string) (at PaneSession, id string, err error)
 }
 
-// PaneSession takes what the runtime passes on to the panes of one target; a *tmux.Session is one.
+// PaneSession handles the commands for the panes of one target; a *tmux.Session is one.
 type PaneSession interface {
-	// Type gives bytes to what runs in a pane, as a terminal would. They may be a password:
-	// nobody records them.
+	// Type sends bytes to a pane as a terminal would. They may be a password, so nothing records them.
 	Type(ctx context.Context, pane string, p []byte) error
-	// Paste gives text to what runs in a pane as a paste. It is as private as what is typed.
+	// Paste sends text to a pane as a paste. Nothing records it either.
 	Paste(ctx context.Context, pane, text string) error
-	// Fit gives a pane a size in cells, or with zeros its own; it reports whether it did.
+	// Fit sets the size of a pane in cells, or with zeros its own size; it reports whether the size was set.
 	Fit(ctx context.Context, pane string, w, h int) (bool, error)
 	// History returns the newest lines of a pane, up to the end of its screen.
 	History(ctx context.Context, pane string) ([]string, error)
-	// Kill closes a pane and ends what runs in it.
+	// Kill closes a pane and ends the processes in it.
 	Kill(ctx context.Context, pane string) error
 }
 
-// Options make a Runtime. Model is required; the zero value of all others works.
+// Options configure a Runtime. Only Model is required.
 type Options struct {
 	Places
 	Prompts
 	Secrets
 	turn.Features                    // the runtime closes Programs
 	settings.Limits                  // of an exchange
-	Calls           settings.Calls   // limits of calls of tools
-	Context         settings.Context // how the conversation is kept within the model's window
-	Agents          Agents           // which subagents there are
-	Policy          policy.Policy    // what needs an approval
+	Calls           settings.Calls   // limits of tool calls
+	Context         settings.Context // how the conversation is kept within the context window
+	Agents          Agents           // subagents
+	Policy          policy.Policy    // decides which calls need approval
 
 	Session string
 	Version string // of the program
-	Cleared bool   // a person left another session for this new one
+	Cleared bool   // the person left another session for this new one
 	Model   model.Model
-	// Models returns the model of a profile, for SwitchModel; an effort replaces what the
-	// profile says of it. nil: there are no others.
+	// Models returns the model of a profile, for SwitchModel; an effort overrides that of the profile. nil: there are
+	// no other models.
 	Models func(profile, effort string) (model.Model, error)
-	// Small gives the session a title after its first exchange, in the background; nil: the
-	// title is the beginning of the first prompt.
+	// Small writes a title for the session after its first exchange, in the background; nil: the title is the
+	// beginning of the first prompt.
 	Small     model.Model
 	Tools     *tools.Registry
-	System    string         // the system prompt; blank adds no message
+	System    string         // the system prompt; an empty one adds no message
 	Mode      action.Mode    // how approvals are decided; "" = ask
-	ModeAsked bool           // the person asked for Mode: a resumed session does not go on in mode plan
+	ModeAsked bool           // the person asked for Mode: a resumed session does not continue in plan mode
 	Journal   stream.Journal // nil: nothing is stored
-	// Replay holds what an earlier process stored of this session; the runtime goes on
-	// where it ended.
+	// Replay holds the stored events of this session, which the runtime continues.
 	Replay []event.Envelope
-	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
-	// 0 is 10.
+	// MaxParallel limits the parallel calls of one answer: 1 runs them one after the other, 0 is 10.
 	MaxParallel int
-	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
-	// for another try. Else the model reads the failure and goes on.
+	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks for another try. Otherwise
+	// the model reads the failure and continues.
 	Strict bool
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Places say where a session works.
+// Places describes where a session works.
 type Places struct {
 	Cwd     string
-	Target  string  // where commands run, for people: "local"
-	Targets Targets // nil: there is one only
-	Panes   Panes   // nil: there are none
-	// Files are those of a target; nil: changes of files can't be taken back.
+	Target  string  // name of the first target: "local"
+	Targets Targets // nil: there is only one
+	Panes   Panes   // may be nil
+	// Files returns the files of a target; nil: changes can't be undone.
 	Files   func(ctx context.Context, target string) (Files, error)
-	Readers conversation.Readers // of the tools for files; nil: forks have to read files again
-	OutDir  string               // where tools keep whole outputs, one folder a call
+	Readers conversation.Readers // of the file tools; nil: forks have to read files again
+	OutDir  string               // where tools keep whole outputs, one folder per call
 }
 
-// Prompts tell a model more than the system prompt does.
+// Prompts configures the context of a model in addition to the system prompt.
 type Prompts struct {
-	Here string // where the model works, which the person's first message begins with; blank adds nothing
-	// Told returns the system prompt and the tools for a model that is switched to; nil: they
-	// stay as they are.
+	Here string // precedes the person's first message: where the model works; an empty text adds nothing
+	// Told returns the system prompt and the tools for a new model; nil: they stay the same.
 	Told func(model.Info) (system string, all *tools.Registry)
-	// Instructions reads the files that tell how to work here; nil: there are none. It is
-	// called before the first request and after each compaction, and takes a few seconds at
-	// most.
+	// Instructions reads the instruction files; nil: there are none. It is called before the first request and after
+	// each compaction, and must return within a few seconds.
 	Instructions func(context.Context) (instructions.Set, error)
-	// InstructionsOf reads those of folders below Policy.Workspace in which the model has used a file;
-	// nil: they are not read.
+	// InstructionsOf reads those of folders below Policy.Workspace where the model has used a file; nil: they are not
+	// read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
 	Memory         Memory
-	// Breakpoints end the prefixes of a request that a provider caches, if it is told what to cache: indexes of system
-	// messages, of which the first is the prompt with the instruction files and the second the summary; nil is the last one.
+	// Breakpoints end the request prefixes that a provider is asked to cache. They are indexes of system messages:
+	// the first is the prompt with the instruction files, the second the summary; nil is the last one.
 	Breakpoints []int
-	// Dates is the time zone of the date that the first prompt of a conversation carries for
-	// the model, and later ones when it changed; nil: the model is told none.
+	// Dates is the time zone of the date in the first prompt of a conversation and after each change of the date;
+	// nil: the model gets no date.
 	Dates *time.Location
 }
 
-// Memory says, for people, what is remembered of earlier sessions. The zero value says nothing.
+// Memory describes the memory of earlier sessions to the person. The zero value describes nothing.
 type Memory struct {
 	Report func() string // in one line
-	Told   func() int    // bytes that the instructions have of it
+	Told   func() int    // bytes of it in the instructions
 }
 
-// Secrets say what is hidden.
+// Secrets configures what is hidden.
 type Secrets struct {
-	Redact   *redact.Redactor // what is taken out of tools' output
-	Keys     *redact.Keys     // what no event shows
-	Withheld []string         // names of variables that commands do not get, for people
+	Redact   *redact.Redactor // removes secrets from tools' output
+	Keys     *redact.Keys     // keys hidden in all events
+	Withheld []string         // names of variables that commands do not get, shown to the person
 }
 
-// Runtime is one live session: commands go in, and its parts do what they say. It is safe
-// for concurrent use.
+// Runtime is one live session: it receives commands and passes them to its parts. It is safe for concurrent use.
 type Runtime struct {
 	opts         Options
 	life         *life
@@ -185,10 +177,10 @@ type Runtime struct {
 	titles       *titles
 }
 
-// maxParallel is the limit of calls that run at once where Options name none.
+// maxParallel is the default limit of parallel calls.
 const maxParallel = 10
 
-// withDefaults fills in what is not said.
+// withDefaults fills in missing options.
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -240,7 +232,7 @@ func New(o Options) *Runtime {
 	r.tasks = &tasks{
 		life: r.life, clock: clock{o.Now, o.Dates}, stream: events, approvals: r.approvals, ledger: r.ledger, selection: r.selection,
 		tree: tree, titles: r.titles, changes: r.changes, numbers: n,
-		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
+		main: &branch{conv: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks, r.tasks.agents.line.moved.L = r.tasks, &r.tasks.mu
 	r.opts.Parts = slices.Concat([]turn.Part{r.tasks.agents.book, subagents.Mentions(r.tasks.agents.book)}, o.Parts)
@@ -255,7 +247,7 @@ func New(o Options) *Runtime {
 	return r
 }
 
-// newSubagents returns the subagents of the session, none of which works.
+// newSubagents returns the session's subagent set, with none running.
 func newSubagents(r *Runtime) *subagentSet {
 	o := r.opts
 	return &subagentSet{
@@ -264,7 +256,7 @@ func newSubagents(r *Runtime) *subagentSet {
 	}
 }
 
-// newLoop returns the loop of turns, with the parts that it works with.
+// newLoop returns the loop of turns with its dependencies.
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
@@ -276,29 +268,29 @@ func (r *Runtime) newLoop() *turn.Loop {
 	})
 }
 
-// Subscribe returns the stream of events from now on. The channel is closed after the
-// last event, or when ctx ends. A slow reader loses no durable event.
+// Subscribe returns all events from now on. The channel is closed after the last event, or when ctx ends. A slow
+// reader loses no durable event.
 func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 	return r.stream.Subscribe(ctx)
 }
 
-// Join returns the events with numbers above after, in batches: those that were stored, what is
-// open of the answer and of the tools that run, and then all that come. What streams comes at most
-// every so often, 0 for at once. A reader that leaves may join again and misses nothing.
+// Join returns the events with numbers above after, in batches: the stored ones, the open parts of the answer and of
+// running tools, and then all new ones. Streamed events come at most once per every, or immediately for 0. A reader
+// that stops may join again without missing events.
 func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
 	return r.stream.Join(ctx, after, every)
 }
 
-// Look lets a function read what is open of what this process has published. The function must not wait, not use the runtime, and keep nothing
-// of the record. Any goroutine may call it.
+// Look calls read with the open state of this process. read must not block, use the runtime, or keep anything of the
+// record. Any goroutine may call it.
 func (r *Runtime) Look(read func(*record.Record)) { r.stream.Look(read) }
 
-// Observe lets a function see each event from now on, in their order, before subscribers do. It must
-// not wait, and not use the runtime.
+// Observe calls seen with each event from now on, in order, before subscribers get it. seen must not block or use the
+// runtime.
 func (r *Runtime) Observe(seen func(event.Envelope)) { r.stream.Observe(seen) }
 
-// Start reports the session, settles what an earlier process left open, and begins to
-// take commands. Call it once, after the first Subscribe.
+// Start publishes the session, settles interrupted work, and starts to handle commands. Call it once, after the first
+// Subscribe.
 func (r *Runtime) Start() {
 	r.approvals.SetInteractive()
 	info := r.opts.Model.Info()
@@ -312,7 +304,7 @@ func (r *Runtime) Start() {
 		r.Publish(event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
 			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Effort: created.Effort,
-			Interrupted: interruptedIn(r.tasks.left),
+			Interrupted: interruptedIn(r.tasks.recovery),
 		})
 	}
 	r.approvals.Begin()
@@ -325,17 +317,17 @@ func (r *Runtime) Start() {
 		r.tasks.resume(r.shells)
 	}
 	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, r.source())
-	r.opts.Replay = nil // all that it told is known; it can be a hundred megabytes
+	r.opts.Replay = nil // not needed any more; it can have a hundred megabytes
 	r.life.work.Add(2)
 	go r.serve()
 	go r.panes.serve()
 }
 
-// source says how the session began, as hooks are told.
+// source returns how the session began, in the words that hooks get.
 func (r *Runtime) source() string {
 	for _, env := range slices.Backward(r.opts.Replay) {
 		switch env.Payload.(type) {
-		case event.Notice: // may stand for what was left out
+		case event.Notice: // may replace removed events
 			continue
 		case event.SessionForked:
 			return "fork"
@@ -348,20 +340,17 @@ func (r *Runtime) source() string {
 	return "startup"
 }
 
-// Send hands over a command. It never blocks; a command that makes no sense gives an
-// Error event.
+// Send queues a command. It never blocks; an invalid command causes an Error event.
 func (r *Runtime) Send(c event.Command) {
 	if err := r.inbox.put(c); err != nil {
 		r.reject("%v", err)
 	}
 }
 
-// Publish puts a fact of something composed with the runtime, such as a pane, into the
-// stream.
+// Publish publishes an event of something outside the runtime, such as a pane.
 func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 
-// Close cancels what runs, waits until it has stopped or ctx ends, and closes the
-// stream. The journal stays open.
+// Close cancels all work, waits until it has stopped or ctx ends, and closes the stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.life.closing.Store(true)
 	r.approvals.Close()
@@ -383,14 +372,13 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return err
 }
 
-// SetRules replaces the rules that the session began with; those that a person added in it
-// stay. What is open and would be denied now is denied; nothing that was asked about
-// becomes allowed by itself, because the question was asked under the old rules.
+// SetRules replaces the rules that the session began with; rules added by a person in this session stay. Open
+// approvals that the new rules deny are denied. None becomes allowed, because the question was asked under the old
+// rules.
 func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
 
-// RefreshAgents lets the types of subagents be read again, because their files have changed. Any goroutine may call it.
+// RefreshAgents makes the types of subagents be read again after their files have changed. Any goroutine may call it.
 func (r *Runtime) RefreshAgents() { r.tasks.agents.book.Stale() }
 
-// Rules returns the rules that apply now: of the settings, then of the session. Any goroutine
-// may call it.
+// Rules returns the current rules: of the settings, then of the session. Any goroutine may call it.
 func (r *Runtime) Rules() []action.Rule { return r.approvals.Rules() }

@@ -20,8 +20,8 @@ import (
 	"buddy/tools"
 )
 
-// shells follows the commands of a session that go on after the call that began them. Each
-// is a task. Its lock is taken before those of the conversations.
+// shells follows background commands, which keep running after the call that started them. Each is a task. Its lock
+// is taken before those of the conversations.
 type shells struct {
 	life    *life
 	now     func() time.Time
@@ -33,33 +33,32 @@ type shells struct {
 	running map[int]*shellTask
 }
 
-// shellTask is one of them. The lock of shells guards limit and cancelling.
+// shellTask is a background command. The lock of shells guards limit and cancelling.
 type shellTask struct {
 	tools.Task
-	talk       *conversation.Conversation // that is told of its end
+	conv       *conversation.Conversation // gets a line about its end
 	began      time.Time
 	limit      deadline
-	cancelling bool // it was told to stop
+	cancelling bool // stop was requested
 }
 
-// Begin makes work that a call began in a conversation a task of its own.
-func (s *shells) Begin(talk *conversation.Conversation, w tools.Task) int {
+// Begin makes background work of a call a task.
+func (s *shells) Begin(conv *conversation.Conversation, w tools.Task) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := s.numbers.nextTask()
 	s.stream.Publish(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(w.Title), Pane: w.Pane, Dir: w.Dir})
-	s.follow(id, talk, w)
+	s.follow(id, conv, w)
 	return id
 }
 
-// follow waits for the end of a command, which is a task already. When the runtime closes
-// meanwhile the command goes on in its pane, and the next process follows it. The caller
-// holds s.mu.
-func (s *shells) follow(id int, talk *conversation.Conversation, w tools.Task) {
+// follow waits for the end of a command that is already a task. If the runtime closes first, the command keeps
+// running in its pane, and the next process follows it. The caller holds s.mu.
+func (s *shells) follow(id int, conv *conversation.Conversation, w tools.Task) {
 	if s.life.ended() {
 		return
 	}
-	s.running[id] = &shellTask{Task: w, talk: talk, began: s.now()}
+	s.running[id] = &shellTask{Task: w, conv: conv, began: s.now()}
 	s.life.work.Go(func() {
 		select {
 		case <-w.Done:
@@ -72,9 +71,8 @@ func (s *shells) follow(id int, talk *conversation.Conversation, w tools.Task) {
 	})
 }
 
-// ended reports the end of a command, to people at once and to the model with its next
-// request. What the command printed is not told: it may be long, and it is not to be read
-// as somebody's words.
+// ended reports the end of a command, to the person at once and to the model with its next request. The line for the
+// model leaves out the output, which may be long and must not be read as a person's words.
 func (s *shells) ended(id int, end tools.TaskEnd) {
 	finished := event.TaskFinished{ID: id, Outcome: event.Completed}
 	how := fmt.Sprintf("ended with exit code %d", end.ExitCode)
@@ -95,15 +93,15 @@ func (s *shells) ended(id int, end tools.TaskEnd) {
 	}
 	delete(s.running, id)
 	w.limit.clear()
-	talk := w.talk
-	if s.tree.At(talk.Branch()) != talk {
-		talk = s.tree.Main() // that one has ended
+	conv := w.conv
+	if s.tree.At(conv.Branch()) != conv {
+		conv = s.tree.Main() // the other conversation has ended
 	}
-	talk.Announce(fmt.Sprintf("Task %d, which run_shell left running, %s. task_output shows its output.", id, how))
+	conv.Announce(fmt.Sprintf("Task %d, which run_shell left running, %s. task_output shows its output.", id, how))
 	s.stream.Publish(id, 0, finished)
 }
 
-// stop ends a command that goes on; false says that there is no such task.
+// stop ends a background command; false means that there is no such task.
 func (s *shells) stop(id int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +113,7 @@ func (s *shells) stop(id int) bool {
 	return true
 }
 
-// end tells a command to end. The caller holds s.mu.
+// end requests the end of a command. The caller holds s.mu.
 func (s *shells) end(id int, w *shellTask) {
 	w.limit.clear()
 	w.cancelling = true
@@ -123,8 +121,8 @@ func (s *shells) end(id int, w *shellTask) {
 	w.Stop()
 }
 
-// EndBackground ends the commands in the background, because a person ends them by leaving, and waits until they have
-// ended or ctx has. A notice names them, so that who resumes the session knows.
+// EndBackground ends the background commands because the person leaves, and waits until they have ended or ctx ends.
+// A notice lists them for the person who resumes the session.
 func EndBackground(ctx context.Context, r *Runtime) {
 	for _, ended := range r.shells.endAll() {
 		select {
@@ -135,7 +133,7 @@ func EndBackground(ctx context.Context, r *Runtime) {
 	}
 }
 
-// endAll starts to end all commands, and returns what is closed when each has ended.
+// endAll requests the end of all commands, and returns a channel for each that is closed at its end.
 func (s *shells) endAll() (ends []<-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,17 +154,16 @@ func (s *shells) endAll() (ends []<-chan struct{}) {
 	return ends
 }
 
-// runShell is the tool whose work may outlive us.
+// runShell is the tool whose commands may outlive the process.
 const runShell = "run_shell"
 
-// reviver is a tool whose work outlives us as a task.
+// reviver is a tool whose background work outlives the process.
 type reviver interface {
-	// Revive follows the task with a number that an earlier process began.
+	// Revive follows the task with a number that an earlier process started.
 	Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error)
 }
 
-// revive follows the commands again that an earlier process left running, with the tools
-// that are offered.
+// revive follows the commands again that an earlier process left running, with the offered tools.
 func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry) {
 	tool, err := offered.Lookup(runShell)
 	rev, ok := tool.(reviver)
@@ -185,7 +182,7 @@ func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry)
 			case err != nil:
 				s.tree.Main().Announce(fmt.Sprintf("Task %d is lost: %s.", id, errUnknownEnd))
 				s.stream.Publish(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
-			default: // who replayed the session took it for ended
+			default: // replay treated the task as ended
 				s.stream.Publish(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: was.Title, Pane: w.Pane, Dir: was.Dir, Deadline: was.Deadline})
 				s.follow(id, s.tree.Main(), w)
 				if was.Deadline > 0 {
@@ -196,9 +193,9 @@ func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry)
 	}
 }
 
-// adopt makes a command of a subagent that an earlier process left running a task of the main
-// agent, one for each of its targets, and follows it with the tools that are offered. It names the
-// tasks, for the model; "" when the call is no command that can be followed.
+// adopt makes a subagent's command that an earlier process left running a task of the main agent, one per target, and
+// follows it with the offered tools. It returns the tasks' names for the model; "" if the call is no command that can
+// be followed.
 func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tools.Registry) string {
 	if began.Name != runShell || began.Dir == "" {
 		return ""
@@ -207,7 +204,7 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 	add := func(pane, dir string) {
 		id := s.numbers.nextTask()
 		open[id] = event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(act.Command), Pane: pane, Dir: dir}
-		s.stream.Publish(id, 0, open[id]) // before it is found: what is killed now is taken up again by the next process
+		s.stream.Publish(id, 0, open[id]) // before it is found, so that a crash now does not lose it
 		names = append(names, fmt.Sprintf("task %d", id))
 	}
 	for _, t := range act.Targets {
@@ -222,7 +219,7 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 
 const errUnknownEnd = "buddy ended while it ran; its outcome is unknown"
 
-// others returns the commands and agents in the background, but for one task, for hooks.
+// others returns the background commands and agents except one task, for hooks.
 func (r *Runtime) others(task int) []hooks.BackgroundTask {
 	all := []hooks.BackgroundTask{}
 	for _, t := range WorkOf(r).Running {

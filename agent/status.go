@@ -15,7 +15,7 @@ import (
 	"buddy/texts"
 )
 
-// Section is a part of what a person can know of a session. Its texts are for people; some come from files or models.
+// Section is a part of the status of a session. Its texts are for the person; some come from files or models.
 type Section struct {
 	Title string
 	Facts []Fact
@@ -24,14 +24,14 @@ type Section struct {
 // Fact is a line of a section. A label has one or two words.
 type Fact struct{ Label, Text string }
 
-// add adds a fact, unless its text is empty.
+// add appends a fact, unless its text is empty.
 func (s *Section) add(label, text string) {
 	if text != "" {
 		s.Facts = append(s.Facts, Fact{label, text})
 	}
 }
 
-// Status describes the model, what may run, and what was used. Any goroutine may call it, also while a task runs.
+// Status describes the model, the permissions and the usage. Any goroutine may call it, even while a task runs.
 func Status(r *Runtime) []Section {
 	info := r.selection.Model().Info()
 	var tools []string
@@ -64,7 +64,7 @@ func Status(r *Runtime) []Section {
 	return all
 }
 
-// permissions describes what runs without approval, and what commands can't have.
+// permissions describes what runs without approval, and which variables are withheld.
 func permissions(r *Runtime) Section {
 	mode, until := r.approvals.Mode()
 	label := mode.Label()
@@ -86,7 +86,7 @@ func permissions(r *Runtime) Section {
 	return s
 }
 
-// ContextUse describes how full the context window is, and with what. Any goroutine may call it.
+// ContextUse describes how full the context window is, and what fills it. Any goroutine may call it.
 func ContextUse(r *Runtime) []Section {
 	items, tokens := conversation.Items(r.tasks.tree.Main())
 	window := Section{Title: "Window", Facts: []Fact{{"Used", usedOf(tokens, r.selection.KnownWindow())}, {"Messages", texts.Count(len(items))}}}
@@ -138,7 +138,7 @@ func working(r *Runtime) Section {
 	return s
 }
 
-// instructionFiles lists the instruction files that the model has got, or why not.
+// instructionFiles lists the instruction files that the model has, and the reasons for missing ones.
 func (r *Runtime) instructionFiles() Section {
 	s := Section{Title: "Instruction files"}
 	for _, f := range r.instructions.Files() {
@@ -151,7 +151,7 @@ func (r *Runtime) instructionFiles() Section {
 	return s
 }
 
-// usedOf says how much of a window is used; 0 is an unknown one.
+// usedOf returns how much of a window is used; 0 is an unknown window.
 func usedOf(tokens, window int) string {
 	if window == 0 {
 		return texts.Count(tokens) + " tokens"
@@ -166,19 +166,19 @@ func windowText(tokens int) string {
 	return texts.Count(tokens) + " tokens"
 }
 
-// remembered adds what is remembered of earlier sessions.
+// remembered adds the memory of earlier sessions.
 func remembered(r *Runtime, to *Section) {
 	if report := r.opts.Memory.Report; report != nil {
 		to.add("Memory", report())
 	}
 }
 
-// ModeOf returns how approvals are decided now.
+// ModeOf returns the current approval mode.
 func ModeOf(r *Runtime) action.Mode {
 	mode, _ := r.approvals.Mode()
 	return mode
 }
 
-// Subagents returns the types of subagents, those of plugins as PLUGIN:NAME. It reads their definitions first where those
-// may have changed. Any goroutine may call it.
+// Subagents returns the types of subagents; those of plugins are named PLUGIN:NAME. It reads the definitions first if
+// they may have changed. Any goroutine may call it.
 func Subagents(ctx context.Context, r *Runtime) subagents.Set { return r.tasks.agents.book.Set(ctx) }

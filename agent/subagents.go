@@ -25,7 +25,7 @@ import (
 	"buddy/tools"
 )
 
-// Agents say which subagents there are, and how many may work. The zero value has none.
+// Agents configures the subagents and their limits. The zero value has none.
 type Agents struct {
 	// Read returns their definitions; nil: there are none.
 	Read func(context.Context) (subagents.Set, error)
@@ -34,11 +34,10 @@ type Agents struct {
 	// Model returns the model of a profile, or of subagent.SmallModel; nil: the caller's.
 	Model func(profile string) model.Model
 
-	// Review reviews what differs from a base on a target, and returns when that has ended; nil: there is nothing to
-	// review.
+	// Review reviews the difference from a base on a target, and returns at its end; nil: there is nothing to review.
 	Review func(ctx context.Context, target, base string, by turn.Delegate) event.ReviewFinished
 
-	Limits settings.Agents // 0 is the default
+	Limits settings.Agents // 0 fields have defaults
 }
 
 // subagentSet holds the subagents of a session. The lock of tasks guards began, used and line.
@@ -47,26 +46,26 @@ type subagentSet struct {
 	o     Agents
 	book  *subagents.Book
 
-	reviewing atomic.Bool // a review works
+	reviewing atomic.Bool // a review is running
 
 	compactor    *compact.Compactor // of the main agent
 	instructions *conversation.Instructions
 	durable      Durable
 	redact       *redact.Redactor
 
-	began int // in the session
+	began int // subagents in the session
 	used  []agentUse
 	line  agentLine
 }
 
-// agentUse counts what one subagent of this process used.
+// agentUse holds the usage of one subagent of this process.
 type agentUse struct {
 	task  int
 	label string
 	used  *usage.Task
 }
 
-// report describes what the agents of this process used, for people.
+// report returns a section with the usage of the agents of this process.
 func (set *subagentSet) report() (s Section) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
@@ -80,26 +79,26 @@ func (set *subagentSet) report() (s Section) {
 	return s
 }
 
-// subagentRun holds what a subagent's conversation has beside. The lock of tasks guards ended.
+// subagentRun holds the data of a subagent's task. The lock of tasks guards ended.
 type subagentRun struct {
 	subagent.Definition
 	loop       *turn.Loop
 	parent     int // task
 	title      string
 	call       string // id of the call
-	dir        string // where its result will be
+	dir        string // for its result
 	background bool
-	ended      bool        // it takes no more prompts
-	quiet      *time.Timer // fires when nothing of it has happened for a while
+	ended      bool        // it accepts no more prompts
+	quiet      *time.Timer // fires when nothing has happened for a while
 }
 
-// Why no agent works. The model reads these.
+// Reasons why no agent starts, for the model.
 var (
 	errDepth   = errors.New("agents can't be nested deeper; do the work yourself. Do not retry")
 	errNoAgent = errors.New("there are no subagents here")
 )
 
-// runAgent lets a subagent work for a call, see [turn.Parts].
+// runAgent runs a subagent for a call, see [turn.Parts].
 func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools.Call, asked tools.Subagent) tools.Result {
 	if set.o.Read == nil {
 		return tools.Failure(errNoAgent)
@@ -112,23 +111,23 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 		return tools.Failure(err)
 	}
 	run := &subagentRun{Definition: def, parent: by.Task, title: cut(asked.Title), call: call.ID, dir: call.Dir}
-	// One that an agent called has nobody to tell its end later, and neither has a session that ends
-	// with its answer.
+	// An agent of an agent runs in the foreground, because nobody could get its end later. So does one in a session
+	// that ends with its answer.
 	run.background = by.Type == "" && set.tasks.approvals.Interactive() && (def.Background && asked.Background == nil || asked.Background != nil && *asked.Background)
 	set.instructions.Await(ctx)
 	if by.Type != "" {
 		set.pause(by)
-		defer set.goOn(ctx, by)
+		defer set.unpause(ctx, by)
 	}
 	working, t, err := set.open(ctx, by, run, set.o.System(def.Prompt), asked.Prompt)
 	if err != nil {
 		return tools.Failure(err)
 	}
-	if by.Begun != nil {
-		by.Begun()
+	if by.Started != nil {
+		by.Started()
 	}
 	if run.background {
-		set.tasks.life.work.Go(func() { set.tellEnd(run, t.id, set.run(working, t, run)) })
+		set.tasks.life.work.Go(func() { set.announceEnd(run, t.id, set.run(working, t, run)) })
 		note := "do something else; you get a message when it ends"
 		if file := run.file(); file != "" {
 			note += ", and its result is in " + file + " then"
@@ -138,7 +137,7 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 	return set.run(working, t, run).result()
 }
 
-// open makes the task of a subagent, once there is room for it, unless there were too many.
+// open creates the task of a subagent, after waiting for room. It fails if the session had too many subagents.
 func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentRun, system, prompt string) (context.Context, *task, error) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
@@ -157,24 +156,24 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 	chosen := set.tasks.selection.For(m, by.Tools.Only(func(name string) bool {
 		return run.Offers(name) && !slices.Contains(notForAgents, name) && (name != tools.Agent || depth < set.o.Limits.Depth)
 	}))
-	b := &branch{talk: set.tasks.tree.Begin(by.Talk, system), agent: run}
-	b.talk.Gauge(m.Info().Model, chosen.Overhead())
-	set.tasks.forks[b.talk.Branch()] = b
+	b := &branch{conv: set.tasks.tree.Begin(by.Conv, system), agent: run}
+	b.conv.Gauge(m.Info().Model, chosen.Overhead())
+	set.tasks.forks[b.conv.Branch()] = b
 	label := run.Name
 	if run.title != "" {
 		label += ": " + cut(run.title)
 	}
 	run.loop = by.Loop.For(turn.Agent{
-		ID: fmt.Sprintf("agent-%d", b.talk.Branch()), Type: run.Name, Label: label, Depth: depth, Most: mode, Skills: run.Skills,
+		ID: fmt.Sprintf("agent-%d", b.conv.Branch()), Type: run.Name, Label: label, Depth: depth, Most: mode, Skills: run.Skills,
 	}, chosen, set.compactor.For(chosen, mode))
-	begun := event.TaskStarted{
+	started := event.TaskStarted{
 		Kind: event.SubagentTask, Title: run.title, Dir: run.dir,
 		Agent: run.Name, Parent: by.Task, Call: run.call, Background: run.background,
 	}
 	if run.background {
 		ctx = set.tasks.life.ctx
 	}
-	working, t := set.tasks.open(ctx, b, begun, []event.PromptSubmitted{set.tasks.newPrompt(prompt, nil)})
+	working, t := set.tasks.open(ctx, b, started, []event.PromptSubmitted{set.tasks.newPrompt(prompt, nil)})
 	turns := run.MaxTurns
 	if turns == 0 {
 		turns = set.o.Limits.Turns
@@ -185,10 +184,10 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 	return working, t, nil
 }
 
-// notForAgents are tools that only the main agent has: a person talks to it.
+// notForAgents lists tools that only the main agent has, because a person talks to it.
 var notForAgents = []string{"ask_user", "remember", "enter_plan", "exit_plan"}
 
-// room returns why no further subagent may ever begin, or nil. The caller holds the lock of tasks.
+// room returns why no further subagent may start, or nil. The caller holds the lock of tasks.
 func (set *subagentSet) room() error {
 	switch {
 	case set.tasks.life.ended():
@@ -199,9 +198,9 @@ func (set *subagentSet) room() error {
 	return nil
 }
 
-// beside returns how many conversations of the main agent work beside the main one. The caller holds
-// the lock of tasks.
-func (set *subagentSet) beside() int {
+// backgroundForks returns the number of background conversations without those of subagents. The caller holds the
+// lock of tasks.
+func (set *subagentSet) backgroundForks() int {
 	n := 0
 	for _, b := range set.tasks.forks {
 		if b.agent == nil {
@@ -211,7 +210,7 @@ func (set *subagentSet) beside() int {
 	return n
 }
 
-// steer gives a subagent a prompt of the person's. The caller holds the lock of tasks.
+// steer sends a person's prompt to a subagent. The caller holds the lock of tasks.
 func (set *subagentSet) steer(c event.Submit) {
 	for _, t := range set.tasks.busy() {
 		switch a := t.on.agent; {
@@ -222,14 +221,14 @@ func (set *subagentSet) steer(c event.Submit) {
 		case a.ended:
 			set.tasks.stream.Reject("prompt not sent: task %d is about to end", c.Task)
 		default:
-			t.on.talk.Enqueue(set.tasks.newPrompt(c.Text, c.Images))
+			t.on.conv.Enqueue(set.tasks.newPrompt(c.Text, c.Images))
 		}
 		return
 	}
 	set.tasks.stream.Reject("prompt not sent: task %d is not running", c.Task)
 }
 
-// withdraw takes back a prompt that waits, in whichever conversation, and reports whether there was one.
+// withdraw removes a queued prompt from any conversation, and reports whether it was found.
 func withdraw(s *tasks, id int) bool {
 	if s.tree.Main().Withdraw(id) {
 		return true
@@ -237,14 +236,14 @@ func withdraw(s *tasks, id int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.forks {
-		if b.talk.Withdraw(id) {
+		if b.conv.Withdraw(id) {
 			return true
 		}
 	}
 	return false
 }
 
-// work lets a subagent work up to the end of its task. again returns what it is asked after an answer, "" for nothing more.
+// work runs a subagent up to the end of its task. again returns the next prompt after an answer, "" to end.
 func (set *subagentSet) work(ctx context.Context, t *task, run *subagentRun, again func(answer string) string) (Result, error) {
 	return set.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		for {
@@ -253,7 +252,7 @@ func (set *subagentSet) work(ctx context.Context, t *task, run *subagentRun, aga
 				return outcome, err
 			}
 			if more := again(x.Response()); more != "" {
-				t.on.talk.Enqueue(set.tasks.newPrompt(more, nil))
+				t.on.conv.Enqueue(set.tasks.newPrompt(more, nil))
 			} else if set.closes(t.on) {
 				return outcome, err
 			}
@@ -271,26 +270,25 @@ func (set *subagentSet) run(ctx context.Context, t *task, run *subagentRun) agen
 	return end
 }
 
-// defused returns what an agent said without secrets, and with prompt injections in it marked.
+// defused returns an agent's text without secrets, and with prompt injections marked.
 func (set *subagentSet) defused(text string) string {
 	text = set.redact.Text(text)
 	return inject.Defuse(text, inject.Scan(text))
 }
 
-// closes lets a subagent take no more prompts, unless one waits, and reports whether it did.
+// closes stops accepting prompts for a subagent, unless one is queued, and reports whether it did.
 func (set *subagentSet) closes(b *branch) bool {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
-	b.agent.ended = len(b.talk.Queue()) == 0
+	b.agent.ended = len(b.conv.Queue()) == 0
 	return b.agent.ended
 }
 
-// quiet says how long a subagent may do nothing that shows until a person is told.
+// quiet is how long a subagent may do nothing visible before the person gets a notice.
 const quiet = 10 * time.Minute
 
-// watch tells a person when nothing of a subagent has happened for a while, once each time. What
-// happens of an agent that it called counts. The caller holds
-// the lock of tasks.
+// watch notifies the person when a subagent has done nothing visible for a while, once each time. Events of agents
+// that it called count too. The caller holds the lock of tasks.
 func (set *subagentSet) watch(parent int, t *task, run *subagentRun) {
 	run.quiet = time.AfterFunc(quiet, func() {
 		text := fmt.Sprintf("the agent %s (task #%d, %q) has done nothing for %v: it may be waiting for your answer; /kill %d ends it", run.Name, t.id, t.title, quiet, t.id)

@@ -18,12 +18,12 @@ type agentEnd struct {
 	task    int
 	outcome event.Outcome
 	err     error
-	text    string // its last answer
+	text    string // last answer
 	turns   int
 	problem error // why its file could not be written
 }
 
-// file returns where the whole result of the agent will be, "" when no files are kept.
+// file returns the path of the agent's whole result, "" when no files are kept.
 func (r *subagentRun) file() string {
 	if r.dir == "" {
 		return ""
@@ -31,7 +31,7 @@ func (r *subagentRun) file() string {
 	return filepath.Join(r.dir, "agent.md")
 }
 
-// save keeps the whole result.
+// save writes the whole result to the file.
 func (r *subagentRun) save(text string) error {
 	if r.dir == "" {
 		return errors.New("the session keeps no files")
@@ -43,11 +43,11 @@ func (r *subagentRun) save(text string) error {
 }
 
 const (
-	maxAgentResult = 8 << 10 // bytes of an agent's result that its caller reads
-	maxAgentNews   = 2 << 10 // bytes of it in the reminder that one in the background has ended
+	maxAgentResult = 8 << 10 // bytes of an agent's result for its caller
+	maxAgentNews   = 2 << 10 // bytes of it in the message that a background agent has ended
 )
 
-// how says in a few words how the agent ended.
+// how describes the end of the agent in a few words.
 func (e agentEnd) how() string {
 	switch e.outcome {
 	case event.Completed:
@@ -58,7 +58,7 @@ func (e agentEnd) how() string {
 		return fmt.Sprintf("was stopped after %d turns, its limit", e.turns)
 	case event.MaxCost:
 		return "was stopped, because the prompt reached its cost limit"
-	case event.GoalLimit: // of the main task only
+	case event.GoalLimit: // only the main task can have it
 	case event.ContextLimit:
 		return "was stopped, because its context is full"
 	}
@@ -68,7 +68,7 @@ func (e agentEnd) how() string {
 	return "has failed"
 }
 
-// result returns what the model reads that called the agent.
+// result returns the result of the call for the model that called the agent.
 func (e agentEnd) result() tools.Result {
 	if e.outcome != event.Completed {
 		text := fmt.Sprintf("The agent %s (task %d) %s.", e.run.Name, e.task, e.how())
@@ -91,17 +91,17 @@ func (e agentEnd) result() tools.Result {
 	return res
 }
 
-// tellEnd tells the main agent, once, that a subagent in the background has ended.
-func (set *subagentSet) tellEnd(run *subagentRun, id int, end agentEnd) {
+// announceEnd adds a line about the end of a background subagent to the main conversation.
+func (set *subagentSet) announceEnd(run *subagentRun, id int, end agentEnd) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
-	set.tasks.main.talk.Announce(agentNews(id, run.Name, run.title, end.how(), run.file(), set.defused(end.text)))
+	set.tasks.main.conv.Announce(agentNews(id, run.Name, run.title, end.how(), run.file(), set.defused(end.text)))
 	if set.o.Limits.Wake && set.tasks.main.task == nil && !set.tasks.life.ended() {
 		set.tasks.start(set.tasks.main, event.MainTask, nil, driven(set.tasks, false))
 	}
 }
 
-// agentNews is the line about the end of a subagent in the background; text is its result.
+// agentNews returns the line about the end of a background subagent; text is its result.
 func agentNews(id int, name, title, how, file, text string) string {
 	line := fmt.Sprintf("Task %d, the agent %s (%s) that worked in the background, %s.", id, name, title, how)
 	if text == "" {

@@ -10,16 +10,16 @@ import (
 	"buddy/agent/turn"
 )
 
-// agentLine holds the subagents that wait until fewer work, in the order in which they came, and those that work for none
-// of their own because they wait for an agent that they have called: else agents of agents could wait for each other for ever.
+// agentLine holds the queue of subagents that wait for room, and the agents that do not count as working because they
+// wait for an agent that they called. Without the latter, nested agents could wait for each other forever.
 type agentLine struct {
-	moved  sync.Cond // with the lock of tasks: there may be room, or the first has left
-	last   int       // that came
+	moved  sync.Cond // uses the lock of tasks; signals that there may be room, or that the queue has moved
+	last   int       // last number in the queue
 	waits  []int
-	paused map[int]int // calls that the agent of a conversation waits for
+	paused map[int]int // number of calls that an agent waits for, by conversation
 }
 
-// works returns how many subagents work. The caller holds the lock of tasks.
+// works returns the number of working subagents. The caller holds the lock of tasks.
 func (set *subagentSet) works() (n int) {
 	for branch, b := range set.tasks.forks {
 		if b.agent != nil && set.line.paused[branch] == 0 {
@@ -29,8 +29,8 @@ func (set *subagentSet) works() (n int) {
 	return n
 }
 
-// await returns when one more subagent may work, which the caller then lets work; its error is what may returns, or why
-// ctx ended. The caller holds the lock of tasks, which is free meanwhile.
+// await waits until one more subagent may work. The caller must start it before it releases the lock. It returns the
+// error of may, or the cause if ctx ends. The caller holds the lock of tasks, which await releases while it waits.
 func (set *subagentSet) await(ctx context.Context, may func() error) error {
 	l := &set.line
 	l.last++
@@ -61,24 +61,25 @@ func (set *subagentSet) await(ctx context.Context, may func() error) error {
 	}
 }
 
-// pause notes that a subagent waits for an agent that it calls.
+// pause marks a subagent that waits for an agent that it calls.
 func (set *subagentSet) pause(by turn.Caller) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
 	if set.line.paused == nil {
 		set.line.paused = make(map[int]int)
 	}
-	set.line.paused[by.Talk.Branch()]++
+	set.line.paused[by.Conv.Branch()]++
 	set.line.moved.Broadcast()
 }
 
-// goOn lets a subagent work again once there is room, after the last agent has ended that it waits for.
-func (set *subagentSet) goOn(ctx context.Context, by turn.Caller) {
+// unpause makes a subagent count as working again, once there is room, after the last agent that it waits for has
+// ended.
+func (set *subagentSet) unpause(ctx context.Context, by turn.Caller) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
-	branch := by.Talk.Branch()
+	branch := by.Conv.Branch()
 	if set.line.paused[branch] == 1 {
-		_ = set.await(ctx, func() error { return nil }) // when ctx ends it ends
+		_ = set.await(ctx, func() error { return nil }) // an ended ctx ends the agent, too
 	}
 	if set.line.paused[branch]--; set.line.paused[branch] == 0 {
 		delete(set.line.paused, branch)

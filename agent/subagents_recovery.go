@@ -12,8 +12,8 @@ import (
 // replay counts a subagent of an earlier process.
 func (set *subagentSet) replay() { set.began++ }
 
-// noteEnd feeds that a subagent of an earlier process has ended: unless the main agent was told
-// later, it still has to be.
+// noteEnd announces the end of a subagent of an earlier process, unless a later event shows that the main agent knows
+// it.
 func (set *subagentSet) noteEnd(was event.TaskStarted, e event.TaskFinished) {
 	if !was.Background {
 		return
@@ -22,10 +22,10 @@ func (set *subagentSet) noteEnd(was event.TaskStarted, e event.TaskFinished) {
 	if e.Error != "" {
 		end.err = errors.New(e.Error)
 	}
-	set.tasks.main.talk.Announce(agentNews(was.ID, was.Agent, was.Title, end.how(), "", "") + lookInto(was.Dir))
+	set.tasks.main.conv.Announce(agentNews(was.ID, was.Agent, was.Title, end.how(), "", "") + lookInto(was.Dir))
 }
 
-// lookInto says where the result of an agent is.
+// lookInto returns a sentence with the file of an agent's result.
 func lookInto(dir string) string {
 	if dir == "" {
 		return ""
@@ -33,37 +33,35 @@ func lookInto(dir string) string {
 	return " Its answer, if any, is in " + (&subagentRun{dir: dir}).file() + "."
 }
 
-// errAgentInterrupted says why a subagent failed that worked when buddy ended.
+// errAgentInterrupted is the failure of a subagent that worked when buddy ended.
 var errAgentInterrupted = errors.New("interrupted: buddy ended while it was working")
 
-// dropAll ends the subagents that worked when an earlier process ended. The caller holds
-// the lock of tasks.
+// dropAll ends the subagents that worked when an earlier process ended. The caller holds the lock of tasks.
 func (set *subagentSet) dropAll(shells *shells) {
-	left := set.tasks.left
-	for _, number := range left.Working() {
-		if b, l := set.tasks.on(number), left.Branches[number]; b.agent != nil && l.Open {
+	recovery := set.tasks.recovery
+	for _, number := range recovery.Working() {
+		if b, l := set.tasks.on(number), recovery.Branches[number]; b.agent != nil && l.Open {
 			set.drop(b, l, shells)
-			delete(left.Branches, number)
+			delete(recovery.Branches, number)
 		}
 	}
 }
 
-// drop ends one of them: it does not go on by itself, because nobody knows what of its work is
-// done. Commands of its that may still run become tasks of the main agent. The caller holds the
-// lock of tasks.
+// drop ends one of them. It does not continue, because nobody knows how much of its work is done. Its commands that
+// may still run become tasks of the main agent. The caller holds the lock of tasks.
 func (set *subagentSet) drop(b *branch, l *record.Branch, shells *shells) {
 	id := l.Agent.ID
-	set.tasks.stream.Bind(id, b.talk.Branch())
-	for _, c := range b.talk.Open() {
+	set.tasks.stream.Bind(id, b.conv.Branch())
+	for _, c := range b.conv.Open() {
 		gone := event.ToolResult{CallID: c.ID, Name: c.Name, Result: turn.NotStarted, IsError: true}
 		if was := l.Calls[c.ID]; was != nil && was.Started != nil {
 			gone.Result = OutcomeUnknown
 			if adopted := shells.adopt(*was.Started, was.Action(), set.tasks.selection.Tools()); adopted != "" {
 				gone.Result = "interrupted: buddy ended while this ran; it is now " + adopted
-				set.tasks.main.talk.Announce(fmt.Sprintf("A command of the interrupted agent %s (task %d) is now %s; you get a message when it ends. The command: %s", l.Agent.Agent, id, adopted, cut(was.Action().Command)))
+				set.tasks.main.conv.Announce(fmt.Sprintf("A command of the interrupted agent %s (task %d) is now %s; you get a message when it ends. The command: %s", l.Agent.Agent, id, adopted, cut(was.Action().Command)))
 			}
 		}
-		b.talk.StoreResult(id, 0, c.Arguments, gone)
+		b.conv.StoreResult(id, 0, c.Arguments, gone)
 	}
 	set.tasks.stream.Publish(id, 0, event.Interrupted{Task: id, Text: "interrupted"})
 	end := event.TaskFinished{ID: id, Outcome: event.Failed, Error: errAgentInterrupted.Error()}

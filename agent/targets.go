@@ -8,20 +8,19 @@ import (
 	"buddy/agent/event"
 )
 
-// Targets holds the targets of a session, of which one is current: calls that name no target
-// run on it.
+// Targets holds the targets of a session. Calls without a target run on the current one.
 type Targets interface {
 	// Names returns the names of all targets.
 	Names() []string
 	// Current returns the name of the current target.
 	Current() string
-	// Switch makes another target current. It returns the folder in which commands begin on it, ""
-	// when that is not known yet; ok is false if there is no such target. It connects to nothing.
+	// Switch makes another target current, without connecting to it. It returns the folder where commands start on
+	// it, "" if unknown yet; ok is false if there is no such target.
 	Switch(name string) (cwd string, ok bool)
 }
 
-// switchTarget changes where calls work that name no target. The model is told with its
-// next request; what providers have cached stays.
+// switchTarget changes the target of calls without one. The model learns it with its next request, so the provider's
+// cache stays valid.
 func (r *Runtime) switchTarget(name string) {
 	if r.opts.Targets == nil {
 		r.reject("there is no other target")
@@ -42,14 +41,13 @@ func (r *Runtime) switchTarget(name string) {
 	}
 }
 
-// switched remembers where calls work now, and to tell the model.
+// switched records the new target, and announces it to the model.
 func (r *Runtime) switched(e event.TargetSwitched) {
 	r.selection.SetTarget(e.Name)
 	r.tasks.tree.Main().Announce(fmt.Sprintf("The person switched the target: tool calls without a target now run on %s.", e.Name))
 }
 
-// restoreTarget switches to the target that was current when the session ended. The first
-// one is it already.
+// restoreTarget switches to the target that was current when the session ended, unless it is the first one.
 func (r *Runtime) restoreTarget() {
 	name := r.selection.Target()
 	if name == "" || r.opts.Targets != nil && name == r.opts.Targets.Current() {

@@ -9,31 +9,31 @@ import (
 	"buddy/agent/event"
 )
 
-// RunningTask is a task that runs.
+// RunningTask describes a running task.
 type RunningTask struct {
 	ID    int
 	Kind  event.TaskKind
 	Title string
-	State string // such as "waiting for your approval" or "stopping"; "" is running
-	Pane  string // of a command in the background
-	Line  string // such a command
+	State string // such as "waiting for your approval" or "stopping"; "" is normal
+	Pane  string // of a background command
+	Line  string // the background command
 	Began time.Time
-	Until time.Time // its time limit; zero: it has none
+	Until time.Time // time limit; zero: none
 	Aside bool      // the main conversation does not wait for it
 }
 
-// Work holds what runs in a session, and the prompts that wait.
+// Work holds the running tasks and queued prompts of a session.
 type Work struct {
 	Running []RunningTask
 	Queued  []event.PromptSubmitted
 }
 
-// WorkOf returns what runs. Any goroutine may call it, also while a task runs.
+// WorkOf returns the running work. Any goroutine may call it, even while a task runs.
 func WorkOf(r *Runtime) Work {
 	return Work{append(r.tasks.list(func(task int) string { return waitsFor(r, task) }), r.shells.list()...), r.tasks.tree.Main().Queue()}
 }
 
-// waitsFor says which decision of the person a task waits for, "" for none.
+// waitsFor describes the person's decision that a task waits for, "" for none.
 func waitsFor(r *Runtime, task int) string {
 	switch {
 	case r.approvals.Waits(task):
@@ -44,7 +44,7 @@ func waitsFor(r *Runtime, task int) string {
 	return ""
 }
 
-// list returns the running tasks. waits says which decision of the person a task waits for.
+// list returns the running tasks. waits describes the person's decision that a task waits for.
 func (s *tasks) list(waits func(task int) string) (all []RunningTask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *tasks) list(waits func(task int) string) (all []RunningTask) {
 	return all
 }
 
-// list returns the commands in the background that run.
+// list returns the running background commands.
 func (s *shells) list() (all []RunningTask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,9 +65,9 @@ func (s *shells) list() (all []RunningTask) {
 	return all
 }
 
-// stopping says that a task was told to stop, "" that it was not.
-func stopping(told bool) string {
-	if told {
+// stopping returns the state of a task that is being cancelled, otherwise "".
+func stopping(cancelling bool) string {
+	if cancelling {
 		return "stopping"
 	}
 	return ""

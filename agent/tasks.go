@@ -23,20 +23,20 @@ import (
 	"buddy/agent/usage"
 )
 
-// life ends a session, and waits for what works in it.
+// life ends a session, and waits for its work.
 type life struct {
 	ctx    context.Context // ends when the runtime closes
 	cancel context.CancelFunc
-	work   sync.WaitGroup // the command loop, the tasks and what works beside them
+	work   sync.WaitGroup // the command loop, the tasks and background work
 
 	closing atomic.Bool // set before open approvals and questions are denied
 }
 
-// ended reports whether the session ends, so that nothing may begin.
+// ended reports whether the session is ending, so that nothing may start.
 func (l *life) ended() bool { return l.ctx.Err() != nil }
 
-// tasks runs the work of a session: at most one task on each conversation, while the prompts
-// that come meanwhile wait in it. Its lock is taken before those of the conversations.
+// tasks runs the work of a session: at most one task per conversation, while new prompts wait in its queue. Its lock
+// is taken before those of the conversations.
 type tasks struct {
 	life      *life
 	clock     clock
@@ -49,34 +49,34 @@ type tasks struct {
 	titles    *titles
 	changes   *undo.Log
 	numbers   *numbers
-	idleness  idleness // ends with the next task of the main conversation
+	idleness  idleness // the main conversation has no task
 
-	mu    sync.Mutex // guards all below
-	main  *branch
-	forks map[int]*branch // that still work
-	left  *record.Record  // what an earlier process left open, until it is taken up; else nil
+	mu       sync.Mutex // guards the fields below
+	main     *branch
+	forks    map[int]*branch // that still work, by number
+	recovery *record.Record  // recovery state of an earlier process until resume; then nil
 
 	agents  *subagentSet
 	drivers drivers
 }
 
-// clock returns the time, and the zone of the dates that a model is told.
+// clock provides the time, and the time zone of dates for the model.
 type clock struct {
 	now   func() time.Time
-	dates *time.Location // where the model is told the date; nil: nowhere
+	dates *time.Location // nil: the model gets no date
 }
 
-// branch is a conversation and what works on it. tasks.mu guards it.
+// branch is a conversation with its running task. tasks.mu guards it.
 type branch struct {
-	talk    *conversation.Conversation
+	conv    *conversation.Conversation
 	room    compact.Room
 	task    *task                   // nil: nothing runs
-	pending bool                    // an exchange that was interrupted can be continued
-	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
-	agent   *subagentRun            // whose conversation it is; nil: the session's main agent's
+	pending bool                    // an interrupted exchange can be continued
+	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; may be nil
+	agent   *subagentRun            // nil: the main agent's conversation
 }
 
-// task is an exchange that runs.
+// task is a running exchange.
 type task struct {
 	id     int
 	kind   event.TaskKind
@@ -85,16 +85,16 @@ type task struct {
 	began  time.Time
 	cancel context.CancelCauseFunc
 	x      *turn.Exchange
-	// tasks.mu guards what follows.
+	// tasks.mu guards the fields below.
 	limit      deadline
 	paused     bool // between two steps
-	cancelling bool // it was told to stop
+	cancelling bool // stop was requested
 }
 
 // work runs a task up to its outcome.
 type work = turn.Work
 
-// busy returns the tasks that run, by id. The caller holds s.mu.
+// busy returns the running tasks, by id. The caller holds s.mu.
 func (s *tasks) busy() []*task {
 	var all []*task
 	if s.main.task != nil {
@@ -109,8 +109,8 @@ func (s *tasks) busy() []*task {
 	return all
 }
 
-// idle calls do while nothing runs and nothing can begin, and returns nil; else the first
-// task that runs, and do is not called.
+// idle calls do while no task runs or can start, and returns nil. If a task runs, idle returns the first one and does
+// not call do.
 func (s *tasks) idle(do func()) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,74 +121,73 @@ func (s *tasks) idle(do func()) *task {
 	return nil
 }
 
-// start runs work on a conversation, which prompts open. The caller holds s.mu.
+// start runs work on a conversation after adding prompts. The caller holds s.mu.
 func (s *tasks) start(b *branch, kind event.TaskKind, prompts []event.PromptSubmitted, do work) {
 	ctx, t := s.open(s.life.ctx, b, event.TaskStarted{Kind: kind}, prompts)
-	go func() { _, _ = s.run(ctx, t, do) }() // its events say how it ended
+	go func() { _, _ = s.run(ctx, t, do) }() // its events report how it ended
 }
 
-// startNext runs the prompt that has waited longest, if one waits and nothing runs. The
-// caller holds s.mu.
+// startNext starts a task for the oldest queued prompt, unless a task runs. The caller holds s.mu.
 func (s *tasks) startNext(b *branch) {
 	if b.task != nil || s.life.ended() {
 		return
 	}
-	if p, ok := b.talk.Next(); ok {
+	if p, ok := b.conv.Next(); ok {
 		s.start(b, event.MainTask, []event.PromptSubmitted{p}, s.workOn(b))
 	}
 }
 
-// open makes a task, which ends when ctx or the session does; end must follow. The caller
-// holds s.mu.
-func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, prompts []event.PromptSubmitted) (context.Context, *task) {
+// open creates a task, which is cancelled when ctx or the session ends. The caller holds s.mu and must call end
+// later.
+func (s *tasks) open(ctx context.Context, b *branch, started event.TaskStarted, prompts []event.PromptSubmitted) (context.Context, *task) {
 	working, cancel := context.WithCancelCause(s.life.ctx)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	if len(prompts) > 0 {
-		b.talk.Trust()
+		b.conv.Trust()
 		if b == s.main {
 			s.approvals.BeginPrompt()
 		}
 	}
-	begun.ID, begun.Title = s.numbers.nextTask(), titleOf(begun, prompts)
-	t := &task{id: begun.ID, kind: begun.Kind, on: b, title: begun.Title, began: s.clock.now()}
+	started.ID, started.Title = s.numbers.nextTask(), titleOf(started, prompts)
+	t := &task{id: started.ID, kind: started.Kind, on: b, title: started.Title, began: s.clock.now()}
 	t.cancel = func(cause error) {
 		stop()
 		cancel(cause)
 	}
-	t.x = turn.NewExchange(t.id, b.talk, &b.room, t.cancel)
+	t.x = turn.NewExchange(t.id, b.conv, &b.room, t.cancel)
 	t.x.Say(prompts)
-	s.stream.Bind(t.id, b.talk.Branch())
+	s.stream.Bind(t.id, b.conv.Branch())
 	b.task, b.pending = t, false
 	if b == s.main {
 		s.idleness.end()
 	}
-	s.changes.Begun(begun)
+	s.changes.Begun(started)
 	for _, p := range prompts {
 		if b == s.main && p.Kind == "" {
 			s.changes.Opened(p)
 		}
-		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
+		b.conv.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	}
 	s.stream.Publish(t.id, 0, event.TaskQueued{ID: t.id, Kind: t.kind, Title: t.title})
-	s.stream.Publish(t.id, 0, begun)
+	s.stream.Publish(t.id, 0, started)
 	s.life.work.Add(1)
 	return working, t
 }
 
-// titleOf returns the title of a task that begins with prompts.
-func titleOf(begun event.TaskStarted, prompts []event.PromptSubmitted) string {
+// titleOf returns the title of a task that starts with prompts.
+func titleOf(started event.TaskStarted, prompts []event.PromptSubmitted) string {
 	switch {
-	case begun.Title != "":
-		return cut(begun.Title)
+	case started.Title != "":
+		return cut(started.Title)
 	case len(prompts) > 0:
 		return cut(prompts[0].Text)
-	case begun.Kind == event.CompactionTask:
+	case started.Kind == event.CompactionTask:
 		return "make room in the context"
 	}
 	return "continue"
 }
 
-// run does the work of a task that was opened, and ends it.
+// run does the work of an open task, and ends the task.
 func (s *tasks) run(ctx context.Context, t *task, do work) (Result, error) {
 	outcome, err := guard(ctx, t, do)
 	return s.end(ctx, t, outcome, err)
@@ -204,7 +203,7 @@ func guard(ctx context.Context, t *task, do work) (outcome event.Outcome, err er
 	return do(ctx, t.x)
 }
 
-// end publishes the task's last event and starts the next prompt that waits.
+// end publishes the task's last event and starts the next queued prompt.
 func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
 	defer s.life.work.Done()
 	defer t.cancel(nil)
@@ -213,7 +212,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
-		s.sayFailure(t, err)
+		s.reportFailure(t, err)
 	}
 	b, waits := t.on, outcome == event.MaxTurns
 	switch {
@@ -228,7 +227,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	defer s.mu.Unlock()
 	cost, _ := s.ledger.Spent(t.x.Used())
 	res := Result{
-		Task: t.id, Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()),
+		Task: t.id, Response: t.x.Response(), Messages: slices.Clone(b.conv.Messages()),
 		Usage: s.ledger.Total(t.x.Used()), Cost: cost, Turns: t.x.Turns(), Outcome: outcome,
 	}
 	s.stream.Publish(t.id, 0, finished)
@@ -242,7 +241,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 			again = d.Ended(outcome, err) || again
 		}
 		b.pending = b.pending || waits
-		s.goOnAfter(t, outcome, res.Response, again)
+		s.startFollowing(t, outcome, res.Response, again)
 	case b.agent != nil:
 		s.agents.unwatch(t)
 		s.endBranch(b)
@@ -253,7 +252,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	return res, verdict(ctx, outcome, err)
 }
 
-// interrupted tells a person that the command Continue takes up what has not ended.
+// interrupted is the notice that an interrupted task can be continued.
 const interrupted = "interrupted · press Enter to continue"
 
 // outage reports whether a task failed because the model could not be reached or had no capacity.
@@ -262,32 +261,33 @@ func outage(err error) bool {
 	return ok && e.Passes()
 }
 
-// goOnAfter begins what follows a task of the main conversation; again means that a driver wants another one. The caller holds s.mu.
-func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string, again bool) {
+// startFollowing starts the work after a task of the main conversation; again means that a driver wants another task.
+// The caller holds s.mu.
+func (s *tasks) startFollowing(t *task, outcome event.Outcome, response string, again bool) {
 	b := s.main
 	if s.life.ended() {
 		return
 	}
 	if outcome == event.Completed && t.kind == event.MainTask {
-		s.titles.generate(b.talk.Messages(), response)
+		s.titles.generate(b.conv.Messages(), response)
 	}
 	if b.room.Asked() {
 		s.start(b, event.CompactionTask, nil, s.loop.Compact)
 	}
 	s.startNext(b)
-	if again && b.task == nil { // the prompt that came first was withdrawn
+	if again && b.task == nil { // otherwise a prompt comes first
 		s.start(b, event.MainTask, nil, driven(s, true))
 	}
 	if b.task == nil {
 		if s.loop.TellsIdle() {
-			s.idleness.begin(func() { s.loop.NotifyIdle(t.x) })
+			s.idleness.start(func() { s.loop.NotifyIdle(t.x) })
 		}
 	}
 }
 
-// sayFailure says why a task failed, unless it has been said: that nothing can be stored, or that the
-// context is full and nothing was sent.
-func (s *tasks) sayFailure(t *task, err error) {
+// reportFailure publishes why a task failed, unless the person knows: the session can't be saved, or the context is
+// full and nothing was sent.
+func (s *tasks) reportFailure(t *task, err error) {
 	if full, ok := errors.AsType[*turn.ContextLimitError](err); ok && full.Err == nil {
 		return
 	}
@@ -297,15 +297,15 @@ func (s *tasks) sayFailure(t *task, err error) {
 	}
 }
 
-// endBranch forgets a conversation that forked off. The caller holds s.mu.
+// endBranch removes a fork. The caller holds s.mu.
 func (s *tasks) endBranch(b *branch) {
-	delete(s.forks, b.talk.Branch())
-	s.tree.End(b.talk.Branch())
+	delete(s.forks, b.conv.Branch())
+	s.tree.End(b.conv.Branch())
 	s.agents.line.moved.Broadcast()
 }
 
-// compact does what a person asked for, at once or before the next request of what runs. wanted says
-// what they want of the summary, "" nothing.
+// compact runs a compaction, at once or before the next request of the running task. wanted is the person's wish for
+// the summary, "" for none.
 func (s *tasks) compact(wanted string) {
 	if err := s.stream.StoreError(); err != nil {
 		s.stream.Reject("nothing was compacted, because the session can't be saved: %v", err)
@@ -322,7 +322,7 @@ func (s *tasks) compact(wanted string) {
 	s.start(s.main, event.CompactionTask, nil, s.loop.Compact)
 }
 
-// pin keeps an exchange as it is.
+// pin protects an exchange from compactions.
 func (s *tasks) pin(p event.Pin) {
 	if err := s.stream.StoreError(); err != nil {
 		s.stream.Reject("nothing was pinned, because the session can't be saved: %v", err)
@@ -333,8 +333,8 @@ func (s *tasks) pin(p event.Pin) {
 	}
 }
 
-// goOn continues what a crash, an outage or the limit of turns interrupted.
-func (s *tasks) goOn() {
+// continueInterrupted continues a task that a crash, an outage or the turn limit interrupted.
+func (s *tasks) continueInterrupted() {
 	s.mu.Lock()
 	waits := s.main.task == nil && s.main.pending
 	s.mu.Unlock()
@@ -346,7 +346,8 @@ func (s *tasks) goOn() {
 	}
 }
 
-// onMain does something with the exchange of the main task. Where there is none, or do has nothing to do, none says so.
+// onMain calls do with the exchange of the main task. If there is none, or do returns false, it rejects the command
+// with the text none.
 func (s *tasks) onMain(do func(*turn.Exchange) bool, none string) {
 	s.mu.Lock()
 	t := s.main.task
@@ -356,7 +357,7 @@ func (s *tasks) onMain(do func(*turn.Exchange) bool, none string) {
 	}
 }
 
-// cancel stops a task, 0 for the main one, and reports whether it runs.
+// cancel stops a task, 0 for the main one, and reports whether it was running.
 func (s *tasks) cancel(id int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,7 +370,7 @@ func (s *tasks) cancel(id int) bool {
 	return false
 }
 
-// stop cancels a task with all that it called. The caller holds s.mu.
+// stop cancels a task and the agents that it called. The caller holds s.mu.
 func (s *tasks) stop(t *task) {
 	t.limit.clear()
 	t.cancelling = true
@@ -382,7 +383,7 @@ func (s *tasks) stop(t *task) {
 	}
 }
 
-// close cancels what runs; no task opens from here on.
+// close cancels all work; no task can open afterwards.
 func (s *tasks) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,9 +25,9 @@ import (
 const (
 	titleWidth   = 60 // columns
 	titleTime    = 30 * time.Second
-	titleQuoted  = 2_000 // bytes of the prompt, and of the answer, that the title is made from
-	titleAnswer  = 1_000 // bytes that are read of what the model says
-	minTitleRune = 3     // less is no title
+	titleQuoted  = 2_000 // bytes of the prompt and of the answer in the request
+	titleAnswer  = 1_000 // bytes read of the model's answer
+	minTitleRune = 3     // characters; shorter answers are no title
 )
 
 // titlePrompt asks the small model for a title.
@@ -37,19 +37,19 @@ var titlePrompt string
 
 var errNoTitle = errors.New("the model gave no title")
 
-// titles gives the session its title.
+// titles manages the title of the session.
 type titles struct {
 	life   *life
-	small  model.Model // nil: only people give titles
+	small  model.Model // nil: only people set titles
 	redact *redact.Redactor
 	stream *stream.Stream
 	ledger *usage.Ledger
 
 	mu    sync.Mutex // guards given
-	given int        // titles that the session got or is about to get
+	given int        // titles set or requested so far
 }
 
-// replay feeds a stored event of an earlier process.
+// replay processes a stored event.
 func (t *titles) replay(e event.Event) {
 	if _, ok := e.(event.SessionRenamed); ok {
 		t.mu.Lock()
@@ -58,7 +58,7 @@ func (t *titles) replay(e event.Event) {
 	}
 }
 
-// rename gives the session the title that a person wants.
+// rename sets the title from a person.
 func (t *titles) rename(title string) {
 	if err := t.stream.StoreError(); err != nil {
 		t.stream.Reject("the session was not renamed, because it can't be saved: %v", err)
@@ -70,8 +70,8 @@ func (t *titles) rename(title string) {
 	t.stream.Publish(0, 0, event.SessionRenamed{Title: oneTitle(title)})
 }
 
-// generate asks the small model for a title in the background, unless the session has one.
-// Failures are ignored: there is the first prompt.
+// generate asks the small model for a title in the background, unless the session has one. Failures are ignored,
+// because the first prompt serves as a title.
 func (t *titles) generate(msgs []model.Message, answer string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,29 +85,29 @@ func (t *titles) generate(msgs []model.Message, answer string) {
 		title, err := t.ask(prompt)
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if err == nil && t.given == mine && !t.life.ended() { // else a person was faster
+		if err == nil && t.given == mine && !t.life.ended() { // otherwise a person was faster
 			t.stream.Publish(0, 0, event.SessionRenamed{Title: title})
 		}
 	})
 }
 
-// titleRequest is made from the first prompt and the last answer.
+// titleRequest returns the request for a title of the first prompt and the last answer.
 func titleRequest(msgs []model.Message, answer string) string {
-	said := ""
+	prompt := ""
 	for _, m := range msgs {
 		if m.Role == model.User && m.Kind == model.Prompt {
-			said = m.Content
+			prompt = m.Content
 			break
 		}
 	}
-	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + compact.Inert(compact.Clip(conversation.Undated(said), titleQuoted)) +
+	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + compact.Inert(compact.Clip(conversation.Undated(prompt), titleQuoted)) +
 		"\n[assistant]\n" + compact.Inert(compact.Clip(answer, titleQuoted)) + "\n</conversation>"
 }
 
-// ask sends one request, and counts it.
+// ask sends one request and counts its usage.
 func (t *titles) ask(prompt string) (title string, err error) {
 	defer func() {
-		if recover() != nil { // of an adapter
+		if recover() != nil { // an adapter panicked
 			err = errNoTitle
 		}
 	}()
@@ -116,44 +116,44 @@ func (t *titles) ask(prompt string) (title string, err error) {
 	small := t.small
 	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / compact.BytesPerToken}
 	answers, used := small.Info(), model.Usage{Prompt: req.Tokens}
-	var said strings.Builder
+	var text strings.Builder
 	for d, err := range small.Stream(ctx, req) {
 		if err != nil {
 			return "", err
 		}
 		switch d.Kind {
 		case model.Text:
-			said.WriteString(d.Text)
+			text.WriteString(d.Text)
 		case model.Retry:
-			said.Reset()
+			text.Reset()
 		case model.Fallback:
-			said.Reset()
+			text.Reset()
 			answers = d.Fallback.To
 		case model.Done:
 			if d.Message != nil {
-				said.Reset()
-				said.WriteString(d.Message.Content)
+				text.Reset()
+				text.WriteString(d.Message.Content)
 			}
 			if d.Usage != nil {
 				used = *d.Usage
 			}
 		}
-		if said.Len() > titleAnswer {
+		if text.Len() > titleAnswer {
 			break
 		}
 	}
 	if used.Completion == 0 {
-		used.Completion = said.Len() / compact.BytesPerToken
+		used.Completion = text.Len() / compact.BytesPerToken
 	}
 	t.ledger.Request(usage.Asker{For: event.OfTitle}, answers, &used)
-	title = oneTitle(t.redact.Text(bare(said.String())))
+	title = oneTitle(t.redact.Text(bare(text.String())))
 	if len([]rune(title)) < minTitleRune {
 		return "", errNoTitle
 	}
 	return title, nil
 }
 
-// bare returns the title in an answer, without what models put around it.
+// bare returns the title in an answer, without decoration around it.
 func bare(s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		line = strings.Trim(line, " \t\r\"'`*#_“”„«».")
@@ -167,7 +167,7 @@ func bare(s string) string {
 	return ""
 }
 
-// oneTitle makes one line of at most titleWidth columns, of what can be seen.
+// oneTitle returns one line of printable characters, at most titleWidth columns wide.
 func oneTitle(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {
@@ -196,7 +196,7 @@ func oneTitle(s string) string {
 // titleMax limits the title of a task, in bytes.
 const titleMax = 80
 
-// cut makes a title of s: without splitting a character, newlines to spaces.
+// cut shortens s to the title of a task, on one line and without splitting a character.
 func cut(s string) string {
 	return tools.Head(texts.OneLine(s), titleMax)
 }

@@ -8,11 +8,11 @@ import (
 	"buddy/agent/undo"
 )
 
-// Files takes changes of files back on one target; a *file.Workspace is one.
+// Files reverts changes of files on one target; a *file.Workspace is one.
 type Files = undo.Files
 
-// undo puts the files back that the last prompts changed, while commands go on being taken:
-// the target may be slow, or away. Prompts wait until that is over.
+// undo restores the files that the last prompts changed, while other commands are handled: the target may be slow or
+// unreachable. Prompts wait until it ends.
 func (r *Runtime) undo(u event.Undo) {
 	if err := r.changes.Able(); err != nil {
 		r.reject("%v", err)
@@ -29,11 +29,10 @@ func (r *Runtime) undo(u event.Undo) {
 	})
 }
 
-// errTold means that the person knows already why something is not done.
+// errTold means that the person already knows why nothing was done.
 var errTold = errors.New("told")
 
-// waitsForUndo deals with a command that can't be followed while files are put back, and
-// reports whether this is one.
+// waitsForUndo handles a command that is not possible while files are restored, and reports whether it did.
 func (r *Runtime) waitsForUndo(c event.Command) bool {
 	if !r.changes.Running() {
 		return false
@@ -57,9 +56,8 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 	return true
 }
 
-// Changes returns how the files that the agent changed in this session, and nobody put back,
-// differ now from what they were: for each that does a line with its name after mark, then
-// a unified diff. files counts them.
+// Changes returns how the files that the agent changed in this session differ from their earlier contents, except for
+// restored ones: for each file a line with its name after mark, then a unified diff. files is their number.
 func (r *Runtime) Changes(ctx context.Context, mark string) (diff string, files int, err error) {
 	return r.changes.Diff(ctx, mark)
 }

@@ -198,7 +198,7 @@ func (m *Room) thrashes(turn int) bool {
 // Work is a task that needs room in its conversation.
 type Work struct {
 	Task int
-	Talk *conversation.Conversation
+	Conv *conversation.Conversation
 	Room *Room
 	Used *usage.Task // that summaries are counted for
 }
@@ -218,7 +218,7 @@ const (
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
 	if c.o.Strategy != settings.Keep {
-		w.Talk.ClearOld(w.Task, known && w.Talk.Tokens() >= percent(window, c.o.HintAt))
+		w.Conv.ClearOld(w.Task, known && w.Conv.Tokens() >= percent(window, c.o.HintAt))
 	}
 	asked := c.due(w, turn) // and so are the hooks
 	if asked {
@@ -230,7 +230,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 		return Fits, nil // the next look at ctx ends it
 	}
 	window, known = c.p.Selection.Window()
-	if known && w.Talk.Tokens() >= percent(window, c.o.HardAt) && c.o.Strategy != settings.Keep {
+	if known && w.Conv.Tokens() >= percent(window, c.o.HardAt) && c.o.Strategy != settings.Keep {
 		if did := c.digest(ctx, w, percent(window, c.o.CompactTo), asked, true); did != nil {
 			return Moved, did
 		}
@@ -238,7 +238,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 			return Fits, nil
 		}
 	}
-	used := w.Talk.Tokens()
+	used := w.Conv.Tokens()
 	switch {
 	case !known:
 		c.tellUnknownWindow()
@@ -251,7 +251,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	default:
 		c.warn(w, used, window)
 	}
-	w.Talk.Sent()
+	w.Conv.Sent()
 	return Fits, nil
 }
 
@@ -327,7 +327,7 @@ func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int
 // due reports whether old messages should go before the request of a turn.
 func (c *Compactor) due(w Work, turn int) bool {
 	window, known := c.p.Selection.Window()
-	used := w.Talk.Tokens()
+	used := w.Conv.Tokens()
 	m := w.Room
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -361,7 +361,7 @@ func (c *Compactor) over(w Work, used, window int) bool {
 	case settings.Summary:
 		return used > percent(window, c.o.CompactAt)
 	case settings.Window:
-		return used > percent(window, c.o.CompactAt) || len(w.Talk.Messages()) > messageFactor*c.o.KeepMessages
+		return used > percent(window, c.o.CompactAt) || len(w.Conv.Messages()) > messageFactor*c.o.KeepMessages
 	}
 	return false
 }
@@ -386,13 +386,13 @@ func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *even
 	window, _ := c.p.Selection.Window()
 	tail := percent(window, c.o.Keep)
 	if asked {
-		tail = min(tail, percent(w.Talk.Tokens(), c.o.Keep))
+		tail = min(tail, percent(w.Conv.Tokens(), c.o.Keep))
 	}
 	messages := 0
 	if c.o.Strategy == settings.Window {
 		messages = c.o.KeepMessages
 	}
-	plan := w.Talk.PlanCut(tail, messages)
+	plan := w.Conv.PlanCut(tail, messages)
 	summarise := c.o.Strategy == settings.Summary && c.p.Selection.Model().Info().API != model.Demo && (!overflowed || !w.Room.fails())
 	switch {
 	case summarise && len(plan.Removed) > 0:
@@ -407,7 +407,7 @@ func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *even
 	if !asked || ctx.Err() != nil {
 		return nil
 	}
-	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.ManualTo), true, overflowed)
+	return c.digest(ctx, w, percent(min(window, w.Conv.Tokens()), c.o.ManualTo), true, overflowed)
 }
 
 // The ways to compact without a digest.
@@ -424,7 +424,7 @@ func (c *Compactor) begins(w Work, by string) {
 // digest replaces old exchanges by lines about them, down to so many tokens, and returns what it did; nil when
 // nothing can go, or a hook is against it. told means that the hooks were asked already, all that the newest results may go as well.
 func (c *Compactor) digest(ctx context.Context, w Work, target int, told, all bool) *event.ContextCompacted {
-	if !conversation.Digestible(w.Talk, target, all) {
+	if !conversation.Digestible(w.Conv, target, all) {
 		return nil
 	}
 	if !told {
@@ -438,7 +438,7 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, told, all bo
 	if w.Room.Wanted() != "" {
 		c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "your instructions for the summary were not used: no model wrote one", Code: "compact"})
 	}
-	e, ok := w.Talk.Digest(w.Task, target, all)
+	e, ok := w.Conv.Digest(w.Task, target, all)
 	if !ok {
 		return nil
 	}
@@ -459,7 +459,7 @@ func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 
 // cut makes a cut that was planned.
 func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
-	e, err := w.Talk.Cut(w.Task, by, plan)
+	e, err := w.Conv.Cut(w.Task, by, plan)
 	if err != nil {
 		c.p.Stream.Publish(w.Task, 0, event.Error{Text: "the context was not compacted: " + err.Error(), Code: "context", Task: w.Task})
 		return nil

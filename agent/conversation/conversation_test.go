@@ -94,12 +94,12 @@ func TestStoredEventsGiveTheSameHistories(t *testing.T) {
 // SetSystem replaces the system prompt of every conversation and of its estimate.
 func TestSystemPromptIsReplaced(t *testing.T) {
 	const long = "a new and much longer prompt, which the estimate has to count"
-	begun := func(system string) *Tree {
+	started := func(system string) *Tree {
 		tree := NewTree(stream.New("s1", time.Now, nil), system)
 		tree.Main().Enter(1, event.PromptSubmitted{Text: "hello"}, event.Opening, "")
 		return tree
 	}
-	tree, want := begun("old"), begun(long).Main()
+	tree, want := started("old"), started(long).Main()
 	fork := tree.Fork(func(string) bool { return false })
 	tree.SetSystem(long)
 	for _, c := range []*Conversation{tree.Main(), fork} {

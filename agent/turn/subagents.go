@@ -27,13 +27,13 @@ type Agent struct {
 // Caller describes the agent that calls a subagent, and its resources.
 type Caller struct {
 	Agent
-	Loop  *Loop
-	Task  int
-	Talk  *conversation.Conversation
-	Used  *usage.Task
-	Tools *tools.Registry
-	Model model.Model
-	Begun func() // called when the subagent's task has its number; may be nil
+	Loop    *Loop
+	Task    int
+	Conv    *conversation.Conversation
+	Used    *usage.Task
+	Tools   *tools.Registry
+	Model   model.Model
+	Started func() // called when the subagent's task has its number; may be nil
 }
 
 // Errand is a task that a subagent does for the person, in parallel with everything else.
@@ -68,6 +68,6 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 // runAgent runs a subagent for a call, and calls numbered when its task has its number.
 func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent, numbered func()) tools.Result {
 	now := b.loop.p.Selection
-	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Talk: b.x.conv, Used: &b.x.used, Tools: now.Tools(), Model: now.Model(), Begun: numbered}
+	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Conv: b.x.conv, Used: &b.x.used, Tools: now.Tools(), Model: now.Model(), Started: numbered}
 	return b.loop.p.RunAgent(ctx, by, call, s)
 }

@@ -228,7 +228,7 @@ func (x *Exchange) Hurry() bool {
 
 // work returns the exchange in the form that compactions use.
 func (x *Exchange) work() compact.Work {
-	return compact.Work{Task: x.task, Talk: x.conv, Room: x.room, Used: &x.used}
+	return compact.Work{Task: x.task, Conv: x.conv, Room: x.room, Used: &x.used}
 }
 
 // Run repeats turns until the model answers without calling tools.
