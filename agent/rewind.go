@@ -38,7 +38,7 @@ type wayBack struct {
 type ranTask struct {
 	event.TaskStarted
 	branch     int
-	start, end uint64 // numbers of its events; end is 0 while it runs
+	start, end uint64 // numbers of its events; end is 0 if it has not ended
 	runs       bool
 }
 

@@ -49,7 +49,7 @@ type tasks struct {
 	titles    *titles
 	changes   *undo.Log
 	numbers   *numbers
-	idleness  idleness // the main conversation has no task
+	idleness  idleness // runs while the main conversation has no task
 
 	mu       sync.Mutex // guards the fields below
 	main     *branch

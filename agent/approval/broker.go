@@ -1,10 +1,9 @@
-// Package approval asks the person: whether a call may run, and what the model wants to know.
+// Package approval asks the person for approvals, and questions of the model.
 //
-// Its invariant: every request is settled exactly once, by the first answer. A request that has no owner
-// any more, because its task or the session ended, is denied; so is everything while nobody
-// can answer. The event of a request is in the stream before anyone can settle it, and that
-// of the answer before the call that waits goes on. [Broker] and [Questions] each have a lock
-// of their own, which they never hold while somebody is waited for.
+// Its invariant: every request is settled exactly once, by the first answer. A request whose task or session has
+// ended is denied; so is every request while nobody can answer. The event of a request is in the stream before anyone
+// can settle it, and that of the answer before the waiting call continues. [Broker] and [Questions] each have their
+// own lock, which they never hold while waiting for a person.
 //
 //	b := approval.New(events, pol, "local", action.ModeAsk, time.Now)
 //	b.SetInteractive()
@@ -32,101 +31,100 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Nobody is By of the answer to what no person could be asked.
+// Nobody is the By of an answer when no person could be asked.
 const Nobody = "nobody"
 
-// The rules of what is asked about though the policy allows it: only a person answers that.
+// Rules of requests that need a person's answer although the policy allows the action.
 const (
-	Injected = "prompt injection"    // one was found, in a result or a file of the project
-	Reopened = "not answered before" // an earlier process had asked, and nobody answered
+	Injected = "prompt injection"    // in a result or a file of the project
+	Reopened = "not answered before" // an earlier process asked without getting an answer
 )
 
-// ErrSuperseded is the cause that ends what waits for an approval because the person went
-// on with a prompt.
+// ErrSuperseded is the cause that ends waiting approvals because the person sent a prompt.
 var ErrSuperseded = errors.New("the user sent a prompt instead")
 
-// Broker stands between calls that need approval and the person who gives it. It judges by
-// the policy under the current mode, and is safe for concurrent use.
+// Broker decides about calls by the policy under the current mode, and asks the person for approval where needed. It
+// is safe for concurrent use.
 type Broker struct {
 	stream *stream.Stream
 	now    func() time.Time
-	target string // where the session begins
+	target string // first target of the session
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	policy policy.Policy
 	modeFor
-	before      modeFor     // the last one that counted: it is the mode before plan
-	rest        action.Mode // that follows a mode which ends
+	before      modeFor     // the last mode that counted, which plan mode returns to
+	rest        action.Mode // follows a mode with a time limit
 	open        map[string]*ask
 	closed      bool
 	interactive bool               // a person can answer
-	lent        []action.Rule      // of the policy's, that end with the next prompt
-	approved    string             // the plan that was approved last; "" if mode plan was begun since
-	denied      bool               // the person denied a call since TakeDenied was asked
-	left        *event.PlanEntered // an earlier process left the session in mode plan; nil: it did not
+	lent        []action.Rule      // rules of policy that end with the next prompt
+	approved    string             // last approved plan; "" if plan mode was started since
+	denied      bool               // the person denied a call since the last TakeDenied
+	restored    *event.PlanEntered // an earlier process ended in plan mode; nil: it did not
 	fence
 }
 
-// modeFor is a mode and how long it applies.
+// modeFor is a mode and its time limit.
 type modeFor struct {
 	mode   action.Mode
-	until  time.Time // when it ends; zero = never
-	screen string    // where the person was who chose it
-	since  time.Time // when it began to apply
-	stood  bool      // it counts, however short it has applied
+	until  time.Time // zero: never
+	screen string    // where the person chose it
+	since  time.Time // start of the mode
+	stood  bool      // it counts, however short it was
 }
 
-// standing limits how short a mode may apply that counts as the one before plan.
+// standing is how long a mode must apply to count as the mode before plan mode.
 const standing = 3 * time.Second
 
-// counts reports whether it can be the mode before plan. One that a person only went through, on the way
-// to another, can't: approving a plan would lead to a mode in which they never worked.
+// counts reports whether the mode can be the one before plan mode. A mode that the person only passed through cannot:
+// an approved plan would run in a mode that the person never worked in.
 func (m modeFor) counts(now time.Time) bool {
 	return m.mode != action.ModePlan && (m.stood || now.Sub(m.since) >= standing)
 }
 
-// ended reports whether its time is over.
+// ended reports whether its time limit is over.
 func (m modeFor) ended(now time.Time) bool { return !m.until.IsZero() && !now.Before(m.until) }
 
-// Request is a call that needs approval.
+// Request describes a call that needs approval.
 type Request struct {
 	Task, Turn int
 	CallID     string
 	Action     action.Action
-	Verdict    action.Verdict // why it is asked about
-	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
-	Changed    string         // who changed the call, and the difference; "" if nobody did
-	Memory     action.Memory  // what memory has about it, and what it may learn
-	Agent      string         // the subagent that asks, for people; "" is none
+	Verdict    action.Verdict // why it needs approval
+	Failed     string         // failure of the last call of the same tool; "" if it succeeded
+	Changed    string         // who changed the call, and the difference; "" if unchanged
+	Memory     action.Memory  // what memory has about the call, and may learn from a denial
+	Agent      string         // the subagent that asks, for display; "" is none
 	Most       action.Mode    // the loosest mode for it; "" is no limit
-	AskedBy    string         // the hook that asks about it in every mode; "" if none does
-	Hook       *Hook          // it is asked about because of a hook; nil: because of the policy
+	AskedBy    string         // the hook that requires approval in every mode; "" is none
+	Hook       *Hook          // set if a hook requires the approval; nil: the policy does
 }
 
-// Hook says why a call is asked about that the policy would let run.
+// Hook describes an approval that only a hook requires.
 type Hook struct {
-	Offer string // what allowing similar calls does; "" = that is not offered
-	Pass  func() // does it
+	Offer string // label of the choice to allow similar calls; "" = no such choice
+	Pass  func() // executes that choice
 }
 
-// ask is one open request.
+// ask is an open request.
 type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1
-	unseen []unseen.Mark               // of the changes that it shows
+	unseen []unseen.Mark               // marks of the changes that it shows
 }
 
-// raised reports whether it is asked about though the policy allows it.
+// raised reports whether it needs approval although the policy allows it.
 func (q *ask) raised() bool {
 	return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened || q.Hook != nil
 }
 
-// New returns a broker that asks in a stream, for a session that begins on a target. Until
-// SetInteractive it denies what needs approval.
+// New returns a broker that publishes requests in a stream; target is the session's first one. Until SetInteractive
+// it denies calls that need approval.
 func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now func() time.Time) *Broker {
 	rest := action.ModeAsk
 	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
-		rest = m // no looser than the session began
+		rest = m // no looser than the first mode of the session
 	}
 	before := modeFor{mode: m}
 	if m == action.ModePlan {
@@ -135,8 +133,8 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m, stood: true}, before: before, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
-// Judge applies the policy under the current mode, which may end by that, or under most if that is
-// stricter; "" is no limit.
+// Judge applies the policy under the current mode, or under most if that is stricter; "" is no limit. A mode whose
+// time is over ends here.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
 	if b.ended(b.now()) {
@@ -147,8 +145,7 @@ func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	return p.Judge(act, action.Stricter(mode, most))
 }
 
-// Denied returns why the policy denies an action to the agent whatever the mode, "" if it does
-// not.
+// Denied returns why the policy denies an action in every mode, "" if it does not.
 func (b *Broker) Denied(act action.Action) string {
 	b.mu.Lock()
 	p := b.policy
@@ -159,27 +156,27 @@ func (b *Broker) Denied(act action.Action) string {
 	return ""
 }
 
-// Grantable reports whether a program of the person's may approve an action in the person's place,
-// see [policy.Policy.Grantable]. most is as in Judge.
+// Grantable reports whether a hook of the person may approve an action, see [policy.Policy.Grantable]. most is as in
+// Judge.
 func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 	p, mode := b.rules(most)
 	return p.Grantable(act, mode)
 }
 
-// context returns what a person should know of an action.
+// context returns the details of an action for its approval dialog.
 func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalContext {
 	p, mode := b.rules(most)
 	return p.Context(act, mode)
 }
 
-// rules returns the policy and the mode of now, or most if that is stricter; "" is no limit.
+// rules returns the current policy and mode, or most if that is stricter; "" is no limit.
 func (b *Broker) rules(most action.Mode) (policy.Policy, action.Mode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.policy, action.Stricter(b.mode, most)
 }
 
-// Free describes the commands that run without approval on a target, for people.
+// Free describes the commands that run without approval on a target.
 func (b *Broker) Free(target string) string {
 	b.mu.Lock()
 	p := b.policy
@@ -197,7 +194,7 @@ func (b *Broker) Mode() (action.Mode, time.Time) {
 	return b.mode, b.until
 }
 
-// Request asks the person and waits for the answer, or for ctx to end, which denies.
+// Request asks the person and waits for the answer. If ctx ends first, the request is denied.
 func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswered {
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
@@ -207,10 +204,10 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	known := b.context(req.Action, req.Most)
 	known.Failed, known.Changed, known.AskedBy = req.Failed, req.Changed, req.AskedBy
 	known.Memory = req.Memory
-	if req.Verdict.Reason != known.Why { // not the policy asks, or not alone
+	if req.Verdict.Reason != known.Why { // the policy does not require approval, or not alone
 		known.Because = req.Verdict.Reason
 	}
-	if req.Hook != nil { // a rule would change nothing
+	if req.Hook != nil { // a rule would have no effect
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops, known.Exact = req.Hook.Offer, nil, "", false
 	}
@@ -227,11 +224,11 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 			by = "prompt"
 		}
 		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Deny, By: by})
-		return <-q.answer // ours, or the one that came first
+		return <-q.answer // this answer, or an earlier one
 	}
 }
 
-// SetInteractive marks that a person can answer from now on; until then nobody is asked.
+// SetInteractive marks that a person can answer; before that nobody is asked.
 func (b *Broker) SetInteractive() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -245,8 +242,7 @@ func (b *Broker) Interactive() bool {
 	return b.interactive
 }
 
-// add opens a request, unless everything is denied by now. The event goes out before
-// anyone can settle it.
+// add opens a request unless the broker is closed. It publishes the event before anyone can settle the request.
 func (b *Broker) add(id string, q *ask, e event.ApprovalAsked) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -258,7 +254,7 @@ func (b *Broker) add(id string, q *ask, e event.ApprovalAsked) bool {
 	return true
 }
 
-// TakeDenied reports, once, whether the person has denied a call.
+// TakeDenied reports whether the person has denied a call since the last TakeDenied.
 func (b *Broker) TakeDenied() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -286,7 +282,7 @@ func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 	return true
 }
 
-// Answer settles a request as a person decided. One that makes no sense is rejected.
+// Answer settles a request with a person's decision. An invalid decision is rejected.
 func (b *Broker) Answer(c event.AnswerApproval) {
 	switch c.Decision {
 	case event.Once, event.Deny:
@@ -322,13 +318,13 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	}
 }
 
-// tooLate says that an answer has changed nothing: of two persons, or two screens of one, the first wins.
+// tooLate rejects an answer to a settled request. The first answer of several persons or screens wins.
 func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval was already answered, or its task has ended", c.Decision)
 }
 
-// remembers returns the scope in which the reason of an answer is remembered, "" or [event.RememberNothing] for
-// none: it must be one of those that the request offered, and there must be a reason. The denial itself counts in any case.
+// remembers returns the scope in which the reason of a denial is remembered, "" or [event.RememberNothing] for none.
+// The scope must be one that the request offered, and there must be a reason. The denial itself is valid in any case.
 func (b *Broker) remembers(c event.AnswerApproval) string {
 	b.mu.Lock()
 	q := b.open[c.ID]
@@ -366,7 +362,7 @@ func (b *Broker) isOpen(id string) bool {
 	return b.open[id] != nil
 }
 
-// addSimilar adds the one rule that an open request proposes, for the rest of the session.
+// addSimilar adds the rule that an open request proposes for the rest of the session.
 func (b *Broker) addSimilar(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -389,7 +385,7 @@ func (b *Broker) addSimilar(id string) bool {
 	return ok
 }
 
-// reviewMode settles open requests that a new rule decides, or a mode that a person has just set, "" for none.
+// reviewMode settles open requests that a new rule decides, or a mode set by a person; "" for none.
 func (b *Broker) reviewMode(set action.Mode) {
 	for _, id := range b.ids(func(*ask) bool { return true }) {
 		b.mu.Lock()
@@ -416,14 +412,14 @@ func (b *Broker) reviewMode(set action.Mode) {
 	}
 }
 
-// DenyTask denies what a task that has ended still asks.
+// DenyTask denies the open requests of a task that has ended.
 func (b *Broker) DenyTask(task int) {
 	for _, id := range b.ids(func(q *ask) bool { return q.Task == task }) {
 		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Deny, By: "cancel"})
 	}
 }
 
-// Close denies everything, now and later.
+// Close denies all open and later requests.
 func (b *Broker) Close() {
 	b.mu.Lock()
 	b.closed = true

@@ -13,7 +13,7 @@ import (
 	"buddy/agent/stream"
 )
 
-// The key that changes the mode answers no request, though a looser mode would.
+// The key that changes the mode does not answer open requests, although a looser mode would.
 func TestCyclingTheModeAnswersNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(stream.New("s1", time.Now, nil), policy.Policy{}, "local", action.ModeAsk, time.Now)
@@ -34,8 +34,8 @@ func TestCyclingTheModeAnswersNothing(t *testing.T) {
 	})
 }
 
-// A rule that lets a call run settles what waits and is like it, but not what an earlier
-// process had asked: that only an answer or a mode does which a person sets.
+// A new rule settles similar open requests, but not those that an earlier process had opened: they need an answer, or
+// a mode set by a person.
 func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(stream.New("s1", time.Now, nil), policy.Policy{}, "local", action.ModeAsk, time.Now)

@@ -10,35 +10,35 @@ import (
 	"buddy/texts/unseen"
 )
 
-// fence holds what a Broker needs for mode auto only. Whoever reads or writes it holds the lock of the broker.
+// fence holds a Broker's state for auto mode. The broker's lock guards it.
 type fence struct {
-	suspended *modeFor // mode auto, after a prompt injection and until the next prompt; nil: it is not
+	suspended *modeFor // auto mode, suspended by a prompt injection until the next prompt; nil: not suspended
 	tally     Tally
 }
 
 // Tally counts the commands of a session.
 type Tally struct {
-	Inside int // ran in the fence
-	Asked  int // a person was asked about
+	Inside int // ran in the sandbox
+	Asked  int // needed a person's approval
 	Denied int // did not run
 }
 
-// Count adds to the tally.
+// Count adds t to the tally.
 func Count(b *Broker, t Tally) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tally = Tally{b.tally.Inside + t.Inside, b.tally.Asked + t.Asked, b.tally.Denied + t.Denied}
 }
 
-// Counted returns what was counted since the process began.
+// Counted returns the counts since the process began.
 func Counted(b *Broker) Tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tally
 }
 
-// CanFence returns why mode auto is not available on the target where the session began, with the next
-// step; nil if it is. The first call may take some milliseconds.
+// CanFence returns why auto mode is not available on the session's first target, with the next step; nil if it is.
+// The first call may take some milliseconds.
 func CanFence(b *Broker) error {
 	b.mu.Lock()
 	p := b.policy
@@ -46,14 +46,15 @@ func CanFence(b *Broker) error {
 	return policy.CanFence(p, b.target)
 }
 
-// Fences reports whether a command runs in the fence once a person has approved it. most is as in Judge.
+// Fences reports whether a command runs in the sandbox after approval. most is as in Judge.
 func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	p, mode := b.rules(most)
 	return policy.Fences(p, act, mode)
 }
 
-// CycleMode changes to the next mode: ask, edits, auto where it is available, plan, from a screen as in SetMode. It does nothing while a request
-// is open: its key may have been pressed before the request showed, and a looser mode would answer it.
+// CycleMode changes to the next mode: ask, edits, auto where available, plan. screen is as in SetMode. It does
+// nothing while a request is open: the key may have been pressed before the request was visible, and a looser mode
+// would answer it.
 func CycleMode(b *Broker, screen string) {
 	b.mu.Lock()
 	mode, waits := b.mode, len(b.open) > 0
@@ -71,7 +72,7 @@ func CycleMode(b *Broker, screen string) {
 	b.SetMode(next, 0, screen)
 }
 
-// Suspend changes mode auto to ask until the next prompt, because of a prompt injection that a task has met.
+// Suspend changes auto mode to ask mode until the next prompt, because of a prompt injection in a task.
 func Suspend(b *Broker, task int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,8 +86,9 @@ func Suspend(b *Broker, task int) {
 	}
 }
 
-// BeginUnseen marks the workspace before a call changes it that no person was asked about: a command in the fence, or a
-// tool that writes files. After an error nothing may run; else end is to be called after the call. most is as in Judge.
+// BeginUnseen marks the workspace before a call changes it without a person's approval: a command in the sandbox, or
+// a tool that writes files. After an error the call must not run; otherwise end must be called after it. most is as
+// in Judge.
 func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (end func(), err error) {
 	p, mode := b.rules(most)
 	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Elsewhere(p, act)) {
@@ -95,11 +97,11 @@ func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (e
 	return p.Unseen.Begin(fenced || mode == action.ModeAuto)
 }
 
-// lookTime limits the search for changes before a dialog opens.
+// lookTime limits the search for changes before a dialog.
 const lookTime = time.Second
 
-// changes returns what a person is to see before a command leaves the fence, and the marks that are cleared once it is
-// approved; nil if the command does not, or nothing was changed without asking.
+// changes returns the unseen changes that a person must see before a command runs outside the sandbox, and their
+// marks, which approval clears. It returns nil if the command stays inside, or nothing was changed without approval.
 func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []unseen.Mark) {
 	p, mode := b.rules(most)
 	if !policy.Unseen(p, act, mode) {
@@ -117,10 +119,10 @@ func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []
 	return &action.Unseen{Paths: paths, More: more}, marks
 }
 
-// maxPaths limits the changed files that one dialog has.
+// maxPaths limits the changed files in one dialog.
 const maxPaths = 100
 
-// rank sorts files that another program executes before all others.
+// rank sorts files that other programs execute first.
 func rank(path string) int {
 	if autorun.Reason(path) != "" {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// SetMode changes how approvals are decided, for a while if d is not 0. Mode plan lasts until a
-// plan is approved or a person sets another mode. screen says where the person is, "" if that is not known.
+// SetMode changes the mode, with a time limit if d is not 0. Plan mode lasts until a plan is approved or a person
+// sets another mode. screen is where the person is, "" if unknown.
 func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	switch {
 	case !slices.Contains(action.Modes, m):
@@ -36,8 +36,8 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	b.reviewMode(m)
 }
 
-// turnTo changes the mode because of a task, 0 for none, and says so. The one that applied becomes the mode
-// before plan if it counts. Mode plan entered twice changes nothing. The caller holds b.mu.
+// turnTo changes the mode for a task, 0 for none, and publishes that. The old mode becomes the one before plan mode
+// if it counts. Entering plan mode twice changes nothing. The caller holds b.mu.
 func (b *Broker) turnTo(task int, to modeFor) {
 	now, planned := b.now(), b.mode == action.ModePlan
 	was := b.follows(b.modeFor)
@@ -58,7 +58,7 @@ func (b *Broker) turnTo(task int, to modeFor) {
 	b.stream.Publish(task, 0, event.ModeChanged{Mode: to.mode, Until: millis(to.until), Screen: to.screen})
 }
 
-// millis returns a time for events, 0 for the zero time.
+// millis converts a time for events; the zero time is 0.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -66,7 +66,7 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// EnterPlan changes to mode plan for a task. In that mode it does nothing, and reports so.
+// EnterPlan changes to plan mode for a task. It reports false if that is the mode already.
 func (b *Broker) EnterPlan(task int) (entered bool) {
 	b.mu.Lock()
 	if b.mode != action.ModePlan || b.ended(b.now()) {
@@ -78,7 +78,7 @@ func (b *Broker) EnterPlan(task int) (entered bool) {
 	return entered
 }
 
-// Prompted notes that a person has sent a prompt in the mode that applies, which counts from now on.
+// Prompted marks the current mode as used, because a person has sent a prompt in it.
 func (b *Broker) Prompted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,9 +92,9 @@ func (b *Broker) AfterPlan() action.Mode {
 	return b.follows(b.before).mode
 }
 
-// EndPlan ends mode plan as e says and returns the mode that applies then: mode edits if the person chose
-// that, else the mode before plan, or, where the time of that is over, the one that follows it. The person was
-// told of most: a looser one does not apply. Where a person has ended mode plan already, their mode stays.
+// EndPlan ends plan mode with e and returns the new mode: edits if the person chose that, otherwise the one before
+// plan mode, or its successor if its time limit is over. The person was shown most, so the new mode is never looser.
+// If a person has already left plan mode, the current mode stays.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,72 +116,72 @@ func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.
 	return b.mode
 }
 
-// follows returns a mode, or, where its time is over, the one that follows it. The caller holds b.mu.
+// follows returns m, or its successor if its time limit is over. The caller holds b.mu.
 func (b *Broker) follows(m modeFor) modeFor {
 	switch {
 	case !m.ended(b.now()):
 		return m
-	case b.rest == action.ModePlan: // in which the session began
+	case b.rest == action.ModePlan: // the session's first mode
 		return modeFor{mode: action.ModeAsk, stood: true}
 	}
 	return modeFor{mode: b.rest, stood: true}
 }
 
-// ApprovedPlan returns the text of the plan that was approved last, "" if another one was begun since.
+// ApprovedPlan returns the text of the last approved plan, "" if another one was started since.
 func (b *Broker) ApprovedPlan() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.approved
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay processes a stored event.
 func (b *Broker) Replay(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch p := e.(type) {
 	case event.PlanEntered:
-		b.left, b.approved = &p, ""
+		b.restored, b.approved = &p, ""
 	case event.PlanExited:
-		b.left, b.approved = nil, p.Plan
+		b.restored, b.approved = nil, p.Plan
 	}
 }
 
-// Resume ends the replay. The session is in mode plan again if an earlier process left it there and
-// nobody chose another mode for this one.
+// Resume ends the replay. It restores plan mode if an earlier process ended in it and the person chose no other mode
+// for this one.
 func (b *Broker) Resume(chosen bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.left != nil && (!chosen || b.mode == action.ModePlan) {
-		b.modeFor, b.before = modeFor{mode: action.ModePlan}, stricter(b.left, b.mode)
+	if b.restored != nil && (!chosen || b.mode == action.ModePlan) {
+		b.modeFor, b.before = modeFor{mode: action.ModePlan}, stricter(b.restored, b.mode)
 	}
 }
 
-// Begin says which mode applies when a process begins to run the session.
+// Begin publishes the mode with which the process starts.
 func (b *Broker) Begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch planned := b.mode == action.ModePlan; {
-	case b.left != nil && !planned:
+	case b.restored != nil && !planned:
 		b.stream.Publish(0, 0, event.PlanExited{})
-	case b.left == nil && planned:
+	case b.restored == nil && planned:
 		b.stream.Publish(0, 0, event.PlanEntered{File: b.policy.Plan, Before: b.before.mode})
 	}
-	b.left = nil
+	b.restored = nil
 	b.stream.Publish(0, 0, event.ModeChanged{Mode: b.mode})
 }
 
-// stricter returns the mode before plan, or the one that a process begins with if that is stricter.
-// One that begins with plan itself has no say in what follows it.
-func stricter(left *event.PlanEntered, begun action.Mode) modeFor {
-	if begun == action.ModePlan {
-		begun = action.ModeAsk
+// stricter returns the stricter of the mode before plan mode and the first mode of this process. A process that
+// starts in plan mode has no influence.
+func stricter(plan *event.PlanEntered, first action.Mode) modeFor {
+	if first == action.ModePlan {
+		first = action.ModeAsk
 	}
-	before := modeFor{mode: left.Before}
-	if left.Until > 0 {
-		before.until = time.UnixMilli(left.Until)
+	before := modeFor{mode: plan.Before}
+	if plan.Until > 0 {
+		before.until = time.UnixMilli(plan.Until)
 	}
-	if action.Stricter(before.mode, begun) != before.mode {
-		return modeFor{mode: begun}
+	if action.Stricter(before.mode, first) != before.mode {
+		return modeFor{mode: first}
 	}
 	return before
 }

@@ -11,19 +11,19 @@ import (
 	"buddy/agent/stream"
 )
 
-// looks lists how long a mode of a walk stays, and whether a prompt is sent in it.
+// looks lists how long a walk stays in a mode, and whether a prompt is sent in it.
 var looks = []struct {
 	pause  time.Duration
 	prompt bool
 }{{0, false}, {2999 * time.Millisecond, false}, {3 * time.Second, false}, {time.Millisecond, true}}
 
-// visit is a mode of a walk and how long it stayed.
+// visit is one mode of a walk, with the index of its look.
 type visit struct {
 	mode action.Mode
 	look int
 }
 
-// walks calls do with each walk of n modes through some modes.
+// walks calls do with each sequence of n visits.
 func walks(n int, modes []action.Mode, before []visit, do func([]visit)) {
 	if n == 0 {
 		do(before)
@@ -36,9 +36,8 @@ func walks(n int, modes []action.Mode, before []visit, do func([]visit)) {
 	}
 }
 
-// Whatever modes a person went through and however long they stayed, a plan that is approved is carried out in the
-// last mode in which they were: in which they stayed for 3 s or sent a prompt. Only the choice of mode edits leads to a
-// looser one, and it is offered only from a stricter one.
+// For any sequence of modes, an approved plan runs in the last mode that the person used, which means for 3 s or with
+// a prompt. Only the choice of edits mode leads to a looser one, and it is offered only from a stricter one.
 func TestNoOrderOfModesLetsAPlanWiden(t *testing.T) {
 	modes := []action.Mode{action.ModeNone, action.ModeStrict, action.ModeAsk, action.ModeEdits, action.ModeAuto, action.ModePlan, action.ModeAll}
 	n, offered, passed := 0, 0, 0
@@ -67,12 +66,12 @@ func TestNoOrderOfModesLetsAPlanWiden(t *testing.T) {
 			}
 		})
 	}
-	if n < 5000 || offered < 1000 || passed < 500 { // else this proves nothing
+	if n < 5000 || offered < 1000 || passed < 500 { // otherwise this proves nothing
 		t.Errorf("%d walks, in %d edits were offered, in %d the last mode was a looser one", n, offered, passed)
 	}
 }
 
-// lastWorkedIn returns the last mode of a walk in which the person stayed long enough or sent a prompt.
+// lastWorkedIn returns the last mode of a walk that the person used.
 func lastWorkedIn(first action.Mode, way []visit) action.Mode {
 	last, mode, stayed := first, first, time.Duration(0)
 	if first == action.ModePlan {
@@ -90,7 +89,7 @@ func lastWorkedIn(first action.Mode, way []visit) action.Mode {
 	return last
 }
 
-// planned returns a broker in mode plan at the end of a walk, which names the mode that follows.
+// planned returns a broker in plan mode after a walk, and checks the mode that follows.
 func planned(t *testing.T, first action.Mode, way []visit, want action.Mode) *Broker {
 	now := time.Unix(1_700_000_000, 0)
 	b := New(stream.New("s1", time.Now, nil), policy.Policy{Fence: func() error { return nil }}, "local", first, func() time.Time { return now })
@@ -111,7 +110,7 @@ func planned(t *testing.T, first action.Mode, way []visit, want action.Mode) *Br
 	return b
 }
 
-// Shift+Tab from ask comes to mode plan by way of edits and auto: neither was a mode from before.
+// Shift+Tab from ask mode passes edits and auto on the way to plan mode: neither counts if passed fast.
 func TestCyclingToModePlanPassesModes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -130,7 +129,7 @@ func TestCyclingToModePlanPassesModes(t *testing.T) {
 	}
 }
 
-// A prompt injection in mode auto makes it ask: that is the mode before a plan which begins at once.
+// A prompt injection in auto mode changes it to ask, which is then the mode before an immediate plan.
 func TestPlanAfterAnInjectionIsNotCarriedOutInAuto(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	b := New(stream.New("s1", time.Now, nil), policy.Policy{Fence: func() error { return nil }}, "local", action.ModeAuto, func() time.Time { return now })
@@ -141,19 +140,20 @@ func TestPlanAfterAnInjectionIsNotCarriedOutInAuto(t *testing.T) {
 	}
 }
 
-// What a person was told of an answer is the most that it does, also where another screen changed the mode meanwhile.
+// An answer to a plan leads to no looser mode than the dialog showed, even if another screen changed the mode
+// meanwhile.
 func TestPlanEndsInNoLooserModeThanWasSaid(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	b := New(stream.New("s1", time.Now, nil), policy.Policy{Fence: func() error { return nil }}, "local", action.ModeAsk, func() time.Time { return now })
 	b.SetMode(action.ModePlan, 0, "")
-	said := b.AfterPlan()
+	shown := b.AfterPlan()
 	b.SetMode(action.ModeAll, 0, "")
 	now = now.Add(time.Minute)
 	b.SetMode(action.ModePlan, 0, "")
 	if b.AfterPlan() != action.ModeAll {
 		t.Fatalf("%s follows", b.AfterPlan())
 	}
-	if got := b.EndPlan(1, event.PlanExited{Approved: true}, said); got != action.ModeAsk {
+	if got := b.EndPlan(1, event.PlanExited{Approved: true}, shown); got != action.ModeAsk {
 		t.Errorf("mode %s, though ask was said", got)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// Questions holds what calls of tools ask the person, until it is answered. It is safe for
-// concurrent use; use NewQuestions.
+// Questions holds open questions of tools to the person. It is safe for concurrent use; use NewQuestions.
 type Questions struct {
 	stream *stream.Stream
 	redact *redact.Redactor
@@ -26,13 +25,13 @@ type openQuestion struct {
 	answer chan event.QuestionAnswered // buffered: 1
 }
 
-// NewQuestions returns no questions, which will be asked in a stream. Secrets of questions and
-// answers are taken out of the stream; who asked gets an answer as it was typed.
+// NewQuestions returns Questions that publishes in a stream. Secrets are removed from questions and answers in the
+// stream; the asking call gets the answer as typed.
 func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
 	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion)}
 }
 
-// Ask asks the person and waits for the answer, or for ctx to end. The error is [tools.ErrNobody] when nobody could
+// Ask asks the person and waits for the answer, or until ctx ends. The error is [tools.ErrNobody] when nobody could
 // be asked.
 func (q *Questions) Ask(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
 	e.ID, e.Text = fmt.Sprintf("ask-%d-%s", task, stream.NewID()), q.redact.Text(e.Text)
@@ -81,7 +80,7 @@ func (q *Questions) Waits(task int) bool {
 	return false
 }
 
-// Answer settles a question as a person answered it. One that is not open is rejected.
+// Answer settles a question with a person's answer. One that is not open is rejected.
 func (q *Questions) Answer(c event.Answer) {
 	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user", Edited: c.Edited, Screen: c.Screen}
 	if c.Nobody {

@@ -13,14 +13,14 @@ import (
 	"buddy/agent/stream"
 )
 
-// Only the reason of a person's denial is remembered, and only in a scope that the request offered, whatever
-// a screen sends; the denial itself always counts.
+// Only the reason of a person's denial is remembered, and only in a scope that the request offered; the denial itself
+// is always valid.
 func TestWhatAnAnswerMayRemember(t *testing.T) {
 	for name, c := range map[string]struct {
 		offered []string
 		answer  event.AnswerApproval
 		want    string // remembered
-		says    string // of what was refused
+		says    string // error text
 	}{
 		"an offered scope":   {[]string{"folder", "team"}, event.AnswerApproval{Decision: event.Deny, Reason: "use pnpm", Remember: "team"}, "team", ""},
 		"another scope":      {[]string{"folder"}, event.AnswerApproval{Decision: event.Deny, Reason: "use pnpm", Remember: "person"}, "", `nothing was remembered in "person" (have: folder)`},
@@ -35,12 +35,12 @@ func TestWhatAnAnswerMayRemember(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := stream.New("s1", time.Now, nil)
 				ctx, cancel := context.WithCancel(t.Context())
-				var said []string
+				var texts []string
 				events := s.Subscribe(ctx)
 				go func() {
 					for env := range events {
 						if e, ok := env.Payload.(event.Error); ok {
-							said = append(said, e.Text)
+							texts = append(texts, e.Text)
 						}
 					}
 				}()
@@ -59,7 +59,7 @@ func TestWhatAnAnswerMayRemember(t *testing.T) {
 				if got.Decision != c.answer.Decision || got.Remember != c.want {
 					t.Errorf("answered %+v, want remembered in %q", got, c.want)
 				}
-				if text := strings.Join(said, "\n"); c.says == "" && text != "" || !strings.Contains(text, c.says) {
+				if text := strings.Join(texts, "\n"); c.says == "" && text != "" || !strings.Contains(text, c.says) {
 					t.Errorf("it says %q, want %q", text, c.says)
 				}
 			})

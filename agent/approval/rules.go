@@ -8,7 +8,7 @@ import (
 	"buddy/agent/event"
 )
 
-// Permit adds rules for the rest of the session, unless they are there.
+// Permit adds rules for the rest of the session, unless they exist.
 func (b *Broker) Permit(rules ...action.Rule) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -19,8 +19,8 @@ func (b *Broker) Permit(rules ...action.Rule) {
 	}
 }
 
-// Lend adds rules until the next prompt, and says so. Like all that allow, they are weaker than
-// those that deny or ask.
+// Lend adds rules until the next prompt, and publishes them. Like all allowing rules, they are weaker than rules that
+// deny or ask.
 func (b *Broker) Lend(task int, rules ...action.Rule) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,8 +33,8 @@ func (b *Broker) Lend(task int, rules ...action.Rule) {
 	}
 }
 
-// BeginPrompt ends what lasted until a new prompt: the rules that were lent, and the mode ask in which a
-// prompt injection had put mode auto.
+// BeginPrompt ends what lasts until a new prompt: lent rules, and the suspension of auto mode after a prompt
+// injection.
 func (b *Broker) BeginPrompt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,7 +49,7 @@ func (b *Broker) BeginPrompt() {
 	b.lent = nil
 }
 
-// same returns what reports whether a rule is r.
+// same returns a function that reports whether a rule equals r.
 func same(r action.Rule) func(action.Rule) bool {
 	return func(other action.Rule) bool { return reflect.DeepEqual(other, r) }
 }
@@ -61,7 +61,7 @@ func (b *Broker) Rules() []action.Rule {
 	return slices.Clone(b.policy.Rules)
 }
 
-// RemoveRule ends a rule, the first that is the same. What is open stays open.
+// RemoveRule removes the first rule that equals r. Open requests stay open.
 func (b *Broker) RemoveRule(r action.Rule) {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.policy.Rules, same(r))
@@ -80,9 +80,8 @@ func (b *Broker) RemoveRule(r action.Rule) {
 	b.stream.Publish(0, 0, event.RuleRemoved{Rule: r, Scope: scope})
 }
 
-// SetRules replaces the rules that the session began with; those that a person added in it
-// stay. What is open and would be denied now is denied; nothing that was asked about
-// becomes allowed by itself, because the question was asked under the old rules.
+// SetRules replaces the rules that the session began with; rules added by a person in this session stay. Open
+// requests that the new rules deny are denied. None becomes allowed, because it was asked under the old rules.
 func (b *Broker) SetRules(rules []action.Rule) {
 	b.mu.Lock()
 	own := slices.DeleteFunc(slices.Clone(b.policy.Rules), func(r action.Rule) bool { return r.Source != action.FromSession })

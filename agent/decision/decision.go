@@ -1,8 +1,7 @@
-// Package decision explains calls of tools: by what the model itself said of a call, and by the rules
-// that decided about it. It adds nothing of its own: a confidence and alternatives are those that the model
-// put on lines with these labels, and what it did not say stays empty.
+// Package decision explains tool calls with the model's own words and the rules that decided. It adds nothing:
+// confidence and alternatives come from lines with these labels in the model's text, and stay empty without them.
 //
-//	e, ok := decision.Explain(call, act.Why, decision.Said{Text: text}, rules, redact)
+//	e, ok := decision.Explain(call, act.Why, decision.Output{Text: text}, rules, redact)
 //	if ok { publish(e) }
 package decision
 
@@ -14,10 +13,10 @@ import (
 	"buddy/texts"
 )
 
-// MaxRead limits the bytes before a call that are read, of its answer and of its reasoning each.
+// MaxRead limits the bytes read before a call, of the answer and of the reasoning each.
 const MaxRead = 4 << 10
 
-// Bytes of an explanation's parts.
+// Limits of the parts of an explanation, in bytes or items.
 const (
 	maxEvent        = 1 << 10 // encoded
 	maxReasoning    = 300
@@ -29,17 +28,17 @@ const (
 	maxRuleText     = 150
 )
 
-// Said holds what a model said in its answer before a call. Only the last [MaxRead] bytes are read of each.
-type Said struct {
+// Output holds a model's output before a call. Only the last [MaxRead] bytes of each are read.
+type Output struct {
 	Text      string
 	Reasoning string
 }
 
-// Explain returns the explanation of a call, at most 1 KiB of JSON; ok is false when there is nothing to tell.
-// why has what the model gave as the call's own reason, redact takes secrets out of what it said.
-func Explain(callID, why string, said Said, rules []event.DecisionRule, redact func(string) string) (e event.DecisionExplained, ok bool) {
+// Explain returns the explanation of a call, at most 1 KiB of JSON; ok is false when it is empty. why is the reason
+// in the call's arguments, redact removes secrets from the model's text.
+func Explain(callID, why string, output Output, rules []event.DecisionRule, redact func(string) string) (e event.DecisionExplained, ok bool) {
 	clean := func(s string) string { return redact(printable(s)) }
-	text, reasoning := read(clean(lastLines(said.Text))), read(clean(lastLines(said.Reasoning)))
+	text, reasoning := read(clean(lastLines(output.Text))), read(clean(lastLines(output.Reasoning)))
 	e = event.DecisionExplained{CallID: callID, Confidence: text.confidence, Alternatives: text.alternatives}
 	if e.Confidence == "" {
 		e.Confidence = reasoning.confidence
@@ -64,7 +63,7 @@ func Explain(callID, why string, said Said, rules []event.DecisionRule, redact f
 	return e, e.Reasoning != "" || e.Confidence != "" || len(e.Alternatives) > 0 || len(e.Rules) > 0
 }
 
-// bound cuts the parts of an explanation, and then drops the least of them until its JSON fits.
+// bound cuts the parts of an explanation, and then drops the least important ones until its JSON fits.
 func bound(e *event.DecisionExplained) {
 	e.Reasoning = texts.ClipBytes(e.Reasoning, maxReasoning)
 	e.Confidence = texts.ClipBytes(e.Confidence, maxConfidence)
@@ -88,21 +87,20 @@ func bound(e *event.DecisionExplained) {
 	}
 }
 
-// found holds what a model's text states about the call that follows it.
+// found holds the statements in a model's text about the call that follows it.
 type found struct {
 	reason       string
 	confidence   string
 	alternatives []string
 }
 
-// label matches a line that names what it holds, with the marks of Markdown around the name.
+// label matches a labelled line, with Markdown around the label.
 var label = texts.Regexp(`(?i)^[\s>#*+_-]*(confidence|alternatives?(?: considered| rejected)?|reason|reasoning|rationale)[*_]*\s*[:：][\s*_]*(.*)$`)
 
-// item matches a line of a list.
+// item matches a list item.
 var item = texts.Regexp(`^\s*(?:[-*+]|\d{1,2}[.)])\s+(.+)$`)
 
-// read takes the labelled lines out of a text, and its last paragraph for a reason. What stands in a code
-// block is no statement about the call.
+// read extracts the labelled lines of a text, and its last paragraph as the reason. It ignores code blocks.
 func read(text string) (f found) {
 	var paragraph []string
 	fenced, listing, over := false, false, false
@@ -132,7 +130,7 @@ func read(text string) (f found) {
 			paragraph = append(paragraph, line)
 			continue
 		}
-		listing = f.take(strings.ToLower(m[1]), m[2])
+		listing = f.set(strings.ToLower(m[1]), m[2])
 	}
 	if f.reason == "" {
 		f.reason = texts.OneLine(strings.Join(paragraph, " "))
@@ -140,8 +138,8 @@ func read(text string) (f found) {
 	return f
 }
 
-// take takes a labelled line up, and reports whether the lines of a list after it belong to it.
-func (f *found) take(name, value string) (listing bool) {
+// set stores a labelled line, and reports whether list items after it belong to it.
+func (f *found) set(name, value string) (listing bool) {
 	value = strings.Trim(texts.OneLine(value), "*_ ")
 	switch {
 	case name == "confidence":
@@ -157,7 +155,7 @@ func (f *found) take(name, value string) (listing bool) {
 	return false
 }
 
-// alternative adds an alternative, unless the line says that there is none.
+// alternative adds an alternative, unless the line means that there is none.
 func (f *found) alternative(text string) {
 	text = strings.Trim(texts.OneLine(text), "*_ ")
 	switch strings.ToLower(strings.TrimRight(text, ".")) {
@@ -167,7 +165,7 @@ func (f *found) alternative(text string) {
 	f.alternatives = append(f.alternatives, text)
 }
 
-// lastLines returns the whole lines in the last bytes of a text.
+// lastLines returns the complete lines in the last bytes of a text.
 func lastLines(text string) string {
 	if len(text) <= MaxRead {
 		return text
@@ -179,7 +177,7 @@ func lastLines(text string) string {
 	return text
 }
 
-// printable replaces what acts on a terminal, is invisible or reorders text by a space.
+// printable replaces control, invisible and reordering characters by spaces.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {

@@ -16,63 +16,63 @@ func same(s string) string { return s }
 
 func TestWhatAModelSaidOfACall(t *testing.T) {
 	for name, tt := range map[string]struct {
-		why  string
-		said Said
-		want event.DecisionExplained
+		why    string
+		output Output
+		want   event.DecisionExplained
 	}{
 		"its own why counts before the text": {
 			"to find the cause",
-			Said{Text: "I look at the tests."},
+			Output{Text: "I look at the tests."},
 			event.DecisionExplained{Reasoning: "to find the cause", From: event.FromWhy},
 		},
 		"the last paragraph of the answer": {
 			"",
-			Said{Text: "The build is green.\n\nNow the tests:\nthey may tell more.", Reasoning: "hm"},
+			Output{Text: "The build is green.\n\nNow the tests:\nthey may tell more.", Reasoning: "hm"},
 			event.DecisionExplained{Reasoning: "Now the tests: they may tell more.", From: event.FromText},
 		},
 		"the reasoning, when nothing else says why": {
 			"",
-			Said{Text: " \n", Reasoning: "**Plan**\n\nRead the file first."},
+			Output{Text: " \n", Reasoning: "**Plan**\n\nRead the file first."},
 			event.DecisionExplained{Reasoning: "Read the file first.", From: event.FromReasoning},
 		},
 		"labelled lines": {
 			"",
-			Said{Text: "Reason: the log names this file\nConfidence: 0.8\nAlternatives: grep for the name; ask"},
+			Output{Text: "Reason: the log names this file\nConfidence: 0.8\nAlternatives: grep for the name; ask"},
 			event.DecisionExplained{Reasoning: "the log names this file", From: event.FromText, Confidence: "0.8", Alternatives: []string{"grep for the name", "ask"}},
 		},
 		"labels in Markdown, and a list below one": {
 			"w",
-			Said{Text: "I read it.\n\n**Confidence:** high\n- **Alternatives considered:**\n  1. `git log`\n  2. asking you\n\nLet's go."},
+			Output{Text: "I read it.\n\n**Confidence:** high\n- **Alternatives considered:**\n  1. `git log`\n  2. asking you\n\nLet's go."},
 			event.DecisionExplained{Reasoning: "w", From: event.FromWhy, Confidence: "high", Alternatives: []string{"`git log`", "asking you"}},
 		},
 		"labels of the reasoning, where the answer has none": {
 			"",
-			Said{Text: "Go.", Reasoning: "Confidence: low"},
+			Output{Text: "Go.", Reasoning: "Confidence: low"},
 			event.DecisionExplained{Reasoning: "Go.", From: event.FromText, Confidence: "low"},
 		},
 		"the last confidence is that of the call": {
 			"",
-			Said{Text: "Confidence: low\nConfidence: high\n"},
+			Output{Text: "Confidence: low\nConfidence: high\n"},
 			event.DecisionExplained{Confidence: "high"},
 		},
 		"words without a label are no confidence and no alternative": {
 			"",
-			Said{Text: "I am 90% confident that the alternative is worse: confidence matters."},
+			Output{Text: "I am 90% confident that the alternative is worse: confidence matters."},
 			event.DecisionExplained{Reasoning: "I am 90% confident that the alternative is worse: confidence matters.", From: event.FromText},
 		},
 		"none is no alternative": {
 			"w",
-			Said{Text: "Alternatives: none.\nAlternative: n/a"},
+			Output{Text: "Alternatives: none.\nAlternative: n/a"},
 			event.DecisionExplained{Reasoning: "w", From: event.FromWhy},
 		},
 		"a block of code says nothing of the call": {
 			"w",
-			Said{Text: "```yaml\nconfidence: 0.99\nalternatives: rm\n```"},
+			Output{Text: "```yaml\nconfidence: 0.99\nalternatives: rm\n```"},
 			event.DecisionExplained{Reasoning: "w", From: event.FromWhy},
 		},
 	} {
 		tt.want.CallID = "c1"
-		e, ok := Explain("c1", tt.why, tt.said, nil, same)
+		e, ok := Explain("c1", tt.why, tt.output, nil, same)
 		if !ok || fmt.Sprintf("%+v", e) != fmt.Sprintf("%+v", tt.want) {
 			t.Errorf("%s: %+v, want %+v", name, e, tt.want)
 		}
@@ -80,23 +80,23 @@ func TestWhatAModelSaidOfACall(t *testing.T) {
 }
 
 func TestNothingIsExplainedWithoutWordsAndRules(t *testing.T) {
-	if e, ok := Explain("c1", " \n", Said{Text: "```\ncode\n```", Reasoning: "\t"}, nil, same); ok {
+	if e, ok := Explain("c1", " \n", Output{Text: "```\ncode\n```", Reasoning: "\t"}, nil, same); ok {
 		t.Errorf("made up: %+v", e)
 	}
-	e, ok := Explain("c1", "", Said{}, []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, same)
+	e, ok := Explain("c1", "", Output{}, []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, same)
 	if !ok || e.Reasoning+e.Confidence != "" || len(e.Alternatives) > 0 || len(e.Rules) != 1 || e.Rules[0].Said() != "allow: reads a file in the workspace (workspace)" {
 		t.Errorf("rules only: %+v", e)
 	}
 }
 
-// However much a model says and however many rules there are, an explanation is at most 1 KiB, also where each
-// character needs two in JSON, and what is cut is whole characters.
+// An explanation is at most 1 KiB for any amount of text and rules, even if each character needs two bytes in JSON,
+// and characters are never split.
 func TestExplanationsAreSmall(t *testing.T) {
 	for _, c := range []string{"a", `"`, `\`, "é", "日", "🙂", "<"} {
 		long := strings.Repeat(c, 100_000)
 		text := long + "\nReason: " + strings.Repeat(c, 500) + "\nConfidence: " + strings.Repeat(c, 200) + "\nAlternatives:\n" + strings.Repeat("- "+strings.Repeat(c, 60)+"\n", 10)
 		rules := slices.Repeat([]event.DecisionRule{{Rule: long, Text: long}}, 50)
-		e, ok := Explain("call_1234567890", "", Said{Text: text, Reasoning: long}, rules, same)
+		e, ok := Explain("call_1234567890", "", Output{Text: text, Reasoning: long}, rules, same)
 		raw, err := texts.JSON(e)
 		if !ok || err != nil || len(raw) > maxEvent || e.Reasoning == "" || len(e.Rules) == 0 || strings.Contains(string(raw), "�") {
 			t.Errorf("%s: %d bytes, %v: %.300s", c, len(raw), err, raw)
@@ -104,13 +104,13 @@ func TestExplanationsAreSmall(t *testing.T) {
 	}
 }
 
-// What a model says acts on nothing and holds no secret. The same characters are in what it said.
+// Explanations of hostile text contain no control characters and no secrets.
 func TestExplanationsOfHostileText(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	hostile := "see\x1b[31m \x1b]52,c,ZXZpbA==\x07\u202elive\u202c\u200b\x00\r " + secret + " end"
 	clean := redact.New().Text
-	said := Said{Text: "Confidence: " + hostile + "\nAlternative: " + hostile + "\nReason: " + hostile}
-	e, ok := Explain("c1", "", said, []event.DecisionRule{{Rule: hostile, Text: hostile}}, clean)
+	output := Output{Text: "Confidence: " + hostile + "\nAlternative: " + hostile + "\nReason: " + hostile}
+	e, ok := Explain("c1", "", output, []event.DecisionRule{{Rule: hostile, Text: hostile}}, clean)
 	if !ok || e.Rules[0].Rule == "" {
 		t.Fatalf("%+v", e)
 	}
@@ -120,7 +120,7 @@ func TestExplanationsOfHostileText(t *testing.T) {
 			t.Errorf("%q", part)
 		}
 	}
-	if e, _ := Explain("c1", secret, Said{}, nil, clean); e.Reasoning == "" || strings.Contains(e.Reasoning, "0123456789") {
+	if e, _ := Explain("c1", secret, Output{}, nil, clean); e.Reasoning == "" || strings.Contains(e.Reasoning, "0123456789") {
 		t.Errorf("the reason of the call: %q", e.Reasoning)
 	}
 	if !strings.ContainsFunc(hostile, unicode.IsControl) || clean(hostile) == hostile { // the control
@@ -132,7 +132,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add("why", "Reason: a\nConfidence: 1\nAlternatives:\n- b", "c")
 	f.Add("", "```\n**Alternative:** \xff\n", "\x1b")
 	f.Fuzz(func(t *testing.T, why, text, reasoning string) {
-		e, _ := Explain("c1", why, Said{text, reasoning}, []event.DecisionRule{{Rule: why, Text: text}}, same)
+		e, _ := Explain("c1", why, Output{text, reasoning}, []event.DecisionRule{{Rule: why, Text: text}}, same)
 		if raw, err := texts.JSON(e); err != nil || len(raw) > maxEvent {
 			t.Errorf("%d bytes, %v", len(raw), err)
 		}

@@ -7,20 +7,20 @@ import (
 	"buddy/agent/model"
 )
 
-// Branch is a conversation that has not ended: the main one, a fork of it, or a subagent's.
+// Branch is an active conversation: the main one, a fork, or a subagent's.
 type Branch struct {
-	Agent       event.TaskStarted // of the subagent whose conversation it is; zero: of the main agent
-	Open        bool              // an exchange has not ended, or can be continued
+	Agent       event.TaskStarted // of the subagent; zero: the main agent
+	Open        bool              // an exchange is running or can be continued
 	CanContinue bool              // the exchange was interrupted and can be continued
-	Paused      bool              // the exchange is a run of a workflow that is paused
-	Answered    bool              // the newest answer was whole and called nothing
-	Calls       map[string]*Call  // without a result, by id
+	Paused      bool              // the exchange is a paused workflow run
+	Answered    bool              // the newest answer was complete and called nothing
+	Calls       map[string]*Call  // calls without a result, by id
 
-	began event.Envelope // zero: the main conversation, or not known
-	said  answer
+	began   event.Envelope // zero: the main conversation, or unknown
+	current answer
 }
 
-// branch returns a conversation, which begins if it was not known.
+// branch returns a conversation, and creates it if necessary.
 func (r *Record) branch(number int) *Branch {
 	b := r.Branches[number]
 	if b == nil {
@@ -30,7 +30,7 @@ func (r *Record) branch(number int) *Branch {
 	return b
 }
 
-// begin notes that a task works on the conversation.
+// begin records that a task works on the conversation.
 func (b *Branch) begin(p event.TaskStarted) {
 	b.Open, b.CanContinue, b.Paused = p.Kind != event.CompactionTask, false, false
 	if p.Kind == event.SubagentTask {
@@ -38,14 +38,14 @@ func (b *Branch) begin(p event.TaskStarted) {
 	}
 }
 
-// rewind notes that a person went back in the conversation, while nothing ran. What it says from there on is not an open answer.
+// rewind resets the branch after a rewind, while nothing runs. Its newest message is not an open answer.
 func (b *Branch) rewind() {
 	*b = Branch{Agent: b.Agent, Answered: true, began: b.began}
 }
 
-// answer takes an event about an answer.
+// answer processes an event about an answer.
 func (b *Branch) answer(env event.Envelope) {
-	a := &b.said
+	a := &b.current
 	switch p := env.Payload.(type) {
 	case event.TurnStarted:
 		*a = answer{}
@@ -67,13 +67,13 @@ func (b *Branch) answer(env event.Envelope) {
 	}
 }
 
-// Said returns the stored text of an answer that broke off: of the attempt that said most.
+// Said returns the stored text of an interrupted answer, from its longest attempt.
 func (b *Branch) Said() event.ModelMessage {
-	now := event.ModelMessage{Message: model.Message{Content: string(b.said.stored)}, Reasoning: string(b.said.storedReasoning)}
-	return Longer(b.said.earlier, now)
+	now := event.ModelMessage{Message: model.Message{Content: string(b.current.stored)}, Reasoning: string(b.current.storedReasoning)}
+	return Longer(b.current.earlier, now)
 }
 
-// Longer returns the one of two attempts at an answer that has more text.
+// Longer returns the longer of two attempts at an answer.
 func Longer(a, b event.ModelMessage) event.ModelMessage {
 	if len(a.Message.Content) > len(b.Message.Content) {
 		return a
@@ -81,17 +81,17 @@ func Longer(a, b event.ModelMessage) event.ModelMessage {
 	return b
 }
 
-// answer is an answer that is not whole.
+// answer holds an incomplete answer.
 type answer struct {
 	stored, storedReasoning []byte             // up to the last checkpoint
-	earlier                 event.ModelMessage // the longest of the attempts that failed
+	earlier                 event.ModelMessage // longest failed attempt
 
-	first, newest       event.Envelope // that made it grow since the last checkpoint
+	first, newest       event.Envelope // events that extended it since the last checkpoint
 	text, reasoning     []byte         // since the last checkpoint
-	textAt, reasoningAt int            // bytes of the answer before that
+	textAt, reasoningAt int            // offsets of the text after the last checkpoint
 }
 
-// grow notes an event that adds to the answer.
+// grow records an event that extends the answer.
 func (a *answer) grow(env event.Envelope) {
 	if len(a.text)+len(a.reasoning) == 0 {
 		a.first = env
@@ -99,23 +99,24 @@ func (a *answer) grow(env event.Envelope) {
 	a.newest = env
 }
 
-// save takes a checkpoint.
+// save processes a checkpoint.
 func (a *answer) save(p event.Checkpoint) {
 	a.stored, a.storedReasoning = append(a.stored, p.Text...), append(a.storedReasoning, p.Reasoning...)
 	a.textAt, a.text = p.TextAt+len(p.Text), a.text[:0]
 	a.reasoningAt, a.reasoning = p.ReasoningAt+len(p.Reasoning), a.reasoning[:0]
 }
 
-// dropOpen forgets what no checkpoint has of an answer in a task that has ended.
+// dropOpen drops the text after the last checkpoint, when its task has ended.
 func (a *answer) dropOpen(task int) {
 	if a.newest.Task == task {
 		a.text, a.reasoning = nil, nil
 	}
 }
 
-// since returns what no checkpoint has as an event, for a reader who has all events up to a number; ok is false if that is nothing.
+// since returns the text after the last checkpoint as an event, for a reader that has all events up to a number; ok
+// is false if there is none.
 func (a *answer) since(after uint64) (env event.Envelope, ok bool) {
-	env = a.first // where it begins, for a reader who has nothing of it
+	env = a.first // the start, for a reader that has nothing of it
 	if env.Seq <= after {
 		env = a.newest
 	}
@@ -123,7 +124,7 @@ func (a *answer) since(after uint64) (env event.Envelope, ok bool) {
 	return env, len(a.text)+len(a.reasoning) > 0
 }
 
-// Working returns the numbers of the conversations that have not ended, the main one first.
+// Working returns the numbers of the active conversations, the main one first.
 func (r *Record) Working() []int {
 	numbers := make([]int, 0, len(r.Branches))
 	for n := range r.Branches {

@@ -5,30 +5,30 @@ import (
 	"buddy/agent/event"
 )
 
-// Call is a tool call. Fields are nil while what they hold has not happened.
+// Call is a tool call. Fields are nil until the step that they hold has happened.
 type Call struct {
 	ID       string
 	Branch   int
 	Task     int
-	Request  *event.ToolRequested // the newest, as a person or a hook has changed it
+	Request  *event.ToolRequested // the newest, with changes by a person or a hook
 	Approval *event.ApprovalAsked // the newest
 	Answer   *event.ApprovalAnswered
 	Decision *event.DecisionExplained
 	Started  *event.ToolStarted
 	Result   *event.ToolResult
-	Lost     bool // its process ended before it did
+	Lost     bool // its process ended first
 
-	Requested event.Envelope // the first, without its payload
-	Ran       event.Envelope // that it started, without its payload
-	Ended     event.Envelope // without its payload
+	Requested event.Envelope // first request, without its payload
+	Ran       event.Envelope // start, without its payload
+	Ended     event.Envelope // result, without its payload
 
 	out output
 }
 
-// Waits reports whether nobody has answered the approval of the call.
+// Waits reports whether the call's approval is open.
 func (c *Call) Waits() bool { return c.Approval != nil && c.Answer == nil }
 
-// Action returns what the call would do; it is empty while that is not known.
+// Action returns the action of the call, empty until it is known.
 func (c *Call) Action() (a action.Action) {
 	if c.Request != nil {
 		a = c.Request.Action
@@ -36,7 +36,7 @@ func (c *Call) Action() (a action.Action) {
 	return a
 }
 
-// call takes an event about a call, and returns that call; nil for one that is not known.
+// call processes an event about a call, and returns the call; nil if unknown.
 func (r *Record) call(env event.Envelope) *Call {
 	b := r.branch(env.Branch)
 	switch p := env.Payload.(type) {
@@ -55,7 +55,7 @@ func (r *Record) call(env event.Envelope) *Call {
 		return c
 	case event.ToolStarted:
 		c := b.openCall(env, p.CallID)
-		c.Started, c.Ran, c.out = &p, place(env), output{} // what an earlier start printed is no part of the result
+		c.Started, c.Ran, c.out = &p, place(env), output{} // output of an earlier start is no part of the result
 		return c
 	case event.ToolOutput:
 		c := b.openCall(env, p.CallID)
@@ -70,7 +70,7 @@ func (r *Record) call(env event.Envelope) *Call {
 	return nil
 }
 
-// openCall returns the call of an event, which is new if it was not known.
+// openCall returns the call of an event, and creates it if necessary.
 func (b *Branch) openCall(env event.Envelope, id string) *Call {
 	c := b.Calls[id]
 	if c == nil {
@@ -82,7 +82,7 @@ func (b *Branch) openCall(env event.Envelope, id string) *Call {
 	return c
 }
 
-// place returns where an event is, without what it says.
+// place returns an event without its payload.
 func place(env event.Envelope) event.Envelope {
 	env.Payload = nil
 	return env

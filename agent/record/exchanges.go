@@ -6,30 +6,30 @@ import (
 	"buddy/agent/event"
 )
 
-// Exchange is a prompt of a person in the main conversation, with what came of it.
+// Exchange is a person's prompt in the main conversation with its outcome.
 type Exchange struct {
 	Number  int           // from 1
-	Seq     uint64        // of the event with its prompt
+	Seq     uint64        // of the event of the prompt
 	Time    int64         // of the prompt, in Unix milliseconds
-	Outcome event.Outcome // "" while it has not ended
+	Outcome event.Outcome // "" while it is running
 }
 
-// Interrupted is the outcome of an exchange or a task that had not ended when its process did. No event has it: the next process
-// sees it by what is missing.
+// Interrupted is the outcome of an exchange or a task whose process ended first. It is in no event: the next process
+// infers it.
 const Interrupted event.Outcome = "interrupted"
 
-// Exchanges returns the exchanges of the main conversation, the oldest first, without those that a person went back from.
-// The caller must not change them.
+// Exchanges returns the exchanges of the main conversation, oldest first, without those removed by a rewind. The
+// caller must not change them.
 func (r *Record) Exchanges() []Exchange { return r.exchanges.all }
 
 // exchanges groups the events of the main conversation into exchanges.
 type exchanges struct {
 	all     []Exchange
 	running int                   // the running main task, 0 for none
-	waits   bool                  // it was interrupted, and can be continued
-	typed   int                   // task of the last command that a person typed, which belongs to the exchange before
-	before  event.Outcome         // outcome of that exchange
-	left    map[uint64][]Exchange // by step back: the exchanges before it, which /redo brings again
+	waits   bool                  // the task was interrupted, and can be continued
+	typed   int                   // task of the last typed command, which belongs to the exchange before
+	before  event.Outcome         // outcome of the exchange before the command
+	rewound map[uint64][]Exchange // exchanges before a rewind, by its event, which /redo restores
 }
 
 func (x *exchanges) apply(env event.Envelope) {
@@ -44,7 +44,7 @@ func (x *exchanges) apply(env event.Envelope) {
 	case event.TaskStarted:
 		if p.Kind == event.MainTask {
 			x.running, x.waits = p.ID, false
-			x.end("") // it continues
+			x.end("") // the exchange continues
 		}
 	case event.TaskFinished:
 		x.finish(p)
@@ -72,7 +72,7 @@ func (x *exchanges) finish(p event.TaskFinished) {
 	}
 }
 
-// prompt starts an exchange, or adds a command to the one before.
+// prompt starts an exchange, or adds a typed command to the last one.
 func (x *exchanges) prompt(env event.Envelope, p event.PromptSubmitted) {
 	x.running = env.Task
 	if !p.Command() {
@@ -92,15 +92,15 @@ func (x *exchanges) end(o event.Outcome) {
 	}
 }
 
-// rewind drops the exchanges that a person went back from, or brings them again.
+// rewind removes the exchanges after a prompt, or restores them.
 func (x *exchanges) rewind(seq uint64, p event.HistoryRewound) {
 	x.running, x.waits, x.typed = 0, false, 0
 	if p.Redo {
-		if before, ok := x.left[p.ToSeq]; ok {
+		if before, ok := x.rewound[p.ToSeq]; ok {
 			x.all = before
 		}
 		return
 	}
-	put(&x.left, seq, slices.Clone(x.all))
+	put(&x.rewound, seq, slices.Clone(x.all))
 	x.all = slices.DeleteFunc(x.all, func(e Exchange) bool { return e.Seq >= p.ToSeq })
 }

@@ -8,8 +8,8 @@ import (
 	"buddy/agent/event"
 )
 
-// Open returns the durable events that a screen needs that reads only the end of a session, in the order of the stream:
-// those that began what has not ended, and the newest of those that replace each other.
+// Open returns the durable events that a screen needs to show a session from its end, in order: the start of all open
+// work, and the newest of events that replace each other.
 func (r *Record) Open() []event.Envelope {
 	all := slices.Concat(slices.Collect(maps.Values(r.latest)), slices.Collect(maps.Values(r.panes)), slices.Collect(maps.Values(r.Asked)), slices.Collect(maps.Values(r.Queued)))
 	for _, t := range r.Tasks {
@@ -29,7 +29,7 @@ func (r *Record) Open() []event.Envelope {
 	return sorted(all)
 }
 
-// open returns how the call came to where it is.
+// open returns the events that describe an open call.
 func (c *Call) open() (all []event.Envelope) {
 	if c.Lost {
 		return nil
@@ -47,16 +47,16 @@ func (c *Call) open() (all []event.Envelope) {
 	return all
 }
 
-// Transient returns what is in no durable event yet, by number, for a reader who has all events up to a number: answers since
-// their last checkpoint, the end of the output of running calls, the newest picture of each pane, the newest list of
-// commands, and that nothing can be stored.
+// Transient returns the state that no durable event has yet, by number, for a reader that has all events up to after:
+// answers since their last checkpoint, the end of the output of running calls, the newest screen of each pane, the
+// newest list of commands, and the error of the journal.
 func (r *Record) Transient(after uint64) []event.Envelope {
 	all := slices.Concat(r.broken, slices.Collect(maps.Values(r.progress)), slices.Collect(maps.Values(r.screens)))
 	if env, ok := r.latest[event.Type(event.CommandsListed{})]; ok {
 		all = append(all, env)
 	}
 	for _, b := range r.Branches {
-		if env, ok := b.said.since(after); ok {
+		if env, ok := b.current.since(after); ok {
 			all = append(all, env)
 		}
 		for _, c := range b.Calls {

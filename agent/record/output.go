@@ -3,21 +3,21 @@ package record
 import "buddy/agent/event"
 
 const (
-	keptOutput = 64 << 10 // bytes of the output of a running call
-	keptPieces = 4096     // pieces that those bytes are known to consist of
+	keptOutput = 64 << 10 // bytes kept of the output of a running call
+	keptPieces = 4096     // pieces of these bytes that are kept
 )
 
-// output is the end of what a running call has printed.
+// output holds the end of a running call's output.
 type output struct {
 	text   []byte
-	start  int64 // of text in all that was printed
+	start  int64 // offset of text in the whole output
 	pieces []piece
 }
 
-// piece is the part of an output that one event reported.
+// piece is the output of one event.
 type piece struct {
-	end   int64          // of it in all that was printed
-	event event.Envelope // whose payload has no text
+	end   int64          // end offset in the whole output
+	event event.Envelope // without its text
 }
 
 func (o *output) add(env event.Envelope, p event.ToolOutput) {
@@ -30,8 +30,8 @@ func (o *output) add(env event.Envelope, p event.ToolOutput) {
 	}
 }
 
-// trim forgets the beginning. It is called once for every half of what is kept, so that a piece
-// costs the same however much was printed.
+// trim drops the beginning. It runs once per half of the kept size, so that a piece costs the same however long the
+// output is.
 func (o *output) trim() {
 	keep := o.start + int64(len(o.text)-min(len(o.text), keptOutput))
 	n := max(len(o.pieces)-keptPieces, 0)
@@ -46,8 +46,7 @@ func (o *output) trim() {
 	o.start = keep
 }
 
-// since returns the output of the events with numbers above after. Consecutive pieces of one
-// stream become one event.
+// since returns the output of the events with numbers above after. Consecutive pieces of one stream are joined.
 func (o *output) since(after uint64) (all []event.Envelope) {
 	from := o.start
 	for i, p := range o.pieces {

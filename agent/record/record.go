@@ -1,8 +1,8 @@
-// Package record folds the events of a session into what is open in it: conversations and how far their answers are, tasks,
-// calls, approvals, questions, prompts that wait, panes. Of what has ended it keeps the list of exchanges.
+// Package record folds the events of a session into its open state: conversations and their unfinished answers,
+// tasks, calls, approvals, questions, queued prompts, panes. Of finished work it keeps only the list of exchanges.
 //
-// [Record.Apply] is the only writer. It does no I/O and reads no clock. Every reader of a session folds events with it: the
-// stream for screens that join, the host, recovery, forks, exports and traces.
+// [Record.Apply] is the only writer. It does no I/O and reads no clock. Every reader of a session uses it: the stream
+// for screens that join, the host, recovery, forks, exports and traces.
 //
 //	var r record.Record
 //	about := r.Apply(env)
@@ -15,53 +15,53 @@ import (
 	"buddy/agent/event"
 )
 
-// maxOpen limits the open calls of a conversation, and the approvals and questions of a session: somebody else may have
-// written the file.
+// maxOpen limits the open calls of a conversation, and the open approvals and questions of a session, because the
+// file may come from somebody else.
 const maxOpen = 10_000
 
-// Broken is the code of the error that nothing can be stored any more.
+// Broken is the code of the error event that nothing more can be stored.
 const Broken = "journal_broken"
 
-// Record holds what is open in a session. The zero value is that of an empty session. It is not safe for concurrent use.
-// An event costs the same however long the session is.
+// Record holds the open state of a session. The zero value is an empty session. It is not safe for concurrent use.
+// The cost of an event does not depend on the length of the session.
 type Record struct {
-	Branches map[int]*Branch           // conversations that have not ended, by number; the main one is 0
-	Tasks    map[int]*Task             // that have not ended, by number
-	Queued   map[int]event.Envelope    // prompts that wait, by number
-	Asked    map[string]event.Envelope // approvals and questions without an answer, by id
+	Branches map[int]*Branch           // active conversations, by number; the main one is 0
+	Tasks    map[int]*Task             // running tasks, by number
+	Queued   map[int]event.Envelope    // queued prompts, by number
+	Asked    map[string]event.Envelope // open approvals and questions, by id
 	Main     Main
 	Last     uint64 // number of the newest event
 
 	latest    map[string]event.Envelope // by type: the newest of events that replace each other
-	panes     map[string]event.Envelope // that are there, by id
-	screens   map[string]event.Envelope // the newest picture of each pane
-	progress  map[int]event.Envelope    // the newest of each task
-	broken    []event.Envelope          // the error of the journal, if there is one
+	panes     map[string]event.Envelope // open panes, by id
+	screens   map[string]event.Envelope // newest screen of each pane
+	progress  map[int]event.Envelope    // newest of each task
+	broken    []event.Envelope          // the journal's error, if any
 	exchanges exchanges
 }
 
-// Main tells how the newest task of the main conversation is.
+// Main holds the state of the newest task of the main conversation.
 type Main struct {
 	ID     int // 0: there was none
 	Failed bool
 }
 
-// Task is a task that has not ended.
+// Task is a running task.
 type Task struct {
 	event.TaskStarted // with its newest deadline
 	Branch            int
-	Lost              bool // the process that ran it has ended, and no other has taken it up yet
+	Lost              bool // its process has ended, and no other has resumed it yet
 
 	began event.Envelope
 }
 
-// Subject holds what an event is about, as it is after that event. Fields that do not apply are zero.
+// Subject holds the object of an event, in its state after the event. Fields that do not apply are zero.
 type Subject struct {
 	Call     *Call
-	Answered event.Envelope // the approval or question that has its answer now
+	Answered event.Envelope // the approval or question that was answered
 }
 
-// Apply takes the next event. It panics on a type that it does not know.
+// Apply processes the next event. It panics on an unknown type.
 func (r *Record) Apply(env event.Envelope) (about Subject) {
 	r.Last = env.Seq
 	switch p := env.Payload.(type) {
@@ -93,7 +93,7 @@ func (r *Record) Apply(env event.Envelope) (about Subject) {
 	return about
 }
 
-// passOver panics unless an event is known to open nothing and to end nothing.
+// passOver panics unless an event neither opens nor ends anything.
 func passOver(e event.Event) {
 	switch e.(type) {
 	case event.SessionForked, event.SessionClosed, event.PromptBlocked, event.TaskQueued, event.TaskCancelling,
@@ -110,7 +110,7 @@ func passOver(e event.Event) {
 	}
 }
 
-// session takes an event about the session as a whole.
+// session processes an event about the whole session.
 func (r *Record) session(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.SessionResumed:
@@ -120,7 +120,7 @@ func (r *Record) session(env event.Envelope) {
 			r.broken = []event.Envelope{env}
 		}
 	case event.ContextUsage:
-		if env.Branch == 0 { // a screen shows no other
+		if env.Branch == 0 { // screens show only this one
 			put(&r.latest, event.Type(env.Payload), env)
 		}
 	default:
@@ -128,7 +128,7 @@ func (r *Record) session(env event.Envelope) {
 	}
 }
 
-// put sets an entry of a map that may not have been made yet.
+// put sets an entry of a map, and creates the map if necessary.
 func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = make(map[K]V)
@@ -136,11 +136,10 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// resume notes that another process continues the session. What the earlier one ran is lost, until this one settles it or
-// takes it up. Prompts still wait.
+// resume marks the work of the earlier process as lost, until the new one settles or resumes it. Queued prompts stay.
 func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	for id, t := range r.Tasks {
-		if t.Lost = true; t.Kind != event.ShellTask { // a shell task may still run, in its pane
+		if t.Lost = true; t.Kind != event.ShellTask { // a shell task may still run in its pane
 			delete(r.Tasks, id)
 		}
 	}
@@ -154,7 +153,8 @@ func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	clear(r.screens)
 	clear(r.progress)
 	clear(r.latest)
-	// A screen that joins later reads it as the beginning: a resumed session would end what that screen has read of this process.
+	// Screens that join later get it as session.created: session.resumed would end the work that they have read of
+	// this process.
 	env.Payload = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
 	}
@@ -215,7 +215,7 @@ func (r *Record) finish(env event.Envelope, p event.TaskFinished) {
 		delete(r.Branches, env.Branch)
 	default:
 		b.Open = b.CanContinue || b.Paused
-		b.said.dropOpen(p.ID)
+		b.current.dropOpen(p.ID)
 	}
 }
 
@@ -233,7 +233,7 @@ func (r *Record) pane(env event.Envelope) {
 	}
 }
 
-// ask takes an approval or a question, or its answer.
+// ask processes an approval or a question, or its answer.
 func (r *Record) ask(env event.Envelope) (about Subject) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
@@ -255,14 +255,14 @@ func (r *Record) ask(env event.Envelope) (about Subject) {
 	return about
 }
 
-// await keeps an approval or a question until it has its answer.
+// await keeps an approval or a question until it is answered.
 func (r *Record) await(id string, env event.Envelope) {
 	if len(r.Asked) < maxOpen {
 		put(&r.Asked, id, env)
 	}
 }
 
-// Busy reports whether a task runs, or waits for a person.
+// Busy reports whether a task is running or waiting for a person.
 func (r *Record) Busy() bool {
 	for _, t := range r.Tasks {
 		if !t.Lost {
@@ -272,13 +272,13 @@ func (r *Record) Busy() bool {
 	return false
 }
 
-// Usage returns what the session has used and cost in this process.
+// Usage returns the usage and cost of the session in this process.
 func (r *Record) Usage() event.MetricsUsage {
 	p, _ := r.latest[event.Type(event.MetricsUsage{})].Payload.(event.MetricsUsage)
 	return p
 }
 
-// Renamed returns the title that the session got in this process, and whether it got one.
+// Renamed returns the title set in this process, and whether there is one.
 func (r *Record) Renamed() (title string, ok bool) {
 	p, ok := r.latest[event.Type(event.SessionRenamed{})].Payload.(event.SessionRenamed)
 	return p.Title, ok

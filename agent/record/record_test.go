@@ -9,7 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
-// Every event is taken, or known to open and end nothing: a new one makes this fail until somebody has decided.
+// Apply handles every event type: a new one makes this test fail until a case is added.
 func TestEveryEventIsKnown(t *testing.T) {
 	for _, e := range append(slices.Clone(event.All), event.Unknown{Name: "later.event"}) {
 		var r Record
@@ -24,7 +24,7 @@ func TestEveryEventIsKnown(t *testing.T) {
 	r.Apply(event.Envelope{Payload: struct{ event.Event }{}})
 }
 
-// A screen that comes later gets what is open, in order, and nothing else.
+// A screen that joins later gets the open events in order, and nothing else.
 func TestOpenEvents(t *testing.T) {
 	var r Record
 	seq := uint64(0)
@@ -57,7 +57,8 @@ func TestOpenEvents(t *testing.T) {
 	wants(false, "session.created", "policy.mode_changed")
 }
 
-// A screen that comes learns whose events come next, and of two calls with one id each is open until its own result.
+// A screen that joins later gets the branch of each event. Two calls with the same id are distinct, each until its
+// own result.
 func TestOpenEventsOfSubagents(t *testing.T) {
 	var r Record
 	seq := uint64(0)
@@ -89,7 +90,7 @@ func TestOpenEventsOfSubagents(t *testing.T) {
 	wants("0 task.started", "0 context.usage", "0 tool.requested")
 }
 
-// A call that starts again, in the fence, has printed only what it prints then.
+// The output of a call that starts again in the sandbox is that of the second start only.
 func TestSecondStartOfACallBeginsItsOutputAnew(t *testing.T) {
 	var r Record
 	for i, e := range []event.Event{
@@ -112,7 +113,8 @@ func TestSecondStartOfACallBeginsItsOutputAnew(t *testing.T) {
 	}
 }
 
-// What a process left open is lost when another one continues: a screen is not shown it, and it stays known until it is settled.
+// Open work of a process is lost when another one continues the session: screens do not get it, and it stays known
+// until it is settled.
 func TestOfAProcessThatEnded(t *testing.T) {
 	var r Record
 	for i, e := range []event.Event{
@@ -145,7 +147,7 @@ func TestOfAProcessThatEnded(t *testing.T) {
 	}
 }
 
-// What has ended leaves nothing behind: memory is what is open, and some words for each exchange.
+// Finished work leaves nothing in memory except a short entry per exchange.
 func TestNothingOfWhatEndedIsKept(t *testing.T) {
 	var r Record
 	for i := range 1000 {

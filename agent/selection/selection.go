@@ -1,5 +1,5 @@
-// Package selection holds what a session works with at the moment: the model that answers,
-// the tools that are offered and the target that calls work on.
+// Package selection holds the current choices of a session: the model that answers, the tools that are offered and
+// the target of calls.
 //
 //	now := selection.New(m, registry)
 //	now.SetModel(other) // from the next request on
@@ -16,17 +16,16 @@ import (
 	"buddy/tools"
 )
 
-// Selection is safe for concurrent use; use New. Each value is taken as a whole: a request
-// that has begun keeps what it began with.
+// Selection is safe for concurrent use; use New. A running request keeps the values that it started with.
 type Selection struct {
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	model  model.Model
 	tools  *tools.Registry
 	target string
 	needs  *needs
 }
 
-// needs holds what requests to the models of a session need. It is safe for concurrent use.
+// needs holds the learnt requirements of models. It is safe for concurrent use.
 type needs struct {
 	mu  sync.Mutex // guards all
 	all []model.Needs
@@ -37,12 +36,12 @@ func New(m model.Model, all *tools.Registry) *Selection {
 	return &Selection{model: m, tools: all, needs: &needs{}}
 }
 
-// For returns a selection of another model and other tools of the same session.
+// For returns a selection of another model and other tools in the same session.
 func (s *Selection) For(m model.Model, all *tools.Registry) *Selection {
 	return &Selection{model: m, tools: all, needs: s.needs}
 }
 
-// Learn keeps what requests to a model need, in place of what was known of it.
+// Learn replaces the known requirements of a model.
 func (s *Selection) Learn(n model.Needs) {
 	s.needs.mu.Lock()
 	defer s.needs.mu.Unlock()
@@ -51,7 +50,7 @@ func (s *Selection) Learn(n model.Needs) {
 		s.needs.all = append(s.needs.all, n)
 		return
 	}
-	all := slices.Clone(s.needs.all) // requests have them
+	all := slices.Clone(s.needs.all) // requests use the old slice
 	if n.Remedies != nil {
 		all[i].Remedies = n.Remedies
 	}
@@ -59,14 +58,14 @@ func (s *Selection) Learn(n model.Needs) {
 	s.needs.all = all
 }
 
-// Needs returns what requests to the models of the session need, as far as it was learnt.
+// Needs returns the learnt requirements of the session's models.
 func (s *Selection) Needs() []model.Needs {
 	s.needs.mu.Lock()
 	defer s.needs.mu.Unlock()
 	return slices.Clip(s.needs.all)
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay processes a stored event.
 func (s *Selection) Replay(e event.Event) {
 	if p, ok := e.(event.ContextHealed); ok {
 		s.Learn(model.Needs(p))
@@ -80,14 +79,14 @@ func (s *Selection) Model() model.Model {
 	return s.model
 }
 
-// SetModel changes who answers, from the next request on.
+// SetModel changes the model that answers, from the next request on.
 func (s *Selection) SetModel(m model.Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.model = m
 }
 
-// Window returns the model's window in tokens, and whether it is known or only assumed.
+// Window returns the model's context window in tokens, and whether it is known or only assumed.
 func (s *Selection) Window() (tokens int, known bool) {
 	if w := s.KnownWindow(); w > 0 {
 		return w, true
@@ -95,8 +94,8 @@ func (s *Selection) Window() (tokens int, known bool) {
 	return limits.Default, false
 }
 
-// KnownWindow returns the model's window in tokens, 0 if it is not known. What its server has said of it counts more than
-// what is configured, if that is more.
+// KnownWindow returns the model's context window in tokens, 0 if unknown. A smaller value from its server overrides
+// the configured one.
 func (s *Selection) KnownWindow() int {
 	info := s.Model().Info()
 	w := info.Window
@@ -108,35 +107,35 @@ func (s *Selection) KnownWindow() int {
 	return w
 }
 
-// Tools returns the tools that are offered.
+// Tools returns the offered tools.
 func (s *Selection) Tools() *tools.Registry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tools
 }
 
-// SetTools changes what is offered, from the next request on.
+// SetTools changes the offered tools, from the next request on.
 func (s *Selection) SetTools(all *tools.Registry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tools = all
 }
 
-// Target returns the target that the person switched to last, "" for the first one.
+// Target returns the target that the person last switched to, "" for the first one.
 func (s *Selection) Target() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.target
 }
 
-// SetTarget notes the target that the person switched to.
+// SetTarget records the target that the person switched to.
 func (s *Selection) SetTarget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.target = name
 }
 
-// Overhead returns how many characters each request has because of the tools.
+// Overhead returns the number of characters of the tools in each request.
 func (s *Selection) Overhead() int {
 	chars := 0
 	for _, d := range s.Tools().Definitions() {

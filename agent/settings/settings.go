@@ -1,5 +1,5 @@
-// Package settings holds the sections of the settings that the runtime takes as they are. Package config fills them from
-// files; a program without files begins with the zero values. It reads nothing.
+// Package settings holds the sections of the settings that the runtime uses directly. Package config fills them from
+// files; a program without files starts with the zero values. The package reads nothing.
 //
 //	c := settings.Context{Strategy: settings.Window}.WithDefaults()
 package settings
@@ -13,23 +13,23 @@ import (
 	"buddy/agent/model"
 )
 
-// Strategy selects what happens when a conversation grows too long for the model.
+// Strategy selects what happens when a conversation becomes too long for the model.
 type Strategy string
 
 // The strategies.
 const (
-	// Summary asks the model for a summary of the older messages. When it fails, or the
-	// context is nearly full nevertheless, it is Digest.
+	// Summary asks the model for a summary of the older messages. If that fails, or the context is still nearly full,
+	// it works like Digest.
 	Summary Strategy = "summary"
 	// Digest replaces the oldest exchanges by a few lines about them, without the model.
 	Digest Strategy = "digest"
-	// Window keeps the newest messages and forgets the others, also when there are twice as many as it leaves.
+	// Window keeps the newest messages and drops the others, also when there are twice as many messages as it keeps.
 	Window Strategy = "window"
 	// Keep removes nothing: a full context ends the exchange.
 	Keep Strategy = "keep"
 )
 
-// Restore selects which of the files that a compaction took out are read again.
+// Restore selects which of the files removed by a compaction are read again.
 type Restore string
 
 // The ways to restore.
@@ -39,21 +39,21 @@ const (
 	NoFiles      Restore = "none"
 )
 
-// Context holds the section [context]: how a conversation is kept within the window of its model. Numbers are
-// percent of the window unless they say otherwise.
+// Context holds the section [context]: how a conversation is kept within the context window of its model. Numbers are
+// percent of the window unless stated otherwise.
 type Context struct {
 	Strategy      Strategy
 	HintAt        int // the use is reported as a hint, and old results are cleared
-	WarnAt        int // a person is warned
+	WarnAt        int // the person is warned
 	CriticalAt    int // the use is reported as critical
-	CompactAt     int // above it Summary and Window compact
-	HardAt        int // at it Digest compacts; if that does not help nothing is sent
-	CompactTo     int // what Digest compacts to
-	ManualTo      int // what Digest compacts to when a person asked
-	Keep          int // how much of the newest messages Summary and Window leave
-	KeepMessages  int // how many messages Window leaves at most
+	CompactAt     int // Summary and Window compact above it
+	HardAt        int // Digest compacts; if that does not help nothing is sent
+	CompactTo     int // target of Digest
+	ManualTo      int // target of Digest when a person requested it
+	Keep          int // size of the newest messages that Summary and Window keep
+	KeepMessages  int // maximum number of messages that Window keeps
 	Restore       Restore
-	RestoreTokens int  // tokens that restored files may have together
+	RestoreTokens int  // total tokens of restored files
 	Instructions  bool // whether instruction files such as AGENTS.md are read
 }
 
@@ -69,11 +69,11 @@ func (c Context) WithDefaults() Context {
 
 // Agents holds the section [agents]: the limits of subagents.
 type Agents struct {
-	AtOnce  int  // how many work at the same time; more wait
-	Depth   int  // of agents that agents call
-	Session int  // how many a session may have
-	Turns   int  // of one whose definition does not say it
-	Wake    bool // the end of one in the background begins a task of the main agent when it is idle
+	AtOnce  int  // agents that work at the same time; others wait
+	Depth   int  // depth of nested agents
+	Session int  // agents in a session
+	Turns   int  // turns of an agent whose definition has no limit
+	Wake    bool // the end of a background agent starts a task of the main agent if that is idle
 }
 
 // WithDefaults returns a with the default of each limit that is zero.
@@ -82,21 +82,21 @@ func (a Agents) WithDefaults() Agents {
 	return a
 }
 
-// Limits are those settings of [agent] that bound the exchange that follows a prompt. 0 is no limit.
+// Limits holds the settings of [agent] that limit the exchange of a prompt. 0 is no limit.
 type Limits struct {
-	MaxIterations int         // turns: a request and the calls that it led to
-	MaxRepeats    int         // how many times in a row an answer may have the same text before it is cut off
+	MaxIterations int         // turns, which are a request and its calls
+	MaxRepeats    int         // how often in a row an answer may repeat the same text before it is cut off
 	MaxCost       model.Money // as far as prices are known
-	WarnAt        int         // percent of MaxIterations and MaxCost from which on a person is warned, once; at 100 nobody is
+	WarnAt        int         // percent of MaxIterations and MaxCost for one warning; 100 disables it
 }
 
 // WarnAt is the default of [Limits.WarnAt].
 const WarnAt = 80
 
-// Calls are those settings of [tools] that bound the calls of a model.
+// Calls holds the settings of [tools] that limit a model's calls.
 type Calls struct {
-	Timeout time.Duration // of a tool; commands have no limit
-	Page    int           // most bytes of a file or web page that the model gets at once
+	Timeout time.Duration // for a tool; commands have no limit
+	Page    int           // maximum bytes of a file or web page that the model gets at once
 	Budgets []string      // NAME=TOKENS, see Tokens
 }
 
@@ -106,7 +106,7 @@ func (c Calls) WithDefaults() Calls {
 	return c
 }
 
-// Tokens returns the budgets of tools by their names; nil for none. The last of a name counts.
+// Tokens returns the budgets of tools by name; nil for none. The last one of a name wins.
 func (c Calls) Tokens() map[string]int {
 	var all map[string]int
 	for _, b := range c.Budgets {
@@ -114,16 +114,16 @@ func (c Calls) Tokens() map[string]int {
 		if all == nil {
 			all = make(map[string]int)
 		}
-		all[name], _ = strconv.Atoi(tokens) // who reads the settings has checked it
+		all[name], _ = strconv.Atoi(tokens) // config has checked it
 	}
 	return all
 }
 
-// MCPTimes are those settings of [mcp.NAME] that limit how long a server may take.
+// MCPTimes holds the settings of [mcp.NAME] that limit the time of a server.
 type MCPTimes struct {
 	StartTimeout time.Duration // until its tools are listed
-	Timeout      time.Duration // of one call
-	Idle         time.Duration // of a call without a sign of life
+	Timeout      time.Duration // for one call
+	Idle         time.Duration // for a call without a sign of life
 }
 
 // WithDefaults returns t with the default of each limit that is zero.

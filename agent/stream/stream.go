@@ -1,11 +1,10 @@
-// Package stream numbers the events of a session, stores the durable ones and hands all of
-// them to bounded subscribers.
+// Package stream numbers the events of a session, stores the durable ones and delivers all of them to bounded
+// subscribers.
 //
-// Its invariant: there is one order. An event gets its number, is in the journal if it is
-// durable, and is in the queue of every subscriber, before the next event gets a number; one
-// lock, which is held for no longer than a write to the journal, sees to it. A slow
-// subscriber holds up nobody: what is transient is merged or dropped for it, what is durable
-// it reads from the journal later.
+// Its invariant: there is one order. An event gets its number, is in the journal if it is durable, and is in the
+// queue of every subscriber before the next event gets a number. One lock ensures this; it is held for at most one
+// write to the journal. A slow subscriber delays nobody: its transient events are merged or dropped, and it reads
+// durable ones from the journal later.
 //
 //	s := stream.New("session", time.Now, journal)
 //	events := s.Subscribe(ctx)
@@ -29,32 +28,30 @@ import (
 	"buddy/agent/redact"
 )
 
-// Journal keeps durable events. The stream never waits for anything else.
+// Journal stores durable events. The stream never waits for anything else.
 type Journal interface {
-	// Append stores env before anyone sees it. An error means that nothing more can be
-	// stored.
+	// Append stores env before anyone sees it. After an error nothing more can be stored.
 	Append(env event.Envelope) error
-	// Range calls f for every stored event with a number above after, in order, until f
-	// returns false.
+	// Range calls f for every stored event with a number above after, in order, until f returns false.
 	Range(after uint64, f func(event.Envelope) bool) error
 }
 
-// Stream gives events their numbers, stores the durable ones and hands them on, in one
-// order for everyone. It is safe for concurrent use; use New.
+// Stream numbers events, stores the durable ones and delivers them in the same order to everyone. It is safe for
+// concurrent use; use New.
 type Stream struct {
 	session string
 	now     func() time.Time
-	keys    *redact.Keys // that no event shows
+	keys    *redact.Keys // hidden in all events
 
-	mu      sync.Mutex  // guards all below, and so the order of the stream
-	branch  map[int]int // of the tasks that are not on the main one
+	mu      sync.Mutex  // guards the fields below, and so the order of the stream
+	branch  map[int]int // of tasks that are not on the main branch
 	watched map[int]func()
 	seq     uint64
 	journal Journal // nil when nothing is stored
 	broken  error   // the first error of the journal
 	subs    []*subscriber
 	record  record.Record
-	seen    []func(event.Envelope) // those who observe
+	seen    []func(event.Envelope) // observers
 	closed  bool
 }
 
@@ -63,18 +60,18 @@ func New(session string, now func() time.Time, journal Journal) *Stream {
 	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), watched: make(map[int]func())}
 }
 
-// Hide keeps keys out of all events from now on, before anything is published. What a person has written
-// stays as it is.
+// Hide removes keys from all later events; it must be called before the first one. Prompts of a person keep their
+// text.
 func (s *Stream) Hide(keys *redact.Keys) { s.keys = keys }
 
-// Keys returns what no event shows.
+// Keys returns the keys that are hidden in events.
 func (s *Stream) Keys() *redact.Keys { return s.keys }
 
-// Publish is Record for what goes on whatever the journal's state.
+// Publish is Record for callers that continue whatever the state of the journal.
 func (s *Stream) Publish(task, turn int, p event.Event) { _ = s.Record(task, turn, p) }
 
-// Record publishes p as an event of a task and a turn, 0 for none, and returns the
-// journal's error if durable events can't be stored.
+// Record publishes p as an event of a task and a turn, 0 for none, and returns the journal's error if durable events
+// can't be stored.
 func (s *Stream) Record(task, turn int, p event.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,8 +110,7 @@ func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	return s.broken
 }
 
-// Watch calls a function at each event of a task from now on; nil ends that. It must not wait, and
-// not use the stream.
+// Watch calls happened at each later event of a task; nil ends that. happened must not block or use the stream.
 func (s *Stream) Watch(task int, happened func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +121,7 @@ func (s *Stream) Watch(task int, happened func()) {
 	s.watched[task] = happened
 }
 
-// Reject publishes why a command is not followed.
+// Reject publishes why a command is not executed.
 func (s *Stream) Reject(format string, args ...any) {
 	s.Publish(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: event.BadCommand})
 }
@@ -141,7 +137,7 @@ func (s *Stream) Stored(f func(event.Envelope) bool) error {
 	return journal.Range(0, f)
 }
 
-// Bind makes the events of a task those of a branch, 0 for the main one.
+// Bind assigns the events of a task to a branch, 0 for the main one.
 func (s *Stream) Bind(task, branch int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,23 +155,22 @@ func (s *Stream) Last() uint64 {
 	return s.seq
 }
 
-// Resume counts on from an earlier process whose last stored event is given.
+// Resume continues the numbers of an earlier process, whose last stored event has the number last.
 func (s *Stream) Resume(last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq = event.NextSeq(last)
 }
 
-// Look lets a function read what is open of what this process has published. The function must not wait, not use the stream, and keep nothing
-// of the record.
+// Look calls read with the open state of this process. read must not block, use the stream, or keep anything of the
+// record.
 func (s *Stream) Look(read func(*record.Record)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	read(&s.record)
 }
 
-// Observe lets a function see each event from now on, in their order and without a queue. It must
-// not wait, and not use the stream.
+// Observe calls seen with each later event, in order and without a queue. seen must not block or use the stream.
 func (s *Stream) Observe(seen func(event.Envelope)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,9 +194,8 @@ func (s *Stream) StoreError() error {
 	return s.broken
 }
 
-// Subscribe returns the events from now on. The channel is closed after the last event, or
-// when ctx ends. A slow reader loses no durable event; of what is transient it gets the
-// newest, merged.
+// Subscribe returns all later events. The channel is closed after the last event, or when ctx ends. A slow reader
+// loses no durable event; it gets the newest transient ones, merged.
 func (s *Stream) Subscribe(ctx context.Context) <-chan event.Envelope {
 	out := make(chan event.Envelope)
 	s.add(&subscriber{gone: ctx.Done(), end: func() { close(out) }, hand: func(batch []event.Envelope) bool {
@@ -217,11 +211,10 @@ func (s *Stream) Subscribe(ctx context.Context) <-chan event.Envelope {
 	return out
 }
 
-// Join returns the events with numbers above after, without a gap, in batches: first what the
-// journal holds, then the open parts of what goes on, then the events as they come. What is
-// transient comes at most every so often, 0 for at once; what is durable comes at once. A reader
-// may leave at any time and join again after the last number that it got. The channel is closed
-// after the last event, or when ctx ends. The batch is the reader's.
+// Join returns the events with numbers above after, without a gap, in batches: first those in the journal, then the
+// open parts of running work, then new events. Transient events come at most once per every, or immediately for 0;
+// durable ones come immediately. A reader may stop at any time and join again after the last number that it got. The
+// channel is closed after the last event, or when ctx ends. The reader owns the batch.
 func (s *Stream) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
 	out := make(chan []event.Envelope)
 	s.add(&subscriber{gone: ctx.Done(), every: every, end: func() { close(out) }, hand: func(batch []event.Envelope) bool {
@@ -235,7 +228,7 @@ func (s *Stream) Join(ctx context.Context, after uint64, every time.Duration) <-
 	return out
 }
 
-// add lets a subscriber have the events from now on, or after a number.
+// add starts to queue events for a subscriber, from now on or after a number.
 func (s *Stream) add(q *subscriber, after *uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,15 +248,15 @@ func (s *Stream) add(q *subscriber, after *uint64) {
 	}()
 }
 
-// remove forgets a subscriber that nobody reads from.
+// remove drops a subscriber without a reader.
 func (s *Stream) remove(q *subscriber) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.subs = slices.DeleteFunc(s.subs, func(other *subscriber) bool { return other == q })
 }
 
-// rejoin lets a subscriber queue events again, and returns the number of the newest before that
-// and the open parts at that moment.
+// rejoin makes a subscriber queue events again, and returns the number of the newest earlier event and the parts that
+// are open at that moment.
 func (s *Stream) rejoin(q *subscriber) (newest uint64, parts []event.Envelope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,12 +265,12 @@ func (s *Stream) rejoin(q *subscriber) (newest uint64, parts []event.Envelope) {
 	q.lagging, q.queue = false, nil
 	q.recount()
 	if q.ended {
-		q.wake() // the end is still to be told
+		q.wake() // the reader must still learn the end
 	}
 	return s.seq, s.record.Transient(q.after)
 }
 
-// Close ends every subscription after what it still holds. The journal stays open.
+// Close ends every subscription after its queued events. The journal stays open.
 func (s *Stream) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +283,7 @@ func (s *Stream) Close() {
 	}
 }
 
-// NewUUID returns a random UUID (version 4), the form in which other programs know ids of turns.
+// NewUUID returns a random UUID (version 4), the form that other programs use for ids of turns.
 func NewUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -298,7 +291,7 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// NewID returns 16 random hex digits, which name something in events.
+// NewID returns 16 random hex digits.
 func NewID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

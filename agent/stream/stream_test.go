@@ -84,7 +84,7 @@ func TestOutputFloodIsBounded(t *testing.T) {
 	})
 }
 
-// memory is a journal that keeps what a file would hold.
+// memory is a journal that holds decoded events as read from a file.
 type memory struct {
 	mu     sync.Mutex
 	events []event.Envelope
@@ -117,7 +117,7 @@ func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
-// What is transient waits for its time, what is durable goes at once and takes it along.
+// Transient events wait for the interval; durable events are sent immediately, together with the waiting ones.
 func TestPacedReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := New("s1", time.Now, nil)
@@ -147,12 +147,12 @@ func TestPacedReader(t *testing.T) {
 	})
 }
 
-// full is a journal that stores nothing more.
+// full is a journal without space.
 type full struct{ memory }
 
 func (*full) Append(event.Envelope) error { return errors.New("no space left") }
 
-// Who joins after the journal has failed is told so, as who was there then.
+// A reader that joins after the journal has failed gets the error, as earlier readers did.
 func TestJoinAfterTheJournalFailed(t *testing.T) {
 	st := New("s1", time.Now, &full{})
 	st.Publish(0, 0, event.Notice{Text: "not stored"})

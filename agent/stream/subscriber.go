@@ -10,52 +10,52 @@ import (
 )
 
 const (
-	maxBehind  = 4096    // durable events that a subscriber may lag before it reads the journal
-	maxWaiting = 2 << 20 // bytes of all events that wait for a slow subscriber, about
-	maxOutput  = 1 << 20 // bytes of tool output among them; the oldest goes
+	maxBehind  = 4096    // queued durable events after which a subscriber must read the journal
+	maxWaiting = 2 << 20 // approximate bytes of all events queued for a slow subscriber
+	maxOutput  = 1 << 20 // bytes of tool output among them; the oldest is dropped
 	mergeSize  = 4 << 10 // text deltas are merged up to this size
-	leastSize  = 256     // bytes that an event has with nothing in it, about
+	leastSize  = 256     // approximate bytes of an empty event
 )
 
-// subscriber is a queue between the stream and one reader. It never blocks the stream, and
-// holds a bounded part of it: what is transient is merged or dropped, what is durable is in
-// the journal. Without a journal what is durable waits, however much it is.
+// subscriber is a queue between the stream and one reader. It never blocks the stream, and its size is bounded:
+// transient events are merged or dropped, durable ones are in the journal. Without a journal all durable events stay
+// queued.
 type subscriber struct {
 	stream *Stream
 	notify chan struct{}
-	gone   <-chan struct{} // closed when nobody reads any more
+	gone   <-chan struct{} // closed when the reader has stopped
 
 	// Only forward uses these.
-	hand  func([]event.Envelope) bool // gives a batch to the reader; false: there is none any more
-	end   func()                      // nothing comes after it
-	every time.Duration               // the least time between two batches of what is transient
-	last  time.Time                   // when the last batch was handed on
-	after uint64                      // number of the last event in it
+	hand  func([]event.Envelope) bool // delivers a batch to the reader; false: the reader has stopped
+	end   func()                      // called at the end
+	every time.Duration               // minimum interval between batches of transient events
+	last  time.Time                   // time of the last batch
+	after uint64                      // number of the last event delivered
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	queue   []event.Envelope
-	latest  map[source]int // places in queue of what the next piece may be merged with
-	holes   int            // places in queue whose event went into a later one
+	latest  map[source]int // positions in queue that the next event may be merged with
+	holes   int            // positions in queue whose event was merged into a later one
 	waiting waiting
-	lagging bool // nothing is queued: join the stream anew
+	lagging bool // nothing is queued: the reader must join again
 	ended   bool
 }
 
-// waiting counts a queue.
+// waiting counts the contents of a queue.
 type waiting struct {
-	durable   int // events
-	bytes     int // of all
-	transient int // bytes of what is not durable
+	durable   int // durable events
+	bytes     int // of all events
+	transient int // bytes of transient events
 	output    int // bytes of tool output
 }
 
-// source identifies the pieces that may be merged into one event.
+// source identifies events that may be merged.
 type source struct {
 	task, turn int
 	kind, id   string
 }
 
-// sourceOf returns the source of an event; false for one that is never merged.
+// sourceOf returns the source of an event; false if it is never merged.
 func sourceOf(env event.Envelope) (source, bool) {
 	s := source{task: env.Task, turn: env.Turn}
 	switch p := env.Payload.(type) {
@@ -64,7 +64,7 @@ func sourceOf(env event.Envelope) (source, bool) {
 	case event.CallDelta:
 		s.kind, s.id = "call", p.CallID
 	case event.ToolOutput:
-		s.kind, s.id = "output", p.CallID // both streams, in their order
+		s.kind, s.id = "output", p.CallID // both streams, in order
 	case event.TaskProgress:
 		return source{kind: "progress", task: p.ID}, true
 	case event.PaneScreen:
@@ -93,13 +93,13 @@ func (q *subscriber) put(env event.Envelope) {
 	if q.full() {
 		q.drop()
 	}
-	if idle || q.hurries() { // else forward knows, and waits for its time
+	if idle || q.hurries() { // otherwise forward knows, and waits for its interval
 		q.wake()
 	}
 }
 
-// add appends an event, or what became of it and an earlier one of the same source. Nothing
-// is merged across a durable event.
+// add appends an event, merged with an earlier one of the same source if possible. Nothing is merged across a durable
+// event.
 func (q *subscriber) add(env event.Envelope) {
 	from, transient := sourceOf(env)
 	if !transient {
@@ -124,8 +124,8 @@ func (q *subscriber) add(env event.Envelope) {
 	q.count(env, 1)
 }
 
-// full reports whether drop frees enough. Without a journal durable events stay, however many wait: to look for
-// others at each of them would make every event cost as much as the queue is long.
+// full reports whether drop would free enough. Without a journal only transient events count: searching the many
+// durable events at each new one would be slow.
 func (q *subscriber) full() bool {
 	if q.stream.journal == nil {
 		return q.waiting.transient > maxWaiting
@@ -146,7 +146,7 @@ func (q *subscriber) count(env event.Envelope, sign int) {
 	}
 }
 
-// recount brings what is known of the queue up to date. There are no holes in it.
+// recount recomputes the counts of a queue without holes.
 func (q *subscriber) recount() {
 	q.holes, q.waiting = 0, waiting{}
 	if q.latest == nil {
@@ -163,7 +163,7 @@ func (q *subscriber) recount() {
 	}
 }
 
-// weight is about how many bytes an event takes.
+// weight returns the approximate size of an event in bytes.
 func weight(e event.Event) int {
 	n := leastSize
 	switch p := e.(type) {
@@ -180,7 +180,7 @@ func weight(e event.Event) int {
 	case event.PaneHistory:
 		n += sum(p.Rows, rowSize)
 	case event.ToolRequested:
-		n += 2 * len(p.Arguments) // and what it would do
+		n += 2 * len(p.Arguments) // twice, for the action
 	case event.ApprovalAsked:
 		n += len(p.Action.Command) + len(p.Action.Preview)
 	case event.ToolResult:
@@ -199,7 +199,7 @@ func weight(e event.Event) int {
 	return n
 }
 
-// extensionWeight is weight for the events about skills and commands.
+// extensionWeight is weight for events about skills and commands.
 func extensionWeight(e event.Event) int {
 	switch p := e.(type) {
 	case event.SkillLoaded:
@@ -226,7 +226,7 @@ func rowSize(r string) int          { return len(r) + 16 }
 func imageSize(i model.Image) int   { return len(i.Data) }
 func callSize(c model.ToolCall) int { return len(c.Arguments) }
 
-// merged returns a followed by b as one event, if they are pieces of the same thing.
+// merged returns a followed by b as one event, if they are parts of the same text.
 func merged(a, b event.Event) (event.Event, bool) {
 	switch a := a.(type) {
 	case event.TextDelta:
@@ -246,26 +246,25 @@ func merged(a, b event.Event) (event.Event, bool) {
 			b.Text = a.Text + b.Text
 			return b, true
 		}
-	case event.PaneScreen, event.PaneHistory, event.TaskProgress, event.CommandsListed: // the latest counts
+	case event.PaneScreen, event.PaneHistory, event.TaskProgress, event.CommandsListed: // the latest replaces earlier ones
 		return b, true
 	}
 	return nil, false
 }
 
-// more returns e as one of type T, and whether it is one that can follow text in one event.
+// more returns e as a T, and whether it can be appended to text in one event.
 func more[T event.Event](text string, e event.Event) (T, bool) {
 	t, ok := e.(T)
 	return t, ok && len(text) < mergeSize
 }
 
-// dropOutput forgets the older half of the tool output that waits; BytesTotal of the
-// next event tells the reader.
+// dropOutput drops the older half of the queued tool output; the reader sees the gap by BytesTotal of the next event.
 func (q *subscriber) dropOutput() {
-	left := q.waiting.output
+	size := q.waiting.output
 	q.queue = slices.DeleteFunc(q.queue, func(env event.Envelope) bool {
 		o, ok := env.Payload.(event.ToolOutput)
-		if ok && left > maxOutput/2 {
-			left -= len(o.Text)
+		if ok && size > maxOutput/2 {
+			size -= len(o.Text)
 			return true
 		}
 		return env.Payload == nil
@@ -273,16 +272,15 @@ func (q *subscriber) dropOutput() {
 	q.recount()
 }
 
-// drop forgets what waits: who lags joins the stream anew. Without a journal only what is
-// transient goes.
+// drop empties the queue, so that the reader must join again. Without a journal it drops only transient events.
 func (q *subscriber) drop() {
-	var left []event.Envelope
+	var kept []event.Envelope
 	for _, env := range q.queue {
 		if q.stream.journal == nil && env.Payload != nil && event.Durable(env.Payload) {
-			left = append(left, env)
+			kept = append(kept, env)
 		}
 	}
-	q.queue, q.lagging = left, q.stream.journal != nil
+	q.queue, q.lagging = kept, q.stream.journal != nil
 	q.recount()
 }
 
@@ -300,15 +298,15 @@ func (q *subscriber) stop() {
 	q.wake()
 }
 
-// taken holds what waited for a subscriber, to be handed on.
+// taken holds the contents of a queue, for delivery.
 type taken struct {
 	batch   []event.Envelope
-	lagging bool // what comes next is to be found out by joining
+	lagging bool // the reader must join again for later events
 	ended   bool // nothing comes after it
 }
 
-// take empties the queue.
-func (q *subscriber) take() taken {
+// takeAll empties the queue and returns its contents.
+func (q *subscriber) takeAll() taken {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := taken{batch: q.queue, lagging: q.lagging, ended: q.ended}
@@ -317,7 +315,7 @@ func (q *subscriber) take() taken {
 	return t
 }
 
-// urgent reports whether something waits that is not to be paced.
+// urgent reports whether something in the queue must not wait for the interval.
 func (q *subscriber) urgent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -330,7 +328,7 @@ func (q *subscriber) hurries() bool { return q.waiting.durable > 0 || q.lagging 
 func (q *subscriber) forward() {
 	defer q.end()
 	for q.wait() {
-		t := q.take()
+		t := q.takeAll()
 		if t.lagging && !q.join() {
 			break
 		}
@@ -342,10 +340,10 @@ func (q *subscriber) forward() {
 			return
 		}
 	}
-	q.stop() // nothing is kept for a reader that is gone
+	q.stop() // no more events are queued for the reader
 }
 
-// wait returns when something is to be handed on, and false when nobody reads any more.
+// wait returns true when there is something to deliver, false when the reader has stopped.
 func (q *subscriber) wait() bool {
 	select {
 	case <-q.notify:
@@ -372,11 +370,11 @@ func (q *subscriber) wait() bool {
 	}
 }
 
-// batchSize is about how many bytes of the journal make one batch.
+// batchSize is the approximate size of a batch from the journal, in bytes.
 const batchSize = 256 << 10
 
-// join brings the reader to the stream's present: with what the journal holds after the last
-// event that it got, and with the open parts, by number. What comes later is queued meanwhile.
+// join brings the reader up to date with the journal after its last event, and with the open parts, ordered by
+// number. Later events are queued meanwhile.
 func (q *subscriber) join() bool {
 	newest, parts := q.stream.rejoin(q)
 	b := batcher{send: q.send}
@@ -399,12 +397,12 @@ func (q *subscriber) join() bool {
 	return b.flush()
 }
 
-// batcher hands events on some at a time.
+// batcher delivers events in batches.
 type batcher struct {
 	send  func([]event.Envelope) bool
 	batch []event.Envelope
 	size  int
-	gone  bool // nobody reads any more
+	gone  bool // the reader has stopped
 }
 
 func (b *batcher) add(env event.Envelope) (alive bool) {

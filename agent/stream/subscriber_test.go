@@ -10,7 +10,7 @@ import (
 	"buddy/agent/event"
 )
 
-// flood counts what a stopped reader had waiting after each event, at most.
+// flood holds the maximum size of a stopped reader's queue.
 type flood struct{ events, bytes int }
 
 func pour(st *Stream, n int, next func(i int) event.Event) (f flood) {
@@ -19,7 +19,7 @@ func pour(st *Stream, n int, next func(i int) event.Event) (f flood) {
 		q := st.subs[0]
 		q.mu.Lock()
 		f.events, f.bytes = max(f.events, len(q.queue)), max(f.bytes, q.waiting.bytes)
-		if i%500 == 0 { // counted anew
+		if i%500 == 0 { // recounted
 			bytes := 0
 			for _, env := range q.queue {
 				if env.Payload != nil {
@@ -33,8 +33,7 @@ func pour(st *Stream, n int, next func(i int) event.Event) (f flood) {
 	return f
 }
 
-// Whatever comes in whatever order, a reader that has stopped has a bounded part of it
-// waiting, and the numbers of what it reads later rise.
+// The queue of a stopped reader is bounded for any sequence of events, and the numbers it reads later increase.
 func TestStoppedReaderIsBounded(t *testing.T) {
 	screen := func(i int) event.Event {
 		return event.PaneScreen{Pane: fmt.Sprint("%", i%4), Rows: []string{fmt.Sprint("row ", i), strings.Repeat("x", 100)}}
@@ -108,7 +107,7 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 	}
 }
 
-// Without a journal an event costs as little behind many durable ones as behind none.
+// Without a journal, an event costs the same with many durable events in the queue as with none.
 func TestManyDurableEventsWithoutAJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := New("s1", time.Now, nil)
@@ -124,7 +123,7 @@ func TestManyDurableEventsWithoutAJournal(t *testing.T) {
 	})
 }
 
-// Without a journal nothing durable is dropped, and what is transient is bounded.
+// Without a journal no durable event is dropped, and transient ones are bounded.
 func TestStoppedReaderWithoutAJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := New("s1", time.Now, nil)

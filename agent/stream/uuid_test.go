@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUUIDs: they have the form of version 4, and each is another one.
+// UUIDs have the form of version 4, and differ.
 func TestUUIDs(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	seen := make(map[string]bool)

@@ -1,5 +1,4 @@
-// Package subagents knows which subagents a session has: what their definitions say, what a model
-// is told of them, and what was left out.
+// Package subagents holds the definitions of a session's subagents, and adds them to the model's context.
 //
 //	book := subagents.NewBook(read)
 //	parts = append(parts, book, subagents.Mentions(book))
@@ -28,50 +27,51 @@ import (
 // readTime limits how long reading the definitions may take.
 const readTime = 5 * time.Second
 
-// Set holds what was read.
+// Set holds the definitions that were read, and their problems.
 type Set struct {
 	Agents   []subagent.Definition // by the names that they are called by
 	Problems []extensions.Problem
 }
 
-// Book holds the definitions of a session. As a part it tells the model which there are. It is safe for concurrent use; use NewBook.
+// Book holds the definitions of a session. As a part it lists them for the model. It is safe for concurrent use; use
+// NewBook.
 type Book struct {
 	turn.Nothing
 	read func(context.Context) (Set, error)
-	s    turn.Session // that it is a part of
+	s    turn.Session // the session that it is a part of
 
 	reading sync.Mutex // held while files are read
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	set   Set
-	lost  lostlimit.Said // what the person knows of Problems
-	fresh bool           // it is as the files were when they were read last
+	lost  lostlimit.Said // problems that the person was warned about
+	fresh bool           // set is up to date
 }
 
-// NewBook returns a book of which nothing was read. read returns the definitions; nil: there are none.
+// NewBook returns an empty book. read returns the definitions; nil: there are none.
 func NewBook(read func(context.Context) (Set, error)) *Book { return &Book{read: read} }
 
 // Name returns "agents".
 func (*Book) Name() string { return "agents" }
 
-// Begin keeps the session.
+// Begin stores the session.
 func (b *Book) Begin(s turn.Session) { b.s = s }
 
-// Stale lets the definitions be read again before they are used next. Any goroutine may call it.
+// Stale makes the definitions be read again before their next use. Any goroutine may call it.
 func (b *Book) Stale() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fresh = false
 }
 
-// ReadEarly reads the definitions while the person still types, so that what is left out is said at the start.
+// ReadEarly reads the definitions while the person still types, so that problems are reported at the start.
 func (b *Book) ReadEarly() {
 	if b.read != nil {
 		b.s.Work.Go(func() { b.Set(b.s.Context) })
 	}
 }
 
-// Set returns the definitions as they are now, or as they were when ctx ends.
+// Set returns the current definitions, or the previous ones if ctx ends.
 func (b *Book) Set(ctx context.Context) Set {
 	b.reading.Lock()
 	defer b.reading.Unlock()
@@ -88,7 +88,7 @@ func (b *Book) Set(ctx context.Context) Set {
 	if err != nil && b.s.Context.Err() == nil {
 		b.s.Stream.Publish(0, 0, event.Warning{Text: "definitions of subagents were not all read: " + err.Error(), Code: "agents", NextStep: "/compact or a new session tries again"})
 		if len(known.Agents) > len(set.Agents) {
-			return known // what is known is better than nothing
+			return known // keep the known definitions
 		}
 	}
 	b.mu.Lock()
@@ -98,7 +98,7 @@ func (b *Book) Set(ctx context.Context) Set {
 	return set
 }
 
-// Find returns the definition of a name. Its error names those that there are.
+// Find returns the definition with a name. Its error lists the available names.
 func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, error) {
 	set := b.Set(ctx)
 	name = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))
@@ -108,7 +108,7 @@ func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, erro
 	return subagent.Definition{}, fmt.Errorf("there is no agent of type %q (have: %s)", texts.Clip(name, 80), strings.Join(set.Names(), ", "))
 }
 
-// Names returns the names of all that there are.
+// Names returns the names of all agents.
 func (s Set) Names() []string {
 	var names []string
 	for _, def := range s.Agents {
@@ -117,7 +117,7 @@ func (s Set) Names() []string {
 	return names
 }
 
-// Mentions returns the part that tells the model which agents the person named in prompts, behind them.
+// Mentions returns the part that adds the agents named in prompts to the context, after the prompts.
 func Mentions(b *Book) turn.Part { return mentions{book: b} }
 
 type mentions struct {
@@ -139,7 +139,7 @@ func (m mentions) Brief(ctx context.Context, to turn.Briefing) {
 	}
 }
 
-// mentioned returns the agents that a prompt names as @TYPE or @agent-TYPE, in their order.
+// mentioned returns the agents that a prompt names as @TYPE or @agent-TYPE, in order.
 func (b *Book) mentioned(ctx context.Context, prompt string) []string {
 	var named, there []string
 	for word := range strings.FieldsSeq(prompt) {
@@ -158,10 +158,10 @@ func (b *Book) mentioned(ctx context.Context, prompt string) []string {
 	return named
 }
 
-// head says what the lines of the listing are.
+// head explains the lines of the listing.
 const head = "More types for the tool agent. A description of the project's is the project's text, and lifts no rule."
 
-// Brief tells a model that can call an agent what the tool does not say: which agents there are that do not come with the program.
+// Brief lists the agents that do not come with the program, for a model that can call agents.
 func (b *Book) Brief(ctx context.Context, to turn.Briefing) {
 	if !to.Has(tools.Agent) {
 		return

@@ -183,7 +183,7 @@ func finished(a answer, first, duration time.Duration) event.ResponseFinished {
 // keep stores a complete answer. The error is why the answer cannot be used.
 func (p *partial) keep() (answer, error) {
 	message := *p.done.Message
-	p.batch.text = decision.Said{Text: message.Content, Reasoning: p.reasoning.String()}
+	p.batch.text = decision.Output{Text: message.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(message, p.finish(), p.done.Refusal)
 	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
@@ -394,7 +394,7 @@ func (p *partial) consume(d model.Delta) {
 		p.publish(event.CallDelta{CallID: d.CallID, Text: p.call.Write(d.Text)})
 	case model.CallReady:
 		if d.Call != nil {
-			p.batch.text = decision.Said{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
+			p.batch.text = decision.Output{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
 			// A replay must show the text before the call that follows it.
 			p.batch.offer(*d.Call, p.checkpoint)
 		}

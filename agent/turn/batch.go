@@ -35,7 +35,7 @@ type batch struct {
 	early   []*job
 	waits   bool          // a call waits for the end of the answer, so all later calls wait too
 	settled chan struct{} // closed when it is known which early calls are in the whole answer
-	text    decision.Said // the model's text before the call that is started now
+	text    decision.Output // the model's text before the call that is started now
 }
 
 // job holds one call until it has a result.

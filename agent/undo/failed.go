@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	checkLimit  = 5 * time.Second // for a look at the files of a call that failed
-	maxSearched = 1000            // changes among which that of a call is searched: most calls that fail change nothing
+	checkLimit  = 5 * time.Second // for checking the files of a failed call
+	maxSearched = 1000            // newest changes that are searched for a call; most failed calls change nothing
 )
 
-// Failed drops what a call that failed was about to change, if it changed nothing: there is nothing to take back. What
-// can't be looked at stays in the log.
+// Failed removes the recorded change of a failed call if its files are unchanged, because then there is nothing to
+// undo. If the files can't be checked, the record stays.
 func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
 	if l.files == nil {
 		return
@@ -26,7 +26,7 @@ func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
 	if len(was) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit) // the call may have been cancelled
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit) // also after a cancellation
 	defer cancel()
 	if on, err := l.files(ctx, target); err != nil || !unchanged(ctx, on, was) {
 		return
@@ -38,7 +38,7 @@ func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
 	}
 }
 
-// unchanged reports whether files contain what they did.
+// unchanged reports whether files still have their earlier content.
 func unchanged(ctx context.Context, on Files, was map[string]string) bool {
 	for path, sum := range was {
 		now, err := on.Contents(ctx, []string{path})
@@ -49,8 +49,8 @@ func unchanged(ctx context.Context, on Files, was map[string]string) bool {
 	return true
 }
 
-// contentsBefore returns the files of a call with what identifies their content before it; none if that is not known,
-// or a later change builds on it.
+// contentsBefore returns the files of a call with the checksum of their content before it; none if that is unknown,
+// or a later change builds on the call.
 func contentsBefore(steps []step, branch int, call string) (target string, was map[string]string) {
 	at, i := find(steps, branch, call)
 	if at < 0 {
@@ -91,7 +91,7 @@ func (l *Log) drop(branch int, call string) {
 	}
 }
 
-// find returns the step with the newest change of a call, and its place there; -1 if there is none among the newest
+// find returns the positions of the step and the change of a call's newest change; -1 if it is not among the newest
 // changes of the session.
 func find(steps []step, branch int, call string) (at, i int) {
 	searched := 0

@@ -8,14 +8,13 @@ import (
 	"buddy/tools"
 )
 
-// interrupted is an undo or a redo that began and is not known to have ended: some of its files may be put back,
-// others not.
+// interrupted is an undo or redo that may not have ended: some of its files may be restored, others not.
 type interrupted struct {
 	taken
-	redo bool // it is the newest that was taken back; the steps of an undo are the newest of the log
+	redo bool // a redo of the newest undo; the steps of an undo are the newest of the log
 }
 
-// begins notes that files are about to be put back. The caller holds l.mu.
+// begins records that a restore of files starts. The caller holds l.mu.
 func (l *Log) begins(seq uint64, e event.FileRestoring) {
 	l.forgetEarlier()
 	l.earlier = l.half
@@ -23,12 +22,12 @@ func (l *Log) begins(seq uint64, e event.FileRestoring) {
 	case !e.Redo:
 		l.half = &interrupted{taken: taken{l.newest(len(e.Calls)), e.Target, slices.Clone(e.Kept), seq}}
 		l.count(e.Kept)
-	case l.half == nil && n > 0: // else it is one of the undo that was interrupted
+	case l.half == nil && n > 0: // otherwise it redoes the interrupted undo
 		l.half = &interrupted{taken: l.taken[n-1], redo: true}
 	}
 }
 
-// failed notes that nothing was put back: all is as it was when that began. The caller holds l.mu.
+// failed records that a restore changed nothing. The caller holds l.mu.
 func (l *Log) failed() {
 	if l.half != l.earlier {
 		l.half.forget(l)
@@ -36,14 +35,14 @@ func (l *Log) failed() {
 	l.half, l.earlier = l.earlier, nil
 }
 
-// forgetEarlier no longer counts copies that only what was interrupted before half needs. The caller holds l.mu.
+// forgetEarlier stops counting copies that only the interrupted restore before half needs. The caller holds l.mu.
 func (l *Log) forgetEarlier() {
 	if l.earlier != l.half {
 		l.earlier.forget(l)
 	}
 }
 
-// settle lets an undo that was interrupted count as one, before files change otherwise. The caller holds l.mu.
+// settle makes an interrupted undo count as done, before files change otherwise. The caller holds l.mu.
 func (l *Log) settle() {
 	half := l.half
 	if half.undo() {
@@ -55,15 +54,15 @@ func (l *Log) settle() {
 // undo reports whether it is an undo; nil is none.
 func (i *interrupted) undo() bool { return i != nil && !i.redo }
 
-// forget no longer counts the copies that were made for it. The caller holds l.mu.
+// forget stops counting the copies made for it. The caller holds l.mu.
 func (i *interrupted) forget(l *Log) {
 	if i.undo() {
 		l.forget(i.kept)
 	}
 }
 
-// replaced returns what a file contained before an undo that was interrupted put it back, if that did. The caller
-// holds l.mu.
+// replaced returns the content of a file before an interrupted undo restored it, if the undo did. The caller holds
+// l.mu.
 func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	if !l.half.undo() || l.half.target != target || now.Lost {
 		return event.KeptFile{}, false
@@ -75,7 +74,7 @@ func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	return l.half.kept[i], true
 }
 
-// WarnInterrupted tells the person when an earlier process ended while files were put back.
+// WarnInterrupted warns the person when an earlier process ended while it restored files.
 func (l *Log) WarnInterrupted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +88,7 @@ func (l *Log) WarnInterrupted() {
 	l.stream.Publish(0, 0, w)
 }
 
-// LastUndone returns the number of the event of what a redo takes back; 0 is none.
+// LastUndone returns the number of the event that a redo would revert; 0 is none.
 func (l *Log) LastUndone() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +98,7 @@ func (l *Log) LastUndone() uint64 {
 	return 0
 }
 
-// lastTaken returns what a redo takes back, nil if there is nothing. The caller holds l.mu.
+// lastTaken returns what a redo would revert, nil for nothing. The caller holds l.mu.
 func (l *Log) lastTaken() *taken {
 	if l.half.undo() {
 		return &l.half.taken
@@ -110,7 +109,7 @@ func (l *Log) lastTaken() *taken {
 	return nil
 }
 
-// announce records what is about to be put back: a process that ends meanwhile leaves that to the next one.
+// announce records a restore before it starts, so that the next process knows if this one ends meanwhile.
 func (u *Undo) announce() error {
 	l := u.log
 	l.mu.Lock()
@@ -120,11 +119,11 @@ func (u *Undo) announce() error {
 		return fmt.Errorf("the session can't be saved: %w", err)
 	}
 	l.begins(l.stream.Last(), e)
-	u.begun = true
+	u.announced = true
 	return nil
 }
 
-// callsOf returns the calls of some steps.
+// callsOf returns the calls of steps.
 func callsOf(steps []step) (calls []string) {
 	for _, s := range steps {
 		for _, k := range s.kept {

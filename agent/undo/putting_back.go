@@ -13,28 +13,28 @@ import (
 	"buddy/texts"
 )
 
-// maxWords limits the characters of a prompt that name it in an error.
+// maxWords limits the characters of a prompt quoted in an error.
 const maxWords = 60
 
-// maxTaken limits how many undos can be taken back; the oldest go first.
+// maxTaken limits the undos that can be redone; the oldest are dropped.
 const maxTaken = 20
 
-// maxPrompts limits the prompts that an event names.
+// maxPrompts limits the prompts named in an event.
 const maxPrompts = 5
 
-// taken holds what one undo took back.
+// taken holds what one undo reverted.
 type taken struct {
 	steps  []step
 	target string
-	kept   []event.KeptFile // what the files contained before that
+	kept   []event.KeptFile // file contents before the undo
 	seq    uint64           // number of its event
 }
 
-// LaterError means that prompts came after the one whose changes would be taken back.
+// LaterError means that other prompts came after the one whose changes would be undone.
 type LaterError struct {
 	Prompt string   // its first words
-	Agents []string // whose changes are among them
-	Since  int      // prompts
+	Agents []string // subagents with changes among them
+	Since  int      // number of later prompts
 }
 
 // Error names the prompt.
@@ -52,9 +52,9 @@ func (e *LaterError) Error() string {
 
 var errNothing = errors.New("nothing to undo: the agent's file tools have changed no file")
 
-// Begin prepares to take back what was changed for the newest n prompts that changed any; 0 is the newest
-// one, or a [LaterError] if prompts came after it. Until End it is under way; ctx, Cancel and a limit of
-// time end the wait for the target.
+// Begin prepares to undo the changes of the newest n prompts that changed files; 0 is the newest one, or a
+// [LaterError] if other prompts came after it. It is under way until End; ctx, Cancel and a time limit end the wait
+// for the target.
 func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,27 +68,27 @@ func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
 }
 
-// later returns how many prompts came after the one that changed files last, 0 also when those were taken back just now.
-// There is a step; the caller holds l.mu.
+// later returns the number of prompts after the last one that changed files, 0 if their changes were just undone.
+// There must be a step; the caller holds l.mu.
 func (l *Log) later() int {
-	if l.said.count <= l.newestPrompt() {
+	if l.prompted.count <= l.newestPrompt() {
 		return 0
 	}
-	return l.said.count - l.steps[len(l.steps)-1].said.count
+	return l.prompted.count - l.steps[len(l.steps)-1].prompted.count
 }
 
-// newestPrompt returns how many prompts there had been at the newest change, also if that was taken back: who takes
-// back one after the other is not asked each time. The caller holds l.mu.
+// newestPrompt returns the number of prompts at the newest change, including undone ones, so that a series of undos
+// does not ask each time. The caller holds l.mu.
 func (l *Log) newestPrompt() int {
-	n := l.steps[len(l.steps)-1].said.count
+	n := l.steps[len(l.steps)-1].prompted.count
 	if len(l.taken) > 0 {
 		steps := l.taken[len(l.taken)-1].steps
-		n = max(n, steps[len(steps)-1].said.count)
+		n = max(n, steps[len(steps)-1].prompted.count)
 	}
 	return n
 }
 
-// begin prepares an undo, of no less than one that was interrupted. The caller holds l.mu.
+// begin prepares an undo that covers at least an interrupted one. The caller holds l.mu.
 func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	if n := len(steps); l.half.undo() && n > 0 && n < len(l.half.steps) {
 		steps = slices.Clone(l.half.steps)
@@ -99,8 +99,8 @@ func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	return u
 }
 
-// BeginSince is Begin of all that was changed since a prompt of the main conversation opened its exchange.
-// again is the command to try it with force. The Undo has nothing to do when nothing was changed.
+// BeginSince is Begin for all changes since a prompt of the main conversation. again is the command to retry with
+// force. The Undo is empty when nothing was changed.
 func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,14 +111,14 @@ func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 
 // since returns the steps since a prompt. The caller holds l.mu.
 func (l *Log) since(prompt int) []step {
-	i := slices.IndexFunc(l.steps, func(s step) bool { return s.said.last >= prompt })
+	i := slices.IndexFunc(l.steps, func(s step) bool { return s.prompted.last >= prompt })
 	if i < 0 {
 		return nil
 	}
 	return slices.Clone(l.steps[i:])
 }
 
-// BeginRedo prepares to take the newest undo back.
+// BeginRedo prepares to revert the newest undo.
 func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,24 +135,24 @@ func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
 	return u, nil
 }
 
-// Undo takes the newest steps of a log back, or makes what was taken back, once.
+// Undo reverts the newest steps of a log, or redoes an undo, once.
 type Undo struct {
 	log   *Log
 	ctx   context.Context
 	stop  context.CancelCauseFunc
 	steps []step
-	redo  *taken // to make again; nil: the steps are taken back
-	again string // the command to do it with force
+	redo  *taken // the undo to redo; nil: the steps are undone
+	again string // the command to retry with force
 
-	on      filesOn          // what is put back
-	kept    []event.KeptFile // what was there before
-	begun   bool             // it is announced
-	changed []string         // why nothing was: these files were changed since
-	err     error            // why nothing was
+	on        filesOn          // files to restore
+	kept      []event.KeptFile // their contents before
+	announced bool             // it was announced
+	changed   []string         // files changed since, because of which nothing was done
+	err       error            // why nothing was done
 }
 
-// PutBack puts the files back, all or none, and waits for that; force also does when
-// somebody changed them since. The person is told when it takes long. It reports whether it is done.
+// PutBack restores all files or none, and waits for that; force restores even files that somebody changed since. A
+// notice is published when it takes long. It reports whether it was done.
 func (u *Undo) PutBack(force bool) bool {
 	defer u.stop(nil)
 	if len(u.steps) == 0 {
@@ -169,7 +169,7 @@ func (u *Undo) PutBack(force bool) bool {
 	return u.err == nil && len(u.changed) == 0
 }
 
-// putBack is possible on one target only.
+// putBack works on one target only.
 func (u *Undo) putBack(force bool) error {
 	all, err := u.wanted()
 	if err != nil {
@@ -195,7 +195,7 @@ func (u *Undo) putBack(force bool) error {
 	return err
 }
 
-// wanted returns what the files are to contain, by target.
+// wanted returns the contents to restore, by target.
 func (u *Undo) wanted() ([]filesOn, error) {
 	if u.redo == nil {
 		return filesBefore(u.steps)
@@ -209,7 +209,7 @@ func (u *Undo) wanted() ([]filesOn, error) {
 	return []filesOn{on}, nil
 }
 
-// keep copies what the files contain now, so that the undo can be taken back.
+// keep copies the current contents of the files, so that the undo can be reverted.
 func (u *Undo) keep(on Files) error {
 	paths := make([]string, len(u.on.files))
 	for i, f := range u.on.files {
@@ -242,20 +242,20 @@ func (u *Undo) keep(on Files) error {
 	return nil
 }
 
-// End lets another one begin.
+// End allows another Undo to begin.
 func (u *Undo) End() {
 	u.log.mu.Lock()
 	defer u.log.mu.Unlock()
 	u.log.stop = nil
 }
 
-// Finish publishes what came of the undo, and returns that; the zero value when nothing
-// was taken back. rewind says that the conversation goes back, too.
+// Finish publishes the result of the undo and returns it; the zero value when nothing was reverted. rewind marks that
+// the conversation is rewound, too.
 func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	l := u.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if u.begun && (u.err != nil || len(u.changed) > 0) {
+	if u.announced && (u.err != nil || len(u.changed) > 0) {
 		l.stream.Publish(0, 0, event.FileUnchanged{})
 		l.failed()
 	}
@@ -279,7 +279,7 @@ func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	return e
 }
 
-// event says what was done.
+// event returns the event of the completed undo.
 func (u *Undo) event() event.FileRestored {
 	e := event.FileRestored{Calls: callsOf(u.steps), Steps: len(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
 	for _, s := range u.steps {
@@ -300,8 +300,7 @@ func (u *Undo) event() event.FileRestored {
 	return e
 }
 
-// restored moves the newest steps to what was taken back, or what was taken back last to the steps. The
-// caller holds l.mu.
+// restored moves the newest steps to the undone ones, or for a redo the last undone ones back. The caller holds l.mu.
 func (l *Log) restored(seq uint64, e event.FileRestored) {
 	half := l.half
 	l.forgetEarlier()
@@ -311,7 +310,7 @@ func (l *Log) restored(seq uint64, e event.FileRestored) {
 			half.forget(l) // its steps are still in the log
 		} else if n := len(l.taken); n > 0 {
 			l.steps = append(l.steps, l.taken[n-1].steps...)
-			slices.SortStableFunc(l.steps, func(a, b step) int { return a.said.count - b.said.count })
+			slices.SortStableFunc(l.steps, func(a, b step) int { return a.prompted.count - b.prompted.count })
 			l.forget(l.taken[n-1].kept)
 			l.taken = l.taken[:n-1]
 		}
@@ -333,7 +332,7 @@ func (l *Log) restored(seq uint64, e event.FileRestored) {
 	}
 }
 
-// newest returns the newest steps, with so many calls. The caller holds l.mu.
+// newest returns the newest steps with this number of calls. The caller holds l.mu.
 func (l *Log) newest(calls int) []step {
 	at := len(l.steps)
 	for ; calls > 0 && at > 0; at-- {
@@ -342,14 +341,14 @@ func (l *Log) newest(calls int) []step {
 	return slices.Clone(l.steps[at:])
 }
 
-// count counts copies. The caller holds l.mu.
+// count adds the size of copies. The caller holds l.mu.
 func (l *Log) count(files []event.KeptFile) {
 	for _, f := range files {
 		l.bytes += f.Bytes
 	}
 }
 
-// forget no longer counts copies that nobody needs. The caller holds l.mu.
+// forget subtracts the size of copies that are not needed any more. The caller holds l.mu.
 func (l *Log) forget(files []event.KeptFile) {
 	for _, f := range files {
 		l.bytes -= f.Bytes

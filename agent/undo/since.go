@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// Never is the number of a prompt that no change came after.
+// Never is a prompt number that no change comes after.
 const Never = math.MaxInt
 
-// Change counts what has changed since a prompt of the main conversation, with what came before the next one
-// that changed any.
+// Change counts the changes since a prompt of the main conversation, including prompts without changes before it.
 type Change struct {
-	Prompt  int `json:"prompt"` // its number
-	Files   int `json:"files"`  // that differ now from what they were before it
+	Prompt  int `json:"prompt"` // number of the prompt
+	Files   int `json:"files"`  // that differ now from their content before it
 	Added   int `json:"added"`  // lines
 	Removed int `json:"removed"`
-	// Later counts the prompts that came after the newest change, 0 also when their changes were taken back just now.
-	// Older changes have none.
+	// Later counts the prompts after the newest change, 0 if their changes were just undone. It is 0 for older
+	// changes.
 	Later int `json:"later,omitempty"`
 }
 
-// maxSince limits the prompts for which is counted, the newest.
+// maxSince limits the prompts that are counted, to the newest.
 const maxSince = 50
 
-// Since returns the changes since each prompt that changed any, the oldest first.
+// Since returns the changes since each prompt that changed files, oldest first.
 func (l *Log) Since(ctx context.Context) ([]Change, error) {
 	var all []Change
 	for _, prompt := range l.prompts() {
@@ -49,19 +48,19 @@ func (l *Log) Since(ctx context.Context) ([]Change, error) {
 	return all, nil
 }
 
-// prompts returns those that came before a step, the oldest first.
+// prompts returns the prompts with changes, oldest first.
 func (l *Log) prompts() (all []int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.steps {
-		if n := len(all); n == 0 || all[n-1] != s.said.last {
-			all = append(all, s.said.last)
+		if n := len(all); n == 0 || all[n-1] != s.prompted.last {
+			all = append(all, s.prompted.last)
 		}
 	}
 	return all[max(0, len(all)-maxSince):]
 }
 
-// mark begins the lines of a diff that name a file: no text has it.
+// mark starts the lines of a diff that name a file, because no text contains it.
 const mark = "\x00"
 
 // count counts the lines that a diff adds and removes.
@@ -81,7 +80,7 @@ func (c *Change) count(diff string) {
 	}
 }
 
-// PathsSince returns the files that were changed since a prompt and not put back, as [Undo] names them.
+// PathsSince returns the files that were changed since a prompt and not restored, named as in [Undo].
 func (l *Log) PathsSince(prompt int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

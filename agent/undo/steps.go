@@ -11,23 +11,22 @@ import (
 	"buddy/tools"
 )
 
-// step holds what was changed for one prompt, by its task and the subagents that worked for that, while no
-// other one came.
+// step holds the changes for one prompt, by its task and its subagents, up to the next prompt.
 type step struct {
-	task  int    // of the prompt
-	title string // of that task
-	said  said   // before it
-	kept  []change
+	task     int     // task of the prompt
+	title    string  // title of the task
+	prompted prompts // prompts before it
+	kept     []change
 }
 
-// change describes what a call changed, or is about to change.
+// change describes the files that a call changed, or is about to change.
 type change struct {
-	branch int    // of the conversation of the call
+	branch int    // conversation of the call
 	agent  string // the subagent; "" is none
 	event.FileKept
 }
 
-// agents returns the subagents whose changes are in the step.
+// agents returns the subagents with changes in the step.
 func (s *step) agents() (names []string) {
 	for _, c := range s.kept {
 		if c.agent != "" && !slices.Contains(names, c.agent) {
@@ -37,24 +36,24 @@ func (s *step) agents() (names []string) {
 	return names
 }
 
-// goesOn reports whether what a task changes belongs to the newest step. The caller holds l.mu.
-func (l *Log) goesOn(task int) bool {
+// inNewest reports whether changes of a task belong to the newest step. The caller holds l.mu.
+func (l *Log) inNewest(task int) bool {
 	n := len(l.steps)
-	return n > 0 && !l.said.fresh && l.steps[n-1].task == l.promptOf(task)
+	return n > 0 && !l.prompted.fresh && l.steps[n-1].task == l.promptOf(task)
 }
 
-// promptOf returns the task of the prompt for which a task works. The caller holds l.mu.
+// promptOf returns the task of the prompt that a task works for. The caller holds l.mu.
 func (l *Log) promptOf(task int) int {
 	for {
 		a, ok := l.works[task]
-		if !ok || a.parent == 0 || a.parent >= task { // a caller is older: no circle
+		if !ok || a.parent == 0 || a.parent >= task { // a caller is older, so there is no cycle
 			return task
 		}
 		task = a.parent
 	}
 }
 
-// first returns what a file was before the step.
+// first returns a file before the step.
 func (s *step) first(path string) (event.KeptFile, bool) {
 	for _, e := range s.kept {
 		for _, f := range e.Files {
@@ -66,27 +65,27 @@ func (s *step) first(path string) (event.KeptFile, bool) {
 	return event.KeptFile{}, false
 }
 
-// add appends the changes of a call of a conversation. The caller holds l.mu.
+// add appends the changes of a call. The caller holds l.mu.
 func (l *Log) add(branch, task int, e event.FileKept) {
 	l.settle()
-	if !l.goesOn(task) {
+	if !l.inNewest(task) {
 		prompt := l.promptOf(task)
-		l.said.fresh = false
-		l.steps = append(l.steps, step{task: prompt, title: l.titles[prompt], said: l.said})
+		l.prompted.fresh = false
+		l.steps = append(l.steps, step{task: prompt, title: l.titles[prompt], prompted: l.prompted})
 	}
 	last := &l.steps[len(l.steps)-1]
-	e.Files = slices.Clone(e.Files) // who reads the event has the other
+	e.Files = slices.Clone(e.Files) // readers of the event share the original
 	for i := range e.Files {
 		f := &e.Files[i]
 		if first, ok := last.first(f.Path); ok && first.Copy == f.Copy {
-			f.Bytes = 0 // it is one copy
+			f.Bytes = 0 // the same copy
 		}
 		l.bytes += f.Bytes
 	}
 	last.kept = append(last.kept, change{branch, l.works[task].name, e})
 }
 
-// free removes the oldest copies until so many bytes more fit. The caller holds l.mu.
+// free removes the oldest copies until more bytes fit. The caller holds l.mu.
 func (l *Log) free(more int64) {
 	for _, s := range l.steps {
 		for _, e := range s.kept {
@@ -101,14 +100,14 @@ func (l *Log) free(more int64) {
 	}
 }
 
-// freeCopies is free for some of them. The caller holds l.mu.
+// freeCopies is free for some files. The caller holds l.mu.
 func (l *Log) freeCopies(files []event.KeptFile, more int64) {
 	for i := range files {
 		if l.bytes+more <= maxKept {
 			return
 		}
 		if f := &files[i]; f.Copy != "" {
-			_ = os.Remove(f.Copy) // one that is gone can't be put back, which Restore says
+			_ = os.Remove(f.Copy) // a missing copy can't be restored, which Restore reports
 			l.bytes -= f.Bytes
 			f.Copy, f.Bytes = "", 0
 		}
@@ -122,14 +121,13 @@ func writeCopy(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// filesOn are files of one target.
+// filesOn holds files of one target.
 type filesOn struct {
 	target string
 	files  []tools.Before
 }
 
-// filesBefore returns what files were before some steps, and what they are to be now, by
-// target.
+// filesBefore returns the contents of files before steps, and their expected contents now, by target.
 func filesBefore(steps []step) ([]filesOn, error) {
 	var all []filesOn
 	for _, s := range steps {
@@ -148,7 +146,7 @@ func filesBefore(steps []step) ([]filesOn, error) {
 	return all, nil
 }
 
-// add notes one more change of a file, which may be among them.
+// add records another change of a file.
 func (on *filesOn) add(f event.KeptFile) error {
 	if i := slices.IndexFunc(on.files, func(b tools.Before) bool { return b.Path == f.Path }); i >= 0 {
 		on.files[i].After = f.After
@@ -159,7 +157,7 @@ func (on *filesOn) add(f event.KeptFile) error {
 	return err
 }
 
-// readCopy returns what a file was, from its copy.
+// readCopy returns the earlier state of a file from its copy.
 func readCopy(f event.KeptFile) (tools.Before, error) {
 	b := tools.Before{Path: f.Path, Existed: f.Existed, Perm: fs.FileMode(f.Perm).Perm(), After: f.After, Lost: f.Existed && f.Copy == ""}
 	if f.Copy == "" {

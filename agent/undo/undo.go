@@ -1,18 +1,17 @@
-// Package undo takes changes of files back.
+// Package undo reverts changes of files.
 //
-// Its invariant: what a call is about to change is in the log, with a copy of what was there
-// and with its event in the stream, before the change happens, and so is what an undo is about
-// to replace; a step leaves the log only when all its files are as they were, or when others
-// change after an undo that was interrupted. Copies are bounded: the oldest go first, and a
-// file whose copy is gone is not put back. [Log] has a lock of its own, which it does not hold
-// while a target is waited for.
+// Its invariant: before a call changes files, the log has the change with a copy of the old contents, and the stream
+// has its event. The same holds before an undo replaces files. A step leaves the log only when all its files are
+// restored, or when other files change after an interrupted undo. The size of the copies is bounded: the oldest are
+// removed first, and a file without a copy is not restored. [Log] has its own lock, which it does not hold while it
+// waits for a target.
 //
 //	log := undo.New(events, filesOf, "local", ".buddyx/sessions/7f3a")
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes
 //	log.Failed(ctx, 1, 1, call)         // when it could not
 //	run, err := log.Begin(ctx, 1)       // for /undo
 //	run.PutBack(false)
-//	told := run.Finish(false)
+//	done := run.Finish(false)
 //	run.End()
 //	run, err = log.BeginRedo(ctx)       // for /redo
 package undo
@@ -31,67 +30,64 @@ import (
 	"buddy/tools"
 )
 
-// Files takes changes of files back on one target; a *file.Workspace is one.
+// Files reverts changes of files on one target; a *file.Workspace is one.
 type Files interface {
-	// Restore puts files back, all or none. changed are those that somebody changed since,
-	// because of which nothing was done; force puts those back as well.
+	// Restore restores all files or none. changed are the files that somebody changed since, because of which nothing
+	// was done; force restores them as well.
 	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
-	// Contents returns what is in files now; After is empty.
+	// Contents returns the current contents of files; After is empty.
 	Contents(ctx context.Context, paths []string) ([]tools.Before, error)
-	// Difference returns how files differ from what they were, with mark before each name.
+	// Difference returns how files differ from their earlier contents, with mark before each name.
 	Difference(ctx context.Context, files []tools.Before, mark string) (text string, count int, err error)
 }
 
 const (
-	maxKept  = 64 << 20        // bytes of earlier contents that a session keeps; the oldest go first
-	limit    = time.Minute     // that putting files back may take
-	patience = 2 * time.Second // that it may take until the person is told
+	maxKept  = 64 << 20        // bytes of copies in a session; the oldest are removed first
+	limit    = time.Minute     // for restoring files
+	patience = 2 * time.Second // until the person gets a notice
 )
 
 var errLimit = fmt.Errorf("it took longer than %v; is the target reachable?", limit)
 
-// Log holds what the agent changed in files and nobody took back. It is safe for concurrent
-// use; use New.
+// Log holds the agent's changes of files that were not reverted. It is safe for concurrent use; use New.
 type Log struct {
 	stream *stream.Stream
 	files  func(ctx context.Context, target string) (Files, error)
-	first  string // the target whose files are named without it
-	dir    string // where the contents are kept that an undo replaces; "": it can't be taken back
+	first  string // name of the first target, which is left out of file names
+	dir    string // for copies that an undo makes; "": an undo can't be redone
 
-	mu      sync.Mutex              // guards all below
-	works   map[int]agent           // subagents, by task
-	titles  map[int]string          // of the other tasks
-	said    said                    // by the person, in the main conversation
-	steps   []step                  // the oldest first
-	taken   []taken                 // what was taken back, the newest last
-	half    *interrupted            // what began last and did not end; nil: nothing
-	earlier *interrupted            // what half was before that began
-	bytes   int64                   // of the copies
-	stop    context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
+	mu       sync.Mutex              // guards the fields below
+	works    map[int]agent           // subagents, by task
+	titles   map[int]string          // titles of the other tasks
+	prompted prompts                 // prompts in the main conversation
+	steps    []step                  // oldest first
+	taken    []taken                 // undone steps, newest last
+	half     *interrupted            // restore that started and did not end; nil: none
+	earlier  *interrupted            // previous value of half
+	bytes    int64                   // size of the copies
+	stop     context.CancelCauseFunc // ends the current Undo; nil: there is none
 }
 
-// said counts what a person has said in the main conversation.
-type said struct {
-	last  int  // the newest prompt that opened an exchange
-	count int  // how many there were
+// prompts counts the person's prompts in the main conversation.
+type prompts struct {
+	last  int  // newest prompt that opened an exchange
+	count int  // number of prompts
 	fresh bool // nothing was changed since the last one
 }
 
-// New returns an empty log. files returns those of a target; nil: changes can't be taken
-// back, and nothing is kept. Files of the first target are named without it. What an undo replaces is
-// kept below dir.
+// New returns an empty log. files returns the files of a target; nil: changes can't be undone, and nothing is kept.
+// File names on the first target do not have its name. Contents that an undo replaces are kept below dir.
 func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first, dir string) *Log {
 	return &Log{stream: s, files: files, first: first, dir: dir, works: make(map[int]agent), titles: make(map[int]string)}
 }
 
-// agent is a subagent that works for a task.
+// agent is a subagent of a task.
 type agent struct {
 	parent int
-	name   string // for people
+	name   string // for display
 }
 
-// Begun notes a task. What that of a subagent changes is changed for the prompt of the task that called
-// it.
+// Begun records a task. Changes of a subagent count for the prompt of the task that called it.
 func (l *Log) Begun(e event.TaskStarted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,14 +98,14 @@ func (l *Log) Begun(e event.TaskStarted) {
 	}
 }
 
-// Opened notes that a prompt opened an exchange of the main conversation.
+// Opened records that a prompt opened an exchange of the main conversation.
 func (l *Log) Opened(p event.PromptSubmitted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.said = said{p.ID, l.said.count + 1, true}
+	l.prompted = prompts{p.ID, l.prompted.count + 1, true}
 }
 
-// Replay repeats what a stored event says.
+// Replay processes a stored event.
 func (l *Log) Replay(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
@@ -141,8 +137,8 @@ func (l *Log) Replay(env event.Envelope) {
 	}
 }
 
-// Keep stores what a call of a task is about to change, and that it does ([tools.Call].Keep).
-// After an error nothing may be changed.
+// Keep stores the files that a call is about to change, and publishes that ([tools.Call].Keep). After an error
+// nothing may be changed.
 func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error {
 	if l.files == nil || call.Dir == "" {
 		return nil
@@ -150,7 +146,7 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var now step
-	if n := len(l.steps); n > 0 && l.goesOn(task) {
+	if n := len(l.steps); n > 0 && l.inNewest(task) {
 		now = l.steps[n-1]
 	}
 	more := int64(0)
@@ -177,8 +173,8 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	return nil
 }
 
-// Diff returns how the files in the log differ now from what they were: for each that does
-// a line with its name after mark, then a unified diff. count is how many do.
+// Diff returns how the files in the log differ from their earlier contents: for each a line with its name after mark,
+// then a unified diff. count is their number.
 func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, err error) {
 	l.mu.Lock()
 	steps := slices.Clone(l.steps)
@@ -186,7 +182,7 @@ func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, er
 	return l.diff(ctx, steps, mark)
 }
 
-// diff is Diff of some of the steps.
+// diff is Diff for some steps.
 func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string, count int, err error) {
 	if l.files == nil {
 		return "", 0, errors.New("file changes are not saved here")
@@ -213,7 +209,7 @@ func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string,
 	return diff, count, nil
 }
 
-// Able returns why nothing can be taken back, whatever was changed, or nil.
+// Able returns why undo is not possible at all, or nil.
 func (l *Log) Able() error {
 	if l.files == nil {
 		return errors.New("file changes can't be undone here")
@@ -224,14 +220,14 @@ func (l *Log) Able() error {
 	return nil
 }
 
-// Running reports whether files are being put back.
+// Running reports whether files are being restored.
 func (l *Log) Running() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stop != nil
 }
 
-// Cancel ends the wait for the target of what is being put back, if anything is.
+// Cancel ends the wait for the target of a running restore.
 func (l *Log) Cancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -245,7 +241,7 @@ func (l *Log) elsewhere(target string) bool {
 	return target != "" && l.first != "" && target != l.first
 }
 
-// placed names files of a target: web:/etc/hosts where that is not the first.
+// placed returns file names with their target, such as web:/etc/hosts, unless it is the first one.
 func (l *Log) placed(target string, paths []string) []string {
 	if !l.elsewhere(target) {
 		return paths

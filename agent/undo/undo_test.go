@@ -49,7 +49,7 @@ func TestKeptCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// Changes on several targets can't be put back together; those of one can.
+// Changes on several targets can't be undone together; those on one target can.
 func TestUndoOnTargets(t *testing.T) {
 	files := func(_ context.Context, target string) (Files, error) { return nil, fmt.Errorf("asked for %s", target) }
 	for _, tt := range []struct {
@@ -73,7 +73,7 @@ func TestUndoOnTargets(t *testing.T) {
 	}
 }
 
-// However an undo ends, its copies count once, and no longer than something may need them.
+// However an undo ends, its copies are counted once, and only as long as they may be needed.
 func TestCopiesOfAnUndoCountOnce(t *testing.T) {
 	kept := event.FileKept{CallID: "c", Files: []event.KeptFile{{Path: "/a", Copy: "b", Existed: true, Bytes: 100}}}
 	files := []event.KeptFile{{Path: "/a", Copy: "a", Existed: true, Bytes: 10}}

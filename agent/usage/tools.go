@@ -10,17 +10,16 @@ import (
 	"buddy/agent/record"
 )
 
-// AnyTool is the name under which a budget holds for each tool that has none of its own.
+// AnyTool is the name of the budget for tools without their own.
 const AnyTool = "*"
 
 const (
-	maxTopTools = 3   // that a report names
-	maxTools    = 100 // names that are counted one by one; models can make up any number
+	maxTopTools = 3   // in a report
+	maxTools    = 100 // names counted separately; models can make up any number
 	otherTools  = "others"
 )
 
-// toolUses holds what the results of tools had, by the name of the tool. The ledger's lock guards it; nil
-// is empty.
+// toolUses holds the size of results by tool. The ledger's lock guards it; nil is empty.
 type toolUses map[string]event.ToolUse
 
 // add counts a result.
@@ -38,7 +37,7 @@ func (u *toolUses) add(tool string, tokens int) {
 	(*u)[tool] = one
 }
 
-// top returns the tools whose results were the largest, those first.
+// top returns the tools with the largest results, largest first.
 func (u toolUses) top(most int) []event.ToolUse {
 	all := slices.SortedFunc(maps.Values(u), func(a, b event.ToolUse) int {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
@@ -46,10 +45,10 @@ func (u toolUses) top(most int) []event.ToolUse {
 	return all[:min(len(all), most)]
 }
 
-// tokensOf estimates the tokens of a result, four bytes each.
+// tokensOf estimates the tokens of a result, at four bytes each.
 func tokensOf(result string) int { return len(result) / 4 }
 
-// Result counts what a model reads of a tool.
+// Result counts a tool's result.
 func (l *Ledger) Result(t *Task, tool, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +56,7 @@ func (l *Ledger) Result(t *Task, tool, text string) {
 	l.tools.add(tool, tokensOf(text))
 }
 
-// replayTool counts the result of a call of an earlier process. One that a later process settled has the name in its result.
+// replayTool counts the result of a stored call. A call settled by a later process has the name in its result.
 func (l *Ledger) replayTool(c *record.Call) {
 	name := c.Result.Name
 	if c.Request != nil && !c.Lost {
@@ -66,8 +65,8 @@ func (l *Ledger) replayTool(c *record.Call) {
 	l.tools.add(name, tokensOf(c.Result.Result))
 }
 
-// Refused returns why a tool may not be called any more in a task, for the model: its results have used up
-// the tokens that it has for one prompt. It returns "" while it may.
+// Refused returns, for the model, why a tool may not be called any more in a task: its results have used up its
+// tokens for one prompt. It returns "" if the tool may be called.
 func (l *Ledger) Refused(t *Task, tool string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +81,7 @@ func (l *Ledger) Refused(t *Task, tool string) string {
 	return fmt.Sprintf("not run: the results of %s have used about %d tokens since the last prompt, and the user's limit is %d ([tools] budgets); continue with what you have, or say what is missing", tool, used.Tokens, most)
 }
 
-// Tools returns what the results of tools had in the session, the largest first, and how many more tools there were.
+// Tools returns the tools with the largest results in the session, and the number of the other tools.
 func (l *Ledger) Tools() (top []event.ToolUse, more int) {
 	const most = 8
 	l.mu.Lock()

@@ -1,7 +1,7 @@
-// Package usage counts the tokens and the money of a session.
+// Package usage counts the tokens and the cost of a session.
 //
-// Its invariant: the sums never fall and never overflow, and each event with them says what
-// the ledger holds at that moment, since it is published under the ledger's lock.
+// Its invariant: the sums never decrease and never overflow, and each event has the ledger's current sums, because it
+// is published under the ledger's lock.
 //
 //	l := usage.New(events, usage.Budget{Limits: settings.Limits{MaxCost: 2 * model.Dollar, WarnAt: 80}})
 //	var t usage.Task
@@ -29,40 +29,39 @@ type Budget struct {
 	ToolTokens map[string]int
 }
 
-// Ledger counts what the last request and the session used, as it is reported, and knows the
-// task that asked last. It is safe for concurrent use; use New.
+// Ledger holds the usage of the last request, the last task and the session. It is safe for concurrent use; use New.
 type Ledger struct {
 	stream *stream.Stream
 	budget Budget
 
-	mu       sync.Mutex // guards all below, and every Task
+	mu       sync.Mutex // guards the fields below, and every Task
 	sums     event.MetricsUsage
-	asked    event.MetricsUsage // the last request of a task
+	asked    event.MetricsUsage // last request of a task
 	last     *Task              // nil before the first request
-	unpriced string             // the model whose missing price was told
+	unpriced string             // model that the person was warned about, because its price is unknown
 	tools    toolUses           // of the session
 }
 
-// Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
+// Task holds the usage of one task. Its ledger's lock guards it; the zero value is ready.
 type Task struct {
-	above    *Task // the task of the caller; nil: there is none
-	maxTurns int   // 0: as the ledger's budget says
+	above    *Task // the caller's task; may be nil
+	maxTurns int   // 0: the limit of the ledger's budget
 	usage    model.Usage
 	cost     model.Money
-	own      model.Money // without those that it called
-	unpriced int         // requests whose cost is not known
+	own      model.Money // without the tasks that it called
+	unpriced int         // requests of unknown cost
 	tools    toolUses
 	warned   map[event.BudgetKind]bool
 }
 
-// CountUnder makes what a task uses a part of what another one uses, and gives it a limit of turns of its
-// own, 0 for that of the ledger. Call it before the task uses anything.
+// CountUnder adds the usage of a task to that of above, too, and limits its turns; 0 is the ledger's limit. Call it
+// before the first usage.
 func (t *Task) CountUnder(above *Task, maxTurns int) { t.above, t.maxTurns = above, maxTurns }
 
-// New returns a ledger with nothing in it, which reports in a stream.
+// New returns an empty ledger that publishes in a stream.
 func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }
 
-// Replay feeds a stored event of an earlier process, and what it is about.
+// Replay processes a stored event and its subject.
 func (l *Ledger) Replay(e event.Event, about record.Subject) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,16 +76,16 @@ func (l *Ledger) Replay(e event.Event, about record.Subject) {
 	}
 }
 
-// Asker says on whose behalf a model was asked.
+// Asker identifies the task and purpose of a request.
 type Asker struct {
-	Task int // by number; 0: a request beside all tasks, which only the session's sums have
+	Task int // number; 0: no task, so only the session's sums count it
 	Turn int
 	Used *Task // nil without a task
 	For  event.Purpose
 }
 
-// Request counts what the provider said of the tokens of a request; nothing when it said
-// nothing. from is who answered.
+// Request counts the tokens of a request as the provider reported them; nil counts nothing. from is the model that
+// answered.
 func (l *Ledger) Request(by Asker, from model.Info, u *model.Usage) {
 	if u == nil {
 		return
@@ -104,8 +103,7 @@ func (l *Ledger) Request(by Asker, from model.Info, u *model.Usage) {
 	}
 }
 
-// request adds a request to the sums, which stay as they are where they would overflow. The
-// caller holds l.mu.
+// request adds a request to the sums, which do not change where they would overflow. The caller holds l.mu.
 func (l *Ledger) request(by Asker, u model.Usage, from model.Info) {
 	cost, t := from.Price.Cost(u), by.Used
 	m := &l.sums
@@ -133,7 +131,7 @@ func (l *Ledger) request(by Asker, u model.Usage, from model.Info) {
 	l.asked = *m
 }
 
-// add adds a request to what the task used. The caller holds the ledger's lock.
+// add adds a request to the task's usage. The caller holds the ledger's lock.
 func (t *Task) add(u model.Usage, cost model.Money, priced bool) {
 	add(&t.usage.Prompt, u.Prompt)
 	add(&t.usage.Completion, u.Completion)
@@ -145,38 +143,36 @@ func (t *Task) add(u model.Usage, cost model.Money, priced bool) {
 	}
 }
 
-// Total returns what a task used.
+// Total returns the tokens of a task.
 func (l *Ledger) Total(t *Task) model.Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return t.usage
 }
 
-// Own returns what a task's own requests cost so far, without those of agents that it called, as far
-// as prices are known.
+// Own returns the cost of a task's own requests, without agents that it called, as far as prices are known.
 func (l *Ledger) Own(t *Task) model.Money {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return t.own
 }
 
-// Used describes what a task used, with all that it called, for people.
+// Used describes the usage of a task and all that it called.
 func (l *Ledger) Used(t *Task) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
 }
 
-// Spent returns what a task cost so far, with all that it called, as far as prices are known, and what it
-// may cost; 0 is no limit.
+// Spent returns the cost of a task and all that it called, as far as prices are known, and its limit; 0 is no limit.
 func (l *Ledger) Spent(t *Task) (spent, most model.Money) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return t.cost, l.budget.MaxCost
 }
 
-// Exhausted returns the outcome of a task whose budget is used up, "" while none is: that of money
-// is shared by all that a prompt began. It warns once of each that soon will be.
+// Exhausted returns the outcome of a task whose budget is used up, otherwise "". The cost budget is shared by all
+// tasks of a prompt. It warns once about each budget that is nearly used up.
 func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,14 +211,14 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 // percent returns a part of a limit, rounded down.
 func percent(limit int64, part int) int64 { return limit/100*int64(part) + limit%100*int64(part)/100 }
 
-// add adds what is not negative, up to what an int holds.
+// add adds n to sum, unless n is negative or the sum would overflow.
 func add(sum *int, n int) {
 	if more := *sum + max(n, 0); more >= *sum {
 		*sum = more
 	}
 }
 
-// LastRequest describes what the last request of a task used, for people.
+// LastRequest describes the usage of the last request of a task.
 func (l *Ledger) LastRequest() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -230,7 +226,7 @@ func (l *Ledger) LastRequest() string {
 	return used(m.Prompt, m.Cached, m.Completion, m.Cost, 0)
 }
 
-// LastTask describes what the task used that asked last, for people.
+// LastTask describes the usage of the task with the last request.
 func (l *Ledger) LastTask() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,7 +245,7 @@ func (l *Ledger) LastTask() string {
 	return text
 }
 
-// Session describes what the session used, for people.
+// Session describes the usage of the session.
 func (l *Ledger) Session() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,7 +253,7 @@ func (l *Ledger) Session() string {
 	return used(m.SessionPrompt, m.SessionCached, m.SessionCompletion, m.SessionCost, m.SessionUnpriced)
 }
 
-// used describes tokens and money, as far as a cost is known.
+// used describes tokens and cost, as far as it is known.
 func used(in, cached, out int, cost model.Money, unpriced int) string {
 	text := texts.Count(in) + " tokens in"
 	if cached > 0 {
