@@ -1,9 +1,8 @@
-// Package compact keeps conversations within the window of their model: it clears old
-// results, replaces old messages by a summary, a digest or nothing, and says when nothing
-// more may be sent.
+// Package compact keeps conversations within the context window of their model: it clears old results, replaces old
+// messages by a summary, a digest or nothing, and reports when nothing more may be sent.
 //
-// Its invariant: a window that is only assumed removes no message before the provider says that
-// a request was too long. Nothing that it asks a model is in a history.
+// Its invariant: an assumed context window removes no message before the provider reports that a request was too
+// long. Requests for summaries are in no history.
 //
 //	c := compact.New(settings.Context{}.WithDefaults(), compact.Parts{…})
 //	fitting, did := c.Fit(ctx, work, turn)
@@ -28,83 +27,80 @@ import (
 	"buddy/agent/usage"
 )
 
-// Parts holds what a Compactor works with. All but Redact are required.
+// Parts holds the dependencies of a Compactor. All but Redact are required.
 type Parts struct {
 	Stream    *stream.Stream
-	Approvals *approval.Broker // files are read again only where it allows that without asking
+	Approvals *approval.Broker // files are read again only if it allows that without asking
 	Ledger    *usage.Ledger
 	Selection *selection.Selection
-	Most      action.Mode // the loosest mode in which files are read again; "" is no limit
+	Most      action.Mode // loosest mode for reading files again; "" is no limit
 	Redact    *redact.Redactor
-	Hooks     *hooks.Runner // asked before a compaction; nil: none
-	ReadTime  time.Duration // that reading one file again may take
+	Hooks     *hooks.Runner // asked before a compaction; may be nil
+	ReadTime  time.Duration // for reading one file again
 }
 
-// Compactor makes room in conversations. It is safe for concurrent use, on different
-// conversations; use New.
+// Compactor makes room in conversations. It is safe for concurrent use on different conversations; use New.
 type Compactor struct {
 	o settings.Context
 	p Parts
 
-	told *told
+	warned *warnings
 }
 
-// told holds the notices that told of a window that is not known. It is safe for concurrent use.
-type told struct {
+// warnings holds the notices about unknown context windows that were published. It is safe for concurrent use.
+type warnings struct {
 	mu  sync.Mutex // guards all
 	all map[string]bool
 }
 
-// New returns a compactor. o has its defaults.
+// New returns a compactor. o must have its defaults.
 func New(o settings.Context, p Parts) *Compactor {
-	return &Compactor{o: o, p: p, told: &told{all: make(map[string]bool)}}
+	return &Compactor{o: o, p: p, warned: &warnings{all: make(map[string]bool)}}
 }
 
-// For returns a compactor for a subagent with a model and tools of its own, and for the loosest mode
-// in which it reads files again.
+// For returns a compactor for a subagent with its own model and tools; most is the loosest mode for reading files
+// again.
 func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 	other := *c
 	other.p.Selection, other.p.Most = s, most
 	return &other
 }
 
-// Room holds what the compactions of one conversation came to. It is safe for concurrent use; the zero
-// value is ready.
+// Room holds the state of one conversation's compactions. It is safe for concurrent use; the zero value is ready.
 type Room struct {
-	mu       sync.Mutex   // guards all below
-	asked    bool         // a person wants one before the next request
-	wanted   string       // what they want of its summary, then of that of the last one; "" nothing
-	manual   bool         // a person wanted the last one
-	refused  bool         // a hook did not want it
-	failures int          // summaries that failed in a row
+	mu       sync.Mutex   // guards the fields below
+	asked    bool         // a person requested one before the next request
+	wanted   string       // the person's wishes for the next or last summary; "" for none
+	manual   bool         // a person requested the last one
+	refused  bool         // a hook refused the last one
+	failures int          // failed summaries in a row
 	turns    []int        // of the last automatic compactions
-	warned   int          // the task in which a person was warned last that the context fills up
+	warned   int          // the task of the last warning about the context
 	grade    event.Health // of that warning
 }
 
-// Ask asks for a compaction before the next request; wanted says what the person wants of the
-// summary, "" nothing.
+// Ask requests a compaction before the next request; wanted has the person's wishes for the summary, "" for none.
 func (m *Room) Ask(wanted string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked, m.wanted = true, wanted
 }
 
-// Retry lets summaries be tried again that failed too often.
+// Retry allows summaries again after too many failures.
 func (m *Room) Retry() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures = 0
 }
 
-// Asked reports whether a compaction was asked for and has not begun.
+// Asked reports whether a requested compaction has not started yet.
 func (m *Room) Asked() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.asked
 }
 
-// takeAsked reports whether a compaction was asked for, which begins now.
+// takeAsked starts a compaction, and reports whether a person requested it.
 func (m *Room) takeAsked() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +111,7 @@ func (m *Room) takeAsked() bool {
 	return m.manual
 }
 
-// Trigger returns what began the last compaction: manual or auto.
+// Trigger returns what started the last compaction: manual or auto.
 func (m *Room) Trigger() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +121,7 @@ func (m *Room) Trigger() string {
 	return "auto"
 }
 
-// Wanted returns what a person wanted of the summary of the last compaction, "" nothing.
+// Wanted returns the person's wishes for the last summary, "" for none.
 func (m *Room) Wanted() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,14 +135,14 @@ func (m *Room) Refused() bool {
 	return m.refused
 }
 
-// refuse notes whether a hook refused a compaction.
+// refuse records whether a hook refused a compaction.
 func (m *Room) refuse(refused bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refused = refused
 }
 
-// summarised counts how summaries went.
+// summarised counts failed summaries.
 func (m *Room) summarised(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,7 +158,7 @@ func (m *Room) fails() bool {
 	return m.failures > 0
 }
 
-// warns reports whether a grade calls for a warning in a task, which had none of it yet.
+// warns reports whether a task needs a warning about a grade, and records it.
 func (m *Room) warns(task int, grade event.Health) bool {
 	if grade != event.Warned && grade != event.Critical {
 		return false
@@ -177,11 +173,11 @@ func (m *Room) warns(task int, grade event.Health) bool {
 }
 
 const (
-	maxSummaryFailures = 3 // in a row; then summaries are left alone
-	thrashTurns        = 3 // this many compactions, each so many turns after the last, are too many
+	maxSummaryFailures = 3 // in a row; after that no summary is tried
+	thrashTurns        = 3 // this many compactions, each this many turns after the last, are too many
 )
 
-// thrashes reports whether compacting has not helped lately. The caller holds m.mu.
+// thrashes reports whether recent compactions did not help. The caller holds m.mu.
 func (m *Room) thrashes(turn int) bool {
 	n := len(m.turns)
 	if n < thrashTurns || turn-m.turns[n-1] > thrashTurns {
@@ -195,39 +191,39 @@ func (m *Room) thrashes(turn int) bool {
 	return true
 }
 
-// Work is a task that needs room in its conversation.
+// Work is a task with the conversation that needs room.
 type Work struct {
 	Task int
 	Conv *conversation.Conversation
 	Room *Room
-	Used *usage.Task // that summaries are counted for
+	Used *usage.Task // counts the summaries
 }
 
-// Fitting reports what came of making room.
+// Fitting is the result of making room.
 type Fitting uint8
 
-// What comes of making room.
+// The results of making room.
 const (
 	Fits  Fitting = iota
-	Moved         // the history was compacted; look again
+	Moved         // the history was compacted; check again
 	Full          // nothing may be sent
 )
 
-// Fit makes room for the request of a turn. What it compacted is nil unless the history
-// Moved. If the provider finds the request too long nevertheless, Overflowed makes room then.
+// Fit makes room for the request of a turn. It returns the compaction if the history Moved, otherwise nil. If the
+// provider still finds the request too long, call Overflowed.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
 	if c.o.Strategy != settings.Keep {
 		w.Conv.ClearOld(w.Task, known && w.Conv.Tokens() >= percent(window, c.o.HintAt))
 	}
-	asked := c.due(w, turn) // and so are the hooks
+	asked := c.due(w, turn) // the hooks are asked too
 	if asked {
 		if did := c.Condense(ctx, w); did != nil {
 			return Moved, did
 		}
 	}
 	if ctx.Err() != nil {
-		return Fits, nil // the next look at ctx ends it
+		return Fits, nil // the caller checks ctx next
 	}
 	window, known = c.p.Selection.Window()
 	if known && w.Conv.Tokens() >= percent(window, c.o.HardAt) && c.o.Strategy != settings.Keep {
@@ -241,7 +237,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	used := w.Conv.Tokens()
 	switch {
 	case !known:
-		c.tellUnknownWindow()
+		c.warnUnknownWindow()
 	case used >= percent(window, c.o.HardAt):
 		c.p.Stream.Publish(w.Task, 0, event.Error{
 			Text: "the context is full, so nothing was sent: " + fill(used, window), Code: "context_limit", Task: w.Task,
@@ -255,7 +251,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	return Fits, nil
 }
 
-// warn tells a person that a context fills up, once in a task for each grade that calls for something.
+// warn warns the person about a filling context, once in a task for each grade that needs it.
 func (c *Compactor) warn(w Work, used, window int) {
 	grade := health(c.o, used, window)
 	if !w.Room.warns(w.Task, grade) {
@@ -268,7 +264,7 @@ func (c *Compactor) warn(w Work, used, window int) {
 	c.p.Stream.Publish(w.Task, 0, event.Warning{Text: text + fill(used, window), Code: "context", NextStep: nextStep(grade)})
 }
 
-// nextStep says what a person can do about a context of a grade, "" for one that is healthy.
+// nextStep returns the person's options for a context of a grade, "" for a healthy one.
 func nextStep(grade event.Health) string {
 	if grade == event.Healthy {
 		return ""
@@ -276,46 +272,45 @@ func nextStep(grade event.Health) string {
 	return "/compact replaces old exchanges with a summary (/pin keeps one as it is), /session new starts again"
 }
 
-// unknownWindow is the code of the notice about a model whose window is not known.
+// unknownWindow is the code of the notice about an unknown context window.
 const unknownWindow = "window"
 
-// tellUnknownWindow tells a person, once for a model in a session, that compaction waits for
-// its server.
-func (c *Compactor) tellUnknownWindow() {
+// warnUnknownWindow notifies the person, once per model in a session, that the context window is unknown.
+func (c *Compactor) warnUnknownWindow() {
 	info := c.p.Selection.Model().Info()
 	where := "the profile " + info.Profile
 	if !model.HasSection(info.Profile, info.Model) {
 		where = "a profile for it"
 	}
 	text := fmt.Sprintf("the context window of %s is unknown · context_limit in %s sets it", info.Model, where)
-	c.told.mu.Lock()
-	defer c.told.mu.Unlock()
-	if info.API == model.Demo || c.told.all[text] {
+	c.warned.mu.Lock()
+	defer c.warned.mu.Unlock()
+	if info.API == model.Demo || c.warned.all[text] {
 		return
 	}
-	c.told.all[text] = true
-	c.p.Stream.Publish(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
+	c.warned.all[text] = true
+	c.p.Stream.Publish(0, 0, event.Notice{Text: text, Code: unknownWindow}) // on the main branch, because screens hide it on others
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay processes a stored event.
 func (c *Compactor) Replay(e event.Event) {
 	if p, ok := e.(event.Notice); ok && p.Code == unknownWindow {
-		c.told.mu.Lock()
-		defer c.told.mu.Unlock()
-		c.told.all[p.Text] = true
+		c.warned.mu.Lock()
+		defer c.warned.mu.Unlock()
+		c.warned.all[p.Text] = true
 	}
 }
 
-// Percent returns how much of a window is used, rounded: the one figure that people see.
+// Percent returns the used part of a window, rounded, as people see it.
 func Percent(used, window int) int { return (used*100 + window/2) / window }
 
 func fill(used, window int) string {
 	return fmt.Sprintf("%d%%, about %d of %d tokens", Percent(used, window), used, window)
 }
 
-// PublishUsage reports how full a conversation is, as an event of a task and a turn.
-func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int) {
-	u := event.ContextUsage{Estimated: talk.Tokens(), Limit: c.p.Selection.KnownWindow()}
+// PublishUsage publishes how full a conversation is, as an event of a task and a turn.
+func (c *Compactor) PublishUsage(conv *conversation.Conversation, task, turn int) {
+	u := event.ContextUsage{Estimated: conv.Tokens(), Limit: c.p.Selection.KnownWindow()}
 	if u.Limit > 0 {
 		u.Percent = Percent(u.Estimated, u.Limit)
 		u.Health = health(c.o, u.Estimated, u.Limit)
@@ -324,7 +319,7 @@ func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int
 	c.p.Stream.Publish(task, turn, u)
 }
 
-// due reports whether old messages should go before the request of a turn.
+// due reports whether old messages must be removed before the request of a turn.
 func (c *Compactor) due(w Work, turn int) bool {
 	window, known := c.p.Selection.Window()
 	used := w.Conv.Tokens()
@@ -355,7 +350,7 @@ func (c *Compactor) due(w Work, turn int) bool {
 	return true
 }
 
-// over reports whether a conversation has more than the strategy lets stand: tokens, or messages.
+// over reports whether a conversation exceeds the strategy's limit of tokens or messages.
 func (c *Compactor) over(w Work, used, window int) bool {
 	switch c.o.Strategy {
 	case settings.Summary:
@@ -366,18 +361,17 @@ func (c *Compactor) over(w Work, used, window int) bool {
 	return false
 }
 
-// messageFactor times the messages that the strategy Window keeps may collect before it compacts.
+// messageFactor is how many times KeepMessages the strategy Window allows before it compacts.
 const messageFactor = 2
 
-// Condense replaces old messages as the strategy says, and returns what it did; nil when the
-// history is not shorter now. Without a summary that can be had it is the digest, when a
-// compaction was asked for.
+// Condense replaces old messages by the strategy, and returns the compaction; nil if the history is not shorter.
+// Without a summary it uses the digest if a person requested the compaction.
 func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacted {
 	return c.condense(ctx, w, false)
 }
 
-// condense is Condense. overflowed means that the provider has found a request too long: then even the newest results may
-// go, and no summary is asked for that has just failed.
+// condense is Condense. overflowed means that the provider found a request too long: then even the newest results may
+// be removed, and a summary that has just failed is not tried again.
 func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *event.ContextCompacted {
 	asked := w.Room.takeAsked()
 	if c.blocked(ctx, w) {
@@ -416,18 +410,19 @@ const (
 	ByWindow  = "window"
 )
 
-// begins marks that a compaction begins.
+// begins publishes the start of a compaction.
 func (c *Compactor) begins(w Work, by string) {
 	c.p.Stream.Publish(w.Task, 0, event.ContextCompacting{By: by, Focus: w.Room.Wanted()})
 }
 
-// digest replaces old exchanges by lines about them, down to so many tokens, and returns what it did; nil when
-// nothing can go, or a hook is against it. told means that the hooks were asked already, all that the newest results may go as well.
-func (c *Compactor) digest(ctx context.Context, w Work, target int, told, all bool) *event.ContextCompacted {
+// digest replaces old exchanges by lines about them until the history has target tokens, and returns the compaction;
+// nil when nothing can be removed or a hook refuses. asked means that the hooks were asked already, all that the
+// newest results may be removed too.
+func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all bool) *event.ContextCompacted {
 	if !conversation.Digestible(w.Conv, target, all) {
 		return nil
 	}
-	if !told {
+	if !asked {
 		w.Room.takeAsked()
 		c.blocked(ctx, w)
 	}
@@ -445,7 +440,7 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, told, all bo
 	return &e
 }
 
-// blocked asks the hooks whether there may be a compaction, and says when there may be none.
+// blocked asks the hooks about a compaction, and publishes a refusal.
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
 	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": w.Room.Wanted()})
@@ -457,7 +452,7 @@ func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	return true
 }
 
-// cut makes a cut that was planned.
+// cut makes a planned cut.
 func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
 	e, err := w.Conv.Cut(w.Task, by, plan)
 	if err != nil {
@@ -467,8 +462,8 @@ func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.Contex
 	return &e
 }
 
-// Overflowed makes room because the provider said that a request was too long, and returns
-// what it did; nil when the same request would be sent again.
+// Overflowed makes room after the provider found a request too long, and returns the compaction; nil if the request
+// would be the same.
 func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompacted {
 	if c.o.Strategy == settings.Keep {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/settings"
 )
 
-// ordered returns the files to restore, first those that are restored first.
+// ordered returns the files to restore, by priority.
 func ordered(reads []history.Read, by settings.Restore) []history.Read {
 	all := slices.Clone(reads)
 	slices.Reverse(all)
@@ -18,10 +18,10 @@ func ordered(reads []history.Read, by settings.Restore) []history.Read {
 	return all
 }
 
-// percent returns a part of a window, at least one token.
+// percent returns a percentage of a window, at least one token.
 func percent(window, part int) int { return max(1, window/100*part+window%100*part/100) }
 
-// health returns how urgent a use of the window is.
+// health returns the grade of a window's usage.
 func health(c settings.Context, used, window int) event.Health {
 	switch {
 	case window == 0 || used < percent(window, c.HintAt):

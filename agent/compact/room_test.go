@@ -6,7 +6,7 @@ import (
 	"buddy/agent/event"
 )
 
-// A task warns once at 80 and once at 90 %, however often it goes back; the next task warns again.
+// A task warns once at 80 % and once at 90 %, even if usage falls in between; the next task warns again.
 func TestWarnsOnceInATaskForEachGrade(t *testing.T) {
 	var m Room
 	for i, c := range []struct {

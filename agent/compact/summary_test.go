@@ -52,7 +52,7 @@ func TestSummaryRequestIsBounded(t *testing.T) {
 	}
 }
 
-// Which files are read again first: those read last, or those read most often.
+// Restored files are ordered by the last read, or by the number of reads.
 func TestOrderOfRestoredFiles(t *testing.T) {
 	reads := []history.Read{{Path: "often", Times: 3}, {Path: "once", Times: 1}, {Path: "twice", Times: 2}, {Path: "last", Times: 1}}
 	for restore, want := range map[settings.Restore]string{settings.MostRecent: "last twice once often", settings.MostAccessed: "often twice last once"} {

@@ -12,8 +12,9 @@ const (
 	keepFailures = 3 // most recent failures whose exchanges are kept
 )
 
-// Cut is the result of one compaction. Indexes count from the first message after the leading
-// system messages, the summary, what says where the model works and what was restored, in the history before the cut.
+// Cut is the result of one compaction. Indexes are those in the history before the cut, counted from the first
+// message after the leading system messages, the summary, the message about where the model works and the restored
+// message.
 type Cut struct {
 	Summary  string // replaces the removed messages; "" for nothing
 	Restored string // a user message before the summary with what the model should keep; "" for nothing
@@ -83,7 +84,7 @@ func compact(h *History, target int, r removal) Report {
 	}
 	digest, bad := readDigest(h.Earlier()), failures(h.results, len(h.results))
 	gone := make(map[int]bool)
-	room := 0 // characters that become free
+	room := 0 // removed characters
 	for i := h.system; i < h.start(); i++ {
 		if !h.here || i != hereAt(h) {
 			room += size(h.msgs[i])
@@ -144,8 +145,8 @@ func failures(results []result, n int) map[string]bool {
 	return calls
 }
 
-// Apply repeats the cut of a Compact when a session is replayed. It returns an error, changing
-// nothing, for a cut that does not fit this history.
+// Apply repeats the cut of a Compact on replay. For a cut that does not fit this history it returns an error and
+// changes nothing.
 func (h *History) Apply(c Cut) error {
 	start, body := h.start(), h.body()
 	if c.Boundary < 0 || c.Boundary > len(body) {
@@ -190,17 +191,17 @@ func (h *History) Apply(c Cut) error {
 // recount updates everything that is derived from the messages.
 func (h *History) recount() {
 	h.gauge.chars = 0
-	left := make(map[string]bool)
+	present := make(map[string]bool)
 	for _, m := range h.msgs {
 		h.gauge.chars += size(m)
 		if m.Role == model.Tool {
-			left[m.ToolCallID] = true
+			present[m.ToolCallID] = true
 		}
 	}
 	results, seen := h.results, h.seen
 	h.results, h.seen = nil, 0
 	for i, r := range results {
-		if left[r.id] {
+		if present[r.id] {
 			h.results = append(h.results, r)
 			if i < seen {
 				h.seen = len(h.results)
@@ -247,19 +248,19 @@ func (h *History) body() []model.Message { return h.msgs[h.start():] }
 // units splits a body into exchanges.
 func units(body []model.Message) []unit {
 	var all []unit
-	prompted := false
+	seen := false
 	for i, m := range body {
 		switch {
 		case i == 0:
 			all = append(all, unit{})
-		case opens(m) && prompted:
+		case opens(m) && seen:
 			last := &all[len(all)-1]
 			for last.to > last.from+1 && reminds(body[last.to-1]) {
 				last.to--
 			}
 			all = append(all, unit{from: last.to})
 		}
-		prompted = prompted || opens(m)
+		seen = seen || opens(m)
 		all[len(all)-1].to = i + 1
 	}
 	return all
@@ -268,14 +269,15 @@ func units(body []model.Message) []unit {
 // opens reports whether a message opens an exchange.
 func opens(m model.Message) bool { return m.Role == model.User && m.Kind == model.Prompt }
 
-// said reports whether a message was written by the person.
-func said(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
+// prompted reports whether a message was written by the person.
+func prompted(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
-// Removable reports whether CompactTurns would remove anything from h if that were above its target.
+// Removable reports whether CompactTurns would remove anything from h for a lower target.
 func Removable(h *History) bool { return len(h.removable()) > 0 || len(turns(h)) > 0 }
 
-// turns returns the answers that called tools, each with the results, and reminders, oldest first: what may be removed
-// inside an exchange. The last answer with calls is not among them, nor what no model has answered yet, nor what is pinned.
+// turns returns the parts that may be removed inside an exchange, oldest first: answers that called tools, each with
+// the results, and reminders. The last answer with calls, pinned messages, and messages that no model has answered
+// are left out.
 func turns(h *History) []unit {
 	body := h.body()
 	answered := len(body)
@@ -283,7 +285,7 @@ func turns(h *History) []unit {
 		answered--
 	}
 	var all []unit
-	last := -1 // of all that is an answer
+	last := -1 // index in all of the last answer
 	for i := 0; i < answered; i++ {
 		u := unit{i, i + 1}
 		calls := len(body[i].ToolCalls) > 0
@@ -362,8 +364,8 @@ func (h *History) PinExchange(back int, on bool) int {
 	return u.to - u.from
 }
 
-// stays reports whether every compaction keeps the message at index i of the body: it is
-// pinned, or the first prompt, which states the task and its limits.
+// stays reports whether every compaction keeps the message at index i of the body: pinned messages, and the first
+// prompt, which has the task and its limits.
 func (h *History) stays(i int) bool {
 	return h.pinned(i) || i == slices.IndexFunc(h.body(), opens)
 }
@@ -374,8 +376,7 @@ func (h *History) pinned(i int) bool {
 	return h.pins[at]
 }
 
-// anchor returns the index of the message that i belongs to: that of the calls for a result,
-// else i.
+// anchor returns the index of the message that i belongs to: the one with the calls for a result, otherwise i.
 func (h *History) anchor(i int) (int, bool) {
 	if i < h.start() || i >= len(h.msgs) {
 		return -1, false

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// endOf returns how a call with a result ended in these tests.
+// endOf classifies a result in these tests.
 func endOf(result string) End {
 	switch {
 	case strings.HasPrefix(result, "Tool error: "):
@@ -271,8 +271,7 @@ func TestApplyRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Messages beside the prompts open no exchange: "the newest three", pins and units count what
-// a person asked for.
+// Reminders and steering open no exchange: "the newest three", pins and units count prompts only.
 func TestRemindersOpenNoExchange(t *testing.T) {
 	h := New("system")
 	h.Tell(model.Reminder, "the screen shows a shell")
@@ -302,8 +301,8 @@ func TestRemindersOpenNoExchange(t *testing.T) {
 	}
 }
 
-// A summary may cut a long exchange in two. The person's words for it are kept, whatever
-// message is next to the cut.
+// A summary may cut a long exchange in two. The person's messages of that exchange are kept, whatever message is next
+// to the cut.
 func TestCutExchangeKeepsWhatWasAsked(t *testing.T) {
 	h := filled(2)
 	h.User("rename it, and never touch vendor/")

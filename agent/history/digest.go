@@ -46,7 +46,7 @@ func line(operation, status, detail string) string {
 }
 
 // add appends a line. When there are too many, the oldest successes are dropped first: prompts,
-// answers and failures tell more.
+// answers and failures matter more.
 func (d *digest) add(line string) {
 	d.lines = append(d.lines, line)
 	if len(d.lines) <= summaryLines {
@@ -62,8 +62,8 @@ func succeeded(line string) bool {
 	return strings.HasSuffix(before, "["+success)
 }
 
-// text returns the summary to replace room characters of history: in full, in one line, or ""
-// when even that would gain nothing.
+// text returns a summary that replaces room characters of history: completely, as one line, or "" if even that would
+// save nothing.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")

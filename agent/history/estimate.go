@@ -8,7 +8,7 @@ const CharsPerToken = 4
 // gauge measures a history.
 type gauge struct {
 	chars  int // of all messages
-	fixed  int // of what every request contains besides
+	fixed  int // of the rest of every request
 	sent   int // estimate of the last request, in tokens; 0 once calibrated
 	model  string
 	scales map[string]scale

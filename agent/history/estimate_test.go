@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// sum computes the estimate from all messages, which the running one must equal.
+// sum computes the estimate from all messages; the running estimate must equal it.
 func sum(h *History) int {
 	n := h.gauge.fixed
 	for _, m := range h.msgs {
@@ -19,8 +19,8 @@ func sum(h *History) int {
 	return n / CharsPerToken
 }
 
-// The estimate is 16 characters for each message, its text, the names and the arguments of its calls, and what a
-// provider sent besides, all by four.
+// The estimate of a message is 16 characters, its text, the names and arguments of its calls, and the provider's
+// extra data, divided by four.
 func TestEstimateOfAMessage(t *testing.T) {
 	call := func(id, name, args string) model.ToolCall {
 		return model.ToolCall{ID: id, Name: name, Arguments: args}

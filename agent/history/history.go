@@ -24,7 +24,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Unanswered is the result of calls that never got one.
+// Unanswered is the result of calls that never got another one.
 const Unanswered = "operation cancelled by user"
 
 // History is a conversation. Create it with New.
@@ -32,18 +32,18 @@ type History struct {
 	msgs    []model.Message
 	system  int              // number of leading system messages, without the summary
 	summary bool             // the next message is the summary of a compaction
-	here    bool             // the message after that says where the model works
+	here    bool             // the message after that describes where the model works
 	recall  bool             // the message after that was restored by a compaction
 	open    []model.ToolCall // calls of the last assistant message that lack a result, in order
 	ids     map[string]bool  // of all calls ever made
 	meant   meanings         // calls translated to our tools
 	results []result         // of the remaining messages, in order of arrival
-	seen    int              // results that the model has answered to
+	seen    int              // results that the model has answered
 	pins    map[int]bool     // indexes of pinned messages; for a result, that of its calls
 	gauge   gauge
 }
 
-// New returns a history with a system prompt. A blank one adds no message.
+// New returns a history with a system prompt. An empty prompt adds no message.
 func New(system string) *History {
 	h := &History{ids: make(map[string]bool), meant: make(meanings), pins: make(map[int]bool)}
 	if strings.TrimSpace(system) != "" {
@@ -53,7 +53,7 @@ func New(system string) *History {
 	return h
 }
 
-// SetSystem replaces or adds the system prompt; a blank text changes nothing.
+// SetSystem replaces or adds the system prompt; an empty text changes nothing.
 func (h *History) SetSystem(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -67,9 +67,9 @@ func (h *History) SetSystem(text string) {
 	replace(h, 0, m)
 }
 
-// SetHere replaces or adds the message before the first prompt: a reminder of where the model works, which no
-// compaction removes. It is no part of the system prompt, so that providers can cache that for all folders. A blank text
-// changes nothing.
+// SetHere replaces or adds the message before the first prompt: a reminder about where the model works, which no
+// compaction removes. It is not part of the system prompt, so that providers can cache that for all folders. An empty
+// text changes nothing.
 func SetHere(h *History, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -83,7 +83,7 @@ func SetHere(h *History, text string) {
 	h.here = true
 }
 
-// hereAt returns the index of the message that says where the model works.
+// hereAt returns the index of the message about where the model works.
 func hereAt(h *History) int {
 	if h.summary {
 		return h.system + 1
@@ -105,18 +105,17 @@ func insert(h *History, at int, m model.Message) {
 	h.gauge.chars += size(m)
 }
 
-// replace puts a message in the place of another one. Messages that were handed out do not change.
+// replace replaces a message. Messages that were handed out do not change.
 func replace(h *History, at int, m model.Message) {
 	h.gauge.chars += size(m) - size(h.msgs[at])
 	h.msgs = slices.Clone(h.msgs)
 	h.msgs[at] = m
 }
 
-// User appends a prompt of the person, which opens an exchange. An empty one is ignored. Calls
-// still open are answered first.
+// User appends a person's prompt, which opens an exchange. An empty one is ignored. Open calls are answered first.
 func (h *History) User(text string, images ...model.Image) { h.Tell(model.Prompt, text, images...) }
 
-// Tell appends a message of the role user and any kind, otherwise like User.
+// Tell appends a message of the role user and any kind, with the rules of User.
 func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.Close(Unanswered)
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
@@ -125,8 +124,8 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
-// TellBefore is Tell of a reminder, but before the person's words if those are the last messages, or have nothing but
-// reminders behind them: the words stay the last.
+// TellBefore is Tell for a reminder that goes before the person's unanswered messages at the end, if there are any,
+// so that these stay last.
 func TellBefore(h *History, text string, images ...model.Image) {
 	at := Words(h.msgs)
 	if at == len(h.msgs) {
@@ -136,15 +135,15 @@ func TellBefore(h *History, text string, images ...model.Image) {
 	insert(h, at, model.Message{Role: model.User, Kind: model.Reminder, Content: text, Images: images})
 }
 
-// Words returns the index of the person's words with which messages end, but for reminders behind them: a prompt, or what
-// a person said together while an exchange was running. It is the number of messages if they end with something else.
+// Words returns the index of the person's messages at the end, ignoring reminders after them: a prompt, or messages
+// that steered a running exchange together. If the messages end with something else, it returns their number.
 func Words(msgs []model.Message) int {
 	end := len(msgs)
 	for end > 0 && reminds(msgs[end-1]) {
 		end--
 	}
 	at := end
-	for at > 0 && said(msgs[at-1]) && (at == end || msgs[at].Kind == model.Steering) {
+	for at > 0 && prompted(msgs[at-1]) && (at == end || msgs[at].Kind == model.Steering) {
 		at--
 	}
 	if at == end {
@@ -153,9 +152,8 @@ func Words(msgs []model.Message) int {
 	return at
 }
 
-// Assistant appends an answer and reports whether it was worth storing: one with neither text
-// nor calls is not, unless it holds a provider's summary. Calls without a name or with a known
-// id are dropped.
+// Assistant appends an answer and reports whether it did: one without text and calls is ignored, unless it holds a
+// provider's summary. Calls without a name or with a known id are dropped.
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)
 	m.Role = model.Assistant
@@ -178,7 +176,7 @@ func (h *History) Assistant(m model.Message) bool {
 // Called reports whether a call with this id was made before.
 func (h *History) Called(id string) bool { return h.ids[id] }
 
-// validCalls returns the calls that have a name and an id which is neither in ids nor twice.
+// validCalls returns the calls that have a name and an id that is neither in ids nor repeated.
 func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	var out []model.ToolCall
 	for _, c := range calls {
@@ -190,14 +188,14 @@ func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	return out
 }
 
-// End says how a call ended.
+// End is how a call ended.
 type End int
 
-// The ends.
+// The ways in which a call ends.
 const (
 	Worked  End = iota
-	BadExit     // its command had another exit code than 0
-	Failed      // or it did not run
+	BadExit     // its command had an exit code other than 0
+	Failed      // the tool failed or did not run
 )
 
 // Result answers an open call and reports whether id was open. Results may come in any order;
@@ -287,8 +285,8 @@ func (h *History) Last() model.Role {
 	return h.msgs[len(h.msgs)-1].Role
 }
 
-// Unsay removes from h the newest message of a person with a text, if no model has answered it, and
-// reports whether there was one.
+// Unsay removes from h the newest message of a person with this text, unless a model has answered it, and reports
+// whether it existed.
 func Unsay(h *History, text string) bool {
 	for i := len(h.msgs) - 1; i >= h.start() && h.msgs[i].Role == model.User; i-- {
 		if h.msgs[i].Kind == model.Reminder || h.msgs[i].Content != text {
@@ -315,7 +313,7 @@ func Reminds(h *History, text string) bool {
 	return slices.ContainsFunc(h.msgs[h.start():], func(m model.Message) bool { return m.Kind == model.Reminder && m.Content == text })
 }
 
-// remove takes a message out. Messages that were handed out do not change.
+// remove deletes a message. Messages that were handed out do not change.
 func remove(h *History, at int) {
 	h.gauge.chars -= size(h.msgs[at])
 	h.msgs = slices.Delete(slices.Clone(h.msgs), at, at+1)

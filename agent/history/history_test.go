@@ -11,15 +11,15 @@ import (
 	"buddy/agent/model"
 )
 
-// checkValid fails unless msgs could be sent.
+// checkValid fails unless msgs are valid to send.
 func checkValid(t *testing.T, msgs []model.Message) {
 	t.Helper()
-	ids, talk := make(map[string]bool), false
+	ids, other := make(map[string]bool), false
 	for _, m := range msgs {
-		if m.Role == model.System && talk {
+		if m.Role == model.System && other {
 			t.Fatalf("a system message comes after the first other: %q", m.Content)
 		}
-		talk = talk || m.Role != model.System
+		other = other || m.Role != model.System
 		for _, c := range m.ToolCalls {
 			if ids[c.ID] {
 				t.Fatalf("call %q is there twice", c.ID)
@@ -47,17 +47,17 @@ func checkValid(t *testing.T, msgs []model.Message) {
 	}
 }
 
-// told returns a message of the role user that is unique to step n.
-func told(n int, arg byte) (model.Kind, string) {
+// message returns a user message that is unique to step n.
+func message(n int, arg byte) (model.Kind, string) {
 	kinds := []model.Kind{model.Prompt, model.Reminder, model.Prompt, model.Steering, model.Reminder}
 	return kinds[arg/2%5], fmt.Sprint(n, []string{" hello", strings.Repeat(" long", 500)}[arg%2])
 }
 
-// asked holds what a person said that no compaction may remove: the first prompt, and the last
-// with what was said since.
+// asked holds the person's messages that no compaction may remove: the first prompt, and the last one with its
+// steering.
 type asked struct{ first, last []string }
 
-func (a *asked) hear(kind model.Kind, text string) {
+func (a *asked) add(kind model.Kind, text string) {
 	switch {
 	case kind == model.Prompt:
 		a.last = []string{text}
@@ -85,13 +85,13 @@ func (a *asked) check(t *testing.T, step int, msgs []model.Message) {
 	}
 }
 
-// step performs the operation that the two bytes encode. It returns what a session file would
-// store of a compaction.
+// step performs the operation that the two bytes encode. It returns the data that a session file would store of a
+// compaction.
 func step(t *testing.T, h *History, n int, op, arg byte) any {
 	t.Helper()
 	switch op % 11 {
 	case 0:
-		kind, text := told(n, arg)
+		kind, text := message(n, arg)
 		h.Tell(kind, text)
 	case 1, 2:
 		m := model.Message{Content: []string{"", " ", "text"}[arg%3]}
@@ -146,7 +146,7 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 	return nil
 }
 
-// older cuts all but the newest messages, as a summary by a model does.
+// older removes all but the newest messages, as for a summary by a model.
 func older(t *testing.T, h *History, arg int) any {
 	t.Helper()
 	if len(h.Open()) > 0 {
@@ -167,8 +167,8 @@ func older(t *testing.T, h *History, arg int) any {
 	return c
 }
 
-// run runs a whole program and repeats it on a second history that only applies the decisions
-// of the first, as a replay does.
+// run runs a whole program, and repeats it on a second history that only applies the decisions of the first, as a
+// replay does.
 func run(t *testing.T, program []byte) {
 	t.Helper()
 	system := []string{"", "system"}[len(program)%2]
@@ -191,7 +191,7 @@ func run(t *testing.T, program []byte) {
 			t.Fatalf("step %d: the replay differs", n)
 		}
 		if op%11 == 0 {
-			person.hear(told(n, arg))
+			person.add(message(n, arg))
 		}
 		person.check(t, n, h.Messages())
 		if h.Estimate() != sum(h) {
@@ -205,8 +205,8 @@ func run(t *testing.T, program []byte) {
 	checkValid(t, h.Messages())
 }
 
-// TestAlwaysValid goes through histories with prompts, steering and reminders everywhere: they
-// can be sent after every step, and keep what the person asked for word for word.
+// TestAlwaysValid checks random histories with prompts, steering and reminders anywhere: they are valid to send after
+// every step, and keep the person's task word for word.
 func TestAlwaysValid(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -253,7 +253,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestProvidersSummary: an answer that holds only the provider's summary is worth keeping.
+// TestProvidersSummary: an answer that holds only the provider's summary is kept.
 func TestProvidersSummary(t *testing.T) {
 	h := New("s")
 	h.User("q")
@@ -266,12 +266,12 @@ func TestProvidersSummary(t *testing.T) {
 	}
 }
 
-// TestTellBefore: a reminder goes before the words that it comes with, also when something was told behind
-// them, and never before what a model has answered.
+// TestTellBefore: a reminder goes before the unanswered prompt that it comes with, even if reminders follow the
+// prompt, and never before an answered one.
 func TestTellBefore(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		tell func(h *History)
+		call func(h *History)
 		want string
 	}{
 		{"prompt", func(h *History) { h.User("p") }, "s|list|p"},
@@ -297,7 +297,7 @@ func TestTellBefore(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := New("s")
-			tt.tell(h)
+			tt.call(h)
 			TellBefore(h, "list")
 			var got []string
 			for _, m := range h.Messages() {
@@ -310,8 +310,8 @@ func TestTellBefore(t *testing.T) {
 	}
 }
 
-// TestWhereItWorks: what says where the model works stays before the first prompt, behind the system messages, whatever is
-// compacted, and changes only there. Earlier requests keep theirs.
+// TestWhereItWorks: the message about where the model works stays between the system messages and the first prompt
+// through every compaction. Requests that were sent keep their version.
 func TestWhereItWorks(t *testing.T) {
 	texts := func(h *History) string {
 		var all []string
@@ -362,7 +362,7 @@ func TestWhereItWorks(t *testing.T) {
 	}
 }
 
-// TestExchangesBeginWithReminders: the reminders before a prompt are of its exchange, those behind a result are not.
+// TestExchangesBeginWithReminders: reminders before a prompt belong to its exchange, those after a result do not.
 func TestExchangesBeginWithReminders(t *testing.T) {
 	h := New("s")
 	h.Tell(model.Reminder, "r1")

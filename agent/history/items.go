@@ -6,32 +6,32 @@ import (
 	"buddy/texts"
 )
 
-// ItemKind says which part of a request an item belongs to.
+// ItemKind is the part of a request that an item belongs to.
 type ItemKind uint8
 
 // The kinds of items, in the order of a request.
 const (
-	SystemItem ItemKind = iota // the system prompt, and what says where the model works
+	SystemItem ItemKind = iota // the system prompt, and the message about where the model works
 	SummaryItem
-	MessageItem // what a person or the model said, and the calls in that
+	MessageItem // text of a person or the model, with its calls
 	ResultItem
 	ReminderItem
 )
 
-// Item is one message of a history as far as its size matters.
+// Item is the size of one message of a history.
 type Item struct {
 	Kind  ItemKind
-	Name  string // for people: what a call was about, or how a text begins; "" of the system prompt
-	Chars int    // as the estimate counts them
+	Name  string // for display: the subject of a call, or the start of a text; "" for the system prompt
+	Chars int    // as in the estimate
 }
 
 const (
 	itemWidth = 60  // characters of a name
-	itemStart = 400 // bytes that are looked at for it
+	itemStart = 400 // bytes of the text that the name is made from
 )
 
-// Items returns the messages of h with their sizes, in order. The sizes add up to the estimate without what SetFixed
-// says. It takes time in proportion to the history.
+// Items returns the messages of h with their sizes, in order. The sizes add up to the estimate without the part from
+// SetFixed. It takes time proportional to the history.
 func Items(h *History) []Item {
 	calls := make(map[string]model.ToolCall)
 	items := make([]Item, 0, len(h.msgs))

@@ -35,7 +35,7 @@ func TestItemsHaveTheSizeOfTheHistory(t *testing.T) {
 	}
 }
 
-// A name is one short line, whatever a message holds.
+// A name is one short line for any message.
 func TestItemNamesAreShort(t *testing.T) {
 	h := New("")
 	h.User("evil\n\n\tlines " + strings.Repeat("ü", 1_000_000))

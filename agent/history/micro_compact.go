@@ -15,8 +15,8 @@ const Cleared = "[Result compacted]"
 const (
 	keepResults = 5    // newest results that are never cleared
 	bulkyBytes  = 2000 // from this size on a listing or a search is bulky
-	leastGain   = 4096 // characters; less does not justify a changed prefix, which no cache has
-	leastShare  = 2    // what is gained must be at least one in so many of the characters that no cache has then
+	leastGain   = 4096 // characters; less does not justify a new prefix, which is not cached
+	leastShare  = 2    // the gain must be at least 1/leastShare of the characters that are not cached after it
 )
 
 // result holds what compaction needs to know about a tool result.
@@ -29,7 +29,7 @@ type result struct {
 	cleared bool
 }
 
-// judge classifies a result once, on arrival, so that no later turn has to. One without content failed.
+// judge classifies a result once, on arrival. A result without content failed.
 func judge(c model.ToolCall, content string, end End) result {
 	r := result{id: c.ID, size: len(content), failed: end != Worked || content == ""}
 	if r.failed {
@@ -67,11 +67,10 @@ func reading(arguments string) readArgs {
 	return a
 }
 
-// MicroCompact clears results that no longer matter and returns their call ids, in order, none
-// when too little would be gained. These are bulky listings and searches, and reads that were
-// repeated later. The newest five results, failures, pinned messages and
-// results that the model has not answered to are kept. Unless room is needed, it must gain much
-// of what is sent anew without a cache: all from the first cleared result on.
+// MicroCompact clears results that no longer matter, and returns their call ids in order, none when the gain would be
+// too small. It clears bulky listings and searches, and reads that were repeated later. The newest five results,
+// failures, pinned messages and unanswered results are kept. Unless room is needed, the gain must be large compared
+// with what is sent without a cache afterwards: all messages from the first cleared result on.
 func (h *History) MicroCompact(needed bool) []string {
 	pinned := h.pinnedCalls()
 	again := make(map[string]bool) // reads repeated by a later one
@@ -100,8 +99,8 @@ func (h *History) MicroCompact(needed bool) []string {
 	return ids
 }
 
-// ClearResults clears results of h, the oldest first, until that has at most target tokens, and returns their call ids. It is
-// the last resort: results that the model has not read are among them.
+// ClearResults clears results of h, oldest first, until h has at most target tokens, and returns their call ids. It
+// is the last resort, because it also clears results that the model has not read.
 func ClearResults(h *History, target int) []string {
 	pinned := h.pinnedCalls()
 	var ids []string
@@ -133,7 +132,7 @@ func sizeFrom(msgs []model.Message, id string) int {
 // results are skipped. Messages that were handed out do not change.
 func (h *History) ApplyMicro(ids []string) { replaceResults(h, ids, Cleared) }
 
-// replaceResults puts a text in the place of the results of these calls.
+// replaceResults replaces the results of these calls by a text.
 func replaceResults(h *History, ids []string, text string) {
 	if len(ids) == 0 {
 		return

@@ -84,7 +84,7 @@ func TestMicroCompact(t *testing.T) {
 	}
 }
 
-// As long as there is room, results are cleared only if that is worth sending again what stands behind them.
+// With enough room, results are cleared only if the gain justifies sending the messages after them again.
 func TestMicroCompactWithRoomWeighsTheCache(t *testing.T) {
 	listing := strings.Repeat("a.go ", 2000)
 	for _, c := range []struct {

@@ -2,8 +2,8 @@ package history
 
 import "maps"
 
-// Succeed lets h take the place of an old history of the same session: it has the system prompt of that, what says where
-// the model works, and the calibration, and knows all calls that were ever made, so that no id comes again.
+// Succeed prepares h to replace an old history of the same session: it copies the system prompt, the message about
+// where the model works and the calibration, and all known call ids, so that ids stay unique.
 func Succeed(h, old *History) {
 	if old.system > 0 {
 		h.SetSystem(old.msgs[0].Content)

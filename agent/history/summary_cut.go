@@ -6,18 +6,17 @@ import (
 	"buddy/agent/model"
 )
 
-// Older plans a cut that keeps the newest messages: as many as have at most tokens, and at
-// most messages of them (0: any number), but always the last answer with its results. It may
-// cut inside a long exchange, between two answers; then the person's words for that exchange
-// are kept, and so are the first prompt and pinned messages. It changes nothing: the caller
-// puts a summary of the removed messages into the cut and applies it. No removed messages
-// means that nothing can be removed.
+// Older plans a cut that keeps the newest messages: those with at most tokens tokens, and at most messages of them
+// (0: any number), but always the last answer with its results. The cut may be inside a long exchange, between two
+// answers; then the person's messages of that exchange are kept. The first prompt and pinned messages are kept too.
+// Older changes nothing: the caller adds a summary of the removed messages to the cut and applies it. No removed
+// messages means that nothing can be removed.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
 	c.Boundary = h.gauge.border(body, tokens, messages)
 	asked := askedBefore(body, c.Boundary)
 	for i := range c.Boundary {
-		if h.stays(i) || i >= asked && said(body[i]) {
+		if h.stays(i) || i >= asked && prompted(body[i]) {
 			c.Kept = append(c.Kept, i)
 			continue
 		}
@@ -35,7 +34,7 @@ func Size(msgs []model.Message) int {
 	return n
 }
 
-// Earlier returns the summary of what was removed before, "" when there is none.
+// Earlier returns the summary of messages removed before, "" when there is none.
 func (h *History) Earlier() string {
 	if !h.summary {
 		return ""
@@ -43,8 +42,7 @@ func (h *History) Earlier() string {
 	return h.msgs[h.system].Content
 }
 
-// border returns the index from which on the newest messages fit. It is never between a call
-// and its result.
+// border returns the index from which the newest messages fit. It is never between a call and its result.
 func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	border := len(body)
 	chars, first := 0, true
@@ -61,9 +59,9 @@ func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	return border
 }
 
-// askedBefore returns the first of the messages before index i that state the task at i: those
-// of a person from there on; i itself when that message opens an exchange. Consecutive
-// unanswered prompts belong together.
+// askedBefore returns the index of the first message before i with the task at i; the person's messages from there on
+// belong to the task. It returns i itself if that message opens an exchange. Consecutive unanswered prompts belong
+// together.
 func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {
 		return i
@@ -88,8 +86,7 @@ type Read struct {
 	Times  int
 }
 
-// Reads returns the files that read calls in msgs, messages of this history, name; the latest
-// last.
+// Reads returns the files in the read calls of msgs, which must be messages of this history; the latest is last.
 func (h *History) Reads(msgs []model.Message) []Read {
 	var all []Read
 	for _, m := range msgs {

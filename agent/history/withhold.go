@@ -6,10 +6,10 @@ import (
 	"buddy/agent/model"
 )
 
-// Withheld replaces a result that a provider's content policy refused, and pictures that came with it.
+// Withheld replaces a result that a provider's content policy refused, and the pictures with it.
 const Withheld = "[Withheld: the provider's content policy refused it]"
 
-// Unread returns the ids of the calls whose results no model has answered to, without those that were replaced by a text.
+// Unread returns the ids of the calls whose results no model has answered, except cleared ones.
 func Unread(h *History) []string {
 	var ids []string
 	for _, r := range h.results[min(h.seen, len(h.results)):] {
@@ -20,7 +20,7 @@ func Unread(h *History) []string {
 	return ids
 }
 
-// Withhold replaces the newest results, and the pictures that tools have shown with them. Messages that were handed out do not change.
+// Withhold replaces the newest results, and their pictures. Messages that were handed out do not change.
 func Withhold(h *History, ids []string) {
 	replaceResults(h, ids, Withheld)
 	first := slices.IndexFunc(h.msgs, func(m model.Message) bool { return m.Role == model.Tool && slices.Contains(ids, m.ToolCallID) })

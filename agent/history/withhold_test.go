@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-// TestWithhold: only what the model has not answered to is withheld, once, and requests that were made keep theirs.
+// TestWithhold: only unanswered results are withheld, once, and requests that were sent keep theirs.
 func TestWithhold(t *testing.T) {
 	h := New("")
 	h.User("go")
