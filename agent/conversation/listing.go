@@ -36,9 +36,9 @@ func (l Listing) digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Tell adds a listing unless the model has it: completely at first and after a compaction, later only the changes. An
+// AttachList adds a listing unless the model has it: completely at first and after a compaction, later only the changes. An
 // empty listing is added only if the model has another version.
-func (c *Conversation) Tell(task int, l Listing) {
+func (c *Conversation) AttachList(task int, l Listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, knows := c.known.listed[l.Kind]

@@ -29,7 +29,7 @@ func (r *Recall) addPrompt(p event.PromptSubmitted, kind event.PromptKind) {
 		r.prompts = make(map[int]string)
 	}
 	r.prompts[p.ID] = text
-	r.Tell(messageKind(kind), text, p.Images...)
+	r.Append(messageKind(kind), text, p.Images...)
 }
 
 // block removes a prompt from the history.
@@ -100,10 +100,10 @@ func (r *Recall) remind(e event.ReminderAttached) {
 		r.hook = e.Text
 	}
 	if e.Before || e.Digest != "" {
-		history.TellBefore(r.History, e.Text, e.Images...)
+		history.InsertBefore(r.History, e.Text, e.Images...)
 		return
 	}
-	r.Tell(model.Reminder, e.Text, e.Images...)
+	r.Append(model.Reminder, e.Text, e.Images...)
 }
 
 // sessionStart is the state of the reminder with the output of session start hooks. A new one replaces the one
@@ -123,7 +123,7 @@ func AttachStart(c *Conversation, task int, text string) {
 // called is the result of that call.
 func (r *Recall) load(e event.SkillLoaded) {
 	if e.By == event.ByPerson {
-		r.Tell(model.Reminder, e.Text)
+		r.Append(model.Reminder, e.Text)
 	}
 }
 

@@ -274,13 +274,13 @@ func TestApplyRefusesWhatDoesNotFit(t *testing.T) {
 // Reminders and steering open no exchange: "the newest three", pins and units count prompts only.
 func TestRemindersOpenNoExchange(t *testing.T) {
 	h := New("system")
-	h.Tell(model.Reminder, "the screen shows a shell")
+	h.Append(model.Reminder, "the screen shows a shell")
 	for i := range 6 {
 		exchange(h, i, strings.Repeat("x", 1000))
-		h.Tell(model.Steering, fmt.Sprint("and quickly ", i))
-		h.Tell(model.Reminder, "a command has ended")
+		h.Append(model.Steering, fmt.Sprint("and quickly ", i))
+		h.Append(model.Reminder, "a command has ended")
 		h.Assistant(model.Message{Content: "so it has"})
-		h.Tell(model.Reminder, "what ls gave")
+		h.Append(model.Reminder, "what ls gave")
 	}
 	if n := h.PinExchange(4, true); n != 8 {
 		t.Errorf("exchange 4 has %d messages, want 8", n)
@@ -308,9 +308,9 @@ func TestCutExchangeKeepsWhatWasAsked(t *testing.T) {
 	h.User("rename it, and never touch vendor/")
 	for i := range 6 {
 		called(h, tool{fmt.Sprint("r", i), "run_shell", "{}", strings.Repeat("y", 400)})
-		h.Tell(model.Reminder, "a command has ended")
+		h.Append(model.Reminder, "a command has ended")
 		if i == 1 {
-			h.Tell(model.Steering, "nor docs/")
+			h.Append(model.Steering, "nor docs/")
 		}
 	}
 	for i := range 3 {
@@ -322,7 +322,7 @@ func TestCutExchangeKeepsWhatWasAsked(t *testing.T) {
 			}
 		}
 		called(h, tool{fmt.Sprint("s", i), "run_shell", "{}", strings.Repeat("y", 400)})
-		h.Tell(model.Reminder, "a command has ended")
+		h.Append(model.Reminder, "a command has ended")
 	}
 	got := contents(h)
 	if !strings.HasPrefix(got, "system system\nsystem a summary\nuser prompt 0\nuser rename it, and never touch vendor/\nuser nor docs/\n") || strings.Contains(got, "prompt 1") {

@@ -33,7 +33,7 @@ func TestEstimateOfAMessage(t *testing.T) {
 		{"nothing", func(*History) {}, 0},
 		{"text", func(h *History) { h.User("12345678") }, (16 + 8) / 4},
 		{"text of several bytes a character", func(h *History) { h.User("ÄÖ") }, (16 + 4) / 4},
-		{"rounded down once", func(h *History) { h.User("123"); h.Tell(model.Reminder, "123") }, (2*16 + 6) / 4},
+		{"rounded down once", func(h *History) { h.User("123"); h.Append(model.Reminder, "123") }, (2*16 + 6) / 4},
 		{"an answer with calls", func(h *History) {
 			h.Assistant(model.Message{Content: "look", ToolCalls: []model.ToolCall{call("call_1", "grep", `{"a":1}`), call("call_2", "glob", `{}`)}})
 		}, (16 + 4 + 4 + 7 + 4 + 2) / 4},

@@ -3,7 +3,7 @@
 // comes between them.
 //
 //	h := history.New("You are buddy.")
-//	h.User("list the files")     // opens an exchange; Tell adds other messages
+//	h.User("list the files")     // opens an exchange; Append adds other messages
 //	h.Assistant(answer)          // may open calls
 //	h.Result(id, "run_shell", out, history.Worked)
 //	req.Messages = h.Messages()
@@ -113,10 +113,10 @@ func replace(h *History, at int, m model.Message) {
 }
 
 // User appends a person's prompt, which opens an exchange. An empty one is ignored. Open calls are answered first.
-func (h *History) User(text string, images ...model.Image) { h.Tell(model.Prompt, text, images...) }
+func (h *History) User(text string, images ...model.Image) { h.Append(model.Prompt, text, images...) }
 
-// Tell appends a message of the role user and any kind, with the rules of User.
-func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
+// Append appends a message of the role user and any kind, with the rules of User.
+func (h *History) Append(kind model.Kind, text string, images ...model.Image) {
 	h.Close(Unanswered)
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
 		return
@@ -124,12 +124,12 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
-// TellBefore is Tell for a reminder that goes before the person's unanswered messages at the end, if there are any,
+// InsertBefore is Append for a reminder that goes before the person's unanswered messages at the end, if there are any,
 // so that these stay last.
-func TellBefore(h *History, text string, images ...model.Image) {
+func InsertBefore(h *History, text string, images ...model.Image) {
 	at := Words(h.msgs)
 	if at == len(h.msgs) {
-		h.Tell(model.Reminder, text, images...)
+		h.Append(model.Reminder, text, images...)
 		return
 	}
 	insert(h, at, model.Message{Role: model.User, Kind: model.Reminder, Content: text, Images: images})

@@ -92,7 +92,7 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 	switch op % 11 {
 	case 0:
 		kind, text := message(n, arg)
-		h.Tell(kind, text)
+		h.Append(kind, text)
 	case 1, 2:
 		m := model.Message{Content: []string{"", " ", "text"}[arg%3]}
 		for i := range int(arg/3) % 4 {
@@ -275,30 +275,30 @@ func TestTellBefore(t *testing.T) {
 		want string
 	}{
 		{"prompt", func(h *History) { h.User("p") }, "s|list|p"},
-		{"prompt and reminders", func(h *History) { h.User("p"); h.Tell(model.Reminder, "a"); h.Tell(model.Reminder, "b") }, "s|list|p|a|b"},
-		{"a reminder before", func(h *History) { h.User("p"); TellBefore(h, "a") }, "s|a|list|p"},
+		{"prompt and reminders", func(h *History) { h.User("p"); h.Append(model.Reminder, "a"); h.Append(model.Reminder, "b") }, "s|list|p|a|b"},
+		{"a reminder before", func(h *History) { h.User("p"); InsertBefore(h, "a") }, "s|a|list|p"},
 		{"prompt after another", func(h *History) { h.User("o"); h.User("p") }, "s|o|list|p"},
 		{"where it works", func(h *History) { SetHere(h, "here"); h.User("p") }, "s|here|list|p"},
 		{"only where it works", func(h *History) { SetHere(h, "here") }, "s|here|list"},
 		{"said together", func(h *History) {
 			h.User("p")
 			h.Assistant(model.Message{Content: "ok"})
-			h.Tell(model.Steering, "a")
-			h.Tell(model.Steering, "b")
+			h.Append(model.Steering, "a")
+			h.Append(model.Steering, "b")
 		}, "s|p|ok|list|a|b"},
 		{"answer", func(h *History) { h.User("p"); h.Assistant(model.Message{Content: "ok"}) }, "s|p|ok|list"},
 		{"answer and a reminder", func(h *History) {
 			h.User("p")
 			h.Assistant(model.Message{Content: "ok"})
-			h.Tell(model.Reminder, "a")
+			h.Append(model.Reminder, "a")
 		}, "s|p|ok|a|list"},
-		{"only a reminder", func(h *History) { h.Tell(model.Reminder, "a") }, "s|a|list"},
+		{"only a reminder", func(h *History) { h.Append(model.Reminder, "a") }, "s|a|list"},
 		{"nothing", func(*History) {}, "s|list"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := New("s")
 			tt.call(h)
-			TellBefore(h, "list")
+			InsertBefore(h, "list")
 			var got []string
 			for _, m := range h.Messages() {
 				got = append(got, m.Content)
@@ -365,14 +365,14 @@ func TestWhereItWorks(t *testing.T) {
 // TestExchangesBeginWithReminders: reminders before a prompt belong to its exchange, those after a result do not.
 func TestExchangesBeginWithReminders(t *testing.T) {
 	h := New("s")
-	h.Tell(model.Reminder, "r1")
+	h.Append(model.Reminder, "r1")
 	h.User("one")
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "1", Name: "read_file"}}})
 	h.Result("1", "read_file", "text", Worked)
-	h.Tell(model.Reminder, "r2")
+	h.Append(model.Reminder, "r2")
 	h.Assistant(model.Message{Content: "ok"})
-	h.Tell(model.Reminder, "r3")
-	h.Tell(model.Reminder, "r4")
+	h.Append(model.Reminder, "r3")
+	h.Append(model.Reminder, "r4")
 	h.User("two")
 	h.User("three")
 	if got, want := fmt.Sprint(units(h.body())), "[{0 6} {6 9} {9 10}]"; got != want {

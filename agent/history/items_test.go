@@ -11,7 +11,7 @@ import (
 
 func TestItemsHaveTheSizeOfTheHistory(t *testing.T) {
 	h := filled(5)
-	h.Tell(model.Reminder, reminder.Wrap("the screen shows a shell"))
+	h.Append(model.Reminder, reminder.Wrap("the screen shows a shell"))
 	h.Compact(0)
 	h.Assistant(model.Message{Content: "", ToolCalls: []model.ToolCall{{ID: "r", Name: "read_file", Arguments: `{"path":"a.go"}`}}})
 	h.Result("r", "read_file", "package a", Worked)

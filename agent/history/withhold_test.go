@@ -14,8 +14,8 @@ func TestWithhold(t *testing.T) {
 	h.User("go")
 	called(h, tool{"a", "read_file", "{}", "old text"})
 	called(h, tool{"b", "read_file", "{}", "new text"}, tool{"c", "read_file", "{}", strings.Repeat("more ", 100)})
-	h.Tell(model.Reminder, "The pictures", model.Image{MediaType: "image/png", Data: []byte("p")})
-	h.Tell(model.Steering, "look", model.Image{MediaType: "image/png", Data: []byte("of the person")})
+	h.Append(model.Reminder, "The pictures", model.Image{MediaType: "image/png", Data: []byte("p")})
+	h.Append(model.Steering, "look", model.Image{MediaType: "image/png", Data: []byte("of the person")})
 	before := h.Messages()
 	ids := Unread(h)
 	if !slices.Equal(ids, []string{"b", "c"}) {

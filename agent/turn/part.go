@@ -208,7 +208,7 @@ func (b Briefing) Naming() []string { return conversation.TakeNaming(b.x.conv) }
 func (b Briefing) TakePlan() conversation.PlanState { return conversation.TakePlan(b.x.conv) }
 
 // List adds a list, or what has changed in it, to the conversation.
-func (b Briefing) List(l conversation.Listing) { b.x.conv.Tell(b.x.task, l) }
+func (b Briefing) List(l conversation.Listing) { b.x.conv.AttachList(b.x.task, l) }
 
 // Tell adds a text to the conversation, with the first [MaxImages] pictures if the model accepts pictures.
 func (b Briefing) Tell(kind, text string, images ...model.Image) {
