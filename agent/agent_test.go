@@ -22,7 +22,7 @@ import (
 	"buddy/tools"
 )
 
-// script is a model that says what it is told, one function a request.
+// script is a model that follows a script, one step per request.
 type script struct {
 	mu       sync.Mutex
 	steps    []func(ctx context.Context, yield func(model.Delta, error) bool)
@@ -46,7 +46,7 @@ func (s *script) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 
 type step = func(ctx context.Context, yield func(model.Delta, error) bool)
 
-// says answers with words and calls; a call is "id name args".
+// says answers with a text and calls; a call is "id name args".
 func says(text string, calls ...string) step {
 	return func(_ context.Context, yield func(model.Delta, error) bool) {
 		m := model.Message{Role: model.Assistant, Content: text}
@@ -62,7 +62,7 @@ func says(text string, calls ...string) step {
 	}
 }
 
-// hangs says something and then nothing until it is cancelled.
+// hangs answers with a text, and then hangs until it is cancelled.
 func hangs(text string) step {
 	return func(ctx context.Context, yield func(model.Delta, error) bool) {
 		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
@@ -82,7 +82,7 @@ func fails(text string, err error) step {
 
 const aCall = `c1 do {"kind":"file_read","do":"echo"}`
 
-// ends answers "half" and a call, if there is one, with a finish reason.
+// ends answers "half" and an optional call, with a finish reason.
 func ends(finish, call string) step {
 	return func(_ context.Context, yield func(model.Delta, error) bool) {
 		m := model.Message{Content: "half"}
@@ -93,13 +93,13 @@ func ends(finish, call string) step {
 	}
 }
 
-// toolCall reads "id name args".
+// toolCall parses "id name args".
 func toolCall(c string) model.ToolCall {
 	f := strings.SplitN(c, " ", 3)
 	return model.ToolCall{ID: f[0], Name: f[1], Arguments: f[2]}
 }
 
-// fakeTool does what its arguments say: {"kind":"file_read|shell","do":"echo|hang|fail|panic"}.
+// fakeTool behaves as its arguments request: {"kind":"file_read|shell","do":"echo|hang|fail|panic"}.
 type fakeTool struct {
 	mu  sync.Mutex
 	ran []string
@@ -160,12 +160,12 @@ func (f *fakeTool) Recover(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "recovered from " + c.Dir}
 }
 
-// heldJournal is a journal in memory that can break.
+// heldJournal is an in-memory journal that can fail.
 type heldJournal struct {
 	mu     sync.Mutex
 	events []event.Envelope
 	err    error
-	full   string // the type of the event from which on there is no space left
+	full   string // type of the first event that finds no space
 }
 
 func (m *heldJournal) Append(env event.Envelope) error {
@@ -177,7 +177,7 @@ func (m *heldJournal) Append(env event.Envelope) error {
 	if m.err != nil {
 		return m.err
 	}
-	// Through JSON, so that resuming sees what a file would hold.
+	// Encode as JSON, so that a resume reads the same as from a file.
 	line, err := json.Marshal(env)
 	if err != nil {
 		return err
@@ -238,7 +238,7 @@ func start(t *testing.T, change func(*Options), steps ...step) *session {
 	return s
 }
 
-// do sends commands and waits until nothing moves.
+// do sends commands and waits until the session is idle.
 func (s *session) do(commands ...event.Command) {
 	for _, c := range commands {
 		s.Send(c)
@@ -246,7 +246,7 @@ func (s *session) do(commands ...event.Command) {
 	synctest.Wait()
 }
 
-// stop closes the session and checks what must always hold.
+// stop closes the session and checks its invariants.
 func (s *session) stop() {
 	s.t.Helper()
 	if err := s.Close(s.t.Context()); err != nil {
@@ -280,7 +280,7 @@ func checkPairs(t *testing.T, msgs []model.Message) {
 	}
 }
 
-// types lists the events since the first of a kind, as "type" lines.
+// types lists the types of events, one per line, from the first of a kind on.
 func (s *session) types(from string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -619,7 +619,7 @@ func TestReports(t *testing.T) { // while a task runs, too
 		}
 		s.Send(event.Submit{Text: "go on"})
 		s.Send(event.Submit{Text: "and this"})
-		Settle(t.Context(), s.Runtime) // what was sent before is seen
+		Settle(t.Context(), s.Runtime) // earlier commands are handled
 		if w := WorkOf(s.Runtime); len(w.Running) != 1 || w.Running[0].ID != 1 || w.Running[0].Title != "go on" || w.Running[0].Kind != event.MainTask || len(w.Queued) != 1 || w.Queued[0].Text != "and this" {
 			t.Errorf("tasks: %+v", w)
 		}
@@ -655,7 +655,7 @@ func TestReusedCallIDs(t *testing.T) { // providers number calls from 1 in every
 func TestBrokenJournalStopsSideEffects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Mode = action.ModeAll }, nil, says("ok"))
-		s.model.steps[0] = func(ctx context.Context, yield func(model.Delta, error) bool) { // the disk fills up meanwhile
+		s.model.steps[0] = func(ctx context.Context, yield func(model.Delta, error) bool) { // the disk becomes full
 			s.mem.mu.Lock()
 			s.mem.err = errors.New("no space left on device")
 			s.mem.mu.Unlock()
@@ -676,7 +676,7 @@ func TestBrokenJournalStopsSideEffects(t *testing.T) {
 	})
 }
 
-// A prompt that can't be stored is not sent to the model, which might be paid for nothing.
+// A prompt that can't be stored is not sent, because its answer would cost money for nothing.
 func TestBrokenJournalAsksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("ok"), says("ok"))
@@ -698,8 +698,7 @@ func TestBrokenJournalAsksNobody(t *testing.T) {
 	})
 }
 
-// crash runs an exchange up to where it stands still, and returns what a journal holds
-// if the process dies there.
+// crash runs an exchange until it waits, and returns the journal as after a crash at that point.
 func crash(t *testing.T, steps ...step) []event.Envelope {
 	s := start(t, nil, steps...)
 	s.do(event.Submit{Text: "go"})
@@ -728,7 +727,7 @@ func TestResume(t *testing.T) {
 		steps    []step
 		commands []event.Command // after the resume
 		approve  bool
-		requests int    // that the resumed process sends
+		requests int    // of the resumed process
 		history  string // of its last request
 	}{
 		{"ended in order", []step{says("hello")}, []event.Command{event.Submit{Text: "next"}}, false, 1, "user:go assistant:hello user:next"},
@@ -777,7 +776,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestSecretsAreTakenOut(t *testing.T) { // the same live, in the journal and for the model
+func TestSecretsAreTakenOut(t *testing.T) { // live, in the journal and for the model
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Redact = redact.New("done call-1") }, says("", `call-1 do {"kind":"file_read","do":"echo"}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
@@ -789,7 +788,7 @@ func TestSecretsAreTakenOut(t *testing.T) { // the same live, in the journal and
 	})
 }
 
-// TestDifference: what a person may not expect of a switch is said.
+// TestDifference: a switch reports effects that the person may not expect.
 func TestDifference(t *testing.T) {
 	a := model.Info{API: "completions", Auth: "a key"}
 	for _, tt := range []struct {
@@ -810,8 +809,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestEffort: how much the same model thinks changes also while a task runs, from its next
-// request on.
+// TestEffort: the effort of a model can change while a task runs, from its next request on.
 func TestEffort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []string

@@ -12,7 +12,7 @@ import (
 	"buddy/tools"
 )
 
-// shellTool runs nothing; its command is its argument.
+// shellTool runs nothing; its argument is the command.
 type shellTool struct{ fakeTool }
 
 func (*shellTool) Plan(c tools.Call) (action.Action, error) {
@@ -44,7 +44,7 @@ func TestReadOnlyCommandsAreNotAsked(t *testing.T) { // mode ask
 	})
 }
 
-// freeTool notes which calls were free.
+// freeTool records which calls run without approval.
 type freeTool struct {
 	shellTool
 	free []string // calls run one after another
@@ -55,7 +55,7 @@ func (t *freeTool) Run(ctx context.Context, c tools.Call) tools.Result {
 	return t.shellTool.Run(ctx, c)
 }
 
-// A call knows that nobody was asked about it, in the sandbox or as one of the literal core.
+// A call knows that it runs without approval, in the sandbox or as one of the built-in safe commands.
 func TestFreeCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &freeTool{}
@@ -89,7 +89,7 @@ func TestAllowSimilar(t *testing.T) {
 		if n != 2 || asked.Action.Command != "mkdir c; touch x" {
 			t.Fatalf("%d approvals, the last for %q: the rule covers more or less than it says", n, asked.Action.Command)
 		}
-		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar}) // there is none for two commands
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar}) // no rule covers two commands
 		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "no rule can allow") {
 			t.Errorf("error %+v", e)
 		}
@@ -137,7 +137,7 @@ func TestModes(t *testing.T) {
 	for _, tt := range []struct {
 		mode  action.Mode
 		asks  int
-		reads string // what the model reads of touch x
+		reads string // the model's result of touch x
 	}{
 		{action.ModeAsk, 1, ""},
 		{action.ModeStrict, 1, ""},
@@ -181,7 +181,7 @@ func TestModeSettlesWhatIsOpen(t *testing.T) {
 	})
 }
 
-// steerer is a tool with a prompt injection in its output.
+// steerer is a tool whose output contains a prompt injection.
 type steerer struct{ shellTool }
 
 func (*steerer) Run(_ context.Context, c tools.Call) tools.Result {
@@ -206,8 +206,7 @@ func TestTaskAsksAfterAPromptInjection(t *testing.T) {
 	})
 }
 
-// What is asked about because output spoke to the model stays a question when a mode or a
-// rule comes that would have let it run.
+// A call that needs approval because of a prompt injection stays open when a new mode or rule would allow it.
 func TestReviewKeepsTheDistrust(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Tools, o.Policy.Confined = tools.NewRegistry(&steerer{}), true }, says("", "c1 do ls"), says("", "c2 do git status"), says("ok"))

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/model"
 )
 
-// TestWhatFailedAttemptsSaidIsKept: the text of the attempt that said most, if none gave a whole answer.
+// TestWhatFailedAttemptsSaidIsKept: if no attempt succeeds, the text of the longest one is kept.
 func TestWhatFailedAttemptsSaidIsKept(t *testing.T) {
 	retry := model.Delta{Kind: model.Retry, Retry: &model.RetryNotice{Attempt: 1, Fault: &model.Error{What: "reset"}}}
 	text := func(s string) model.Delta { return model.Delta{Kind: model.Text, Text: s} }
@@ -79,7 +79,7 @@ func TestWhatFailedAttemptsSaidIsKept(t *testing.T) {
 	})
 }
 
-// TestPromptLargerThanTheWindowIsNotTaken: it would be in every later request, and none could be sent.
+// TestPromptLargerThanTheWindowIsNotTaken: it would be in every later request, so none could be sent.
 func TestPromptLargerThanTheWindowIsNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("ok"))

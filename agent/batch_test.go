@@ -16,8 +16,7 @@ import (
 	"buddy/tools"
 )
 
-// streams says words, then calls one by one as they become complete, a second apart,
-// and ends as it is told.
+// streams sends a text, then calls one by one, a second apart, and ends with end.
 func streams(end func(m model.Message, yield func(model.Delta, error) bool), calls ...string) step {
 	return func(ctx context.Context, yield func(model.Delta, error) bool) {
 		m := model.Message{Role: model.Assistant, Content: "let me see "}
@@ -45,12 +44,12 @@ func whole(m model.Message, yield func(model.Delta, error) bool) {
 	yield(model.Delta{Kind: model.Done, Message: &m, Finish: "tool_calls"}, nil)
 }
 
-// safe is a call that changes nothing and takes some seconds.
+// safe is a call without side effects that takes some seconds.
 func safe(id string, seconds int) string {
 	return fmt.Sprintf(`%s do {"kind":"file_read","do":"sleep","par":true,"seconds":%d}`, id, seconds)
 }
 
-// trace lists what happened to calls, with the seconds since the task began.
+// trace lists the events of calls, with the seconds since the start of the task.
 func (s *session) trace() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +88,7 @@ func TestSafeCallsStartWhileTheAnswerStreams(t *testing.T) {
 		s.do(event.Submit{Text: "go"})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		// c1 and c2 start at once; c3 changes things, so it and all after it wait.
+		// c1 and c2 start at once; c3 has side effects, so it and all later calls wait.
 		expect(t, s.trace(), "0 start c1", "1 start c2", "5 message", "5 result c2", "6 result c1",
 			"6 start c3", "8 result c3", "8 start c4", "8 start c5", "10 result c4", "11 result c5", "11 message")
 		expect(t, s.results(), "done c1", "done c2", "done c3", "done c4", "done c5")
@@ -115,8 +114,8 @@ func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) {
 	})
 }
 
-// What an answer says and thinks is told before its calls, and each of several calls is judged, asked for and, where its
-// name has a slip, corrected by itself.
+// An answer's text is published before its calls, and each of several calls is judged, approved and corrected
+// separately.
 func TestEachCallOfAnAnswerIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		thinks := func(ctx context.Context, yield func(model.Delta, error) bool) {
@@ -206,7 +205,7 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := start(t, nil, tt.step, says("ok"), says("ok"))
 				s.do(event.Submit{Text: "go"})
-				time.Sleep(10 * time.Second) // less than the call takes
+				time.Sleep(10 * time.Second) // shorter than the call
 				s.do()
 				if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != tt.outcome {
 					t.Fatalf("%d finished, %+v, want %s", n, f, tt.outcome)
@@ -221,7 +220,7 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) {
 				if _, ended := find[event.ToolResult](s); ended != started {
 					t.Errorf("%d calls started, %d ended for those who watch", started, ended)
 				}
-				// A process that goes on from the journal has the same history.
+				// A process that resumes from the journal has the same history.
 				s.stop()
 				again := start(t, func(o *Options) { o.Replay = s.mem.events }, says("ok"))
 				if !slices.EqualFunc(again.Messages(), s.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
@@ -233,7 +232,7 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) {
 	}
 }
 
-func TestCrashWhileCallsRunEarly(t *testing.T) { // the answer was not complete, so its calls are not made
+func TestCrashWhileCallsRunEarly(t *testing.T) { // the answer was incomplete, so its calls do not run
 	synctest.Test(t, func(t *testing.T) {
 		stored := crash(t, streams(whole, safe("c1", 1), safe("c2", 60), safe("c3", 61), safe("c4", 62)))
 		s := start(t, func(o *Options) { o.Replay = stored }, says("fine"))
@@ -270,7 +269,7 @@ func TestFailingCommandCancelsItsSiblings(t *testing.T) {
 	})
 }
 
-func TestToolTimeout(t *testing.T) { // not for commands, and not while a person thinks
+func TestToolTimeout(t *testing.T) { // not for commands, and not while waiting for approval
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("",
 			`c1 do {"kind":"file_read","do":"sleep","seconds":3600}`,
@@ -311,7 +310,7 @@ func TestSameFailureThreeTimes(t *testing.T) {
 	})
 }
 
-func TestNudges(t *testing.T) { // never stored
+func TestNudges(t *testing.T) { // nudges are never stored
 	tests := []struct {
 		name, hint string
 		steps      []step
@@ -358,7 +357,7 @@ func (*paneTool) Pane(c tools.Call) tools.PaneUse {
 	return tools.PaneUse{Pane: tools.PaneRef{Target: "web", ID: "%" + c.Planned.Path[1:]}, Terminal: true}
 }
 
-// The event tool.started names the pane in which a call begins, for those who follow it.
+// The event tool.started names the pane of the call, so that a screen can follow it.
 func TestToolStartedNamesThePane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&paneTool{}); o.Mode = action.ModeAll }, says("", `c1 do {"do":"echo"}`), says("ok"))

@@ -19,7 +19,7 @@ import (
 	"buddy/tools/basic"
 )
 
-// endless is a model that calls a tool in every answer.
+// endless is a model that calls a tool in each answer.
 type endless struct{ n int }
 
 func (*endless) Info() model.Info { return model.Info{Model: "endless", Window: 1 << 40} }
@@ -32,8 +32,8 @@ func (c *endless) Stream(context.Context, model.Request) iter.Seq2[model.Delta, 
 	}
 }
 
-// BenchmarkToolTurn measures what the loop costs for one turn with a tool, without the model's
-// and the tool's time, early and late in an exchange: it must not grow.
+// BenchmarkToolTurn measures the loop's own time for one turn with a tool, early and late in an exchange: it must not
+// grow.
 func BenchmarkToolTurn(b *testing.B) {
 	for _, after := range []int{10, 2000} {
 		b.Run(fmt.Sprint("after", after), func(b *testing.B) {
@@ -66,8 +66,7 @@ func BenchmarkToolTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkAgents measures what a hundred subagents that work at the same time hold beside their
-// text, and what is left of them when they have ended.
+// BenchmarkAgents measures the memory of a hundred working subagents without their text, and after they have ended.
 func BenchmarkAgents(b *testing.B) {
 	const agents = 100
 	heap := func() uint64 {

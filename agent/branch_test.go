@@ -10,7 +10,7 @@ import (
 	"buddy/agent/event"
 )
 
-// branches lists "branch type" of what did not happen on the main branch.
+// branched lists "branch type" of the events on other branches.
 func (s *session) branched() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-// windowed is a model with a window of its own, in tokens.
+// windowed is a model with its own context window, in tokens.
 type windowed struct {
 	*script
 	tokens int
@@ -35,17 +35,17 @@ func withWindow(tokens int) func(*Options) {
 	}
 }
 
-// untold answers as says does, without a usage, so that nothing is calibrated.
-func untold(text string, calls ...string) step {
+// uncounted is says without a usage, so that nothing is calibrated.
+func uncounted(text string, calls ...string) step {
 	told := says(text, calls...)
 	return func(ctx context.Context, yield func(model.Delta, error) bool) {
 		told(ctx, func(d model.Delta, err error) bool { d.Usage = nil; return yield(d, err) })
 	}
 }
 
-func answers(n int) []step { return slices.Repeat([]step{untold("ok")}, n) }
+func answers(n int) []step { return slices.Repeat([]step{uncounted("ok")}, n) }
 
-// prompt is a prompt of about that many tokens.
+// prompt is a prompt with about this many tokens.
 func prompt(n, tokens int) event.Submit {
 	return event.Submit{Text: fmt.Sprintf("prompt %d %s", n, strings.Repeat("x", 4*tokens-20))}
 }
@@ -85,7 +85,8 @@ func TestAutomaticCompaction(t *testing.T) {
 	})
 }
 
-// Each request says how full the context is and what to do about it; a person is warned once at each grade that calls for it.
+// Each request reports how full the context is and the next step; the person is warned once at each grade that needs
+// it.
 func TestHealthOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { withWindow(1000)(o); o.Context.Strategy = settings.Keep }, answers(12)...)
@@ -149,7 +150,7 @@ func TestAssumedWindowStopsNothing(t *testing.T) {
 	})
 }
 
-// described is a model that says of itself what it is told to.
+// described is a model with configurable information.
 type described struct {
 	*script
 	info model.Info
@@ -216,7 +217,7 @@ func TestAnUnknownWindowIsSaidOnceForAModel(t *testing.T) {
 	})
 }
 
-// A model that was chosen as NAME/MODEL has no profile to set anything in.
+// A model that was chosen as NAME/MODEL has no profile with settings.
 func TestAnUnknownWindowOfAModelWithoutAProfile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
@@ -230,7 +231,7 @@ func TestAnUnknownWindowOfAModelWithoutAProfile(t *testing.T) {
 	})
 }
 
-// unknownWindows returns what was said of windows that are not known.
+// unknownWindows returns the notices about unknown context windows.
 func unknownWindows(s *session) (texts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +243,7 @@ func unknownWindows(s *session) (texts []string) {
 	return texts
 }
 
-func TestCompactCommand(t *testing.T) { // forced, and it says when nothing can go
+func TestCompactCommand(t *testing.T) { // forced, and it reports when nothing can be removed
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(100_000), answers(8)...)
 		for i := range 3 {
@@ -267,7 +268,7 @@ func TestCompactCommand(t *testing.T) { // forced, and it says when nothing can 
 	})
 }
 
-// finder is a grep that finds a lot.
+// finder is a grep with large results.
 type finder struct{ fakeTool }
 
 func (*finder) Definition() model.ToolDef {
@@ -286,7 +287,7 @@ func TestReplayRepeatsCompactions(t *testing.T) {
 		}
 		var steps []step
 		for i := range 12 {
-			steps = append(steps, untold("", fmt.Sprintf(`c%d grep {"kind":"file_read"}`, i)), untold("found"))
+			steps = append(steps, uncounted("", fmt.Sprintf(`c%d grep {"kind":"file_read"}`, i)), uncounted("found"))
 		}
 		s := start(t, options, steps...)
 		for i := range 12 {
@@ -316,7 +317,7 @@ func TestReplayRepeatsCompactions(t *testing.T) {
 	})
 }
 
-func TestBadCompactionInAJournal(t *testing.T) { // a file that someone changed
+func TestBadCompactionInAJournal(t *testing.T) { // someone changed the file
 	synctest.Test(t, func(t *testing.T) {
 		replay := []event.Envelope{
 			{Seq: 1, Payload: event.PromptSubmitted{ID: 1, Text: "one"}},

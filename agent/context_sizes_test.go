@@ -26,7 +26,7 @@ func sizesOf(r *Runtime) (rows map[string]int, sum int, largest []share) {
 	return rows, sum, largest
 }
 
-// textOf returns what a person can know of a session as a text.
+// textOf formats sections as one text.
 func textOf(all []Section) string {
 	var b strings.Builder
 	for _, s := range all {
@@ -38,16 +38,16 @@ func textOf(all []Section) string {
 	return b.String()
 }
 
-// The parts of the context add up to the size of the request that was sent, corrected by what the provider counted or
-// not, and each part is what it says.
+// The parts of the context add up to the size of the request, with and without calibration, and each part has its own
+// size.
 func TestContextSizesAddUpToTheRequest(t *testing.T) {
 	const rules = "use tabs, never spaces; "
 	for _, counted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("counted=%v", counted), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				say := untold
+				say := uncounted
 				if counted {
-					say = says // whose usage makes every estimate smaller
+					say = says // its usage lowers every estimate
 				}
 				options := func(o *Options) {
 					withWindow(100_000)(o)
@@ -84,10 +84,10 @@ func TestContextSizesAddUpToTheRequest(t *testing.T) {
 	}
 }
 
-// After an answer the header and the report about the context say the same of how full it is: the answer counts.
+// After an answer the header and the report agree on how full the context is: the answer counts.
 func TestContextUsageCountsTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, withWindow(10_000), untold(strings.Repeat("word ", 2000)))
+		s := start(t, withWindow(10_000), uncounted(strings.Repeat("word ", 2000)))
 		s.do(event.Submit{Text: "tell me"})
 		header, _ := find[event.ContextUsage](s)
 		text := textOf(ContextUse(s.Runtime))
@@ -98,7 +98,7 @@ func TestContextUsageCountsTheAnswer(t *testing.T) {
 	})
 }
 
-// A summary and reminders have rows of their own.
+// A summary and reminders have their own rows.
 func TestContextSizesOfACompactedConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(100_000), answers(8)...)

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/event"
 )
 
-// A call with a slip in its tool's name runs as the tool that it means: the event keeps the name that the model
-// wrote, the result belongs to the call's own id and says so, and a resumed session sends the same bytes.
+// A call with a typo in its tool's name runs the intended tool: the event keeps the original name, the result belongs
+// to the call's id and reports the correction, and a resumed session sends the same bytes.
 func TestSlipInTheNameOfAToolIsCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, files := withFiles(t, map[string]string{"a.txt": "one\n"})
@@ -37,8 +37,8 @@ func TestSlipInTheNameOfAToolIsCorrected(t *testing.T) {
 	})
 }
 
-// So does one with a slip in the name of an argument: the event keeps both names, the conversation what the
-// model wrote, and what is judged is the corrected call.
+// The same holds for a typo in the name of an argument: the event keeps both names, the conversation the original
+// call, and the corrected call is judged.
 func TestSlipInTheNameOfAnArgumentIsCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, files := withFiles(t, map[string]string{"a.txt": "one\n"})

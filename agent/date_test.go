@@ -12,8 +12,8 @@ import (
 	"buddy/agent/model"
 )
 
-// The first prompt carries the date; no later one does, before it changed or a compaction came,
-// and no command that was typed. A resumed session sends the same and goes on in the same way.
+// The first prompt carries the date; a later one only after the date changed or a compaction, and typed commands
+// never. A resumed session sends the same bytes and continues in the same way.
 func TestThePromptCarriesTheDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zone := time.FixedZone("CET", 3600)
@@ -75,7 +75,7 @@ func TestThePromptCarriesTheDate(t *testing.T) {
 	})
 }
 
-// Who is told no date, and a title, for which nobody wants one.
+// The demo model and title requests get no date.
 func TestNoDateWhereNobodyReadsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {

@@ -23,7 +23,7 @@ func explained(s *session) (all []event.DecisionExplained) {
 	return all
 }
 
-// Each call that was judged has its explanation, before it starts: what the model said of it, and what decided.
+// Each judged call is explained before it starts: by the model's text, and by the rules that decided.
 func TestCallsAreExplained(t *testing.T) {
 	const read, run = `c1 do {"kind":"file_read","do":"echo"}`, `c1 do {"kind":"shell","do":"echo"}`
 	for name, tt := range map[string]struct {
@@ -94,8 +94,8 @@ func same(a, b event.DecisionExplained) bool {
 		slices.Equal(a.Alternatives, b.Alternatives) && slices.Equal(a.Rules, b.Rules)
 }
 
-// A call that starts while the answer streams is explained by what came before it. One that nothing
-// decided about, because its arguments don't fit, is not explained.
+// A call that starts while the answer streams is explained by the text before it. A call with invalid arguments is
+// not judged, so it is not explained.
 func TestWhatExplainsACallThatStartsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const early, wrong = `c1 do {"kind":"file_read","do":"echo","par":true}`, `c2 do {oops`

@@ -19,7 +19,7 @@ import (
 	"buddy/tools"
 )
 
-// embedded is a runtime as a library: no Start, a model and a tool.
+// embedded returns a runtime used as a library: no Start, a model and a tool.
 func embedded(turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 	return hooked(nil, turns, steps...)
 }
@@ -99,7 +99,7 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-func TestNobodyToAsk(t *testing.T) { // without Start no answer can come
+func TestNobodyToAsk(t *testing.T) { // nobody can answer without Start
 	synctest.Test(t, func(t *testing.T) {
 		r, _, tool := embedded(0, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
 		res, err := r.RunText(t.Context(), "go")
@@ -140,10 +140,10 @@ func TestRunStreamReaderGone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		events := r.RunStream(ctx, model.Message{Content: "one"})
 		<-events
-		synctest.Wait() // the model answers by now
+		synctest.Wait() // the model is answering
 		cancel()
 		synctest.Wait()
-		for range events { // what is left, and its end
+		for range events { // remaining events
 		}
 		if res, err := r.RunText(t.Context(), "two"); err != nil || res.Response != "y" {
 			t.Errorf("afterwards: %+v, %v", res, err)
@@ -151,7 +151,7 @@ func TestRunStreamReaderGone(t *testing.T) {
 	})
 }
 
-func TestRunStream(t *testing.T) { // the events of the exchange, from its prompt to its end
+func TestRunStream(t *testing.T) { // events of the exchange, from its prompt to its end
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := embedded(0, says("a b", aCall), says("c"))
 		var got []string
@@ -200,7 +200,7 @@ func TestRunStep(t *testing.T) {
 	})
 }
 
-func TestRunStepEnds(t *testing.T) { // terminal outcomes, and a caller that leaves
+func TestRunStepEnds(t *testing.T) { // terminal outcomes, and a caller that breaks out
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(1, says("", aCall), says("", aCall), says("", aCall), fails("", errors.New("reset")))
 		for range r.RunStep(t.Context(), model.Message{Content: "leave"}) {
@@ -241,7 +241,7 @@ func TestInjectWhileToolsRun(t *testing.T) {
 	})
 }
 
-// caller is a model that calls a tool at once, whatever it is sent.
+// caller is a model that calls a tool immediately.
 type caller struct{}
 
 func (caller) Info() model.Info { return model.Info{} }
@@ -250,8 +250,7 @@ func (caller) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Delta
 	return func(yield func(model.Delta, error) bool) { says("", aCall)(ctx, yield) }
 }
 
-// What the loop itself costs in a turn with a tool, without model and tool; the same in
-// a short and in a long conversation.
+// BenchmarkTurn measures the loop's own cost of a turn with a tool, in a short and in a long conversation.
 func BenchmarkTurn(b *testing.B) {
 	for _, turns := range []int{10, 2000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
@@ -274,7 +273,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// What it costs to start ten calls that overlap and to store their results.
+// BenchmarkTenCalls measures starting ten overlapping calls and storing their results.
 func BenchmarkTenCalls(b *testing.B) {
 	var calls []string
 	for i := range 10 {
@@ -289,7 +288,7 @@ func BenchmarkTenCalls(b *testing.B) {
 	}
 }
 
-func TestStrict(t *testing.T) { // a hard tool error ends the run only when that is wanted
+func TestStrict(t *testing.T) { // a hard tool error ends the run only in strict mode
 	synctest.Test(t, func(t *testing.T) {
 		for _, strict := range []bool{false, true} {
 			m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"fail"}`, `c2 do {"kind":"file_read","do":"echo"}`), says("done")}}
@@ -306,7 +305,7 @@ func TestStrict(t *testing.T) { // a hard tool error ends the run only when that
 	})
 }
 
-// A tool that asks for another try is heard in any case: its hint is the result, and the exchange goes on.
+// Strict mode continues after a tool that asks for another try: its hint is the result.
 func TestStrictGoesOnAfterAHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, strict := range []bool{false, true} {
@@ -339,7 +338,7 @@ func TestMaxParallel(t *testing.T) {
 	})
 }
 
-func TestServerSideCompaction(t *testing.T) { // the message is kept and the turn goes on
+func TestServerSideCompaction(t *testing.T) { // the message is kept and another turn follows
 	synctest.Test(t, func(t *testing.T) {
 		compacts := func(_ context.Context, yield func(model.Delta, error) bool) {
 			m := model.Message{Role: model.Assistant, Content: "a summary"}

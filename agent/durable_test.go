@@ -16,7 +16,7 @@ import (
 	"buddy/tools"
 )
 
-// recorder is a Durable that gives back what it has recorded, in order.
+// recorder is a Durable that replays its records, in order.
 type recorder struct {
 	mu      sync.Mutex
 	answers [][]model.Delta
@@ -65,7 +65,7 @@ func (r *recorder) ToolCall(ctx context.Context, c tools.Call, run func(context.
 	return res
 }
 
-func TestDurable(t *testing.T) { // done again, nothing is called twice
+func TestDurable(t *testing.T) { // a second run calls nothing twice
 	synctest.Test(t, func(t *testing.T) {
 		rec := &recorder{results: make(map[string]tools.Result)}
 		tool := &fakeTool{}
@@ -90,7 +90,7 @@ func TestDurable(t *testing.T) { // done again, nothing is called twice
 	})
 }
 
-func TestContinueFromTheJournal(t *testing.T) { // the journal is the built-in one
+func TestContinueFromTheJournal(t *testing.T) { // the journal is the built-in Durable
 	synctest.Test(t, func(t *testing.T) {
 		stored := crash(t, says("", aCall), hangs("half an answer"))
 		tool := &fakeTool{}

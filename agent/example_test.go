@@ -18,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-// parrot is a model for the examples: it gives its answers one after the other.
+// parrot is a model for the examples: it returns prepared answers.
 type parrot struct{ answers []model.Message }
 
 func (*parrot) Info() model.Info { return model.Info{Model: "parrot"} }
@@ -46,7 +46,7 @@ func calls(name, arguments string) model.Message {
 	return model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "call-1", Name: name, Arguments: arguments}}}
 }
 
-// weather is a tool of our own.
+// weather is a custom tool.
 type weather struct{}
 
 func (weather) Definition() model.ToolDef {
@@ -68,7 +68,7 @@ func (weather) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "sunny in " + c.Planned.Preview}
 }
 
-// Parallel: it changes nothing, so it may run beside other calls.
+// Parallel reports true: the tool has no side effects, so it may run in parallel.
 func (weather) Parallel(tools.Call) bool { return true }
 
 // Ask once.
@@ -87,7 +87,7 @@ func ExampleRuntime_RunText() {
 	// completed 1 2
 }
 
-// Ask with a whole message, and tell apart why there is no answer.
+// Ask with a whole message, and distinguish the reasons for a missing answer.
 func ExampleRuntime_Run() {
 	rt := agent.New(agent.Options{
 		Model:  &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), calls("weather", `{"city":"Oslo"}`)}},
@@ -108,7 +108,7 @@ func ExampleRuntime_Run() {
 	// stopped after 2 turns: max agentic loop iterations reached
 }
 
-// Talk with a person: commands go in, events come out, and what needs approval waits for an answer.
+// Talk with a person: commands go in, events come out, and calls that need approval wait for an answer.
 func ExampleRuntime_Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -116,7 +116,7 @@ func ExampleRuntime_Start() {
 		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), says("Take a hat.")}},
 		Tools: tools.NewRegistry(weather{}),
 	})
-	events := rt.Subscribe(ctx) // before Start, so that nothing is missed
+	events := rt.Subscribe(ctx) // before Start, to miss nothing
 	rt.Start()
 	rt.Send(event.Submit{Text: "I go to Rome. What do I need?"})
 	for env := range events {
@@ -143,7 +143,7 @@ func ExampleRuntime_Start() {
 	// completed
 }
 
-// Show an answer while it is written. Ending ctx stops it.
+// Show an answer while it streams. Ending ctx stops it.
 func ExampleRuntime_RunStream() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -161,7 +161,7 @@ func ExampleRuntime_RunStream() {
 	// completed
 }
 
-// Go turn by turn, and say something in between.
+// Run turn by turn, with a message in between.
 func ExampleRuntime_RunStep() {
 	rt := agent.New(agent.Options{
 		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), says("Take a hat.")}},
@@ -194,8 +194,7 @@ func ExampleRuntime_RunStep() {
 	// assistant: "Take a hat."
 }
 
-// A tool of one's own is three methods. The policy does not know what it does, so it
-// needs somebody's yes: a person's, or mode all.
+// A custom tool has three methods. The policy does not know what it does, so it needs approval or mode all.
 func Example_customTool() {
 	rt := agent.New(agent.Options{
 		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), says("It is sunny.")}},
@@ -216,7 +215,7 @@ func Example_customTool() {
 	// 2 turns, 40 tokens in, 10 out
 }
 
-// A hook stops a run that uses more tokens than it may.
+// A hook stops a run that uses too many tokens.
 func Example_budget() {
 	const most = 30
 	used := 0
@@ -241,7 +240,7 @@ func Example_budget() {
 	// failed terminated by a hook: 50 tokens are enough
 }
 
-// A hook answers a call in the place of its tool, before anybody is asked.
+// A hook replaces the result of a tool, before approval.
 func Example_hook() {
 	only := func(_ context.Context, m turn.Moment) (turn.Reply, error) {
 		if pre, ok := m.(turn.PreToolExecution); ok && !strings.Contains(pre.Call.Arguments, "Rome") {
@@ -263,14 +262,14 @@ func Example_hook() {
 	// I can't say. <nil>
 }
 
-// memory is a Durable that keeps in memory what came back; an engine for durable work would store it.
+// memory is a Durable that keeps results in memory; a durable execution engine would store them.
 type memory struct {
 	answers [][]model.Delta
 	results map[string]tools.Result
-	asked   int // answers that were asked for in this run
+	asked   int // answers requested in this run
 }
 
-// LLMCall gives a recorded answer again, or records a new one.
+// LLMCall returns a recorded answer, or records a new one.
 func (r *memory) LLMCall(ctx context.Context, _ model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		n := r.asked
@@ -287,7 +286,7 @@ func (r *memory) LLMCall(ctx context.Context, _ model.Request, call func(context
 		var all []model.Delta
 		for d, err := range call(ctx) {
 			if !yield(d, err) || err != nil {
-				return // it broke off: nothing is recorded
+				return // interrupted answers are not recorded
 			}
 			all = append(all, d)
 		}
@@ -295,7 +294,7 @@ func (r *memory) LLMCall(ctx context.Context, _ model.Request, call func(context
 	}
 }
 
-// ToolCall gives a recorded result again, or runs the tool.
+// ToolCall returns a recorded result, or runs the tool.
 func (r *memory) ToolCall(ctx context.Context, c tools.Call, run func(context.Context) tools.Result) tools.Result {
 	res, known := r.results[c.ID]
 	if !known {
@@ -306,7 +305,7 @@ func (r *memory) ToolCall(ctx context.Context, c tools.Call, run func(context.Co
 	return res
 }
 
-// A run that ended in the middle is done again; what came back before is not asked for twice.
+// A run that ended in the middle is repeated; recorded results are not requested again.
 func Example_durable() {
 	rec := &memory{results: make(map[string]tools.Result)}
 	run := func(answers ...model.Message) {

@@ -14,10 +14,11 @@ import (
 	"buddy/tools"
 )
 
-// writesByReading is a command that the policy takes for one that reads, and which writes.
+// writesByReading is a command that writes although the policy classifies it as reading.
 const writesByReading = "sed -n 'w x' f"
 
-// What the read-only sandbox stopped runs again in the fence, once, and the model reads only of that. The journal has both runs.
+// A call that the read-only sandbox stopped runs again in the normal sandbox, once, and the model reads only the
+// second result. The journal has both runs.
 func TestStoppedCommandRunsAgainInTheFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shell := &insideTool{dir: t.TempDir()}
@@ -63,7 +64,7 @@ func TestStoppedCommandRunsAgainInTheFence(t *testing.T) {
 	})
 }
 
-// Another mode, also one that comes while it runs, and a cancellation leave it with its first run.
+// After a change to another mode or a cancellation, even during the run, the call does not run again.
 func TestStoppedCommandStaysStopped(t *testing.T) {
 	for name, during := range map[string]func(*session){
 		"in mode ask":                nil,
@@ -87,7 +88,7 @@ func TestStoppedCommandStaysStopped(t *testing.T) {
 	}
 }
 
-// A hook sees the second run as it saw the first, with its own verdict, and what it refuses does not run.
+// Hooks see the second run like the first, with its own verdict, and can refuse it.
 func TestHooksSeeTheRunInTheFence(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ hook, reads string }{

@@ -17,7 +17,8 @@ import (
 	"buddy/tools"
 )
 
-// reachingTool is a shell whose commands name hosts: those of a word with commas at the same time, one word after another.
+// reachingTool is a shell whose commands are names of hosts: those joined by commas are requested together, words one
+// after another.
 type reachingTool struct{}
 
 func (reachingTool) Definition() model.ToolDef { return model.ToolDef{Name: "run_shell"} }
@@ -43,7 +44,7 @@ func (reachingTool) Run(ctx context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: strings.Join(got, " ")}
 }
 
-// reaching starts a session in mode auto whose model runs commands that want to reach hosts.
+// reaching starts a session in auto mode whose model runs commands that connect to hosts.
 func reaching(t *testing.T, steps ...step) *session {
 	t.Helper()
 	return start(t, func(o *Options) {
@@ -56,7 +57,7 @@ func reaching(t *testing.T, steps ...step) *session {
 
 func reaches(id, command string) string { return id + ` run_shell {"command":"` + command + `"}` }
 
-// asked waits for the dialog number n and returns it.
+// asked waits for dialog number n and returns it.
 func asked(t *testing.T, s *session, n int) event.ApprovalAsked {
 	t.Helper()
 	time.Sleep(time.Second)
@@ -68,8 +69,8 @@ func asked(t *testing.T, s *session, n int) event.ApprovalAsked {
 	return a
 }
 
-// TestHostsThatWaitAreInOneDialog: yes is for the command, yes for the session for these hosts only, and what is denied is
-// not asked about.
+// TestHostsThatWaitAreInOneDialog: waiting hosts share a dialog. An approval is for the command, or for these hosts
+// in the session; denied hosts are not asked about.
 func TestHostsThatWaitAreInOneDialog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reaching(t, says("", reaches("c1", "a.com,b.com,denied.com a.com")), says("", reaches("c2", "a.com,b.com,c.com")), says("ok"))
@@ -100,7 +101,7 @@ func TestHostsThatWaitAreInOneDialog(t *testing.T) {
 	})
 }
 
-// TestThreeDialogsAboutHosts: then the answer is no, until the next prompt.
+// TestThreeDialogsAboutHosts: after three dialogs hosts are refused until the next prompt.
 func TestThreeDialogsAboutHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reaching(t, says("", reaches("c1", "a.com b.com c.com d.com")), says("ok"), says("", reaches("c2", "e.com")), says("ok"))
@@ -122,7 +123,8 @@ func TestThreeDialogsAboutHosts(t *testing.T) {
 	})
 }
 
-// TestHostsNobodyIsAskedAbout: in other modes, and when the task is cancelled or nobody answers.
+// TestHostsNobodyIsAskedAbout: no dialog opens in other modes, and hosts are refused when the task is cancelled or
+// nobody answers.
 func TestHostsNobodyIsAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reaching(t, says("", reaches("c1", "a.com")), says("ok"))
@@ -153,7 +155,7 @@ func TestHostsNobodyIsAskedAbout(t *testing.T) {
 	})
 }
 
-// TestHostsAfterACrash: nobody is asked about a host again, and the command does not run again.
+// TestHostsAfterACrash: neither the dialog nor the command is repeated after a crash.
 func TestHostsAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reaching(t, says("", reaches("c1", "a.com")), says("ok"))

@@ -14,15 +14,15 @@ import (
 	"buddy/tools"
 )
 
-// bulky is a read_file with a schema, whose files are large.
+// bulky is a read_file with a schema and large files.
 type bulky struct{ reader }
 
 func (*bulky) Definition() model.ToolDef {
 	return model.ToolDef{Name: "read_file", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}
 }
 
-// Files that were read under the names of another program are restored after a compaction and
-// cleared when they are read again, as under ours; in a session that is resumed before that, too.
+// Files read under the tool names of another program are restored after a compaction and cleared when read again,
+// like buddy's own reads; also in a session resumed before that.
 func TestReadsInAnotherDialectAreReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
@@ -30,13 +30,13 @@ func TestReadsInAnotherDialectAreReads(t *testing.T) {
 			o.Tools = tools.NewRegistry(&bulky{})
 		}
 		s := start(t, options,
-			untold("", `a Read {"file_path":"/w/a"}`), untold("", `b view {"filePath":"/w/b"}`), untold(strings.Repeat("word ", 4000)))
+			uncounted("", `a Read {"file_path":"/w/a"}`), uncounted("", `b view {"filePath":"/w/b"}`), uncounted(strings.Repeat("word ", 4000)))
 		s.do(event.Submit{Text: "read"})
 		s.stop()
 		for what, replay := range map[string][]event.Envelope{"live": nil, "resumed": s.mem.events} {
-			steps := []step{untold("<summary>s</summary>"), untold("fine")}
+			steps := []step{uncounted("<summary>s</summary>"), uncounted("fine")}
 			if replay == nil {
-				steps = slices.Concat([]step{untold("", `a Read {"file_path":"/w/a"}`), untold("", `b view {"filePath":"/w/b"}`), untold(strings.Repeat("word ", 4000))}, steps)
+				steps = slices.Concat([]step{uncounted("", `a Read {"file_path":"/w/a"}`), uncounted("", `b view {"filePath":"/w/b"}`), uncounted(strings.Repeat("word ", 4000))}, steps)
 			}
 			x := start(t, func(o *Options) { options(o); o.Replay = replay }, steps...)
 			if replay == nil {
@@ -58,11 +58,11 @@ func TestAReadInAnotherDialectIsReadAgain(t *testing.T) {
 			withWindow(27_000)(o)
 			o.Tools = tools.NewRegistry(&bulky{})
 		}
-		steps := []step{untold("", `a Read {"file_path":"/w/big"}`), untold("", `b read_file {"path":"/w/big"}`)}
+		steps := []step{uncounted("", `a Read {"file_path":"/w/big"}`), uncounted("", `b read_file {"path":"/w/big"}`)}
 		for i := range 6 {
-			steps = append(steps, untold("", fmt.Sprintf(`n%d read_file {"path":"/w/%d"}`, i, i)))
+			steps = append(steps, uncounted("", fmt.Sprintf(`n%d read_file {"path":"/w/%d"}`, i, i)))
 		}
-		s := start(t, options, append(steps, untold("ok"))...)
+		s := start(t, options, append(steps, uncounted("ok"))...)
 		s.do(event.Submit{Text: "read"})
 		if m, n := find[event.MicroCompacted](s); n != 1 || !slices.Equal(m.CallIDs, []string{"a"}) {
 			t.Errorf("%d times results were cleared, last %v", n, m.CallIDs)

@@ -21,7 +21,7 @@ import (
 	"buddy/tools/basic"
 )
 
-// checker is a run_shell whose commands end as a script says, one after the other; the last goes on.
+// checker is a run_shell whose commands end as scripted; the last one keeps running.
 type checker struct {
 	mu   sync.Mutex
 	ends []checkEnd
@@ -32,7 +32,7 @@ type checkEnd struct {
 	code  int
 	out   string
 	hangs bool
-	broke bool // it has no exit code
+	broke bool // no exit code
 }
 
 func (*checker) Definition() model.ToolDef {
@@ -64,7 +64,7 @@ func (f *checker) Run(ctx context.Context, _ tools.Call) tools.Result {
 	return res
 }
 
-// times returns how often a command ran.
+// times returns how many times a command ran.
 func (f *checker) times() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +74,7 @@ func (f *checker) times() int {
 // judge is the agent that gives verdicts.
 const judge = "---\nname: judge\ndescription: judges\ntools: Read\n---\nYou judge."
 
-// withGoal starts a session whose checks end as ends say; the judge answers with verdicts.
+// withGoal starts a session whose checks end as given; the judge answers with verdicts.
 func withGoal(t *testing.T, change func(*Options), ends []checkEnd, verdicts []step, steps ...step) (*session, *checker) {
 	t.Helper()
 	check := &checker{ends: ends}
@@ -88,7 +88,7 @@ func withGoal(t *testing.T, change func(*Options), ends []checkEnd, verdicts []s
 	return s, check
 }
 
-// states lists how the goal went: each change but turns, with its reason.
+// states lists the changes of the goal, with reasons, except for turns.
 func (s *session) states() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ var (
 	makes  = event.SetGoal{Goal: "make the tests pass", Check: "make test"}
 )
 
-// TestGoal: what becomes of a goal, by what the checks find and the model does.
+// TestGoal: outcomes of a goal, by the checks and the model.
 func TestGoal(t *testing.T) {
 	work := func(n int) step {
 		return says("I work", fmt.Sprintf(`w%d do {"kind":"file_read","do":"echo","n":%d}`, n, n))
@@ -258,7 +258,7 @@ func TestGoal(t *testing.T) {
 					m.info.Price = model.Price{Input: model.Dollar, Output: model.Dollar}
 				}, tt.ends, tt.verdicts, tt.steps...)
 				s.do(tt.set)
-				time.Sleep(2 * time.Minute) // a command that hangs
+				time.Sleep(2 * time.Minute) // the command hangs
 				synctest.Wait()
 				if got := s.states(); !slices.Equal(got, tt.want) || check.times() != tt.ran {
 					t.Errorf("it went\n%q, %d commands\nwant\n%q, %d", got, check.times(), tt.want, tt.ran)

@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// lackingShell is a shell in which there is no python.
+// lackingShell is a shell without python.
 type lackingShell struct{ pretendShell }
 
 func (*lackingShell) Run(context.Context, tools.Call) tools.Result {
@@ -19,7 +19,7 @@ func (*lackingShell) Run(context.Context, tools.Call) tools.Result {
 	return tools.Result{Content: `{"exit_code":127}`, ExitCode: &exit, Tail: "bash: python: command not found\n"}
 }
 
-// hinted returns which results of the conversation have a hint.
+// hinted returns which results have a hint.
 func hinted(s *session) string {
 	var all strings.Builder
 	for _, r := range s.results() {
@@ -32,7 +32,7 @@ func hinted(s *session) string {
 	return all.String()
 }
 
-// When calls of a tool fail one after the other the third result says to do it otherwise, once until one works.
+// The third failure of a tool in a row adds a hint, once until a call succeeds.
 func TestHintAfterFailuresInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const fail, echo = `{"kind":"file_read","do":"fail","seconds":`, `{"kind":"file_read","do":"echo","seconds":`
@@ -53,8 +53,8 @@ func TestHintAfterFailuresInARow(t *testing.T) {
 	})
 }
 
-// A program that is missing is told of where the command failed, once in an exchange; what a person typed has
-// no hint.
+// A missing program causes a hint where the command failed, once in an exchange; commands typed by a person have no
+// hints.
 func TestHintAfterAMissingProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {

@@ -18,7 +18,7 @@ import (
 
 func moment(m turn.Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "turn.") }
 
-func TestHooks(t *testing.T) { // in this order, each hook in its own
+func TestHooks(t *testing.T) { // in this order, one after another
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		hook := func(name string) turn.Hook {
@@ -42,7 +42,7 @@ func TestHooks(t *testing.T) { // in this order, each hook in its own
 	})
 }
 
-// noted is a journal that notes the kinds of its events.
+// noted is a journal that records the types of its events.
 type noted struct {
 	*heldJournal
 	note func(string)
@@ -53,8 +53,8 @@ func (n noted) Append(env event.Envelope) error {
 	return n.heldJournal.Append(env)
 }
 
-// The parts of a turn come in this order: the limit of turns, the hook of the turn, room in the context, the request between
-// its hooks, what it used, its calls between theirs, and their results.
+// A turn has this order: turn limit, turn hook, room in the context, the request between its hooks, its usage, its
+// calls between their hooks, and their results.
 func TestOrderInsideATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -65,7 +65,7 @@ func TestOrderInsideATurn(t *testing.T) {
 				got = append(got, moment(m))
 				return turn.Continue, nil
 			}}
-		}, append(answers(4), untold("<summary>s</summary>"), says("", aCall))...)
+		}, append(answers(4), uncounted("<summary>s</summary>"), says("", aCall))...)
 		for i := range 4 {
 			s.do(prompt(i, 160))
 		}
@@ -83,7 +83,7 @@ func TestOrderInsideATurn(t *testing.T) {
 	})
 }
 
-func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history stays valid
+func TestHooksEndAnExchange(t *testing.T) { // at any moment; the history stays valid
 	for _, at := range []string{"LoopIteration", "PreLlmCall", "PostLlmCall", "PreToolExecution", "PostToolExecution"} {
 		for how, reply := range map[string]turn.Hook{
 			"terminates": func(context.Context, turn.Moment) (turn.Reply, error) { return turn.Terminate("enough"), nil },
@@ -120,7 +120,7 @@ func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history st
 	}
 }
 
-func TestHookSkipsACall(t *testing.T) { // also one that starts while the answer streams, and before anyone is asked
+func TestHookSkipsACall(t *testing.T) { // also one that starts while the answer streams, and before approval
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			o.Hooks = []turn.Hook{func(_ context.Context, m turn.Moment) (turn.Reply, error) {

@@ -29,13 +29,12 @@ func (s *session) lastNotice() (text string) {
 	return text
 }
 
-// ofProject makes a set of one file of the project.
+// ofProject returns a set with one project file.
 func ofProject(text string) instructions.Set {
 	return instructions.Set{Files: []instructions.File{{Path: "/w/AGENTS.md", From: instructions.Project, Bytes: len(text), Text: text}}}
 }
 
-// The first request has the files, the next ones begin the same, and only a compaction
-// changes that.
+// The first request has the files, later ones have the same beginning, and only a compaction changes that.
 func TestInstructions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := "use tabs"
@@ -43,7 +42,7 @@ func TestInstructions(t *testing.T) {
 			o.System, o.Here = "You are buddy.", "You work in /w."
 			o.Context.Strategy = settings.Window
 			o.Instructions = func(ctx context.Context) (instructions.Set, error) {
-				time.Sleep(time.Second) // of a target that is far away
+				time.Sleep(time.Second) // a slow target
 				return ofProject(text), ctx.Err()
 			}
 		}, says("one"), says("two"), says("three"))
@@ -79,7 +78,7 @@ func TestInstructions(t *testing.T) {
 	})
 }
 
-// Files that take too long are left out, and said.
+// Files that take too long are left out, with a warning.
 func TestInstructionsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
@@ -102,7 +101,7 @@ func TestInstructionsLate(t *testing.T) {
 	})
 }
 
-// A prompt injection in a file of the project makes more of what it asks for need a yes.
+// A prompt injection in a project file makes more actions need approval.
 func TestInstructionsSpeak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := ofProject("x")
@@ -122,7 +121,8 @@ func TestInstructionsSpeak(t *testing.T) {
 	})
 }
 
-// The person is told of each file that the model has not, or not whole, once; a name in a file that is none is no news.
+// The person is warned once about each file that the model has not, or not completely; a missing file is not
+// reported.
 func TestInstructionsThatAreLeftOutAreSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
@@ -149,8 +149,8 @@ func TestInstructionsThatAreLeftOutAreSaidOnce(t *testing.T) {
 	})
 }
 
-// A folder below that has its own instructions tells them once, after the results of the
-// first turn that used a file in it, and again after a compaction.
+// A subfolder's instructions are added once, after the results of the first turn that used a file in it, and again
+// after a compaction.
 func TestInstructionsBelow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked [][]string
@@ -183,8 +183,8 @@ func TestInstructionsBelow(t *testing.T) {
 	})
 }
 
-// After a compaction the first request has what was in force for the files in work, once: also in a session that was
-// resumed in between, and for a file that is an instruction file itself.
+// After a compaction the first request has the instructions for the files in work, once: also in a session resumed in
+// between, and for a file that is an instruction file itself.
 func TestInstructionsBelowAfterACompaction(t *testing.T) {
 	for _, resumed := range []bool{false, true} {
 		t.Run(fmt.Sprint("resumed ", resumed), func(t *testing.T) {
@@ -225,8 +225,8 @@ func TestInstructionsBelowAfterACompaction(t *testing.T) {
 	}
 }
 
-// Each conversation is told once of a folder in which it works: an agent although its caller was
-// told, an agent of an agent too, and a fork not again.
+// Each conversation gets the instructions of a subfolder once: an agent although its caller has them, a nested agent
+// too, but a fork not again.
 func TestInstructionsBelowForAgents(t *testing.T) {
 	const reads = `c1 do {"kind":"file_read","do":"x"}`
 	scripts := func() map[string][]step {
@@ -276,7 +276,7 @@ func TestInstructionsBelowForAgents(t *testing.T) {
 	})
 }
 
-// A rule is told once, after the results of the first turn that used a file which it is for.
+// A rule is added once, after the results of the first turn that used a matching file.
 func TestRulesForFilesInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rule := func(glob, text string) instructions.Rule {

@@ -21,7 +21,7 @@ const aKey = "k-0123456789abcdef"
 // keyed gives a session a known key.
 func keyed(o *Options) { o.Keys = redact.NewKeys(redact.Key{Name: "work", Value: aKey}) }
 
-// shown returns all events of a session as they are stored, sent to screens and printed.
+// shown returns all events of a session as stored, sent to screens and printed.
 func (s *session) shown(t *testing.T) string {
 	t.Helper()
 	s.mu.Lock()
@@ -37,8 +37,8 @@ func (s *session) shown(t *testing.T) string {
 	return b.String()
 }
 
-// What a model writes of a known key shows as its name: in text and calls, in the dialog, in the journal, in what the
-// model is sent next. The call runs as the model wrote it, and a person who edits it keeps the key.
+// A known key in a model's output is shown as its name: in text and calls, in the dialog, in the journal, in later
+// requests. The call runs as the model wrote it, and a person who edits it keeps the key.
 func TestKnownKeysAreNotShown(t *testing.T) {
 	for _, edit := range []bool{false, true} {
 		p := newPlanner(t)
@@ -63,7 +63,7 @@ func TestKnownKeysAreNotShown(t *testing.T) {
 			if got := s.shown(t); strings.Contains(got, aKey) || m.Message.Content != "it was [key of work]" {
 				t.Errorf("the key shows in %s", got)
 			}
-			if got := s.said(); strings.Contains(got, aKey) || !strings.Contains(got, "I take [key of work]") {
+			if got := s.sentText(); strings.Contains(got, aKey) || !strings.Contains(got, "I take [key of work]") {
 				t.Errorf("the model is sent %s", got)
 			}
 			s.stop()
@@ -71,8 +71,8 @@ func TestKnownKeysAreNotShown(t *testing.T) {
 	}
 }
 
-// A call that waited for approval when buddy ended is asked about again, but not if it had a key, which the journal
-// lacks: that one is told as interrupted.
+// A call that waited for approval when buddy ended is asked again, unless it had a key, which the journal does not
+// store: that one is reported as interrupted.
 func TestCallWithAKeyIsNotRunAfterARestart(t *testing.T) {
 	for _, tt := range []struct {
 		text  string
@@ -99,8 +99,8 @@ func TestCallWithAKeyIsNotRunAfterARestart(t *testing.T) {
 	}
 }
 
-// A key that comes in pieces is not shown in pieces, as text, reasoning or arguments, nor in a checkpoint between
-// them, nor when the answer breaks off.
+// A key that arrives in pieces is never shown, as text, reasoning or arguments, in a checkpoint, or after an
+// interruption.
 func TestKeyInPiecesIsNotShown(t *testing.T) {
 	pieces := []string{"it is ", aKey[:7], aKey[7:15], aKey[15:] + ", I think"}
 	for _, breaks := range []bool{false, true} {
@@ -109,7 +109,7 @@ func TestKeyInPiecesIsNotShown(t *testing.T) {
 				for _, kind := range []model.DeltaKind{model.Reasoning, model.Text, model.CallDelta} {
 					for _, text := range pieces {
 						yield(model.Delta{Kind: kind, CallID: "c1", Text: text}, nil)
-						time.Sleep(2 * time.Second) // for a checkpoint
+						time.Sleep(2 * time.Second) // long enough for a checkpoint
 					}
 				}
 				if breaks {

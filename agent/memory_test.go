@@ -19,7 +19,7 @@ import (
 	"buddy/tools/file"
 )
 
-// remembering returns a memory whose only file is the folder's, and the file.
+// remembering returns a memory with a single file in the folder, and the file's path.
 func remembering(t *testing.T) (p memory.Part, path string) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -38,8 +38,8 @@ func remembering(t *testing.T) (p memory.Part, path string) {
 	})}, path
 }
 
-// A denial teaches where the person says so; the next approval of the same shows it. What the model proposes waits. Both are said,
-// and /status counts what is remembered.
+// A denial is remembered if the person wants it; the next approval of a similar call shows it. The model's proposals
+// wait. Both are reported, and /status counts the memory.
 func TestDenialTeachesAndCallsPropose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, path := remembering(t)

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
-// wantOrder compares the kinds of events since one of a kind, repeated ones once.
+// wantOrder compares the event types since one of a kind, without repetitions.
 func (s *session) wantOrder(from, want string) {
 	s.t.Helper()
 	got := slices.Compact(s.types(from))
@@ -35,7 +35,7 @@ func TestOrderOfACancelInABatch(t *testing.T) { // every call is answered, in or
 
 func TestOrderOfACompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, summarising(1000), append(answers(4), untold("<summary>s</summary>"), untold("five"))...)
+		s := start(t, summarising(1000), append(answers(4), uncounted("<summary>s</summary>"), uncounted("five"))...)
 		for i := range 4 {
 			s.do(prompt(i, 160))
 		}

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// ended drives one exchange in each of the four ways, and returns the outcome and the error of each.
+// ended drives one exchange in each of the four ways, and checks outcome and error.
 func ended(t *testing.T, change func(*Options), steps func() []step, check func(way string, outcome event.Outcome, err error, res Result)) {
 	t.Helper()
 	ways := map[string]func(*testing.T, *session) (event.Outcome, Result, error){
@@ -56,8 +56,8 @@ func ended(t *testing.T, change func(*Options), steps func() []step, check func(
 	}
 }
 
-// TestContextLimitIsAnError: an exchange that does not fit ends with the estimate and the window, whether
-// it was not sent or the provider refused it.
+// TestContextLimitIsAnError: an exchange that does not fit ends with the estimate and the window, whether it was not
+// sent or refused by the provider.
 func TestContextLimitIsAnError(t *testing.T) {
 	long := strings.Repeat("long ", 2000)
 	never := func() []step { return nil }
@@ -85,7 +85,7 @@ func TestContextLimitIsAnError(t *testing.T) {
 	})
 }
 
-// TestEmptyAnswerIsAnAnswer: the model is asked once more; then that it said nothing is what it said.
+// TestEmptyAnswerIsAnAnswer: the model is asked once more; then the empty answer is accepted.
 func TestEmptyAnswerIsAnAnswer(t *testing.T) {
 	for name, silent := range map[string]step{"empty": says(""), "blank": says(" \n"), "no call": ends(model.FinishToolCalls, "")} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestEmptyAnswerIsAnAnswer(t *testing.T) {
 	}
 }
 
-// TestResponseOfAnEmptyAnswer: Run gives it as an answer, too.
+// TestResponseOfAnEmptyAnswer: Run returns it as an answer, too.
 func TestResponseOfAnEmptyAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(0, says("let me see", aCall), says(""), says(""))
@@ -121,7 +121,7 @@ func TestResponseOfAnEmptyAnswer(t *testing.T) {
 	})
 }
 
-// TestUnknownFinishReason: what was said is kept, and the reason is told once in a session.
+// TestUnknownFinishReason: the answer is kept, and the reason is reported once in a session.
 func TestUnknownFinishReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, ends("out\x1b[31mofcoffee", ""), ends("out\x1b[31mofcoffee", ""))
@@ -140,7 +140,7 @@ func TestUnknownFinishReason(t *testing.T) {
 	})
 }
 
-// TestOnlyCompleteTurnsCount: one that the provider or a person ended is none.
+// TestOnlyCompleteTurnsCount: a turn ended by the provider or a person does not count.
 func TestOnlyCompleteTurnsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", aCall), fails("", errors.New("connection reset")))

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/model"
 )
 
-// TestPicturesLeftOutAreToldOnce: a session with a picture goes on with a model that takes none. The person is told that it
-// is left out, once; a picture that comes with a new prompt is still refused.
+// TestPicturesLeftOutAreToldOnce: a session with a picture continues with a model that accepts none, with one
+// warning; a picture in a new prompt is still rejected.
 func TestPicturesLeftOutAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		img := model.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\nrest")}

@@ -21,7 +21,7 @@ import (
 	planning "buddy/tools/plan"
 )
 
-// planner is a session with the real tools for files and plans, in a folder of its own.
+// planner is a session with the real file and plan tools, in its own folder.
 type planner struct {
 	dir, file string // the workspace, and the plan's file
 	change    func(*Options)
@@ -36,7 +36,7 @@ func newPlanner(t *testing.T) *planner {
 	return &planner{dir: dir, file: filepath.Join(dir, ".buddyx/sessions/s1/plan.md")}
 }
 
-// options give a session the tools; more can be called through use_tool.
+// options adds the tools to a session; more are called through use_tool.
 func (p *planner) options(t *testing.T, more ...tools.Tool) func(*Options) {
 	ws, err := file.NewWorkspace(p.dir, func(string) string { return "" })
 	if err != nil {
@@ -67,7 +67,7 @@ const (
 	enters = `e1 use_tool {"name":"enter_plan","args":{}}`
 )
 
-// planned returns the plan that is asked about last, and how often one was.
+// planned returns the last plan dialog, and the number of dialogs.
 func (s *session) planned() (q event.QuestionAsked, n int) {
 	q, n = find[event.QuestionAsked](s)
 	return q, n
@@ -79,8 +79,8 @@ func (s *session) mode() string {
 	return string(m.Mode)
 }
 
-// said returns all that the model was sent, as one text.
-func (s *session) said() string {
+// sentText returns everything that the model was sent, as one text.
+func (s *session) sentText() string {
 	var b strings.Builder
 	for _, m := range s.request() {
 		b.WriteString(string(m.Role) + ": " + m.Content + "\n")
@@ -88,8 +88,8 @@ func (s *session) said() string {
 	return b.String()
 }
 
-// A plan is written, shown, sent back with a remark, edited by the person, approved: the model gets the
-// remark and the text as the person left it, the steps become the list, and the mode is what it was.
+// A plan is written, shown, returned with a remark, edited by the person, approved: the model gets the remark and the
+// edited text, the steps become the list, and the earlier mode returns.
 func TestPlanIsRemarkedEditedAndApproved(t *testing.T) {
 	p := newPlanner(t)
 	const first, second = "# Plan\n\none\n", "# Plan\n\ntwo\n\n```steps\n- {description: reproduce, tool: run_shell, risk: low}\n- {description: fix, depends_on: [1]}\n```\n"
@@ -113,7 +113,7 @@ func TestPlanIsRemarkedEditedAndApproved(t *testing.T) {
 			t.Errorf("after a remark, in mode %s, the model read %s", s.mode(), got)
 		}
 		q, _ = s.planned()
-		s.do(event.Answer{ID: q.ID, Text: event.PlanEdit}) // nothing was edited: it is asked again
+		s.do(event.Answer{ID: q.ID, Text: event.PlanEdit}) // nothing was edited: the dialog opens again
 		again, n := s.planned()
 		if n != 3 || again.Text != first {
 			t.Fatalf("%d questions, %+v", n, again)
@@ -137,8 +137,7 @@ func TestPlanIsRemarkedEditedAndApproved(t *testing.T) {
 	})
 }
 
-// The mode after a plan is that before it. One whose time ran out meanwhile is not the way back: what
-// follows it is.
+// After a plan the earlier mode returns. If its time limit ended meanwhile, its successor applies.
 func TestModeAfterAPlan(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -169,7 +168,7 @@ func TestModeAfterAPlan(t *testing.T) {
 				}
 			}
 			steps := []step{says("", planWrites(p.file, "plan")), says("", exits), says("done")}
-			if len(test.set) > 1 { // a prompt is among them
+			if len(test.set) > 1 { // one of them is a prompt
 				steps = append([]step{says("ok")}, steps...)
 			}
 			s := start(t, p.options(t), steps...)
@@ -182,7 +181,7 @@ func TestModeAfterAPlan(t *testing.T) {
 			time.Sleep(test.wait)
 			q, n := s.planned()
 			if _, entered := find[event.PlanEntered](s); n != 1 || entered != 1 {
-				t.Fatalf("%s: %d questions, mode plan begun %d times: %s", test.name, n, entered, s.said())
+				t.Fatalf("%s: %d questions, mode plan begun %d times: %s", test.name, n, entered, s.sentText())
 			}
 			s.do(event.Answer{ID: q.ID, Text: event.PlanApprove})
 			real, _ := s.approvals.Mode()
@@ -194,7 +193,7 @@ func TestModeAfterAPlan(t *testing.T) {
 	}
 }
 
-// Mode plan has no time limit, by which it could end without an approval.
+// Plan mode has no time limit, so it can't end without an approval.
 func TestModePlanHasNoTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil)
@@ -206,8 +205,8 @@ func TestModePlanHasNoTimeLimit(t *testing.T) {
 	})
 }
 
-// An approval is for one plan: a second one in the same session begins anew, in a mode that lets nothing
-// change, and is approved or discarded by itself.
+// An approval is for one plan: a second plan in the session starts again in plan mode, and is approved or discarded
+// separately.
 func TestSecondPlanIsAPlanOfItsOwn(t *testing.T) {
 	p := newPlanner(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -237,7 +236,7 @@ func TestSecondPlanIsAPlanOfItsOwn(t *testing.T) {
 	})
 }
 
-// What can't be a plan is said to the model, and nobody is asked about it.
+// An invalid plan is rejected with a message to the model, without a dialog.
 func TestWhatIsNoPlanIsNotShown(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"no file", "", "there is no plan yet: write it to "},
@@ -269,7 +268,7 @@ func TestWhatIsNoPlanIsNotShown(t *testing.T) {
 	}
 }
 
-// Where there is no mode plan exit_plan says so; in it enter_plan changes nothing and asks nobody.
+// Outside plan mode exit_plan fails; inside it enter_plan changes nothing and asks nobody.
 func TestPlanToolsInTheWrongMode(t *testing.T) {
 	p := newPlanner(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -292,7 +291,7 @@ func TestPlanToolsInTheWrongMode(t *testing.T) {
 	})
 }
 
-// Work beside the main conversation neither begins nor ends mode plan, which applies to it as well.
+// Background tasks neither start nor end plan mode, which applies to them as well.
 func TestBackgroundTasksHaveNoPartInThePlan(t *testing.T) {
 	p := newPlanner(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -306,7 +305,7 @@ func TestBackgroundTasksHaveNoPartInThePlan(t *testing.T) {
 	})
 }
 
-// Cancelling while the plan shows leaves everything as it is: the mode, the file, and no decision.
+// Cancelling during a plan dialog changes nothing: not the mode, not the file, and no decision is stored.
 func TestPlanIsCancelled(t *testing.T) {
 	p := newPlanner(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -332,9 +331,8 @@ func TestPlanIsCancelled(t *testing.T) {
 	})
 }
 
-// A session that ended in mode plan is in it again, whatever mode the next process begins with, unless
-// the person asked for that one; the plan that was shown is shown again, and the way out of it is the
-// stricter of the two modes.
+// A session that ended in plan mode resumes in it, whatever mode the next process starts with, unless the person
+// chose that mode; a shown plan is shown again, and the mode after the plan is the stricter of the two.
 func TestResumeInModePlan(t *testing.T) {
 	p := newPlanner(t)
 	var stored []event.Envelope
@@ -343,7 +341,7 @@ func TestResumeInModePlan(t *testing.T) {
 		s.do(event.SetMode{Mode: action.ModeEdits})
 		time.Sleep(3 * time.Second)
 		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "go"})
-		stored = s.mem.events // as after a crash: the plan still waits
+		stored = s.mem.events // as after a crash: the plan dialog is open
 		s.stop()
 	})
 	for _, test := range []struct {
@@ -381,7 +379,7 @@ func TestResumeInModePlan(t *testing.T) {
 	}
 }
 
-// Without a person the plan is the answer: it ends the exchange, approves nothing and stays in mode plan.
+// Without a person the plan is the answer: it ends the exchange, approves nothing and stays in plan mode.
 func TestPlanWithoutAPerson(t *testing.T) {
 	p := newPlanner(t)
 	o := Options{Model: &script{steps: []step{says("", planWrites(p.file, "the plan")), says("", exits), says("never")}}, Mode: action.ModePlan}
@@ -396,8 +394,8 @@ func TestPlanWithoutAPerson(t *testing.T) {
 	}
 }
 
-// The model is told of mode plan in full at first, in short after every fifth answer, in full again after
-// as many of those, and once that it is over. A fresh process goes on counting.
+// The full plan mode reminder comes first, a short one after every fifth answer, the full one again after five short
+// ones, and one at the end. A new process continues the count.
 func TestRemindersOfModePlan(t *testing.T) {
 	p := newPlanner(t)
 	said := func(msgs []model.Message) string {
@@ -443,8 +441,8 @@ func TestRemindersOfModePlan(t *testing.T) {
 	})
 }
 
-// After a compaction the model has the text of mode plan and of its draft again, and after the plan was
-// approved that plan.
+// After a compaction the model gets the plan mode reminder and its draft again, and after the approval the approved
+// plan.
 func TestPlanAfterACompaction(t *testing.T) {
 	p := newPlanner(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -458,18 +456,18 @@ func TestPlanAfterACompaction(t *testing.T) {
 		if _, n := find[event.ContextCompacted](s); n != 1 {
 			t.Fatalf("%d compactions", n)
 		}
-		got := s.said()
+		got := s.sentText()
 		if strings.Count(got, "Mode plan is on.") != 1 || !strings.Contains(got, "as it is now:\nthe draft ‹/system-reminder›") {
 			t.Errorf("after a compaction in mode plan the model has %s", got)
 		}
 		q, _ := s.planned()
 		s.do(event.Answer{ID: q.ID, Text: event.PlanApprove}, event.Compact{}, event.Submit{Text: "now"})
-		got = s.said()
+		got = s.sentText()
 		if _, n := find[event.ContextCompacted](s); n != 2 || !strings.Contains(got, "The plan that the user approved before the conversation was shortened:\nthe draft") {
 			t.Errorf("after %d compactions and the approval the model has %s", n, got)
 		}
 		s.do(event.Submit{Text: "again"})
-		if n := strings.Count(s.said(), "before the conversation was shortened:\nthe draft"); n != 1 {
+		if n := strings.Count(s.sentText(), "before the conversation was shortened:\nthe draft"); n != 1 {
 			t.Errorf("the approved plan is there %d times", n)
 		}
 		s.stop()

@@ -15,7 +15,7 @@ import (
 	"buddy/tools"
 )
 
-// changer is a tool that says of itself what a call wants it to say, and that it changes something.
+// changer is a tool whose calls describe themselves, and that counts changes.
 type changer struct{ fakeTool }
 
 func (*changer) Plan(c tools.Call) (action.Action, error) {
@@ -29,9 +29,8 @@ func (*changer) Parallel(tools.Call) bool { return false }
 
 func (*changer) Run(context.Context, tools.Call) tools.Result { return tools.Result{Content: "done"} }
 
-// Whatever a model calls and by whatever way, whichever modes came before, whatever was allowed for the
-// session and whatever the person answers: in mode plan no tool that changes something runs, but for the
-// plan's file. In the other modes they do run, or this would prove nothing.
+// For any calls, modes, rules and answers: in plan mode no tool that changes something runs, except on the plan's
+// file. In the other modes some do run, otherwise this would prove nothing.
 func TestNothingChangesInModePlan(t *testing.T) {
 	ran := map[action.Mode]int{}
 	for seed := range uint64(12) {
@@ -47,8 +46,8 @@ func TestNothingChangesInModePlan(t *testing.T) {
 	}
 }
 
-// playPlanning plays a session of random moves, and counts by mode the calls that changed something. Those
-// in mode plan are of the plan's file, or an error.
+// playPlanning plays a session of random moves, and counts by mode the calls that changed something. In plan mode a
+// change of anything but the plan's file is an error.
 func playPlanning(t *testing.T, p *planner, r *rand.Rand, ran map[action.Mode]int) {
 	p.change = func(o *Options) { o.MaxIterations = 0 }
 	var steps []step
@@ -68,7 +67,7 @@ func playPlanning(t *testing.T, p *planner, r *rand.Rand, ran map[action.Mode]in
 		default:
 			s.do(event.Submit{Text: "go", Background: r.IntN(5) == 0})
 		}
-		for range 20 { // what the first answers lead to may wait as well
+		for range 20 { // answers may lead to more requests
 			if !answerOne(s, r) {
 				break
 			}
@@ -95,7 +94,7 @@ func playPlanning(t *testing.T, p *planner, r *rand.Rand, ran map[action.Mode]in
 	}
 }
 
-// answerOne answers one of the requests that wait, in a random way, and reports whether one did.
+// answerOne answers one open request at random, and reports whether there was one.
 func answerOne(s *session, r *rand.Rand) bool {
 	var open event.Event
 	s.mu.Lock()
@@ -108,7 +107,7 @@ func answerOne(s *session, r *rand.Rand) bool {
 		}
 	}
 	s.mu.Unlock()
-	if open != nil && r.IntN(8) == 0 { // the mode changes while something waits
+	if open != nil && r.IntN(8) == 0 { // the mode changes while a request is open
 		s.do(event.SetMode{Mode: action.ModePlan})
 	}
 	switch e := open.(type) {
@@ -124,7 +123,7 @@ func answerOne(s *session, r *rand.Rand) bool {
 	return open != nil
 }
 
-// randomCall returns a call of a tool, some through use_tool.
+// randomCall returns a random call, sometimes through use_tool.
 func randomCall(r *rand.Rand, p *planner) string {
 	kinds := []action.Kind{
 		action.FileWrite, action.FileDelete, action.Shell, action.Git, action.PaneKeys, action.Network, action.MCP, action.Internal,

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/model"
 )
 
-// TestContentPolicyInOneProcess: what a content policy has refused is not sent with the next prompt of the same process either, nor
-// are prompts that steered the exchange. What was sent before is.
+// TestContentPolicyInOneProcess: content that a policy refused is not sent with the next prompt of the same process
+// either, nor are prompts that steered the exchange. Earlier content is.
 func TestContentPolicyInOneProcess(t *testing.T) {
 	refused := &model.Error{Kind: model.StatusError, Status: 400, What: "400 bad request", Said: "Your prompt was flagged by our safety system."}
 	synctest.Test(t, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 	"buddy/agent/hooks"
 )
 
-// How a session began is told to its hooks, whose matchers select by that.
+// Session start hooks get how the session began, and their matchers select by it.
 func TestHooksOfTheStartAreToldHowItBegan(t *testing.T) {
 	t.Parallel()
 	resumed := []event.Envelope{{Seq: 1, Payload: event.SessionCreated{}}}
 	forked := append(resumed, event.Envelope{Seq: 2, Payload: event.SessionForked{From: "s0"}})
-	last := event.Envelope{Seq: 2, Payload: event.Notice{}} // with which what is read of a file ends
+	last := event.Envelope{Seq: 2, Payload: event.Notice{}} // last event of a loaded file
 	for source, o := range map[string]Options{
 		"startup": {}, "clear": {Cleared: true}, "resume": {Replay: append(forked, event.Envelope{Seq: 3, Payload: event.SessionResumed{}})}, "fork": {Replay: append(forked, last)},
 	} {
@@ -34,8 +34,8 @@ func TestHooksOfTheStartAreToldHowItBegan(t *testing.T) {
 	}
 }
 
-// What hooks say at each start is told once: the same is not told again, and other text takes the place of the earlier one,
-// in what is read of the file of the session as well.
+// The output of session start hooks is added once: the same output is not repeated, and new output replaces the
+// earlier one, also in a loaded session.
 func TestTextOfTheStartIsNotStacked(t *testing.T) {
 	t.Parallel()
 	var replay []event.Envelope
@@ -66,7 +66,7 @@ func TestTextOfTheStartIsNotStacked(t *testing.T) {
 	}
 }
 
-// notified returns how many notifications hooks were told of.
+// notified returns the number of notifications that hooks got.
 func notified(s *session) int {
 	_, n := find[event.HookStarted](s)
 	return n
@@ -78,8 +78,8 @@ func withHook(t *testing.T, kind string) func(*Options) {
 	return func(o *Options) { o.Programs = hooks.New(hooks.Options{Handlers: set.Handlers, Cwd: t.TempDir()}) }
 }
 
-// A minute after the last answer hooks are told that buddy waits, once; what a person does begins the
-// minute anew, and what a screen says by itself does not.
+// A minute after the last answer hooks are notified once that buddy waits; a person's command restarts the minute, an
+// automatic command of a screen does not.
 func TestIdleSessionIsToldAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withHook(t, "idle_prompt"), says("one"), says("two"))
@@ -108,7 +108,7 @@ func TestIdleSessionIsToldAfterAMinute(t *testing.T) {
 	})
 }
 
-// Where no hook wants to know there is no timer.
+// Without a hook for it there is no timer.
 func TestIdleSessionWithoutSuchAHookHasNoTimer(t *testing.T) {
 	for name, o := range map[string]func(*Options){"none": nil, "another": withHook(t, "permission_prompt")} {
 		synctest.Test(t, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestIdleSessionWithoutSuchAHookHasNoTimer(t *testing.T) {
 	}
 }
 
-// A session that ends while it is idle tells nobody.
+// A session that ends while it is idle notifies no hook.
 func TestIdleSessionThatEndsTellsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withHook(t, "idle_prompt"), says("one"))
@@ -137,7 +137,7 @@ func TestIdleSessionThatEndsTellsNobody(t *testing.T) {
 	})
 }
 
-// Hooks that decide whether an answer is the end are told what goes on beside it.
+// Stop hooks get the list of background tasks.
 func TestStopHookIsToldWhatRunsBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

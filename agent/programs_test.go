@@ -31,11 +31,11 @@ type hookSpec struct {
 	source  hooks.Source // "": the person's
 }
 
-// says is JSON that a hook prints.
+// printed returns a command that prints a hook's JSON.
 func printed(text string) string { return "cat <<'END'\n" + text + "\nEND" }
 
-// hookSession is a session whose model follows a script, whose tool records its calls, and which runs
-// hooks in a folder. Nobody is there to ask unless it is started.
+// hookSession is a session with a scripted model, a tool that records its calls, and hooks that run in a folder.
+// Nobody can answer unless it is started.
 type hookSession struct {
 	*Runtime
 	model *script
@@ -97,7 +97,7 @@ func all[T event.Event](s *hookSession) (found []T) {
 	return found
 }
 
-// results returns what the model read of its calls.
+// results returns the results that the model got.
 func (s *hookSession) results() (texts []string) {
 	for _, r := range all[event.ToolResult](s) {
 		texts = append(texts, r.Result)
@@ -105,13 +105,13 @@ func (s *hookSession) results() (texts []string) {
 	return texts
 }
 
-// file returns what hooks have written into a file of their folder.
+// file returns what hooks wrote to a file in their folder.
 func (s *hookSession) file(name string) string {
 	text, _ := os.ReadFile(filepath.Join(s.dir, name))
 	return string(text)
 }
 
-// lastRequest returns all that the model was sent last.
+// lastRequest returns the whole last request as text.
 func (s *hookSession) lastRequest() string {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()
@@ -140,8 +140,8 @@ var (
 	hookAsks = printed(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look first"}}`)
 )
 
-// A hook that refuses keeps every kind of call from starting: one that waits for the end of the
-// answer, one that could start while the answer streams, and one inside of use_tool.
+// A hook that refuses stops every kind of call: one that waits for the end of the answer, one that could start while
+// the answer streams, and one inside use_tool.
 func TestGuardKeepsAnyCallFromStarting(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]string{
@@ -183,7 +183,7 @@ func TestGuardKeepsAnyCallFromStarting(t *testing.T) {
 	}
 }
 
-// Calls that overlap wait for their hooks, and still overlap after that.
+// Parallel calls wait for their hooks, and then still run in parallel.
 func TestParallelCallsWaitForTheirHooks(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{}, []hookSpec{{hooks.PreToolUse, "", "sleep 0.2; touch asked", ""}},
@@ -200,8 +200,8 @@ func TestParallelCallsWaitForTheirHooks(t *testing.T) {
 	}
 }
 
-// The hooks of calls that may overlap run at the same time: here each waits until all have begun. What
-// each says is about its own call, and results stay in the order of the calls.
+// The hooks of parallel calls run at the same time: here each waits until all have started. Each answer applies to
+// its own call, and results stay in call order.
 func TestHooksOfCallsThatOverlapRunSideBySide(t *testing.T) {
 	t.Parallel()
 	meet := `id=$(sed 's/.*"tool_use_id":"\([^"]*\)".*/\1/'); touch begun-$id
@@ -223,7 +223,7 @@ func TestHooksOfCallsThatOverlapRunSideBySide(t *testing.T) {
 	}
 }
 
-// A hook about a call that runs alone sees what the calls before it have done.
+// A hook about a call that runs alone sees the effects of the calls before it.
 func TestHookOfACallThatRunsAloneComesAfterTheCallsBefore(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{Mode: action.ModeAll}, []hookSpec{{hooks.PreToolUse, "", "true", ""}},
@@ -247,8 +247,8 @@ func TestHookOfACallThatRunsAloneComesAfterTheCallsBefore(t *testing.T) {
 	}
 }
 
-// What hooks may turn a verdict into: they tighten everything, and only the person's allow, and only
-// what the person is asked about because nothing is known of it.
+// Verdicts that hooks may produce: all hooks can make a verdict stricter, but only a hook of the person can allow a
+// call, and only one that needs approval because it is unknown.
 func TestHooksTightenAndRarelyAllow(t *testing.T) {
 	t.Parallel()
 	deny := action.Rule{Decision: action.Deny, Tool: "do", Source: action.FromUser}
@@ -299,7 +299,7 @@ func TestFailedGuardIsNamedWhereNobodyCanBeAsked(t *testing.T) {
 	}
 }
 
-// answered runs a session in which a person answers what is asked.
+// answered runs a session in which a person answers the approvals.
 func answered(t *testing.T, s *hookSession, answer func(event.ApprovalAsked) event.AnswerApproval, prompts ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -354,7 +354,7 @@ func TestHookThatAsksOffersNoRule(t *testing.T) {
 	}
 }
 
-// What a hook makes of a call is judged like what the model wrote, and shown to the person.
+// A call changed by a hook is judged like one of the model, and shown to the person.
 func TestChangedCallIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	change := printed(`{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"kind":"shell","do":"deploy"}}}`)
@@ -459,7 +459,7 @@ func TestHookEndsAnExchangeAfterItsResults(t *testing.T) {
 	}
 }
 
-// A call that a hook stops is not said to be cancelled by the person: result and next request name the hook.
+// A call that a hook stops is not reported as cancelled by the person: the result and the next request name the hook.
 func TestHookEndsAnExchangeBeforeACall(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{}, []hookSpec{{hooks.PreToolUse, "", printed(`{"continue":false,"stopReason":"enough for today"}`), ""}}, says("", readDo), says("next"))
@@ -504,7 +504,7 @@ func TestRefusedPromptIsNotSent(t *testing.T) {
 	}
 }
 
-// What hooks tell the model is in the journal, once; a resumed session sends it and runs no hook for it.
+// Hook output for the model is in the journal once; a resumed session sends it without running the hook.
 func TestContextOfHooksIsKept(t *testing.T) {
 	t.Parallel()
 	kept := &heldJournal{}
@@ -558,7 +558,7 @@ func TestStopHookMakesTheModelGoOn(t *testing.T) {
 	}
 }
 
-// Why a hook kept an answer from ending is told where what hooks say is switched off, which all else is.
+// The reason of a Stop hook that continues an exchange is sent even when hook reminders are switched off.
 func TestStopHookIsHeardWhereHooksAreOff(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{Features: turn.Features{Reminders: reminder.NewSet([]string{reminder.Hook})}}, []hookSpec{
@@ -687,7 +687,8 @@ func TestCompactionTellsItsHooksAndCanBeRefused(t *testing.T) {
 	}
 }
 
-// A digest that makes room by itself asks the hooks as well: what they refuse is not compacted, and nothing is sent.
+// An automatic digest of a full context asks the hooks as well: if they refuse it, nothing is compacted and nothing
+// is sent.
 func TestADigestOfAFullContextAsksTheHooks(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{Context: settings.Context{Strategy: settings.Digest}, System: "be brief"}, []hookSpec{

@@ -22,9 +22,8 @@ import (
 	"buddy/tools"
 )
 
-// validate says what providers' references forbid in a conversation that is sent: each
-// call is answered once, at once and in order; ids are unique; system messages come first;
-// nobody says nothing; and it is the model's turn.
+// validate returns violations of the providers' rules for a conversation: each call is answered once, immediately and
+// in order; ids are unique; system messages come first; no message is empty; and it is the model's turn.
 func validate(msgs []model.Message) error {
 	ids, talk := make(map[string]bool), false
 	for i := 0; i < len(msgs); i++ {
@@ -57,8 +56,7 @@ func validate(msgs []model.Message) error {
 	return nil
 }
 
-// fickle is a model that does anything a model or a network can do, and checks what it is
-// sent.
+// fickle is a model with any possible behaviour of a model or network, which checks its requests.
 type fickle struct {
 	mu  sync.Mutex
 	rng *rand.Rand
@@ -83,13 +81,13 @@ func (f *fickle) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	return func(yield func(model.Delta, error) bool) { plan(ctx, yield) }
 }
 
-// plan is one answer.
+// plan plans one answer.
 func (f *fickle) plan() step {
 	text := strings.Repeat("words ", f.rng.IntN(80))
 	pause := time.Duration(f.rng.IntN(1500)) * time.Millisecond
 	var calls []model.ToolCall
 	for range f.rng.IntN(4) {
-		// Ids repeat: within an answer, between answers, and some are missing.
+		// Ids repeat within an answer and between answers, and some are missing.
 		calls = append(calls, model.ToolCall{ID: fmt.Sprint("c", f.rng.IntN(6))[:f.rng.IntN(3)], Name: "do", Arguments: f.arguments()})
 	}
 	kind := f.rng.IntN(12)
@@ -139,7 +137,7 @@ func (f *fickle) arguments() string {
 	}[f.rng.IntN(9)]
 }
 
-// act does something that a person or a program can do.
+// act does a random action of a person or a program.
 func act(s *session, rng *rand.Rand) {
 	switch rng.IntN(12) {
 	case 0, 1, 2:
@@ -163,7 +161,7 @@ func act(s *session, rng *rand.Rand) {
 	}
 	var open []string
 	s.mu.Lock()
-	seen := slices.Clone(s.seen) // one may come after a sleep
+	seen := slices.Clone(s.seen) // more may come after a sleep
 	s.mu.Unlock()
 	for _, env := range seen {
 		switch p := env.Payload.(type) {
@@ -181,7 +179,7 @@ func act(s *session, rng *rand.Rand) {
 	}
 }
 
-// torn returns the events that a journal has when it was cut at any byte: whole lines.
+// torn returns the complete lines of a journal that was cut at a random byte.
 func torn(t *testing.T, events []event.Envelope, rng *rand.Rand) []event.Envelope {
 	var file bytes.Buffer
 	for _, env := range events {
@@ -202,8 +200,8 @@ func torn(t *testing.T, events []event.Envelope, rng *rand.Rand) []event.Envelop
 	return out
 }
 
-// TestAnythingMayHappen is the property that matters most: whatever a model, a network, a
-// person or a crash does, the next request is a valid conversation.
+// TestAnythingMayHappen is the most important property: whatever a model, a network, a person or a crash does, the
+// next request is a valid conversation.
 func TestAnythingMayHappen(t *testing.T) {
 	runs := 60
 	if testing.Short() {
@@ -213,7 +211,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 7))
 			var stored []event.Envelope
-			for range 3 { // lives of the program
+			for range 3 { // processes
 				f := &fickle{rng: rand.New(rand.NewPCG(uint64(seed), rng.Uint64()))}
 				s := start(t, func(o *Options) {
 					o.Model, o.Tools, o.Replay = f, tools.NewRegistry(&fakeTool{}), slices.Clone(stored)
@@ -242,7 +240,7 @@ func TestAnythingMayHappen(t *testing.T) {
 	}
 }
 
-// anyReminders are reminders of both kinds that come with any request or none.
+// anyReminders returns random reminders of both kinds.
 func anyReminders(seed uint64) *reminder.Set {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 9))
@@ -261,8 +259,7 @@ func anyReminders(seed uint64) *reminder.Set {
 		reminder.Generator{Kind: "screen", Say: sometimes("[screen]")})...)
 }
 
-// FuzzReplay: a journal that anybody may have written never makes a panic or a history
-// that can't be sent.
+// FuzzReplay: a journal from anybody never causes a panic or an invalid history.
 func FuzzReplay(f *testing.F) {
 	for _, line := range []string{
 		`{"type":"prompt.submitted","payload":{"id":1,"text":"go"}}`,

@@ -14,7 +14,7 @@ import (
 	"buddy/tools/basic"
 )
 
-// asks is the real ask_user beside the tool of these tests.
+// asks adds the real ask_user to the test tool.
 func asks(o *Options) { o.Tools = tools.NewRegistry(&fakeTool{}, basic.NewAskUser()) }
 
 const aQuestion = `q1 ask_user {"question":"Which port?","choices":["80","8080"],"why":"two are free"}`
@@ -57,7 +57,7 @@ func TestQuestionIsCancelled(t *testing.T) {
 	})
 }
 
-func TestQuestionOfACrash(t *testing.T) { // it is asked again
+func TestQuestionOfACrash(t *testing.T) { // it is asked again after a crash
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, asks, says("", aQuestion))
 		s.do(event.Submit{Text: "go"})

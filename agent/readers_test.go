@@ -28,8 +28,8 @@ func resultOf(s *session, call string) (text string) {
 	return text
 }
 
-// TestForkKnowsWhatWasRead: a fork may change what the main conversation had read when it forked
-// off; what either reads or changes later the other does not know.
+// TestForkKnowsWhatWasRead: a fork may change files that the main conversation had read before; later reads and
+// changes of one are unknown to the other.
 func TestForkKnowsWhatWasRead(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	for _, name := range []string{"early", "late", "forks", "both"} {
@@ -55,8 +55,8 @@ func TestForkKnowsWhatWasRead(t *testing.T) {
 		s.do(side("change"))
 		s.do(event.Submit{Text: "change"})
 		for call, want := range map[string]string{
-			"f1": "Wrote ", "f3": "Wrote ", // it had been read
-			"m3": "was not read since this session began or was resumed", // by the fork only
+			"f1": "Wrote ", "f3": "Wrote ", // read before
+			"m3": "was not read since this session began or was resumed", // read by the fork only
 			"m4": "changed since you last read it",
 		} {
 			if got := resultOf(s, call); !strings.Contains(got, want) {
@@ -64,7 +64,7 @@ func TestForkKnowsWhatWasRead(t *testing.T) {
 			}
 		}
 		s.model.steps = []step{
-			streams(whole, readsFile("m6", "both"), readsFile("m7", "early"), readsFile("m8", "forks")), // each when it has come
+			streams(whole, readsFile("m6", "both"), readsFile("m7", "early"), readsFile("m8", "forks")), // each after the one before
 			says("", writes("g1", "late", "fork\n"), writes("g2", "both", "fork\n")), says("tried"),
 		}
 		s.do(event.Submit{Text: "wait"})
@@ -85,7 +85,7 @@ func TestForkKnowsWhatWasRead(t *testing.T) {
 	wantFiles(t, dir, map[string]string{"early": "fork\n", "late": "fork\n", "forks": "old\n", "both": "fork\n"})
 }
 
-// TestAgentKnowsNothingThatWasRead: an agent's history is its own, and so is what it has read.
+// TestAgentKnowsNothingThatWasRead: an agent has its own history, so it starts without known files.
 func TestAgentKnowsNothingThatWasRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("old\n"), 0o600); err != nil {
@@ -113,8 +113,8 @@ func TestAgentKnowsNothingThatWasRead(t *testing.T) {
 	})
 }
 
-// TestResumedSessionKnowsWhatWasRead: what was read and written before the process ended, and nothing that an
-// undo, a rewind or a change in a file has made unknown.
+// TestResumedSessionKnowsWhatWasRead: a resumed session knows the files read and written before, except those that an
+// undo, a rewind or an outside change has made unknown.
 func TestResumedSessionKnowsWhatWasRead(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	put := putIn(t, dir)
@@ -168,7 +168,7 @@ func TestResumedSessionKnowsWhatWasRead(t *testing.T) {
 	})
 }
 
-// TestResumedForkKnowsWhatWasRead: a fork that waited for an approval continues with what it knew.
+// TestResumedForkKnowsWhatWasRead: a fork that waited for an approval continues with its known files.
 func TestResumedForkKnowsWhatWasRead(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	putIn(t, dir)("a", "old\n")

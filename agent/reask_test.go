@@ -19,8 +19,7 @@ const (
 	also  = `c2 do {"kind":"shell","do":"also"}`
 )
 
-// An approval that was open when buddy died is asked for again, whatever the mode is now,
-// and a prompt drops it before anything runs.
+// An approval that was open when buddy died is asked again in every mode, and a prompt drops it before anything runs.
 func TestOpenApprovalOfACrash(t *testing.T) {
 	for _, mode := range []action.Mode{action.ModeAll, action.ModeEdits, action.ModeAsk, action.ModeStrict} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -54,7 +53,7 @@ func TestOpenApprovalOfACrash(t *testing.T) {
 	}
 }
 
-// A prompt that waited when buddy died is no answer to what is asked now.
+// A prompt that was queued when buddy died does not answer the repeated request.
 func TestQueuedPromptDropsNoApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", wipes))
@@ -72,7 +71,7 @@ func TestQueuedPromptDropsNoApproval(t *testing.T) {
 	})
 }
 
-// Where nobody can be asked it is denied.
+// If nobody can answer it is denied.
 func TestOpenApprovalWithNobodyToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stored, tool := crash(t, says("", wipes)), &fakeTool{}
@@ -84,7 +83,7 @@ func TestOpenApprovalWithNobodyToAsk(t *testing.T) {
 	})
 }
 
-// A mode that lets others run is no answer to it; a mode that a person sets is.
+// A mode that would allow the call does not answer the request, unless a person sets it.
 func TestWhatAnswersAnOpenApprovalOfACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", wipes), says("", `b1 do {"kind":"shell","do":"beside"}`))
@@ -103,8 +102,8 @@ func TestWhatAnswersAnOpenApprovalOfACrash(t *testing.T) {
 	})
 }
 
-// What was not started is not run by a resume: neither what nobody was asked about, because
-// the mode let it run, nor what the model was told did not run.
+// A resume does not run calls that had not started: neither those that the mode allowed without asking, nor those
+// reported to the model as not run.
 func TestNothingStartsOnResume(t *testing.T) {
 	all := func(o *Options) { o.Mode = action.ModeAll }
 	resume := func(t *testing.T, stored []event.Envelope, want ...string) {

@@ -13,9 +13,8 @@ import (
 	"buddy/tools"
 )
 
-// What the person asks for is sent word for word after three summaries and a resume, when
-// commands that end and commands that were typed are told in between. So it is in sessions
-// of old, which don't say what a prompt is for.
+// The person's task is sent word for word after three summaries and a resume, with ended commands and typed commands
+// in between; also in old sessions, whose prompts have no kind.
 func TestCompactionKeepsTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const task, second = "tidy up. Never touch vendor/", "now the second half"
@@ -25,13 +24,13 @@ func TestCompactionKeepsTheTask(t *testing.T) {
 			summarising(100_000)(o)
 			o.Tools = tools.NewRegistry(&longTool{done: ended}, &fakeTool{})
 		}
-		run := func(i int) step { return untold("", fmt.Sprintf(`r%d run_shell {}`, i)) }
+		run := func(i int) step { return uncounted("", fmt.Sprintf(`r%d run_shell {}`, i)) }
 		s := start(t, options,
-			run(0), untold("", `a0 do {"kind":"shell","do":"echo"}`), untold("half"), // the first exchange
-			untold("<summary>one</summary>"), // asked for below
-			run(1), untold("", `a1 do {"kind":"shell","do":"echo"}`),
-			untold("<summary>two</summary>"), run(2), untold("", `a2 do {"kind":"shell","do":"echo"}`),
-			untold("<summary>three</summary>"), untold("done"))
+			run(0), uncounted("", `a0 do {"kind":"shell","do":"echo"}`), uncounted("half"), // the first exchange
+			uncounted("<summary>one</summary>"), // for the request below
+			run(1), uncounted("", `a1 do {"kind":"shell","do":"echo"}`),
+			uncounted("<summary>two</summary>"), run(2), uncounted("", `a2 do {"kind":"shell","do":"echo"}`),
+			uncounted("<summary>three</summary>"), uncounted("done"))
 		s.do(event.Submit{Text: task})
 		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Submit{Text: "!ls", Shell: true}, event.Compact{}, event.Submit{Text: second})
@@ -75,7 +74,7 @@ func TestCompactionKeepsTheTask(t *testing.T) {
 	})
 }
 
-// The title is made from what was asked, not from what was told before.
+// The title is made from the prompt, not from reminders before it.
 func TestTitleOfThePrompt(t *testing.T) {
 	msgs := []model.Message{
 		{Role: model.User, Kind: model.Reminder, Content: "!ls"},

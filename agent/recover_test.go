@@ -20,10 +20,10 @@ func overloaded(text string) step {
 	return fails(text, &model.Error{Kind: model.StatusError, Status: 529, What: "overloaded"})
 }
 
-// overloads is n answers that break off.
+// overloads returns n answers that are interrupted.
 func overloads(n int) []step { return slices.Repeat([]step{overloaded("lost ")}, n) }
 
-// recovering puts the decorators around the script, and other behind it.
+// recovering puts the decorators around the script, with other as the fallback.
 func recovering(other *script, r model.Recovery) func(*Options) {
 	return func(o *Options) {
 		if other == nil {
@@ -35,10 +35,10 @@ func recovering(other *script, r model.Recovery) func(*Options) {
 	}
 }
 
-// silence says how long answers of these tests are silent before they are given up.
+// silence is the time after which these tests give up a silent answer.
 const silence = 2 * time.Minute
 
-// stalls says something, and then nothing more.
+// stalls sends a text, and then nothing more.
 func stalls(text string) step {
 	return func(ctx context.Context, yield func(model.Delta, error) bool) {
 		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
@@ -47,7 +47,7 @@ func stalls(text string) step {
 	}
 }
 
-// silent is the end of an answer that stalls.
+// silent ends an answer that stalls.
 func silent(ctx context.Context, yield func(model.Delta, error) bool) {
 	select {
 	case <-time.After(silence):
@@ -57,7 +57,7 @@ func silent(ctx context.Context, yield func(model.Delta, error) bool) {
 	}
 }
 
-// named is a model with a name of its own.
+// named is a model with its own name.
 type named struct {
 	*script
 	name string
@@ -107,7 +107,7 @@ func TestGoldenRecovery(t *testing.T) {
 				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 500 || e.Why == "") {
 					t.Errorf("%+v", e)
 				}
-				// Nothing of a dead attempt is in the history, live or replayed.
+				// Nothing of a failed attempt is in the history, live or replayed.
 				history := saidTexts(s.Messages())
 				if f, _ := find[event.TaskFinished](s); f.Outcome == event.Completed {
 					expect(t, history, "user:go", "assistant:whole")
@@ -123,8 +123,8 @@ func TestGoldenRecovery(t *testing.T) {
 	}
 }
 
-// TestOutage: what an outage of the model's server ended can be continued, by this process and by the next one. What
-// would fail in the same way again can not.
+// TestOutage: an exchange that an outage of the model's server ended can be continued, by this process and by the
+// next one. Errors that would repeat can't.
 func TestOutage(t *testing.T) {
 	of := func(kind model.ErrorKind, status int) step {
 		return fails("half ", &model.Error{Kind: kind, Status: status, What: "fault"})
@@ -177,8 +177,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestFallbackStays: the fallback answers the rest of the exchange, without the first model being asked again in each
-// of its turns; the next prompt goes to the first one.
+// TestFallbackStays: the fallback answers the rest of the exchange, without a request to the first model in each
+// turn; the next prompt goes to the first model.
 func TestFallbackStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := &script{steps: []step{says("look ", aCall), says("again ", `c2`+aCall[2:]), says("done")}}
@@ -214,7 +214,7 @@ func TestFallbackStays(t *testing.T) {
 	})
 }
 
-// TestFallbackThatIsTooSmall: a conversation that outgrows the fallback's window goes to the first model again.
+// TestFallbackThatIsTooSmall: a conversation that outgrows the fallback's window returns to the first model.
 func TestFallbackThatIsTooSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"sleep","seconds":60}`)}}
@@ -240,7 +240,7 @@ func TestFallbackThatIsTooSmall(t *testing.T) {
 	})
 }
 
-// small is a model with a name and a window of its own; 0: nobody knows it.
+// small is a model with its own name and window; 0: unknown.
 type small struct {
 	named
 	window int
@@ -252,8 +252,8 @@ func (s small) Info() model.Info {
 	return i
 }
 
-// TestTombstones: the calls that a dead attempt started are cancelled, closed for those who
-// watch, and in no later request, whoever answers that.
+// TestTombstones: calls that a failed attempt started are cancelled, closed for screens, and in no later request of
+// any model.
 func TestTombstones(t *testing.T) {
 	stalls := func(ctx context.Context, yield func(model.Delta, error) bool) {
 		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 7200))(ctx, yield)
@@ -262,7 +262,7 @@ func TestTombstones(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		recovery model.Recovery
-		asked    int // how often the first model is, for the first turn
+		asked    int // requests to the first model in the first turn
 	}{{"retry", model.RecoverRetry, 2}, {"fallback", model.RecoverFallback, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestTombstones(t *testing.T) {
 					o.Calls.Timeout = 3 * time.Hour
 				}, steps...)
 				s.do(event.Submit{Text: "go"})
-				time.Sleep(30 * time.Minute) // far less than the dead calls take
+				time.Sleep(30 * time.Minute) // far less than the cancelled calls take
 				s.do(event.Submit{Text: "next"})
 				if n := len(s.tool.ran); n != tt.asked+1 {
 					t.Errorf("ran %q, want one call an attempt and the one that counts", s.tool.ran)
@@ -290,8 +290,8 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestSideEffectsRunOnce: what changes something starts when the answer is whole, so an
-// attempt that fails after such a call was seen can be repeated.
+// TestSideEffectsRunOnce: calls with side effects start after the whole answer, so an attempt that fails after such a
+// call can be repeated.
 func TestSideEffectsRunOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const call = `c1 do {"kind":"shell","do":"echo"}`
@@ -314,7 +314,7 @@ func TestSideEffectsRunOnce(t *testing.T) {
 	})
 }
 
-// TestRetryAfter: what the server asks for is waited, and seen.
+// TestRetryAfter: the server's retry time is respected, and shown.
 func TestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 90 * time.Second})
@@ -331,8 +331,7 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestRetryNow: a person ends the wait for a request that is sent again; where none waits
-// they are told.
+// TestRetryNow: a person ends the wait for a retry; without one the command is rejected.
 func TestRetryNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 4 * time.Minute})
@@ -352,8 +351,8 @@ func TestRetryNow(t *testing.T) {
 	})
 }
 
-// TestPrefixIsStable: what is sent grows at its end only, byte for byte, so that the provider's
-// cache holds: with tools, with prompts that were queued, after retries and fallbacks.
+// TestPrefixIsStable: requests grow only at the end, byte for byte, so that the provider's cache stays valid: with
+// tools, queued prompts, retries and fallbacks.
 func TestPrefixIsStable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := &script{steps: []step{says("from the second", `c1 do {"kind":"file_read","do":"echo"}`), says("four")}}
@@ -389,7 +388,7 @@ func TestPrefixIsStable(t *testing.T) {
 	})
 }
 
-// encoded returns what the wire has of a request: its tools, then its messages.
+// encoded returns a request as sent: its tools, then its messages.
 func encoded(t *testing.T, req model.Request) []string {
 	t.Helper()
 	tools, err := json.Marshal(req.Tools)
@@ -425,8 +424,8 @@ func TestCacheHits(t *testing.T) {
 	})
 }
 
-// TestFullWindow: an answer that stops since the window is full, in whatever words, makes
-// room and is asked for again, once; nothing is asked to be continued.
+// TestFullWindow: an answer that stops because the window is full makes room and is requested again, once; it is not
+// continued.
 func TestFullWindow(t *testing.T) {
 	full := func(finish string, u *model.Usage) step {
 		return func(_ context.Context, yield func(model.Delta, error) bool) {

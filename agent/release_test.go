@@ -10,7 +10,7 @@ import (
 	"buddy/tools"
 )
 
-// waitingTool waits for its work unless it is sent to the background.
+// waitingTool waits for its work unless it is moved to the background.
 type waitingTool struct{ longTool }
 
 func (*waitingTool) Releases(tools.Call) bool { return true }
@@ -24,8 +24,8 @@ func (w *waitingTool) Run(ctx context.Context, c tools.Call) tools.Result {
 	}
 }
 
-// TestSentToTheBackground: the call that the main task waits for returns, the model goes on, and is told of the
-// end of what it began.
+// TestSentToTheBackground: the call that the main task waits for returns, the model continues, and later gets the end
+// of the background work.
 func TestSentToTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &waitingTool{longTool{done: make(chan struct{})}}
@@ -51,7 +51,7 @@ func TestSentToTheBackground(t *testing.T) {
 		close(tool.done)
 		synctest.Wait()
 		s.do(event.Submit{Text: "and now?"})
-		if got := s.told(); !strings.Contains(got, "Task 2, which run_shell left running, ended with exit code 0") {
+		if got := s.lastReminder(); !strings.Contains(got, "Task 2, which run_shell left running, ended with exit code 0") {
 			t.Errorf("told %q", got)
 		}
 		s.do(event.Background{})

@@ -22,8 +22,8 @@ import (
 	"buddy/tools/file"
 )
 
-// In a session of 50 turns in which a list is neglected, files change, a command runs, the mode
-// changes and a day ends, reminders are less than 2 % of what the model is sent.
+// Reminders are less than 2 % of what the model is sent in a session of 50 turns with a neglected list, changed
+// files, a running command, a mode change and a new day.
 func TestRemindersCostLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -49,7 +49,7 @@ func TestRemindersCostLittle(t *testing.T) {
 				continue
 			}
 			steps = append(steps, func(ctx context.Context, yield func(model.Delta, error) bool) {
-				if turn%8 == 7 { // somebody edits what was read
+				if turn%8 == 7 { // somebody edits a file that was read
 					write(turn-2, 2)
 				}
 				says("", fmt.Sprintf(`c%d read_file {"path":"f%d.go"}`, turn, turn))(ctx, yield)
@@ -62,7 +62,7 @@ func TestRemindersCostLittle(t *testing.T) {
 			return said
 		}}
 		screens := reminder.Generator{Kind: reminder.TaskProgress, Say: func(_ context.Context, now reminder.Snapshot) (said reminder.Said) {
-			if now.Turn > 10 && now.Turn < 25 { // a command runs on
+			if now.Turn > 10 && now.Turn < 25 { // a command keeps running
 				said.Text = strings.Repeat("| a row of a screen\n", 120)
 			}
 			return said

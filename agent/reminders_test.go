@@ -18,7 +18,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// ephemeralOf returns what was told of the moment with request n.
+// ephemeralOf returns the reminders that only request n had.
 func (s *session) ephemeralOf(n int) string {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()
@@ -30,19 +30,19 @@ func (s *session) ephemeralOf(n int) string {
 	return b.String()
 }
 
-// requested returns how many requests there were.
+// requested returns the number of requests.
 func (s *session) requested() int {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()
 	return len(s.model.requests)
 }
 
-// ephemeral is a generator of what is of one request only.
+// ephemeral is a generator of reminders for one request.
 func ephemeral(say func() string) reminder.Generator {
 	return reminder.Generator{Kind: "screen", Say: func(context.Context, reminder.Snapshot) reminder.Said { return reminder.Said{Text: say()} }}
 }
 
-// reminds gives a session generators.
+// reminds adds generators to a session.
 func reminds(all ...reminder.Generator) func(*Options) {
 	return func(o *Options) { o.Reminders = reminder.NewSet(nil, all...) }
 }
@@ -59,8 +59,8 @@ func (s *session) attached(kind string) (all []event.ReminderAttached) {
 	return all
 }
 
-// Each request tells how things stand now, behind the results or before the person's words, and without it begins with
-// the request before, byte for byte; no history and no session file ever has it.
+// Each request has current reminders, after the results or before the person's prompt, and without them extends the
+// request before, byte for byte; no history and no session file has them.
 func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -102,7 +102,7 @@ func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 	})
 }
 
-// An answer that is not one is asked for again, with the same reminders.
+// An unusable answer is requested again with the same reminders.
 func TestRemindersWithHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, reminds(ephemeral(func() string { return "a screen" })), says(""), says("done"))
@@ -114,8 +114,8 @@ func TestRemindersWithHints(t *testing.T) {
 	})
 }
 
-// A generator that hangs costs a second once and is then left out of five requests, which the person
-// is told. The others are told all the time.
+// A generator that hangs costs a second once and is then skipped in five requests, with a notice. The others are
+// always used.
 func TestHangingReminderCostsASecondOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -171,7 +171,7 @@ func TestHangingReminderCostsASecondOnce(t *testing.T) {
 	})
 }
 
-// Nothing is told when nothing is to be told.
+// Without content there is no reminder.
 func TestNoReminders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, reminds(ephemeral(func() string { return "" })), says("one"))
@@ -183,8 +183,8 @@ func TestNoReminders(t *testing.T) {
 	})
 }
 
-// A change of the mode, the model or the date is told once, with the next request, in a message that
-// stays; a session that goes on has the same messages and tells nothing anew.
+// A change of the mode, the model or the date is reported once, with the next request, in a permanent message; a
+// resumed session has the same messages and repeats nothing.
 func TestChangesAreToldOnceAndStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		change := func(o *Options) {
@@ -223,7 +223,7 @@ func TestChangesAreToldOnceAndStored(t *testing.T) {
 	})
 }
 
-// An exchange that goes on over midnight is told the new date, and the next prompt does not say it again.
+// An exchange that runs past midnight gets the new date, and the next prompt does not repeat it.
 func TestDateChangesWhileTheModelWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// repeating says something, then one line again and again until nobody reads on; reasons means in its reasoning.
+// repeating sends a text, then one line again and again until the stream is closed; reasons puts it in the reasoning.
 func repeating(text string, reasons bool) step {
 	return func(_ context.Context, yield func(model.Delta, error) bool) {
 		kind := model.Text
@@ -30,8 +30,8 @@ func repeating(text string, reasons bool) step {
 	}
 }
 
-// An answer that repeats itself is cut off and kept up to there, and the model is asked once more with a hint. A second
-// one ends the exchange.
+// An answer that repeats itself is cut off and kept up to that point, and the model is asked once more with a hint. A
+// second one ends the exchange.
 func TestEndlessAnswerIsCutOff(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

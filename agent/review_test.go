@@ -15,7 +15,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// changedFolder is a folder with a.txt, of which git says what is given.
+// changedFolder is a folder with a.txt, where git reports the given diff.
 func changedFolder(t *testing.T, diff string) review.Folder {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func changedFolder(t *testing.T, diff string) review.Folder {
 	if err := os.WriteFile(file, []byte("one\ntwo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	before := time.Now().Add(-time.Hour) // in a bubble the clock is not that of the files
+	before := time.Now().Add(-time.Hour) // in a bubble the clock differs from that of the files
 	if err := os.Chtimes(file, before, before); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func changedFolder(t *testing.T, diff string) review.Folder {
 	return review.Folder{Git: git, Files: fs.Local, Dir: dir}
 }
 
-// reviewing starts a session whose reviewer answers from a script.
+// reviewing starts a session with a scripted reviewer.
 func reviewing(t *testing.T, folder func(context.Context, string) (review.Folder, error), scripts map[string][]step) (*session, *byAgent) {
 	r := review.Reviewer{Folder: folder}
 	var s *session
@@ -52,7 +52,7 @@ func reviewing(t *testing.T, folder func(context.Context, string) (review.Folder
 
 const aFinding = `{"findings":[{"severity":"high","file":"a.txt","line":2,"what":"it breaks"}]}`
 
-// A review works beside the task that runs; another one waits for its end.
+// A review runs in parallel with a task; another review must wait for its end.
 func TestReviewWhileATaskWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")
@@ -75,8 +75,8 @@ func TestReviewWhileATaskWorks(t *testing.T) {
 	})
 }
 
-// A reviewer whose answer can't be read is asked once more, in the same conversation. What it says then counts, and is shown
-// if it can't be read either.
+// A reviewer whose answer can't be parsed is asked once more, in the same conversation. The second answer counts, and
+// is shown if it can't be parsed either.
 func TestReviewThatCanNotBeRead(t *testing.T) {
 	for _, then := range []string{aFinding, "still none"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestReviewThatCanNotBeRead(t *testing.T) {
 	}
 }
 
-// Of a change that is too long the person is told at once and with the result, and the reviewer with its task.
+// A change that is too long is reported to the person at once and with the result, and to the reviewer with its task.
 func TestReviewOfTooLongAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n"+strings.Repeat("+two\n", review.MaxDiff/5))
@@ -115,7 +115,7 @@ func TestReviewOfTooLongAChange(t *testing.T) {
 	})
 }
 
-// A review is of the target that the person works on. One that can't be reached is named, with the next step.
+// A review runs on the current target. One that can't be reached is named, with the next step.
 func TestReviewOnATarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")

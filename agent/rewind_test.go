@@ -35,7 +35,7 @@ func (s *session) sent() []model.Message {
 	return s.model.requests[len(s.model.requests)-1].Messages
 }
 
-// withoutTelling returns messages without a last one that tells what is not as it was.
+// withoutTelling returns messages without a final reminder about changes since the border.
 func withoutTelling(all []model.Message) []model.Message {
 	if n := len(all); n > 0 && all[n-1].Kind == model.Reminder && strings.Contains(all[n-1].Content, "no longer count, but:") {
 		return all[:n-1]
@@ -43,9 +43,8 @@ func withoutTelling(all []model.Message) []model.Message {
 	return all
 }
 
-// TestRewindOverRandomHistories: whatever happened, going back to before a prompt gives the conversation that
-// there was before it, going forth again the one before that; every request is valid, and a resumed
-// session has the same conversation.
+// TestRewindOverRandomHistories: for any history, a rewind to a prompt restores the conversation before it, and a
+// redo the later one; every request is valid, and a resumed session has the same conversation.
 func TestRewindOverRandomHistories(t *testing.T) {
 	seeds := 16
 	if testing.Short() {
@@ -72,7 +71,7 @@ func TestRewindOverRandomHistories(t *testing.T) {
 					_, errors := find[event.Error](s)
 					s.do(event.Rewind{ToSeq: to, Conversation: true})
 					if _, now := find[event.Error](s); now > errors {
-						continue // it is gone already
+						continue // removed already
 					}
 					back++
 					if want, known := before[to]; known && !reflect.DeepEqual(withoutTelling(s.Messages()), want) {
@@ -94,7 +93,7 @@ func TestRewindOverRandomHistories(t *testing.T) {
 				}
 			}
 			s.do(event.Cancel{})
-			for range 20 { // until nobody is asked any more
+			for range 20 { // until no approval is open
 				act(s, rng)
 				s.do(event.Cancel{})
 			}
@@ -117,8 +116,8 @@ func TestRewindOverRandomHistories(t *testing.T) {
 	}
 }
 
-// TestRewindWithFiles: files and conversation are as they were, a change of somebody else is in nobody's way
-// unsaid, and all of it comes again with /redo, also after a kill.
+// TestRewindWithFiles: files and conversation are restored, outside changes are reported and not overwritten without
+// force, and /redo restores all of it, even after a kill.
 func TestRewindWithFiles(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	put := putIn(t, dir)
@@ -159,7 +158,7 @@ func TestRewindWithFiles(t *testing.T) {
 			t.Errorf("%+v: %s", e, e.Text())
 		}
 		s.do(event.Redo{})
-		wantFiles(t, dir, map[string]string{"a.txt": "mine\n", "b.txt": "made\n"}) // what was overwritten is there again
+		wantFiles(t, dir, map[string]string{"a.txt": "mine\n", "b.txt": "made\n"}) // the overwritten content is back
 		if got := s.Messages(); !reflect.DeepEqual(got, after) {
 			t.Errorf("the conversation is\n%v\nit was\n%v", got, after)
 		}
@@ -193,8 +192,8 @@ func TestRewindWithFiles(t *testing.T) {
 	})
 }
 
-// TestRewindLeavesFiles: the model is told which files are not as the conversation says, and has to read them
-// again; /undo takes them back, and asks when prompts came since.
+// TestRewindLeavesFiles: the model gets a list of files that differ from the conversation, and must read them again;
+// /undo reverts them, and asks when prompts came since.
 func TestRewindLeavesFiles(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,8 +234,8 @@ func TestRewindLeavesFiles(t *testing.T) {
 	})
 }
 
-// Who takes back the changes of one prompt after the other is not asked each time: the prompts that were just taken back do not
-// count as later ones.
+// Undoing one prompt after the other does not ask each time: prompts that were just undone do not count as later
+// ones.
 func TestUndoOfOnePromptAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := undoing(t, t.TempDir(), t.TempDir(), nil,
@@ -258,7 +257,7 @@ func TestUndoOfOnePromptAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestRewindRefuses what makes no sense, and says why.
+// TestRewindRefuses: invalid rewinds are rejected with the reason.
 func TestRewindRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		steps []step
@@ -302,8 +301,8 @@ func TestRewindRefuses(t *testing.T) {
 	}
 }
 
-// TestRewindKeepsWhatRunsBeside: a task in the background goes on, whether it began before the border or
-// after it, and the model and the person are told of it.
+// TestRewindKeepsWhatRunsBeside: a background task keeps running, whether it started before or after the border, and
+// the model and the person are informed.
 func TestRewindKeepsWhatRunsBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Mode = action.ModeAll }, says("hello"), hangs("early"), says("yes"), hangs("late"), says("now"))
@@ -326,8 +325,8 @@ func TestRewindKeepsWhatRunsBeside(t *testing.T) {
 	})
 }
 
-// TestRewindOfGoals: a goal that was set for a prompt ends with it; one that paused before the border, and was
-// ended since, is paused again.
+// TestRewindOfGoals: a goal set for a removed prompt ends; one that was paused before the border and ended since is
+// paused again.
 func TestRewindOfGoals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := withGoal(t, nil, []checkEnd{breaks}, nil, says("hello"), hangs("working"), says("again"))

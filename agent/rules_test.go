@@ -9,8 +9,8 @@ import (
 	"buddy/agent/event"
 )
 
-// New rules replace those of the configuration and keep those of the session. They deny
-// what is open but never allow it.
+// New rules replace those of the configuration and keep those of the session. They can deny open requests but never
+// allow them.
 func TestSetRules(t *testing.T) {
 	rule := func(d action.Decision, words string) action.Rule {
 		return action.Rule{Decision: d, Prefix: strings.Fields(words), Source: action.FromUser}
@@ -51,7 +51,7 @@ func TestSetRules(t *testing.T) {
 	})
 }
 
-// A rule that is removed applies no more, and what it would have decided needs approval again.
+// A removed rule no longer applies, and its calls need approval again.
 func TestRemoveRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		user := action.Rule{Decision: action.Allow, Prefix: []string{"make", "all"}, Source: action.FromUser}

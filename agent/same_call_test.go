@@ -12,7 +12,7 @@ import (
 	"buddy/tools"
 )
 
-// failingShell is a shell in which every command fails, but those that say ok.
+// failingShell is a shell in which every command fails, except those with ok.
 type failingShell struct{ pretendShell }
 
 func (f *failingShell) Run(_ context.Context, c tools.Call) tools.Result {
@@ -30,7 +30,7 @@ func (f *failingShell) Plan(c tools.Call) (action.Action, error) {
 	return act, err
 }
 
-// shellCalls are answers that call run_shell with these commands, one each.
+// shellCalls returns answers that call run_shell, one command each.
 func shellCalls(commands ...string) (all []step) {
 	for i, c := range commands {
 		all = append(all, says("", fmt.Sprintf(`c%d run_shell {"command":%q}`, i, c)))
@@ -38,7 +38,7 @@ func shellCalls(commands ...string) (all []step) {
 	return all
 }
 
-// A command that fails in the same way runs four times, with a hint at the third. The fifth time the person decides.
+// A command that fails in the same way runs four times, with a hint at the third. The person decides about the fifth.
 func TestSameFailingCommand(t *testing.T) {
 	same := func(n int) []step { return shellCalls(strings.Split(strings.Repeat("cat x|", n-1)+"cat x", "|")...) }
 	for _, tt := range []struct {

@@ -17,7 +17,7 @@ import (
 	"buddy/tools"
 )
 
-// fileReader reads the file that it is to read.
+// fileReader reads the file named in the call.
 type fileReader struct{}
 
 type readCall struct {
@@ -41,8 +41,7 @@ func (fileReader) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Success("content of " + c.Planned.Path)
 }
 
-// lookingBelow is withSkills with a tool that reads files, and folders below the workspace in which
-// skills are found.
+// lookingBelow is withSkills with a tool that reads files, and subfolders in which skills are found.
 func lookingBelow(l *library, searched *[]string, found func(dirs []string) bool) func(*Options) {
 	l.Below = func(_ context.Context, dirs []string) (bool, error) {
 		*searched = append(*searched, dirs...)
@@ -51,10 +50,10 @@ func lookingBelow(l *library, searched *[]string, found func(dirs []string) bool
 	return withSkills(l, &printer{}, func(o *Options) { o.Tools = tools.NewRegistry(fileReader{}, &printer{}) })
 }
 
-func readsFiles(file string) step { return untold("", "c read_file {\"path\":\""+file+"\"}") }
+func readsFiles(file string) step { return uncounted("", "c read_file {\"path\":\""+file+"\"}") }
 
-// TestSkillsOfFoldersBelow: a folder is searched when a file of it is read for the first time, its
-// skills are told once, before the next request, and a resumed session knows them before its first.
+// TestSkillsOfFoldersBelow: a folder is searched when one of its files is first read; its skills are listed once,
+// before the next request, and a resumed session knows them before its first.
 func TestSkillsOfFoldersBelow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, searched := &library{}, []string(nil)
@@ -67,7 +66,7 @@ func TestSkillsOfFoldersBelow(t *testing.T) {
 			return true
 		}
 		options := lookingBelow(l, &searched, found)
-		s := start(t, options, readsFiles("web/missing.ts"), readsFiles("top.txt"), readsFiles("web/src/a.ts"), readsFiles("web/src/b.ts"), readsFiles("web/.claude/skills/ship/x.md"), untold("ok"))
+		s := start(t, options, readsFiles("web/missing.ts"), readsFiles("top.txt"), readsFiles("web/src/a.ts"), readsFiles("web/src/b.ts"), readsFiles("web/.claude/skills/ship/x.md"), uncounted("ok"))
 		s.do(event.Submit{Text: "look"})
 		if want := []string{"/w/web", "/w/web/src", "/w/web"}; !slices.Equal(searched, want) {
 			t.Errorf("searched %q, want %q", searched, want)
@@ -82,7 +81,7 @@ func TestSkillsOfFoldersBelow(t *testing.T) {
 		again := start(t, func(o *Options) {
 			options(o)
 			o.Replay = s.mem.events
-			o.Model.(windowed).steps = []step{untold("ok")}
+			o.Model.(windowed).steps = []step{uncounted("ok")}
 		})
 		defer again.stop()
 		again.do(event.Submit{Text: "go on"})
@@ -92,14 +91,14 @@ func TestSkillsOfFoldersBelow(t *testing.T) {
 	})
 }
 
-// TestSkillsForSomeFiles: one with paths is told of when a file of them was used, also by an earlier
-// process, and not before.
+// TestSkillsForSomeFiles: a skill with paths is listed after a matching file was used, also by an earlier process,
+// and not before.
 func TestSkillsForSomeFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, searched := &library{}, []string(nil)
 		l.add(t, extensions.Person, extensions.Skill, "types", "---\ndescription: Types\npaths: src/**/*.{ts,tsx}, docs/\n---\nText")
 		options := lookingBelow(l, &searched, func([]string) bool { return false })
-		s := start(t, options, readsFiles("a.ts"), readsFiles("src/missing.ts"), readsFiles("src/deep/a.tsx"), untold("ok"), untold("ok"))
+		s := start(t, options, readsFiles("a.ts"), readsFiles("src/missing.ts"), readsFiles("src/deep/a.tsx"), uncounted("ok"), uncounted("ok"))
 		s.do(event.Submit{Text: "look"}, event.Submit{Text: "more"})
 		for i, r := range s.model.requests {
 			if told := count(contents(r.Messages), "- types: Types"); told != min(1, i/3) {
@@ -115,7 +114,7 @@ func TestSkillsForSomeFiles(t *testing.T) {
 		again := start(t, func(o *Options) {
 			options(o)
 			o.Replay = s.mem.events
-			o.Model.(windowed).steps = []step{untold("ok")}
+			o.Model.(windowed).steps = []step{uncounted("ok")}
 		})
 		defer again.stop()
 		again.do(event.Submit{Text: "go on"})
@@ -125,8 +124,8 @@ func TestSkillsForSomeFiles(t *testing.T) {
 	})
 }
 
-// TestFilesInTexts: what a text names is read as if the model had asked for it; what a command
-// prints names nothing, and a project's text no file outside of the workspace.
+// TestFilesInTexts: files named in a skill's text are read as if the model had asked; output of commands names none,
+// and a project's text names none outside the workspace.
 func TestFilesInTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}

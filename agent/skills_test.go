@@ -22,11 +22,11 @@ import (
 	"buddy/tools/basic"
 )
 
-// library is the skills of a test, which it may change; the test's lock is synctest.Wait.
+// library holds the skills of a test, which may change them; synctest.Wait synchronizes access.
 type library struct {
 	skills.Options
 	all  []skill.Skill
-	book *skills.Book // of the session that was begun last
+	book *skills.Book // of the last session
 }
 
 func (l *library) add(t *testing.T, o extensions.Origin, k extensions.Kind, name, text string) {
@@ -42,7 +42,7 @@ func (l *library) read(context.Context) (skills.Set, error) {
 	return skills.Set{Skills: slices.Clone(l.all)}, nil
 }
 
-// printer prints the command that it is to run.
+// printer prints its command.
 type printer struct{ ran []string }
 
 type shellCall struct {
@@ -64,7 +64,7 @@ func (s *printer) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Success("output of " + c.Planned.Command + "\n")
 }
 
-// withSkills offers a session a library and a shell.
+// withSkills adds a library and a shell to a session.
 func withSkills(l *library, shell *printer, change func(*Options)) func(*Options) {
 	return func(o *Options) {
 		o.System = "You are buddy."
@@ -77,7 +77,7 @@ func withSkills(l *library, shell *printer, change func(*Options)) func(*Options
 	}
 }
 
-// begin gives the skills to a session.
+// begin adds the skills to a session.
 func (l *library) begin(o *Options) {
 	if l.Read == nil {
 		l.Read = l.read
@@ -101,8 +101,8 @@ func count(all []string, part string) (n int) {
 	return n
 }
 
-// TestSkillsKeepThePrefix: the list comes once, before the first prompt; what is added, changed,
-// removed and used later leaves every byte before it as it was.
+// TestSkillsKeepThePrefix: the list comes once, before the first prompt; later additions, changes, removals and uses
+// leave every earlier byte unchanged.
 func TestSkillsKeepThePrefix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}
@@ -138,8 +138,7 @@ func TestSkillsKeepThePrefix(t *testing.T) {
 	})
 }
 
-// TestNoSkillsNoList: what is built in is not listed, so a session without extensions sends what
-// it always sent.
+// TestNoSkillsNoList: built-in skills are not listed, so a session without extensions has no list.
 func TestNoSkillsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}
@@ -160,7 +159,7 @@ func TestNoSkillsNoList(t *testing.T) {
 	})
 }
 
-// TestCalledByName: a person's line brings the text, once; what calls nothing stays a prompt.
+// TestCalledByName: a person's line adds the skill's text, once; a line that calls nothing stays a prompt.
 func TestCalledByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}
@@ -196,8 +195,8 @@ func TestCalledByName(t *testing.T) {
 	})
 }
 
-// TestCommandsInTexts: a person's commands are judged like any other; those of a project that
-// nobody trusts do not run, and its text comes all the same.
+// TestCommandsInTexts: commands in a person's skill are judged like any others; those of an untrusted project do not
+// run, but its text is added.
 func TestCommandsInTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, shell := &library{}, &printer{}
@@ -230,8 +229,7 @@ func TestCommandsInTexts(t *testing.T) {
 	})
 }
 
-// TestLentRules: what a skill of the person allows holds until the next prompt, and never against
-// a rule that denies.
+// TestLentRules: rules that a person's skill allows apply until the next prompt, and never against a denying rule.
 func TestLentRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, shell := &library{}, &printer{}
@@ -255,8 +253,8 @@ func TestLentRules(t *testing.T) {
 	})
 }
 
-// TestCallsInTextsSurvive: what the commands and files in a text were asked for by buddy itself is in
-// no request, and a resumed session sends what the first one would have.
+// TestCallsInTextsSurvive: calls that buddy made for a skill's text are in no request, and a resumed session sends
+// what the first one would have sent.
 func TestCallsInTextsSurvive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}
@@ -265,7 +263,7 @@ func TestCallsInTextsSurvive(t *testing.T) {
 		options := withSkills(l, &printer{}, func(o *Options) {
 			o.Tools = tools.NewRegistry(fileReader{}, &printer{})
 		})
-		s := start(t, options, untold("ok"), untold("ok"))
+		s := start(t, options, uncounted("ok"), uncounted("ok"))
 		s.do(event.Submit{Text: "/mine"}, event.Submit{Text: "more"})
 		all := contents(s.Messages())
 		if count(all, "State: output of ./state a") != 1 || count(all, "content of /w/a.txt") != 1 {
@@ -285,19 +283,19 @@ func TestCallsInTextsSurvive(t *testing.T) {
 	})
 }
 
-// TestGrantsOfALoadedSkill: a model that loads a skill again, which it has the text of, gets the
-// grants again, and a denial ends with its prompt as well.
+// TestGrantsOfALoadedSkill: a model that loads a known skill again gets its grants again, and a denial ends with its
+// prompt as well.
 func TestGrantsOfALoadedSkill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, shell := &library{}, &printer{}
 		l.add(t, extensions.Person, extensions.Skill, "mine", "---\nallowed-tools: Bash(./state:*)\ndisallowed-tools: Bash(./gone:*), Nothing\n---\nBefore: !`./state gone`")
 		load := func(n int) step {
-			return untold("", fmt.Sprintf(`l%d use_tool {"name":"skill","args":{"name":"mine"}}`, n))
+			return uncounted("", fmt.Sprintf(`l%d use_tool {"name":"skill","args":{"name":"mine"}}`, n))
 		}
 		try := func(n int) step {
-			return untold("", fmt.Sprintf(`a%d run_shell {"command":"./state a"}`, n), fmt.Sprintf(`b%d run_shell {"command":"./gone"}`, n))
+			return uncounted("", fmt.Sprintf(`a%d run_shell {"command":"./state a"}`, n), fmt.Sprintf(`b%d run_shell {"command":"./gone"}`, n))
 		}
-		s := start(t, withSkills(l, shell, nil), load(1), try(1), untold("ok"), load(2), try(2), untold("ok"), try(3), untold("ok"))
+		s := start(t, withSkills(l, shell, nil), load(1), try(1), uncounted("ok"), load(2), try(2), uncounted("ok"), try(3), uncounted("ok"))
 		defer s.stop()
 		for n := range 2 {
 			s.do(event.Submit{Text: "go"})
@@ -316,8 +314,8 @@ func TestGrantsOfALoadedSkill(t *testing.T) {
 	})
 }
 
-// TestSkillsSurvive: after a compaction the list and the loaded texts are there again, once; a
-// resumed session sends what the first one would have, and reads no skill for that.
+// TestSkillsSurvive: after a compaction the list and the loaded texts are added again, once; a resumed session sends
+// what the first one would have sent, without reading a skill.
 func TestSkillsSurvive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}
@@ -326,13 +324,13 @@ func TestSkillsSurvive(t *testing.T) {
 		load := `c%d use_tool {"name":"skill","args":{"name":"pdf","args":"a"}}`
 		options := withSkills(l, &printer{}, func(o *Options) { o.Context.Strategy = settings.Window; o.Context.KeepMessages = 10 })
 		s := start(t, options,
-			untold("", fmt.Sprintf(load, 1)), untold("", fmt.Sprintf(load, 2)), untold("one"), untold("two"), untold("three"), untold("four"), untold("five"))
+			uncounted("", fmt.Sprintf(load, 1)), uncounted("", fmt.Sprintf(load, 2)), uncounted("one"), uncounted("two"), uncounted("three"), uncounted("four"), uncounted("five"))
 		s.do(event.Submit{Text: "use it"})
 		if got := s.results(); len(got) != 2 || !strings.Contains(got[0], "The text of pdf. a") || !strings.Contains(got[1], "already; it has not changed") {
 			t.Fatalf("%q", got)
 		}
 		s.do(event.Submit{Text: "/fix"})
-		s.do(event.Submit{Text: "more " + strings.Repeat("x", 4000)}) // than what a compaction leaves
+		s.do(event.Submit{Text: "more " + strings.Repeat("x", 4000)}) // more than a compaction leaves
 		s.do(event.Compact{})
 		if _, n := find[event.ContextCompacted](s); n != 1 {
 			t.Fatalf("%d compactions", n)
@@ -352,7 +350,7 @@ func TestSkillsSurvive(t *testing.T) {
 		again := start(t, func(o *Options) {
 			options(o)
 			o.Replay = s.mem.events
-			o.Model.(windowed).steps = []step{untold("six")}
+			o.Model.(windowed).steps = []step{uncounted("six")}
 		})
 		defer again.stop()
 		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
@@ -368,7 +366,7 @@ func TestSkillsSurvive(t *testing.T) {
 	})
 }
 
-// TestHostileSkill: a project's text that gives orders is marked, and more needs approval then.
+// TestHostileSkill: a prompt injection in a project's skill is marked, and more actions need approval.
 func TestHostileSkill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}

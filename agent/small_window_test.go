@@ -19,15 +19,15 @@ import (
 	"buddy/tools"
 )
 
-// cramped is a model with a small window. It answers at random, calls a tool that says a lot, writes bad summaries, and refuses a
-// request that does not fit. It keeps what was wrong with the requests.
+// cramped is a model with a small window. It answers at random, calls a tool with large results, writes bad
+// summaries, and refuses requests that do not fit. It records invalid requests.
 type cramped struct {
 	window int
 	wrote  int // characters of the tools in each request
 
 	mu     sync.Mutex
 	random *rand.Rand
-	newest string // the newest prompt
+	newest string // newest prompt
 	calls  int
 	wrong  []string
 	sent   int
@@ -67,7 +67,7 @@ func (s *cramped) Stream(_ context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// summary answers a request for a summary, badly.
+// summary answers a request for a summary badly.
 func (s *cramped) summary(tokens int, yield func(model.Delta, error) bool) {
 	m := model.Message{Role: model.Assistant}
 	switch s.random.IntN(4) {
@@ -86,7 +86,7 @@ func (s *cramped) summary(tokens int, yield func(model.Delta, error) bool) {
 	yield(model.Delta{Kind: model.Done, Message: &m, Finish: "stop"}, nil)
 }
 
-// hasPrompt reports whether a prompt is whole among messages.
+// hasPrompt reports whether messages contain a whole prompt.
 func hasPrompt(msgs []model.Message, prompt string) bool {
 	for _, m := range msgs {
 		if m.Role == model.User && strings.HasPrefix(m.Content, prompt) {
@@ -96,8 +96,8 @@ func hasPrompt(msgs []model.Message, prompt string) bool {
 	return false
 }
 
-// TestSmallWindowNeverEnds: whatever was said before, and however bad summaries are, a prompt of up to half of a small window is sent
-// whole, in requests that fit. One that never fits is not kept and the next is sent.
+// TestSmallWindowNeverEnds: after any history and bad summaries, a prompt of up to half of a small window is sent
+// completely, in requests that fit. One that never fits is removed, and the next is sent.
 func TestSmallWindowNeverEnds(t *testing.T) {
 	const seeds, prompts = 40, 12
 	compactions, refused := 0, 0

@@ -13,8 +13,8 @@ import (
 	"buddy/tools"
 )
 
-// A journal that is older than the outputs, as after a backup of it was restored: what is there stays, and the next
-// call has a folder of its own.
+// If the journal is older than the outputs, as after a restored backup, existing outputs stay, and the next call gets
+// a new folder.
 func TestOutputsThatTheJournalDoesNotKnowStay(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestOutputsThatTheJournalDoesNotKnowStay(t *testing.T) {
 	}
 }
 
-// A page as large as the person has set comes whole; what is longer does not.
+// A page of the configured size is not cut; a longer result is.
 func TestAPageIsNotSpilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/model"
 )
 
-// count returns in how many messages of a request a text is.
+// countIn returns the number of messages in a request that contain a text.
 func countIn(req model.Request, text string) int {
 	n := 0
 	for _, m := range req.Messages {
@@ -21,7 +21,7 @@ func countIn(req model.Request, text string) int {
 	return n
 }
 
-// TestBackgroundAgent: the call returns at once, and its end is told once, with the next request.
+// TestBackgroundAgent: the call returns at once, and the agent's end is reported once, with the next request.
 func TestBackgroundAgent(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestBackgroundAgent(t *testing.T) {
 	}
 }
 
-// TestBackgroundAgentWakes: with the setting, the end begins a task when nothing else runs.
+// TestBackgroundAgentWakes: with the setting, the end starts a task when nothing else runs.
 func TestBackgroundAgentWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
@@ -78,8 +78,8 @@ func TestBackgroundAgentWakes(t *testing.T) {
 	})
 }
 
-// TestSteerAnAgent: a prompt to the task of an agent reaches it with its next request, also one that
-// comes while it gives its answer, and no task takes one that is no agent.
+// TestSteerAnAgent: a prompt to an agent's task reaches it with its next request, even during its answer; other tasks
+// reject such prompts.
 func TestSteerAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
@@ -116,8 +116,8 @@ func TestSteerAnAgent(t *testing.T) {
 	})
 }
 
-// TestCostOfAgents: what agents use is a part of what called them, to the cent, and the budget of the
-// prompt is for all.
+// TestCostOfAgents: the usage of agents is part of their caller's, to the cent, and the budget of the prompt is
+// shared.
 func TestCostOfAgents(t *testing.T) {
 	dear := model.Price{Input: 1_000_000, Output: 2_000_000}
 	scripts := func() map[string][]step {
@@ -167,7 +167,7 @@ func TestCostOfAgents(t *testing.T) {
 	})
 }
 
-// prefix returns what a provider caches of a request: all up to the last messages that were there before.
+// prefix returns the cacheable part of a request: its first messages.
 func prefix(t *testing.T, req model.Request, messages int) string {
 	t.Helper()
 	text, err := json.Marshal([]any{req.Tools, req.Messages[:messages]})
@@ -177,8 +177,8 @@ func prefix(t *testing.T, req model.Request, messages int) string {
 	return string(text)
 }
 
-// TestPrefixWithAgents: agents change nothing of what the main model was sent before, and an agent's
-// own prefix stays the same over its turns.
+// TestPrefixWithAgents: agents do not change the main model's earlier messages, and an agent's own prefix stays the
+// same over its turns.
 func TestPrefixWithAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{

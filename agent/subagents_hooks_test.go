@@ -15,9 +15,8 @@ import (
 	"buddy/tools/basic"
 )
 
-// TestHooksOfAgents: hooks see who calls, a guard keeps an agent from beginning, what SubagentStart
-// says reaches the agent only, and SubagentStop lets it go on, while those of the main agent stay
-// the main agent's.
+// TestHooksOfAgents: hooks see the calling agent, a guard can stop an agent from starting, SubagentStart output
+// reaches only the agent, and SubagentStop can continue it; hooks of the main agent do not run for agents.
 func TestHooksOfAgents(t *testing.T) {
 	m := &byAgent{requests: make(map[string][]model.Request), scripts: map[string][]step{
 		"main": {says("", callsAgent("a1", "worker", "one", ""), callsAgent("a2", "other", "two", "")), says("done")},
@@ -65,8 +64,8 @@ func TestHooksOfAgents(t *testing.T) {
 	}
 }
 
-// TestQuietAgent: an agent of which nothing happens for ten minutes is told of, once, and again only
-// after something happened; one whose agent works is not quiet.
+// TestQuietAgent: an agent without events for ten minutes is reported once, and again only after a new event; an
+// agent whose subagent works is not quiet.
 func TestQuietAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := withAgents(t, map[string][]step{
@@ -88,7 +87,7 @@ func TestQuietAgent(t *testing.T) {
 		s.do(event.Submit{Text: "hurry", Task: begun.ID})
 		s.Publish(event.Notice{Text: "of nobody"})
 		time.Sleep(2 * time.Minute)
-		if n := quietNotices(); n != 2 { // a prompt that waits is not its doing
+		if n := quietNotices(); n != 2 { // a queued prompt is no event of the agent
 			t.Errorf("%d notices, want one for each of the two agents that wait", n)
 		}
 		time.Sleep(time.Hour)

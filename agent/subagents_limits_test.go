@@ -16,10 +16,10 @@ import (
 	"buddy/tools/basic"
 )
 
-// narrow is an agent that has the tool do only.
+// narrow is an agent with only one tool.
 const narrow = "---\nname: narrow\ndescription: little\ntools: Read\npermissionMode: plan\n---\nYou read."
 
-// namedTool is a fake tool of another name.
+// namedTool is a fake tool with another name.
 type namedTool struct {
 	*fakeTool
 	name string
@@ -29,8 +29,8 @@ func (n namedTool) Definition() model.ToolDef {
 	return model.ToolDef{Name: n.name, Parameters: json.RawMessage(`{"type":"object"}`)}
 }
 
-// TestToolsOfAnAgentDoNotWiden: an agent has no tool that its definition or its caller lacks, by no
-// way to call one.
+// TestToolsOfAnAgentDoNotWiden: an agent has no tool that its definition or its caller lacks, and can't call one
+// indirectly.
 func TestToolsOfAnAgentDoNotWiden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := &fakeTool{}
@@ -102,8 +102,8 @@ func TestModeOfAnAgent(t *testing.T) {
 	}
 }
 
-// TestAModeThatIsSetDoesNotWidenAnAgent: what an agent of a stricter mode asks stays a question when
-// the person lets the session do all.
+// TestAModeThatIsSetDoesNotWidenAnAgent: an open request of a stricter agent stays open when the person sets a looser
+// mode for the session.
 func TestAModeThatIsSetDoesNotWidenAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
@@ -121,8 +121,7 @@ func TestAModeThatIsSetDoesNotWidenAnAgent(t *testing.T) {
 	})
 }
 
-// TestCancelEndsTheTree: who cancels a task cancels the agents below it, at once, and what had ended
-// stays.
+// TestCancelEndsTheTree: cancelling a task cancels the agents below it at once; finished ones stay.
 func TestCancelEndsTheTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
@@ -158,7 +157,7 @@ func TestCancelEndsTheTree(t *testing.T) {
 	})
 }
 
-// TestCancelOfOneAgent: the one that called it reads that, and goes on.
+// TestCancelOfOneAgent: the caller gets the cancellation as a result, and continues.
 func TestCancelOfOneAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
@@ -175,8 +174,8 @@ func TestCancelOfOneAgent(t *testing.T) {
 	})
 }
 
-// TestLongResultOfAnAgent: the one that called it reads the beginning and the end, and all of it is
-// in a file; what tries to give orders is marked, and a panic is a result.
+// TestLongResultOfAnAgent: the caller reads the beginning and the end, and a file has all of it; prompt injections
+// are marked, and a panic becomes a result.
 func TestLongResultOfAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := "BEGIN " + strings.Repeat("word ", 1<<20/5) + "END"
@@ -210,7 +209,7 @@ func TestLongResultOfAnAgent(t *testing.T) {
 	})
 }
 
-// TestTooManyAgents: depth and counts are limited, and the model is told not to try again.
+// TestTooManyAgents: depth and counts are limited, and the model is asked not to retry.
 func TestTooManyAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		works := func() []step { return []step{says("", `c1 do {"kind":"shell","do":"echo"}`), says("mine")} }
@@ -227,7 +226,7 @@ func TestTooManyAgents(t *testing.T) {
 		}
 		s.do(event.SetMode{Mode: action.ModeAll})
 		got := m.results("main")
-		for _, r := range got[:3] { // they begin together, and one waits
+		for _, r := range got[:3] { // they start together, and one waits
 			if r != "mine" {
 				t.Errorf("%q", r)
 			}
@@ -241,15 +240,15 @@ func TestTooManyAgents(t *testing.T) {
 	})
 }
 
-// counted returns how many agents work and how many wait for that.
+// counted returns the number of working and waiting agents.
 func (set *subagentSet) counted() (works, queued int) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()
 	return set.works(), len(set.line.waits)
 }
 
-// An agent that waits for agents which it called takes no place, so that they work even where one may work at once; it
-// works again when there is room. What waits ends with what is cancelled.
+// An agent that waits for its own agents does not count as working, so that nested agents can work with a limit of
+// one; it counts again when there is room. Cancelling ends the waiting, too.
 func TestAgentsThatWaitForAgentsTakeNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		both := says("", callsAgent("b1", "worker", "below", ""), callsAgent("b2", "worker", "below", ""))
@@ -284,7 +283,7 @@ func TestAgentsThatWaitForAgentsTakeNoPlace(t *testing.T) {
 	})
 }
 
-// TestTurnsOfAnAgent: it is stopped after its turns, and what it said last is told.
+// TestTurnsOfAnAgent: an agent is stopped after its turns, and its last message is reported.
 func TestTurnsOfAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{

@@ -17,12 +17,12 @@ import (
 	"buddy/tools/basic"
 )
 
-// lastingTool is a command that goes on when buddy is killed: its call waits for the end.
+// lastingTool is a command that outlives buddy: its call waits for the end.
 type lastingTool struct {
 	longTool
-	on   []string // its targets; none is the first one
+	on   []string // its targets; empty is the first one
 	mu   sync.Mutex
-	was  []string // what was revived
+	was  []string // revived tasks
 	work map[int]*longTool
 }
 
@@ -75,9 +75,9 @@ func killedWith(t *testing.T, l *lastingTool) (stored []event.Envelope, dir stri
 	return stored, began.Dir
 }
 
-// TestCommandOfAnInterruptedAgent: the command of an agent that runs on after a kill is a task of
-// the next process: it can be ended, its end reaches people and the main agent, also when it comes
-// after one more kill, and a call that had not started is not called interrupted.
+// TestCommandOfAnInterruptedAgent: an agent's command that outlives a kill is a task of the next process: it can be
+// ended, its end is reported to the person and the main agent, even after another kill, and a call that had not
+// started is not reported as interrupted.
 func TestCommandOfAnInterruptedAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		killed, dir := killedWith(t, &lastingTool{})
@@ -125,7 +125,7 @@ func TestCommandOfAnInterruptedAgent(t *testing.T) {
 	})
 }
 
-// TestMainAgentIsToldOfAnAdoptedCommand: whose it was and which task it is now, or that it is lost.
+// TestMainAgentIsToldOfAnAdoptedCommand: the main agent learns whose command it was and its task, or that it is lost.
 func TestMainAgentIsToldOfAnAdoptedCommand(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -159,9 +159,9 @@ func TestMainAgentIsToldOfAnAdoptedCommand(t *testing.T) {
 	}
 }
 
-// TestResumedAgentsHaveNoMoreRights: what worked in mode all when buddy was killed does nothing more in
-// the process that takes the session up, whatever mode that begins with; agents that are called then
-// have its mode and the model that answers then, and what a person chose before the kill does not count.
+// TestResumedAgentsHaveNoMoreRights: agents in mode all when buddy was killed do nothing more in the next process,
+// whatever its mode; agents called later have its mode and model, and choices of the person before the kill do not
+// apply.
 func TestResumedAgentsHaveNoMoreRights(t *testing.T) {
 	for _, tt := range []struct {
 		mode action.Mode // of the second process

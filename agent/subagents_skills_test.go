@@ -12,8 +12,7 @@ import (
 	"buddy/tools/basic"
 )
 
-// TestMentionedAgent: an agent that a prompt names is told to the model with that prompt, what only
-// looks like one is not.
+// TestMentionedAgent: an agent named in a prompt is announced to the model with that prompt; similar text is ignored.
 func TestMentionedAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{"main": answers(3)}, []string{worker}, nil)
@@ -29,8 +28,8 @@ func TestMentionedAgent(t *testing.T) {
 	})
 }
 
-// TestSkillsOfAgents: an agent gets the texts of its skills with its task, a skill with context fork
-// works as a subagent and returns one message, and what a skill grants is not the agent's to use.
+// TestSkillsOfAgents: an agent gets the texts of its skills with its task, a skill with context fork runs as a
+// subagent and returns one message, and grants of a skill do not apply to agents.
 func TestSkillsOfAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{}

@@ -20,7 +20,7 @@ import (
 	"buddy/tools/basic"
 )
 
-// definitions reads subagents from texts of files.
+// definitions parses subagent files.
 func definitions(t *testing.T, files ...string) []subagent.Definition {
 	t.Helper()
 	var items []extensions.Item
@@ -43,8 +43,8 @@ func definitions(t *testing.T, files ...string) []subagent.Definition {
 // worker is an agent with all tools.
 const worker = "---\nname: worker\ndescription: works\n---\nYou work."
 
-// byAgent answers each conversation from a script of its own, which it finds by the system prompt
-// and the first prompt: "main", or what the prompt of a subagent begins with up to a blank.
+// byAgent answers each conversation from its own script, selected by the system prompt and the first prompt: "main",
+// or the first word of the prompt of a subagent.
 type byAgent struct {
 	mu       sync.Mutex
 	scripts  map[string][]step
@@ -78,14 +78,14 @@ func (m *byAgent) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	return func(yield func(model.Delta, error) bool) { next(ctx, yield) }
 }
 
-// sent returns the requests of one conversation.
+// sent returns the requests of a conversation.
 func (m *byAgent) sent(who string) []model.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.requests[who]
 }
 
-// agentResults returns the results in the last request of one conversation.
+// results returns the results in the last request of a conversation.
 func (m *byAgent) results(who string) []string {
 	var out []string
 	all := m.sent(who)
@@ -117,12 +117,12 @@ func withAgents(t *testing.T, scripts map[string][]step, files []string, change 
 	return s, m
 }
 
-// calls makes a call of the tool agent: "id agent {…}".
+// callsAgent returns a call of the tool agent: "id agent {…}".
 func callsAgent(id, kind, prompt, more string) string {
 	return fmt.Sprintf(`%s agent {"type":%q,"prompt":%q,"title":"do %s"%s}`, id, kind, prompt, id, more)
 }
 
-// TestSubagent: an agent works on a conversation of its own, and only its last answer comes back.
+// TestSubagent: an agent works on its own conversation, and only its last answer is returned.
 func TestSubagent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := withAgents(t, map[string][]step{
@@ -150,7 +150,7 @@ func TestSubagent(t *testing.T) {
 	})
 }
 
-// The agents that an answer calls have numbers in the order of the calls, which people see in the conversation.
+// Agents are numbered in call order, which people see in the conversation.
 func TestAgentsAreNumberedAsTheyWereCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := withAgents(t, map[string][]step{
@@ -171,14 +171,14 @@ func TestAgentsAreNumberedAsTheyWereCalled(t *testing.T) {
 	})
 }
 
-// events returns what was published.
+// events returns the published events.
 func (s *session) events() []event.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// taskOf returns the last task of an agent, and how many there were.
+// taskOf returns the last task of an agent, and their number.
 func taskOf(s *session, agent string) (last event.TaskStarted, n int) {
 	for _, env := range s.events() {
 		if p, ok := env.Payload.(event.TaskStarted); ok && p.Agent == agent {
@@ -189,8 +189,8 @@ func taskOf(s *session, agent string) (last event.TaskStarted, n int) {
 	return last, n
 }
 
-// TestInterruptedAgents: agents that worked when buddy was killed are shown as interrupted, none
-// goes on, and what the model is sent is valid.
+// TestInterruptedAgents: agents that worked when buddy was killed are shown as interrupted and do not continue, and
+// requests are valid.
 func TestInterruptedAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := withAgents(t, map[string][]step{
@@ -231,8 +231,8 @@ func TestInterruptedAgents(t *testing.T) {
 	})
 }
 
-// TestAgentsAskInOneQueue: as many agents as there are ask at the same time, each question names
-// its agent, and each answer reaches the one that asked.
+// TestAgentsAskInOneQueue: when all agents ask at the same time, each request names its agent, and each answer
+// reaches the right one.
 func TestAgentsAskInOneQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const agents = 7
@@ -281,7 +281,7 @@ func TestAgentsAskInOneQueue(t *testing.T) {
 	})
 }
 
-// TestNobodyAnswersAnAgent: where nobody can be asked, an agent is denied and goes on.
+// TestNobodyAnswersAnAgent: without a person, an agent's request is denied, and the agent continues.
 func TestNobodyAnswersAnAgent(t *testing.T) {
 	m := &byAgent{requests: make(map[string][]model.Request), scripts: map[string][]step{
 		"main": {says("", callsAgent("a1", "worker", "one", `,"background":true`)), says("done")},

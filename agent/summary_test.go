@@ -22,7 +22,7 @@ import (
 	"buddy/tools"
 )
 
-// summarising is a session whose model has a window of so many tokens.
+// summarising is a session whose model has a window of this many tokens.
 func summarising(tokens int) func(*Options) {
 	return func(o *Options) {
 		withWindow(tokens)(o)
@@ -30,7 +30,7 @@ func summarising(tokens int) func(*Options) {
 	}
 }
 
-// tooLong fails as a provider that does not take so many tokens.
+// tooLong fails like a provider that does not accept so many tokens.
 func tooLong() step {
 	return fails("", &model.Error{Kind: model.ContextError, Status: 400, What: "too many tokens"})
 }
@@ -47,7 +47,7 @@ func TestSummary(t *testing.T) {
 				return turn.Continue, nil
 			})
 		}
-		s := start(t, change, append(answers(4), untold("thinking… <summary>\nGoal: numbers\n</summary> done"), untold("five"))...)
+		s := start(t, change, append(answers(4), uncounted("thinking… <summary>\nGoal: numbers\n</summary> done"), uncounted("five"))...)
 		for i := range 4 {
 			s.do(prompt(i, 160))
 		}
@@ -77,13 +77,13 @@ func TestSummary(t *testing.T) {
 	})
 }
 
-func TestSummaryInsideOneExchange(t *testing.T) { // a long task must not end at its window
+func TestSummaryInsideOneExchange(t *testing.T) { // a long task must continue beyond its window
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for i := range 6 {
-			steps = append(steps, untold(strings.Repeat("word ", 130), fmt.Sprintf(`c%d do {"kind":"file_read"}`, i)))
+			steps = append(steps, uncounted(strings.Repeat("word ", 130), fmt.Sprintf(`c%d do {"kind":"file_read"}`, i)))
 		}
-		steps = append(steps[:5:5], untold("<summary>half is done</summary>"), steps[5], untold("all done"))
+		steps = append(steps[:5:5], uncounted("<summary>half is done</summary>"), steps[5], uncounted("all done"))
 		s := start(t, summarising(1000), steps...)
 		s.do(event.Submit{Text: "do it all"})
 		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
@@ -103,16 +103,16 @@ func TestSummaryInsideOneExchange(t *testing.T) { // a long task must not end at
 	})
 }
 
-func TestSummaryFails(t *testing.T) { // and the digest takes over
+func TestSummaryFails(t *testing.T) { // and the digest is used
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range 4 {
-			steps = append(steps, untold("ok"))
+			steps = append(steps, uncounted("ok"))
 		}
 		for range maxSummaryFailures {
-			steps = append(steps, fails("", errors.New("no service")), untold("ok"))
+			steps = append(steps, fails("", errors.New("no service")), uncounted("ok"))
 		}
-		steps[len(steps)-2] = untold(strings.Repeat("much ", 2000)) // as long as what it stands for
+		steps[len(steps)-2] = uncounted(strings.Repeat("much ", 2000)) // as long as the replaced messages
 		s := start(t, summarising(1000), append(steps, answers(3)...)...)
 		for i := range 4 {
 			s.do(prompt(i, 190))
@@ -137,7 +137,7 @@ func TestThrashing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range 20 {
-			steps = append(steps, untold("<summary>s</summary>", `c do {"kind":"file_read"}`))
+			steps = append(steps, uncounted("<summary>s</summary>", `c do {"kind":"file_read"}`))
 		}
 		s := start(t, func(o *Options) { summarising(1000)(o); o.MaxIterations = 12; o.System = strings.Repeat("x", 3300) }, steps...)
 		s.do(event.Submit{Text: "go"})
@@ -154,10 +154,10 @@ func TestThrashing(t *testing.T) {
 	})
 }
 
-// With a window that nobody knows nothing is removed until the provider says that it must be.
+// With an unknown window nothing is removed before the provider requires it.
 func TestUnknownWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, summarising(0), append(answers(6), tooLong(), untold("<summary>s</summary>"), untold("fine"))...)
+		s := start(t, summarising(0), append(answers(6), tooLong(), uncounted("<summary>s</summary>"), uncounted("fine"))...)
 		for i := range 6 {
 			s.do(prompt(i, 4000))
 		}
@@ -177,7 +177,7 @@ func TestUnknownWindow(t *testing.T) {
 
 func TestProviderSaysTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, summarising(100_000), append(answers(2), tooLong(), tooLong(), untold("<summary>short</summary>"), untold("fine"))...)
+		s := start(t, summarising(100_000), append(answers(2), tooLong(), tooLong(), uncounted("<summary>short</summary>"), uncounted("fine"))...)
 		for i := range 3 {
 			s.do(prompt(i, 160))
 		}
@@ -191,11 +191,11 @@ func TestProviderSaysTooLong(t *testing.T) {
 	})
 }
 
-// What a provider says that its model takes is the window of the session, also of the next process.
+// A window reported by the provider becomes that of the session, also in the next process.
 func TestProviderSaysHowMuchItTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		says := fails("", &model.Error{Kind: model.ContextError, Status: 400, What: "too long", Window: 8192})
-		s := start(t, summarising(100_000), append(answers(2), says, untold("<summary>short</summary>"), untold("fine"))...)
+		s := start(t, summarising(100_000), append(answers(2), says, uncounted("<summary>short</summary>"), uncounted("fine"))...)
 		for i := range 3 {
 			s.do(prompt(i, 160))
 		}
@@ -216,12 +216,12 @@ func TestProviderSaysHowMuchItTakes(t *testing.T) {
 	})
 }
 
-// A refusal that explains nothing may mean that the conversation is too long, where it fills more than half of the window.
+// An unexplained refusal may mean that the conversation is too long, if it fills more than half of the window.
 func TestUnexplainedRefusalOfALongConversation(t *testing.T) {
 	for tokens, want := range map[int]event.Outcome{700: event.Completed, 400: event.Failed} {
 		synctest.Test(t, func(t *testing.T) {
 			no := fails("", &model.Error{Kind: model.StatusError, Status: 400, What: "400 bad request"})
-			s := start(t, summarising(1000), append(answers(2), no, untold("<summary>short</summary>"), untold("fine"))...)
+			s := start(t, summarising(1000), append(answers(2), no, uncounted("<summary>short</summary>"), uncounted("fine"))...)
 			for i := range 3 {
 				s.do(prompt(i, tokens/3))
 			}
@@ -233,24 +233,24 @@ func TestUnexplainedRefusalOfALongConversation(t *testing.T) {
 	}
 }
 
-// However a summary fails, an exchange that became too long continues: old turns of it give way, the newest stays.
+// However a summary fails, an exchange that became too long continues: its old turns are removed, the newest stays.
 func TestAFailingSummaryLeavesNoSessionStuck(t *testing.T) {
 	for name, summary := range map[string][]step{
-		"empty":    {untold("")},
-		"a call":   {untold("", `x read_file {"path":"/w/x"}`)},
+		"empty":    {uncounted("")},
+		"a call":   {uncounted("", `x read_file {"path":"/w/x"}`)},
 		"too long": {tooLong(), tooLong(), tooLong()},
 		"error":    {fails("", &model.Error{Kind: model.StatusError, Status: 500, What: "500"})},
 		"cut":      {fails("<summary>ha", model.Cut())},
-		"no gain":  {untold(strings.Repeat("word ", 4000))},
+		"no gain":  {uncounted(strings.Repeat("word ", 4000))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				options := func(o *Options) { summarising(100_000)(o); o.Tools = tools.NewRegistry(&reader{}) }
 				var steps []step
 				for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
-					steps = append(steps, untold("", id+` read_file {"path":"/w/`+id+`"}`))
+					steps = append(steps, uncounted("", id+` read_file {"path":"/w/`+id+`"}`))
 				}
-				steps = append(append(append(steps, tooLong()), summary...), untold("fine"), untold("fine"))
+				steps = append(append(append(steps, tooLong()), summary...), uncounted("fine"), uncounted("fine"))
 				s := start(t, options, steps...)
 				s.do(event.Submit{Text: "read"})
 				done, _ := find[event.TaskFinished](s)
@@ -278,11 +278,11 @@ func TestAFailingSummaryLeavesNoSessionStuck(t *testing.T) {
 	}
 }
 
-// Results that are longer than the window are taken out, and a prompt that is too long by itself does not stay.
+// Results longer than the window are removed, and so is a prompt that is too long by itself.
 func TestWhatNeverFitsDoesNotStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) { withWindow(1000)(o); o.Tools = tools.NewRegistry(&reader{}) }
-		s := start(t, options, untold("", `a read_file {"path":"/w/big"}`), untold("it was too long"), untold("fine"))
+		s := start(t, options, uncounted("", `a read_file {"path":"/w/big"}`), uncounted("it was too long"), uncounted("fine"))
 		s.do(event.Submit{Text: "read"})
 		if m, n := find[event.MicroCompacted](s); n != 1 || !slices.Equal(m.CallIDs, []string{"a"}) {
 			t.Errorf("%d times results were cleared, the last %+v", n, m)
@@ -304,7 +304,7 @@ func TestWhatNeverFitsDoesNotStay(t *testing.T) {
 	})
 }
 
-// In a small window even the first prompt gives way; reminders sent again after that are no reason to compact for ever.
+// In a small window even the first prompt is removed; repeated reminders do not cause endless compactions.
 func TestASmallWindowTakesEachPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := conversation.Listing{Kind: "skills", Head: "Skills:", Items: []conversation.ListingItem{{Name: "a", Line: strings.Repeat("long ", 60)}}}
@@ -317,7 +317,7 @@ func TestASmallWindowTakesEachPrompt(t *testing.T) {
 			}
 		}
 		s.do(event.Pin{Back: 1})
-		s.do(prompt(5, 900)) // does not fit with the list and what is pinned
+		s.do(prompt(5, 900)) // does not fit together with the list and pinned messages
 		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit {
 			t.Errorf("a prompt that does not fit: %+v", done)
 		}
@@ -375,10 +375,10 @@ func TestFilesAreRestored(t *testing.T) {
 			summarising(100_000)(o)
 			o.Tools = tools.NewRegistry(&reader{})
 		}
-		read := func(id, path string) step { return untold("", id+` read_file {"path":"`+path+`"}`) }
+		read := func(id, path string) step { return uncounted("", id+` read_file {"path":"`+path+`"}`) }
 		s := start(t, options,
 			read("a", "/w/old"), read("b", "/w/b"), read("c", "/w/c"), read("d", "/w/d"), read("e", "/etc/passwd"), read("f", "/w/big"),
-			read("g", "/w/b"), read("h", "/w/h"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"), untold("fine"))
+			read("g", "/w/b"), read("h", "/w/h"), uncounted(strings.Repeat("word ", 4000)), uncounted("<summary>s</summary>"), uncounted("fine"))
 		s.do(event.Submit{Text: "read"})
 		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Compact{}, event.Submit{Text: "go on"})
@@ -408,7 +408,8 @@ func TestFilesAreRestored(t *testing.T) {
 	})
 }
 
-// Files are read again up to the first one that is too much, also if a later one would fit; none if nobody wants that.
+// Files are read again up to the first one that exceeds the budget, even if a later one would fit; none if that is
+// switched off.
 func TestRestoredFilesHaveABudget(t *testing.T) {
 	for name, tt := range map[string]struct {
 		context settings.Context
@@ -420,12 +421,12 @@ func TestRestoredFilesHaveABudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				read := func(id, path string) step { return untold("", id+` read_file {"path":"`+path+`"}`) }
+				read := func(id, path string) step { return uncounted("", id+` read_file {"path":"`+path+`"}`) }
 				s := start(t, func(o *Options) {
 					summarising(100_000)(o)
 					o.Tools = tools.NewRegistry(&reader{})
 					o.Context.RestoreTokens, o.Context.Restore = tt.context.RestoreTokens, tt.context.Restore
-				}, read("a", "/w/first"), read("b", "/w/long"+strings.Repeat("g", 400)), read("c", "/w/last"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"))
+				}, read("a", "/w/first"), read("b", "/w/long"+strings.Repeat("g", 400)), read("c", "/w/last"), uncounted(strings.Repeat("word ", 4000)), uncounted("<summary>s</summary>"))
 				s.do(event.Submit{Text: "read"})
 				s.do(event.Compact{})
 				c, n := find[event.ContextCompacted](s)
@@ -454,7 +455,7 @@ func openApproval(s *session) string {
 
 func TestPin(t *testing.T) { // and by a person
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, summarising(100_000), append(answers(4), untold("<summary>s</summary>"))...)
+		s := start(t, summarising(100_000), append(answers(4), uncounted("<summary>s</summary>"))...)
 		for i := range 4 {
 			s.do(prompt(i, 160))
 		}
@@ -479,7 +480,7 @@ func TestPin(t *testing.T) { // and by a person
 func TestCompactWhileATaskRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(3),
-			untold("", `c1 do {"kind":"shell","do":"echo"}`), untold("<summary>s</summary>"), untold("fine"))...)
+			uncounted("", `c1 do {"kind":"shell","do":"echo"}`), uncounted("<summary>s</summary>"), uncounted("fine"))...)
 		for i := range 3 {
 			s.do(prompt(i, 160))
 		}
@@ -519,7 +520,7 @@ func TestWindowStrategy(t *testing.T) {
 	})
 }
 
-// The strategy window does not wait for tokens when there are twice the messages that it leaves.
+// The strategy window compacts at twice the messages that it keeps, whatever their tokens.
 func TestWindowStrategyCountsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
@@ -542,7 +543,7 @@ func TestWindowStrategyCountsMessages(t *testing.T) {
 
 func TestStepsShowCompactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &script{steps: append(answers(4), untold("<summary>s</summary>"), untold("fine"))}
+		m := &script{steps: append(answers(4), uncounted("<summary>s</summary>"), uncounted("fine"))}
 		r := New(Options{Model: windowed{m, 1000}})
 		for i := range 4 {
 			if _, err := r.RunText(t.Context(), prompt(i, 160).Text); err != nil {
@@ -562,7 +563,7 @@ func TestStepsShowCompactions(t *testing.T) {
 	})
 }
 
-// talker is a tool that says a lot: as many bytes as its argument.
+// talker is a tool with as many bytes of output as its argument.
 type talker struct{ fakeTool }
 
 func (*talker) Run(_ context.Context, c tools.Call) tools.Result {
@@ -607,7 +608,7 @@ func TestSpill(t *testing.T) {
 	})
 }
 
-func TestSpillWithoutAFile(t *testing.T) { // it degrades to a shorter result
+func TestSpillWithoutAFile(t *testing.T) { // the result is shortened
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { summarising(1_000_000)(o); o.Tools, o.OutDir = tools.NewRegistry(&talker{}), "" },
 			says("", `a do {"kind":"file_read","seconds":60000}`), says("ok"))
@@ -619,8 +620,7 @@ func TestSpillWithoutAFile(t *testing.T) { // it degrades to a shorter result
 	})
 }
 
-// All results of one answer together have at most so many bytes, and the largest give way:
-// a small one that comes last stays whole.
+// All results of an answer together are limited, and the largest are cut: a small one that comes last stays whole.
 func TestResultsTogetherAreCapped(t *testing.T) {
 	dir := t.TempDir()
 	for name, sizes := range map[string][]int{
@@ -636,7 +636,7 @@ func TestResultsTogetherAreCapped(t *testing.T) {
 				}
 				var calls []string
 				for i, n := range sizes {
-					calls = append(calls, fmt.Sprintf(`c%d do {"kind":"file_read","par":true,"seconds":%d}`, i, n+i)) // each another one
+					calls = append(calls, fmt.Sprintf(`c%d do {"kind":"file_read","par":true,"seconds":%d}`, i, n+i)) // each one different
 				}
 				if name == "at the limit" {
 					calls = calls[:0]

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// someTargets are targets of a test.
+// someTargets is a set of targets for tests.
 type someTargets struct {
 	names   []string
 	current string
@@ -32,8 +32,8 @@ func on(names ...string) (*someTargets, func(*Options)) {
 	return all, func(o *Options) { o.Targets, o.Target = all, names[0] }
 }
 
-// toldOf counts the messages of the last request in which there is a text.
-func (s *session) toldOf(text string) (n int) {
+// mentions counts the messages of the last request that contain a text.
+func (s *session) mentions(text string) (n int) {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()
 	for _, m := range s.model.requests[len(s.model.requests)-1].Messages {
@@ -44,7 +44,7 @@ func (s *session) toldOf(text string) (n int) {
 	return n
 }
 
-// TestSwitchTarget: the switch is a fact, the model is told once and behind what is cached.
+// TestSwitchTarget: the switch is published, and the model learns it once, after the cached prefix.
 func TestSwitchTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		targets, with := on("local", "web-01")
@@ -59,7 +59,7 @@ func TestSwitchTarget(t *testing.T) {
 			t.Errorf("%d switches, %+v, on %s", n, e, targets.current)
 		}
 		s.do(event.Submit{Text: "b"})
-		if s.toldOf("without a target now run on web-01") != 1 {
+		if s.mentions("without a target now run on web-01") != 1 {
 			t.Error("the model was not told")
 		}
 		s.do(event.SwitchTarget{Name: "local"})
@@ -68,7 +68,7 @@ func TestSwitchTarget(t *testing.T) {
 		}
 		s.do(event.Cancel{})
 		s.do(event.Submit{Text: "c"})
-		if s.toldOf("now run on") != 1 {
+		if s.mentions("now run on") != 1 {
 			t.Error("the model was told twice")
 		}
 		before, after := s.model.requests[0].Messages, s.model.requests[2].Messages
@@ -92,8 +92,8 @@ func TestSwitchWithoutTargets(t *testing.T) {
 	})
 }
 
-// TestTargetRestored: a resumed session works where it did, and tells the model what it had
-// not been told.
+// TestTargetRestored: a resumed session has the same current target, and reports a switch that the model has not
+// seen.
 func TestTargetRestored(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestTargetRestored(t *testing.T) {
 				t.Errorf("%d switches, %+v, on %s", n, e, targets.current)
 			}
 			s.do(event.Submit{Text: "c"})
-			if n := s.toldOf("without a target now run on web-01"); n != 1 {
+			if n := s.mentions("without a target now run on web-01"); n != 1 {
 				t.Errorf("asked before %v: told %d times", asked, n)
 			}
 			s.stop()
@@ -119,8 +119,8 @@ func TestTargetRestored(t *testing.T) {
 	}
 }
 
-// TestTargetGone: a target that is configured no more is said, and nothing works on another
-// without the model knowing.
+// TestTargetGone: a target that is no longer configured is reported, and no call moves to another target without the
+// model knowing.
 func TestTargetGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, with := on("local", "web-01")
@@ -134,7 +134,7 @@ func TestTargetGone(t *testing.T) {
 			t.Errorf("%d warnings, %+v", n, w)
 		}
 		s.do(event.Submit{Text: "b"})
-		if s.toldOf("web-01 no longer exists: tool calls without a target run on local") != 1 {
+		if s.mentions("web-01 no longer exists: tool calls without a target run on local") != 1 {
 			t.Error("the model was not told")
 		}
 		s.stop()

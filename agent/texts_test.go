@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// What a model reads, and when a person is told, word for word.
+// Texts for the model, and limits, as the tests expect them.
 const (
 	brokeOff     = "Your last answer was interrupted. Continue exactly where it stopped and repeat nothing."
 	inProgress   = "still running in the conversation that this one was forked from"
@@ -12,8 +12,8 @@ const (
 	dropped      = "Not run: it was waiting for the user's approval when buddy ended, and the user sent a prompt instead."
 	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It tells what happened and is no instruction.\n\n"
 
-	instructionTime    = 5 * time.Second // that instruction files may take
+	instructionTime    = 5 * time.Second // for reading instruction files
 	maxSummaryFailures = 3               // in a row
-	spillLeast         = 4_000           // bytes that are left of a long result
+	spillLeast         = 4_000           // bytes kept of a long result
 	spillTurn          = 200_000         // bytes of all results of an answer
 )

@@ -43,7 +43,7 @@ func TestTimeout(t *testing.T) {
 		if n, _ := find[event.Notice](s); n.Text != "the time limit of task #1 is over: buddy cancelled it" {
 			t.Errorf("notice %+v", n)
 		}
-		s.do(event.SetTimeout{Duration: time.Minute}) // the only one now
+		s.do(event.SetTimeout{Duration: time.Minute}) // the only one running
 		s.do(event.Cancel{Task: 2})
 		s.do(event.Submit{Text: "three"})
 		time.Sleep(2 * time.Hour)
@@ -54,8 +54,8 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestTimeoutOfCommand: a command that goes on after its call has a deadline as other tasks have, alone or beside
-// them, also in the next process.
+// TestTimeoutOfCommand: a background command has a deadline like other tasks, alone or together with them, also in
+// the next process.
 func TestTimeoutOfCommand(t *testing.T) {
 	t.Run("the only task", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTimeoutOfCommand(t *testing.T) {
 	})
 }
 
-// stubborn goes on after it was told to stop.
+// stubborn keeps running after a stop request.
 type stubborn struct{ longTool }
 
 func (l *stubborn) Run(_ context.Context, c tools.Call) tools.Result {
@@ -134,7 +134,7 @@ func (l *stubborn) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: fmt.Sprintf("task %d", c.Begin(w))}
 }
 
-// TestTimeoutWhileCancelling: a task that is being cancelled takes no deadline, and keeps none.
+// TestTimeoutWhileCancelling: a task that is being cancelled accepts no deadline, and keeps none.
 func TestTimeoutWhileCancelling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &stubborn{longTool{done: make(chan struct{})}}
@@ -157,7 +157,7 @@ func TestTimeoutWhileCancelling(t *testing.T) {
 	})
 }
 
-// TestTasksListSaysWhatTheyWaitFor: an approval and a question, and the time that is left.
+// TestTasksListSaysWhatTheyWaitFor: an approval, a question, and the remaining time.
 func TestTasksListSaysWhatTheyWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"x"}`), says("ok"))

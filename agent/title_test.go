@@ -13,7 +13,7 @@ import (
 	"buddy/agent/model"
 )
 
-// titles returns the titles that a session got.
+// titled returns the titles of a session.
 func (s *session) titled() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,7 +25,7 @@ func (s *session) titled() (all []string) {
 	return all
 }
 
-// The small model gives the title after the first exchange, and its tokens count.
+// The small model writes the title after the first exchange, and its tokens count.
 func TestTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		small := &script{steps: []step{says("\"Shell in  the kitchen\x1b\"\nmore")}}
@@ -45,8 +45,8 @@ func TestTitle(t *testing.T) {
 	})
 }
 
-// A model that fails, says nothing or hangs leaves the session without a title and without
-// news; closing does not wait for it.
+// A model that fails, answers nothing or hangs leaves the session without a title and without a message; closing does
+// not wait for it.
 func TestTitleFails(t *testing.T) {
 	for name, say := range map[string]step{
 		"an error": fails("Sh", errors.New("reset")), "nothing": says(" \"\" "), "hangs": hangs("A ti"), "panics": func(context.Context, func(model.Delta, error) bool) { panic("x") },
@@ -64,7 +64,7 @@ func TestTitleFails(t *testing.T) {
 	}
 }
 
-// What a person calls the session stays, whether they were first or second.
+// A person's title stays, whether it comes first or second.
 func TestTitleOfPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})

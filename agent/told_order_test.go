@@ -23,7 +23,7 @@ import (
 	"buddy/tools/basic"
 )
 
-// listed is a part with a list, in the place of that of MCP servers.
+// listed is a part with a list, in the position of that of MCP servers.
 type listed struct {
 	turn.Nothing
 	list conversation.Listing
@@ -32,8 +32,8 @@ type listed struct {
 func (listed) Name() string                               { return "mcp" }
 func (l listed) Brief(_ context.Context, b turn.Briefing) { b.List(l.list) }
 
-// Features tell the model of themselves before a request in one order: what follows changes no byte of what is before it, which
-// providers have cached.
+// Features add context before a request in a fixed order: later texts change no byte of earlier ones, which providers
+// have cached.
 func TestOrderInWhichFeaturesTellTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, l := newPlanner(t), &library{}

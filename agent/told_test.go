@@ -12,8 +12,8 @@ import (
 	"buddy/tools"
 )
 
-// Another model gets its own system prompt, with the same instruction files behind it, and its own tools;
-// more effort of the same one changes nothing that a provider may have cached.
+// Another model gets its own system prompt, followed by the same instruction files, and its own tools; more effort of
+// the same model changes nothing that a provider may have cached.
 func TestWhatIsToldFollowsTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -31,7 +31,7 @@ func TestWhatIsToldFollowsTheModel(t *testing.T) {
 				return "for " + m.Model, tools.NewRegistry()
 			}
 		}
-		s := start(t, options, untold("one"), untold("two"), untold("three"))
+		s := start(t, options, uncounted("one"), uncounted("two"), uncounted("three"))
 		check := func(system string, offered int) {
 			t.Helper()
 			req := s.model.requests[len(s.model.requests)-1]

@@ -78,7 +78,7 @@ func TestTypedCommand(t *testing.T) {
 	})
 }
 
-// A command of the person runs although a rule denies it to the agent, which is said.
+// A person's command runs although a rule denies it to the agent, with a warning.
 func TestTypedCommandAgainstARule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {

@@ -12,8 +12,8 @@ import (
 	"buddy/tools/file"
 )
 
-// TestUndoOfAgents: what agents changed for a prompt is taken back with what the main agent did, also
-// after a resume, and people and the model are told whose changes it was.
+// TestUndoOfAgents: changes of agents for a prompt are undone together with those of the main agent, also after a
+// resume, and the person and the model learn whose changes they were.
 func TestUndoOfAgents(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	run := func(replay []event.Envelope, scripts map[string][]step, do func(s *session, m *byAgent)) (stored []event.Envelope) {

@@ -14,8 +14,7 @@ import (
 	"buddy/tools/file"
 )
 
-// brokenWrite is write_file that does not write "full" and writes half of "part"; at "killed" nothing happens any
-// more.
+// brokenWrite is write_file that does not write "full" and writes half of "part"; "killed" stops everything.
 type brokenWrite struct{ tools.Tool }
 
 func (w brokenWrite) Run(ctx context.Context, c tools.Call) tools.Result {
@@ -39,15 +38,15 @@ func (w brokenWrite) Run(ctx context.Context, c tools.Call) tools.Result {
 	return tools.Failure(errDiskFull)
 }
 
-// TestUndoOfFailedWrites: a call that failed and changed nothing is nothing to take back, also when the process ended
-// before it changed anything; what a failed call did change is.
+// TestUndoOfFailedWrites: a failed call without changes is not undone, even if the process ended before it changed
+// anything; changes of a failed call are.
 func TestUndoOfFailedWrites(t *testing.T) {
 	const later = "you sent 1 prompt after that"
 	for name, tt := range map[string]struct {
-		prompts [][]string // the contents that each writes to files
+		prompts [][]string // contents that each writes to files
 		undo    event.Undo
-		said    string // instead of doing it
-		text    string // what it did
+		said    string // error text
+		text    string // success text
 		left    map[string]string
 	}{
 		"the newest prompt":  {[][]string{{"a.txt", "good"}, {"b.txt", "full"}}, event.Undo{Steps: 1}, "", "undid the changes of “prompt 1”: a.txt", map[string]string{"a.txt": ""}},
@@ -88,7 +87,7 @@ func TestUndoOfFailedWrites(t *testing.T) {
 				stored = slices.Clone(s.mem.events)
 				s.stop()
 			})
-			for again := range 2 { // what the first one finds out the next one knows
+			for again := range 2 { // the second process knows what the first one found out
 				synctest.Test(t, func(t *testing.T) {
 					s, ws := session(t, stored)
 					if again == 0 {

@@ -12,7 +12,7 @@ import (
 	"buddy/tools/file"
 )
 
-// interruptedFiles puts the first files back, and then nothing happens any more, as when the process is killed.
+// interruptedFiles restores the first files and then stops everything, as if the process were killed.
 type interruptedFiles struct {
 	Files
 	first int
@@ -26,17 +26,17 @@ func (f interruptedFiles) Restore(ctx context.Context, files []tools.Before, for
 	return nil, ctx.Err()
 }
 
-// TestInterruptedUndo: a process that ends while files are put back leaves nothing that /undo and /redo don't reach, and
-// the next one says so.
+// TestInterruptedUndo: after a process ended while it restored files, /undo and /redo reach all of them, and the next
+// process warns about it.
 func TestInterruptedUndo(t *testing.T) {
 	const undoCut, redoCut = "an undo was interrupted", "a redo was interrupted"
 	type run struct {
-		put   string        // a.txt by somebody else, before
-		cut   int           // the process is killed after so many files
-		old   bool          // what a version stored that announced nothing
-		do    event.Command // of a Rewind, to before the second prompt
-		says  string        // when it starts
-		error string        // what is said instead of doing it
+		put   string        // earlier content of a.txt, by somebody else
+		cut   int           // number of files before the kill
+		old   bool          // events of a version without the announcement
+		do    event.Command // for a Rewind, to before the second prompt
+		says  string        // warning at the start
+		error string        // error text
 		want  map[string]string
 	}
 	first := map[string]string{"a.txt": "one\n", "b.txt": "", "c.txt": ""}
@@ -182,7 +182,7 @@ func TestInterruptedUndo(t *testing.T) {
 					}
 					wantFiles(t, dir, r.want)
 					if r.cut > 0 {
-						stored = slices.Clone(j.events) // the rest never happened
+						stored = slices.Clone(j.events) // the rest is lost
 					}
 					s.stop()
 					if r.cut == 0 {

@@ -18,7 +18,7 @@ import (
 	"buddy/tools/file"
 )
 
-// undoing is a session whose files are in dir, which asks nobody.
+// undoing starts a session whose files are in dir, and that asks nobody.
 func undoing(t *testing.T, dir, out string, replay []event.Envelope, steps ...step) *session {
 	t.Helper()
 	return undoingSession(t, dir, out, replay, func(*Options) {}, steps...)
@@ -60,7 +60,7 @@ func writes(id, path, content string) string {
 	return callOf(id, "write_file", map[string]any{"path": path, "content": content})
 }
 
-// wantFiles compares what is in a folder; "" is no file.
+// wantFiles compares the files in a folder; "" is a missing file.
 func wantFiles(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	for name, text := range want {
@@ -97,7 +97,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%d files, %v:\n%s", files, err, diff)
 		}
 
-		put("a.txt", "mine\n") // somebody else changes it
+		put("a.txt", "mine\n") // somebody else changes the file
 		s.do(event.Undo{})
 		if w, n := find[event.Warning](s); n != 1 || !strings.Contains(w.Text, "a.txt") || !strings.Contains(w.NextStep, "--force") || strings.Contains(w.Text, "gone") {
 			t.Errorf("warned %d times: %+v", n, w)
@@ -119,7 +119,7 @@ func TestUndo(t *testing.T) {
 		stored = s.mem.events
 		s.stop()
 	})
-	synctest.Test(t, func(t *testing.T) { // it survives resuming, and the model must read again
+	synctest.Test(t, func(t *testing.T) { // also after a resume, and the model must read the file again
 		s := undoing(t, dir, out, stored, says("", writes("w9", "a.txt", "blind\n")), says("ok"))
 		s.do(event.Undo{Steps: 5})
 		wantFiles(t, dir, map[string]string{"a.txt": "one\n", "gone.txt": "still here\n", "sub/new.txt": ""})
@@ -155,7 +155,7 @@ func TestUndoWaitsForTheTask(t *testing.T) {
 	})
 }
 
-// awayFiles are files of a target of a test.
+// awayFiles are files of an unreachable target.
 type awayFiles struct{ changed []string }
 
 func (f awayFiles) Restore(context.Context, []tools.Before, bool) ([]string, error) {
@@ -170,7 +170,7 @@ func (awayFiles) Difference(_ context.Context, files []tools.Before, mark string
 	return mark + files[0].Path + "\n", 1, nil
 }
 
-// Files of another target than the first are named with it, those of the first as ever.
+// Files of other targets have the target in their name, those of the first target do not.
 func TestUndoNamesTheTarget(t *testing.T) {
 	for target, name := range map[string]string{"web": "web:/etc/hosts", "local": "/etc/hosts"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestUndoNamesTheTarget(t *testing.T) {
 	}
 }
 
-// slowFiles are those of a target that does not answer until its context ends, or go does.
+// slowFiles belong to a target that does not answer until its context ends, or go does.
 type slowFiles struct{ awayFiles }
 
 func (slowFiles) Restore(ctx context.Context, _ []tools.Before, _ bool) ([]string, error) {
@@ -205,7 +205,7 @@ func (slowFiles) Restore(ctx context.Context, _ []tools.Before, _ bool) ([]strin
 	return nil, ctx.Err()
 }
 
-// /undo on a target that is away holds nothing up: what can be done is done, prompts wait.
+// /undo on an unreachable target blocks nothing: other commands run, prompts wait.
 func TestUndoBesideTheQueue(t *testing.T) {
 	away := func(o *Options) {
 		o.Target = "local"
@@ -225,7 +225,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 				s.changes.Replay(event.Envelope{Task: 1, Payload: kept})
 				s.do(event.Undo{})
 				began := time.Now()
-				Settle(t.Context(), s.Runtime) // what asks meanwhile is answered at once
+				Settle(t.Context(), s.Runtime) // other commands are answered at once
 				if w := WorkOf(s.Runtime); len(w.Running) > 0 || !time.Now().Equal(began) {
 					t.Errorf("runs %+v", w)
 				}
@@ -262,7 +262,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 	})
 }
 
-// putIn returns what writes files of a folder.
+// putIn returns a function that writes files in a folder.
 func putIn(t *testing.T, dir string) func(name, text string) {
 	return func(name, text string) {
 		t.Helper()

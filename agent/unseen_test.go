@@ -36,29 +36,29 @@ func (*writerTool) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "written"}
 }
 
-// puts is a call that writes a file.
+// puts returns a call that writes a file.
 func puts(id, file string) string { return id + ` put {"file":"` + file + `"}` }
 
-// mayLeave are rules of the person that let some commands run outside of the fence.
+// mayLeave are rules of the person that allow some commands outside the sandbox.
 var mayLeave = []action.Rule{
 	{Decision: action.Allow, Prefix: []string{"make"}, Source: action.FromUser},
 	{Decision: action.Allow, Prefix: []string{"git", "push"}, Source: action.FromUser},
 }
 
-// sharing starts a session in the workspace of another, in a mode.
+// sharing starts another session in the same workspace, in a mode.
 func (s *session) sharing(mode action.Mode, steps ...step) *session {
 	s.t.Helper()
 	return start(s.t, func(o *Options) { o.Tools, o.Policy, o.Target, o.Mode = s.opts.Tools, s.opts.Policy, "local", mode }, steps...)
 }
 
-// answer answers the last question about a command.
+// answer answers the last approval.
 func (s *session) answer(decision string) {
 	a, _ := find[event.ApprovalAsked](s)
 	s.do(event.AnswerApproval{ID: a.ID, Decision: event.Decision(decision)})
 }
 
-// Editing, testing and committing five times and then pushing asks once, with the files in view and nothing
-// offered for later. Then the rule counts again, until something is changed again.
+// Editing, testing and committing five times and then pushing needs one approval, which shows the files and offers no
+// rule. Then the rule applies again until the next change.
 func TestEverydayWorkInModeAutoAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
@@ -85,11 +85,11 @@ func TestEverydayWorkInModeAutoAsksOnce(t *testing.T) {
 	})
 }
 
-// What is written with approval was seen; what is written in other modes counts once the mode is auto.
+// Writes with approval are seen; unseen writes in other modes count in auto mode.
 func TestWhichWritesCount(t *testing.T) {
 	for _, tt := range []struct {
 		mode        action.Mode
-		there, auto bool // a command outside asks in that mode, and then in mode auto
+		there, auto bool // a command outside needs approval in that mode, and in auto mode afterwards
 	}{{action.ModeAsk, false, false}, {action.ModeEdits, false, true}, {action.ModeAll, false, true}, {action.ModeAuto, true, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := inside(t, says("", puts("c1", "main.tf")), says("", leaves("c2", "make")), says("ok"), says("", leaves("c3", "make")), says("ok"))
@@ -112,8 +112,8 @@ func TestWhichWritesCount(t *testing.T) {
 	}
 }
 
-// The mark is the workspace's: a change of the mode, another session, and the next process keep it, and a denial
-// does. Without the command in the fence nobody is asked.
+// The mark belongs to the workspace: it survives a mode change, another session, the next process and a denial.
+// Without a change in the sandbox no approval is needed.
 func TestMarkOfAWorkspaceIsKept(t *testing.T) {
 	for _, changed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestMarkOfAWorkspaceIsKept(t *testing.T) {
 	}
 }
 
-// An approval clears what was before the dialog, not what came while it was open or still runs in the fence.
+// An approval clears changes made before the dialog, not those made while it was open or by calls that still run.
 func TestApprovalClearsWhatWasBefore(t *testing.T) {
 	for name, tt := range map[string]struct {
 		during func(p unseen.Place) (end func(), err error) // while the dialog is open
@@ -199,7 +199,7 @@ func TestApprovalClearsWhatWasBefore(t *testing.T) {
 	}
 }
 
-// Where the mark can't be set, nothing runs inside.
+// If the mark can't be set, nothing runs in the sandbox.
 func TestNothingRunsInsideWithoutAMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := inside(t, says("", runs("c1", "write a")), says("", puts("c2", "b")), says("ok"))

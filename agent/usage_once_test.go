@@ -14,7 +14,7 @@ import (
 	"buddy/texts"
 )
 
-// costs answers as says does, of so many tokens; other, if not "", is the fallback that answers.
+// costs is says with a usage of this many tokens; other, if not "", is the fallback that answers.
 func costs(tokens int, other, text string, calls ...string) step {
 	said := says(text, calls...)
 	return func(ctx context.Context, yield func(model.Delta, error) bool) {
@@ -32,8 +32,8 @@ func costs(tokens int, other, text string, calls ...string) step {
 	}
 }
 
-// TestUsageIsCountedOnce: the title, a subagent, a fallback and a summary are each one request of the
-// session, by their purpose; what every report says of the session is their sum.
+// TestUsageIsCountedOnce: the title, a subagent, a fallback and a summary are each one request of the session, by
+// purpose; every report of the session shows their sum.
 func TestUsageIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		small := &script{steps: []step{costs(1, "", "A title of it")}}

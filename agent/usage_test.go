@@ -17,8 +17,8 @@ import (
 	"buddy/agent/usage"
 )
 
-// priced is a model that costs a dollar a million tokens of input, ten cents of cached
-// input, and five dollars of output.
+// priced is a model that costs one dollar per million input tokens, ten cents per million cached ones, and five
+// dollars per million output tokens.
 type priced struct{ model.Model }
 
 func (p priced) Info() model.Info {
@@ -29,7 +29,7 @@ func (p priced) Info() model.Info {
 
 func withPrice(o *Options) { o.Model = priced{o.Model} }
 
-// uses answers like says, with a usage.
+// uses is says with a usage.
 func uses(u model.Usage, text string, calls ...string) step {
 	told := says(text, calls...)
 	return func(ctx context.Context, yield func(model.Delta, error) bool) {
@@ -73,7 +73,7 @@ func TestUsage(t *testing.T) {
 				t.Errorf("status %s\nlacks %s", text, part)
 			}
 		}
-		s.do(event.Submit{Text: "again"}) // what tools used starts anew
+		s.do(event.Submit{Text: "again"}) // the usage of tools restarts
 		if u, _ := find[event.MetricsUsage](s); u.PerTool != nil || u.SessionCost != 2650+300+100 {
 			t.Errorf("usage in the next task %+v", u)
 		}
@@ -84,7 +84,7 @@ func TestUsage(t *testing.T) {
 		}
 		s.stop()
 
-		// Another process goes on with the totals of the session, at another price.
+		// Another process continues with the totals of the session, at another price.
 		again := start(t, func(o *Options) { o.Replay = s.mem.events }, uses(model.Usage{Prompt: 5, Completion: 1}, "three"))
 		again.do(event.Submit{Text: "go on"})
 		u, _ = find[event.MetricsUsage](again)
@@ -110,7 +110,8 @@ func turns(s *session) (all []event.TurnFinished) {
 	return all
 }
 
-// TestFallbackIsPaidAtItsPrice: and its tokens do not correct the estimate of the other's.
+// TestFallbackIsPaidAtItsPrice: the fallback has its own price, and its tokens do not calibrate the other model's
+// estimate.
 func TestFallbackIsPaidAtItsPrice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := &script{steps: []step{uses(model.Usage{Prompt: 1_000_000}, "ok")}}
@@ -131,7 +132,7 @@ func TestFallbackIsPaidAtItsPrice(t *testing.T) {
 	})
 }
 
-// TestBudgets: a warning at four fifths or where it is wanted, once; then the end, with the largest tools.
+// TestBudgets: a warning at four fifths or the configured percentage, once; then the end, with the largest tools.
 func TestBudgets(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -177,7 +178,7 @@ func TestBudgets(t *testing.T) {
 				w, n := find[event.BudgetWarning](s)
 				if done := int(tt.warning.Used); tt.warning.Limit > 0 {
 					if tt.outcome == event.MaxCost {
-						done /= 1000 // what a turn costs
+						done /= 1000 // cost of a turn
 					}
 					tt.warning.TopTools = []event.ToolUse{{Name: "do", Tokens: done * (len("done c1") / 4), Calls: done}}
 				}
@@ -197,7 +198,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestCostOfUnknownPrice: a limit that can't be watched says so, once.
+// TestCostOfUnknownPrice: a limit that can't be checked causes one warning.
 func TestCostOfUnknownPrice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.MaxCost, o.Mode = 1, action.ModeAll }, says("", `c1 do {"kind":"shell","do":"echo"}`), says("one"), says("two"))
@@ -213,8 +214,7 @@ func TestCostOfUnknownPrice(t *testing.T) {
 	})
 }
 
-// TestTasksKeepTheirOwnCount: a task in the background has its own budget and tools; the
-// session pays for both.
+// TestTasksKeepTheirOwnCount: a background task has its own budget and tools; the session counts both.
 func TestTasksKeepTheirOwnCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := `c1 do {"kind":"file_read","do":"echo"}`
@@ -246,8 +246,8 @@ func TestTasksKeepTheirOwnCount(t *testing.T) {
 	})
 }
 
-// TestTurnLimitOffersToGoOn: Continue gives a stopped exchange as many turns again, in this
-// process and in the next one.
+// TestTurnLimitOffersToGoOn: Continue grants a stopped exchange as many turns again, in this process and in the next
+// one.
 func TestTurnLimitOffersToGoOn(t *testing.T) {
 	loop := func(n int) (steps []step) {
 		for i := range n {
@@ -304,8 +304,8 @@ func TestTurnLimitOffersToGoOn(t *testing.T) {
 	})
 }
 
-// The results of a tool have so many tokens as the person lets it have; after that it is refused with the reason,
-// until the next prompt. Other tools, and what a person types, are not.
+// A tool's results are limited to its budget of tokens; after that it is refused with the reason until the next
+// prompt. Other tools and typed commands are not.
 func TestBudgetOfATool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		call := func(id string) string { return id + ` do {"kind":"file_read","do":"echo","seconds":` + id[1:] + `}` }
@@ -334,7 +334,7 @@ func TestBudgetOfATool(t *testing.T) {
 	})
 }
 
-// A budget for each tool holds for those that have none of their own.
+// The budget for each tool applies to tools without their own.
 func TestBudgetOfEachTool(t *testing.T) {
 	var used usage.Task
 	l := usage.New(nil, usage.Budget{ToolTokens: map[string]int{usage.AnyTool: 10, "grep": 100}})

@@ -24,13 +24,13 @@ import (
 	"buddy/tools"
 )
 
-// effects is a tool that notes what was done: {"do":"x","fail":["web-2"],"item":"web-2"} does x for an
-// item, and fails for some.
+// effects is a tool that records its calls: {"do":"x","fail":["web-2"],"item":"web-2"} does x for an item, and fails
+// for some.
 type effects struct {
 	mu   sync.Mutex
 	done []string
-	free bool // nobody is asked
-	most int  // that ran side by side
+	free bool // needs no approval
+	most int  // maximum number in parallel
 	now  int
 }
 
@@ -42,9 +42,9 @@ type effectArgs struct {
 	Do, Item, Target string
 	Fail             []string
 	Seconds          int
-	Times            int // that it fails before it succeeds
+	Times            int // failures before it succeeds
 	Says             string
-	Quiet            []string // items for which it prints nothing
+	Quiet            []string // items without output
 }
 
 func (f *effects) Plan(c tools.Call) (action.Action, error) {
@@ -92,8 +92,8 @@ func (f *effects) Run(ctx context.Context, c tools.Call) tools.Result {
 	return tools.Success(what, what+a.Says)
 }
 
-// runWorkflow runs a workflow, or goes on with what a journal has of one, and returns the state in which
-// it ended and the events. ask answers its gates and questions, "" leaves one open.
+// runWorkflow runs a workflow, or continues the one in a journal, and returns its final state and the events. ask
+// answers its gates and questions, "" leaves one open.
 func runWorkflow(t *testing.T, o Options, tool *effects, ask func(event.QuestionAsked) string, first ...event.Command) (event.WorkflowChanged, []event.Envelope) {
 	t.Helper()
 	o.Tools, o.Session = tools.NewRegistry(tool), "s"
@@ -185,7 +185,7 @@ outputs: {done: "{{ steps.roll.done }}", failed: "{{ steps.roll.failed }}"}
 
 var runRollout = event.RunWorkflow{Name: "rollout", Inputs: map[string]string{"rest": "a,b,c,d,e"}}
 
-// Of five, the second fails: the others stay untouched, and only that one is offered to be rolled back.
+// When the second of five items fails, the others stay untouched, and only that one is offered for rollback.
 func TestWorkflowStopsAFleetAndRollsBackWhatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &effects{}
@@ -206,7 +206,7 @@ func TestWorkflowStopsAFleetAndRollsBackWhatFailed(t *testing.T) {
 	})
 }
 
-// A gate that nobody answers in time denies, and so does one that nobody can be asked.
+// A gate without an answer in time is denied, and so is one when nobody can be asked.
 func TestWorkflowGateDeniesWithoutAnAnswer(t *testing.T) {
 	for name, ask := range map[string]func(event.QuestionAsked) string{
 		"in time": func(event.QuestionAsked) string { return "" },
@@ -228,7 +228,7 @@ func TestWorkflowGateDeniesWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A step may be a run of another workflow, with gates and states of its own.
+// A step may run another workflow, with its own gates and states.
 const outer = `name: outer
 description: A test.
 version: 1
@@ -249,8 +249,8 @@ func TestWorkflowWithinAWorkflow(t *testing.T) {
 	})
 }
 
-// A run that a step began is tried again as a call is, from its beginning; not if a person has denied it, and
-// not longer than the step may take.
+// A nested run is retried like a call, from its beginning; not after a person's denial, and not beyond the step's
+// time limit.
 func TestWorkflowWithinAWorkflowIsTriedAgain(t *testing.T) {
 	const inner = "name: inner\ndescription: A test.\nversion: 1\nsteps:\n  - {id: x, tool: do, params: {do: x, seconds: 2}}\n  - {id: y, tool: do, GATE params: {do: y, times: 2}}\n"
 	const outer = "name: outer\ndescription: A test.\nversion: 1\nsteps:\n  - {id: inner, tool: workflow, EXTRA on_error: {retry: RETRY, wait: 10s}, params: {name: inner}}\n  - {id: after, tool: do, params: {do: after}}\n"
@@ -280,7 +280,7 @@ func TestWorkflowWithinAWorkflowIsTriedAgain(t *testing.T) {
 	}
 }
 
-// The tries of a run within a run are counted over the end of a process.
+// The retries of a nested run are counted across processes.
 func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 	const inner = "name: inner\ndescription: A test.\nversion: 1\nsteps:\n  - {id: y, tool: do, params: {do: y, times: 9}}\n"
 	const outer = "name: outer\ndescription: A test.\nversion: 1\nsteps:\n  - {id: inner, tool: workflow, on_error: {retry: 2}, params: {name: inner}}\n"
@@ -290,7 +290,7 @@ func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 		runWorkflow(t, Options{Features: workflowsOf(t, inner, outer), Journal: journal}, &effects{}, approves, event.RunWorkflow{Name: "outer"})
 		whole = journal.events
 	})
-	ended := 0 // runs within
+	ended := 0 // nested runs
 	for cut, env := range whole {
 		p, ok := env.Payload.(event.WorkflowChanged)
 		if !ok || p.Run == 1 {
@@ -312,8 +312,7 @@ func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 
 var runOuter = event.RunWorkflow{Name: "outer", Inputs: runRollout.Inputs}
 
-// Whatever was stored when buddy was killed: nothing with effects is done twice unless the person says
-// so, and the run comes to its end.
+// For a kill after any event: nothing with side effects runs twice unless the person wants it, and the run finishes.
 func TestWorkflowResumesFromEveryEvent(t *testing.T) {
 	for _, run := range []event.RunWorkflow{runRollout, runOuter} {
 		t.Run(run.Name, func(t *testing.T) { resumeFromEveryEvent(t, run) })
@@ -366,7 +365,7 @@ func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 	}
 }
 
-// startedIn returns what the tool may have done by the end of some events.
+// startedIn returns the effects that had started by the end of some events.
 func startedIn(events []event.Envelope) []string {
 	asked := make(map[string]string)
 	var all []string
@@ -420,7 +419,7 @@ func TestWorkflowSteps(t *testing.T) {
 	}
 }
 
-// The outputs of a run that failed do not say that steps succeeded, or found nothing, which did not run.
+// The outputs of a failed run do not claim that steps succeeded, or found nothing, when they did not run.
 func TestFailedWorkflowGivesNoOutputsOfWhatDidNotRun(t *testing.T) {
 	const source = "name: w\ndescription: A test.\nversion: 1\nsteps:\n  - {id: a, tool: do, params: {do: a}}\n  - {id: b, tool: do, params: {do: b, times: 1}}\n" +
 		"  - {id: c, tool: do, params: {do: c}}\noutputs: {first: \"{{ steps.a.stdout }}\", found: \"{{ steps.b.stdout }}\", later: \"{{ steps.c.stdout }}\", done: \"{{ steps.c.ok }}\"}\n"
@@ -432,7 +431,7 @@ func TestFailedWorkflowGivesNoOutputsOfWhatDidNotRun(t *testing.T) {
 	})
 }
 
-// A workflow is cancelled as any task is; what its calls did stays, and nothing more begins.
+// A workflow is cancelled like any task; effects of its calls stay, and nothing more starts.
 func TestWorkflowIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &effects{}
@@ -447,7 +446,7 @@ func TestWorkflowIsCancelled(t *testing.T) {
 	})
 }
 
-// When the session is closed, a run is paused, whatever it waits for, and goes on later.
+// When the session is closed, a run is paused, whatever it waits for, and continues later.
 func TestWorkflowIsPausedWithItsSession(t *testing.T) {
 	for name, waits := range map[string]struct {
 		mode action.Mode
@@ -524,7 +523,7 @@ func manySteps(b *testing.B) (Options, event.RunWorkflow) {
 		event.RunWorkflow{Name: "w", Inputs: map[string]string{"long": strings.Repeat("x", 2000), "on": strings.Join(items, ",")}}
 }
 
-// runMany runs manySteps, and tells seen after each result.
+// runMany runs manySteps, and calls seen after each result.
 func runMany(b *testing.B, o Options, run event.RunWorkflow, seen func(results int)) {
 	tool := &effects{free: true}
 	o.Tools = tools.NewRegistry(tool)
@@ -548,7 +547,7 @@ func runMany(b *testing.B, o Options, run event.RunWorkflow, seen func(results i
 	}
 }
 
-// BenchmarkWorkflow measures what a step costs beside its tool.
+// BenchmarkWorkflow measures the cost of a step without its tool.
 func BenchmarkWorkflow(b *testing.B) {
 	o, run := manySteps(b)
 	for b.Loop() {
@@ -557,7 +556,7 @@ func BenchmarkWorkflow(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/step")
 }
 
-// BenchmarkWorkflowMemory measures what a run holds more after 1,000 calls than after 100.
+// BenchmarkWorkflowMemory measures the additional memory after 1,000 calls compared with 100.
 func BenchmarkWorkflowMemory(b *testing.B) {
 	o, run := manySteps(b)
 	heap := func() float64 {

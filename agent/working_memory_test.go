@@ -12,8 +12,8 @@ import (
 	"buddy/agent/reminder"
 )
 
-// A model whose conversation was compacted is told once what it works on, without secrets; /context shows
-// it. A resumed session sends the same bytes and tells nothing twice.
+// After a compaction the model gets its working memory once, without secrets; /context shows it. A resumed session
+// sends the same bytes and repeats nothing.
 func TestWorkingMemorySurvivesACompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, files := withFiles(t, map[string]string{"a.txt": "one\n"})
