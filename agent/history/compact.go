@@ -55,7 +55,7 @@ func CompactAll(h *History, target int) Report {
 	return compact(h, target, removal{exchanges: all[:max(0, len(all)-1)], stays: h.pinned, summary: target * CharsPerToken / 4})
 }
 
-// CompactUnsent removes the reminders behind the last answer, which came with prompts that were taken back.
+// CompactUnsent removes the reminders behind the last answer, which came with removed prompts.
 func CompactUnsent(h *History) Report {
 	var unsent []unit
 	for i := len(h.body()) - 1; i >= 0 && reminds(h.body()[i]); i-- {

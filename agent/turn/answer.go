@@ -326,7 +326,7 @@ func (g *growing) end() string {
 
 func (g *growing) String() string { return string(g.buf) }
 
-// tail returns the last n+1 bytes; the extra byte tells the reader that the text is longer than n.
+// tail returns the last n+1 bytes; the extra byte shows that the text is longer than n.
 func (g *growing) tail(n int) string { return string(g.buf[max(0, len(g.buf)-n-1):]) }
 
 // unsaved returns the text since the last call, and its offset.
