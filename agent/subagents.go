@@ -284,7 +284,7 @@ func (set *subagentSet) closes(b *branch) bool {
 	return b.agent.ended
 }
 
-// quiet is how long a subagent may do nothing visible before the person gets a notice.
+// quiet limits the time that a subagent may do nothing visible without a notice to the person.
 const quiet = 10 * time.Minute
 
 // watch notifies the person when a subagent has done nothing visible for a while, once each time. Events of agents

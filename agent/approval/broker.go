@@ -74,7 +74,7 @@ type modeFor struct {
 	stood  bool      // it counts, however short it was
 }
 
-// standing is how long a mode must apply to count as the mode before plan mode.
+// standing limits how short a mode may apply to count as the mode before plan mode.
 const standing = 3 * time.Second
 
 // counts reports whether the mode can be the one before plan mode. A mode that the person only passed through cannot:

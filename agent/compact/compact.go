@@ -361,7 +361,7 @@ func (c *Compactor) over(w Work, used, window int) bool {
 	return false
 }
 
-// messageFactor is how many times KeepMessages the strategy Window allows before it compacts.
+// messageFactor times KeepMessages is the number of messages at which the strategy Window compacts.
 const messageFactor = 2
 
 // Condense replaces old messages by the strategy, and returns the compaction; nil if the history is not shorter.

@@ -188,7 +188,7 @@ func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	return out
 }
 
-// End is how a call ended.
+// End classifies the end of a call.
 type End int
 
 // The ways in which a call ends.

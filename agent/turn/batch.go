@@ -33,8 +33,8 @@ type batch struct {
 	slots   chan struct{}   // holds one value per running job
 	seen    map[string]bool // calls that were started, by name and arguments
 	early   []*job
-	waits   bool          // a call waits for the end of the answer, so all later calls wait too
-	settled chan struct{} // closed when it is known which early calls are in the whole answer
+	waits   bool            // a call waits for the end of the answer, so all later calls wait too
+	settled chan struct{}   // closed when it is known which early calls are in the whole answer
 	text    decision.Output // the model's text before the call that is started now
 }
 

@@ -355,7 +355,7 @@ func counted(c tools.Call) string {
 	return event.ToolRequested{Name: c.Name, Action: c.Planned}.Counted()
 }
 
-// longCommand is how long a command runs before the person is reminded how to end it.
+// longCommand is the running time of a command after which the person is reminded how to end it.
 const longCommand = 60 * time.Second
 
 // remind shows the person one notice when a command runs for a long time. The returned function stops the timer.

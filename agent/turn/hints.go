@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// inARow is how many calls of a tool must fail in a row before the model gets a hint.
+// inARow is the number of failed calls of a tool in a row that causes a hint for the model.
 const inARow = 3
 
 // setbacks holds the recent failures of an exchange, for hints about the next calls. The exchange's lock guards it.
