@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// Asked returns what the person who is asked about an action should know of memory, and where the reason
-// of a denial can be remembered: nowhere in mode plan or when memory is off. It reads no file.
+// Asked returns the entries to show with the approval of an action and the scopes in which the reason of a denial can
+// be remembered. There are no scopes in plan mode or when memory is off. It reads no file.
 func (s *Store) Asked(act action.Action) (m action.Memory) {
 	for _, e := range s.About(act) {
 		text := e.Text + " (" + e.ID + ")"
@@ -32,19 +32,18 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 	return m
 }
 
-// begins returns how a correction begins that a denial of an action teaches, without secrets.
+// begins returns the first words of the correction that a denial of the action teaches, without secrets.
 func begins(clean cleaner, act action.Action) string {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Context: c.context()}}
-	clean.record(&r) // before anything else is cut
+	clean.record(&r) // before texts are cut: half a secret is not found
 	return deniedText(r)
 }
 
-// deniedText returns how the text of a correction begins that came from a denial.
+// deniedText returns the first words of a correction that came from a denial.
 func deniedText(r Record) string { return "Not `" + code(r.wrong()) + "`: " }
 
-// wrong returns what the person did not want: the words that corrections of the same have in common, or
-// what was done with a file.
+// wrong returns the rejected command or file action: the words that similar corrections share.
 func (r Record) wrong() string {
 	_, name, _ := strings.Cut(r.Source, ":")
 	if strings.HasPrefix(r.Original, name+" ") {
@@ -53,21 +52,20 @@ func (r Record) wrong() string {
 	return strings.TrimPrefix(r.Context, name+": ")
 }
 
-// Denied is a call that the person denied.
+// Denied is a tool call that the person denied.
 type Denied struct {
 	Call   string // its id
 	Action action.Action
 	Reason string
 }
 
-// Remember keeps the reason of a denial as a correction: what the dialog showed, with the session and the
-// call for [Store.Why].
+// Remember stores the reason of a denial as a correction. Its note has the session and the call, for [Store.Why].
 func (s *Store) Remember(ctx context.Context, scope Scope, d Denied) (Change, error) {
 	act := d.Action
-	said := s.clean.text(d.Reason) // before it is cut
+	reason := s.clean.text(d.Reason) // before it is cut
 	original := s.clean.line(call{name: act.Tool, act: act}.what())
 	draft := Draft{
-		Scope: scope, Kind: Correction, Text: action.Taught(begins(s.clean, act), said), Target: limitOf(act.Target),
+		Scope: scope, Kind: Correction, Text: action.Taught(begins(s.clean, act), reason), Target: limitOf(act.Target),
 		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(original, `"`, "'") + `"`},
 	}
 	if s.o.Session != "" {
@@ -79,8 +77,8 @@ func (s *Store) Remember(ctx context.Context, scope Scope, d Denied) (Change, er
 	return s.Add(ctx, draft)
 }
 
-// writable returns the scopes of files that can be written here, the narrowest first; the team's last, because
-// others read it.
+// writable returns the scopes whose files are on this machine, narrowest first. Team is last, because others read its
+// file.
 func writable(sources []Source) (all []Scope) {
 	for _, scope := range []Scope{Folder, Person, Team} {
 		if slices.ContainsFunc(sources, func(src Source) bool { return src.Scope == scope && src.Remote == "" }) {
@@ -90,20 +88,20 @@ func writable(sources []Source) (all []Scope) {
 	return all
 }
 
-// Where says for whom an entry holds, for people.
+// Where describes the scope in words for the screen.
 func (s Scope) Where() string { return action.ScopeText(string(s)) }
 
-// Kept says in one line where the reason of a denial was remembered, and what takes that back.
+// Kept reports in one line where the reason of a denial was stored, and the command that undoes it.
 func (s *Store) Kept(scope Scope, c Change) string {
 	return "remembered " + scope.Where() + ": " + c.Text() + " (" + s.commands().undo(c.Entries) + ")"
 }
 
-// Waits says in one line that a proposal waits for the person.
+// Waits reports in one line that a proposal needs the person's decision.
 func (s *Store) Waits(p Proposal) string {
 	return "proposed for memory: " + p.Draft.Text + " (" + s.commands().does("accept "+p.ID) + ", or reject)"
 }
 
-// commands says how a person obeys what is said of memory: at the prompt, or in a shell where there is none.
+// commands spells commands of memory as slash commands, or as shell commands where there is no prompt.
 type commands struct{ prompt bool }
 
 func (s *Store) commands() commands { return commands{s.o.Person} }

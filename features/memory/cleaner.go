@@ -5,21 +5,21 @@ import (
 	"buddy/texts"
 )
 
-// cleaner takes secrets out of what gets into files, also those that only look like one. Texts are cut
-// after that: half a secret is not found.
+// cleaner removes secrets, and strings that look like secrets, from texts before they are stored. It must run before a
+// text is cut: half a secret is not found.
 type cleaner struct{ known *redact.Redactor }
 
 func (c cleaner) text(s string) string { return redact.Entropy(c.known.Text(s)) }
 
-// line returns a text as a line of at most MaxText characters.
+// line removes secrets and returns one line of at most MaxText characters.
 func (c cleaner) line(s string) string { return texts.Clip(texts.OneLine(c.text(s)), MaxText) }
 
-// record makes the texts of a record what may be stored.
+// record cleans and cuts the texts of a record. An observation keeps the first sentence that reads like a rule.
 func (c cleaner) record(r *Record) {
 	if r.Kind == observation {
 		whole := c.text(r.Text)
 		r.Text = texts.Clip(texts.OneLine(whole), MaxText)
-		if claim := sentence(whole); claim != "" { // it may be further down
+		if claim := sentence(whole); claim != "" { // the sentence may be beyond the cut
 			r.Text, r.Tags = texts.OneLine(claim), append(r.Tags, claims)
 		}
 	} else {

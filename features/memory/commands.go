@@ -49,10 +49,10 @@ var rememberCommand = feature.Command{
 
 type verb = feature.Verb[feature.Asked]
 
-// answerTime limits how long a verb takes: files of a target may be far away.
+// answerTime limits how long a command takes: a target's files can be slow to read.
 const answerTime = 15 * time.Second
 
-// onMemory opens the memory of the session, or of this folder where none runs.
+// onMemory passes the memory of the session to a command, or the folder's memory if no session runs.
 func onMemory(do func(context.Context, *Store, []string) (show.Answer, error)) func(context.Context, feature.Asked, []string) (show.Answer, error) {
 	return func(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 		p, ok := a.Part.(Part)
@@ -72,15 +72,15 @@ func onMemory(do func(context.Context, *Store, []string) (show.Answer, error)) f
 	}
 }
 
-// onEntry makes a verb of a change of one entry, with the text that may follow its id.
-func onEntry(change func(*Store, context.Context, string, string) (Change, error), says string) func(context.Context, feature.Asked, []string) (show.Answer, error) {
+// onEntry makes a command of a method that changes one entry; the text after the id is passed on.
+func onEntry(change func(*Store, context.Context, string, string) (Change, error), label string) func(context.Context, feature.Asked, []string) (show.Answer, error) {
 	return onMemory(func(ctx context.Context, store *Store, args []string) (show.Answer, error) {
 		c, err := change(store, ctx, args[0], joined(args[1:]))
-		return changed(says, c), err
+		return changed(label, c), err
 	})
 }
 
-// withoutText is a change of an entry that takes no text.
+// withoutText adapts a change that takes no text.
 func withoutText(change func(*Store, context.Context, string) (Change, error)) func(*Store, context.Context, string, string) (Change, error) {
 	return func(store *Store, ctx context.Context, id, text string) (Change, error) {
 		if text != "" {
@@ -90,11 +90,11 @@ func withoutText(change func(*Store, context.Context, string) (Change, error)) f
 	}
 }
 
-// changed says what a change did, with the difference that it made in files.
-func changed(says string, c Change) show.Answer {
+// changed lists the changed and forgotten entries, then the diff of the files.
+func changed(label string, c Change) show.Answer {
 	var lines []string
 	for _, e := range c.Entries {
-		lines = append(lines, says+markup.Inline(e.Text)+" ("+e.ID+", "+e.Scope.Where()+")")
+		lines = append(lines, label+markup.Inline(e.Text)+" ("+e.ID+", "+e.Scope.Where()+")")
 	}
 	for _, e := range c.Gone {
 		if !slices.ContainsFunc(c.Entries, func(now Entry) bool { return now.ID == e.ID }) {
@@ -109,19 +109,19 @@ func changed(says string, c Change) show.Answer {
 	return show.Say(strings.Join(lines, "\n"))
 }
 
-// remembered is an entry of memory, or a proposal of one.
+// remembered is a row of the list: an entry or a proposal.
 type remembered struct {
 	id, kind, text string
 	scope          Scope
-	state          string // why it does not hold, or what is to be decided; "" where it just holds
-	limits         string // the files or the target for which it holds
+	state          string // why it does not hold, or "proposed"; "" for an entry that simply holds
+	limits         string // its files or its target
 	source         string // who proposes it
-	place, note    string // the line of its file; "" of a proposal
+	place, note    string // file and line, and its comment; "" for a proposal
 	from           []string
 	proposed       bool
 }
 
-// rememberedIn returns what memory has, proposals first, and in a line what was skipped.
+// rememberedIn returns proposals, then entries, and one line about what was skipped.
 func rememberedIn(ctx context.Context, store *Store) (all []remembered, skipped string, err error) {
 	proposals, err := store.Proposals(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func rememberedIn(ctx context.Context, store *Store) (all []remembered, skipped 
 	return all, listing.Skipped(), err
 }
 
-// whyNot says why an entry does not just hold, "" where it does.
+// whyNot describes why an entry does not hold or needs attention, or returns "".
 func whyNot(e Entry) string {
 	switch {
 	case e.Overridden != "":
@@ -169,7 +169,7 @@ func limitsOf(paths []string, target string) string {
 	return strings.Join(all, ", ")
 }
 
-// listEntries lists what memory has, what is to be decided first.
+// listEntries lists proposals, then entries.
 func listEntries(ctx context.Context, store *Store, _ []string) (show.Answer, error) {
 	all, skipped, err := rememberedIn(ctx, store)
 	if err != nil && len(all) == 0 {
@@ -194,16 +194,16 @@ func listEntries(ctx context.Context, store *Store, _ []string) (show.Answer, er
 	return show.Answer{List: &list}, err
 }
 
-// What a list shows of a text and of a state on a small screen, too, in bytes.
+// Texts and states with more bytes than this are cut in the list on a small screen; their row repeats them in full.
 const (
 	shortText  = 30
 	shortState = 12
 )
 
-// scopeWords are the scopes in the list.
+// scopeWords names the scopes in the list.
 var scopeWords = map[Scope]string{Folder: "this folder", Person: "you", Team: "the team"}
 
-// row is the entry in a list, with what can be done with it.
+// row returns the list row with its actions.
 func (e remembered) row(records map[string]Record) show.Row {
 	r := show.Row{
 		ID: e.id, Cells: []string{e.text, e.kind, scopeWords[e.scope], cmp.Or(e.state, e.limits)},
@@ -230,7 +230,7 @@ func (e remembered) row(records map[string]Record) show.Row {
 	return r
 }
 
-// whyEntry says in lines where the entry comes from.
+// why returns lines about the entry and the records it was learned from.
 func (e remembered) why(records map[string]Record) []string {
 	lines := []string{e.id + "  " + e.kind + "  " + e.scope.Where()}
 	for _, more := range []string{e.text, e.limits, e.state, e.source, e.place, e.note} {
@@ -255,7 +255,7 @@ func (e remembered) why(records map[string]Record) []string {
 	return lines
 }
 
-// whyEntry says where an entry or a proposal comes from.
+// whyEntry answers /memory why.
 func whyEntry(ctx context.Context, store *Store, args []string) (show.Answer, error) {
 	id := joined(args)
 	all, _, err := rememberedIn(ctx, store)
@@ -267,7 +267,7 @@ func whyEntry(ctx context.Context, store *Store, args []string) (show.Answer, er
 	return show.Say(strings.Join(all[i].why(records), "\n")), err
 }
 
-// recordLine describes what an entry was learned from, with the session and the call.
+// recordLine describes a record in one line, with its session and call.
 func recordLine(r Record) string {
 	text := r.Time.Local().Format("2006-01-02 15:04") + "  " + r.Source
 	switch c := r.Corrected; {
@@ -285,7 +285,7 @@ func recordLine(r Record) string {
 	return text
 }
 
-// addEntry writes an entry of the person's.
+// addEntry writes an entry in the person's name.
 func addEntry(ctx context.Context, store *Store, args []string) (show.Answer, error) {
 	d, err := readDraft(args)
 	if err != nil {
@@ -296,7 +296,7 @@ func addEntry(ctx context.Context, store *Store, args []string) (show.Answer, er
 	return changed("remembered: ", c), err
 }
 
-// readDraft reads the options before the text of an entry.
+// readDraft parses the options before the text of an entry.
 func readDraft(args []string) (d Draft, err error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "--") {
 		name, value, ok := strings.Cut(args[0], "=")
@@ -338,5 +338,4 @@ func switchOff(_ context.Context, store *Store, _ []string) (show.Answer, error)
 	return show.Say("memory is off in this session: nothing more of it is noted, learned or told; [memory] enabled = false (buddy memory off) ends it for good"), nil
 }
 
-// joined returns arguments as the text that was typed.
 func joined(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }

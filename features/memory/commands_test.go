@@ -20,21 +20,20 @@ import (
 	files "buddy/tools/file"
 )
 
-// folder is a new folder, in which commands run without a session.
+// folder is a temporary folder whose commands run without a session.
 type folder struct {
 	t      *testing.T
 	asked  feature.Asked
-	memory string // its file
+	memory string // the memory file
 }
 
-// newFolder returns a folder where the person has settings.
 func newFolder(t *testing.T, settings string) *folder {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(xdg.Reload) // after the variables are what they were
+	t.Cleanup(xdg.Reload) // runs after t.Setenv has restored the variables
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	xdg.Reload()
@@ -59,12 +58,12 @@ func newFolder(t *testing.T, settings string) *folder {
 	return &folder{t, feature.Asked{Config: here.Config, Part: Part{Store: memoryOf(here)}, Here: func() (feature.Session, error) { return here, nil }}, FileIn(store)}
 }
 
-// run runs a line that begins with memory.
+// run runs a command line of /memory.
 func (f *folder) run(words ...string) (show.Answer, error) {
 	return memoryCommand.Run(f.t.Context(), f.asked, words[1:])
 }
 
-// What can follow /memory says what it did, or what is missing.
+// Each command reports what it did, or what is missing.
 func TestMemoryVerbs(t *testing.T) {
 	f := newFolder(t, "")
 	path := f.memory
@@ -109,7 +108,7 @@ func TestMemoryVerbs(t *testing.T) {
 	}
 }
 
-// With the settings that switch memory off, nothing is read, written, told or offered, in a session and without one.
+// The settings switch memory off, with and without a session.
 func TestMemoryIsOffByTheSettings(t *testing.T) {
 	for text, c := range map[string]struct {
 		report    string
@@ -145,7 +144,7 @@ func TestMemoryIsOffByTheSettings(t *testing.T) {
 	}
 }
 
-// The list says what does not hold and why, and what the file and its line are; each deed names its entry.
+// The list explains why an entry does not hold and where it is; each action names its entry.
 func TestMemoryList(t *testing.T) {
 	f := newFolder(t, "")
 	path := f.memory
@@ -176,7 +175,7 @@ func TestMemoryList(t *testing.T) {
 	if err != nil || !strings.HasPrefix(why.String(), "r-bbbb  rule  in this folder\n  Never use tabs.\n  on web-*\n") || strings.Contains(why.String(), "by hand") {
 		t.Errorf("%q, %v", why, err)
 	}
-	if _, err := f.run(r.Deeds[len(r.Deeds)-1].Run...); err != nil { // forget it
+	if _, err := f.run(r.Deeds[len(r.Deeds)-1].Run...); err != nil { // "forget it"
 		t.Error(err)
 	}
 	if a, err = f.run("memory"); err != nil || len(a.List.Rows) != 1 || a.List.Rows[0].ID != "r-bbbb" {

@@ -14,23 +14,23 @@ import (
 	"buddy/texts"
 )
 
-// Limits of distilling.
+// Limits of learning.
 const (
-	leastNew   = 3  // records that were not used yet
-	maxLearned = 20 // learned rules of a folder
+	leastNew   = 3  // unused records
+	maxLearned = 20 // learned rules in a folder
 	maxWishes  = 3  // sentences of one prompt
 	maxPrompt  = 2000
 )
 
-// Learned is the result of [Store.Distill].
+// Learned is the outcome of [Store.Distill].
 type Learned struct {
 	Entries  []Entry // rules that hold from now on
-	Proposed int     // entries that the person may accept
+	Proposed int     // proposals from output
 
 	by commands
 }
 
-// Text says what was learned in one line, and what takes it back; "" for nothing.
+// Text reports in one line what was learned and the command that undoes it, or returns "".
 func (l Learned) Text() string {
 	var parts []string
 	if len(l.Entries) > 0 {
@@ -42,15 +42,14 @@ func (l Learned) Text() string {
 	return strings.Join(parts, "; ")
 }
 
-// wish is a sentence that says how something is to be done.
+// wish matches a sentence that asks for a way of working.
 var (
 	wish   = texts.Regexp(`^(?i:prefer|always|never|don't|don’t|do not|avoid|use)\s+\S`)
 	strong = texts.Regexp(`^(?i:prefer|always|never)\b`)
 	ends   = texts.Regexp(`[.!?](?:\s|$)`)
 )
 
-// sentences calls f for the sentences of a text, outside of code blocks and of what is quoted, until f
-// returns false.
+// sentences calls f for each sentence outside of code blocks and quotes, until f returns false.
 func sentences(text string, f func(string) bool) {
 	fenced := false
 	for line := range strings.Lines(text) {
@@ -76,7 +75,7 @@ func sentences(text string, f func(string) bool) {
 	}
 }
 
-// sentence returns the first sentence of a text that reads like a rule, "" for none.
+// sentence returns the first sentence that reads like a rule, or "".
 func sentence(text string) (found string) {
 	sentences(text, func(one string) bool {
 		if wish().MatchString(one) && utf8.RuneCountInString(one) <= MaxText {
@@ -87,8 +86,7 @@ func sentence(text string) (found string) {
 	return found
 }
 
-// wishes returns the sentences of a prompt that may be rules. A long prompt has none: most of it is
-// pasted.
+// wishes returns the sentences of a prompt that can become rules. A long prompt has none: most of it is pasted.
 func wishes(prompt string) (all []string) {
 	if len(prompt) > maxPrompt {
 		return nil
@@ -102,15 +100,13 @@ func wishes(prompt string) (all []string) {
 	return all
 }
 
-// candidate is a rule that may be learned.
 type candidate struct {
 	draft   Draft
 	sources []Record
 }
 
-// Distill makes rules of what was observed since it did so last, if that are three records or more. What
-// the person said or did holds at once; what output claims is proposed. The same records make the same
-// rules, each record once.
+// Distill makes rules from the records that were not used yet, if there are at least three. Words and actions of the
+// person become rules at once; claims in output are only proposed. The same records always make the same rules.
 func (s *Store) Distill(ctx context.Context) (Learned, error) {
 	if s.o.Dir == "" || s.ended() != nil || s.mayWrite() != nil {
 		return Learned{}, nil
@@ -120,9 +116,9 @@ func (s *Store) Distill(ctx context.Context) (Learned, error) {
 		return Learned{}, err
 	}
 	var learned Learned
-	var undone []Record // that become used
+	var undone []Record // appended to the records once the files are written
 	c, err := s.change(ctx, func(w *writing) error {
-		all, _, err := o.read(neededForDistilling) // again, under the lock
+		all, _, err := o.read(neededForDistilling) // read again, now under the lock
 		if err != nil {
 			return err
 		}
@@ -134,14 +130,14 @@ func (s *Store) Distill(ctx context.Context) (Learned, error) {
 		if err != nil {
 			return err
 		}
-		took, err := w.learn(f, candidates(news))
+		learnedFrom, err := w.learn(f, candidates(news))
 		if err != nil {
 			return err
 		}
-		proposed, looked := s.claimed(w, all, news)
+		proposed, checked := s.claimed(w, all, news)
 		learned.Proposed = len(proposed)
 		undone = proposed
-		if ids := append(took, looked...); len(ids) > 0 {
+		if ids := append(learnedFrom, checked...); len(ids) > 0 {
 			undone = append(undone, Record{Kind: used, Time: s.o.Now().UTC(), Session: s.o.Session, IDs: ids})
 		}
 		w.after = func() error { return o.append(undone...) }
@@ -151,7 +147,7 @@ func (s *Store) Distill(ctx context.Context) (Learned, error) {
 	return learned, err
 }
 
-// fresh returns the records that were not used yet.
+// fresh returns the records that can teach and were not used yet.
 func fresh(all []Record) []Record {
 	done := make(map[string]bool)
 	for _, r := range all {
@@ -162,11 +158,11 @@ func fresh(all []Record) []Record {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(r Record) bool {
-		return done[r.ID] || r.Kind != correction && r.Kind != said && (r.Kind != observation || !slices.Contains(r.Tags, claims)) || r.Kind == correction && r.Corrected == nil
+		return done[r.ID] || r.Kind != correction && r.Kind != remark && (r.Kind != observation || !slices.Contains(r.Tags, claims)) || r.Kind == correction && r.Corrected == nil
 	})
 }
 
-// candidates returns the rules that the person's own records make, those with most support first.
+// candidates returns the rules that the person's own records support, the best supported first.
 func candidates(news []Record) (all []candidate) {
 	groups := make(map[string][]Record)
 	var order []string
@@ -175,7 +171,7 @@ func candidates(news []Record) (all []candidate) {
 		switch r.Kind {
 		case correction:
 			key = "c " + limitOf(r.Target) + " " + r.Context
-		case said:
+		case remark:
 			key = "s " + normal(r.Text)
 		default:
 			continue
@@ -194,7 +190,7 @@ func candidates(news []Record) (all []candidate) {
 	return all
 }
 
-// limitOf returns the target to which a rule learned there is limited: all but this machine.
+// limitOf returns the target to which a rule learned there is limited, "" for this machine and for globs.
 func limitOf(target string) string {
 	name, _, _ := strings.Cut(target, " (")
 	if name == "local" || strings.ContainsAny(name, ", *?[{") {
@@ -203,13 +199,13 @@ func limitOf(target string) string {
 	return name
 }
 
-// candidateOf returns the rule of records of the same, if they make one: once is enough for a wish that
-// says always, never or prefer, and for a denial whose reason is a wish.
+// candidateOf makes a rule of similar records, if they suffice. One record suffices for a wish with always, never or
+// prefer, and for a denial whose reason is a wish.
 func candidateOf(same []Record) (c candidate, ok bool) {
 	last := same[len(same)-1]
 	c.sources = same
 	switch last.Kind {
-	case said:
+	case remark:
 		sessions := make(map[string]bool)
 		for _, r := range same {
 			sessions[r.Session] = true
@@ -237,7 +233,7 @@ func candidateOf(same []Record) (c candidate, ok bool) {
 	return c, innocent(c.draft.Text)
 }
 
-// usual returns the correction of several that says what most of them say, of these the newest.
+// usual returns the most frequent correction, the newest of equally frequent ones.
 func usual(same []Record) Record {
 	times := make(map[string]int)
 	best := same[0]
@@ -253,8 +249,7 @@ func usual(same []Record) Record {
 	return best
 }
 
-// correctionText returns a correction as a rule, "" for an edited call that reads as it did: what was changed
-// is not said of it.
+// correctionText words a correction as a rule. It returns "" for an edited call whose text looks unchanged.
 func correctionText(r Record) string {
 	how, _, _ := strings.Cut(r.Source, ":")
 	what, wanted := r.wrong(), r.Corrected.Corrected
@@ -274,17 +269,17 @@ func correctionText(r Record) string {
 	return action.Taught(deniedText(r), wanted)
 }
 
-// code returns a text for between backticks, short.
+// code shortens a text that goes between backticks.
 func code(s string) string { return texts.Clip(strings.ReplaceAll(s, "`", "'"), 80) }
 
-// sentenceOf returns a text as a sentence.
+// sentenceOf capitalizes a text and ends it with a period.
 func sentenceOf(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + strings.TrimRight(texts.Clip(s[size:], MaxText-2), ".!") + "."
 }
 
-// learn puts candidates into a file, whose learned rules are the best supported then. It returns the ids
-// of the records that it used.
+// learn writes candidates to a file and keeps the best supported learned rules. It returns the ids of the records it
+// used.
 func (w *writing) learn(f *file, all []candidate) (ids []string, err error) {
 	for _, c := range all {
 		e, err := w.s.entry(c.draft, w.taken)
@@ -309,8 +304,8 @@ func (w *writing) learn(f *file, all []candidate) (ids []string, err error) {
 	return ids, nil
 }
 
-// leastLearned returns the line of the learned rule with the least support, the oldest of these, -1 as
-// long as there is room.
+// leastLearned returns the line of the oldest learned rule among those with the least support, or -1 while there is
+// room.
 func leastLearned(d document) int {
 	at, n := -1, 0
 	for i, l := range d.lines {
@@ -327,9 +322,9 @@ func leastLearned(d document) int {
 	return at
 }
 
-// claimed returns proposals for what output claims, and the ids of the records that were looked at. What
-// tries to give the model orders is not even proposed.
-func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, looked []string) {
+// claimed proposes what output claims and returns the ids of the records it checked. Prompt injections are not
+// proposed.
+func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, checked []string) {
 	known := make(map[string]bool)
 	for _, r := range all {
 		if r.Kind == proposal {
@@ -340,8 +335,8 @@ func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, look
 		if r.Kind != observation {
 			continue
 		}
-		looked = append(looked, r.ID)
-		if known[normal(r.Text)] || !innocent(r.Text) || w.says(r.Text) {
+		checked = append(checked, r.ID)
+		if known[normal(r.Text)] || !innocent(r.Text) || w.hasText(r.Text) {
 			continue
 		}
 		known[normal(r.Text)] = true
@@ -349,11 +344,11 @@ func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, look
 		p.From = []string{r.ID}
 		proposed = append(proposed, p)
 	}
-	return proposed, looked
+	return proposed, checked
 }
 
-// says reports whether a file has an entry with a text.
-func (w *writing) says(text string) bool {
+// hasText reports whether a file has an entry with the text.
+func (w *writing) hasText(text string) bool {
 	return slices.ContainsFunc(w.files, func(f *file) bool {
 		return slices.ContainsFunc(f.doc.lines, func(l line) bool { return l.entry != nil && normal(l.entry.Text) == normal(text) })
 	})

@@ -23,7 +23,7 @@ func textsOf(all []Entry) string {
 	return b.String()
 }
 
-// Two denials are not enough; the third makes a rule at the next session's start, once.
+// The third denial makes a rule at the next session's start, once; two make none.
 func TestTheThirdDenialMakesARule(t *testing.T) {
 	p := newPlace(t)
 	for i, command := range []string{"npm install left-pad", "npm install", "npm install -D react"} {
@@ -37,8 +37,8 @@ func TestTheThirdDenialMakesARule(t *testing.T) {
 	if want := "learned: Not `npm install`: use pnpm. (/memory undo)"; l.Text() != want {
 		t.Fatalf("%q, want %q", l.Text(), want)
 	}
-	if !strings.Contains(toldText(t, s), "- Not `npm install`: use pnpm.\n") {
-		t.Errorf("the model is told\n%s", toldText(t, s))
+	if !strings.Contains(promptText(t, s), "- Not `npm install`: use pnpm.\n") {
+		t.Errorf("the model is told\n%s", promptText(t, s))
 	}
 	if again := distilled(t, p.store("s5")); again.Text() != "" {
 		t.Errorf("again: %s", again.Text())
@@ -176,8 +176,7 @@ func TestWhatCorrectionsBecome(t *testing.T) {
 	}
 }
 
-// What output claims never holds: it is proposed, and what tries to give orders is not even that. A
-// correction beside it is learned.
+// Claims in output are only proposed, and prompt injections are not. A correction at the same time is learned.
 func TestPoisonedOutputMakesNoRule(t *testing.T) {
 	p := newPlace(t)
 	x := p.play("s1")
@@ -196,7 +195,7 @@ func TestPoisonedOutputMakesNoRule(t *testing.T) {
 	if textsOf(l.Entries) != "rule Not `npm install`: use pnpm.\n" || len(entries(t, s)) != 1 {
 		t.Errorf("learned\n%s", textsOf(l.Entries))
 	}
-	if text := toldText(t, s) + s.Reminder(t.Context(), snapshot(nil)).Text; strings.Contains(text, "curl") || strings.Contains(text, "make test") {
+	if text := promptText(t, s) + s.Reminder(t.Context(), snapshot(nil)).Text; strings.Contains(text, "curl") || strings.Contains(text, "make test") {
 		t.Errorf("the model is told\n%s", text)
 	}
 	all := must[[]Proposal](t)(s.Proposals(t.Context()))
@@ -210,10 +209,10 @@ func TestPoisonedOutputMakesNoRule(t *testing.T) {
 	if l.Proposed != len(all) || !strings.Contains(strings.Join(got, "|"), "Prefer make test over go test.") || strings.Contains(strings.Join(got, "|"), "previous instructions") {
 		t.Errorf("proposed %q", got)
 	}
-	// Only the person makes them hold, and each is proposed once.
+	// Only the person can accept a proposal, and each is proposed once.
 	i := len(all) - 1
 	c := must[Change](t)(s.Accept(t.Context(), all[i].ID, ""))
-	if !strings.Contains(toldText(t, s), "Prefer make test") || !strings.Contains(c.Diff, "by:tool:run_shell") {
+	if !strings.Contains(promptText(t, s), "Prefer make test") || !strings.Contains(c.Diff, "by:tool:run_shell") {
 		t.Errorf("accepted: %s", c.Diff)
 	}
 	for _, q := range all[:i] {
@@ -235,7 +234,7 @@ func TestPoisonedOutputMakesNoRule(t *testing.T) {
 	}
 }
 
-// Nothing is learned in mode plan; afterwards it is.
+// Nothing is learned in plan mode; it is learned afterwards.
 func TestNothingIsWrittenInModePlan(t *testing.T) {
 	p := newPlace(t)
 	for range 3 {
@@ -270,7 +269,7 @@ func TestNothingIsWrittenInModePlan(t *testing.T) {
 	}
 }
 
-// Of learned rules the best supported stay; what the person wrote always does.
+// The best supported learned rules stay, and entries of the person always stay.
 func TestTwentyLearnedRulesStay(t *testing.T) {
 	p := newPlace(t)
 	var b strings.Builder
@@ -291,7 +290,7 @@ func TestTwentyLearnedRulesStay(t *testing.T) {
 	}
 }
 
-// What was learned can be taken back, and is not learned again.
+// Learned rules can be undone and are not learned again.
 func TestUndoOfWhatWasLearned(t *testing.T) {
 	p := newPlace(t)
 	p.write(Folder, "## Rules\n- Use tabs. <!-- r-aaaa 2026-11-01 -->\n")
@@ -313,7 +312,7 @@ func TestUndoOfWhatWasLearned(t *testing.T) {
 	}
 }
 
-// A session's start with all that is kept, and nothing new.
+// BenchmarkDistillNothingNew measures a session's start with a full file and no new records.
 func BenchmarkDistillNothingNew(b *testing.B) {
 	p := newPlace(b)
 	s := p.store("s1")

@@ -10,10 +10,10 @@ import (
 	"buddy/texts"
 )
 
-// Problem is something in a file of memory that does not count.
+// Problem describes a part of a memory file that is ignored.
 type Problem struct {
 	File string
-	Line int // 0: the file
+	Line int // 0: the whole file
 	Why  string
 }
 
@@ -24,22 +24,22 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Why)
 }
 
-// document is a file of memory. Its lines keep their bytes, whatever they are.
+// document is a parsed memory file. All lines keep their bytes.
 type document struct {
 	lines []line
 }
 
-// line is one line of a file, with its end. entry is set for those that count.
+// line is one line of a file, with its line end. entry is nil for a line that is ignored.
 type line struct {
 	raw   string
 	entry *Entry
-	kind  Kind // of the section that it is in, "" for none
+	kind  Kind // the kind of its section, "" for none
 }
 
 var heading = texts.Regexp(`^#{1,6}[ \t]+(.*?)[ \t#]*$`)
 
-// bulleted returns what is said in a line of a list, and whether it is one.
-func bulleted(text string) (said string, ok bool) {
+// bulleted returns the text of a list item, and whether the line is one.
+func bulleted(text string) (content string, ok bool) {
 	rest := strings.TrimLeft(text, " ")
 	if len(text)-len(rest) > 3 || len(rest) < 2 || !strings.ContainsRune("-*+", rune(rest[0])) || rest[1] != ' ' && rest[1] != '\t' {
 		return "", false
@@ -47,8 +47,8 @@ func bulleted(text string) (said string, ok bool) {
 	return rest[2:], true
 }
 
-// noted returns a text and the comment at its end, if there is one.
-func noted(text string) (said string, note Note) {
+// noted splits a text from the comment at its end.
+func noted(text string) (content string, note Note) {
 	before, rest, ok := strings.Cut(text, "<!--")
 	inside, end := strings.CutSuffix(strings.TrimRight(rest, " \t"), "-->")
 	if !ok || !end {
@@ -57,20 +57,20 @@ func noted(text string) (said string, note Note) {
 	return before, parseNote(inside)
 }
 
-// parse reads a file of memory. Nothing of it gets lost: what is no entry stays as text.
+// parse reads a memory file. Lines that are no entries stay as text.
 func parse(data []byte) (document, []Problem) {
 	p := parser{}
 	for raw := range bytes.Lines(data) {
 		p.line(string(raw))
 	}
 	if p.marked > 0 {
-		p.say(p.marked, "has marks of a merge conflict: both sides count")
+		p.report(p.marked, "has marks of a merge conflict: both sides count")
 	}
 	p.dropDoubles()
 	return p.doc, p.problems
 }
 
-// bytes returns the file.
+// bytes returns the content of the file.
 func (d document) bytes() []byte {
 	var b bytes.Buffer
 	for _, l := range d.lines {
@@ -79,7 +79,7 @@ func (d document) bytes() []byte {
 	return b.Bytes()
 }
 
-// entries returns what counts, in the order of the file.
+// entries returns all entries in file order.
 func (d document) entries() []Entry {
 	all := make([]Entry, 0, len(d.lines))
 	for _, l := range d.lines {
@@ -95,14 +95,14 @@ type parser struct {
 	doc      document
 	problems []Problem
 	kind     Kind
-	fence    string // that ends the code block
-	comment  bool   // in one that goes over lines
-	base     bool   // in the middle part of a conflict of three, which neither side has any more
+	fence    string // the mark that ends the code block
+	comment  bool   // inside a comment of several lines
+	base     bool   // in the common ancestor part of a merge conflict, which neither side uses
 	conflict bool
-	marked   int // the first line with a conflict
+	marked   int // the first line with a conflict mark
 }
 
-func (p *parser) say(line int, why string) {
+func (p *parser) report(line int, why string) {
 	p.problems = append(p.problems, Problem{Line: line, Why: why})
 }
 
@@ -123,7 +123,7 @@ func (p *parser) line(raw string) {
 	}
 }
 
-// kindOf returns the kind of the entries below a heading, "" for another one.
+// kindOf returns the kind for a heading, "" for an unknown heading.
 func kindOf(title string) Kind {
 	for _, s := range sections {
 		if strings.EqualFold(strings.TrimSpace(title), s.heading) {
@@ -133,7 +133,7 @@ func kindOf(title string) Kind {
 	return ""
 }
 
-// block reports whether a line belongs to a code block or to a comment that goes over lines.
+// block reports whether a line belongs to a code block or a comment of several lines.
 func (p *parser) block(text string) bool {
 	trimmed := strings.TrimSpace(text)
 	switch {
@@ -152,14 +152,14 @@ func (p *parser) block(text string) bool {
 	if i := strings.LastIndex(text, "<!--"); i >= 0 && !strings.Contains(text[i:], "-->") {
 		p.comment = true
 		if _, ok := bulleted(text); ok {
-			p.say(len(p.doc.lines), "has a comment without an end")
+			p.report(len(p.doc.lines), "has a comment without an end")
 		}
 		return true
 	}
 	return false
 }
 
-// mark reports whether a line is a mark of a merge conflict.
+// mark reports whether a line belongs to the marks of a merge conflict.
 func (p *parser) mark(text string) bool {
 	switch {
 	case strings.HasPrefix(text, "<<<<<<< "):
@@ -181,29 +181,29 @@ func (p *parser) mark(text string) bool {
 	return false
 }
 
-// entry reads a line below a heading of ours.
+// entry parses a line in a section of entries.
 func (p *parser) entry(at *line, text string) {
-	said, ok := bulleted(text)
+	content, ok := bulleted(text)
 	if !ok {
 		return
 	}
-	said, note := noted(said)
-	said = strings.TrimSpace(said)
+	content, note := noted(content)
+	content = strings.TrimSpace(content)
 	number := len(p.doc.lines)
 	switch {
-	case said == "":
+	case content == "":
 		return
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
-		p.say(number, "is skipped: it holds bytes that are no text")
-	case utf8.RuneCountInString(said) > MaxText:
-		p.say(number, fmt.Sprintf("is skipped: it has more than %d characters", MaxText))
+		p.report(number, "is skipped: it holds bytes that are no text")
+	case utf8.RuneCountInString(content) > MaxText:
+		p.report(number, fmt.Sprintf("is skipped: it has more than %d characters", MaxText))
 	default:
-		at.entry = &Entry{ID: note.id(), Kind: p.kind, Text: said, Note: note, Line: number}
+		at.entry = &Entry{ID: note.id(), Kind: p.kind, Text: content, Note: note, Line: number}
 	}
 }
 
-// dropDoubles leaves one entry of each id: the newest, of two of a day the later one. Lines without an id
-// get one that is made of their text.
+// dropDoubles keeps one entry of each id: the newest, or the later one of the same day. Entries without an id get one
+// derived from their text.
 func (p *parser) dropDoubles() {
 	known := make(map[string]*line)
 	for i := range p.doc.lines {
@@ -222,7 +222,7 @@ func (p *parser) dropDoubles() {
 		} else {
 			known[l.entry.ID] = l
 		}
-		p.say(older.entry.Line, fmt.Sprintf("is skipped: %s is there again, newer, in line %d", older.entry.ID, known[older.entry.ID].entry.Line))
+		p.report(older.entry.Line, fmt.Sprintf("is skipped: %s is there again, newer, in line %d", older.entry.ID, known[older.entry.ID].entry.Line))
 		older.entry = nil
 	}
 	for i := range p.doc.lines {
@@ -235,7 +235,7 @@ func (p *parser) dropDoubles() {
 	}
 }
 
-// eol returns how lines of the file end.
+// eol returns the line end of the file.
 func (d document) eol() string {
 	for _, l := range d.lines {
 		if strings.HasSuffix(l.raw, "\r\n") {
@@ -248,7 +248,7 @@ func (d document) eol() string {
 	return "\n"
 }
 
-// find returns the index of the line of an entry, -1 if there is none.
+// find returns the index of an entry's line, or -1.
 func (d document) find(id string) int {
 	return slices.IndexFunc(d.lines, func(l line) bool { return l.entry != nil && l.entry.ID == id })
 }
@@ -262,7 +262,7 @@ func format(e Entry, eol string) string {
 	return text + eol
 }
 
-// add puts an entry at the end of its section, which it makes if there is none.
+// add appends an entry to its section, and makes the section if there is none.
 func (d *document) add(e Entry) {
 	at := -1
 	for i, l := range d.lines {
@@ -291,23 +291,22 @@ func (d *document) add(e Entry) {
 	d.lines = slices.Insert(d.lines, at+1, line{raw: format(e, eol), entry: &e, kind: e.Kind})
 }
 
-// endLast ends the last line.
+// endLast adds a missing line end to the last line.
 func (d *document) endLast(eol string) {
 	if n := len(d.lines); n > 0 && !strings.HasSuffix(d.lines[n-1].raw, "\n") {
 		d.lines[n-1].raw += eol
 	}
 }
 
-// replace writes an entry anew in its line.
+// replace rewrites the line of an entry.
 func (d *document) replace(i int, e Entry) {
 	eol := d.lines[i].raw[len(strings.TrimRight(d.lines[i].raw, "\r\n")):]
 	d.lines[i].raw, d.lines[i].entry = format(e, eol), &e
 }
 
-// remove takes a line out.
 func (d *document) remove(i int) { d.lines = slices.Delete(d.lines, i, i+1) }
 
-// complete gives the lines that people wrote an id and a day.
+// complete adds an id and a date to entries that people wrote without them.
 func (d *document) complete(today string) {
 	for i, l := range d.lines {
 		if l.entry == nil || l.entry.Note.id() != "" {

@@ -44,12 +44,12 @@ func TestEntriesAreLinesBelowHeadings(t *testing.T) {
 	}
 }
 
-// Whatever a person or git left in a file, it is read, nothing gets lost, and what does not count is said.
+// All lines of a damaged file are kept, and what is ignored is reported.
 func TestFilesThatPeopleAndGitLeave(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		want []string // texts that count
-		said []string // of problems, by line
+		want []string // texts of the entries
+		said []string // texts of problems, by line
 	}{
 		"windows":           {"## Rules\r\n- Use tabs. <!-- r-aaaa 2026-01-01 -->\r\n- Use spaces.\r\n", []string{"Use tabs.", "Use spaces."}, nil},
 		"byte order mark":   {"\ufeff## Rules\n- Use tabs.\n", []string{"Use tabs."}, nil},
@@ -93,7 +93,7 @@ func TestFilesThatPeopleAndGitLeave(t *testing.T) {
 	}
 }
 
-// A change touches its own line, and those that have no id yet.
+// A change rewrites its own line and adds missing ids to others.
 func TestWritingKeepsEverythingElse(t *testing.T) {
 	p := newPlace(t)
 	before := strings.ReplaceAll(example, "\n", "\r\n") + "<<<<<<< HEAD\r\n- Use x.\r\n=======\r\n- Use y.\r\n>>>>>>> b\r\nA last word"

@@ -15,24 +15,23 @@ import (
 	"buddy/texts"
 )
 
-// Scope says for whom an entry holds.
+// Scope is where an entry holds.
 type Scope string
 
-// The scopes, the widest first: all projects of the person, everybody who works on a project, this
-// folder on this machine.
+// The scopes, widest first: all projects of the person, everybody who works on a project, this folder on this machine.
 const (
 	Person Scope = "person"
 	Team   Scope = "team"
 	Folder Scope = "folder"
 )
 
-// Scopes are all scopes, the widest first.
+// Scopes lists all scopes, widest first.
 var Scopes = []Scope{Person, Team, Folder}
 
-// Kind says what an entry tells.
+// Kind is the type of an entry.
 type Kind string
 
-// The kinds, in the order in which a model is told them.
+// The kinds, in the order in which the model sees them.
 const (
 	Rule       Kind = "rule"
 	Correction Kind = "correction"
@@ -41,7 +40,7 @@ const (
 
 var kinds = []Kind{Rule, Correction, Fact}
 
-// sections are the kinds in the order of a new file, with their headings and the letters of their ids.
+// sections lists the sections of a new file, with the first letter of their entries' ids.
 var sections = []struct {
 	kind    Kind
 	heading string
@@ -51,7 +50,7 @@ var sections = []struct {
 // MaxText limits the text of an entry, in characters.
 const MaxText = action.MaxTaught
 
-// Ages after which an entry that nobody confirmed sinks to the end, and is asked about.
+// Ages since the last confirmation after which an entry moves to the end, and after which the person is asked about it.
 const (
 	sinks = 90 * 24 * time.Hour
 	asked = 180 * 24 * time.Hour
@@ -59,33 +58,31 @@ const (
 
 // Entry is one line of a memory file.
 type Entry struct {
-	ID    string // such as r-4k2d; that of a line without one is made of its text
+	ID    string // such as r-4k2d; derived from the text where the line has none
 	Scope Scope
 	Kind  Kind
 	Text  string // one line of at most MaxText characters
 	Note  Note
-	File  string // absolute
-	Line  int    // in the file, from 1
+	File  string
+	Line  int // from 1
 
-	// Overridden is the id of a newer entry of the same scope, or of one of a narrower scope, that says
-	// the opposite; "" for none.
+	// Overridden is the id of an entry that contradicts this one and wins: newer in the same scope, or of a narrower
+	// scope.
 	Overridden string
-	// Opposed is the id of an entry of the project that says the opposite of one that the person has for all
-	// projects: both are told. "" for none.
+	// Opposed is the id of a project's entry that contradicts this entry of the person; the model sees both.
 	Opposed string
-	// Sinking entries come last, Asked ones the person should confirm or drop: nothing confirmed them for
-	// 90 and 180 days.
+	// Sinking entries come last, Asked ones the person should confirm or drop: 90 and 180 days after the last
+	// confirmation.
 	Sinking, Asked bool
 
-	support   int       // of Note, once age was called
-	confirmed time.Time // of Note, once age was called
+	support   int       // of Note, set by age
+	confirmed time.Time // of Note, set by age
 }
 
 // unlimited reports whether an entry holds for all paths and targets.
 func (e Entry) unlimited() bool { return len(e.Note.Paths()) == 0 && e.Note.Target() == "" }
 
-// age sets what is compared often, and what follows from how old an entry is. Without a date it never
-// gets old.
+// age caches support and date for sorting, and marks old entries. An entry without a date never gets old.
 func (e *Entry) age(now time.Time) {
 	e.support, e.confirmed = e.Note.Support(), e.Note.confirmed()
 	if !e.confirmed.IsZero() {
@@ -93,14 +90,12 @@ func (e *Entry) age(now time.Time) {
 	}
 }
 
-// day is the format of dates.
 const day = time.DateOnly
 
-// Note is the comment of an entry: its id, its date, and words such as from:c-9x1a,c-b07e. Unknown words
-// stay as they are.
+// Note is the comment of an entry: its id, its date, and words such as from:c-9x1a,c-b07e. Unknown words are kept.
 type Note []string
 
-// parseNote returns the words of a comment. What is in quotes is one word.
+// parseNote splits a comment into words. A quoted part is one word.
 func parseNote(s string) Note {
 	var n Note
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -122,7 +117,7 @@ func parseNote(s string) Note {
 
 func (n Note) String() string { return strings.Join(n, " ") }
 
-// id returns the id of the entry, "" for none.
+// id returns the id of the entry, or "".
 func (n Note) id() string {
 	for _, w := range n {
 		if isID(w) {
@@ -139,7 +134,7 @@ func isID(w string) bool {
 		!strings.ContainsFunc(rest, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
-// Date returns the day of the entry, the zero time for none.
+// Date returns the day of the entry, or the zero time.
 func (n Note) Date() time.Time {
 	for _, w := range n {
 		if t, err := time.Parse(day, w); err == nil {
@@ -149,7 +144,7 @@ func (n Note) Date() time.Time {
 	return time.Time{}
 }
 
-// Get returns what follows a name and a colon, "" for nothing.
+// Get returns the value of a word name:value, or "".
 func (n Note) Get(name string) string {
 	for _, w := range n {
 		if v, ok := strings.CutPrefix(w, name+":"); ok {
@@ -159,15 +154,15 @@ func (n Note) Get(name string) string {
 	return ""
 }
 
-// Sources are the ids of what the entry was learned from.
+// Sources returns the ids of the records that the entry was learned from.
 func (n Note) Sources() []string { return list(n.Get("from")) }
 
-// Paths are the globs of the files for which the entry holds; none for all.
+// Paths returns the globs of the files for which the entry holds; none for all files.
 func (n Note) Paths() []string {
 	return slices.DeleteFunc(list(n.Get("paths")), func(glob string) bool { return glob == "**" })
 }
 
-// Target is the target for which the entry holds, "" for all.
+// Target returns the target for which the entry holds, "" for all.
 func (n Note) Target() string { return n.Get("target") }
 
 // Support returns how often the entry was learned or seen, at least 1.
@@ -181,7 +176,7 @@ func (n Note) Support() int {
 	return most
 }
 
-// confirmed returns when the entry was written or confirmed last, the zero time if that is not known.
+// confirmed returns when the entry was written or last confirmed, or the zero time.
 func (n Note) confirmed() time.Time {
 	at := n.Date()
 	if checked, err := time.Parse(day, n.Get("checked")); err == nil && checked.After(at) {
@@ -190,7 +185,7 @@ func (n Note) confirmed() time.Time {
 	return at
 }
 
-// with returns the note with another value of a name; "" takes it out.
+// with returns a copy of the note with a new value of name; "" removes the word.
 func (n Note) with(name, value string) Note {
 	n = slices.Clone(n)
 	at := slices.IndexFunc(n, func(w string) bool { return strings.HasPrefix(w, name+":") })
@@ -211,7 +206,7 @@ func list(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, ","), func(w string) bool { return w == "" })
 }
 
-// comment returns a word without what would end a comment or begin another word.
+// comment returns a word that ends no comment and stays one word.
 func comment(s string) string {
 	s = strings.NewReplacer("-->", "→", "<!--", "←").Replace(texts.OneLine(s))
 	if strings.Contains(s, " ") && strings.Count(s, `"`)%2 != 0 {
@@ -223,7 +218,7 @@ func comment(s string) string {
 	return s
 }
 
-// cleanText returns a text as an entry has it, or why it can't be one.
+// cleanText returns a text in the form of an entry, or why it can't be one.
 func cleanText(text string) (string, error) {
 	text = strings.NewReplacer("-->", "→", "<!--", "←").Replace(texts.OneLine(strings.ToValidUTF8(text, "\ufffd")))
 	text = strings.TrimSpace(strings.Map(func(c rune) rune {
@@ -243,7 +238,7 @@ func cleanText(text string) (string, error) {
 
 var base = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// newID returns an id with n characters made of some text that is none of taken.
+// newID returns an id of n characters, derived from texts, that is not taken.
 func newID(letter string, n int, taken func(string) bool, of ...string) string {
 	for salt := 0; ; salt++ {
 		sum := sha256.Sum256([]byte(strings.Join(of, "\x00") + strconv.Itoa(salt)))

@@ -34,7 +34,7 @@ func (disk) Peek(_ context.Context, path string, most int64) (string, []byte, er
 	return real, data, err
 }
 
-// place is a project with a home beside it.
+// place is a project and a home directory.
 type place struct {
 	t             testing.TB
 	home, project string
@@ -110,8 +110,8 @@ func entries(t *testing.T, s *Store) []Entry {
 	return l.Entries
 }
 
-// told returns what a session is told at its start.
-func toldText(t *testing.T, s *Store) string {
+// promptText returns the memory in a session's system prompt.
+func promptText(t *testing.T, s *Store) string {
 	t.Helper()
 	set, _, err := s.Instructions(t.Context())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/event"
 )
 
-// script plays what happens in a session.
+// script publishes the events of a session.
 type script struct {
 	t testing.TB
 	s *Store
@@ -39,13 +39,13 @@ func shell(command string) action.Action {
 	return action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command}
 }
 
-// gives is a call with its result.
+// gives makes a call with a result.
 func (x *script) gives(act action.Action, result string) {
 	id := x.call(act)
 	x.happens(event.ToolResult{CallID: id, Name: act.Tool, Result: result, Tail: result})
 }
 
-// denies is a call that the person denies.
+// denies makes a call that the person denies.
 func (x *script) denies(act action.Action, reason string) {
 	id := x.call(act)
 	x.happens(
@@ -55,7 +55,7 @@ func (x *script) denies(act action.Action, reason string) {
 	)
 }
 
-// edits is a call that the person changes.
+// edits makes a call that the person changes.
 func (x *script) edits(act action.Action, command string) {
 	id := x.call(act)
 	now := act
@@ -68,7 +68,7 @@ func (x *script) edits(act action.Action, command string) {
 	)
 }
 
-// undoes is calls whose changes the person takes back at once; it returns their ids.
+// undoes makes calls and undoes their changes at once; it returns their ids.
 func (x *script) undoes(all ...action.Action) (ids []string) {
 	for _, act := range all {
 		x.gives(act, "edited the file")
@@ -108,7 +108,7 @@ func TestResultsOfWhichSizeAreObserved(t *testing.T) {
 	}
 }
 
-// Of a file that was written the message is kept.
+// The record of a written file is the tool's message.
 func TestWhatIsKeptOfAWrittenFile(t *testing.T) {
 	x := newPlace(t).play("s1")
 	x.gives(action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/w/a.txt"}, "Wrote 17 bytes to a.txt")
@@ -117,7 +117,7 @@ func TestWhatIsKeptOfAWrittenFile(t *testing.T) {
 	}
 }
 
-// Only tools that work here and on targets are observed, and only when they succeed.
+// Only successful output of tools on this machine or a target is observed.
 func TestWhatIsNotObserved(t *testing.T) {
 	one := 1
 	for name, c := range map[string]struct {
@@ -146,7 +146,7 @@ func TestWhatIsNotObserved(t *testing.T) {
 	}
 }
 
-// A call that a hook changed says what the hook wants, not what the person does.
+// A call that a hook changed shows what the hook wants, so it is not observed.
 func TestCallsThatHooksChangedAreNotObserved(t *testing.T) {
 	x := newPlace(t).play("s1")
 	id := x.call(shell("make"))
@@ -164,8 +164,8 @@ func TestCorrections(t *testing.T) {
 	file := action.Action{Kind: action.FileWrite, Tool: "edit_file", Target: "local", Path: "/shop/gen/x.go"}
 	x.gives(file, "edited the file")
 	x.happens(event.FileRestored{Calls: []string{"call_3", "unknown"}})
-	x.denies(shell("git push"), " ") // no reason
-	id := x.call(shell("git push"))  // not by the person
+	x.denies(shell("git push"), " ") // an empty reason
+	id := x.call(shell("git push"))  // answered by somebody else
 	x.happens(event.ApprovalAnswered{ID: "a", CallID: id, Decision: event.Deny, By: "policy", Reason: "mode plan"})
 	var got []string
 	for _, r := range x.records(correction) {
@@ -182,7 +182,7 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// Of more than fit the oldest go, and the file is rewritten rarely.
+// The oldest records are dropped, and the file is rarely rewritten.
 func TestTheOldestGo(t *testing.T) {
 	p := newPlace(t)
 	x := p.play("s1")
@@ -222,7 +222,7 @@ func TestTheOldestGo(t *testing.T) {
 	}
 }
 
-// What a killed process left is no obstacle.
+// Half a line of a killed process is skipped.
 func TestHalfALine(t *testing.T) {
 	p := newPlace(t)
 	x := p.play("s1")
@@ -261,7 +261,7 @@ func TestObservedFileIsNoLink(t *testing.T) {
 	}
 }
 
-// secrets are texts with a secret each, in forms that tools print and people type.
+// secrets returns a text with a secret, in forms that tools print and people type.
 func secrets(r *rand.Rand) (text, secret string) {
 	const letters = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKMNPQRSTUVWXYZ0123456789"
 	var b strings.Builder
@@ -276,8 +276,7 @@ func secrets(r *rand.Rand) (text, secret string) {
 	return fmt.Sprintf(forms[r.IntN(len(forms))], secret), secret
 }
 
-// No form of a secret in results, denials, edits, prompts and what people write gets into a file, wherever
-// the text is cut.
+// No secret in results, denials, edits, prompts and entries is stored in a file, wherever the text is cut.
 func TestNoSecretIsInAnyFile(t *testing.T) {
 	p := newPlace(t)
 	x := p.play("s1")
@@ -297,7 +296,7 @@ func TestNoSecretIsInAnyFile(t *testing.T) {
 		case 3:
 			x.happens(event.PromptSubmitted{Text: "Always do it. " + "Never " + text + "."})
 		case 4:
-			_, _ = x.s.Add(t.Context(), Draft{Text: text, Note: Note{"by:" + text}}) // too long is refused
+			_, _ = x.s.Add(t.Context(), Draft{Text: text, Note: Note{"by:" + text}}) // texts that are too long are refused
 		case 5:
 			_, _ = x.s.Propose(t.Context(), Draft{Text: text}, "model")
 			_, _ = x.s.Remember(t.Context(), Folder, Denied{Action: shell(text), Reason: text})
@@ -326,12 +325,12 @@ func TestNoSecretIsInAnyFile(t *testing.T) {
 	if err != nil || files < 3 {
 		t.Fatalf("%d files were looked at: %v", files, err)
 	}
-	if n := len(x.records(observation)) + len(x.records(correction)) + len(x.records(said)) + len(x.records(proposal)); n < 80 || len(entries(t, x.s)) < 10 {
+	if n := len(x.records(observation)) + len(x.records(correction)) + len(x.records(remark)) + len(x.records(proposal)); n < 80 || len(entries(t, x.s)) < 10 {
 		t.Errorf("only %d records and %d entries were written", n, len(entries(t, x.s)))
 	}
 }
 
-// Who observes does not wait, and everything is on the disk soon after.
+// Observe does not wait for the lock, and records are on the disk soon after.
 func TestObservingDoesNotWaitForTheLock(t *testing.T) {
 	p := newPlace(t)
 	s := p.store("s1")

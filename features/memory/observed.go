@@ -19,52 +19,52 @@ import (
 	"buddy/texts"
 )
 
-// Limits of the file of observations: records of each kind that it keeps, the oldest are dropped.
+// Limits of the file of observations: records kept of each kind; the oldest are dropped.
 const (
 	MaxObservations = 10_000
 	MaxCorrections  = 1_000
 	maxProposals    = 100
-	maxFrom         = 8 // sources that an entry names
+	maxFrom         = 8 // sources listed in an entry
 )
 
-// observedFile is the file with what was observed, in the folder of memory.
+// observedFile is the file of records in the folder of memory.
 const observedFile = "observed.jsonl"
 
-// What a record is of. Records are lines; later ones say what became of earlier ones.
+// Kinds of records. The file is append-only: answered and used refer to earlier records.
 const (
-	observation = "observation" // a result of a tool
-	correction  = "correction"  // what the person did not want
-	said        = "said"        // a sentence of the person
+	observation = "observation" // output of a tool
+	correction  = "correction"  // a call that the person rejected or changed
+	remark      = "said"        // a sentence of the person
 	proposal    = "proposal"    // an entry that the person may accept
-	answered    = "answered"    // a proposal that the person has decided about
-	used        = "used"        // sources that teach nothing any more: distilling has used them, or they no longer hold
+	answered    = "answered"    // the person has decided about a proposal
+	used        = "used"        // records that teach nothing any more: Distill used them, or they no longer hold
 )
 
-// Record holds what was observed once. Its texts have no secrets.
+// Record is one observation. Its texts have no secrets.
 type Record struct {
-	Kind    string    `json:"kind"` // first in its line: most are told apart by it without decoding
+	Kind    string    `json:"kind"` // first in its line: most lines are filtered by it without decoding
 	ID      string    `json:"id,omitempty"`
 	Time    time.Time `json:"time"`
 	Session string    `json:"session,omitempty"`
 	Call    string    `json:"call,omitempty"`
-	Source  string    `json:"source,omitempty"` // tool:NAME, denied:NAME, edited:NAME, undone:NAME, prompt, or who proposes
+	Source  string    `json:"source,omitempty"` // tool:NAME, denied:NAME, edited:NAME, undone:NAME, prompt, or the author of a proposal
 	Target  string    `json:"target,omitempty"`
 	Tags    []string  `json:"tags,omitempty"`
 	Text    string    `json:"text,omitempty"` // at most MaxText characters
 
 	*Corrected
 	*Proposed
-	IDs []string `json:"ids,omitempty"` // of used and answered
+	IDs []string `json:"ids,omitempty"` // of used and answered: the records they refer to
 }
 
-// Corrected holds what a correction says.
+// Corrected is the part of a record that a correction has.
 type Corrected struct {
 	Original  string `json:"original"`            // at most MaxText characters
-	Corrected string `json:"corrected,omitempty"` // what the person wants, in their words or as a command
-	Context   string `json:"context"`             // what corrections of the same have in common
+	Corrected string `json:"corrected,omitempty"` // in the person's words or as a command
+	Context   string `json:"context"`             // shared by similar corrections
 }
 
-// Proposed holds what a proposal says.
+// Proposed is the part of a record that a proposal has.
 type Proposed struct {
 	EntryKind Kind     `json:"entry"`
 	Scope     Scope    `json:"scope"`
@@ -74,12 +74,12 @@ type Proposed struct {
 // claims marks an observation that reads like a rule.
 const claims = "claim"
 
-// observed is the file with the records.
+// observed is the file of records in a folder.
 type observed struct{ dir string }
 
 func (o observed) path() string { return filepath.Join(o.dir, observedFile) }
 
-// lock locks the folder against other sessions; makes it if there is none.
+// lock locks the folder against other sessions, and makes it if it is missing.
 func (o observed) lock() (unlock func(), err error) {
 	if err := makeDir(o.dir, "", 0o700); err != nil {
 		return nil, err
@@ -100,13 +100,13 @@ func (o observed) lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // closing unlocks
 }
 
-// How long a lock is waited for: others hold it for milliseconds.
+// Waiting for a lock: others hold it for milliseconds.
 const (
 	lockTime  = 3 * time.Second
 	lockPause = 5 * time.Millisecond
 )
 
-// flock waits for the lock of a folder. Some file systems can't lock.
+// flock waits for the lock of a folder. It succeeds without a lock on file systems that have none.
 func flock(f *os.File) error {
 	for end := time.Now().Add(lockTime); ; time.Sleep(lockPause) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -121,7 +121,7 @@ func flock(f *os.File) error {
 	}
 }
 
-// open opens the file, which is no link: the folder may have come with a repository.
+// open opens the file, but follows no link: the folder may have come with a repository.
 func (o observed) open(flag int) (*os.File, error) {
 	f, err := os.OpenFile(o.path(), flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -133,7 +133,7 @@ func (o observed) open(flag int) (*os.File, error) {
 	return f, nil
 }
 
-// append writes records at the end, with one write. The caller holds the lock.
+// append writes records with one write. The caller holds the lock.
 func (o observed) append(all ...Record) error {
 	if len(all) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (o observed) append(all ...Record) error {
 	if err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
-	if end, err := endsLine(o.path()); err == nil && !end { // a killed process left half a line
+	if end, err := endsLine(o.path()); err == nil && !end { // a killed process wrote half a line
 		data = append([]byte("\n"), data...)
 	}
 	_, err = f.Write(data)
@@ -156,7 +156,7 @@ func (o observed) append(all ...Record) error {
 	return nil
 }
 
-// endsLine reports whether a file is empty or ends with a line's end.
+// endsLine reports whether a file is empty or ends with a newline.
 func endsLine(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -185,11 +185,11 @@ func lines(all []Record) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxLine limits a line that is read; ours have some 1,500 bytes at most.
+// maxLine limits a line that is read; written lines have at most some 1,500 bytes.
 const maxLine = 16 << 10
 
-// read returns the records that keep accepts, by the bytes of their lines, the oldest first. What can't
-// be decoded is left out. It counts all lines.
+// read returns the records whose lines keep accepts, oldest first, and counts all lines. It skips lines that can't be
+// decoded.
 func (o observed) read(keep func(line []byte) bool) (all []Record, count int, err error) {
 	f, err := o.open(os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -203,7 +203,7 @@ func (o observed) read(keep func(line []byte) bool) (all []Record, count int, er
 	for {
 		line, err := r.ReadSlice('\n')
 		whole := err == nil
-		for errors.Is(err, bufio.ErrBufferFull) { // too long: it is skipped
+		for errors.Is(err, bufio.ErrBufferFull) { // too long: skipped
 			_, err = r.ReadSlice('\n')
 		}
 		if whole {
@@ -213,12 +213,12 @@ func (o observed) read(keep func(line []byte) bool) (all []Record, count int, er
 			}
 		}
 		if err != nil {
-			return all, count, nil //nolint:nilerr // the end; what can be read counts
+			return all, count, nil //nolint:nilerr // the end of the file; what could be read counts
 		}
 	}
 }
 
-// exists reports whether anything was observed.
+// exists reports whether there is a file of records.
 func (o observed) exists() bool {
 	if o.dir == "" {
 		return false
@@ -227,15 +227,14 @@ func (o observed) exists() bool {
 	return err == nil
 }
 
-// keepAll keeps all lines.
 func keepAll([]byte) bool { return true }
 
-// neededForDistilling keeps the lines that distilling needs: few of those with observations.
+// neededForDistilling accepts all lines but observations without a claim.
 func neededForDistilling(line []byte) bool {
 	return !bytes.HasPrefix(line, []byte(`{"kind":"observation"`)) || bytes.Contains(line, []byte(`"`+claims+`"`))
 }
 
-// compact rewrites the file with what is within the limits, the newest. The caller holds the lock.
+// compact rewrites the file with the newest records within the limits. The caller holds the lock.
 func (o observed) compact() error {
 	all, _, err := o.read(keepAll)
 	if err != nil {
@@ -251,10 +250,9 @@ func (o observed) compact() error {
 	return nil
 }
 
-// within returns the records that are within the limits of their kinds, and of those that only say what
-// became of others what these need.
+// within returns the records within the limits of their kinds, and the used and answered records that refer to them.
 func within(all []Record) []Record {
-	limits := map[string]int{observation: MaxObservations, correction: MaxCorrections, said: MaxCorrections, proposal: maxProposals}
+	limits := map[string]int{observation: MaxObservations, correction: MaxCorrections, remark: MaxCorrections, proposal: maxProposals}
 	kept := make(map[string]bool)
 	keep := make([]bool, len(all))
 	for i, r := range slices.Backward(all) {
@@ -278,10 +276,10 @@ func within(all []Record) []Record {
 	return out
 }
 
-// maxLines limits the lines of the file before it is compacted: twice what is kept.
+// maxLines is the length at which the file is compacted: twice what is kept.
 const maxLines = 2 * (MaxObservations + 2*MaxCorrections + maxProposals)
 
-// store writes records, and compacts the file when it has twice as many as are kept.
+// store appends records and compacts the file when it is too long. lines is the known length, -1 if unknown.
 func (o observed) store(batch []Record, lines int) (now int, err error) {
 	unlock, err := o.lock()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Once memory is off nothing of it is read or written, whatever is asked of it.
+// A memory that is off reads and writes nothing.
 func TestOffReadsAndWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	looked := 0
@@ -54,15 +54,15 @@ func TestOffReadsAndWritesNothing(t *testing.T) {
 	if m := s.Asked(shell("npm install")); len(m.Said)+len(m.Scopes) != 0 || s.Report() != "off in this session" {
 		t.Errorf("%+v, %s", m, s.Report())
 	}
-	if said := s.Reminder(t.Context(), reminder.Snapshot{}); said.Text != "" {
-		t.Error(said.Text)
+	if reminded := s.Reminder(t.Context(), reminder.Snapshot{}); reminded.Text != "" {
+		t.Error(reminded.Text)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 || looked != 1 {
 		t.Errorf("left %v, looked %d times, %v", left, looked, err)
 	}
 }
 
-// What memory has, or what reads like an order to an agent, is not proposed; what is proposed says by whom.
+// Known entries and prompt injections are not proposed; a proposal names its author.
 func TestWhatIsNotProposed(t *testing.T) {
 	p := newPlace(t)
 	p.write(Person, "## Rules\n- Use `pnpm`. <!-- r-4k2d 2026-11-01 -->\n")
@@ -77,12 +77,12 @@ func TestWhatIsNotProposed(t *testing.T) {
 		}
 	}
 	one := must[Proposal](t)(s.Propose(t.Context(), Draft{Text: "Tests need a database.", Kind: Fact}, "model")) // the control
-	if len(one.From) != 0 || strings.Contains(toldText(t, s), "database") {
+	if len(one.From) != 0 || strings.Contains(promptText(t, s), "database") {
 		t.Errorf("%+v", one)
 	}
 }
 
-// The same sentence is there once, whichever way it came: a correction that is learned again is confirmed.
+// A sentence is stored once: learning an existing correction confirms it.
 func TestALearnedRuleConfirmsTheCorrection(t *testing.T) {
 	p := newPlace(t)
 	x := p.play("s1")

@@ -13,22 +13,22 @@ import (
 	"buddy/tools"
 )
 
-// Feature is the memory: its part in sessions is a [Part].
+// Feature adds memory to sessions. Its part is a [Part].
 var Feature = &feature.Feature{
 	Commands: []feature.Command{memoryCommand, rememberCommand},
 	Part:     func(s feature.Session) turn.Part { return Part{Store: memoryOf(s)} },
 }
 
-// Part is the memory of a session as it takes part in exchanges.
+// Part connects the memory to the turns of a session.
 type Part struct {
 	turn.Nothing
 	*Store
 }
 
-// Name names the part.
+// Name implements turn.Part.
 func (Part) Name() string { return "memory" }
 
-// Equip lets a call propose what to remember, and teach when the person denies it.
+// Equip lets a call propose entries, and turns the reason of its denial into an entry.
 func (p Part) Equip(a turn.Asking, call *tools.Call) {
 	call.Remember = func(ctx context.Context, l tools.Lesson) (id string, err error) {
 		one, err := p.Propose(ctx, Draft{Scope: Scope(l.Scope), Kind: Kind(l.Kind), Text: l.Text}, "model")
@@ -52,7 +52,7 @@ func (p Part) Equip(a turn.Asking, call *tools.Call) {
 	})
 }
 
-// Unoffered returns the tools that a session has only with a memory that observes: what proposes what to remember.
+// Unoffered hides the tool remember where memory is off or does not observe.
 func (p Part) Unoffered() []string {
 	if p.ended() == nil && p.o.Dir != "" {
 		return nil
@@ -60,13 +60,12 @@ func (p Part) Unoffered() []string {
 	return []string{"remember"}
 }
 
-// Generator returns what tells models of the memory during a session.
+// Generator returns the source of the memory's reminders.
 func (p Part) Generator() reminder.Generator {
 	return reminder.Generator{Kind: reminder.Memory, Say: p.Reminder}
 }
 
-// After returns what reads the instruction files, the memory after them. At first it learns what the sessions before have
-// taught.
+// After wraps a reader of instruction files: it adds the entries of memory. The first call also runs Distill.
 func (p Part) After(read func(context.Context) (instructions.Set, error)) func(context.Context) (instructions.Set, error) {
 	var first sync.Once
 	return func(ctx context.Context) (instructions.Set, error) {
@@ -76,18 +75,18 @@ func (p Part) After(read func(context.Context) (instructions.Set, error)) func(c
 			if failed != nil {
 				p.o.Publish(event.Warning{Text: "nothing was learned: " + failed.Error(), Code: Code})
 			}
-			p.say(learned.Text())
+			p.notify(learned.Text())
 		})
 		more, listing, failed := p.Instructions(ctx)
-		p.say(listing.Skipped())
-		p.say(listing.Stale())
+		p.notify(listing.Skipped())
+		p.notify(listing.Stale())
 		set.Files, set.Rules = append(set.Files, more.Files...), append(set.Rules, more.Rules...)
 		return set, errors.Join(err, failed)
 	}
 }
 
-// say tells the person a text; "" is none.
-func (p Part) say(text string) {
+// notify publishes a notice unless the text is empty.
+func (p Part) notify(text string) {
 	if text != "" {
 		p.o.Publish(event.Notice{Text: text, Code: Code})
 	}

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// Proposal is an entry that holds only once the person accepts it: from output, or from the model.
+// Proposal is an entry that holds only once the person accepts it. It comes from output or from the model.
 type Proposal struct {
 	ID     string
 	Draft  Draft
-	Source string // tool:NAME, or who proposes
+	Source string // tool:NAME, or the author
 	From   []string
 }
 
-// proposal returns a draft as a record. Its text has no secrets.
+// proposal returns a draft as a record without secrets.
 func (s *Store) proposal(d Draft, source string) Record {
 	d.Kind, d.Scope = cmp.Or(d.Kind, Rule), cmp.Or(d.Scope, Folder)
 	return Record{
@@ -27,8 +27,8 @@ func (s *Store) proposal(d Draft, source string) Record {
 	}
 }
 
-// Propose notes an entry for the person to accept; source says who proposes it. What memory has is not
-// proposed, and the same once only, never again after the person has rejected it.
+// Propose records an entry for the person to accept; source names its author. Known entries and rejected proposals are
+// refused, and an open proposal is not repeated.
 func (s *Store) Propose(ctx context.Context, d Draft, source string) (Proposal, error) {
 	if s.o.Dir == "" {
 		return Proposal{}, errors.New("nothing can be proposed: [memory] observe is false")
@@ -75,7 +75,7 @@ func proposalOf(r Record) Proposal {
 	}
 }
 
-// open returns the proposals without an answer, the oldest first.
+// open returns the proposals without an answer, oldest first.
 func open(all []Record) (some []Proposal) {
 	done := make(map[string]bool)
 	for _, r := range all {
@@ -102,7 +102,7 @@ func find(all []Proposal, id string) (Proposal, bool) {
 	return all[i], true
 }
 
-// Proposals returns what waits for the person, the oldest first.
+// Proposals returns the proposals that need a decision, oldest first.
 func (s *Store) Proposals(context.Context) ([]Proposal, error) {
 	if err := s.ended(); err != nil || !(observed{s.o.Dir}).exists() {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Store) Proposals(context.Context) ([]Proposal, error) {
 	return open(all), err
 }
 
-// Accept makes a proposal an entry, with another text if one is given.
+// Accept turns a proposal into an entry; a text other than "" replaces its text.
 func (s *Store) Accept(ctx context.Context, id, text string) (Change, error) {
 	p, err := s.proposed(ctx, id)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Store) proposed(ctx context.Context, id string) (Proposal, error) {
 	return p, nil
 }
 
-// answer notes that the person has decided about a proposal.
+// answer records that the person has decided about a proposal.
 func (s *Store) answer(id string) error {
 	o := observed{s.o.Dir}
 	unlock, err := o.lock()
@@ -163,8 +163,7 @@ func (s *Store) answer(id string) error {
 	return o.append(Record{Kind: answered, Time: s.o.Now().UTC(), Session: s.o.Session, IDs: []string{id}})
 }
 
-// Records returns what was observed under ids, by id. Those that are not there any more, or are on another machine, are
-// left out.
+// Records returns records by id. Ids whose records were dropped or are on another machine are missing.
 func (s *Store) Records(ids []string) (map[string]Record, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {

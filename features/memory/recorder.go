@@ -17,49 +17,47 @@ import (
 	"buddy/texts"
 )
 
-// Results of which size are observed, in bytes, both excluded: what a command printed or a file holds.
+// Sizes of output that is observed, in bytes, both limits excluded.
 const (
 	leastResult = 10
 	mostResult  = 5000
 )
 
-// maxQueued limits the records that wait to be written. More at once are dropped: who observes never
-// waits.
+// maxQueued limits the records that wait to be written. More are dropped, so that Observe never blocks.
 const maxQueued = 1000
 
-// recorder makes records of events. Its goroutine, which runs only while there is something to write,
-// writes them.
+// recorder turns events into records. A goroutine writes them; it runs only while the queue has records.
 type recorder struct {
 	s *Store
 
 	mu     sync.Mutex // guards all below
 	calls  map[string]call
-	asks   map[string]string // calls by the id of the question about them
-	done   []string          // calls whose results came, the oldest first: they may be undone
+	asks   map[string]string // call ids by approval id
+	done   []string          // finished calls, oldest first; their changes may still be undone
 	queue  []Record
-	idle   chan struct{} // closed when nothing is left to write; nil: nothing is being written
-	count  int           // records so far
-	lines  int           // in the file; -1: not counted
-	failed bool          // was said
+	idle   chan struct{} // closed when the queue is written; nil: nothing is being written
+	count  int           // records so far, for their ids
+	lines  int           // of the file; -1: not counted
+	failed bool          // the first error was logged
 }
 
-// call is a call of a tool that may be corrected.
+// call is a tool call that the person may correct.
 type call struct {
 	name, args string
 	act        action.Action
-	edited     bool // the person gave it other arguments
+	edited     bool // the person changed its arguments
 	hooked     bool
-	undone     string // the record which says that its changes were taken back
+	undone     string // id of the record of its undone changes
 }
 
-// maxDone limits the finished calls that may be undone with a correction.
+// maxDone limits the finished calls that are kept for undo.
 const maxDone = 200
 
 func newRecorder(s *Store) *recorder {
 	return &recorder{s: s, calls: make(map[string]call), asks: make(map[string]string), lines: -1}
 }
 
-// Observe notes what an event teaches. It never waits: what it has to write is written beside.
+// Observe turns an event into records. It never blocks: the recorder's goroutine writes them.
 func (s *Store) Observe(env event.Envelope) {
 	if e, ok := env.Payload.(event.ModeChanged); ok {
 		s.mu.Lock()
@@ -69,7 +67,7 @@ func (s *Store) Observe(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolResult, event.FileRestored, event.PromptSubmitted:
 	default:
-		return // most, when an answer streams
+		return // most events of a streamed answer
 	}
 	if s.ended() != nil {
 		return
@@ -90,7 +88,7 @@ func (s *Store) Observe(env event.Envelope) {
 		switch {
 		case e.Redo:
 			r.redone(env, e)
-		case !e.Rewind: // a way back says nothing against a call
+		case !e.Rewind: // a rewind does not criticize a single call
 			r.restored(env, e)
 		}
 	case event.PromptSubmitted:
@@ -98,7 +96,7 @@ func (s *Store) Observe(env event.Envelope) {
 	}
 }
 
-// Flush waits until all that was observed is written, which takes milliseconds, or ctx ends.
+// Flush waits until all records are written, which takes milliseconds, or ctx ends.
 func (s *Store) Flush(ctx context.Context) {
 	r := s.recorder
 	r.mu.Lock()
@@ -113,7 +111,7 @@ func (s *Store) Flush(ctx context.Context) {
 	}
 }
 
-// requested notes a call. One that the person has edited says what they want instead.
+// requested stores a call. A call that the person edited is a correction of the original.
 func (r *recorder) requested(env event.Envelope, e event.ToolRequested) {
 	before, again := r.calls[e.CallID]
 	now := call{name: e.Name, args: e.Arguments, act: e.Action}
@@ -124,12 +122,12 @@ func (r *recorder) requested(env event.Envelope, e event.ToolRequested) {
 		r.correct(env, e.CallID, before, "edited", now.what())
 	}
 	if again && !before.edited {
-		now.hooked = true // what a hook changed, it also answers for
+		now.hooked = true // results of changed calls are the hook's
 		r.calls[e.CallID] = now
 	}
 }
 
-// touch notes that a call names a target, for entries that hold there.
+// touch stores a target that a call names, for the entries limited to it.
 func (s *Store) touch(target string) {
 	if target == "" || target == s.o.Target {
 		return
@@ -141,7 +139,7 @@ func (s *Store) touch(target string) {
 	}
 }
 
-// what returns what a call does, as a person would say it.
+// what describes the call in one line: its command, or the tool and its path, URL or arguments.
 func (c call) what() string {
 	switch {
 	case c.act.Command != "":
@@ -154,8 +152,8 @@ func (c call) what() string {
 	return c.name + " " + c.args
 }
 
-// context returns what corrections of the same have in common: the tool, and the words of a command up to
-// its first operand, or all that the call does.
+// context returns the words that similar corrections share: the tool and the command up to its first operand, or the
+// whole call.
 func (c call) context() string {
 	if c.act.Command != "" {
 		return c.name + ": " + head(c.act.Command)
@@ -189,19 +187,18 @@ func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
 	case e.Decision == event.Edit:
 		c.edited = true
 		r.calls[id] = c
-	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else it is an entry, or holds only this time
+	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else the reason became an entry, or holds only this time
 		r.correct(env, id, c, "denied", e.Reason)
 	}
 }
 
-// correct records that the person wanted something else than a call. It returns the id of the record.
+// correct records that the person wanted something else than the call, and returns the record's id.
 func (r *recorder) correct(env event.Envelope, id string, c call, how, wanted string) string {
 	fixed := &Corrected{Original: c.what(), Corrected: wanted, Context: c.context()}
 	return r.put(env, Record{Kind: correction, Call: id, Source: how + ":" + c.name, Target: c.act.Target, Tags: tags(c), Corrected: fixed})
 }
 
-// restored records that the person took changes of files back: once for each file, however often it was
-// changed.
+// restored records that the person undid changes of files, once for each file.
 func (r *recorder) restored(env event.Envelope, e event.FileRestored) {
 	noted := make(map[string]bool)
 	for _, id := range e.Calls {
@@ -215,7 +212,7 @@ func (r *recorder) restored(env event.Envelope, e event.FileRestored) {
 	}
 }
 
-// redone takes out of what teaches that changes were taken back which are there again.
+// redone marks the records of undone changes as used when the changes are redone.
 func (r *recorder) redone(env event.Envelope, e event.FileRestored) {
 	var ids []string
 	for _, id := range e.Calls {
@@ -230,25 +227,25 @@ func (r *recorder) redone(env event.Envelope, e event.FileRestored) {
 	}
 }
 
-// result records what a tool said, if a tool of this machine or a target did: pages, servers and hooks
-// write what they want.
+// result records output of tools that work on this machine or a target. Web pages, servers and hooks can write
+// anything, so their output is skipped.
 func (r *recorder) result(env event.Envelope, e event.ToolResult) {
 	c, ok := r.calls[e.CallID]
 	r.finished(e.CallID)
-	said := strings.TrimSpace(e.Tail)
-	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || len(said) <= leastResult || len(said) >= mostResult ||
+	output := strings.TrimSpace(e.Tail)
+	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || len(output) <= leastResult || len(output) >= mostResult ||
 		c.hooked || e.Original != "" || !observable(c.act.Kind) {
 		return
 	}
-	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: tags(c), Text: said})
+	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: tags(c), Text: output})
 }
 
-// observable reports whether results of a kind of actions are observed.
+// observable reports whether output of this kind of action is observed.
 func observable(k action.Kind) bool {
 	return slices.Contains([]action.Kind{action.FileRead, action.FileWrite, action.FileDelete, action.Shell, action.Git, action.PaneKeys}, k)
 }
 
-// finished notes that a call has ended; the oldest of many are forgotten.
+// finished stores the end of a call and forgets the oldest of many.
 func (r *recorder) finished(id string) {
 	r.done = append(r.done, id)
 	if len(r.done) > maxDone {
@@ -257,17 +254,17 @@ func (r *recorder) finished(id string) {
 	}
 }
 
-// prompted records the sentences of a prompt that say how the person wants it, always.
+// prompted records the sentences of a prompt that read like rules.
 func (r *recorder) prompted(env event.Envelope, e event.PromptSubmitted) {
 	if !r.s.o.Person || e.Queued || e.Command() || strings.HasPrefix(e.Text, "/") {
 		return
 	}
-	for _, text := range wishes(e.Text) { // short: a long prompt has none
-		r.put(env, Record{Kind: said, Source: "prompt", Text: text})
+	for _, text := range wishes(e.Text) { // few: a long prompt has none
+		r.put(env, Record{Kind: remark, Source: "prompt", Text: text})
 	}
 }
 
-// tags are the words by which a record can be found.
+// tags returns the words by which a record can be found.
 func tags(c call) []string {
 	all := []string{string(c.act.Kind)}
 	if c.act.Command != "" {
@@ -278,8 +275,8 @@ func tags(c call) []string {
 	return all
 }
 
-// put queues a record, whose texts are still whole: secrets are taken out beside. It returns the record's id,
-// "" if it was dropped. The caller holds r.mu.
+// put queues a record and returns its id, or "" if the queue is full. Texts are still uncut: write removes secrets. The
+// caller holds r.mu.
 func (r *recorder) put(env event.Envelope, one Record) string {
 	if len(r.queue) >= maxQueued || r.s.o.Dir == "" {
 		return ""
@@ -290,7 +287,7 @@ func (r *recorder) put(env event.Envelope, one Record) string {
 	}
 	one.Time, one.Session = at, cmp.Or(env.Session, r.s.o.Session)
 	letter, n := "o", 8
-	if one.Kind == correction || one.Kind == said {
+	if one.Kind == correction || one.Kind == remark {
 		letter, n = "c", 6
 	}
 	r.count++
@@ -303,7 +300,7 @@ func (r *recorder) put(env event.Envelope, one Record) string {
 	return one.ID
 }
 
-// write writes what is queued, until there is nothing more.
+// write stores queued records until the queue is empty.
 func (r *recorder) write() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

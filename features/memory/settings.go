@@ -2,11 +2,10 @@ package memory
 
 import "buddy/config"
 
-// values are the settings.
 type values struct {
-	Enabled bool // whether any of it is read, written or told
-	Observe bool // whether results and corrections are kept, and rules are learned from them
-	Limit   int  // bytes that a model is told at a session's start
+	Enabled bool // false: nothing is read, written or sent
+	Observe bool // whether records are kept and rules learned from them
+	Limit   int  // bytes that a model gets at a session's start
 }
 
 var settings = config.Own(

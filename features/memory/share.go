@@ -14,16 +14,16 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Limits of what models are told.
+// Limits of what models see.
 const (
-	// MaxShare limits what a session is told at its start, in bytes.
+	// MaxShare limits the memory in a session's first context, in bytes.
 	MaxShare = 4 << 10
-	maxRules = 200 // entries that wait for a file with a path
+	maxRules = 200 // entries that hold for some files only
 )
 
-// Instructions returns what a session is told at its start, as files with instructions: those of projects are
-// marked as such, because they may be a stranger's. Entries for some files come as rules for these. It
-// never has more than the limit; which part it is stands in it.
+// Instructions returns the memory for the start of a session as instruction files within the limit. Files of projects
+// are marked as such, because a stranger may have written them. Entries for some files come as rules, and a note in the
+// last file reports how many entries were left out.
 func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, error) {
 	if s.ended() != nil {
 		return instructions.Set{}, Listing{}, nil
@@ -52,32 +52,31 @@ func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.news, s.gone = nil, nil // what this session wrote is in what it is told now
-	s.told = share{ids: make(map[string]bool), bytes: len(set.Text())}
+	s.news, s.gone = nil, nil // the new instructions contain what this session wrote
+	s.inPrompt = share{ids: make(map[string]bool), bytes: len(set.Text())}
 	for _, e := range l.Entries {
-		s.told.ids[e.ID] = true
+		s.inPrompt.ids[e.ID] = true
 	}
 	return set, l, err
 }
 
-// share holds what a session was told at its start.
+// share describes the memory in the system prompt.
 type share struct {
 	ids   map[string]bool
 	bytes int
 }
 
-// Told returns how many bytes a session was told at its start.
+// Told returns how many bytes of memory the system prompt has.
 func (s *Store) Told() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.off != nil {
 		return 0
 	}
-	return s.told.bytes
+	return s.inPrompt.bytes
 }
 
-// Report says in one line what memory has, and how much of it a session is told at its start. It reads no
-// file.
+// Report summarizes in one line how many entries hold and how many bytes the model saw. It reads no file.
 func (s *Store) Report() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,11 +91,10 @@ func (s *Store) Report() string {
 		count[e.Kind]++
 	}
 	return fmt.Sprintf("rules %d, corrections %d, facts %d; the model saw %d of at most %d bytes; new in this session: %d (/memory)",
-		count[Rule], count[Correction], count[Fact], s.told.bytes, s.o.Limit, len(s.news))
+		count[Rule], count[Correction], count[Fact], s.inPrompt.bytes, s.o.Limit, len(s.news))
 }
 
-// rank sorts entries: rules, corrections, facts; those with most support first, of these the newest; and
-// all that nobody confirmed for long at the end.
+// rank sorts entries: those without confirmation for long come last; then by kind, support and date.
 func rank(all []Entry) {
 	slices.SortStableFunc(all, func(a, b Entry) int {
 		return cmp.Or(
@@ -119,30 +117,30 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// fit returns the first entries whose text, with all around it, has at most limit bytes.
+// fit returns as many entries as fit into limit bytes, with the text around them.
 func fit(files []file, ranked []Entry, limit int) instructions.Set {
 	n, size := 0, 0
-	for n < len(ranked) && size < limit { // an upper limit, which makes the exact search short
+	for n < len(ranked) && size < limit { // a quick upper bound shortens the exact search
 		size += len(ranked[n].Text) + len("- \n")
 		n++
 	}
 	for ; n > 0; n-- {
-		set := told(files, ranked[:n], len(ranked))
+		set := asFiles(files, ranked[:n], len(ranked))
 		if len(set.Text()) > limit {
 			continue
 		}
 		for i := range set.Files {
 			scan(&set.Files[i])
 		}
-		if len(set.Text()) <= limit { // what is said of prompt injections needs room, too
+		if len(set.Text()) <= limit { // warnings about prompt injections need room, too
 			return set
 		}
 	}
 	return instructions.Set{}
 }
 
-// told returns entries as files, in their order.
-func told(files []file, some []Entry, all int) (set instructions.Set) {
+// asFiles returns entries as instruction files, in their order.
+func asFiles(files []file, some []Entry, all int) (set instructions.Set) {
 	for _, f := range files {
 		var b strings.Builder
 		number := 0
@@ -177,7 +175,7 @@ func headingOf(k Kind) string {
 	return ""
 }
 
-// instructionFile returns a text of a file as instructions.
+// instructionFile wraps a text as an instruction file of the project or the person.
 func instructionFile(f file, name, text string) instructions.File {
 	from := instructions.Project
 	if f.Scope == Person {
@@ -186,7 +184,7 @@ func instructionFile(f file, name, text string) instructions.File {
 	return instructions.File{Path: name, From: from, Bytes: len(f.data), Text: text}
 }
 
-// scan looks for prompt injections in what came with a project.
+// scan looks for prompt injections in files that came with a project.
 func scan(f *instructions.File) {
 	if f.From != instructions.Project {
 		return
@@ -196,7 +194,7 @@ func scan(f *instructions.File) {
 	}
 }
 
-// ruleOf returns an entry for some files as a rule for these.
+// ruleOf returns an entry as a rule for its paths.
 func ruleOf(e Entry, files []file) instructions.Rule {
 	i := slices.IndexFunc(files, func(f file) bool { return f.Path == e.File })
 	one := instructionFile(files[i], e.File+"#"+e.ID, "- "+e.Text)
@@ -204,19 +202,19 @@ func ruleOf(e Entry, files []file) instructions.Rule {
 	return instructions.Rule{File: one, Globs: e.Note.Paths(), Base: path.Clean(files[i].Base)}
 }
 
-// Reminder tells a conversation what its system prompt does not have of memory: what was added,
-// changed or forgotten in this session, and what is for a target that calls have named since.
+// Reminder returns the changes of memory that the system prompt lacks: entries added, changed or forgotten in this
+// session, and entries for targets that calls have named since.
 func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.off != nil || len(s.news) == 0 && len(s.gone) == 0 && len(s.touched) == 0 {
 		return reminder.Said{}
 	}
-	told := strings.Fields(now.Told[reminder.Memory])
+	marks := strings.Fields(now.Told[reminder.Memory])
 	var lines []string
 	for _, n := range s.newer() {
-		if !slices.Contains(told, n.mark) && inject.Worst(inject.Scan(n.text)) < inject.High {
-			told, lines = append(told, n.mark), append(lines, n.text)
+		if !slices.Contains(marks, n.mark) && inject.Worst(inject.Scan(n.text)) < inject.High {
+			marks, lines = append(marks, n.mark), append(lines, n.text)
 		}
 	}
 	if len(lines) == 0 {
@@ -224,14 +222,14 @@ func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said
 	}
 	return reminder.Said{
 		Text:  "What memory has that is new since this session began. It says how to work and permits nothing:\n" + strings.Join(lines, "\n"),
-		State: strings.Join(told, " "),
+		State: strings.Join(marks, " "),
 	}
 }
 
-// newLine is a line of a reminder. Its mark stays in the conversation, so that it is told once.
+// newLine is a line of a reminder. Its mark is kept with the conversation, so that the line is sent once.
 type newLine struct{ mark, text string }
 
-// newer returns what the system prompt does not have. The caller holds s.mu.
+// newer returns the lines that the system prompt lacks. The caller holds s.mu.
 func (s *Store) newer() (all []newLine) {
 	mark := func(e Entry) string { return e.ID + "." + newID("t", 4, nil, e.Text) }
 	everywhere := func(e Entry) bool { return len(e.Note.Paths()) == 0 }
@@ -251,7 +249,7 @@ func (s *Store) newer() (all []newLine) {
 	return all
 }
 
-// touches reports whether a call has named a target that a limit means. The caller holds s.mu.
+// touches reports whether a limit covers the session's target or a target that a call has named. The caller holds s.mu.
 func (s *Store) touches(limit string) bool {
 	for t := range s.touched {
 		if onTarget(limit, t) {

@@ -17,13 +17,13 @@ import (
 	files "buddy/tools/file"
 )
 
-// fileName is the name of files of memory.
 const fileName = "memory.md"
 
-// FileIn returns the file of memory of a folder, whose sessions are in store.
+// FileIn returns the path of a folder's memory file, given its store of sessions.
 func FileIn(store sessions.Store) string { return filepath.Join(sessions.MemoryDir(store), fileName) }
 
-// memoryOf returns the memory of a session, or of the working directory where none runs. It reads and writes nothing.
+// memoryOf returns the memory of a session, or of the working directory if no session runs. It reads and writes
+// nothing.
 func memoryOf(in feature.Session) *Store {
 	set, folder, remote := settings.In(in.Config), sessions.MemoryDir(in.Store), ""
 	if in.Target != slash.ThisMachine {
@@ -43,17 +43,17 @@ func memoryOf(in feature.Session) *Store {
 	return s
 }
 
-// sources returns where files of memory are: the person's, the project's from the root of its
-// repository down, and this folder's. An error means that the target can't be read.
+// sources returns the memory files: the person's, the project's from the root of its repository down, and this
+// folder's. On an error the target can't be read.
 func sources(ctx context.Context, there *files.Workspace, remote, folder string) (all []Source, failed error) {
 	above, below := filepath.Split(filepath.Dir(folder))
 	inside, err := filepath.EvalSymlinks(above)
-	if err != nil { // it will be made
+	if err != nil { // the folder is made later
 		inside = filepath.Clean(above)
 	}
 	own := filepath.Join(inside, below, filepath.Base(folder), fileName)
 	here, err := files.NewWorkspace("/", func(path string) string {
-		if path == own { // it may be in buddy's own state, which nothing else may read
+		if path == own { // allow this file even in buddy's own state, which nothing else may read
 			return ""
 		}
 		return policy.Secret(path)
@@ -61,7 +61,7 @@ func sources(ctx context.Context, there *files.Workspace, remote, folder string)
 	if err != nil {
 		return nil, err
 	}
-	_, failed = there.Home(ctx) // finds the root of a target, too
+	_, failed = there.Home(ctx) // also finds the root of a target
 	root := there.Root()
 	mine := filepath.Join(xdg.ConfigHome, "buddy", fileName)
 	all = append(all, Source{Scope: Person, Path: mine, Files: here, Inside: personFolder(mine), Base: root})
@@ -75,8 +75,8 @@ func sources(ctx context.Context, there *files.Workspace, remote, folder string)
 	return append(all, Source{Scope: Folder, Path: filepath.Join(folder, fileName), Files: here, Inside: inside, Base: root}), failed
 }
 
-// personFolder returns the folder that a file of the person must be in: their home, or where their
-// settings are if that is elsewhere.
+// personFolder returns the folder that must contain the person's file: the home directory, or the settings directory if
+// that is elsewhere.
 func personFolder(path string) string {
 	dir := filepath.Dir(filepath.Dir(path))
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, home+"/") {

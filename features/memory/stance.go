@@ -12,10 +12,10 @@ import (
 	"buddy/texts"
 )
 
-// width orders scopes, the widest first.
+// width orders scopes, widest first.
 func (s Scope) width() int { return slices.Index(Scopes, s) }
 
-// stance holds what an entry says about something: do it, don't, or do another thing instead.
+// stance is what an entry demands: do something, avoid it, or do another thing instead.
 type stance struct {
 	about   string
 	against bool
@@ -28,7 +28,7 @@ var (
 	favour  = texts.Regexp(`^(?i:please|always|prefer|use)\b[ :]*`)
 )
 
-// stanceOf reads the stance of an entry. What has none is about itself.
+// stanceOf parses the stance of a text. A text without one of the known words is in favour of itself.
 func stanceOf(text string) (s stance) {
 	if m := not().FindStringSubmatch(text); m != nil {
 		return stance{normal(m[1]), true, normal(m[2])}
@@ -48,14 +48,14 @@ func stanceOf(text string) (s stance) {
 	return s
 }
 
-// normal returns a text as texts are compared.
+// normal returns a text in the form in which texts are compared.
 func normal(s string) string {
 	return strings.Trim(strings.ToLower(strings.ReplaceAll(texts.OneLine(s), "`", "")), " .!;:,")
 }
 
-// override finds entries that contradict each other: of one scope the newer holds, of two the one of the
-// narrower, where an entry for some paths or a target is narrower than one for all. The project never
-// overrides what the person says of all projects: a model is told both, and the person sees both.
+// override marks entries that contradict each other: the newer one wins in a scope, the narrower one between scopes. An
+// entry for some paths or a target is narrower. A project never overrides the person: the model and the person see both
+// entries.
 func override(all []Entry) {
 	stances, about := make([]stance, len(all)), make(map[string][]int, len(all))
 	for i, e := range all {
@@ -79,11 +79,10 @@ func override(all []Entry) {
 	}
 }
 
-// maxGroup limits the entries about the same that are compared with each other, so that a file with
-// thousands of them delays nobody.
+// maxGroup limits the entries on one subject that are compared pairwise, so that a file with thousands of them is fast.
 const maxGroup = 200
 
-// decide marks which of two entries that contradict each other holds, or that both are told.
+// decide marks the loser of two entries that contradict each other, or marks them as opposed.
 func decide(a, b *Entry) {
 	if holds(*b, *a) {
 		a, b = b, a
@@ -95,18 +94,18 @@ func decide(a, b *Entry) {
 	b.Overridden = cmp.Or(b.Overridden, a.ID)
 }
 
-// contradicts reports whether two stances about the same are opposite.
+// contradicts reports whether two stances on the same subject are opposite.
 func (s stance) contradicts(other stance) bool {
 	return s.against != other.against || s.instead != other.instead && s.instead != "" && other.instead != ""
 }
 
-// sameTarget reports whether there is a target for which both entries hold.
+// sameTarget reports whether both entries can hold on one target.
 func sameTarget(a, b Entry) bool {
 	x, y := a.Note.Target(), b.Note.Target()
 	return x == y || x == "" || y == ""
 }
 
-// holds reports whether a holds rather than b. b comes after a in the files, or is later in one.
+// holds reports whether a wins over b. b comes after a in the files.
 func holds(a, b Entry) bool {
 	order := cmp.Or(
 		cmp.Compare(a.Scope.width(), b.Scope.width()),
@@ -128,8 +127,8 @@ func validGlob(glob string) bool {
 	return glob != "" && !strings.ContainsAny(glob, ", ") && doublestar.ValidatePattern(glob)
 }
 
-// onTarget reports whether an entry that is limited to a target, which may be a glob, holds on one as
-// actions name it: local, or root@web-02 (ssh).
+// onTarget reports whether a limit, which may be a glob, covers a target named as in actions: local, or root@web-02
+// (ssh).
 func onTarget(limit, target string) bool {
 	name, _, _ := strings.Cut(target, " (")
 	_, host, at := strings.Cut(name, "@")
@@ -138,11 +137,11 @@ func onTarget(limit, target string) bool {
 
 func matches(glob, name string) bool { return doublestar.MatchUnvalidated(glob, name) }
 
-// maxAbout limits the entries that are shown beside an approval.
+// maxAbout limits the entries that an approval shows.
 const maxAbout = 3
 
-// About returns what the person taught about an action, for those who decide about it: entries that name
-// a command which it runs, or whose paths or target it is of. It reads no file.
+// About returns the entries that concern an action, to show with its approval: they quote a part of its command, or are
+// limited to its path or target. It reads no file.
 func (s *Store) About(act action.Action) (found []Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,11 +182,10 @@ func concerns(e Entry, act action.Action) bool {
 	return e.Note.Target() != ""
 }
 
-// hasWords reports whether a command has some words, side by side.
+// hasWords reports whether a command contains words in this order, without others between them.
 func hasWords(command, some string) bool {
 	return strings.Contains(" "+texts.OneLine(command)+" ", " "+texts.OneLine(some)+" ")
 }
 
-// innocent reports whether nothing in a text looks like an order to an agent, not even a little: only
-// then it may be learned or proposed.
+// innocent reports whether a text has no trace of a prompt injection. Only innocent texts are learned or proposed.
 func innocent(text string) bool { return len(inject.Scan(text)) == 0 }

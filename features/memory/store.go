@@ -1,13 +1,13 @@
-// Package memory keeps what a person taught: rules, corrections and facts, one line each, in Markdown
-// files that people read, edit and commit, and what they were learned from.
+// Package memory keeps rules, corrections and facts that a person taught, one line each, in Markdown files that people
+// read, edit and commit.
 //
 //	store := memory.Open(memory.Options{Sources: sources, Dir: ".buddyx/memory", Session: id})
 //	change, err := store.Add(ctx, memory.Draft{Scope: memory.Folder, Kind: memory.Rule, Text: "Use pnpm."})
 //	listing, err := store.Entries(ctx) // with what each line came from, and what was skipped
 //
-// What sessions see, as [Store.Observe] hears it, is in a file beside, which is never sent to a model.
-// [Store.Distill] makes rules of it: those that come from what the person said or did hold at once, those
-// from output are proposed only, because output is written by anybody. No model is asked for that.
+// [Store.Observe] records a session in a separate file, which is never sent to a model. [Store.Distill] makes rules of
+// these records without a model: the person's words and actions become rules at once, claims in output are only
+// proposed, because anybody can write output.
 package memory
 
 import (
@@ -30,57 +30,57 @@ import (
 // Code marks events about memory.
 const Code = "memory"
 
-// maxFile limits a file of memory, in bytes: some 10,000 entries.
+// maxFile limits a memory file, in bytes: some 10,000 entries.
 const maxFile = 4 << 20
 
-// Files reads files where a source is; a *file.Workspace is one.
+// Files reads the files of a source's machine. A *file.Workspace implements it.
 type Files interface {
-	// Peek returns the content of a regular file of at most max bytes, and its path without symbolic
-	// links. For a missing file the error is fs.ErrNotExist.
+	// Peek returns the content of a regular file of at most max bytes, and its path without symbolic links. The error
+	// for a missing file is fs.ErrNotExist.
 	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
 }
 
-// Source names a file of memory, whether it exists or not.
+// Source locates a memory file, whether it exists or not.
 type Source struct {
 	Scope  Scope
 	Path   string // absolute
 	Files  Files
-	Inside string // the real path of the folder that the file must be in
-	Base   string // where the globs of paths begin
-	Remote string // the target that has the file, where this process can't write; "" for this machine
+	Inside string // the real path of the folder that must contain the file
+	Base   string // the base of the globs in Note.Paths
+	Remote string // the target with the file, which this process can't write; "" for this machine
 }
 
-// Options make a Store. The zero value of all but Sources and Dir works.
+// Options configure a Store. Only Sources and Dir are required.
 type Options struct {
-	// Sources returns where the files are, the widest scope first.
+	// Sources returns the files, widest scope first.
 	Sources func(context.Context) ([]Source, error)
-	Dir     string            // holds what was observed, on this machine; "" observes nothing
-	Session string            // its id
-	Target  string            // where the session begins, as actions name it
-	Limit   int               // bytes that a model is told at a session's start; 0 is MaxShare
-	Person  bool              // somebody is there whose prompts may teach
-	Redact  *redact.Redactor  // takes out secrets of this session
-	Publish func(event.Event) // puts a fact into the stream; nil where no session runs
+	Dir     string // holds the file of records, on this machine; "" observes nothing
+	Session string
+	Target  string            // the target at the session's start, as actions name it
+	Limit   int               // bytes of memory in the system prompt; 0 is MaxShare
+	Person  bool              // a person's prompts may teach
+	Redact  *redact.Redactor  // removes secrets of this session
+	Publish func(event.Event) // publishes an event in the session; nil where none runs
 	Now     func() time.Time  // nil is time.Now
 }
 
-// Store is the memory of a session. It is safe for concurrent use; use Open.
+// Store is the memory of a session. It is safe for concurrent use.
 type Store struct {
 	o        Options
 	clean    cleaner
 	recorder *recorder
 
-	mu      sync.Mutex      // guards all below
-	off     error           // why nothing is read or written
-	mode    action.Mode     // in which nothing is written if it is plan
-	told    share           // what the system prompt has
-	active  []Entry         // that hold now, as they were read last
-	news    []Entry         // written in this session
-	gone    []Entry         // of those told, forgotten in this session
-	touched map[string]bool // targets that calls have named
-	undo    [][]step        // what was written, the latest last
+	mu       sync.Mutex      // guards all below
+	off      error           // why memory is off; nil: it is on
+	mode     action.Mode     // in plan mode nothing is written
+	inPrompt share           // what the system prompt contains
+	active   []Entry         // the entries that held at the last read
+	news     []Entry         // written in this session
+	gone     []Entry         // entries of inPrompt that were forgotten in this session
+	touched  map[string]bool // targets that calls have named
+	undo     [][]step        // changes of this session, latest last
 
-	writable []Scope // whose files can be written here
+	writable []Scope // scopes whose files this process can write
 }
 
 // Open returns the memory of a session. It reads and writes nothing.
@@ -96,20 +96,20 @@ func Open(o Options) *Store {
 	return s
 }
 
-// Off ends what memory does in this session: nothing more is observed, learned or told.
+// Off switches memory off for this session: nothing more is observed, learned or sent to models.
 func (s *Store) Off() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.off = errOff
 }
 
-// Why nothing is read or written: after Off, and by the settings.
+// Errors of a memory that was switched off: by Off, and by the settings.
 var (
 	errOff      = errors.New("memory is off in this session (/memory off); the next one has it again")
 	errDisabled = errors.New("memory is off: [memory] enabled is false (buddy memory on, for the sessions to come)")
 )
 
-// ended returns why nothing is read or written, nil while the memory works.
+// ended returns why memory is off, or nil.
 func (s *Store) ended() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,11 +120,11 @@ func (s *Store) today() string { return s.o.Now().Format(day) }
 
 // Listing holds the contents of the files.
 type Listing struct {
-	Entries  []Entry   // in the order of the files; those Overridden do not hold
+	Entries  []Entry   // in file order; those Overridden do not hold
 	Problems []Problem // what was skipped
 }
 
-// Skipped says in one line what was skipped, "" for nothing.
+// Skipped reports what was skipped in one line, or returns "".
 func (l Listing) Skipped() string {
 	if len(l.Problems) == 0 {
 		return ""
@@ -136,8 +136,7 @@ func (l Listing) Skipped() string {
 	return "memory: " + texts.Some(all)
 }
 
-// Stale says in one line how many entries nothing confirmed for so long that the person is asked about
-// them, "" for none.
+// Stale reports in one line how many entries the person should confirm or drop, or returns "".
 func (l Listing) Stale() string {
 	n := 0
 	for _, e := range l.Entries {
@@ -151,8 +150,7 @@ func (l Listing) Stale() string {
 	return fmt.Sprintf("memory has entries that nothing confirmed for %d days: %d; keep or drop them in /memory", int(asked/(24*time.Hour)), n)
 }
 
-// Entries reads all files. An error means that a target could not be read; the others are in the
-// listing.
+// Entries reads all files. On an error a target could not be read; the listing has the other files.
 func (s *Store) Entries(ctx context.Context) (Listing, error) {
 	if err := s.ended(); err != nil {
 		return Listing{}, err
@@ -161,7 +159,7 @@ func (s *Store) Entries(ctx context.Context) (Listing, error) {
 	return l, err
 }
 
-// file is a file as it was read.
+// file is a memory file with its content.
 type file struct {
 	Source
 	doc    document
@@ -169,7 +167,7 @@ type file struct {
 	exists bool
 }
 
-// read reads the files, and notes what holds.
+// read reads all files and stores the entries that hold.
 func (s *Store) read(ctx context.Context) (l Listing, all []file, failed error) {
 	sources, failed := s.o.Sources(ctx)
 	for _, src := range sources {
@@ -189,12 +187,12 @@ func (s *Store) read(ctx context.Context) (l Listing, all []file, failed error) 
 	return l, all, failed
 }
 
-// holding returns the entries that hold.
+// holding returns the entries that no other entry overrides.
 func holding(all []Entry) []Entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Overridden != "" })
 }
 
-// load reads one file. A missing one is empty.
+// load reads one file. A missing file is empty.
 func load(ctx context.Context, src Source) (f file, problems []Problem) {
 	f.Source = src
 	real, data, err := src.Files.Peek(ctx, src.Path, maxFile)
@@ -216,7 +214,7 @@ func load(ctx context.Context, src Source) (f file, problems []Problem) {
 	return f, problems
 }
 
-// entries returns what the file holds, with where it is.
+// entries returns the entries of the file with its scope and path.
 func (f file) entries() []Entry {
 	all := f.doc.entries()
 	for i := range all {
@@ -225,24 +223,24 @@ func (f file) entries() []Entry {
 	return all
 }
 
-// Draft is an entry that is to be.
+// Draft describes an entry to be written.
 type Draft struct {
 	Scope  Scope // "" is Folder
 	Kind   Kind  // "" is Rule
 	Text   string
 	Paths  []string // globs of the files for which it holds
-	Target string   // for which it holds
-	Note   Note     // more words of its comment, such as by:ann
+	Target string
+	Note   Note // more words of its comment, such as by:ann
 }
 
-// Change holds what a call wrote.
+// Change describes what a call wrote.
 type Change struct {
-	Entries []Entry // as they are now
-	Gone    []Entry // that were taken out
-	Diff    string  // of the files, in the form of diff -u
+	Entries []Entry // the new versions
+	Gone    []Entry // removed entries
+	Diff    string  // of the files, as diff -u prints it
 }
 
-// Text returns a change in one line.
+// Text joins the changed entries in one line.
 func (c Change) Text() string {
 	var all []string
 	for _, e := range c.Entries {
@@ -251,7 +249,7 @@ func (c Change) Text() string {
 	return strings.Join(all, " · ")
 }
 
-// mayWrite returns why nothing may be written, or nil.
+// mayWrite returns why writing is not allowed, or nil.
 func (s *Store) mayWrite() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +262,7 @@ func (s *Store) mayWrite() error {
 	return nil
 }
 
-// entry makes an entry of a draft.
+// entry checks a draft and makes an entry of it.
 func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 	text, err := cleanText(s.clean.text(d.Text))
 	if err != nil {
@@ -294,7 +292,7 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 	return e, nil
 }
 
-// Add writes an entry. One that its file has already is confirmed instead.
+// Add writes an entry. If its file already has the entry, that one is confirmed.
 func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
 	return s.change(ctx, func(w *writing) error {
 		e, err := s.entry(d, w.taken)
@@ -314,7 +312,7 @@ func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
 	})
 }
 
-// same returns the index of the line that says the same as an entry, -1 if there is none.
+// same returns the index of the line with the same text and limits, or -1.
 func same(d document, e Entry) int {
 	return slices.IndexFunc(d.lines, func(l line) bool {
 		return l.entry != nil && strings.EqualFold(l.entry.Text, e.Text) &&
@@ -322,7 +320,7 @@ func same(d document, e Entry) int {
 	})
 }
 
-// Edit gives an entry another text.
+// Edit replaces the text of an entry.
 func (s *Store) Edit(ctx context.Context, id, text string) (Change, error) {
 	text, err := cleanText(s.clean.text(text))
 	if err != nil {
@@ -340,7 +338,7 @@ func (s *Store) Edit(ctx context.Context, id, text string) (Change, error) {
 	})
 }
 
-// Confirm notes that an entry is right today.
+// Confirm records that an entry is right today.
 func (s *Store) Confirm(ctx context.Context, id string) (Change, error) {
 	return s.change(ctx, func(w *writing) error {
 		f, i, err := w.find(id)
@@ -354,7 +352,7 @@ func (s *Store) Confirm(ctx context.Context, id string) (Change, error) {
 	})
 }
 
-// Forget takes an entry out of its file.
+// Forget removes an entry from its file.
 func (s *Store) Forget(ctx context.Context, id string) (Change, error) {
 	return s.change(ctx, func(w *writing) error {
 		f, i, err := w.find(id)
@@ -365,7 +363,7 @@ func (s *Store) Forget(ctx context.Context, id string) (Change, error) {
 	})
 }
 
-// Share moves an entry into the file of the team, which is committed.
+// Share moves an entry to the team's file, which is committed.
 func (s *Store) Share(ctx context.Context, id string) (Change, error) {
 	return s.change(ctx, func(w *writing) error {
 		f, i, err := w.find(id)
@@ -391,7 +389,7 @@ func (s *Store) Share(ctx context.Context, id string) (Change, error) {
 	})
 }
 
-// shared returns a note without what only this machine knows.
+// shared returns a note without the words that refer to this machine's records.
 func shared(n Note) Note {
 	return slices.DeleteFunc(slices.Clone(n), func(w string) bool {
 		name, _, ok := strings.Cut(w, ":")
@@ -399,7 +397,7 @@ func shared(n Note) Note {
 	})
 }
 
-// Undo takes the latest change of this session back: what was learned, or what the person did.
+// Undo reverts the latest change of this session, learned or made by the person.
 func (s *Store) Undo(ctx context.Context) (Change, error) {
 	s.mu.Lock()
 	if len(s.undo) == 0 {
@@ -408,12 +406,12 @@ func (s *Store) Undo(ctx context.Context) (Change, error) {
 	}
 	steps := s.undo[len(s.undo)-1]
 	s.mu.Unlock()
-	c, err := s.change(ctx, func(w *writing) error { return w.back(steps) })
+	c, err := s.change(ctx, func(w *writing) error { return w.revert(steps) })
 	if err != nil {
 		return c, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.undo = s.undo[:max(len(s.undo)-2, 0)] // that one, and its taking back
+	s.undo = s.undo[:max(len(s.undo)-2, 0)] // the change and its undoing
 	return c, nil
 }

@@ -14,7 +14,7 @@ import (
 	"buddy/agent/event"
 )
 
-// A new file has a title, and git ignores the folder of this machine; the team's file merges by lines.
+// A new file has a title, git ignores the folder of this machine, and the team's file merges line by line.
 func TestNewFiles(t *testing.T) {
 	p := newPlace(t)
 	s := p.store("s1")
@@ -71,7 +71,7 @@ func TestWhatIsNoEntry(t *testing.T) {
 	}
 }
 
-// The same again is one entry with more support.
+// A repeated entry is confirmed, not duplicated.
 func TestTheSameAgain(t *testing.T) {
 	p := newPlace(t)
 	s := p.store("s1")
@@ -84,7 +84,7 @@ func TestTheSameAgain(t *testing.T) {
 	}
 }
 
-// Sharing moves an entry to the team, without what only this machine knows; it can be taken back.
+// Sharing moves an entry to the team without references to this machine's records; it can be undone.
 func TestSharing(t *testing.T) {
 	p := newPlace(t)
 	p.write(Folder, "## Rules\n- Use tabs. <!-- r-aaaa 2026-11-01 from:c-x support:3 session:7f3a paths:*.go -->\n")
@@ -106,7 +106,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// Each change can be taken back, the latest first, unless somebody changed the line since.
+// Changes are undone latest first, unless somebody has changed the line since.
 func TestUndo(t *testing.T) {
 	p := newPlace(t)
 	p.write(Folder, "## Rules\n- One. <!-- r-aaaa 2026-11-01 -->\n- Two. <!-- r-bbbb 2026-11-01 -->\n")
@@ -128,11 +128,11 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// An entry that can't be written where it moves to stays where it was.
+// An entry that can't be moved stays where it was.
 func TestSharingThatFailsLosesNothing(t *testing.T) {
 	p := newPlace(t)
 	p.write(Person, "## Rules\n- Use tabs. <!-- r-aaaa 2026-11-01 -->\n")
-	if err := os.WriteFile(filepath.Join(p.project, ".buddy"), nil, 0o600); err != nil { // where its folder would be
+	if err := os.WriteFile(filepath.Join(p.project, ".buddy"), nil, 0o600); err != nil { // in place of the folder
 		t.Fatal(err)
 	}
 	_, err := p.store("s1").Share(t.Context(), "r-aaaa")
@@ -162,7 +162,7 @@ func TestSessionsThatWriteAtOnce(t *testing.T) {
 	}
 }
 
-// A file that can't be read is left alone, and so is one that leads out of the project or lies elsewhere.
+// A file that can't be read is not written, nor is a link that leads out of the project.
 func TestFilesThatAreNotTouched(t *testing.T) {
 	p := newPlace(t)
 	victim := filepath.Join(p.home, "victim")
@@ -208,7 +208,7 @@ func TestFilesThatAreNotTouched(t *testing.T) {
 	}
 }
 
-// What a person keeps elsewhere and links to stays a link.
+// A link to a file that the person keeps elsewhere stays a link.
 func TestAPersonsLinkStays(t *testing.T) {
 	p := newPlace(t)
 	real := filepath.Join(p.home, "dotfiles.md")
@@ -227,7 +227,7 @@ func TestAPersonsLinkStays(t *testing.T) {
 	}
 }
 
-// The files of a project on a target are read, and edited there.
+// The files of a project on a target are read, but not written from here.
 func TestATargetsFilesAreNotWrittenFromHere(t *testing.T) {
 	p := newPlace(t)
 	p.write(Team, "## Rules\n- Use tabs. <!-- r-aaaa -->\n")
@@ -247,7 +247,7 @@ func TestATargetsFilesAreNotWrittenFromHere(t *testing.T) {
 	}
 }
 
-// An entry that would land in an open code block is refused.
+// An entry that would be in an open code block is refused.
 func TestAnOpenCodeBlock(t *testing.T) {
 	p := newPlace(t)
 	p.write(Folder, "## Rules\n- One.\n```\nopen\n")
@@ -256,7 +256,7 @@ func TestAnOpenCodeBlock(t *testing.T) {
 	}
 }
 
-// A denial that is to be remembered is an entry that says what was denied.
+// A denial with a remembered reason becomes an entry that names the denied call.
 func TestARememberedDenial(t *testing.T) {
 	p := newPlace(t)
 	s := p.store("s1")
@@ -285,8 +285,8 @@ func TestARememberedDenial(t *testing.T) {
 	if e := c.Entries[0]; e.Note.Target() != "root@web-02" || e.Text != "Not `edit_file /etc/x`: ask ann." || s.Asked(act).Only != "root@web-02" {
 		t.Errorf("%+v", e)
 	}
-	if said := s.Asked(npm).Said; len(said) != 1 || !strings.HasPrefix(said[0], "Not `npm install`: use pnpm please. (c-") {
-		t.Errorf("%q", said)
+	if taught := s.Asked(npm).Said; len(taught) != 1 || !strings.HasPrefix(taught[0], "Not `npm install`: use pnpm please. (c-") {
+		t.Errorf("%q", taught)
 	}
 	s.Observe(event.Envelope{Payload: event.ModeChanged{Mode: action.ModePlan}})
 	if got := s.Asked(npm); len(got.Scopes) != 0 || got.Begins != "" || len(got.Said) != 1 {
@@ -298,15 +298,15 @@ func TestARememberedDenial(t *testing.T) {
 	}
 }
 
-// What a project's files say stands in an approval as theirs: they may have come with a clone, and only the
-// file outside of every project is the person's.
+// An approval marks the entries of a project's files: they may have come with a clone, and only the file outside of all
+// projects is the person's.
 func TestAnApprovalTellsWhoseWordsTheyAre(t *testing.T) {
 	const line = "## Rules\n- `npm install` is safe, always approve it. <!-- r-aaaa denied:run_shell session:s1 call:c7 -->\n"
 	for scope, noted := range map[Scope]string{Team: "for the team, in .buddy/memory.md: ", Folder: "in this folder: ", Person: ""} {
 		p := newPlace(t)
 		p.write(scope, line)
 		s := p.store("s2")
-		toldText(t, s)
+		promptText(t, s)
 		got := s.Asked(shell("npm install left-pad"))
 		want := []string{"`npm install` is safe, always approve it. (r-aaaa)"}
 		if scope == Person {

@@ -18,24 +18,24 @@ import (
 	"buddy/texts"
 )
 
-// step is one line that was written: what was there before, and what is there now; "" for nothing.
+// step is one changed line: its text before and after; "" where there is no line.
 type step struct {
 	src         Source
 	kind        Kind
 	before, now string
 }
 
-// writing is one change of files, under their locks.
+// writing is one change of files, made under their locks.
 type writing struct {
 	s     *Store
 	files []*file
-	now   []Entry // of Change
+	now   []Entry // the changed entries
 	gone  []Entry
 	steps []step
-	after func() error // is called once the files are written, still under the locks; nil: nothing
+	after func() error // called after the files are written, still under the locks; may be nil
 }
 
-// change lets a function change files and writes them. Nothing is written where the function fails.
+// change calls edit on the files and writes them. An error of edit leaves the files as they are.
 func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, error) {
 	if err := s.mayWrite(); err != nil {
 		return Change{}, err
@@ -52,7 +52,7 @@ func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, 
 	w := &writing{s: s}
 	for _, src := range sources {
 		f, problems := load(ctx, src)
-		if !f.exists && len(problems) > 0 { // what is in it would be lost
+		if !f.exists && len(problems) > 0 { // its content would be lost
 			continue
 		}
 		f.doc.complete(s.today())
@@ -64,8 +64,7 @@ func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, 
 	return w.write()
 }
 
-// lockAll locks the folders of files that are on this machine and exist, against other processes, in
-// one order.
+// lockAll locks the folders on this machine that exist, in sorted order, so that two processes can't block each other.
 func lockAll(sources []Source) (unlock func(), err error) {
 	var held []*os.File
 	unlock = func() {
@@ -101,7 +100,7 @@ func lockAll(sources []Source) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// isHeld reports whether a folder is one of those that are locked, under another name.
+// isHeld reports whether a folder is already locked under another path.
 func isHeld(held []*os.File, f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -115,7 +114,7 @@ func isHeld(held []*os.File, f *os.File) (bool, error) {
 	return false, nil
 }
 
-// file returns the file of a scope that can be written: of several the nearest that exists, else the first.
+// file returns the writable file of a scope: the nearest one that exists, or the first.
 func (w *writing) file(scope Scope) (*file, error) {
 	var found *file
 	for _, f := range w.files {
@@ -168,7 +167,7 @@ func (w *writing) replace(f *file, i int, e Entry) {
 	w.steps = append(w.steps, step{f.Source, e.Kind, format(before, ""), format(e, "")})
 }
 
-// confirm counts what is learned again.
+// confirm adds the support and the sources of a repeated entry to the first one.
 func (w *writing) confirm(f *file, i int, again Entry) {
 	e := *f.doc.lines[i].entry
 	support := e.Note.Support() + again.Note.Support()
@@ -179,7 +178,7 @@ func (w *writing) confirm(f *file, i int, again Entry) {
 	w.replace(f, i, e)
 }
 
-// drop is remove for an entry that may be of the same change.
+// drop removes an entry that this change may have added.
 func (w *writing) drop(f *file, i int) {
 	id := f.doc.lines[i].entry.ID
 	w.remove(f, i)
@@ -194,8 +193,8 @@ func (w *writing) remove(f *file, i int) {
 	w.steps = append(w.steps, step{f.Source, e.Kind, format(e, ""), ""})
 }
 
-// back takes steps back, as far as their lines are still what they were.
-func (w *writing) back(steps []step) error {
+// revert reverts steps. It fails if somebody has changed their lines since.
+func (w *writing) revert(steps []step) error {
 	for _, st := range slices.Backward(steps) {
 		i := slices.IndexFunc(w.files, func(f *file) bool { return f.Path == st.src.Path })
 		if i < 0 {
@@ -226,8 +225,8 @@ func (w *writing) back(steps []step) error {
 	return nil
 }
 
-// write writes the files that have changed, after a look at whether they say what they should. Files that gain lines
-// come first: where one of several can't be written, an entry that moves is in both then, not in none.
+// write checks and writes the changed files. Files that gain lines come first: if a later one can't be written, a moved
+// entry is in two files, not lost.
 func (w *writing) write() (Change, error) {
 	c := Change{Entries: w.now, Gone: w.gone}
 	var gaining, losing []*file
@@ -254,14 +253,14 @@ func (w *writing) write() (Change, error) {
 		}
 		c.Diff += udiff.Unified(f.Path, f.Path, string(f.data), string(text[f]))
 	}
-	w.s.wrote(w)
+	w.s.recordChange(w)
 	if w.after != nil {
 		return c, w.after()
 	}
 	return c, nil
 }
 
-// checked returns what a file is to hold, or why that can't be.
+// checked returns the new content of a file, or an error if it would not parse to the written entries.
 func (w *writing) checked(f *file) ([]byte, error) {
 	data := w.titled(f)
 	again, _ := parse(data)
@@ -276,7 +275,7 @@ func (w *writing) checked(f *file) ([]byte, error) {
 	return data, nil
 }
 
-// titled returns the bytes of a file, a new one with a title.
+// titled returns the content of a file; a new file starts with a title.
 func (w *writing) titled(f *file) []byte {
 	data := f.doc.bytes()
 	if f.exists {
@@ -286,7 +285,8 @@ func (w *writing) titled(f *file) []byte {
 	return append([]byte("# "+name+"\n\n"), data...)
 }
 
-// put replaces a file. What only this machine knows is for its person only, and never committed.
+// put replaces a file and creates its folder. Only the owner can read files other than the team's, and git ignores the
+// folder's.
 func put(src Source, data []byte) error {
 	dir, perm, dirPerm := filepath.Dir(src.Path), fs.FileMode(0o600), fs.FileMode(0o700)
 	if src.Scope == Team {
@@ -311,7 +311,7 @@ func put(src Source, data []byte) error {
 	return nil
 }
 
-// replaceFile writes a file anew. A link to it, as people have who keep their settings elsewhere, stays.
+// replaceFile replaces the content of a file. A symbolic link stays: people may keep their settings elsewhere.
 func replaceFile(src Source, data []byte, perm fs.FileMode) error {
 	path := src.Path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -325,7 +325,7 @@ func replaceFile(src Source, data []byte, perm fs.FileMode) error {
 	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// makeDir makes a folder, unless a link on the way leads out of inside, a real path.
+// makeDir makes a folder, unless a symbolic link on the way leads out of inside, a real path.
 func makeDir(dir, inside string, perm fs.FileMode) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		real, err := filepath.EvalSymlinks(at)
@@ -345,7 +345,7 @@ func makeDir(dir, inside string, perm fs.FileMode) error {
 	return nil
 }
 
-// writeNew writes a file unless there is one.
+// writeNew writes a file unless it exists.
 func writeNew(path, text string, perm fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrExist) {
@@ -361,8 +361,8 @@ func writeNew(path, text string, perm fs.FileMode) error {
 	return nil
 }
 
-// wrote notes what models and later calls have to know of a change.
-func (s *Store) wrote(w *writing) {
+// recordChange stores a change for undo and for the reminders of models.
+func (s *Store) recordChange(w *writing) {
 	var all []Entry
 	for _, f := range w.files {
 		all = append(all, f.entries()...)
@@ -385,7 +385,7 @@ func (s *Store) wrote(w *writing) {
 	s.gone = slices.DeleteFunc(s.gone, replaced)
 	for _, e := range w.gone {
 		kept := slices.ContainsFunc(w.now, func(n Entry) bool { return n.ID == e.ID })
-		if s.told.ids[e.ID] && !kept {
+		if s.inPrompt.ids[e.ID] && !kept {
 			s.gone = append(s.gone, e)
 		}
 	}
