@@ -13,7 +13,7 @@ import (
 	"buddy/agent/settings"
 )
 
-// Lists are fetched anew by a search once they are as old as their server says, within limits.
+// A search fetches lists again once they are as old as their server allows, within limits.
 func TestAgeOfLists(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -51,7 +51,7 @@ func TestAgeOfLists(t *testing.T) {
 			if after(tt.age - 10*time.Second); one.listsAreOld() {
 				t.Error("lists are old before their age")
 			}
-			s.AddTool(tool("second")) // the server does not say so
+			s.AddTool(tool("second")) // without a notification
 			after(tt.age + 10*time.Second)
 			b.until("fetched", func() bool { return strings.Contains(b.search(""), "mcp__aging__second") })
 		})

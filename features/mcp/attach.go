@@ -14,15 +14,15 @@ import (
 	"buddy/tools"
 )
 
-// Limits of what prompts may name.
+// Limits of the resources that a prompt names.
 const (
 	maxAttached  = 8           // resources of one exchange
-	attachedSize = 64 << 10    // bytes of one
-	attachTime   = time.Minute // that all of them may take
+	attachedSize = 64 << 10    // bytes of one resource
+	attachTime   = time.Minute // for all of them
 )
 
-// Attach reads the resources that prompts name as @server:uri. Words that name no server are no
-// concern of it. problems say in a line each what could not be read.
+// Attach reads the resources that prompts name as @server:uri and ignores words that name no server. problems has a
+// line for each resource that could not be read.
 func (s *Servers) Attach(ctx context.Context, prompts []string) (all []tools.Resource, problems []string) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attachTime, fmt.Errorf("it was not read within %v", attachTime))
 	defer cancel()
@@ -47,8 +47,8 @@ func (s *Servers) Attach(ctx context.Context, prompts []string) (all []tools.Res
 	return all, problems
 }
 
-// named returns the server and the address of a resource that a word of a prompt names; nil if it
-// names none. A sign at its end belongs to the sentence, unless the server has such a resource.
+// named parses a word of a prompt that names a resource; the server is nil for other words. Punctuation at the end
+// belongs to the sentence, unless the server has a resource with it.
 func (s *Servers) named(word string) (*server, string) {
 	name, uri, ok := strings.Cut(strings.TrimPrefix(strings.TrimLeft(word, "([{\"'`"), "@"), ":")
 	if !ok || uri == "" || !strings.Contains(word, "@") {
@@ -76,7 +76,7 @@ func (s *server) hasResource(uri string) bool {
 	return false
 }
 
-// attach reads a resource, of whose text the beginning counts.
+// attach reads a resource and cuts its text at attachedSize.
 func (s *server) attach(ctx context.Context, uri string) (string, []model.Image, error) {
 	res := s.read(ctx, tools.Call{ID: "attach " + uri, Name: "mcp_read"}, uri)
 	if res.IsError {
@@ -93,25 +93,25 @@ func (s *server) attach(ctx context.Context, uri string) (string, []model.Image,
 	return text, res.Images, nil
 }
 
-// maxNames limits the names that a completion offers.
+// maxNames limits the completions.
 const maxNames = 50
 
-// Names returns what a prompt can name after an @ that begins with a text or, after those, holds it:
-// the resources of servers that are ready, as server:uri.
+// Names completes the text after an @ with the resources of servers that are ready, as server:uri. Names that begin
+// with the text come before names that contain it.
 func (s *Servers) Names(text string) []string {
-	var begin, hold []string
+	var starting, containing []string
 	text = strings.ToLower(text)
 	for _, r := range s.Resources("", "") {
 		name := r.Server + ":" + r.URI
 		switch low := strings.ToLower(name); {
-		case strings.ContainsAny(name, " \t"): // it could not be read back
+		case strings.ContainsAny(name, " \t"): // a prompt could not name it
 		case strings.HasPrefix(low, text):
-			begin = append(begin, name)
+			starting = append(starting, name)
 		case text != "" && strings.Contains(low+" "+strings.ToLower(r.Name), text):
-			hold = append(hold, name)
+			containing = append(containing, name)
 		}
 	}
-	all := append(begin, hold...)
+	all := append(starting, containing...)
 	return all[:min(len(all), maxNames)]
 }
 

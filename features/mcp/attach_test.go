@@ -49,8 +49,8 @@ func TestResourcesThatPromptsName(t *testing.T) {
 		for _, a := range all {
 			names = append(names, a.Name)
 		}
-		said := strings.Join(problems, "|")
-		if strings.Join(names, " ") != tt.names || !strings.HasPrefix(said, tt.problem) || tt.problem == "" && said != "" || strings.Contains(said, "\n") {
+		text := strings.Join(problems, "|")
+		if strings.Join(names, " ") != tt.names || !strings.HasPrefix(text, tt.problem) || tt.problem == "" && text != "" || strings.Contains(text, "\n") {
 			t.Errorf("%q: %q, %q; want %q, %q", tt.prompt, names, problems, tt.names, tt.problem)
 		}
 	}
@@ -84,7 +84,7 @@ func TestNamesForCompletion(t *testing.T) {
 	}
 }
 
-// A server that adds prompts and tools while it runs makes known how many it has now.
+// A server that adds prompts and tools while it runs publishes their new numbers.
 func TestChangedListsAreMadeKnown(t *testing.T) {
 	s := sdk.NewServer(&sdk.Implementation{Name: "growing", Version: "1"}, nil)
 	prompt := func(name string) {

@@ -12,9 +12,8 @@ import (
 	"buddy/tools"
 )
 
-// BenchmarkCall is a call of a tool over stdio, as the model makes it and as the library alone does on
-// the same connection; own-ns is the difference: what we add to the server's own time. It may be a
-// millisecond.
+// BenchmarkCall calls a tool over stdio as the model does, and with the library alone on the same connection. own-ns is
+// the difference, buddy's own time; it may be a millisecond.
 func BenchmarkCall(b *testing.B) {
 	ready := make(chan struct{}, 1)
 	deferred := tools.NewDeferred()
@@ -51,7 +50,7 @@ func BenchmarkCall(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	ours() // what it is now is pinned
+	ours() // pins the definition
 	var own, library time.Duration
 	b.ReportAllocs()
 	for b.Loop() {

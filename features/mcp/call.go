@@ -18,29 +18,29 @@ import (
 	"buddy/tools"
 )
 
-// Limits of what a server may ask the person.
+// Limits of questions from a server to the person.
 const (
 	maxAsksOfCall = 3
 	maxAsksMinute = 10
 )
 
-// running is a call that a server works on.
+// running is a call that a server executes.
 type running struct {
 	call  tools.Call
-	alive chan struct{} // gets a value with each sign of life
-	asks  chan bool     // true while the person is asked: no time runs
+	alive chan struct{} // receives progress of the server
+	asks  chan bool     // receives true when a question opens and false when it closes; the clock is paused meanwhile
 
-	done chan struct{} // closed when Run returns
+	done chan struct{} // closed when the request has returned
 
-	mu    sync.Mutex // guards what follows
-	over  bool       // Run has returned, and call.Output must not be used any more
+	mu    sync.Mutex // guards the fields below
+	over  bool       // the request has returned, and call.Output must not be used any more
 	asked int
 
-	accepted bool // over HTTP the server has taken a request of it
-	unknown  bool // over HTTP the server does not know its session, and has taken no request of it
+	accepted bool // over HTTP: the server accepted a request of this call
+	unknown  bool // over HTTP: the server does not know the session and accepted no request of this call
 }
 
-// runningKey is the key of the running call in the context of its request.
+// runningKey is the context key of the running call.
 type runningKey struct{}
 
 // call calls a tool of the server and waits for its result.
@@ -56,8 +56,8 @@ func (s *server) call(ctx context.Context, call tools.Call, name string, args ma
 	})
 }
 
-// ask makes a request of a server that is ready within the limits of a call, between two events. It is made once more
-// in a new session where the server no longer knows the session.
+// ask sends a request to a server once it is ready, and publishes its start and end. If the server no longer knows the
+// session, it sends the request once more in a new session.
 func (s *server) ask(ctx context.Context, call tools.Call, name string, request func(context.Context, *connection) (tools.Result, error)) (res tools.Result) {
 	c, err := s.await(ctx)
 	if err != nil {
@@ -80,12 +80,12 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 	return res
 }
 
-// askIn makes a request in a connection. The end of ctx ends it at once: what the server does then is not waited for.
-// again is true if the server has not executed it, because it does not know the session.
+// askIn sends a request over a connection, within the limits of a call. It returns as soon as ctx ends, without waiting
+// for the server. again is true if the server did not execute the request because it does not know the session.
 func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name string, request func(context.Context, *connection) (tools.Result, error)) (res tools.Result, again bool) {
 	r := &running{call: call, alive: make(chan struct{}, 1), asks: make(chan bool), done: make(chan struct{})}
-	c.begin(r)
-	defer c.end(r)
+	c.register(r)
+	defer c.unregister(r)
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, runningKey{}, r))
 	defer cancel(nil)
 	type answer struct {
@@ -114,7 +114,7 @@ func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name
 		case <-ctx.Done():
 			return tools.Problem("cancelled"), false
 		case <-ended:
-			ended = nil // the request fails now; its error comes at once, or here
+			ended = nil // the request fails now: its error comes at once, or not at all
 			clock.hurry()
 		case <-r.alive:
 			clock.alive()
@@ -131,7 +131,7 @@ func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name
 	}
 }
 
-// failed returns the result of a call whose request failed.
+// failed turns the error of a request into a result.
 func (s *server) failed(c *connection, err error) tools.Result {
 	wire, answered := errors.AsType[*jsonrpc.Error](err)
 	if answered && wire.Code == sdk.CodeURLElicitationRequired {
@@ -142,7 +142,7 @@ func (s *server) failed(c *connection, err error) tools.Result {
 		why = wire.Message
 	} else {
 		why = c.explain(err).Error()
-		if c.over(err) { // so that the next call waits for the next start
+		if c.over(err) { // the next call waits for the next start
 			s.lose(c)
 			go c.stop(nil)
 		}
@@ -150,7 +150,7 @@ func (s *server) failed(c *connection, err error) tools.Result {
 	return tools.Problem("the MCP server " + s.def.Name + ": " + clip(why))
 }
 
-// over reports whether the connection is over, judging by the error of a request.
+// over reports whether the connection has ended, judging by the error of a request.
 func (c *connection) over(err error) bool {
 	select {
 	case <-c.ended:
@@ -160,7 +160,7 @@ func (c *connection) over(err error) bool {
 	}
 }
 
-// addressIn returns the first address in the data of an error that wants one to be visited.
+// addressIn returns the first URL in the data of an error that asks for a visit.
 func addressIn(data json.RawMessage) string {
 	var wants struct {
 		Elicitations []struct {
@@ -173,13 +173,13 @@ func addressIn(data json.RawMessage) string {
 	return oneLine(wants.Elicitations[0].URL)
 }
 
-// callClock measures the two limits of a call. No time runs while the person is asked.
+// callClock measures the two limits of a call. It is paused while questions to the person are open.
 type callClock struct {
 	wall, idle *time.Timer
 	limits     settings.MCPTimes
-	left       time.Duration // of wall
-	since      time.Time     // that wall runs
-	asking     int           // questions that are open
+	left       time.Duration // of wall, at since
+	since      time.Time     // when wall was last started
+	asking     int           // open questions
 }
 
 func newCallClock(l settings.MCPTimes) *callClock {
@@ -188,17 +188,17 @@ func newCallClock(l settings.MCPTimes) *callClock {
 
 func (c *callClock) stop() { c.wall.Stop(); c.idle.Stop() }
 
-// alive notes that the server has said something of the call.
+// alive restarts the idle limit after progress.
 func (c *callClock) alive() {
 	if c.asking == 0 {
 		c.idle.Reset(c.limits.Idle)
 	}
 }
 
-// hurry gives a request of a connection that is over a moment for its error.
+// hurry gives a request on an ended connection a second to return its error.
 func (c *callClock) hurry() { c.idle.Reset(time.Second) }
 
-// pause notes that one more question is open, or one less. A server may ask several at once.
+// pause counts open questions and stops the timers while there are any. A server may ask several at once.
 func (c *callClock) pause(on bool) {
 	if on {
 		if c.asking++; c.asking == 1 {
@@ -215,15 +215,15 @@ func (c *callClock) pause(on bool) {
 	c.idle.Reset(c.limits.Idle)
 }
 
-// begin registers a call, for its progress and its questions.
-func (c *connection) begin(r *running) {
+// register adds a call, for progress and questions.
+func (c *connection) register(r *running) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running[r.call.ID] = r
 }
 
-// end forgets a call. Nothing of it reaches the screen any more.
-func (c *connection) end(r *running) {
+// unregister removes a call. Its later output is dropped.
+func (c *connection) unregister(r *running) {
 	c.mu.Lock()
 	delete(c.running, r.call.ID)
 	c.mu.Unlock()
@@ -233,7 +233,7 @@ func (c *connection) end(r *running) {
 	close(r.done)
 }
 
-// progress shows what a server says of the progress of a call.
+// progress shows the progress of a call.
 func (c *connection) progress(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 	token, ok := req.Params.ProgressToken.(string)
 	c.mu.Lock()
@@ -259,12 +259,12 @@ func (c *connection) progress(_ context.Context, req *sdk.ProgressNotificationCl
 	}
 }
 
-// elicit puts a question of the server to the person, on behalf of the call that it works on.
-// Without one, or without a person, it is declined.
+// elicit asks the person a question of the server, on behalf of a running call. It declines without such a call or
+// without a person.
 func (c *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	declined := &sdk.ElicitResult{Action: form.Decline}
 	r := c.asking(ctx)
-	if r == nil || !c.server.mayAsk(r) {
+	if r == nil || !c.server.allowQuestion(r) {
 		return declined, nil
 	}
 	if !r.pause(true) {
@@ -286,7 +286,7 @@ func (c *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.E
 	return &sdk.ElicitResult{Action: answer.Action, Content: answer.Values}, nil
 }
 
-// put asks the person.
+// put shows a URL or a form to the person.
 func (c *connection) put(ctx context.Context, r *running, p *sdk.ElicitParams) (form.Answer, error) {
 	name := c.server.def.Name
 	if p.Mode == "url" || p.URL != "" {
@@ -300,8 +300,7 @@ func (c *connection) put(ctx context.Context, r *running, p *sdk.ElicitParams) (
 	return form.Ask(ctx, form.Form{Server: name, Message: p.Message, Fields: fields}, r.call.Ask)
 }
 
-// asking returns the call on whose behalf a server asks: that of the request, or the only one
-// that runs; else nil.
+// asking returns the call on whose behalf the server asks: the call of the request, or the only running call, or nil.
 func (c *connection) asking(ctx context.Context) *running {
 	if r, ok := ctx.Value(runningKey{}).(*running); ok {
 		return r
@@ -317,7 +316,7 @@ func (c *connection) asking(ctx context.Context) *running {
 	return nil
 }
 
-// pause stops the clock of a call while the person is asked; it reports whether the call goes on.
+// pause tells the call's clock that a question opens or closes. It reports whether the call is still running.
 func (r *running) pause(on bool) bool {
 	select {
 	case r.asks <- on:
@@ -327,8 +326,8 @@ func (r *running) pause(on bool) bool {
 	}
 }
 
-// mayAsk counts a question of a server and reports whether it may be put.
-func (s *server) mayAsk(r *running) bool {
+// allowQuestion counts a question of the server and reports whether the limits allow it.
+func (s *server) allowQuestion(r *running) bool {
 	r.mu.Lock()
 	r.asked++
 	asked := r.asked
@@ -343,8 +342,8 @@ func (s *server) mayAsk(r *running) bool {
 	return asked <= maxAsksOfCall && len(s.asked) <= maxAsksMinute
 }
 
-// await returns the connection of a server that is ready, after waiting for one that starts. One that is down is tried
-// again, once and within a short time. The error is a sentence for the model.
+// await returns the connection of a server once it is ready. It waits for a server that starts, and asks one that is
+// down to try again, once. The error is a sentence for the model.
 func (s *server) await(ctx context.Context) (*connection, error) {
 	limit := time.NewTimer(s.def.StartTimeout)
 	defer limit.Stop()

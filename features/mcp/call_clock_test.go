@@ -8,7 +8,7 @@ import (
 	"buddy/agent/settings"
 )
 
-// The limits of a call rest while any question of it is open.
+// The limits of a call are paused while any of its questions is open.
 func TestTimeOfACallRestsWhileThePersonIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCallClock(settings.MCPTimes{Timeout: 10 * time.Minute, Idle: time.Minute})

@@ -17,7 +17,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Feature has the command about servers. Who makes servers makes their part, see [Parts].
+// Feature has the command /mcp. [Parts] makes the part of a session.
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
 		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors"},
@@ -26,7 +26,7 @@ var Feature = &feature.Feature{Commands: []feature.Command{{
 	Run: onServers,
 }}}
 
-// onServers lists the MCP servers, says all about one, or starts or ends one.
+// onServers lists the servers, describes one, or starts or ends one.
 func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answer, error) {
 	s, ok := asked.Part.(servers)
 	if !ok {
@@ -40,7 +40,7 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 	switch {
 	case done != "" && name != "":
 		return show.Say(done + name), s.all.Switch(name, verb != "off")
-	case verb == "read" && name != "": // what was withheld has been on the screen
+	case verb == "read" && name != "": // the person has seen the hidden text
 		return show.Say("the model may read all of " + name), s.all.MarkRead(name)
 	case name != "":
 		return show.Answer{}, fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME)", verb)
@@ -62,7 +62,7 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 	return show.Say(strings.Join(all[i].Details(), "\n")), err
 }
 
-// serverList lists servers; err says why some are not known.
+// serverList lists servers; err is why some are missing.
 func serverList(all []Status, err error) *show.List {
 	list := show.List{
 		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,
@@ -78,8 +78,7 @@ func serverList(all []Status, err error) *show.List {
 	return &list
 }
 
-// serverRow is a server in the list, with what can be done with it. The number of tools is known while a server is
-// ready.
+// serverRow returns the list row of a server with its actions. A server that is not ready has no number of tools.
 func serverRow(s Status) show.Row {
 	r := show.Row{
 		ID: s.Name, Cells: []string{s.Name, string(s.State), "–", ""}, Mark: s.State != Off,
@@ -95,7 +94,7 @@ func serverRow(s Status) show.Row {
 		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: []string{"mcp", verb, s.Name}})
 	}
 	if s.Withheld || slices.ContainsFunc(s.Tools, func(t ToolInfo) bool { return t.Withheld != "" }) {
-		r.Whole = true // a person releases what was on the screen
+		r.Whole = true // so that the person sees the text before releasing it
 		do("let the model read what was hidden", "read")
 	}
 	switch {
@@ -109,7 +108,7 @@ func serverRow(s Status) show.Row {
 	return r
 }
 
-// Line describes the server in a line.
+// Line describes the server in one line.
 func (s Status) Line() string {
 	text := fmt.Sprintf("%s  %s  %s", s.Name, s.State, s.Transport)
 	if s.State == Ready {
@@ -130,7 +129,7 @@ func (s Status) Line() string {
 	return text
 }
 
-// Details returns all that is known of the server.
+// Details describes the server in full.
 func (s Status) Details() []string {
 	lines := []string{s.Line(), "  " + markup.Plain(s.Where)}
 	add := func(what, text string) {
@@ -173,7 +172,7 @@ func toolLines(t ToolInfo) []string {
 	}
 	most := 300 // bytes
 	if t.Withheld != "" {
-		most = 4000 // a person has to read it before the model gets it
+		most = 4000 // the person has to read it before the model gets it
 		lines = append(lines, "    hidden from the model until now: "+markup.Plain(t.Withheld))
 	}
 	for l := range strings.Lines(markup.Plain(texts.ClipBytes(t.Description, most))) {
@@ -185,8 +184,8 @@ func toolLines(t ToolInfo) []string {
 // promptTime limits how long a server may take to return a prompt.
 const promptTime = 30 * time.Second
 
-// AsPrompt returns the text of a prompt of a server, as the person's own prompt that says whose text it is. The first word
-// names the prompt, the others fill it in.
+// AsPrompt returns a server's prompt as text for the user's prompt, with a note that the server wrote it. words has the
+// name of the prompt, then its arguments.
 func (s *Servers) AsPrompt(ctx context.Context, words []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, promptTime)
 	defer cancel()

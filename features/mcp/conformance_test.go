@@ -14,8 +14,8 @@ import (
 	"buddy/tools"
 )
 
-// TestConformance runs the client scenarios of the protocol's conformance suite. The folder in
-// BUDDY_CONFORMANCE has it as npm installs it, with a node of version 22 or later.
+// TestConformance runs the client scenarios of the protocol's conformance suite, installed by npm in the folder
+// BUDDY_CONFORMANCE, with Node 22 or later.
 func TestConformance(t *testing.T) {
 	dir := os.Getenv("BUDDY_CONFORMANCE")
 	if dir == "" {
@@ -34,8 +34,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// runConformance is the client that the suite starts: it calls each tool of the server at an
-// address once, and sends every form as it is.
+// runConformance is the client under test: it calls each tool of a server once, and sends every form unchanged.
 func runConformance(address string) int {
 	ready := make(chan struct{}, 1)
 	deferred := tools.NewDeferred()
@@ -83,7 +82,7 @@ func exampleArguments(schema json.RawMessage) string {
 			Type string `json:"type"`
 		} `json:"properties"`
 	}
-	_ = json.Unmarshal(schema, &s) // nothing fits what is no schema
+	_ = json.Unmarshal(schema, &s) // without a schema there are no arguments
 	args := make(map[string]any)
 	for name, p := range s.Properties {
 		args[name] = map[string]any{"number": 5, "integer": 5, "string": "x", "boolean": true}[p.Type]

@@ -22,36 +22,35 @@ import (
 )
 
 const (
-	// probeTime limits how long a program may stay silent after the first request of the present
-	// protocol, before it is started again with the old handshake.
-	probeTime = 3 * time.Second
-	// maxNotifications limits the notifications that a server may send in one second.
+	// probeTime limits how long a program may stay silent after the first request of the present protocol. Then it is
+	// started again with the old handshake.
+	probeTime        = 3 * time.Second
 	maxNotifications = 100
-	// legacyVersion is the newest protocol that begins with a handshake.
+	// legacyVersion is the newest protocol that starts with a handshake.
 	legacyVersion = "2025-11-25"
 )
 
-// connection is one run of a server.
+// connection is one connection to a server, with its program if buddy started one.
 type connection struct {
 	server  *server
 	session *sdk.ClientSession
 	process *child.Process // nil over HTTP
-	held    bool           // it runs inside the fence
+	held    bool           // it runs inside the sandbox
 	lines   *lines         // nil over HTTP
 	cancel  context.CancelCauseFunc
-	ended   chan struct{} // closed when the session is over
-	changed chan struct{} // holds one when its lists are to be fetched anew
+	ended   chan struct{} // closed when the session has ended
+	changed chan struct{} // buffered: has a value when the lists must be fetched again
 	flood   atomic.Bool
-	refused atomic.Bool // the latest answer over HTTP was that the credentials do not count
+	refused atomic.Bool // the latest answer over HTTP was 401
 
-	mu      sync.Mutex // guards what follows
-	second  time.Time  // that notifications are counted in
+	mu      sync.Mutex // guards the fields below
+	second  time.Time  // start of the second in which count counts notifications
 	count   int
-	running map[string]*running // calls, by their progress tokens
-	age     time.Duration       // the smallest that the lists of the latest load may have; 0: none was named
+	running map[string]*running // calls by progress token
+	age     time.Duration       // the shortest maximum age of the lists of the latest load; 0: the server named none
 }
 
-// connect starts or reaches a server, within its time to start. The caller closes the connection.
+// connect starts the program or reaches the URL, within StartTimeout. The caller closes the connection.
 func (s *server) connect(ctx context.Context) (*connection, error) {
 	late := time.Now().Add(s.def.StartTimeout)
 	if s.def.Transport != Stdio {
@@ -72,21 +71,21 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 	c, err := s.try(ctx, legacyVersion, time.Until(late))
 	switch {
 	case err != nil && remembered && ctx.Err() == nil:
-		return s.try(ctx, "", time.Until(late)) // it was exchanged for one that is newer
+		return s.try(ctx, "", time.Until(late)) // the program was replaced by a newer one
 	case err == nil && !s.def.Legacy && !remembered:
-		_ = s.all.pins.setLegacy(s.def.key(), true) // else it is found out again
+		_ = s.all.pins.setLegacy(s.def.key(), true) // on an error the next start probes again
 	}
 	return c, err
 }
 
-// errNotStarted is a program that could not be started at all.
+// errNotStarted wraps the error of a program that could not be started at all.
 var errNotStarted = errors.New("not started")
 
-// started reports whether the program of a failed attempt ran, so that another may help.
+// started reports whether the program of a failed attempt did run, so that another handshake may help.
 func (*server) started(err error) bool { return !errors.Is(err, errNotStarted) }
 
-// try connects once. version is that of the handshake, "" for the present protocol, which falls
-// back to a handshake where the server says so.
+// try connects once. version is the protocol of the handshake; "" is the present protocol, which falls back to a
+// handshake if the server asks for it.
 func (s *server) try(ctx context.Context, version string, limit time.Duration) (*connection, error) {
 	tooLate := fmt.Errorf("it did not answer within %v", s.def.StartTimeout)
 	if limit <= 0 {
@@ -126,13 +125,13 @@ func (s *server) try(ctx context.Context, version string, limit time.Duration) (
 		return nil, c.explain(io.EOF)
 	}
 	go func() {
-		_ = c.session.Wait() // explain says why
+		_ = c.session.Wait() // explain has the reason
 		close(c.ended)
 	}()
 	return c, nil
 }
 
-// transport starts the program, or returns how the address is talked to.
+// transport starts the program, or returns the transport for the URL.
 func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	def := c.server.def
 	switch def.Transport {
@@ -153,7 +152,7 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	if hold := c.server.all.o.Hold; hold != nil && def.Held {
 		var err error
 		if within, err = hold(def); err != nil {
-			_ = os.RemoveAll(def.Process.Copies) // "" is nothing
+			_ = os.RemoveAll(def.Process.Copies) // "" is ignored
 			return nil, fmt.Errorf("%w: %w", errNotStarted, err)
 		}
 		c.held = within != nil
@@ -170,7 +169,7 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	return &sdk.IOTransport{Reader: c.lines, Writer: p.Stdin(), MaxLineLength: maxFrame + 1<<20}, nil
 }
 
-// httpClient returns the client of the options, which adds the headers of the server.
+// httpClient returns the client of the options with the headers of the server and limited answers.
 func (c *connection) httpClient() *http.Client {
 	client := *c.server.http
 	next := client.Transport
@@ -189,7 +188,7 @@ func (c *connection) httpClient() *http.Client {
 
 const maxRedirects = 5
 
-// withHeaders adds headers to each request, and limits answers that are no streams.
+// withHeaders adds headers to each request, and limits the size of answers other than streams.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers []string
@@ -212,10 +211,10 @@ func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// limitedBody is an answer that fails when it is too long.
+// limitedBody fails when an answer is too long.
 type limitedBody struct {
 	io.ReadCloser
-	left int // bytes until it fails, of which the last must not come
+	left int // bytes until the error; the last one must not come
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
@@ -227,18 +226,18 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// listsChanged notes that the lists of the connection are to be fetched anew.
+// listsChanged requests that the lists are fetched again.
 func (c *connection) listsChanged() {
 	select {
 	case c.changed <- struct{}{}:
-	default: // they are to be anyway
+	default: // already requested
 	}
 }
 
-// client returns the protocol's client for this connection.
+// client returns the protocol client of this connection.
 func (c *connection) client() *sdk.Client {
 	client := sdk.NewClient(&sdk.Implementation{Name: "buddy", Version: c.server.all.o.Version}, &sdk.ClientOptions{
-		// Set, or the library offers roots.
+		// set because the library would offer roots otherwise
 		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
 		}},
@@ -252,7 +251,7 @@ func (c *connection) client() *sdk.Client {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			res, err := next(ctx, method, req)
 			if err == nil {
-				c.take(res)
+				c.useOwnAge(res)
 			}
 			return res, err
 		}
@@ -268,9 +267,8 @@ func (c *connection) client() *sdk.Client {
 	return client
 }
 
-// take notes how old a list may become, and keeps the library from answering out of its cache: when
-// something is fetched is decided here.
-func (c *connection) take(res sdk.Result) {
+// useOwnAge reads the maximum age of a list and sets it to 0, so that the library answers nothing from its cache.
+func (c *connection) useOwnAge(res sdk.Result) {
 	switch r := res.(type) {
 	case *sdk.ListToolsResult:
 		c.noteAge(&r.TTLMs)
@@ -283,11 +281,11 @@ func (c *connection) take(res sdk.Result) {
 	}
 }
 
-// noteAge takes over the age of a list, in milliseconds.
+// noteAge lowers the age of the lists to the age in milliseconds, within limits, and sets ms to 0.
 func (c *connection) noteAge(ms *int) {
 	age := min(max(time.Duration(*ms)*time.Millisecond, minListAge), maxListAge)
 	if *ms > int(maxListAge/time.Millisecond) {
-		age = maxListAge // the product may not fit
+		age = maxListAge // the product may overflow
 	}
 	*ms = 0
 	c.mu.Lock()
@@ -303,14 +301,14 @@ func (c *connection) forgetAge() {
 	c.age = 0
 }
 
-// listAge returns after how long what was fetched is old.
+// listAge returns the maximum age of the fetched lists.
 func (c *connection) listAge() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return cmp.Or(c.age, maxListAge)
 }
 
-// tooMany counts a notification and reports whether there are too many; then the connection ends.
+// tooMany counts a notification and ends the connection if there are too many.
 func (c *connection) tooMany() bool {
 	c.mu.Lock()
 	now := time.Now()
@@ -328,12 +326,12 @@ func (c *connection) tooMany() bool {
 
 var errFlood = fmt.Errorf("it sent more than %d notifications in a second", maxNotifications)
 
-// stop ends the connection and everything that its program has started.
+// stop ends the connection, its program and all processes that the program started.
 func (c *connection) stop(cause error) {
 	c.cancel(cause)
 	var ended sync.WaitGroup
 	if c.session != nil {
-		// Over HTTP it tells the server; a program may not read any more, so it is not waited for.
+		// Over HTTP this notifies the server. A program may read no more, so the wait is limited.
 		closed := make(chan struct{})
 		go func() { _ = c.session.Close(); close(closed) }()
 		ended.Go(func() {
@@ -352,11 +350,10 @@ func (c *connection) stop(cause error) {
 	ended.Wait()
 }
 
-// rejected precedes the reason why a request was not sent, in errors of the library.
+// rejected precedes the reason in the library's errors for requests that were not sent.
 const rejected = "rejected by transport: "
 
-// explain returns why the connection failed, for people: what is known here says more than the
-// error of the library.
+// explain words the reason why the connection failed for people, which is often more precise than the library's error.
 func (c *connection) explain(err error) error {
 	switch {
 	case c.flood.Load():
@@ -377,7 +374,7 @@ func (c *connection) explain(err error) error {
 		return err
 	}
 	if _, cause, ok := strings.Cut(err.Error(), rejected); ok {
-		return errors.New(oneLine(cause)) // it did not get as far as the server
+		return errors.New(oneLine(cause)) // the request did not reach the server
 	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return fmt.Errorf("it answered with an error: %s", oneLine(wire.Message))
@@ -385,13 +382,13 @@ func (c *connection) explain(err error) error {
 	return errors.New(oneLine(err.Error()))
 }
 
-// hungUp reports whether the error of a request means that the server closed the connection.
+// hungUp reports whether an error means that the server closed the connection.
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed)
 }
 
-// exit returns how the program of the connection has ended and its last words, "" if it runs.
-// One that is just ending has a moment for that.
+// exit describes how the program ended, with its last output; "" if it runs. ending waits a second for a program that
+// is about to end.
 func (c *connection) exit(ending bool) string {
 	if c.process == nil {
 		return ""
@@ -411,7 +408,7 @@ func (c *connection) exit(ending bool) string {
 	return c.process.Ended()
 }
 
-// oneLine returns text of a server as a part of a line.
+// oneLine shortens text of a server to a part of a line.
 func oneLine(text string) string {
 	return texts.ClipBytes(texts.OneLine(text), 300)
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestMain is also the hostile server: what it does wrong is its argument.
+// TestMain also runs the hostile server; its argument selects the misbehaviour.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "hostile" {
 		(&hostile{mode: os.Args[2], arg: strings.Join(os.Args[3:], " "), out: bufio.NewWriter(os.Stdout)}).serve()
@@ -95,7 +95,7 @@ func (h *hostile) answer(m message) {
 	switch m.Method {
 	case "server/discover":
 		switch h.mode {
-		case "oldmute": // an old server that drops what it does not know
+		case "oldmute": // an old server that ignores unknown requests
 		case "oldexit":
 			os.Exit(1)
 		default:
@@ -116,7 +116,7 @@ func (h *hostile) answer(m message) {
 	}
 }
 
-// echo is a tool that does nothing wrong.
+// echo is a well-behaved tool.
 const echo = `{"name":"echo","description":"Says it again.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}`
 
 func (h *hostile) list(m message) {
@@ -169,7 +169,7 @@ func (h *hostile) call(m message) {
 	_ = json.Unmarshal(m.Params, &call)
 	switch h.mode {
 	case "diescalled":
-		if _, err := os.Stat(h.arg); err != nil { // once
+		if _, err := os.Stat(h.arg); err != nil {
 			_ = os.WriteFile(h.arg, nil, 0o600)
 			fmt.Fprintln(os.Stderr, "panic: nil map")
 			os.Exit(2)

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// A killed program leaves its servers behind: the next start ends them, and what they started.
+// The servers of a killed process are ended at the next start, with the processes that they started.
 func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	state := t.TempDir()
 	file := filepath.Join(state, "pids")
 	owner := exec.Command(os.Args[0], "owner", state, file)
-	var said bytes.Buffer
-	owner.Stderr = &said
+	var stderr bytes.Buffer
+	owner.Stderr = &stderr
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var pids []int
 	for late := time.Now().Add(longTime); len(pids) < 2; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(late) {
-			t.Fatalf("the server did not start: %s", said.String())
+			t.Fatalf("the server did not start: %s", stderr.String())
 		}
 		text, _ := os.ReadFile(file)
 		pids = nil
@@ -40,7 +40,7 @@ func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // it was killed
+	_ = owner.Wait() // killed: the error is expected
 	for _, pid := range pids {
 		if !runs(pid) {
 			t.Fatalf("process %d is gone already, so this shows nothing", pid)
@@ -60,7 +60,7 @@ func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	}
 }
 
-// runs reports whether a process runs; one that has ended and that nobody waited for does not.
+// runs reports whether a process runs; a zombie does not.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -73,14 +73,14 @@ func runs(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// runOwner is a program that starts a stubborn server and is killed.
+// runOwner starts a stubborn server in a process that the test kills.
 func runOwner(state, file string) {
 	all := New(Options{Servers: []Server{hostileServer("stubborn", file)}, State: state})
 	all.Start()
 	select {}
 }
 
-// Many servers, some of which hang, keep neither each other nor the caller waiting.
+// Many servers, some of which hang, delay neither each other nor the caller.
 func TestHangingServersKeepNobodyWaiting(t *testing.T) {
 	var all []Server
 	for i := range 12 {
@@ -97,8 +97,8 @@ func TestHangingServersKeepNobodyWaiting(t *testing.T) {
 	}
 	began := time.Now()
 	b := start(t, all...)
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("Start took %v", took)
+	if wait := time.Since(began); wait > time.Second {
+		t.Errorf("Start wait %v", wait)
 	}
 	if res := b.call("mcp__good11__echo", `{"text":"x"}`); res.Content != "x" {
 		t.Errorf("the last one: %+v", res)

@@ -10,19 +10,19 @@ import (
 	"sync/atomic"
 )
 
-// maxFrame is the size limit of one message of a server, in bytes.
+// maxFrame limits one message of a server, in bytes.
 const maxFrame = 8 << 20
 
-// errFrame is the end of a connection whose server sent too much at once.
+// errFrame ends a connection whose server sent a message that is too long.
 var errFrame = fmt.Errorf("it sent a message of more than %d MiB", maxFrame>>20)
 
-// lines passes on the messages in the output of a program, one a line, and drops all other
-// lines: programs print greetings and logs, and one such line would end the connection.
+// lines reads a program's output and returns only lines with messages. Programs also print greetings and logs, and one
+// such line would end the connection.
 type lines struct {
 	from    *bufio.Reader
 	stop    func() // unblocks a read
 	pending []byte
-	noise   atomic.Int64 // lines that were dropped
+	noise   atomic.Int64 // dropped lines
 	broken  atomic.Bool  // a message was too long
 }
 
@@ -54,8 +54,7 @@ func (l *lines) Close() error {
 	return nil
 }
 
-// line returns the next line. One that is too long is an error if it begins like a message,
-// else it is noise, which is read without being kept.
+// line returns the next line. A line that is too long is an error if it starts like a message; otherwise it is skipped.
 func (l *lines) line() ([]byte, error) {
 	var line []byte
 	skipping := false
@@ -69,7 +68,7 @@ func (l *lines) line() ([]byte, error) {
 			return bytes.TrimRight(line, "\r\n"), nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			if len(line) > 0 && errors.Is(err, io.EOF) {
-				return line, nil // the last line has no end
+				return line, nil // the last line has no newline
 			}
 			return nil, err
 		case !skipping && !begins(line):
@@ -81,7 +80,7 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// begins reports whether a line may be a message or several, by its first bytes.
+// begins reports whether a line starts like a message or a batch of messages.
 func begins(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t")
 	if rest, ok := bytes.CutPrefix(line, []byte{'['}); ok {
@@ -90,5 +89,6 @@ func begins(line []byte) bool {
 	return len(line) > 0 && line[0] == '{'
 }
 
-// isMessage reports whether a line is a message or several. Logs may begin with a bracket, too.
+// isMessage reports whether a line is a message or a batch. It parses the line because logs may start with a bracket,
+// too.
 func isMessage(line []byte) bool { return begins(line) && json.Valid(line) }

@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what a server may list.
+// Limits of a server's lists.
 const (
 	maxPages  = 50
 	maxItems  = 1000
@@ -20,11 +20,11 @@ const (
 	maxDepth  = 32       // levels of a schema
 )
 
-// page asks for one page of a list, from a cursor on.
+// page fetches the page of a list at a cursor.
 type page[T any] func(ctx context.Context, cursor string) (items []T, next string, err error)
 
-// listAll returns all pages of a list within the limits. cut says why the rest is missing, "" if
-// nothing is. An error is that of the first page; what came before a later one counts.
+// listAll returns all pages of a list within the limits. cut is why the rest is missing, or "". An error of the first
+// page is returned; after an error of a later page the earlier pages count.
 func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err error) {
 	cursor, size := "", 0
 	seen := make(map[string]bool)
@@ -39,7 +39,7 @@ func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err 
 		for _, item := range items {
 			text, err := json.Marshal(item)
 			if err != nil {
-				continue // it came as JSON
+				continue // can't happen: it came as JSON
 			}
 			if size += len(text); size > maxList {
 				return all, fmt.Sprintf("its list has more than %d MiB; the first %d entries count", maxList>>20, len(all)), nil
@@ -61,13 +61,13 @@ func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err 
 	return all, fmt.Sprintf("its list has more than %d pages; those count", maxPages), nil
 }
 
-// definition is a tool as a server defines it.
+// definition is the definition of a tool by its server.
 type definition struct {
 	*sdk.Tool
-	schema json.RawMessage // of its arguments, keys sorted
+	schema json.RawMessage // of the arguments, with sorted keys
 }
 
-// define checks the definition of a tool. The error says why it is left out.
+// define checks the definition of a tool. The error is why the tool is left out.
 func define(t *sdk.Tool) (d definition, err error) {
 	d = definition{Tool: t}
 	if t.Name == "" {
@@ -87,7 +87,7 @@ func define(t *sdk.Tool) (d definition, err error) {
 	return d, nil
 }
 
-// depth returns how deep objects and arrays are nested in valid JSON.
+// depth returns the nesting of objects and arrays in valid JSON.
 func depth(text []byte) int {
 	deepest, now, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -107,11 +107,11 @@ func depth(text []byte) int {
 	return deepest
 }
 
-// shortName returns a name of a server for a line of text.
+// shortName quotes and shortens a name that a server chose.
 func shortName(name string) string { return fmt.Sprintf("%q", texts.ClipBytes(name, 80)) }
 
-// listTools returns the tools of a server that count, and what is to be said of the others.
-func listTools(ctx context.Context, session *sdk.ClientSession, takes func(string) bool) (all []definition, notes []string, err error) {
+// listTools returns the valid tools of a server, and notes about the others.
+func listTools(ctx context.Context, session *sdk.ClientSession, wanted func(string) bool) (all []definition, notes []string, err error) {
 	listed, cut, err := listAll(ctx, func(ctx context.Context, cursor string) ([]*sdk.Tool, string, error) {
 		res, err := session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
@@ -127,7 +127,7 @@ func listTools(ctx context.Context, session *sdk.ClientSession, takes func(strin
 	}
 	known := make(map[string]bool)
 	for _, t := range listed {
-		if t == nil || !takes(t.Name) {
+		if t == nil || !wanted(t.Name) {
 			continue
 		}
 		if known[t.Name] {

@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// The tools of three servers that many people have.
+// common has the tools of three widespread servers.
 var common = map[string]string{
 	"everything": "echo get-annotated-message get-env get-resource-links get-resource-reference get-structured-content get-sum get-tiny-image gzip-file-as-resource " +
 		"toggle-simulated-logging toggle-subscriber-updates trigger-long-running-operation trigger-elicitation-request trigger-url-elicitation simulate-research-query",
@@ -38,8 +38,7 @@ func commonServer(t *testing.T, name, names, instructions string) Server {
 	return Server{Name: name, Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}}
 }
 
-// What a session is told of three servers costs at most 600 bytes, and a search finds the rest:
-// every tool, and all that a server says of itself.
+// The listing of three servers has at most 600 bytes, and a search finds every tool and the full instructions.
 func TestListingIsShort(t *testing.T) {
 	instructions := "# Everything Server – Server Instructions\n\n" + strings.Repeat("- Use one tool before another one, and never the third.\n", 30) + "The end."
 	b := start(t, commonServer(t, "everything", common["everything"], instructions), commonServer(t, "filesystem", common["filesystem"], ""),
@@ -77,7 +76,7 @@ func TestListingIsShort(t *testing.T) {
 	}
 }
 
-// search returns what tool_search finds.
+// search returns the result of tool_search.
 func (b *bench) search(query string) string {
 	b.t.Helper()
 	return b.searchUntil(context.Background(), query)

@@ -18,15 +18,15 @@ import (
 	"buddy/tools"
 )
 
-// With fifty servers, ten of which never answer, nothing waits for them but a call: what a screen and
-// a prompt need is there while none of them has answered.
+// With fifty servers, ten of which never answer, only a call waits for them: the screen and the prompt get their data
+// before any server has answered.
 func TestNothingWaitsForServers(t *testing.T) {
 	one := goodServer()
 	answers, never := make(chan struct{}), make(chan struct{})
 	behind := func(gate chan struct{}) string {
 		next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return one }, &sdk.StreamableHTTPOptions{Stateless: true})
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body) // else nobody notices that the client is gone
+			body, _ := io.ReadAll(r.Body) // without reading, the end of the client is not noticed
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			select {
 			case <-gate:
@@ -57,7 +57,7 @@ func TestNothingWaitsForServers(t *testing.T) {
 		t.Errorf("%v, %v", names, commands)
 	}
 	late, cancel := context.WithCancel(t.Context())
-	cancel() // the search is over, it waits for none
+	cancel() // ends the search
 	if found := b.searchUntil(late, "echo"); !strings.Contains(found, "still starting") {
 		t.Errorf("%s", found)
 	}
@@ -78,7 +78,7 @@ func TestNothingWaitsForServers(t *testing.T) {
 	})
 }
 
-// Without a server nothing starts, no tool is offered and no file is made.
+// Without servers nothing is started, offered or written.
 func TestWithoutServersNothingHappens(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	deferred := tools.NewDeferred()

@@ -13,9 +13,8 @@ import (
 	"buddy/tools"
 )
 
-// Parts returns the servers as parts of exchanges: the first tells the model which servers there are and is that of
-// [Feature], the other tells what prompts name of their resources. elsewhere returns the servers of a project on another
-// machine, which do not run.
+// Parts returns the servers as parts of turns: [Feature]'s part lists the servers for the model, another one reads the
+// resources that prompts name. elsewhere returns the servers of a project on another machine, which never run.
 func Parts(s *Servers, elsewhere func() ([]Status, error)) []turn.Part {
 	parts := []turn.Part{servers{all: s, elsewhere: elsewhere}}
 	if len(s.List()) > 0 {
@@ -24,7 +23,7 @@ func Parts(s *Servers, elsewhere func() ([]Status, error)) []turn.Part {
 	return parts
 }
 
-// servers lists the servers.
+// servers lists the servers for the model.
 type servers struct {
 	turn.Nothing
 	all       *Servers
@@ -44,9 +43,9 @@ func (p servers) Brief(_ context.Context, b turn.Briefing) {
 	b.List(list)
 }
 
-// Resources returns the part that gives the model what prompts name with an @, such as @docs:file:///guide.md, as data. It
-// is a part of the conversation: a session that is resumed has what was read then. read returns the resources, and in a
-// line each what could not be read.
+// Resources returns the part that adds the resources that prompts name with an @, such as @docs:file:///guide.md, to
+// the conversation as data. A resumed session has them as they were read. read returns the resources, and a line for
+// each one that could not be read.
 func Resources(read func(ctx context.Context, prompts []string) ([]tools.Resource, []string)) turn.Part {
 	return resources{read: read}
 }
@@ -82,5 +81,5 @@ func (p resources) Brief(ctx context.Context, b turn.Briefing) {
 	b.Tell(reminder.Resources, text.String(), images...)
 }
 
-// inert keeps a text from ending what stands around it.
+// inert prevents a text from ending the element around it.
 func inert(s string) string { return strings.ReplaceAll(s, "</resource", "< /resource") }

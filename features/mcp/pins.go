@@ -22,34 +22,33 @@ import (
 	"buddy/owners"
 )
 
-// maxPins is the size limit of the file of pins, in bytes.
+// maxPins limits the file of pins, in bytes.
 const maxPins = 32 << 20
 
-// pins is the file of what each tool was when it ran first, so that a server can't exchange a
-// tool that a person knows for another of the same name. Any process may use it at any time.
+// pins stores the definition with which each tool was first run, so that a server can't replace a known tool by another
+// of the same name. Several processes may use the file at once.
 type pins struct {
 	path string
-	mu   sync.Mutex // of changes
+	mu   sync.Mutex // held during changes
 
-	last   sync.Mutex // guards what follows
+	last   sync.Mutex // guards the fields below
 	seen   fs.FileInfo
-	latest pinFile // the content of the file that was seen; nobody changes it
+	latest pinFile // content of the file with the info seen; must not be changed
 }
 
-// pinned is one tool that is known.
 type pinned struct {
 	Hash string `json:"hash"`
-	Text string `json:"text"` // what the hash is of, for a comparison
+	Text string `json:"text"` // the hashed text, for a diff
 }
 
-// pinFile is the content of the file, by the keys of servers.
+// pinFile is the content of the file; servers are identified by their keys.
 type pinFile struct {
-	Tools  map[string]map[string]pinned `json:"tools"`  // by their names for the server
-	Read   map[string][]string          `json:"read"`   // hashes of the texts that a person has read
-	Legacy map[string]bool              `json:"legacy"` // it answers only the old handshake
+	Tools  map[string]map[string]pinned `json:"tools"`  // by the server's name of the tool
+	Read   map[string][]string          `json:"read"`   // hashes of the texts that the person has read
+	Legacy map[string]bool              `json:"legacy"` // servers that answer only the old handshake
 }
 
-// fingerprint returns the hash of what a person approves in a tool, and the text that it is of.
+// fingerprint returns the part of a tool that the person approves, and its hash.
 func fingerprint(t *sdk.Tool) pinned {
 	known := struct {
 		Name        string               `json:"name"`
@@ -64,7 +63,7 @@ func fingerprint(t *sdk.Tool) pinned {
 	to.SetEscapeHTML(false)
 	to.SetIndent("", "  ")
 	if err := to.Encode(known); err != nil {
-		panic(err) // it came as JSON
+		panic(err) // can't happen: it came as JSON
 	}
 	return pinned{Hash: hashOf(text.String()), Text: text.String()}
 }
@@ -74,8 +73,8 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// changed returns how a tool differs from what was pinned, "" if it is the same or was never
-// pinned. A file that can't be read counts as a change of every tool.
+// changed returns the diff between a tool and its pin, or "" if it is the same or has no pin. If the file can't be
+// read, every tool counts as changed.
 func (p *pins) changed(server string, t *sdk.Tool, now pinned) string {
 	all, err := p.read()
 	if err != nil {
@@ -88,7 +87,7 @@ func (p *pins) changed(server string, t *sdk.Tool, now pinned) string {
 	return udiff.Unified("approved", "now", before.Text, now.Text)
 }
 
-// pin stores what a tool is now.
+// pin stores the definition of a tool.
 func (p *pins) pin(server string, t *sdk.Tool, now pinned) error {
 	all, err := p.read()
 	if err == nil && all.Tools[server][t.Name].Hash == now.Hash {
@@ -102,7 +101,7 @@ func (p *pins) pin(server string, t *sdk.Tool, now pinned) error {
 	})
 }
 
-// setLegacy remembers whether a server answers only the old handshake.
+// setLegacy stores whether a server answers only the old handshake.
 func (p *pins) setLegacy(server string, legacy bool) error {
 	return p.change(func(all *pinFile) {
 		if legacy {
@@ -113,13 +112,13 @@ func (p *pins) setLegacy(server string, legacy bool) error {
 	})
 }
 
-// markRead notes the hashes of the texts of a server that a person has read.
+// markRead stores the hashes of a server's texts that the person has read.
 func (p *pins) markRead(server string, hashes []string) error {
 	return p.change(func(all *pinFile) { all.Read[server] = hashes })
 }
 
-// read returns the content of the file, which nobody may change: it is read anew only when another
-// one is there. One that is missing is empty, and so is what comes with an error.
+// read returns the content of the file, which the caller must not change. It loads the file only when it was replaced.
+// The content is empty for a missing file and with an error.
 func (p *pins) read() (pinFile, error) {
 	now, err := os.Stat(p.path)
 	p.last.Lock()
@@ -135,7 +134,7 @@ func (p *pins) read() (pinFile, error) {
 	return all, err
 }
 
-// load is read without what was read before.
+// load reads the file.
 func (p *pins) load() (pinFile, error) {
 	empty := func() pinFile {
 		return pinFile{Tools: map[string]map[string]pinned{}, Read: map[string][]string{}, Legacy: map[string]bool{}}
@@ -161,8 +160,8 @@ func (p *pins) load() (pinFile, error) {
 	return all, nil
 }
 
-// change replaces the file under a lock against other processes. One that can't be read is
-// begun anew: a person has approved what is pinned now.
+// change replaces the file under a lock against other processes. A damaged file is replaced, too: the person has
+// approved what is pinned now.
 func (p *pins) change(edit func(*pinFile)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +176,7 @@ func (p *pins) change(edit func(*pinFile)) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("%s: lock: %w", p.path, err)
 	}
-	all, _ := p.load() // one that is damaged is empty
+	all, _ := p.load() // empty if damaged
 	edit(&all)
 	data, err := json.Marshal(all)
 	if err != nil {

@@ -12,22 +12,22 @@ import (
 	"buddy/texts"
 )
 
-// errRefused is the error of a server that answers, but does not accept the credentials: to try again by itself
-// changes nothing, a person has to do something.
+// errRefused is the error of a server that answers but rejects the credentials. Retrying does not help: a person has to
+// act.
 type errRefused struct{ text string }
 
 func (e *errRefused) Error() string { return e.text }
 
-// isRefused reports whether only a person can change why a start failed.
+// isRefused reports whether a start failed for a reason that only a person can change.
 func isRefused(err error) bool {
 	_, ok := errors.AsType[*errRefused](err)
 	return ok
 }
 
-// LoginHint is in the error of a login that is missing or over, before the name of the server.
+// LoginHint precedes the server's name in errors about a missing or expired login.
 const LoginHint = "buddy mcp login "
 
-// newLogin returns what lets requests in, nil where a header does.
+// newLogin returns the OAuth handler of a server, nil if a header authorizes its requests.
 func newLogin(all *Servers, def Server) auth.OAuthHandler {
 	if def.authorized() || all.o.Login == nil {
 		return nil
@@ -35,15 +35,15 @@ func newLogin(all *Servers, def Server) auth.OAuthHandler {
 	return all.o.Login(def)
 }
 
-// authorized reports whether a header says who calls.
+// authorized reports whether the definition has an Authorization header.
 func (s Server) authorized() bool {
 	return slices.ContainsFunc(s.Endpoint.Headers, func(h string) bool { return strings.HasPrefix(strings.ToLower(h), "authorization:") })
 }
 
-// sessionHeader is the header with the id of a session.
+// sessionHeader has the id of the session.
 const sessionHeader = "Mcp-Session-Id"
 
-// seen notes what an answer over HTTP says of the credentials, and of the session that a call was made in.
+// seen records what an HTTP answer reveals about the credentials and about the session of a call.
 func (c *connection) seen(req *http.Request, res *http.Response) {
 	c.refused.Store(res.StatusCode == http.StatusUnauthorized)
 	if r, ok := req.Context().Value(runningKey{}).(*running); ok && req.Method == http.MethodPost {
@@ -51,7 +51,7 @@ func (c *connection) seen(req *http.Request, res *http.Response) {
 	}
 }
 
-// refusal returns the error of a request that was answered with 401, nil for any other.
+// refusal returns the error for a request that was answered with 401, or nil.
 func (c *connection) refusal(err error) error {
 	if !c.refused.Load() {
 		return nil
@@ -65,7 +65,7 @@ func (c *connection) refusal(err error) error {
 	hinted := strings.Contains(cause, LoginHint)
 	switch {
 	case !hinted && c.server.login != nil && !strings.HasSuffix(cause, http.StatusText(http.StatusUnauthorized)):
-		return nil // its issuer could not be asked
+		return nil // the login's issuer could not be reached
 	case hinted && names != "":
 		return &errRefused{fmt.Sprintf("%s, or the value of %s is wrong", oneLine(cause), names)}
 	case hinted:
@@ -80,7 +80,7 @@ func (c *connection) refusal(err error) error {
 	return &errRefused{fmt.Sprintf("it wants a login (HTTP 401): for type %s give it one with bearer_env or headers", def.Transport)}
 }
 
-// answered notes what a server has said to a request of the call.
+// answered records the status of an HTTP answer to a request of the call.
 func (r *running) answered(status int, session bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +92,8 @@ func (r *running) answered(status int, session bool) {
 	}
 }
 
-// notExecuted reports whether the server has said that it does not know the session of the call, and nothing else
-// of the call: then it has not executed it.
+// notExecuted reports whether the server did not execute the call: it rejected the session and accepted nothing of the
+// call.
 func (r *running) notExecuted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

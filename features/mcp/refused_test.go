@@ -19,7 +19,7 @@ import (
 	"buddy/tools"
 )
 
-// gate serves the good server as long as its status is 0, and counts what it answers instead.
+// gate serves the good server while its status is 0; other statuses are sent as answers and counted.
 type gate struct {
 	status, refused, executed atomic.Int64
 	next                      atomic.Pointer[http.Handler]
@@ -57,7 +57,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*g.next.Load()).ServeHTTP(w, r)
 }
 
-// login is a login that is over.
+// overLogin is an expired login.
 type overLogin struct{}
 
 func (overLogin) TokenSource(context.Context) (oauth2.TokenSource, error) { return nil, nil } //nolint:nilnil // no token
@@ -67,7 +67,7 @@ func (overLogin) Authorize(_ context.Context, _ *http.Request, resp *http.Respon
 	return errors.New("not logged in: " + LoginHint + "remote")
 }
 
-// unreachable is a login whose issuer is away.
+// unreachable is a login whose issuer is not reachable.
 type unreachable struct{ overLogin }
 
 func (unreachable) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
@@ -75,8 +75,8 @@ func (unreachable) Authorize(_ context.Context, _ *http.Request, resp *http.Resp
 	return errors.New("https://issuer.example: connection refused")
 }
 
-// A server that refuses the credentials is not asked again by itself, and the reason names what the person can change.
-// When that has changed, the next call works.
+// A server that rejects the credentials is not retried, and the reason names what the person can change. After that
+// change the next call works.
 func TestRefusedIsNoOutage(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -124,7 +124,7 @@ func TestRefusedIsNoOutage(t *testing.T) {
 	}
 }
 
-// A server that was down at the start is tried again by a call, whether it still waits or was given up.
+// A call retries a server that was down at the start, whether it is waiting or was given up.
 func TestCallTriesAServerThatWasDown(t *testing.T) {
 	g, url := newGate(t)
 	g.status.Store(http.StatusServiceUnavailable)
@@ -145,7 +145,7 @@ func TestCallTriesAServerThatWasDown(t *testing.T) {
 	}
 }
 
-// A call in a session that the server no longer knows is made once, in a new session.
+// A call in a session that the server no longer knows is sent again in a new session.
 func TestUnknownSessionIsRenewedWithinTheCall(t *testing.T) {
 	g, url := newGate(t)
 	b := start(t, Server{Name: "remote", Transport: HTTP, Endpoint: Endpoint{URL: url}, MCPTimes: settings.MCPTimes{StartTimeout: longTime}})
@@ -162,7 +162,7 @@ func TestUnknownSessionIsRenewedWithinTheCall(t *testing.T) {
 	}
 }
 
-// What the server has taken a request of may have been executed: it is not sent again.
+// A request that the server accepted may have been executed: it is not sent again.
 func TestOnlyWhatWasNotExecutedIsSentAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -186,7 +186,7 @@ func TestOnlyWhatWasNotExecutedIsSentAgain(t *testing.T) {
 	}
 }
 
-// A search waits for a server that starts, unless it is for a tool that is there.
+// A search waits for a server that starts, unless it asks for a tool that is already known.
 func TestSearchWaitsForAServerThatStarts(t *testing.T) {
 	begin := make(chan struct{})
 	one := goodServer()

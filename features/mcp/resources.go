@@ -47,7 +47,7 @@ func newResourceTools(s *Servers) []tools.Tool {
 	}
 }
 
-// ResourceInfo is a resource of a server, for people and for the model.
+// ResourceInfo describes a resource of a server.
 type ResourceInfo struct {
 	Server string `json:"server"`
 	URI    string `json:"uri"`
@@ -55,10 +55,10 @@ type ResourceInfo struct {
 	Type   string `json:"type,omitempty"`
 }
 
-// maxResources limits the resources of a list.
+// maxResources limits a list of resources.
 const maxResources = 200
 
-// Resources returns the resources that match a text, by server.
+// Resources returns the resources of a server, or of all if server is "", that contain query.
 func (s *Servers) Resources(server, query string) []ResourceInfo {
 	query = strings.ToLower(query)
 	all := []ResourceInfo{}
@@ -116,7 +116,6 @@ func (t *readTool) RunArgs(ctx context.Context, call tools.Call, args readArgs) 
 	return one.read(ctx, call, args.URI)
 }
 
-// read reads a resource.
 func (s *server) read(ctx context.Context, call tools.Call, uri string) tools.Result {
 	return s.ask(ctx, call, "resources/read", func(ctx context.Context, c *connection) (tools.Result, error) {
 		res, err := c.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
@@ -139,8 +138,8 @@ func promptNames(all []*sdk.Prompt) []string {
 	return names
 }
 
-// Prompt returns the text of a prompt by its command, with arguments in the order of its
-// definition; the last one gets the rest of the words.
+// Prompt returns the text of the prompt with a command name. words are its arguments in order; the last argument gets
+// the remaining words.
 func (s *Servers) Prompt(ctx context.Context, command string, words []string) (string, error) {
 	for _, one := range s.every() {
 		one.mu.Lock()

@@ -23,12 +23,11 @@ type gathered struct {
 	images []model.Image
 }
 
-func (g *gathered) say(format string, args ...any) {
+func (g *gathered) addf(format string, args ...any) {
 	g.parts = append(g.parts, fmt.Sprintf(format, args...))
 }
 
-// resultOf returns the result of a call for the model: text as it is, pictures as pictures, the
-// rest named.
+// resultOf converts a result for the model: text and pictures are passed on, other content is only named.
 func resultOf(res *sdk.CallToolResult) tools.Result {
 	var g gathered
 	for _, c := range res.Content {
@@ -42,7 +41,7 @@ func resultOf(res *sdk.CallToolResult) tools.Result {
 	return out
 }
 
-// result returns what was gathered.
+// result joins the collected parts.
 func (g *gathered) result() tools.Result {
 	text := ansi.Strip(strings.Join(g.parts, "\n"))
 	if text == "" {
@@ -57,7 +56,6 @@ func (g *gathered) result() tools.Result {
 	return res
 }
 
-// content adds one part of a result.
 func (g *gathered) content(c sdk.Content) {
 	switch c := c.(type) {
 	case *sdk.TextContent:
@@ -65,48 +63,47 @@ func (g *gathered) content(c sdk.Content) {
 	case *sdk.ImageContent:
 		g.picture(c.MIMEType, c.Data)
 	case *sdk.AudioContent:
-		g.say("[audio, %s, %d bytes: not passed on]", oneLine(c.MIMEType), len(c.Data))
+		g.addf("[audio, %s, %d bytes: not passed on]", oneLine(c.MIMEType), len(c.Data))
 	case *sdk.EmbeddedResource:
 		g.resource(c.Resource)
 	case *sdk.ResourceLink:
-		g.say("[resource %s %s: mcp_read reads it]", oneLine(c.URI), oneLine(c.Name))
+		g.addf("[resource %s %s: mcp_read reads it]", oneLine(c.URI), oneLine(c.Name))
 	default:
-		g.say("[content of a kind that is not known: %T]", c)
+		g.addf("[content of a kind that is not known: %T]", c)
 	}
 }
 
-// resource adds the content of a resource.
 func (g *gathered) resource(r *sdk.ResourceContents) {
 	switch {
 	case r == nil:
 	case r.Text != "" || len(r.Blob) == 0:
-		g.say("%s:", oneLine(r.URI))
+		g.addf("%s:", oneLine(r.URI))
 		g.parts = append(g.parts, r.Text)
 	case strings.HasPrefix(r.MIMEType, "image/"):
 		g.picture(r.MIMEType, r.Blob)
 	default:
-		g.say("[resource %s, %s, %d bytes: not text]", oneLine(r.URI), oneLine(r.MIMEType), len(r.Blob))
+		g.addf("[resource %s, %s, %d bytes: not text]", oneLine(r.URI), oneLine(r.MIMEType), len(r.Blob))
 	}
 }
 
-// picture adds a picture that a model can take.
+// picture adds a picture if models can read its format.
 func (g *gathered) picture(kind string, data []byte) {
-	image, err := model.NewImage(data) // its bytes say what it is, not the server
+	image, err := model.NewImage(data) // the type comes from the bytes, not from the server
 	switch {
 	case err != nil:
-		g.say("[picture of type %s, %d bytes, not shown: %v]", oneLine(kind), len(data), err)
+		g.addf("[picture of type %s, %d bytes, not shown: %v]", oneLine(kind), len(data), err)
 	case len(g.images) == maxPictures:
-		g.say("[one more picture: only %d are shown]", maxPictures)
+		g.addf("[one more picture: only %d are shown]", maxPictures)
 	default:
 		g.images = append(g.images, image)
-		g.say("[picture, %s, %d bytes: shown if the model takes pictures]", image.MediaType, len(data))
+		g.addf("[picture, %s, %d bytes: shown if the model takes pictures]", image.MediaType, len(data))
 	}
 }
 
-// clip returns text of a server for a sentence.
+// clip shortens text of a server for a message.
 func clip(text string) string { return texts.ClipBytes(strings.TrimSpace(ansi.Strip(text)), 2000) }
 
-// compact returns JSON without blanks.
+// compact returns JSON without spaces.
 func compact(data json.RawMessage) string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, data); err != nil {

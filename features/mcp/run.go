@@ -20,30 +20,30 @@ import (
 type server struct {
 	all    *Servers
 	def    Server
-	http   *http.Client      // that reaches it at a URL
-	login  auth.OAuthHandler // lets its requests in; nil where a header does
-	orders chan bool         // true starts it anew, false ends it
-	wanted chan struct{}     // holds one when a call wants a server that is down
+	http   *http.Client      // for its URL
+	login  auth.OAuthHandler // authorizes requests; nil if a header does
+	orders chan bool         // true starts the server again, false ends it
+	wanted chan struct{}     // buffered: has a value when a call needs a server that is down
 	ctx    context.Context
-	cancel context.CancelFunc // ends it
+	cancel context.CancelFunc // ends the server
 	ended  chan struct{}      // closed when run has returned
 
 	mu           sync.Mutex // guards all below
 	state        State
 	lastError    string
 	changed      chan struct{} // closed when the state changes
-	down         bool          // it failed, or did not answer, and was not ready since
-	conn         *connection   // while Ready
+	down         bool          // it failed or was unreachable, and was not ready since
+	conn         *connection   // nil unless Ready
 	tools        []*tool
 	prompts      []*sdk.Prompt
 	resources    []*sdk.Resource
 	instructions string
 	notes        []string
 	stderr       string          // of the last process
-	listed       time.Time       // when its lists were fetched
-	listAge      time.Duration   // after which they are old
-	published    event.MCPServer // what was published last
-	asked        []time.Time     // when it wanted to ask the person, of the last minute
+	listed       time.Time       // when the lists were fetched
+	listAge      time.Duration   // maximum age of the lists
+	published    event.MCPServer // the last published state
+	asked        []time.Time     // times of questions to the person in the last minute
 }
 
 func newServer(all *Servers, def Server) *server {
@@ -55,14 +55,13 @@ func newServer(all *Servers, def Server) *server {
 	return s
 }
 
-// now returns the state.
 func (s *server) now() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
 }
 
-// become enters a state. why is the reason for one that is no success.
+// become changes the state and publishes it. why is the reason of a failure, or nil.
 func (s *server) become(st State, why error) {
 	s.mu.Lock()
 	s.state = st
@@ -95,7 +94,7 @@ func (s *server) become(st State, why error) {
 	}
 }
 
-// run starts the server and obeys orders until its context ends.
+// run starts the server and executes orders until its context ends.
 func (s *server) run() {
 	defer close(s.ended)
 	on := s.now() != Off
@@ -130,18 +129,18 @@ func (s *server) serve(ctx context.Context) (on bool) {
 	return on
 }
 
-// keep starts the server, and again after it has ended, until ctx ends.
+// keep starts the server, and restarts it when it has ended, until ctx ends.
 func (s *server) keep(ctx context.Context) {
 	var again retries
-	told := false // that it failed, since it was ready
+	reported := false // whether the failure was reported since the server was ready
 	for ctx.Err() == nil {
 		s.become(Starting, nil)
 		c, err := s.start(ctx)
 		if err == nil {
 			again.ready(time.Now())
-			told = false
+			reported = false
 			select {
-			case <-s.wanted: // it is there
+			case <-s.wanted: // the server is ready now
 			default:
 			}
 			s.become(Ready, nil)
@@ -157,10 +156,10 @@ func (s *server) keep(ctx context.Context) {
 		if !ok || isRefused(err) {
 			s.forget()
 			s.become(Failed, err)
-			if !told {
+			if !reported {
 				s.all.fail(s.def.Name, err)
 			}
-			told = true
+			reported = true
 			select {
 			case <-s.wanted:
 			case <-ctx.Done():
@@ -180,7 +179,7 @@ func (s *server) keep(ctx context.Context) {
 	}
 }
 
-// firstStart waits until the server has started for the first time, or has failed to, or ctx ends.
+// firstStart waits until the server has started or failed for the first time, or ctx ends.
 func (s *server) firstStart(ctx context.Context) {
 	for {
 		s.mu.Lock()
@@ -197,37 +196,36 @@ func (s *server) firstStart(ctx context.Context) {
 	}
 }
 
-// want has a server that is down tried again at once.
+// want asks for another attempt to start a server that is down.
 func (s *server) want() {
 	select {
 	case s.wanted <- struct{}{}:
-	default: // it will be
+	default: // already asked
 	}
 }
 
 // wantedTime limits how long a call waits for a server that was down.
 const wantedTime = 5 * time.Second
 
-// Limits of starting again.
+// Limits of restarts.
 const (
-	restartPause = time.Minute      // between two starts of a program again
+	restartPause = time.Minute      // between two restarts of a program
 	maxRestarts  = 3                // of a program
-	healthyTime  = 10 * time.Minute // after that much work without an end the count begins anew
+	healthyTime  = 10 * time.Minute // after this time without an end the count restarts
 	maxReconnect = 5                // over HTTP: after 1, 2, 4, 8, 16 s
 )
 
-// retries decides when a server is started again.
+// retries decides when a server is restarted.
 type retries struct {
-	readyAt time.Time // when it was ready last; zero: never
-	last    time.Time // when it was last started again
+	readyAt time.Time // when it was last ready; zero: never
+	last    time.Time // the last restart
 	count   int
 }
 
-// ready notes that the server is ready.
 func (r *retries) ready(now time.Time) { r.readyAt = now }
 
-// next returns the pause before the next start after an end or a failure, or that there is none.
-// A program that was never ready is not started again: it fails the same way.
+// next returns the pause before the next start, or false to give up. A program that was never ready is not restarted:
+// it would fail the same way.
 func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool) {
 	was := !r.readyAt.IsZero()
 	if was && now.Sub(r.readyAt) > healthyTime {
@@ -254,8 +252,8 @@ func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool
 	return pause, true
 }
 
-// start connects and fetches what the server offers, within its time. Eight do so at once; one that
-// takes long no longer keeps others from it.
+// start connects and fetches the lists of the server, within StartTimeout. At most eight servers do this at once, not
+// counting those that take longer than slotTime.
 func (s *server) start(ctx context.Context) (*connection, error) {
 	select {
 	case s.all.slots <- struct{}{}:
@@ -285,11 +283,11 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 	s.mu.Lock()
 	s.conn = c
 	s.mu.Unlock()
-	s.take(got)
+	s.apply(got)
 	return c, nil
 }
 
-// lose notes that a connection is over. Its tools stay known: a call waits for the next start.
+// lose drops a connection that has ended. The tools stay known: their calls wait for the next start.
 func (s *server) lose(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,17 +296,17 @@ func (s *server) lose(c *connection) {
 	}
 }
 
-// offer holds what a server offers.
+// offer holds the lists and texts of a server.
 type offer struct {
 	tools        []definition
 	prompts      []*sdk.Prompt
 	resources    []*sdk.Resource
 	instructions string
 	notes        []string
-	age          time.Duration // after which the lists are old
+	age          time.Duration // maximum age of the lists
 }
 
-// load fetches what the server offers. Only its tools have to be listed.
+// load fetches the server's lists. Only its tools are required.
 func (s *server) load(ctx context.Context, c *connection) (got offer, err error) {
 	c.forgetAge()
 	defer func() { got.age = c.listAge() }()
@@ -319,7 +317,7 @@ func (s *server) load(ctx context.Context, c *connection) (got offer, err error)
 	}
 	got.instructions = res.Instructions
 	if caps.Tools != nil {
-		if got.tools, got.notes, err = listTools(ctx, c.session, s.def.takes); err != nil {
+		if got.tools, got.notes, err = listTools(ctx, c.session, s.def.allows); err != nil {
 			return got, err
 		}
 	}
@@ -356,8 +354,8 @@ func (s *server) load(ctx context.Context, c *connection) (got offer, err error)
 	return got, nil
 }
 
-// take replaces what is known of the server's offer, and the tools that the model can find.
-func (s *server) take(got offer) {
+// apply replaces the lists of the server and the tools that the model can find.
+func (s *server) apply(got offer) {
 	var names []string
 	for _, d := range got.tools {
 		names = append(names, d.Name)
@@ -375,7 +373,7 @@ func (s *server) take(got offer) {
 	s.offer(before, now)
 }
 
-// offer replaces tools among those that the model can find.
+// offer replaces tools in the set that the model can find.
 func (s *server) offer(before, now []*tool) {
 	var gone []string
 	for _, t := range before {
@@ -389,7 +387,7 @@ func (s *server) offer(before, now []*tool) {
 	}
 }
 
-// forget takes the server's tools away from the model.
+// forget removes the server's tools from that set.
 func (s *server) forget() {
 	s.mu.Lock()
 	before := s.tools
@@ -398,10 +396,10 @@ func (s *server) forget() {
 	s.offer(before, nil)
 }
 
-// burst is the time in which changes of lists count as one.
+// burst is the interval in which changes of lists are merged.
 const burst = time.Second
 
-// follow fetches the lists of a connection anew whenever they have changed, until it or ctx ends.
+// follow fetches the lists of a connection when they have changed, until the connection or ctx ends.
 func (s *server) follow(ctx context.Context, c *connection) {
 	for {
 		select {
@@ -422,7 +420,7 @@ func (s *server) follow(ctx context.Context, c *connection) {
 	}
 }
 
-// refetch fetches the lists of a connection anew. When that fails the old ones stay.
+// refetch fetches the lists again. On an error the old ones stay.
 func (s *server) refetch(ctx context.Context, c *connection) {
 	limited, cancel := context.WithTimeout(ctx, s.def.StartTimeout)
 	defer cancel()
@@ -434,18 +432,18 @@ func (s *server) refetch(ctx context.Context, c *connection) {
 		s.mu.Unlock()
 		return
 	}
-	s.take(got)
+	s.apply(got)
 	s.become(Ready, nil)
 }
 
-// Limits of the age that a server of the present protocol gives its lists. It need not say that they
-// changed: after that age they are fetched anew when a tool is searched.
+// Limits of the maximum age that a server of the present protocol gives its lists. It need not announce changes: after
+// that age a search fetches the lists again.
 const (
 	minListAge = time.Minute
 	maxListAge = time.Hour
 )
 
-// refreshOld has lists fetched anew that are old.
+// refreshOld fetches the lists again if they are too old.
 func (s *server) refreshOld() {
 	s.mu.Lock()
 	c := s.conn

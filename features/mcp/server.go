@@ -1,12 +1,14 @@
-// Package mcp is a client of servers of the Model Context Protocol: it starts or reaches them,
-// offers their tools to the model, and keeps what they say within bounds.
+// Package mcp is a client of Model Context Protocol servers: it starts or reaches them, offers their tools to the
+// model, and limits their output.
 //
 //	all := mcp.New(mcp.Options{Servers: servers, Deferred: deferred, State: dir, Publish: publish})
-//	all.Start() // returns at once; nothing waits for a server but a call of its tools
+//
+// returns at once; only a call of a server's tools waits for it
+//
 //	defer all.Close()
 //
-// A server is a program of somebody: all of its texts are untrusted, and each of its faults ends
-// in one state with a reason, which concerns no other server.
+// A server is foreign software: its texts are untrusted, and its failures end in one state with a reason, without
+// affecting other servers.
 package mcp
 
 import (
@@ -21,12 +23,12 @@ import (
 	"buddy/agent/settings"
 )
 
-// Transport names how a server is talked to.
+// Transport is the way to talk to a server.
 type Transport string
 
 // The transports.
 const (
-	Stdio Transport = "stdio" // a program that is started, over its standard input and output
+	Stdio Transport = "stdio" // standard input and output of a program that is started
 	HTTP  Transport = "http"  // streamable HTTP
 	SSE   Transport = "sse"   // the HTTP transport of old servers
 )
@@ -34,63 +36,62 @@ const (
 // Server is one configured server.
 type Server struct {
 	settings.MCPTimes
-	Name      string // as CheckMCPName of package config takes it
+	Name      string // checked by config.CheckMCPName
 	Transport Transport
 	Process   Process  // Stdio
 	Endpoint  Endpoint // HTTP, SSE
-	Project   bool     // of a project's file: its hints never count
-	Held      bool     // it runs inside the fence in mode auto: its program comes from a project
-	Outside   bool     // a person lets it run outside although its program comes from a project
-	Hints     bool     // the person believes what it says of its tools
-	Always    bool     // the model is told its tools whole
-	Legacy    bool     // begin with the handshake of old protocols
-	Off       bool     // do not start it until asked
-	Tools     []string // patterns of names; empty takes all
-	Deny      []string // patterns of names that are left out
-	Problem   string   // why it can't be started; "" if it can
+	Project   bool     // from a project's file: its hints never count
+	Held      bool     // run it inside the sandbox in auto mode: its program comes from a project
+	Outside   bool     // the person runs it outside the sandbox although its program comes from a project
+	Hints     bool     // the person trusts what the server declares about its tools
+	Always    bool     // the listing has its tools in full
+	Legacy    bool     // start with the handshake of old protocols
+	Off       bool     // start it only on demand
+	Tools     []string // patterns of tool names; empty: all
+	Deny      []string // patterns of tool names to leave out
+	Problem   string   // why it can't be started, or ""
 }
 
 // Process is the program of a server.
 type Process struct {
 	Command []string
-	Env     []string // NAME=value, beside the minimal environment
+	Env     []string // NAME=value, added to the minimal environment
 	Dir     string
-	Copies  string // folder with the copies of files that it runs, removed after it; "" is none
+	Copies  string // folder with copies of the files that it runs, removed afterwards; "": none
 }
 
-// Login holds what a login at a server needs beside its address. The zero value works for most.
+// Login holds the details of a login at a server. The zero value works for most servers.
 type Login struct {
-	ClientID string // that the server's issuer knows; "" registers one
-	Secret   string // of that client; "" is none
-	Port     int    // of this machine, to which the browser returns; 0 is any
+	ClientID string // known to the server's issuer; "": register one
+	Secret   string // of that client; "": none
+	Port     int    // on this machine, for the browser's redirect; 0: any
 	Scopes   []string
 }
 
-// Endpoint holds the URL, the login and the headers of a server.
+// Endpoint holds the URL, login and headers of a server.
 type Endpoint struct {
 	URL     string
 	Login   Login
 	Headers []string // "Name: value"
-	// Variables names those of the environment whose values the headers have.
+	// Variables are the names of the environment variables used in the headers.
 	Variables []string
 }
 
 // starts reports whether the server starts by itself.
 func (s Server) starts() bool { return !s.Off && s.Problem == "" }
 
-// key identifies the definition of a server in files of the state folder. Values of variables
-// and headers are not in it: tokens change.
+// key identifies a server in files of the state folder. Variables and headers are left out, because tokens change.
 func (s Server) key() string {
 	text, err := json.Marshal([]any{s.Name, s.Transport, s.Process.Command, s.Process.Dir, s.Endpoint.URL, s.Project})
 	if err != nil {
-		panic(err) // strings can always be written
+		panic(err) // can't happen: strings can always be encoded
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// takes reports whether a tool of the server is wanted.
-func (s Server) takes(tool string) bool {
+// allows reports whether the settings allow a tool.
+func (s Server) allows(tool string) bool {
 	matches := func(pattern string) bool {
 		ok, err := path.Match(pattern, strings.ReplaceAll(tool, "/", "_"))
 		return err == nil && ok
@@ -98,23 +99,22 @@ func (s Server) takes(tool string) bool {
 	return (len(s.Tools) == 0 || slices.ContainsFunc(s.Tools, matches)) && !slices.ContainsFunc(s.Deny, matches)
 }
 
-// maxName limits the names of tools, in bytes: providers refuse longer ones.
+// maxName limits tool names, in bytes: providers refuse longer ones.
 const maxName = 64
 
 var otherThanName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// prefix begins the names of a server's tools.
+// prefix starts the names of a server's tools.
 func prefix(server string) string {
 	return "mcp__" + otherThanName.ReplaceAllString(server, "_") + "__"
 }
 
-// plainName returns the name of a tool for the model, which may be too long or that of another.
+// plainName returns the model's name for a tool, which may be too long or not unique.
 func plainName(server, tool string) string {
 	return prefix(server) + otherThanName.ReplaceAllString(tool, "_")
 }
 
-// hashedName returns a name for a tool that no other tool of the server has: cut, with a hash of
-// what the server calls it.
+// hashedName returns a unique name for a tool: cut, with a hash of the server's name for it.
 func hashedName(server, tool string) string {
 	sum := sha256.Sum256([]byte(tool))
 	name := plainName(server, tool)
@@ -122,8 +122,8 @@ func hashedName(server, tool string) string {
 	return name[:min(len(name), maxName-rest)] + "_" + hex.EncodeToString(sum[:])[:rest-1]
 }
 
-// modelNames returns the names for the model of a server's tools, in their order. Names that are
-// too long or would be the same get a hash, all of them.
+// modelNames returns the model's names for a server's tools, in order. Names that are too long or not unique get a
+// hash.
 func modelNames(server string, names []string) []string {
 	seen := make(map[string]int)
 	for _, n := range names {

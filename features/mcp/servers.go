@@ -22,34 +22,33 @@ import (
 )
 
 const (
-	startAtOnce = 8               // servers that begin to start at the same time
-	slotTime    = 2 * time.Second // after which one that still starts does not count among those
+	startAtOnce = 8               // servers that start at the same time
+	slotTime    = 2 * time.Second // after this time a starting server no longer counts
 )
 
-// Options say which servers there are and what they work with.
+// Options configure Servers.
 type Options struct {
 	Servers  []Server
-	Deferred *tools.Deferred   // gets their tools; nil: a set of its own
-	State    string            // folder for what is remembered: pins, processes
-	Env      []string          // NAME=value, that every program gets beside the minimal environment
-	Version  string            // of this program
-	Publish  func(event.Event) // gets what happens to servers; nil drops it
-	HTTP     *http.Client      // for servers at a URL; nil is Go's own
-	// Secret reports whether arguments of a call hold what looks like a secret; nil finds none.
+	Deferred *tools.Deferred   // receives the tools; nil: a set of its own
+	State    string            // folder for pins and processes
+	Env      []string          // NAME=value, for every program in addition to the minimal environment
+	Version  string            // of buddy
+	Publish  func(event.Event) // receives events about servers; nil drops them
+	HTTP     *http.Client      // for servers at a URL; nil: the default client
+	// Secret reports whether arguments of a call seem to contain a secret; nil finds none.
 	Secret func(arguments string) bool
-	// Open opens an address in the person's browser; nil can't.
+	// Open opens an address in the person's browser; nil: there is none.
 	Open func(url string) error
-	// Checked returns a server of a project as it is to start now, with copies of the files that were checked, or why it must
-	// not start. It is asked before each start. nil: they start as they are.
+	// Checked returns the definition with which a project's server may start, with copies of the checked files, or why
+	// it must not start. It is called before each start. nil: servers start as they are.
 	Checked func(Server) (Server, error)
-	// Hold returns what holds a program that starts now, nil while nothing does, as in all modes but auto. It is asked
-	// about servers that are Held. nil: nothing ever holds one.
+	// Hold returns the sandbox for a server that is Held, nil outside of auto mode. nil: there is no sandbox.
 	Hold func(Server) (child.Holder, error)
-	// Login returns what lets requests in at a server over HTTP that wants a login; nil: there are none.
+	// Login returns the OAuth handler for a server over HTTP; nil: there are no logins.
 	Login func(Server) auth.OAuthHandler
 }
 
-// Servers are the servers of a session. It is safe for concurrent use; use [New].
+// Servers runs the servers of a session. It is safe for concurrent use; use [New].
 type Servers struct {
 	o      Options
 	pins   *pins
@@ -58,14 +57,14 @@ type Servers struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows, and the options' HTTP
+	mu      sync.Mutex // guards the fields below and o.HTTP
 	servers []*server  // in the order of the options
 	started bool
-	pending map[string]bool // servers that are neither ready nor failed yet, since the start; also starting
-	failed  []string        // what is to be said of those that failed since a moment
+	pending map[string]bool // servers that are neither ready nor failed since the start; also the key starting
+	failed  []string        // failures that were not reported yet
 }
 
-// New returns servers that do nothing until Start.
+// New returns Servers that do nothing until Start.
 func New(o Options) *Servers {
 	if o.Deferred == nil {
 		o.Deferred = tools.NewDeferred()
@@ -94,8 +93,7 @@ func New(o Options) *Servers {
 	return s
 }
 
-// checked returns definitions with their limits, and with a problem where two servers' tools would
-// have the same names.
+// checked adds default limits to definitions, and a problem to a server whose tools would have the names of another's.
 func checked(all []Server) []Server {
 	taken := make(map[string]string)
 	all = slices.Clone(all)
@@ -110,7 +108,7 @@ func checked(all []Server) []Server {
 	return all
 }
 
-// register lets the model find tools, if there are servers.
+// register offers the tools of servers to the model, if there are servers.
 func (s *Servers) register() {
 	if len(s.every()) > 0 {
 		s.o.Deferred.SetSource(s)
@@ -125,8 +123,8 @@ func (s *Servers) every() []*server {
 	return slices.Clone(s.servers)
 }
 
-// Replace makes others the servers of the session, which client reaches at their URLs (nil: as before): those that
-// are defined as before go on, the others end with their tools, and new ones start. It waits for none.
+// Replace changes the servers of the session: servers with the same definition keep running, others end with their
+// tools, and new ones start. client replaces the HTTP client unless it is nil. Replace waits for no server.
 func (s *Servers) Replace(all []Server, client *http.Client) {
 	type change struct{ now, was *server }
 	var fresh []change
@@ -169,7 +167,7 @@ func (s *Servers) Replace(all []Server, client *http.Client) {
 	s.register()
 }
 
-// runAfter runs a server once another one has ended, whose tools have the same names; nil is none.
+// runAfter runs a server once another one has ended whose tools have the same names; other may be nil.
 func (s *Servers) runAfter(one, other *server) {
 	if other != nil {
 		<-other.ended
@@ -182,7 +180,7 @@ func (s *Servers) runAfter(one, other *server) {
 	one.run()
 }
 
-// Start ends what a killed process has left and starts the servers, eight at once but for slow ones. It returns at
+// Start ends the programs of killed processes and starts the servers, eight at a time without slow ones. It returns at
 // once. Call it once.
 func (s *Servers) Start() {
 	s.mu.Lock()
@@ -213,20 +211,19 @@ func sweepNotice(ended int, err error) event.Event {
 	return event.Notice{Text: "ended " + texts.Plural(int(ended), "program") + " that an earlier session had left behind", Code: "mcp"}
 }
 
-// Close ends all servers and what they have started, and waits for that; about six seconds at
-// the most.
+// Close ends all servers and the processes that they started. It takes at most about six seconds.
 func (s *Servers) Close() {
-	s.mu.Lock() // nothing starts meanwhile
+	s.mu.Lock() // so that nothing starts meanwhile
 	s.cancel()
 	s.mu.Unlock()
 	s.work.Wait()
 }
 
-// starting is pending until all servers were told to start. Without it a server that fails early would be the last one
-// pending, and nobody would say that all are ready where all are off.
+// starting is pending until all servers have been started. Otherwise a server that fails early would be the last
+// pending one, and MCPReady would not be published where all are off.
 const starting = ""
 
-// settle notes that a server is ready or failed; after the last one it is said that all are.
+// settle marks a server as ready or failed, and publishes MCPReady after the last one.
 func (s *Servers) settle(name string) {
 	s.mu.Lock()
 	last := s.pending[name] && len(s.pending) == 1
@@ -248,7 +245,7 @@ func (s *Servers) settle(name string) {
 	s.o.Publish(ready)
 }
 
-// fail tells the person that a server failed, a moment later: many that do within a second are one warning.
+// fail reports a failure after a short delay, so that many failures within a second become one warning.
 func (s *Servers) fail(name string, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,7 +265,7 @@ func (s *Servers) fail(name string, why error) {
 	})
 }
 
-// Unsaid returns the warnings of servers that failed a moment ago, which nobody else gets any more: one each, or one for many.
+// Unsaid returns the failures that were not published yet, as one warning each or as one for many.
 func (s *Servers) Unsaid() (all []event.Warning) {
 	s.mu.Lock()
 	failed := s.failed
@@ -283,10 +280,10 @@ func (s *Servers) Unsaid() (all []event.Warning) {
 	return all
 }
 
-// maxFailures limits the failures that have a warning each, and those that a warning names.
+// maxFailures limits the failures with a warning of their own, and those listed in one warning.
 const maxFailures = 3
 
-// failureWarning says which servers failed.
+// failureWarning merges failures into one warning.
 func failureWarning(failed []string) event.Warning {
 	text := texts.Plural(len(failed), "MCP server") + " failed: " + strings.Join(failed[:min(len(failed), maxFailures)], ", ")
 	if more := len(failed) - maxFailures; more > 0 {
@@ -297,7 +294,7 @@ func failureWarning(failed []string) event.Warning {
 
 const howFailed = "each call of its tools tries it again; buddy mcp check shows why"
 
-// find returns the server of a name.
+// find returns the server with a name.
 func (s *Servers) find(name string) (*server, error) {
 	all := s.every()
 	i := slices.IndexFunc(all, func(one *server) bool { return one.def.Name == name })
@@ -311,7 +308,7 @@ func (s *Servers) find(name string) (*server, error) {
 	return all[i], nil
 }
 
-// Switch starts a server anew, or ends it until the session ends or it is asked for again.
+// Switch starts or restarts a server, or ends it until the next Switch.
 func (s *Servers) Switch(name string, on bool) error {
 	one, err := s.find(name)
 	if err != nil {
@@ -334,7 +331,7 @@ func (s *Servers) Switch(name string, on bool) error {
 	}
 }
 
-// Restart starts those anew that run and that something would hold now. It waits for none.
+// Restart restarts the running servers that are Held. It waits for none.
 func (s *Servers) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,8 +351,7 @@ func (s *Servers) Restart() {
 	}
 }
 
-// MarkRead notes that the person has read what a server says of itself: texts that were withheld
-// because they read like a prompt injection then reach the model.
+// MarkRead records that the person has read the server's texts: hidden ones then reach the model.
 func (s *Servers) MarkRead(name string) error {
 	one, err := s.find(name)
 	if err != nil {
@@ -364,8 +360,8 @@ func (s *Servers) MarkRead(name string) error {
 	return one.markRead()
 }
 
-// Pending returns a stand-in for a tool of a server that starts: it waits for the server. It is
-// for use_tool; ok is false for names that no such server can have.
+// Pending returns a stand-in for a tool of a server that is not ready; its call waits for the server. ok is false for
+// names that no such server can have.
 func (s *Servers) Pending(name string) (tools.Tool, bool) {
 	for _, one := range s.every() {
 		if own, ok := strings.CutPrefix(name, prefix(one.def.Name)); ok && own != "" {
@@ -381,8 +377,8 @@ func (s *Servers) Pending(name string) (tools.Tool, bool) {
 // searchTime limits how long a search waits for servers that start.
 const searchTime = 15 * time.Second
 
-// Await waits for the servers that start for the first time, within a limit: a search before that finds none of their
-// tools, and a model takes that for an answer.
+// Await waits for servers that start for the first time, within a limit. An earlier search would miss their tools, and
+// the model would take that as a final answer.
 func (s *Servers) Await(ctx context.Context) {
 	s.mu.Lock()
 	started := s.started
@@ -397,8 +393,8 @@ func (s *Servers) Await(ctx context.Context) {
 	}
 }
 
-// Note tells the model which servers are missing in a search and what those say of themselves that
-// its words name; "" for nothing. Lists that are old are fetched anew meanwhile.
+// Note returns a search's remark for the model: servers whose tools are missing, and the instructions of servers that
+// words name. It also fetches lists that are too old.
 func (s *Servers) Note(words []string) string {
 	var starting, failed, notes []string
 	for _, one := range s.every() {
@@ -410,7 +406,7 @@ func (s *Servers) Note(words []string) string {
 		case Ready:
 			one.refreshOld()
 		}
-		if text := one.told(words); text != "" {
+		if text := one.instructionsFound(words); text != "" {
 			notes = append(notes, text)
 		}
 	}

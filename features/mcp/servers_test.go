@@ -23,18 +23,17 @@ import (
 // longTime is longer than anything takes on a busy machine.
 const longTime = 60 * time.Second
 
-// bench runs servers for a test.
 type bench struct {
 	t        *testing.T
 	all      *Servers
 	deferred *tools.Deferred
 
-	mu     sync.Mutex // guards events
+	mu     sync.Mutex
 	events []event.Event
 	news   chan struct{}
 }
 
-// hostileServer returns a server that does something wrong.
+// hostileServer returns a server that misbehaves in one way.
 func hostileServer(mode string, args ...string) Server {
 	return Server{
 		Name: mode, Transport: Stdio, Legacy: mode != "oldmute" && mode != "oldexit",
@@ -64,7 +63,7 @@ func (b *bench) publish(e event.Event) {
 	}
 }
 
-// until waits for a condition that an event brings about.
+// until waits for a condition that an event causes.
 func (b *bench) until(what string, ok func() bool) {
 	b.t.Helper()
 	late := time.After(longTime)
@@ -119,7 +118,7 @@ func (b *bench) planned(name, args string) (tools.Tool, tools.Call) {
 	return use, call
 }
 
-// call calls a tool as the model would, approved.
+// call makes an approved call of a tool.
 func (b *bench) call(name, args string) tools.Result {
 	b.t.Helper()
 	use, call := b.planned(name, args)
@@ -127,7 +126,7 @@ func (b *bench) call(name, args string) tools.Result {
 }
 
 func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
-	probed := hostileServer("mute") // asked in the present protocol first, then in the former one
+	probed := hostileServer("mute") // the present protocol is tried first, then the former one
 	probed.Name, probed.Legacy = "probed", false
 	b := start(t,
 		limited(probed, probeTime+time.Second), hostileServer("good"), hostileServer("noisy"), hostileServer("cursor"), hostileServer("pages"), hostileServer("deep"),
@@ -140,7 +139,7 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state State
-		says  string // in its error or notes
+		text  string // in its error or notes
 		tools []string
 	}{
 		{"good", Ready, "", []string{"mcp__good__echo"}},
@@ -154,14 +153,14 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 		{"dying", Failed, "it exited with status 3: at port 5432", nil},
 		{"long", Failed, "it sent a message of more than 8 MiB", nil},
 		{"mute", Failed, "it did not answer within 2s", nil},
-		{"probed", Failed, "it did not answer within 4s", nil}, // all of its time, not what the probe left
-		{"silentlist", Failed, "within 2s", nil},               // which of the two answers is late depends on the machine,
+		{"probed", Failed, "it did not answer within 4s", nil}, // the whole limit, not the rest after the probe
+		{"silentlist", Failed, "within 2s", nil},               // either answer may be late, depending on the machine
 		{"missing", Failed, "/nonexistent/server", nil},
 		{"broken", Off, "the variable TOKEN is not set", nil},
 	} {
 		st := b.status(tt.name)
-		if said := st.Error + strings.Join(st.Notes, "\n"); st.State != tt.state || !strings.Contains(said, tt.says) {
-			t.Errorf("%s is %s: %.300s, want %s: %s", tt.name, st.State, said, tt.state, tt.says)
+		if text := st.Error + strings.Join(st.Notes, "\n"); st.State != tt.state || !strings.Contains(text, tt.text) {
+			t.Errorf("%s is %s: %.300s, want %s: %s", tt.name, st.State, text, tt.state, tt.text)
 		}
 		for i, want := range tt.tools {
 			if i >= len(st.Tools) || !strings.HasPrefix(st.Tools[i].Name, want) || len(st.Tools[i].Name) > maxName {
@@ -300,7 +299,7 @@ func TestServerThatDiesInACallIsStartedAgain(t *testing.T) {
 	}
 }
 
-// A program that has ended is known to have ended, each time, and then its connection is over; so is one that it closed.
+// The end of a program ends its connection, whether it exits or closes its output.
 func TestEndOfAProgramIsKnown(t *testing.T) {
 	p, err := child.Start(t.Context(), child.Spec{Name: "mcp server ends", Command: []string{"sh", "-c", "exit 3"}, State: t.TempDir()})
 	if err != nil {
@@ -355,8 +354,8 @@ func TestArgumentsAreChecked(t *testing.T) {
 }
 
 func TestCancelledCallIsOverAtOnce(t *testing.T) {
-	said := filepath.Join(t.TempDir(), "cancelled")
-	b := start(t, hostileServer("cancel", said))
+	file := filepath.Join(t.TempDir(), "cancelled")
+	b := start(t, hostileServer("cancel", file))
 	b.settled()
 	use, call := b.planned("mcp__cancel__echo", `{"text":"x"}`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -369,7 +368,7 @@ func TestCancelledCallIsOverAtOnce(t *testing.T) {
 	if res := <-got; !res.IsError {
 		t.Errorf("result = %+v", res)
 	}
-	b.until("told", func() bool { data, err := os.ReadFile(said); return err == nil && len(data) > 0 })
+	b.until("told", func() bool { data, err := os.ReadFile(file); return err == nil && len(data) > 0 })
 }
 
 func TestCallsHaveLimitsOfTheirOwn(t *testing.T) {
@@ -485,8 +484,8 @@ func TestSwitchedOffAndOn(t *testing.T) {
 	}
 }
 
-// Servers become others while the session runs: one that is defined as before goes on with the same
-// process, one that is gone ends with its tools, a changed one starts anew, and so does a new one.
+// Replace keeps servers with the same definition in the same process, ends removed ones with their tools, and starts
+// new and changed ones.
 func TestServersBecomeOthers(t *testing.T) {
 	named := func(name string, args ...string) Server {
 		s := hostileServer("good", args...)
@@ -579,7 +578,7 @@ func TestRestartsAreLimited(t *testing.T) {
 	}
 }
 
-// Failures are told in one warning with the next step, however many servers fail at once.
+// Simultaneous failures are one warning with the next step.
 func TestFailuresAreToldOnce(t *testing.T) {
 	servers := []Server{hostileServer("good")}
 	for i := range 5 {
@@ -613,28 +612,28 @@ func TestFailuresAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestAllAreReadyOnce: that all servers are ready or failed is said once, also where the last of them fails before
-// all have begun, and where all are off.
+// TestAllAreReadyOnce: MCPReady is published once, also if the last server fails before all were started, and if all
+// are off.
 func TestAllAreReadyOnce(t *testing.T) {
 	for _, order := range [][]string{{starting}, {"a", starting}, {starting, "a"}, {"a", starting, "b"}, {"a", "b", starting}, {"a", starting, "a"}} {
-		said := 0
-		all := New(Options{State: t.TempDir(), Publish: func(event.Event) { said++ }})
+		published := 0
+		all := New(Options{State: t.TempDir(), Publish: func(event.Event) { published++ }})
 		for _, name := range order {
 			all.pending[name] = true
 		}
 		for i, name := range order {
-			if all.settle(name); said > 0 && len(all.pending) > 0 {
-				t.Errorf("%q: said after %q", order, order[:i+1])
+			if all.settle(name); published > 0 && len(all.pending) > 0 {
+				t.Errorf("%q: published after %q", order, order[:i+1])
 			}
 		}
-		if said != 1 {
-			t.Errorf("%q: said %d times", order, said)
+		if published != 1 {
+			t.Errorf("%q: published %d times", order, published)
 		}
 		all.Close()
 	}
 }
 
-// A call that was planned while its server still started runs when that is ready before the call begins.
+// A call planned while its server was starting runs if the server is ready before the call.
 func TestCallPlannedBeforeItsServerWasReady(t *testing.T) {
 	b := start(t, hostileServer("good"))
 	pending := &pendingTool{server: b.all.servers[0], name: "mcp__good__echo"}

@@ -8,53 +8,53 @@ import (
 	"buddy/texts"
 )
 
-// State says what a server does.
+// State is the state of a server.
 type State string
 
 // The states of a server.
 const (
 	Starting State = "starting"
 	Ready    State = "ready"
-	Failed   State = "failed"  // it does not come back by itself
-	Waiting  State = "waiting" // it ended or failed, and is tried again after a while
+	Failed   State = "failed"  // it does not restart by itself
+	Waiting  State = "waiting" // it ended or failed, and is restarted after a while
 	Off      State = "off"
 )
 
-// Status describes a server for people. Its texts are the server's, and untrusted.
+// Status describes a server for people. Its texts come from the server and are untrusted.
 type Status struct {
 	Name         string     `json:"name"`
 	Transport    Transport  `json:"transport"`
-	Where        string     `json:"where"` // its command line, or its URL
+	Where        string     `json:"where"` // its command line or URL
 	Project      bool       `json:"project,omitempty"`
-	Fence        string     `json:"fence,omitempty"`     // where it runs in mode auto, for a server of a project
-	Elsewhere    bool       `json:"elsewhere,omitempty"` // of a project that is not on this machine, so it never runs
+	Fence        string     `json:"fence,omitempty"`     // the sandbox of a project's server in auto mode
+	Elsewhere    bool       `json:"elsewhere,omitempty"` // of a project on another machine, so it never runs
 	State        State      `json:"state"`
-	Barred       bool       `json:"barred,omitempty"` // it can't be started in this session; the error says why
+	Barred       bool       `json:"barred,omitempty"` // it can't be started in this session; see Error
 	Error        string     `json:"error,omitempty"`  // the last one
 	Protocol     string     `json:"protocol,omitempty"`
-	Title        string     `json:"title,omitempty"` // name and version that it gives itself
+	Title        string     `json:"title,omitempty"` // name and version in the server's words
 	Tools        []ToolInfo `json:"tools,omitempty"`
 	Prompts      []string   `json:"prompts,omitempty"` // their commands
 	Resources    int        `json:"resources,omitempty"`
 	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
 	Instructions string     `json:"instructions,omitempty"`
-	Withheld     bool       `json:"withheld,omitempty"` // the instructions do not reach the model until the person has read them
-	Stderr       string     `json:"stderr,omitempty"`   // the end of what it said there
+	Withheld     bool       `json:"withheld,omitempty"` // the instructions are hidden from the model until the person has read them
+	Stderr       string     `json:"stderr,omitempty"`   // the end of its output
 }
 
-// Usable reports whether the server runs, or only waits to be switched on.
+// Usable reports whether the server is ready, or off without an error.
 func (s Status) Usable() bool { return s.State == Ready || s.State == Off && s.Error == "" }
 
-// ToolInfo is a tool, for people.
+// ToolInfo describes a tool for people.
 type ToolInfo struct {
-	Name        string `json:"name"` // for the model
+	Name        string `json:"name"` // the model's name for it
 	Description string `json:"description,omitempty"`
 	ReadOnly    bool   `json:"read_only,omitempty"`
 	Destructive bool   `json:"destructive,omitempty"`
-	Withheld    string `json:"withheld,omitempty"` // why the model does not get the description
+	Withheld    string `json:"withheld,omitempty"` // why the description is hidden from the model
 }
 
-// List returns all servers, by name.
+// List describes all servers, sorted by name.
 func (s *Servers) List() []Status {
 	var all []Status
 	for _, one := range s.every() {
@@ -72,7 +72,7 @@ func (s Server) Where() string {
 	return s.Endpoint.URL
 }
 
-// status returns what is known of the server.
+// status returns the status of the server.
 func (s *server) status() Status {
 	st := s.known()
 	if st.Instructions != "" {
@@ -81,7 +81,7 @@ func (s *server) status() Status {
 	return st
 }
 
-// known is status without what files say.
+// known returns the status without the parts that depend on files.
 func (s *server) known() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,26 +18,26 @@ import (
 	"buddy/tools"
 )
 
-// Limits of what is told and shown of a tool, in bytes.
+// Limits of texts about a tool, in bytes.
 const (
 	maxDescription = 4000  // for the model
-	maxPreview     = 16000 // of a difference, for a person
+	maxPreview     = 16000 // of a diff, for the person
 )
 
-// tool is one tool of a server, as it was defined at one time: it never changes.
+// tool is a tool of a server with one definition. It is immutable.
 type tool struct {
 	server   *server
 	def      definition
-	name     string // for the model
+	name     string // the model's name for it
 	known    pinned
 	text     string // the description for the model
-	withheld string // why that is not the server's
+	withheld string // why text is not the server's description
 
 	compile sync.Once
 	schema  *jsonschema.Resolved // nil if it does not compile
 }
 
-// newTool returns a tool. read are the hashes of texts that the person has read.
+// newTool returns a tool. read has the hashes of texts that the person has read.
 func newTool(s *server, d definition, name string, read []string) *tool {
 	t := &tool{server: s, def: d, name: name, known: fingerprint(d.Tool)}
 	title := d.Title
@@ -49,7 +49,7 @@ func newTool(s *server, d definition, name string, read []string) *tool {
 		text = title
 	}
 	text = texts.ClipBytes(ansi.Strip(text), maxDescription)
-	// The names of arguments and their descriptions reach the model, too.
+	// The names and descriptions of arguments reach the model, too.
 	found := inject.Scan(text + "\n" + string(d.schema))
 	if inject.Worst(found) >= inject.High && !slices.Contains(read, t.known.Hash) {
 		t.withheld = fmt.Sprintf("it %s: %q", found[0].Reason, found[0].Excerpt)
@@ -62,12 +62,12 @@ func newTool(s *server, d definition, name string, read []string) *tool {
 	return t
 }
 
-// Definition returns the tool for the model.
+// Definition implements tools.Tool.
 func (t *tool) Definition() model.ToolDef {
 	return model.ToolDef{Name: t.name, Description: t.text, Parameters: t.def.schema}
 }
 
-// info returns the tool for people.
+// info describes the tool for people.
 func (t *tool) info() ToolInfo {
 	return ToolInfo{
 		Name: t.name, Description: texts.ClipBytes(t.def.Description, maxDescription), Withheld: t.withheld,
@@ -75,16 +75,16 @@ func (t *tool) info() ToolInfo {
 	}
 }
 
-// readOnly reports whether the server says that the tool changes nothing.
+// readOnly reports whether the server declares that the tool changes nothing.
 func (t *tool) readOnly() bool { return t.def.Annotations != nil && t.def.Annotations.ReadOnlyHint }
 
-// destructive reports whether the server says that the tool destroys something.
+// destructive reports whether the server declares that the tool destroys something.
 func (t *tool) destructive() bool {
 	a := t.def.Annotations
 	return a != nil && !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint
 }
 
-// Plan describes the call: which tool of which server, with all arguments.
+// Plan describes the call with its server, tool and arguments, for an approval.
 func (t *tool) Plan(call tools.Call) (action.Action, error) {
 	args, err := arguments(call)
 	if err == nil {
@@ -107,8 +107,7 @@ func (t *tool) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-// plan returns what all calls of a server have in common. What the server does to answer it can
-// be anything.
+// plan returns the common part of all calls of a server. The server may do anything to answer a call.
 func (s *server) plan(tool, op string, args map[string]any) action.Action {
 	shown := pretty(args)
 	act := action.Action{
@@ -121,8 +120,7 @@ func (s *server) plan(tool, op string, args map[string]any) action.Action {
 	return act
 }
 
-// arguments returns the arguments of a call by their names, numbers as they were written. What is
-// judged, shown and sent is this one reading of them.
+// arguments parses the arguments of a call; numbers stay as they were written. The result is checked, shown and sent.
 func arguments(call tools.Call) (map[string]any, error) {
 	args := make(map[string]any)
 	if strings.TrimSpace(call.Arguments) == "" {
@@ -136,13 +134,13 @@ func arguments(call tools.Call) (map[string]any, error) {
 	return args, nil
 }
 
-// pretty returns arguments as a list for a person, with the names sorted.
+// pretty lists arguments for a person, sorted by name.
 func pretty(args map[string]any) string {
 	list, _ := texts.Listed(string(tools.JSON(args)))
 	return list
 }
 
-// check compares arguments with the schema. One that can't be understood checks nothing.
+// check validates arguments against the schema. A schema that does not compile accepts all.
 func (t *tool) check(args map[string]any) error {
 	t.compile.Do(t.compileSchema)
 	if t.schema == nil {
@@ -158,7 +156,7 @@ func (t *tool) check(args map[string]any) error {
 	return nil
 }
 
-// compileSchema prepares the check of arguments. That it can't be done is said once.
+// compileSchema prepares check. A failure becomes a note of the server.
 func (t *tool) compileSchema() {
 	var schema jsonschema.Schema
 	err := json.Unmarshal(t.def.schema, &schema)
@@ -174,14 +172,14 @@ func (t *tool) compileSchema() {
 	t.server.notes = append(t.server.notes, fmt.Sprintf("the arguments of %s are sent unchecked, its schema is not understood: %s", shortName(t.def.Name), oneLine(err.Error())))
 }
 
-// Parallel reports whether the call may run beside others: the server says that it only reads,
-// and the person believes it.
+// Parallel allows a call to run at the same time as others: the server declares it read-only, and the person trusts
+// that.
 func (t *tool) Parallel(call tools.Call) bool { return call.Planned.Hinted && !call.Planned.Mutation }
 
 // Patient returns true: the server has limits of its own.
 func (*tool) Patient(tools.Call) bool { return true }
 
-// Run calls the tool that was approved.
+// Run calls the tool if its definition is still the approved one.
 func (t *tool) Run(ctx context.Context, call tools.Call) tools.Result {
 	switch call.Planned.Definition {
 	case t.known.Hash:
@@ -204,7 +202,7 @@ func (t *tool) run(ctx context.Context, call tools.Call) tools.Result {
 	return t.server.call(ctx, call, t.def.Name, args)
 }
 
-// runPending runs a call that was planned while the server still started, unless it needs another approval.
+// runPending runs a call that was planned before the server was ready, unless it needs another approval.
 func (t *tool) runPending(ctx context.Context, call tools.Call) tools.Result {
 	act, err := t.Plan(call)
 	if err != nil {
@@ -217,18 +215,18 @@ func (t *tool) runPending(ctx context.Context, call tools.Call) tools.Result {
 	return t.run(ctx, call)
 }
 
-// pendingTool stands for a tool of a server that starts.
+// pendingTool stands for a tool of a server that is not ready.
 type pendingTool struct {
 	server *server
 	name   string
 }
 
-// Definition returns a tool whose arguments are not known yet.
+// Definition returns a definition that accepts all arguments.
 func (p *pendingTool) Definition() model.ToolDef {
 	return model.ToolDef{Name: p.name, Description: "A tool of a server that is still starting.", Parameters: json.RawMessage(`{"type":"object"}`)}
 }
 
-// Plan describes the call as far as it is known.
+// Plan describes the call without the tool's definition.
 func (p *pendingTool) Plan(call tools.Call) (action.Action, error) {
 	args, err := arguments(call)
 	if err != nil {
@@ -264,7 +262,7 @@ func (s *server) readTexts() []string {
 	return known.Read[s.def.key()]
 }
 
-// markRead notes that the person has read the texts of the server, and gives them to the model.
+// markRead records that the person has read the server's texts, and shows them to the model.
 func (s *server) markRead() error {
 	s.mu.Lock()
 	tools, instructions := slices.Clone(s.tools), s.instructions

@@ -15,7 +15,7 @@ import (
 	"buddy/tools"
 )
 
-// goodServer returns a server made with the library, with one of everything.
+// goodServer returns a server of the library with one of everything.
 func goodServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, &sdk.ServerOptions{Instructions: "Ask echo for anything."})
 	type text struct {
@@ -26,7 +26,7 @@ func goodServer() *sdk.Server {
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "ask", Description: "Asks the user."}, func(_ context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 		res, answered := req.Params.InputResponses["which"].(*sdk.ElicitResult)
-		if !answered { // the library asks in the middle of the call where the protocol is an old one
+		if !answered { // in old protocols the library asks during the call
 			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"which": &sdk.ElicitParams{Mode: "form", Message: "Which?", RequestedSchema: map[string]any{
 				"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
 			}}}}, nil, nil
@@ -53,7 +53,7 @@ func runGoodServer() {
 	_ = goodServer().Run(context.Background(), &sdk.StdioTransport{})
 }
 
-// overHTTP serves the good server, with the header that its client has to send.
+// overHTTP serves the good server and expects a header of its client.
 func overHTTP(t *testing.T, handler http.Handler) (url string, refused *atomic.Int64) {
 	refused = &atomic.Int64{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func overHTTP(t *testing.T, handler http.Handler) (url string, refused *atomic.I
 	return srv.URL, refused
 }
 
-// The same works over each transport and in each era of the protocol.
+// All transports and protocol versions behave the same.
 func TestTransports(t *testing.T) {
 	one := goodServer()
 	get := func(*http.Request) *sdk.Server { return one }
@@ -82,7 +82,7 @@ func TestTransports(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		server      Server
-		legacy, old bool // begin with the handshake; speak an old protocol
+		legacy, old bool // start with the handshake; speak an old protocol
 	}{
 		{"stdio", program, false, false},
 		{"stdio-legacy", program, true, true},
@@ -130,8 +130,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// asksThePerson checks that a question of the server reaches the person, and is declined where
-// there is none.
+// asksThePerson checks that a question of the server reaches the person, and is declined without one.
 func asksThePerson(t *testing.T, b *bench, tool string) {
 	t.Helper()
 	if res := b.call(tool, `{}`); res.Content != "decline " {

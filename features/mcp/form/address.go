@@ -15,16 +15,15 @@ import (
 	"buddy/tools"
 )
 
-// Address is a page that a server wants the person to visit. Its texts are the server's, and
-// untrusted.
+// Address is a page that a server asks the person to visit. Its texts come from the server and are untrusted.
 type Address struct {
 	Server  string
 	Message string
 	URL     string
-	Remote  bool // the server does not run on this machine: its page must not be in this network
+	Remote  bool // the server is not on this machine: its page must not be in this network
 }
 
-// ErrAddress is returned for an address that is not shown to anybody.
+// ErrAddress is returned for an address that is refused without being shown.
 var ErrAddress = errors.New("the address can't be opened")
 
 const maxURL = 4096
@@ -35,8 +34,8 @@ const (
 	openedIt = "I have opened it myself"
 )
 
-// Visit shows an address, its host spelled out, and opens it with open if the person says so.
-// Accept means that it was opened, not that anything was done there.
+// Visit shows an address with its host spelled out, and opens it if the person agrees. Accept means that the page was
+// opened, not that anything was done there.
 func Visit(ctx context.Context, a Address, ask AskFunc, open func(url string) error) (Answer, error) {
 	host, err := a.check()
 	if err != nil {
@@ -74,8 +73,8 @@ func Visit(ctx context.Context, a Address, ask AskFunc, open func(url string) er
 	}
 }
 
-// check returns the host as a person shall read it: letters of other alphabets, which may look
-// like those of a known name, stand beside their spelling in ASCII.
+// check returns the host to show. A host with letters of other alphabets, which can imitate a known name, is shown in
+// ASCII, too.
 func (a Address) check() (host string, err error) {
 	u, err := url.Parse(a.URL)
 	switch {
@@ -102,7 +101,7 @@ func (a Address) check() (host string, err error) {
 	return u.Host, nil
 }
 
-// private reports whether a host is this machine or in its network, as far as its name tells.
+// private reports whether a host name is known to mean this machine or its network.
 func private(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") {
 		return true

@@ -9,10 +9,10 @@ import (
 	"buddy/texts"
 )
 
-// Kind names the type of a field's value.
+// Kind is the type of a field's value.
 type Kind string
 
-// The kinds, each with the Go type of its value.
+// The kinds, with the Go type of their values.
 const (
 	Text    Kind = "text"    // string
 	Number  Kind = "number"  // float64
@@ -22,20 +22,20 @@ const (
 	SomeOf  Kind = "some of" // []string, values of options
 )
 
-// Field is one value that a server wants to know.
+// Field is one value that a server asks for.
 type Field struct {
 	Name     string
-	Title    string // "" where the server gave none
+	Title    string // "" if the server gave none
 	About    string
 	Kind     Kind
 	Options  []Option // of OneOf and SomeOf
-	Default  any      // nil for none
+	Default  any      // nil: none
 	Required bool
-	Format   string   // of a Text: email, uri, date, date-time; others are not checked
-	Min, Max *float64 // of a number; how many characters of a Text, how many options of a SomeOf
+	Format   string   // of a Text: email, uri, date, date-time; other formats are not checked
+	Min, Max *float64 // of a number, of the length of a Text in characters, of the number of options of a SomeOf
 }
 
-// Option is one value that can be chosen.
+// Option is a value to choose from.
 type Option struct{ Value, Title string }
 
 // Limits of a form.
@@ -48,7 +48,7 @@ const (
 // label names the field for the person.
 func (f Field) label() string { return cmp.Or(f.Title, texts.Clip(texts.OneLine(f.Name), maxText)) }
 
-// question asks for the value and says which values fit.
+// question asks for the value and describes the values that fit.
 func (f Field) question() string {
 	text := f.label()
 	if f.Title != "" && f.Title != f.Name {
@@ -73,10 +73,10 @@ func (f Field) question() string {
 	return text
 }
 
-// leaveOut is the answer that leaves out an optional field.
+// leaveOut is the answer that skips an optional field.
 const leaveOut = "-"
 
-// expects says which values fit.
+// expects describes the values that fit.
 func (f Field) expects() string {
 	text := map[Kind]string{Text: "A text", Number: "A number", Integer: "A whole number"}[f.Kind]
 	switch f.Format {
@@ -106,7 +106,7 @@ func (f Field) expects() string {
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// choices returns the answers that are offered: none where a digit may be the value.
+// choices returns the offered answers: none where a digit may be the value.
 func (f Field) choices() []string {
 	switch f.Kind {
 	case YesNo:
@@ -122,7 +122,7 @@ func (f Field) choices() []string {
 	}
 }
 
-// show returns a value as the person reads it.
+// show returns a value in the form that the person reads.
 func (f Field) show(value any) string {
 	switch v := value.(type) {
 	case bool:

@@ -16,12 +16,11 @@ import (
 	"buddy/texts"
 )
 
-// parse turns an answer into a value; nil leaves the field out. Its error tells the person what
-// is wrong.
+// parse turns an answer into a value; nil skips the field. The error tells the person what is wrong.
 func (f Field) parse(answer string) (any, error) {
 	answer = strings.TrimSpace(answer)
 	if answer == leaveOut && !f.Required && f.Kind != SomeOf {
-		return nil, nil //nolint:nilnil // no value is an answer
+		return nil, nil //nolint:nilnil // no value is a valid answer
 	}
 	switch f.Kind {
 	case YesNo:
@@ -48,7 +47,7 @@ func (f Field) parse(answer string) (any, error) {
 	return f.fit(answer)
 }
 
-// some reads numbers of options.
+// some parses the numbers of options.
 func (f Field) some(answer string) (any, error) {
 	chosen := []any{}
 	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -66,8 +65,8 @@ func (f Field) some(answer string) (any, error) {
 	return f.fit(chosen)
 }
 
-// fit returns a decoded value, a default or one that was typed, as the Go type of its kind, or
-// why it does not fit. nil fits, as no value.
+// fit converts a decoded or typed value to the Go type of the field's kind, or returns why it does not fit. nil fits:
+// no value.
 func (f Field) fit(value any) (any, error) {
 	if value == nil {
 		return nil, nil //nolint:nilnil // no value is no error
@@ -144,7 +143,7 @@ func (f Field) fitText(text string) (any, error) {
 	return text, nil
 }
 
-// outside says which numbers fit when n does not, else "".
+// outside describes the numbers that fit if n does not, else it returns "".
 func outside(n float64, least, most *float64) string {
 	switch {
 	case least != nil && n < *least:
@@ -155,7 +154,7 @@ func outside(n float64, least, most *float64) string {
 	return ""
 }
 
-// fitsFormat checks the formats that the protocol names.
+// fitsFormat checks the formats that the protocol defines.
 func fitsFormat(text, format string) bool {
 	var err error
 	switch format {

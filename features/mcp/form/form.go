@@ -1,8 +1,8 @@
-// Package form puts what a server wants to know to the person (elicitation of the Model Context
-// Protocol): a form that shows all its values before they are sent, or an address to visit.
+// Package form asks the person for what a server wants to know (elicitation of the Model Context Protocol): a form that
+// shows all values before they are sent, or an address to visit.
 //
-// A form is a row of questions, so it works wherever a question does: docked on the screen, on
-// several screens at once, line by line. Where nobody can be asked it is declined.
+// A form is a series of questions, so it works wherever questions do: on the screen, on several screens at once, line
+// by line. Without a person it is declined.
 //
 //	fields, err := form.Fields(params.RequestedSchema)
 //	answer, err := form.Ask(ctx, form.Form{Server: "files", Message: params.Message, Fields: fields}, call.Ask)
@@ -20,39 +20,38 @@ import (
 	"buddy/tools"
 )
 
-// Form holds the question of a server and its fields. Its texts are the server's, and untrusted.
+// Form is a form of a server. Its texts come from the server and are untrusted.
 type Form struct {
 	Server  string
 	Message string
 	Fields  []Field
 }
 
-// Answer says what a person did with a form. Values is set when they accepted; it has no value of
-// an optional field that was left out.
+// Answer is the person's reaction to a form. Values is set on Accept, without the optional fields that were skipped.
 type Answer struct {
 	Action string // Accept, Decline or Cancel
 	Values map[string]any
 }
 
-// The actions of an answer, as the protocol spells them.
+// The actions of an answer, spelled as in the protocol.
 const (
 	Accept  = "accept"
 	Decline = "decline"
 	Cancel  = "cancel"
 )
 
-// AskFunc asks one question; see [tools.Call]. nil where nobody can be asked.
+// AskFunc asks one question; see [tools.Call]. It is nil if nobody can be asked.
 type AskFunc = func(context.Context, tools.Question) (string, error)
 
-// Limits of what a server may show, in bytes.
+// Limits of the texts that a server may show, in bytes.
 const (
 	maxMessage = 2000
 	maxText    = 200 // of a title, an option, a value in the overview
 	maxAbout   = 500
 )
 
-// ErrSecret is returned for a form that asks for a secret: the protocol forbids that, and the
-// person is not asked. Its text is for the person and the model.
+// ErrSecret is returned for a form that asks for a secret, which the protocol forbids. The person is not asked. Its
+// text is for the person and the model.
 type ErrSecret struct{ Server, Field string }
 
 // Error names the server and the field.
@@ -61,8 +60,8 @@ func (e *ErrSecret) Error() string {
 		e.Server, e.Field)
 }
 
-// Ask shows a form until the person sends, declines or cancels it. Its values begin with their
-// defaults. Esc leaves it open; the end of ctx cancels it.
+// Ask shows a form until the person sends, declines or cancels it. Its values start with their defaults. The end of ctx
+// cancels it.
 func Ask(ctx context.Context, f Form, ask AskFunc) (Answer, error) {
 	if name, secret := secretField(f.Fields); secret {
 		return Answer{Action: Decline}, &ErrSecret{f.Server, name}
@@ -88,14 +87,14 @@ func Ask(ctx context.Context, f Form, ask AskFunc) (Answer, error) {
 	return Answer{Action: action}, nil
 }
 
-// writing is a form that a person fills in.
+// writing is a form that is being filled in.
 type writing struct {
 	form   Form
 	ask    AskFunc
 	values map[string]any
 }
 
-// The choices of the overview beside the fields.
+// The choices of the overview besides the fields.
 const (
 	sendIt    = "Send"
 	fillIn    = "Fill in"
@@ -103,7 +102,7 @@ const (
 	cancelIt  = "Cancel"
 )
 
-// fill shows the fields with their values and does what the person chooses, until that ends the form.
+// fill shows the overview and executes choices, until one ends the form.
 func (w *writing) fill(ctx context.Context) (action string, err error) {
 	for {
 		choices, fields := w.choices()
@@ -112,7 +111,7 @@ func (w *writing) fill(ctx context.Context) (action string, err error) {
 			return Cancel, err
 		}
 		switch i := slices.Index(choices, strings.TrimSpace(answer)); {
-		case i < 0: // what was typed is no choice: show them again
+		case i < 0: // typed text that is no choice: show the overview again
 		case choices[i] == sendIt:
 			return Accept, nil
 		case choices[i] == declineIt:
@@ -130,8 +129,8 @@ func (w *writing) fill(ctx context.Context) (action string, err error) {
 	}
 }
 
-// choices returns what can be done now: each field with its value is one that asks for it. fields has
-// the field of a choice at its index.
+// choices returns the choices of the overview: sending, each field with its value, declining, cancelling. fields has
+// the field of a choice at the same index.
 func (w *writing) choices() (choices []string, fields []Field) {
 	choices, fields = []string{sendIt}, []Field{{}}
 	if len(w.missing()) > 0 {
@@ -139,7 +138,7 @@ func (w *writing) choices() (choices []string, fields []Field) {
 	}
 	for _, f := range w.form.Fields {
 		line := f.label() + ": " + w.shown(f)
-		if slices.Contains(choices, line) { // two fields with one title
+		if slices.Contains(choices, line) { // two fields with the same title
 			line = f.Name + ": " + w.shown(f)
 		}
 		choices, fields = append(choices, line), append(fields, f)
@@ -155,7 +154,7 @@ func (w *writing) missing() []Field {
 	})
 }
 
-// shown is the value of a field for the person.
+// shown returns the value of a field for the overview.
 func (w *writing) shown(f Field) string {
 	value, has := w.values[f.Name]
 	switch {
@@ -167,7 +166,7 @@ func (w *writing) shown(f Field) string {
 	return f.show(value)
 }
 
-// fields asks for the values of fields, one after another.
+// fields asks for the values of several fields.
 func (w *writing) fields(ctx context.Context, all []Field) error {
 	for _, f := range all {
 		if err := w.field(ctx, f); err != nil {

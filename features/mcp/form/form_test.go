@@ -12,7 +12,7 @@ import (
 	"buddy/tools"
 )
 
-// everyKind is a form with a field of each kind that the protocol has, in all its spellings.
+// everyKind is a form with each kind of field in all spellings of the protocol.
 const everyKind = `{"type":"object","required":["name","age"],"properties":{
 	"name":{"type":"string","title":"Your name","minLength":2,"maxLength":20},
 	"age":{"type":"integer","minimum":0,"maximum":150},
@@ -42,7 +42,7 @@ func fieldsOf(t *testing.T, text string) []Field {
 	return fields
 }
 
-// person answers questions in order and keeps what was asked.
+// person answers questions in order and records them.
 type person struct {
 	answers []string
 	asked   []tools.Question
@@ -108,9 +108,9 @@ func TestFormIsDeclinedOrCancelled(t *testing.T) {
 	}
 }
 
-// TestWrongValuesAreAskedAgain: each wrong value is named with what would fit, and nothing is lost.
+// TestWrongValuesAreAskedAgain: the message about a wrong value describes values that fit, and earlier values are kept.
 func TestWrongValuesAreAskedAgain(t *testing.T) {
-	for _, c := range []struct{ property, wrong, says, right string }{
+	for _, c := range []struct{ property, wrong, hint, right string }{
 		{`"type":"integer","minimum":1,"maximum":9`, "ten", `"ten" is no number`, "2"},
 		{`"type":"integer","minimum":1,"maximum":9`, "1.5", `"1.5" is no whole number`, "2"},
 		{`"type":"integer"`, "1e300", "is no whole number", "2"},
@@ -136,8 +136,8 @@ func TestWrongValuesAreAskedAgain(t *testing.T) {
 			t.Errorf("%s %q: %+v, %v", c.property, c.wrong, got, err)
 			continue
 		}
-		if again := p.asked[2].Text; !strings.Contains(again, c.says) {
-			t.Errorf("%s %q: was asked again with %q, want %q", c.property, c.wrong, again, c.says)
+		if again := p.asked[2].Text; !strings.Contains(again, c.hint) {
+			t.Errorf("%s %q: was asked again with %q, want %q", c.property, c.wrong, again, c.hint)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestFormsThatCantBeAsked(t *testing.T) {
 	}
 	for _, c := range []struct {
 		schema any
-		says   string
+		hint   string
 	}{
 		{decode(t, `{"properties":{"a":{"type":"object","properties":{}}}}`), `field "a": type "object" can't be asked for`},
 		{decode(t, `{"properties":{"a":{"type":"array","items":{"type":"string"}}}}`), "a list that has no options"},
@@ -157,13 +157,13 @@ func TestFormsThatCantBeAsked(t *testing.T) {
 		{decode(t, `{"properties":[]}`), "the form can't be read"},
 		{map[string]any{"properties": many}, "the form has 31 fields, more than 30"},
 	} {
-		if _, err := Fields(c.schema); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v: %v, want %q", c.schema, err, c.says)
+		if _, err := Fields(c.schema); err == nil || !strings.Contains(err.Error(), c.hint) {
+			t.Errorf("%v: %v, want %q", c.schema, err, c.hint)
 		}
 	}
 }
 
-// TestFormsThatAskForSecrets: they are declined without a question; forms that only sound like it are asked.
+// TestFormsThatAskForSecrets: they are declined without a question; forms that only seem to are asked.
 func TestFormsThatAskForSecrets(t *testing.T) {
 	for _, c := range []struct {
 		name, title, about string
@@ -211,8 +211,8 @@ func TestVisit(t *testing.T) {
 		remote  bool
 		open    func(string) error
 		answers []string
-		want    string // action
-		says    string // in the last question or the error
+		want    string
+		hint    string // in the last question or the error
 	}{
 		{"https://example.com/a?b", true, open, []string{"Open it in the browser"}, Accept, "a page of example.com:\nhttps://example.com/a?b"},
 		{"https://example.com:8443/", true, open, []string{"what?", "Decline"}, Decline, "a page of example.com:8443"},
@@ -233,12 +233,12 @@ func TestVisit(t *testing.T) {
 		opened = ""
 		p := &person{answers: c.answers}
 		got, err := Visit(t.Context(), Address{Server: "shop", URL: c.url, Remote: c.remote}, p.ask, c.open)
-		said := fmt.Sprint(err)
+		text := fmt.Sprint(err)
 		if len(p.asked) > 0 {
-			said = p.asked[len(p.asked)-1].Text
+			text = p.asked[len(p.asked)-1].Text
 		}
-		if got.Action != c.want || !strings.Contains(said, c.says) || errors.Is(err, ErrAddress) != (c.answers == nil) {
-			t.Errorf("%s: %+v, %v, said %q", c.url, got, err, said)
+		if got.Action != c.want || !strings.Contains(text, c.hint) || errors.Is(err, ErrAddress) != (c.answers == nil) {
+			t.Errorf("%s: %+v, %v, text %q", c.url, got, err, text)
 		}
 		if want := len(c.answers) > 0 && c.answers[0] == openIt && c.want == Accept && len(c.answers) == 1; (opened != "") != want {
 			t.Errorf("%s: opened %q", c.url, opened)
@@ -249,7 +249,7 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// FuzzFields: no schema panics, and every form that can be asked shows each of its fields.
+// FuzzFields: no schema panics, and every accepted form shows each of its fields.
 func FuzzFields(f *testing.F) {
 	f.Add([]byte(everyKind))
 	f.Add([]byte(`{"properties":{"a":{"type":"array","items":{"enum":["",""]}}}}`))

@@ -11,8 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// schema is the part of a JSON schema that the protocol allows in a form: one object with plain
-// values. Source: modelcontextprotocol.io, specification 2025-11-25, "Elicitation".
+// schema is the part of JSON Schema that the protocol allows in a form: one object with plain values. Source:
+// modelcontextprotocol.io, specification 2025-11-25, "Elicitation".
 type schema struct {
 	Properties map[string]property `json:"properties"`
 	Required   []string            `json:"required"`
@@ -43,9 +43,9 @@ type constant struct {
 	Title string `json:"title"`
 }
 
-// Fields reads the fields of a form from its JSON schema, as it was decoded from JSON. Required
-// ones come first, in the schema's order; the others by name, because JSON keeps no order of
-// properties. A default that does not fit is dropped. The error names the field that can't be asked for.
+// Fields reads the fields of a form from its decoded JSON schema. Required fields come first, in the schema's order,
+// then the others by name, because decoded properties have no order. A default that does not fit is dropped. The error
+// names the field that is not supported.
 func Fields(decoded any) ([]Field, error) {
 	data, err := json.Marshal(decoded)
 	if err != nil {
@@ -76,7 +76,7 @@ func Fields(decoded any) ([]Field, error) {
 	return fields, nil
 }
 
-// place returns where a name is in a list, behind all when it is not.
+// place returns the index of a name in a list, or the length of the list.
 func place(list []string, name string) int {
 	if i := slices.Index(list, name); i >= 0 {
 		return i
@@ -119,8 +119,7 @@ func fieldOf(p property) (Field, error) {
 	return f, nil
 }
 
-// optionsOf returns the options in any of the protocol's three spellings. Titles are unique:
-// the value is added to one that is not.
+// optionsOf returns the options in any of the protocol's three spellings. Titles are made unique by adding the value.
 func optionsOf(p property) []Option {
 	var all []Option
 	for i, v := range p.Enum {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// secretWords name secrets wherever they stand as a word of their own; secretPairs are two words in a row.
+// secretWords name secrets as single words, secretPairs as two words in a row.
 var (
 	secretWords = []string{
 		"password", "passwords", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "credential", "credentials",
@@ -19,9 +19,9 @@ var (
 	}
 )
 
-// secretField returns the label of the first field that asks for a password, token, key or card by its
-// name, title or description. Fields with given values, such as yes/no, can't hold one. A name
-// that is only "key", "pin" or "card" counts, a description with that word does not.
+// secretField returns the label of the first field that asks for a password, token, key or card. Fields with given
+// values, such as yes/no, can't hold one. The single words "key", "pin" and "card" count as a name or title, but not in
+// a description.
 func secretField(fields []Field) (label string, found bool) {
 	for _, f := range fields {
 		if f.Kind == YesNo || f.Kind == OneOf || f.Kind == SomeOf {
@@ -47,7 +47,7 @@ func namesSecret(text string) bool {
 	return false
 }
 
-// wordsOf splits a text into lower-case words, at camelCase too.
+// wordsOf splits a text into lower-case words, also at camelCase.
 func wordsOf(text string) []string {
 	var spaced strings.Builder
 	before := ' '
