@@ -27,11 +27,11 @@ type bench struct {
 	defs []Server
 	all  *Clients
 
-	mu     sync.Mutex // guards what follows
-	events []event.Event
-	told   []string // what servers in memory were told: methods
-	starts int
-	size   int64 // what a server in memory uses
+	mu      sync.Mutex // guards the fields below
+	events  []event.Event
+	methods []string // methods of messages to servers in memory
+	starts  int
+	size    int64 // memory that a server in memory reports
 }
 
 // language is a server for files that end in .x.
@@ -61,8 +61,8 @@ func newBench(t *testing.T, defs ...Server) *bench {
 	return b
 }
 
-// newMemoryBench returns a project whose servers run in this process, so that time is that of the bubble.
-// The caller closes it.
+// newMemoryBench returns a project whose servers run in this process, so that they use the bubble's clock. The caller
+// closes it.
 func newMemoryBench(t *testing.T, mode string) *bench {
 	t.Helper()
 	b := newBench(t, language(mode))
@@ -79,7 +79,7 @@ func newMemoryBench(t *testing.T, mode string) *bench {
 func (b *bench) log(method string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told = append(b.told, method)
+	b.methods = append(b.methods, method)
 }
 
 // memory is a server that runs in this process.
@@ -134,7 +134,7 @@ func (b *bench) write(name, text string) {
 	}
 }
 
-// replace writes a file as a tool does, and returns what it was.
+// replace writes a file as a tool does, and returns its previous state.
 func (b *bench) replace(name, text string) tools.Before {
 	b.t.Helper()
 	old, err := os.ReadFile(b.path(name))
@@ -142,7 +142,7 @@ func (b *bench) replace(name, text string) tools.Before {
 	return tools.Before{Path: b.path(name), Existed: err == nil, Data: old, After: tools.SumOf([]byte(text))}
 }
 
-// remove removes a file as a tool does, and returns what it was.
+// remove removes a file as a tool does, and returns its previous state.
 func (b *bench) remove(name string) tools.Before {
 	b.t.Helper()
 	old, err := os.ReadFile(b.path(name))
@@ -155,23 +155,23 @@ func (b *bench) remove(name string) tools.Before {
 	return tools.Before{Path: b.path(name), Existed: true, Data: old}
 }
 
-// changed tells of changes and returns what is said of them at once.
+// changed reports changes and returns the immediate diagnostics.
 func (b *bench) changed(files ...tools.Before) string {
 	return b.all.Changed(context.Background(), "local", files)
 }
 
-// edit changes a file and returns what is said of that at once.
+// edit changes a file and returns the immediate diagnostics.
 func (b *bench) edit(name, text string) string {
 	b.t.Helper()
 	return b.changed(b.replace(name, text))
 }
 
-// said changes a file and returns what is said of that, whenever.
-func (b *bench) said(name, text string) string {
+// diagnose changes a file and returns its diagnostics, immediate or late.
+func (b *bench) diagnose(name, text string) string {
 	b.t.Helper()
-	said := b.edit(name, text)
+	out := b.edit(name, text)
 	b.settle()
-	return strings.TrimSpace(said + "\n" + b.all.Late())
+	return strings.TrimSpace(out + "\n" + b.all.Late())
 }
 
 // settle waits until all servers have judged all changes.
@@ -187,7 +187,7 @@ func (b *bench) settle() {
 	}
 }
 
-// published returns the texts of what was published.
+// published returns the texts of published events.
 func (b *bench) published() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -214,21 +214,21 @@ func (b *bench) started() int {
 func (b *bench) wasTold(method string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Contains(b.told, method)
+	return slices.Contains(b.methods, method)
 }
 
-func want(t *testing.T, what, said string, parts ...string) {
+func want(t *testing.T, what, out string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
-		if !strings.Contains(said, p) {
-			t.Errorf("%s: %q is not in %q", what, p, said)
+		if !strings.Contains(out, p) {
+			t.Errorf("%s: %q is not in %q", what, p, out)
 		}
 	}
 }
 
-func wantNothing(t *testing.T, what, said string) {
+func wantNothing(t *testing.T, what, out string) {
 	t.Helper()
-	if strings.TrimSpace(said) != "" {
-		t.Errorf("%s: %q, want nothing", what, said)
+	if strings.TrimSpace(out) != "" {
+		t.Errorf("%s: %q, want nothing", what, out)
 	}
 }

@@ -2,9 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// BuiltIn returns the servers that are known without settings, without their programs' paths: the
-// first word of a command is the name of a program. Those of one language stand one behind the
-// other, the best first.
+// BuiltIn returns the servers that need no settings. The first word of a command is a program's name, not its path.
+// Servers of one language are ordered, best first.
 func BuiltIn() []Server {
 	python := map[string]string{".py": "python", ".pyi": "python"}
 	pythonRoots := []string{"pyproject.toml", "pyrightconfig.json", "setup.py", "setup.cfg", "requirements.txt"}
@@ -17,7 +16,7 @@ func BuiltIn() []Server {
 	return []Server{
 		{
 			Name: "gopls", Command: []string{"gopls"}, Languages: map[string]string{".go": "go"}, Roots: []string{"go.work", "go.mod"},
-			// Files beside the changed one are judged a second later otherwise.
+			// Without this, files other than the changed one are checked a second later.
 			Settings: json.RawMessage(`{"gopls": {"diagnosticsDelay": "0s"}}`), Init: json.RawMessage(`{"diagnosticsDelay": "0s"}`),
 			Pass: []string{"GOPATH", "GOROOT", "GOMODCACHE", "GOCACHE", "GOFLAGS", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GOTOOLCHAIN", "GOWORK", "GOOS", "GOARCH", "CGO_ENABLED"},
 		},
@@ -26,7 +25,7 @@ func BuiltIn() []Server {
 		{Name: "typescript", Command: []string{"tsc", "--lsp", "--stdio"}, Languages: script, Roots: scriptRoots},
 		{
 			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"}, Languages: script, Roots: scriptRoots,
-			Init: json.RawMessage(`{"disableAutomaticTypingAcquisition": true}`), // which downloads packages
+			Init: json.RawMessage(`{"disableAutomaticTypingAcquisition": true}`), // which would download packages
 		},
 		{
 			Name: "rust-analyzer", Command: []string{"rust-analyzer"}, Languages: map[string]string{".rs": "rust"}, Roots: []string{"Cargo.toml"}, RunsProject: true, Pass: []string{"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"},

@@ -19,7 +19,7 @@ import (
 	"buddy/tmux/host/child"
 )
 
-// link is a server that runs, as package child starts it.
+// link is a running server, as package child starts it.
 type link interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
@@ -36,17 +36,17 @@ type connection struct {
 	link link
 	wire *wire
 	rpc  *jrpc2.Client
-	over chan struct{} // closed when nothing comes any more
+	over chan struct{} // closed when the connection has ended
 	to   events
 
-	mu       sync.Mutex      // guards what follows
+	mu       sync.Mutex      // guards the fields below
 	pulls    bool            // it wants to be asked for diagnostics
-	progress map[string]bool // work that it has announced and not ended
-	rested   time.Time       // when it ended the last one
+	progress map[string]bool // announced work that has not ended
+	rested   time.Time       // when the last work ended
 }
 
-// connect starts talking to a server that was just started. It must answer within its time to start,
-// and send at most so many messages a second.
+// connect performs the handshake with a server that was just started, within def.Start. messages limits the messages
+// that the server may send in a second.
 func connect(ctx context.Context, def Server, root string, l link, to events, messages int) (*connection, error) {
 	c := &connection{def: def, root: root, link: l, to: to, over: make(chan struct{}), progress: make(map[string]bool)}
 	c.wire = newWire(l.Stdout(), l.Stdin(), messages)
@@ -70,14 +70,14 @@ func connect(ctx context.Context, def Server, root string, l link, to events, me
 	return nil, err
 }
 
-// events get what a server says.
+// events are called with the output of a server.
 type events struct {
 	published func(publishParams)
 	passed    func(barrier int)
-	changed   func() // what is waited for may be so now
+	changed   func() // a condition that somebody waits for may hold now
 }
 
-// initialize shakes hands.
+// initialize performs the handshake.
 func (c *connection) initialize(ctx context.Context) error {
 	root := uriOf(c.root)
 	params := initializeParams{
@@ -101,13 +101,13 @@ func (c *connection) initialize(ctx context.Context) error {
 	return c.rpc.Notify(ctx, "workspace/didChangeConfiguration", map[string]any{"settings": settings})
 }
 
-// given reports whether a server states a capability.
+// given reports whether a server declares a capability.
 func given(capability json.RawMessage) bool {
 	text := strings.TrimSpace(string(capability))
 	return text != "" && text != "null" && text != "false"
 }
 
-// notified takes up a notification of the server.
+// notified handles a notification of the server.
 func (c *connection) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/publishDiagnostics":
@@ -140,17 +140,17 @@ func (c *connection) notified(method string, params json.RawMessage) {
 	}
 }
 
-// maxProgress limits the works of a server that are followed.
+// maxProgress limits the announced works that are tracked.
 const maxProgress = 100
 
-// busy reports whether the server works on something that it has announced, and when that was so last.
+// busy reports whether the server does work that it announced, and when it last ended one.
 func (c *connection) busy() (now bool, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.progress) > 0, c.rested
 }
 
-// asked answers a call of the server: many wait for it.
+// asked answers a call of the server; many servers wait for the answer.
 func (c *connection) asked(_ context.Context, r *jrpc2.Request) (any, error) {
 	switch r.Method() {
 	case "workspace/configuration":
@@ -197,7 +197,7 @@ func (c *connection) asked(_ context.Context, r *jrpc2.Request) (any, error) {
 	return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "%s is not known here", texts.Clip(r.Method(), 100))
 }
 
-// section returns the settings under a name like "a.b", nil where there are none.
+// section returns the settings under a name like "a.b", or nil.
 func section(settings json.RawMessage, name string) any {
 	var value any
 	if settings == nil || json.Unmarshal(settings, &value) != nil {
@@ -208,12 +208,12 @@ func section(settings json.RawMessage, name string) any {
 	}
 	for part := range strings.SplitSeq(name, ".") {
 		table, _ := value.(map[string]any)
-		value = table[part] // nil of no table
+		value = table[part] // a nil map returns nil
 	}
 	return value
 }
 
-// isPulling reports whether the server wants to be asked.
+// isPulling reports whether the server wants to be asked for diagnostics.
 func (c *connection) isPulling() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,37 +238,37 @@ func (c *connection) pull(ctx context.Context, uri string) (map[string][]diagnos
 	return all, nil
 }
 
-// partingTime limits how long a server may take to answer that it will end.
+// partingTime limits how long a server may take to answer a shutdown.
 const partingTime = 500 * time.Millisecond
 
-// stop ends the server and all that it has started.
+// stop ends the server and all processes that it started.
 func (c *connection) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	defer cancel()
-	said := make(chan struct{})
-	go func() { // a server that does not read must not keep anybody from ending it
-		defer close(said)
+	answered := make(chan struct{})
+	go func() { // a server that does not read must not block its end
+		defer close(answered)
 		if _, err := c.rpc.Call(ctx, "shutdown", nil); err == nil {
 			_ = c.rpc.Notify(ctx, "exit", nil)
 		}
 	}()
 	select {
-	case <-said:
+	case <-answered:
 	case <-ctx.Done():
 	case <-c.link.Done():
 	}
 	c.link.Stop()
-	_ = c.rpc.Close() // why it ended is known
+	_ = c.rpc.Close() // the reason of its end is known
 }
 
-// explain returns why the connection failed, for people.
+// explain words the reason why the connection failed, for people.
 func (c *connection) explain(err error) error {
 	if broken := c.wire.broken(); broken != nil {
 		return broken
 	}
 	select {
 	case <-c.link.Done():
-	case <-time.After(time.Second): // one that is just ending has that moment
+	case <-time.After(time.Second): // a program that is just ending has a second to do so
 		return errors.New(oneLine(err.Error()))
 	}
 	return errors.New(oneLine(c.link.Ended()))
@@ -292,7 +292,7 @@ func start(ctx context.Context, def Server, root string, o Options) (link, error
 	if o.Hold != nil && !def.Outside {
 		var err error
 		if within, err = o.Hold(def); err != nil {
-			_ = os.RemoveAll(def.Copies) // "" is nothing
+			_ = os.RemoveAll(def.Copies) // "" is ignored
 			return nil, err
 		}
 	}
@@ -302,5 +302,5 @@ func start(ctx context.Context, def Server, root string, o Options) (link, error
 // maxMessage limits the text of a diagnostic, in bytes.
 const maxMessage = 300
 
-// oneLine returns text of a server as a part of a line: it can't steer a terminal.
+// oneLine shortens text of a server to a part of a line, without escape sequences.
 func oneLine(text string) string { return texts.ClipBytes(texts.OneLine(plain(text)), maxMessage) }

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// counterpart is a real server, in a folder of BUDDY_LANGUAGE_SERVERS.
+// counterpart is a real server in the folder BUDDY_LANGUAGE_SERVERS.
 type counterpart struct {
 	name    string
-	program string // below that folder
+	program string // relative to that folder
 	files   map[string]string
-	file    string // that is changed
-	good    string // a text of it with no error but the one that was there before
+	file    string // the file to change
+	good    string // a text without errors but the one from before
 	bad     string
-	want    string // in what is said of bad
-	not     string // was there before
+	want    string // expected in the diagnostics of bad
+	not     string // from before the change
 }
 
 var counterparts = []counterpart{
@@ -47,8 +47,8 @@ var counterparts = []counterpart{
 	},
 }
 
-// Each real server says what a wrong edit has broken, nothing that was there before, and nothing old
-// after the edit that mends it. Time counts in this test, so it is none of make test.
+// Each real server reports what a wrong edit broke, nothing older, and the end of the problem after the next edit. The
+// test is not part of make test, because it depends on real time.
 func TestRealServersReportAWrongEditAndItsEnd(t *testing.T) {
 	programs := os.Getenv("BUDDY_LANGUAGE_SERVERS")
 	if programs == "" {
@@ -73,8 +73,8 @@ func (c counterpart) test(t *testing.T, programs string) {
 	b.write(c.file, c.good)
 	step := func(text string) string {
 		began := time.Now()
-		said := b.edit(c.file, text)
-		took := time.Since(began)
+		out := b.edit(c.file, text)
+		elapsed := time.Since(began)
 		for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			s := b.all.running()[0]
 			settled, _ := s.settling()
@@ -89,16 +89,16 @@ func (c counterpart) test(t *testing.T, programs string) {
 			break
 		}
 		all := time.Since(began)
-		said += b.all.Late()
-		t.Logf("the call waited %v, the server was done after %v:\n%s", took.Round(time.Millisecond), all.Round(time.Millisecond), said)
-		return said
+		out += b.all.Late()
+		t.Logf("the call waited %v, the server was done after %v:\n%s", elapsed.Round(time.Millisecond), all.Round(time.Millisecond), out)
+		return out
 	}
 	for round := range 3 {
-		if said := step(c.bad); !strings.Contains(said, c.want) || strings.Contains(said, c.not) || strings.Contains(said, "old.") {
-			t.Errorf("round %d: a wrong edit: %q, want %q", round, said, c.want)
+		if out := step(c.bad); !strings.Contains(out, c.want) || strings.Contains(out, c.not) || strings.Contains(out, "old.") {
+			t.Errorf("round %d: a wrong edit: %q, want %q", round, out, c.want)
 		}
-		if said := step(c.good); strings.Contains(said, "error") || !strings.Contains(said, "nothing is left") {
-			t.Errorf("round %d: the edit that mends it: %q", round, said)
+		if out := step(c.good); strings.Contains(out, "error") || !strings.Contains(out, "nothing is left") {
+			t.Errorf("round %d: the edit that mends it: %q", round, out)
 		}
 	}
 	size, err := b.all.running()[0].conn.link.Resident()

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// maxEntries limits the files and folders of a project that are looked at for changes by others.
-// In a larger project servers notice only those of files that are open.
+// maxEntries limits the files and folders of a project that are scanned for changes by others. In a larger project
+// servers notice only changes of open files.
 const maxEntries = 20_000
 
-// disk remembers how the files of a server's language were, so that the server can be told what
-// others have changed, commands for example. One goroutine uses it.
+// disk remembers the state of files in a server's language, to report changes that others make, for example commands.
+// It is used by one goroutine.
 type disk struct {
 	root string
 	def  Server
-	was  map[string]stamp // nil: never read, or too many
+	was  map[string]stamp // nil: not scanned yet, or too many
 }
 
-// stamp tells two states of a file apart.
+// stamp identifies a state of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -28,10 +28,10 @@ type stamp struct {
 
 func newDisk(root string, def Server) *disk { return &disk{root: root, def: def} }
 
-// read remembers how the files are now.
+// read stores the present state of the files.
 func (d *disk) read() { d.was = d.scan() }
 
-// scan returns the files of the language and the marks of roots; nil if there are too many.
+// scan returns the files of the language and the root marks, or nil if there are too many.
 func (d *disk) scan() map[string]stamp {
 	now, entries := make(map[string]stamp), 0
 	_ = filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
@@ -42,7 +42,7 @@ func (d *disk) scan() map[string]stamp {
 		name := filepath.Base(path)
 		switch {
 		case err != nil:
-			return nil // nobody can read it, the server neither
+			return nil // neither can the server read it
 		case e.IsDir() && path != d.root && (strings.HasPrefix(name, ".") || name == "node_modules"):
 			return filepath.SkipDir
 		case !e.Type().IsRegular() || d.def.Languages[filepath.Ext(name)] == "" && !slices.Contains(d.def.Roots, name):
@@ -56,7 +56,7 @@ func (d *disk) scan() map[string]stamp {
 	return now
 }
 
-// changes returns what was changed since the last time.
+// changes returns the changes since the last scan.
 func (d *disk) changes() []fileEvent {
 	if d.was == nil {
 		return nil

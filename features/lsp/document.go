@@ -13,7 +13,7 @@ import (
 	"buddy/texts/ansi"
 )
 
-// maxText limits the files that a server is told of, in bytes.
+// maxText limits the files that are sent to servers, in bytes.
 const maxText = 4 << 20
 
 // document is a file that a server has open.
@@ -21,13 +21,13 @@ type document struct {
 	path    string
 	version int
 	text    string
-	barrier int // that was sent behind the text; see [wire.barrier]
+	barrier int // sent after the text; see [wire.barrier]
 }
 
 // uriOf returns the URI of a file.
 func uriOf(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
-// pathOf returns the file that a URI of a server means, "" if it means none here.
+// pathOf returns the local file of a URI, or "".
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) {
@@ -36,7 +36,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(u.Path)
 }
 
-// readText reads a file as a server gets it; ok is false if it is none that a server should get.
+// readText reads a file for a server; ok is false if the file is not suitable.
 func readText(path string) (text string, ok bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxText {
@@ -49,14 +49,13 @@ func readText(path string) (text string, ok bool) {
 	return textOf(data)
 }
 
-// textOf returns the content of a file as text; ok is false if it is none.
+// textOf converts the content of a file to text; ok is false if it is not valid text or too long.
 func textOf(data []byte) (text string, ok bool) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	return string(data), len(data) <= maxText && utf8.Valid(data)
 }
 
-// place returns where a diagnostic is for people: line and column from 1, in characters. text is that
-// of the file.
+// place returns the line and column of a diagnostic, from 1, in characters of text.
 func place(text string, p position) string {
 	column := p.Character
 	if line, ok := lineOf(text, p.Line); ok {
@@ -65,7 +64,7 @@ func place(text string, p position) string {
 	return fmt.Sprintf("%d:%d", p.Line+1, column+1)
 }
 
-// lineOf returns a line of a text, from 0; ok is false if it has none.
+// lineOf returns line n of a text, from 0; ok is false if there is none.
 func lineOf(text string, n int) (line string, ok bool) {
 	for l := range strings.Lines(text) {
 		if n == 0 {
@@ -76,7 +75,7 @@ func lineOf(text string, n int) (line string, ok bool) {
 	return "", false
 }
 
-// characters returns how many characters the first units of UTF-16 of a line are.
+// characters converts a number of UTF-16 units at the start of a line to characters.
 func characters(line string, units int) int {
 	n := 0
 	for _, r := range line {
@@ -92,7 +91,7 @@ func characters(line string, units int) int {
 	return n
 }
 
-// plain returns text without escape sequences and characters that nobody sees.
+// plain removes escape sequences and invisible characters.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

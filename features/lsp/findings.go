@@ -8,54 +8,54 @@ import (
 )
 
 const (
-	// quiet says how long a server that does not say which text it means must have added nothing.
+	// quiet is how long a server that reports no versions must have added nothing.
 	quiet = 300 * time.Millisecond
-	// firstQuiet is the same when it has just started: nobody waits that long for what comes then.
+	// firstQuiet is the same for a server that has just started: later reports are not waited for.
 	firstQuiet = time.Second
-	// calm says how long nothing must have been said of any file: the files that a change has broken
-	// follow those that were changed.
+	// calm is how long no file must have had a report: reports about other files that a change broke come after those
+	// about the changed files.
 	calm = 50 * time.Millisecond
-	// silence limits how long such a server may need for its first word about a text: some say nothing
-	// where nothing is wrong.
+	// silence limits the wait for the first report about a text from such a server: some report nothing for a correct
+	// text.
 	silence = 800 * time.Millisecond
-	// firstSilence is the same when the server has just started and reads the project.
+	// firstSilence is the same for a server that has just started and reads the project.
 	firstSilence = 10 * time.Second
-	// maxFiles limits the files that a server may have something to say about.
+	// maxFiles limits the files whose reports are kept.
 	maxFiles = 5000
 )
 
-// published holds what a server has said of a file last.
+// published is the last report of a server about a file.
 type published struct {
-	version  *int // of the text that it means; nil: it did not say
-	barrier  int  // the last one that it had answered then
+	version  *int // of the text it is about; nil: not reported
+	barrier  int  // the last one answered before the report
 	at       time.Time
 	problems []problem
 }
 
-// findings holds what a running server was told and has found. It is safe for concurrent use.
+// findings holds the texts a running server got and the problems it reported. It is safe for concurrent use.
 type findings struct {
-	news chan struct{} // gets one value when something has come
+	news chan struct{} // buffered: has a value after a change
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	docs      map[string]*document
 	found     map[string]published
-	known     map[string]map[same]int // was there before a change, or the model was told
-	told      map[string]map[same]int // the model was told and it is not gone
-	versioned bool                    // the server says which text it means
-	based     bool                    // it has seen the project without our changes
-	barriers  int                     // that were sent; see [wire.barrier]
-	passed    int                     // the last one that it has answered
+	known     map[string]map[same]int // problems from before a change, or reported to the model
+	reported  map[string]map[same]int // problems reported to the model that are not gone yet
+	versioned bool                    // the server reports versions
+	based     bool                    // the server has checked the project without the model's changes
+	barriers  int                     // barriers sent; see [wire.barrier]
+	passed    int                     // the last answered one
 	passedAt  time.Time
-	last      time.Time // when something was said of a file
+	last      time.Time // time of the last report about any file
 }
 
 func newFindings() *findings {
 	return &findings{
-		news: make(chan struct{}, 1), docs: make(map[string]*document), found: make(map[string]published), known: make(map[string]map[same]int), told: make(map[string]map[same]int),
+		news: make(chan struct{}, 1), docs: make(map[string]*document), found: make(map[string]published), known: make(map[string]map[same]int), reported: make(map[string]map[same]int),
 	}
 }
 
-// changed wakes those who wait for something new.
+// changed wakes those who wait for a change.
 func (f *findings) changed() {
 	select {
 	case f.news <- struct{}{}:
@@ -63,7 +63,7 @@ func (f *findings) changed() {
 	}
 }
 
-// publish takes up what the server says of a file. What it says of an older text is dropped.
+// publish stores a report about a file unless it is about an older text.
 func (f *findings) publish(p publishParams) {
 	path := pathOf(p.URI)
 	if path == "" {
@@ -82,15 +82,15 @@ func (f *findings) publish(p publishParams) {
 	f.store(path, p.Version, problems(p.Diagnostics))
 }
 
-// calm returns how long it takes until nothing was said for a moment, if nothing is said.
+// calm returns the time until the last report is old enough, see the constant calm.
 func (f *findings) calm() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return max(0, calm-time.Since(f.last))
 }
 
-// store keeps what the server says of a file: always of an open one, because somebody waits for it; of another that
-// something is wrong in it, and when that is gone. The caller holds f.mu.
+// store keeps a report about a file. Reports about open files are always kept, because somebody waits for them; others
+// only if they have problems or replace a report. The caller holds f.mu.
 func (f *findings) store(path string, version *int, all []problem) {
 	if _, there := f.found[path]; !there && f.docs[path] == nil && (len(all) == 0 || len(f.found) >= maxFiles) {
 		return
@@ -98,7 +98,7 @@ func (f *findings) store(path string, version *int, all []problem) {
 	f.found[path] = published{version: version, barrier: f.passed, at: time.Now(), problems: all}
 }
 
-// pulled takes up the answer to a pull, which is about the text that the server had then.
+// pulled stores the answer to a pull, which is about the present texts.
 func (f *findings) pulled(all map[string][]diagnostic) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,7 +116,7 @@ func (f *findings) pulled(all map[string][]diagnostic) {
 	}
 }
 
-// pass notes that the server has read everything up to a barrier.
+// pass records that the server has read everything up to a barrier.
 func (f *findings) pass(barrier int) {
 	f.mu.Lock()
 	defer f.changed()
@@ -124,9 +124,8 @@ func (f *findings) pass(barrier int) {
 	f.passed, f.passedAt = max(f.passed, barrier), time.Now()
 }
 
-// due returns how long it takes until what the server has said of the text of a file counts, if it adds
-// nothing: 0 is now, below 0 that only the server knows. busy says that it works on something, and
-// rested when it did last.
+// due returns how long to wait until the reports about the text of a file are final, if no more come: 0 is now, below 0
+// is unknown. busy reports whether the server works on something, rested when it last did.
 func (f *findings) due(path string, busy bool, rested time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,8 +151,8 @@ func (f *findings) due(path string, busy bool, rested time.Time) time.Duration {
 	return max(0, wait-time.Since(since))
 }
 
-// patience returns from when and how long a server is waited for that does not say which text it
-// means, and has said something of the last one or not. The caller holds f.mu.
+// patience returns how long to wait for a server that reports no versions, and from when. answered reports whether it
+// has reported anything after the last text. The caller holds f.mu.
 func (f *findings) patience(answered bool) (since time.Time, wait time.Duration) {
 	switch {
 	case answered && f.based:
@@ -168,7 +167,7 @@ func (f *findings) patience(answered bool) (since time.Time, wait time.Duration)
 	return f.passedAt, wait
 }
 
-// current reports whether what the server has said of a file is about its text. The caller holds f.mu.
+// current reports whether a report is about the present text of the file. The caller holds f.mu.
 func (f *findings) current(doc *document, p published) bool {
 	if p.version != nil {
 		return *p.version == doc.version
@@ -176,7 +175,7 @@ func (f *findings) current(doc *document, p published) bool {
 	return !f.versioned && p.barrier >= doc.barrier || f.passed >= doc.barrier && time.Since(f.passedAt) >= silence
 }
 
-// fresh returns what was found and nobody knows, by file. The caller holds f.mu.
+// fresh returns the problems that are not known yet, by file. The caller holds f.mu.
 func (f *findings) fresh() map[string]map[same]int {
 	all := make(map[string]map[same]int)
 	for path, p := range f.found {
@@ -187,7 +186,7 @@ func (f *findings) fresh() map[string]map[same]int {
 	return all
 }
 
-// accept makes known all that was found, except what was fresh before.
+// accept marks all problems as known, except those in before.
 func (f *findings) accept(before map[string]map[same]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -196,11 +195,11 @@ func (f *findings) accept(before map[string]map[same]int) {
 	}
 }
 
-// tell adds to a report what is new. inside chooses the files, and show names them.
-func (f *findings) tell(r *report, server string, inside func(string) bool, show func(string) string) {
+// addTo adds new problems to a report of files that inside accepts; show returns their names.
+func (f *findings) addTo(r *report, server string, inside func(string) bool, show func(string) string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	said := false
+	added := false
 	for _, path := range f.paths() {
 		p, doc := f.found[path], f.docs[path]
 		if !inside(path) || doc != nil && !f.current(doc, p) {
@@ -212,34 +211,34 @@ func (f *findings) tell(r *report, server string, inside func(string) bool, show
 			fresh = slices.DeleteFunc(fresh, func(p problem) bool { return p.severity != severityError })
 		}
 		if len(fresh) > 0 {
-			r.files, said = append(r.files, fileReport{name: show(path), text: f.text(path), changed: doc != nil, problems: fresh}), true
+			r.files, added = append(r.files, fileReport{name: show(path), text: f.text(path), changed: doc != nil, problems: fresh}), true
 		}
 		if f.cleared(path, p.problems, fresh) {
-			r.cleared, said = append(r.cleared, show(path)), true
+			r.cleared, added = append(r.cleared, show(path)), true
 		}
 	}
-	if said && !slices.Contains(r.servers, server) {
+	if added && !slices.Contains(r.servers, server) {
 		r.servers = append(r.servers, server)
 	}
 }
 
-// cleared notes what the model is told of a file, and reports whether all that it was told before is
-// gone. The caller holds f.mu.
+// cleared records the problems that the model gets for a file, and reports whether all earlier ones are gone. The
+// caller holds f.mu.
 func (f *findings) cleared(path string, all, fresh []problem) bool {
 	if len(fresh) > 0 {
-		if f.told[path] == nil {
-			f.told[path] = make(map[same]int)
+		if f.reported[path] == nil {
+			f.reported[path] = make(map[same]int)
 		}
-		maps.Copy(f.told[path], counts(fresh))
+		maps.Copy(f.reported[path], counts(fresh))
 	}
-	if len(f.told[path]) == 0 || slices.ContainsFunc(all, func(p problem) bool { return f.told[path][p.same()] > 0 }) {
+	if len(f.reported[path]) == 0 || slices.ContainsFunc(all, func(p problem) bool { return f.reported[path][p.same()] > 0 }) {
 		return false
 	}
-	delete(f.told, path)
+	delete(f.reported, path)
 	return true
 }
 
-// text returns the text of a file as the server has it. The caller holds f.mu.
+// text returns the server's text of a file. The caller holds f.mu.
 func (f *findings) text(path string) string {
 	if doc := f.docs[path]; doc != nil {
 		return doc.text
@@ -248,13 +247,13 @@ func (f *findings) text(path string) string {
 	return text
 }
 
-// paths returns the files that something was said of, in order. The caller holds f.mu.
+// paths returns the files with reports, sorted. The caller holds f.mu.
 func (f *findings) paths() []string {
 	return slices.Sorted(maps.Keys(f.found))
 }
 
-// list returns all that was found, in one file or all (""). inside chooses the files, and show names
-// them.
+// list returns all problems of one file, or of all if path is "", among those that inside accepts; show returns their
+// names.
 func (f *findings) list(path string, inside func(string) bool, show func(string) string) []fileReport {
 	f.mu.Lock()
 	defer f.mu.Unlock()

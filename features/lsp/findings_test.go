@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However many files a server has spoken of, what it says of one that is being edited is kept.
+// Reports about an open file are kept even after reports about many other files.
 func TestFindingsOfAnOpenFileAreAlwaysKept(t *testing.T) {
 	f := newFindings()
 	say := func(path string, texts ...string) {

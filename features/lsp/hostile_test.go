@@ -27,13 +27,13 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// Servers that break the protocol end in one sentence, and take nothing with them.
+// A server that violates the protocol is given up with one sentence, without further harm.
 func TestServersThatBreakTheRulesAreGivenUp(t *testing.T) {
 	for mode, reason := range map[string]string{
 		lsptest.Huge:    "it announced a message of 2147483648 bytes (at most 32 MiB)",
 		lsptest.Header:  "it sent a header that is no header of a message, or has more than 8 KiB",
 		lsptest.Flood:   "it sent more than 100 messages in a second",
-		lsptest.Garbage: "", // whatever the library says of it
+		lsptest.Garbage: "", // with the library's message
 		lsptest.Dies:    "it exited with status 0; it was started 3 times",
 	} {
 		t.Run(mode, func(t *testing.T) {
@@ -48,9 +48,9 @@ func TestServersThatBreakTheRulesAreGivenUp(t *testing.T) {
 			eventually(t, "given up", func() bool { return strings.Contains(b.published(), "language server checker: ") })
 			want(t, "the reason", b.published(), reason, "there are no diagnostics of its files any more")
 			if strings.Count(b.published(), "language server checker") != 1 {
-				t.Errorf("said more than once: %q", b.published())
+				t.Errorf("out more than once: %q", b.published())
 			}
-			wantNothing(t, "afterwards", b.said("tax.x", "bad: yes\n"))
+			wantNothing(t, "afterwards", b.diagnose("tax.x", "bad: yes\n"))
 		})
 	}
 }
@@ -60,22 +60,22 @@ func TestAServerThatHangsIsWaitedForOnce(t *testing.T) {
 		b.write("tax.x", "fine\n")
 		began := time.Now()
 		wantNothing(t, "the first edit", b.edit("tax.x", "bad: no\n"))
-		if took := time.Since(began); took != waitTime {
-			t.Errorf("it took %v", took)
+		if elapsed := time.Since(began); elapsed != waitTime {
+			t.Errorf("it elapsed %v", elapsed)
 		}
 		for i := range 20 {
 			wantNothing(t, "later", b.all.Late()) // the next turn
 			wantNothing(t, "an edit", b.edit("tax.x", fmt.Sprintf("bad: %d\n", i)))
 		}
-		if took := time.Since(began); took != waitTime {
-			t.Errorf("all edits took %v", took)
+		if elapsed := time.Since(began); elapsed != waitTime {
+			t.Errorf("all edits elapsed %v", elapsed)
 		}
 		time.Sleep(2 * startTime)
 		want(t, "the reason", b.published(), "it did not answer within 1m0s")
 	})
 }
 
-// However many edits there are in a turn, all of them wait a second at the most.
+// All edits of a turn together wait a second at most.
 func TestManyEditsWaitASecondTogether(t *testing.T) {
 	for _, mode := range []string{lsptest.Silent, lsptest.Mute, lsptest.Quiet, lsptest.Slow} {
 		inMemory(t, mode, func(t *testing.T, b *bench) {
@@ -83,8 +83,8 @@ func TestManyEditsWaitASecondTogether(t *testing.T) {
 			for i := range 200 {
 				b.edit(fmt.Sprintf("f%d.x", i%20), fmt.Sprintf("fine %d\n", i))
 			}
-			if took := time.Since(began); took > waitTime {
-				t.Errorf("%s: %v", mode, took)
+			if elapsed := time.Since(began); elapsed > waitTime {
+				t.Errorf("%s: %v", mode, elapsed)
 			}
 			var files []tools.Before
 			for i := range 200 {
@@ -93,14 +93,14 @@ func TestManyEditsWaitASecondTogether(t *testing.T) {
 			began = time.Now()
 			b.all.Late() // the next turn
 			b.changed(files...)
-			if took := time.Since(began); took > waitTime {
-				t.Errorf("%s: one call: %v", mode, took)
+			if elapsed := time.Since(began); elapsed > waitTime {
+				t.Errorf("%s: one call: %v", mode, elapsed)
 			}
 		})
 	}
 }
 
-// What comes after the wait of a call is told with the next request, once.
+// Late diagnostics are sent with the next request, once.
 func TestWhatComesLateIsToldWithTheNextRequest(t *testing.T) {
 	inMemory(t, lsptest.Slow, func(t *testing.T, b *bench) {
 		b.write("tax.x", "fine\n")
@@ -113,8 +113,8 @@ func TestWhatComesLateIsToldWithTheNextRequest(t *testing.T) {
 		b.edit("tax.x", "bad: later\n")
 		b.edit("tax.x", "fine at last\n")
 		time.Sleep(time.Minute)
-		if said := b.all.Late(); strings.Contains(said, "error") {
-			t.Errorf("what was mended meanwhile: %q", said)
+		if out := b.all.Late(); strings.Contains(out, "error") {
+			t.Errorf("what was mended meanwhile: %q", out)
 		}
 	})
 }
@@ -125,10 +125,10 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	def.Command = append(def.Command, filepath.Join(t.TempDir(), "ran"))
 	b := newBench(t, def)
 	b.write("tax.x", "bad: old\n")
-	said := b.said("tax.x", "bad: old\nbad: new\n")
-	want(t, "in its second run", said, "tax.x:2:1 error: new")
-	if strings.Contains(said, "old") || b.published() != "" {
-		t.Errorf("%q, published %q", said, b.published())
+	out := b.diagnose("tax.x", "bad: old\nbad: new\n")
+	want(t, "in its second run", out, "tax.x:2:1 error: new")
+	if strings.Contains(out, "old") || b.published() != "" {
+		t.Errorf("%q, published %q", out, b.published())
 	}
 }
 
@@ -136,12 +136,12 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 func TestAServerEndsAfterTenMinutesWithoutEdits(t *testing.T) {
 	inMemory(t, "", func(t *testing.T, b *bench) {
 		b.write("tax.x", "fine\n")
-		b.said("tax.x", "finer\n")
+		b.diagnose("tax.x", "finer\n")
 		time.Sleep(9 * time.Minute)
 		if b.wasTold("exit") {
 			t.Fatal("it ended too early")
 		}
-		b.said("tax.x", "finest\n")
+		b.diagnose("tax.x", "finest\n")
 		time.Sleep(9 * time.Minute)
 		if b.wasTold("exit") {
 			t.Fatal("an edit did not count")
@@ -150,9 +150,9 @@ func TestAServerEndsAfterTenMinutesWithoutEdits(t *testing.T) {
 		if !b.wasTold("exit") || len(b.all.running()) != 0 {
 			t.Fatal("it still runs")
 		}
-		want(t, "the next edit", b.said("tax.x", "bad: again\n"), "error: again")
+		want(t, "the next edit", b.diagnose("tax.x", "bad: again\n"), "error: again")
 		if b.started() != 2 || b.published() != "" {
-			t.Errorf("started %d times, said %q", b.started(), b.published())
+			t.Errorf("started %d times, out %q", b.started(), b.published())
 		}
 	})
 }
@@ -161,7 +161,7 @@ func TestAServerThatUsesTooMuchMemoryIsEnded(t *testing.T) {
 	inMemory(t, "", func(t *testing.T, b *bench) {
 		b.size = 2 << 30
 		b.write("tax.x", "fine\n")
-		b.said("tax.x", "finer\n")
+		b.diagnose("tax.x", "finer\n")
 		time.Sleep(time.Minute)
 		if b.wasTold("exit") {
 			t.Fatal("2 GiB are allowed")
@@ -171,22 +171,22 @@ func TestAServerThatUsesTooMuchMemoryIsEnded(t *testing.T) {
 		b.mu.Unlock()
 		time.Sleep(time.Minute)
 		want(t, "the reason", b.published(), "it was ended, because it used 2048 MiB of memory (at most 2048)")
-		wantNothing(t, "afterwards", b.said("tax.x", "bad: no\n"))
+		wantNothing(t, "afterwards", b.diagnose("tax.x", "bad: no\n"))
 		if b.started() != 1 || !b.wasTold("exit") {
 			t.Errorf("started %d times", b.started())
 		}
 	})
 }
 
-// At most four run; the one that was not needed for longest ends for another.
+// At most four servers run; the least recently used one ends for another.
 func TestFourServersRunAtMost(t *testing.T) {
 	inMemory(t, "", func(t *testing.T, b *bench) {
 		for i := range 6 {
 			dir := fmt.Sprintf("p%d/", i)
 			b.write(dir+"mark", "")
-			want(t, dir, b.said(dir+"a.x", "bad: here\n"), dir+"a.x:1:1 error: here")
+			want(t, dir, b.diagnose(dir+"a.x", "bad: here\n"), dir+"a.x:1:1 error: here")
 			time.Sleep(time.Second)
-			b.said("p0/a.x", fmt.Sprintf("bad: here %d\n", i)) // is needed all the time
+			b.diagnose("p0/a.x", fmt.Sprintf("bad: here %d\n", i)) // keeps it in use
 			time.Sleep(time.Second)
 		}
 		var roots []string
@@ -207,15 +207,15 @@ func TestNothingIsWaitedForAfterTheEnd(t *testing.T) {
 		cancel()
 		began := time.Now()
 		wantNothing(t, "cancelled", b.all.Changed(ctx, "local", []tools.Before{b.replace("tax.x", "bad: no\n")}))
-		if took := time.Since(began); took != 0 {
-			t.Errorf("a cancelled call took %v", took)
+		if elapsed := time.Since(began); elapsed != 0 {
+			t.Errorf("a cancelled call elapsed %v", elapsed)
 		}
 		b.all.Close()
 		wantNothing(t, "closed", b.edit("tax.x", "bad: yes\n"))
 	})
 }
 
-// runs reports whether a process runs; one that has ended and that nobody waited for does not.
+// runs reports whether a process runs; a zombie does not.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -228,7 +228,7 @@ func runs(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// pidsIn waits for the processes that a stubborn server has written into a file.
+// pidsIn waits for the process ids that a stubborn server writes to a file.
 func pidsIn(t *testing.T, file string) []int {
 	t.Helper()
 	var pids []int
@@ -253,7 +253,7 @@ func TestNoProcessIsLeftOfServersThatDoNotEnd(t *testing.T) {
 	def := language(lsptest.Stubborn)
 	def.Command = append(def.Command, file)
 	b := newBench(t, def)
-	want(t, "it works", b.said("tax.x", "bad: no\n"), "error: no")
+	want(t, "it works", b.diagnose("tax.x", "bad: no\n"), "error: no")
 	pids := pidsIn(t, file)
 	b.all.Close()
 	for _, pid := range pids {
@@ -263,7 +263,7 @@ func TestNoProcessIsLeftOfServersThatDoNotEnd(t *testing.T) {
 	}
 }
 
-// A server that does not read keeps nobody from ending it.
+// A server that does not read can be ended.
 func TestAServerThatDoesNotReadIsEnded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, language(lsptest.Deaf))
@@ -281,7 +281,7 @@ func TestAServerThatDoesNotReadIsEnded(t *testing.T) {
 	}
 }
 
-// A killed program leaves its servers behind: the next start ends them, and what they started.
+// The servers of a killed process are ended at the next start, with the processes that they started.
 func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	t.Parallel()
 	state, file := t.TempDir(), filepath.Join(t.TempDir(), "pids")
@@ -293,7 +293,7 @@ func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // it was killed
+	_ = owner.Wait() // killed: the error is expected
 	for _, pid := range pids {
 		if !runs(pid) {
 			t.Fatalf("process %d is gone already, so this shows nothing", pid)
@@ -303,12 +303,12 @@ func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	b.all.o.State = state
 	b.all.Start()
 	eventually(t, "ended", func() bool { return !runs(pids[0]) && !runs(pids[1]) })
-	eventually(t, "said", func() bool {
+	eventually(t, "out", func() bool {
 		return strings.Contains(b.published(), "ended language servers that an earlier session had left behind (1)")
 	})
 }
 
-// runOwner is a program that starts a stubborn server and is killed.
+// runOwner starts a stubborn server in a process that the test kills.
 func runOwner(state, file string) {
 	def := language(lsptest.Stubborn)
 	def.Command = append(def.Command, file)

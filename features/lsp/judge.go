@@ -11,7 +11,7 @@ import (
 	"github.com/creachadair/jrpc2"
 )
 
-// judge tells the server of changes and waits for what it finds. The error is that it has died.
+// judge sends changes to the server and waits for its reports. An error means that it died.
 func (s *server) judge(batch []change) error {
 	f := s.findings
 	f.mu.Lock()
@@ -40,13 +40,13 @@ func (s *server) judge(batch []change) error {
 	if err := s.apply(batch); err != nil {
 		return err
 	}
-	if !f.isBased() { // what is wrong elsewhere may have been so before
+	if !f.isBased() { // these problems may be older than the change
 		f.acceptOthers()
 	}
 	return nil
 }
 
-// acceptOthers makes known what was found in files that were not changed.
+// acceptOthers marks problems in unchanged files as known.
 func (f *findings) acceptOthers() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +57,7 @@ func (f *findings) acceptOthers() {
 	}
 }
 
-// apply tells the server what the files hold now, and waits for what it finds.
+// apply sends the new content of files and waits for the reports.
 func (s *server) apply(batch []change) error {
 	var paths []string
 	var onDisk []fileEvent
@@ -107,7 +107,7 @@ func (s *server) isOpen(path string) bool {
 	return f.docs[path] != nil
 }
 
-// textOf returns the text of a file as the server has it, "" for one that it has not.
+// textOf returns the server's text of a file, or "" if it is not open.
 func (s *server) textOf(path string) string {
 	f := s.findings
 	f.mu.Lock()
@@ -118,7 +118,7 @@ func (s *server) textOf(path string) string {
 	return ""
 }
 
-// put gives the server a text for a file, which it opens if it has not.
+// put sends a text of a file, and opens the file if necessary.
 func (s *server) put(path, text string) error {
 	f := s.findings
 	f.mu.Lock()
@@ -149,7 +149,7 @@ func (s *server) put(path, text string) error {
 	return s.closeOld(path)
 }
 
-// closeOld closes a file if too many are open.
+// closeOld closes the oldest file if too many are open.
 func (s *server) closeOld(but string) error {
 	f := s.findings
 	f.mu.Lock()
@@ -166,7 +166,7 @@ func (s *server) closeOld(but string) error {
 	return s.drop(oldest.path)
 }
 
-// drop closes a file: the server reads it from disk, if it is there.
+// drop closes a file: the server reads it from disk from now on.
 func (s *server) drop(path string) error {
 	f := s.findings
 	f.mu.Lock()
@@ -181,8 +181,8 @@ func (s *server) drop(path string) error {
 	return s.notify("textDocument/didClose", closeParams{docID{uriOf(path)}})
 }
 
-// outside tells the server what others have changed on disk, and reports whether they have. Files of
-// the batch get their texts later.
+// outside reports changes by others to the server, and whether there are any. It skips files of the batch, whose texts
+// are sent later.
 func (s *server) outside(batch []change) (bool, error) {
 	events := s.disk.changes()
 	events = slices.DeleteFunc(events, func(e fileEvent) bool {
@@ -213,15 +213,15 @@ func (s *server) outside(batch []change) (bool, error) {
 
 var errDied = errors.New("it died")
 
-// settle waits until the server has said what it finds in files, up to the limit: what comes
-// later is told later. The error is that it has died.
+// settle waits until the reports about files are final, within a limit; later ones are reported later. An error means
+// that the server died.
 func (s *server) settle(paths []string) error {
 	ctx, cancel := context.WithTimeout(s.ctx, s.all.limits.settle)
 	defer cancel()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for pulled := false; ; {
-		if !pulled && s.conn.isPulling() { // some say so late
+		if !pulled && s.conn.isPulling() { // some servers announce this late
 			if err := s.pull(ctx, paths); err != nil {
 				return err
 			}
@@ -248,8 +248,7 @@ func (s *server) settle(paths []string) error {
 	}
 }
 
-// due returns how long it takes until what was said of files counts: 0 is now, below 0 that only
-// the server knows.
+// due returns how long to wait until the reports about files are final: 0 is now, below 0 is unknown.
 func (s *server) due(paths []string) time.Duration {
 	busy, rested := s.conn.busy()
 	longest := time.Duration(0)
@@ -263,24 +262,24 @@ func (s *server) due(paths []string) time.Duration {
 	return max(longest, s.findings.calm())
 }
 
-// base notes that the server has seen the project before a change, if so.
+// base sets based if so is true.
 func (f *findings) base(so bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.based = f.based || so
 }
 
-// isBased reports whether the server has seen the project before a change.
+// isBased reports whether the server has checked the project without the model's changes.
 func (f *findings) isBased() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.based
 }
 
-// pullPause is the time after which a server is asked again that was not ready to answer.
+// pullPause is the pause before a server that was not ready is asked again.
 const pullPause = 50 * time.Millisecond
 
-// pull asks the server for what it finds in files, and in all others that are open.
+// pull asks for the diagnostics of files, then of all other open files.
 func (s *server) pull(ctx context.Context, paths []string) error {
 	f := s.findings
 	f.mu.Lock()
@@ -312,13 +311,13 @@ func (s *server) pull(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// The protocol's errors of a server that does not answer this time.
+// Errors of the protocol after which a request can be repeated.
 const (
 	serverCancelled = -32802
 	contentModified = -32801
 )
 
-// retriable reports whether the server may answer when it is asked again.
+// retriable reports whether the request may succeed when repeated.
 func retriable(err error) bool {
 	e, ok := errors.AsType[*jrpc2.Error](err)
 	return ok && (e.Code == serverCancelled || e.Code == contentModified)

@@ -1,12 +1,12 @@
-// Package lsp asks language servers what is wrong with files that tools have changed.
+// Package lsp reports what language servers find wrong in files that tools have changed.
 //
 //	all := lsp.New(lsp.Options{Servers: find, Folders: folders, State: dir, Publish: publish})
 //	defer all.Close()
-//	text := all.Changed(ctx, "local", before) // what the change has broken, "" for nothing
 //
-// A server starts with the first change of such a file, and never without one. It gets the text
-// from before the change first, so that what was wrong already is not reported. All that it says
-// is untrusted text.
+// problems caused by the change, or ""
+//
+// A server starts with the first change of such a file. It gets the text from before the change first, so that older
+// problems are not reported. Its texts are untrusted.
 package lsp
 
 import (
@@ -29,58 +29,55 @@ import (
 )
 
 const (
-	// waitTime limits how long the calls of one turn wait for diagnostics, all together.
+	// waitTime limits how long all calls of one turn together wait for diagnostics.
 	waitTime = time.Second
-	// maxServers limits the servers that run at once; the one that was not needed for longest ends for
-	// another.
+	// maxServers limits the running servers; the least recently used one ends for another.
 	maxServers = 4
-	// startTime limits how long a server may take to answer for the first time, if it says nothing else.
+	// startTime is the default limit for a server's first answer.
 	startTime = time.Minute
 	// thisMachine is the only target on which servers run.
 	thisMachine = "local"
 )
 
-// Server is one language server that may be started.
+// Server is a language server that may be started.
 type Server struct {
 	Name      string
 	Command   []string
-	Env       []string          // NAME=value, beside the minimal environment
-	Pass      []string          // names of variables of this process that it gets
-	Languages map[string]string // the protocol's name of the language, by the ending of file names: ".go" is "go"
+	Env       []string          // NAME=value, added to the minimal environment
+	Pass      []string          // names of variables that it gets from this process
+	Languages map[string]string // the protocol's name of the language by file extension: ".go" is "go"
 	Roots     []string          // names of files that mark the folder to start it in
-	Settings  json.RawMessage   // what it gets when it asks; nil for nothing
-	Init      json.RawMessage   // initializationOptions; nil for none
-	Start     time.Duration     // how long it may take to answer first; 0 is a minute
+	Settings  json.RawMessage   // its answer to workspace/configuration; nil: none
+	Init      json.RawMessage   // initializationOptions; nil: none
+	Start     time.Duration     // limit for its first answer; 0 is a minute
 	Off       bool              // never start it
-	// RunsProject means that the server runs programs of the project, so that it needs trust wherever
-	// its own program is.
+	// RunsProject marks a server that runs programs of the project, so that it needs trust wherever its program is.
 	RunsProject bool
-	Outside     bool   // nothing holds it
-	Copies      string // folder with the copies of files that it runs, removed after it; "" is none
-	Problem     string // why it can't be started; "" if it can
-	// Refuses returns why it may not start in a folder, "" if it may; nil for one that may start in all.
+	Outside     bool   // run it outside the sandbox
+	Copies      string // folder with copies of the files that it runs, removed afterwards; "": none
+	Problem     string // why it can't be started, or ""
+	// Refuses returns why the server may not start in a folder, or ""; nil: it may start in all.
 	Refuses func(root string) string
 }
 
-// Options say which servers there are and what they work with.
+// Options configure Clients.
 type Options struct {
-	// Servers returns the servers, those that go first in front. It is called when one is needed,
-	// so that a session without changes looks for nothing.
+	// Servers returns the servers, preferred ones first. It is called when a file has changed, so that a session
+	// without changes looks for nothing.
 	Servers func() []Server
-	Folders []string          // that are worked in: only their files are looked at, and names are relative to the first
-	State   string            // folder in which running servers are noted; "" notes nothing
-	Env     []string          // NAME=value, that every server gets beside the minimal environment
-	Away    string            // the target that the project is on, if that is not this machine
-	Publish func(event.Event) // gets what happens to servers; nil drops it
-	// Checked returns a server as it is to start now in a folder, with copies of the files that were checked, or why it must not
-	// start. nil: they start as they are.
+	Folders []string          // workspace folders: only their files are checked, and names are relative to the first
+	State   string            // folder for records of running servers; "" records nothing
+	Env     []string          // NAME=value, for every server in addition to the minimal environment
+	Away    string            // the target of the project; "" for this machine
+	Publish func(event.Event) // receives events about servers; nil drops them
+	// Checked returns the definition with which a server may start in a folder, with copies of the checked files, or
+	// why it must not start. nil: servers start as they are.
 	Checked func(def Server, root string) (Server, error)
-	// Hold returns what holds a server that starts now, nil while nothing does, as in all modes but auto. nil: nothing
-	// ever holds one.
+	// Hold returns the sandbox for a server, nil outside of auto mode. nil: there is no sandbox.
 	Hold func(Server) (child.Holder, error)
 }
 
-// Clients talks to the servers of a session. It is safe for concurrent use; use [New].
+// Clients runs the language servers of a session. It is safe for concurrent use; use [New].
 type Clients struct {
 	o      Options
 	ctx    context.Context
@@ -89,35 +86,35 @@ type Clients struct {
 	limits limits
 	start  func(ctx context.Context, def Server, root string, o Options) (link, error)
 
-	mu      sync.Mutex         // guards what follows
-	left    time.Duration      // that calls may still wait in this turn
-	servers map[string]*server // that run, or failed, by name and root
-	said    map[string]bool    // notices
+	mu      sync.Mutex         // guards the fields below
+	budget  time.Duration      // remaining waiting time of this turn
+	servers map[string]*server // running and failed servers by name and root
+	noticed map[string]bool    // published notices
 }
 
-// limits are those of a running server.
+// limits holds the limits of running servers.
 type limits struct {
-	idle     time.Duration // without changes, then it ends
-	check    time.Duration // between looks at its memory
+	idle     time.Duration // without changes, before it ends
+	check    time.Duration // between checks of its memory
 	resident int64         // bytes
-	settle   time.Duration // how long diagnostics are waited for at all
+	settle   time.Duration // total wait for diagnostics
 	messages int           // in one second
 }
 
-// New returns clients that do nothing until a file was changed.
+// New returns Clients that do nothing until a file changes.
 func New(o Options) *Clients {
 	if o.Publish == nil {
 		o.Publish = func(event.Event) {}
 	}
 	c := &Clients{
-		o: o, left: waitTime, servers: make(map[string]*server), said: make(map[string]bool), start: start,
+		o: o, budget: waitTime, servers: make(map[string]*server), noticed: make(map[string]bool), start: start,
 		limits: limits{idle: 10 * time.Minute, check: 15 * time.Second, resident: 2 << 30, settle: 30 * time.Second, messages: 10_000},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
-// Restart ends the servers that something would hold now, so that the next change starts them held. It waits for none.
+// Restart ends the servers that can be sandboxed; the next change starts them again. It does not wait.
 func (c *Clients) Restart() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,19 +126,18 @@ func (c *Clients) Restart() {
 	}
 }
 
-// Close ends all servers and what they have started; about seven seconds at the most.
+// Close ends all servers and the processes that they started. It takes at most about seven seconds.
 func (c *Clients) Close() {
 	c.cancel()
 	c.work.Wait()
 }
 
-// Changed tells the servers of files that a call has changed on a target, and returns what that
-// broke, "" for nothing. It waits for that a second at the most, together with all calls since
-// Late; what comes after that is for Late.
+// Changed sends changed files on a target to the servers and returns the problems that the change caused, or "". All
+// calls since Late together wait at most a second; Late returns what comes afterwards.
 func (c *Clients) Changed(ctx context.Context, target string, files []tools.Before) string {
 	if target != thisMachine && target != "" {
 		if slices.ContainsFunc(files, func(f tools.Before) bool { return c.find(f.Path) != nil }) {
-			c.sayOnce(event.Notice{Text: "language servers do not run for files on " + target + ": there are no diagnostics of them", Code: "lsp"})
+			c.noticeOnce(event.Notice{Text: "language servers do not run for files on " + target + ": there are no diagnostics of them", Code: "lsp"})
 		}
 		return ""
 	}
@@ -162,22 +158,22 @@ func (c *Clients) Changed(ctx context.Context, target string, files []tools.Befo
 	return c.report(asked)
 }
 
-// Late returns what came after the wait of Changed, "" for nothing. The next calls may wait again.
+// Late returns the problems found after Changed returned, or "", and renews the waiting time.
 func (c *Clients) Late() string {
 	c.mu.Lock()
-	c.left = waitTime
+	c.budget = waitTime
 	c.mu.Unlock()
 	return c.report(c.running())
 }
 
-// running returns the servers, in order.
+// running returns the servers, sorted.
 func (c *Clients) running() []*server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.SortedFunc(maps.Values(c.servers), func(a, b *server) int { return strings.Compare(a.key(), b.key()) })
 }
 
-// runningFor returns the server of a file if it runs, else nil.
+// runningFor returns the running server for a file, or nil.
 func (c *Clients) runningFor(path string) *server {
 	for _, s := range c.running() {
 		if _, runs := s.lastUse(); runs && s.def.Languages[filepath.Ext(path)] != "" && s.root == rootOf(path, s.def.Roots, c.o.Folders) {
@@ -187,11 +183,11 @@ func (c *Clients) runningFor(path string) *server {
 	return nil
 }
 
-// wait waits until servers have said what is wrong now, or the time of the turn is used up. A server
-// that is late is not waited for until it has caught up.
+// wait waits until servers have final reports, or the waiting time of the turn is used up. It skips servers that are
+// already behind.
 func (c *Clients) wait(ctx context.Context, asked []*server) {
 	c.mu.Lock()
-	left := c.left
+	left := c.budget
 	c.mu.Unlock()
 	began := time.Now()
 	late := time.NewTimer(left)
@@ -210,27 +206,26 @@ func (c *Clients) wait(ctx context.Context, asked []*server) {
 				other.fallBehind()
 			}
 			c.mu.Lock()
-			c.left = 0
+			c.budget = 0
 			c.mu.Unlock()
 			return
 		}
 	}
 	c.mu.Lock()
-	c.left = max(0, c.left-time.Since(began))
+	c.budget = max(0, c.budget-time.Since(began))
 	c.mu.Unlock()
 }
 
-// report returns what servers have found that was not told yet.
+// report returns the problems that were not reported yet.
 func (c *Clients) report(all []*server) string {
 	var r report
 	for _, s := range all {
-		s.tell(&r)
+		s.addTo(&r)
 	}
 	return r.text()
 }
 
-// serverOf returns the server of a file, which is started if there is none; nil where no server is
-// for it.
+// serverOf returns the server for a file, and starts it if necessary; nil if there is none.
 func (c *Clients) serverOf(path string) *server {
 	if c.ctx.Err() != nil || !c.inside(path) {
 		return nil
@@ -243,22 +238,21 @@ func (c *Clients) serverOf(path string) *server {
 	case def == nil:
 		return nil
 	case def.Problem != "":
-		c.sayOnce(event.Notice{Text: fmt.Sprintf("no diagnostics of %s files: language server %s: %s", filepath.Ext(path), def.Name, def.Problem), Code: "lsp"})
+		c.noticeOnce(event.Notice{Text: fmt.Sprintf("no diagnostics of %s files: language server %s: %s", filepath.Ext(path), def.Name, def.Problem), Code: "lsp"})
 		return nil
 	}
 	root := rootOf(path, def.Roots, c.o.Folders)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other := c.servers[key(*def, root)]; other != nil {
-		return other // also one that has failed: it is not started again
+		return other // also a failed one: it is not started again
 	}
 	c.makeRoom()
 	c.servers[key(*def, root)] = newServer(c, *def, root)
 	return c.servers[key(*def, root)]
 }
 
-// find returns the first server for a file that can be used, else the first with the reason why not,
-// nil if there is none.
+// find returns the first usable server for a file, or the first one with its problem, or nil.
 func (c *Clients) find(path string) *Server {
 	if c.o.Servers == nil {
 		return nil
@@ -282,8 +276,7 @@ func (c *Clients) find(path string) *Server {
 	return first
 }
 
-// makeRoom ends the server that was not needed for longest if there are too many. The caller holds
-// c.mu.
+// makeRoom ends the least recently used server if too many run. The caller holds c.mu.
 func (c *Clients) makeRoom() {
 	var oldest *server
 	running := 0
@@ -305,7 +298,7 @@ func (c *Clients) makeRoom() {
 	}
 }
 
-// forget drops a server that has ended, so that the next change starts it anew.
+// forget removes a server that has ended, so that the next change starts it again.
 func (c *Clients) forget(s *server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -314,7 +307,7 @@ func (c *Clients) forget(s *server) {
 	}
 }
 
-// inside reports whether a file is in a folder that is worked in.
+// inside reports whether a file is in a workspace folder.
 func (c *Clients) inside(path string) bool {
 	return slices.ContainsFunc(c.o.Folders, func(f string) bool { return texts.Below(path, f) })
 }
@@ -329,21 +322,20 @@ func (c *Clients) show(path string) string {
 	return oneLine(path)
 }
 
-// sayOnce publishes a notice unless it was published before.
-func (c *Clients) sayOnce(n event.Notice) {
+// noticeOnce publishes a notice unless it was published before.
+func (c *Clients) noticeOnce(n event.Notice) {
 	c.mu.Lock()
-	said := c.said[n.Text]
-	c.said[n.Text] = true
+	known := c.noticed[n.Text]
+	c.noticed[n.Text] = true
 	c.mu.Unlock()
-	if !said {
+	if !known {
 		c.o.Publish(n)
 	}
 }
 
-// Start ends what a killed process has left. It returns at once and starts no server.
+// Start ends the servers of killed processes in the background. It starts no server.
 func (c *Clients) Start() { c.work.Go(c.sweep) }
 
-// sweep is the work of Start.
 func (c *Clients) sweep() {
 	switch ended, err := child.Sweep(c.o.State); {
 	case err != nil:
@@ -353,8 +345,8 @@ func (c *Clients) sweep() {
 	}
 }
 
-// rootOf returns the folder to start a server in: the nearest one that has one of the marks, up to
-// the top of the repository, else the folder that is worked in.
+// rootOf returns the folder to start a server in: the nearest one with a mark, up to the top of the repository, or else
+// the workspace folder.
 func rootOf(path string, marks, folders []string) string {
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
 		for _, mark := range marks {

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runServer is a server as a program. A stubborn one has a child, writes both numbers into the file that
-// arg names, and ends for nothing but SIGKILL.
+// runServer runs a server as a program. A stubborn one starts a child, writes both process ids to the file arg, and
+// ignores everything but SIGKILL.
 func runServer(mode, arg string) {
 	if mode == lsptest.Stubborn {
 		signal.Ignore(syscall.SIGTERM)

@@ -9,19 +9,19 @@ import (
 	"buddy/tools"
 )
 
-// checker is a [Clients].
+// checker is implemented by [Clients].
 type checker interface {
 	Changed(ctx context.Context, target string, files []tools.Before) string
 	Late() string
 }
 
-// part adds what a call has broken to its result, and tells the model later what came later.
+// part adds the problems of a changed file to the call's result, and later ones to the conversation.
 type part struct {
 	turn.Nothing
 	checker
 }
 
-// Part returns the language servers as a part of exchanges.
+// Part returns the language servers as a part of turns.
 func Part(c checker) turn.Part { return part{checker: c} }
 
 func (part) Name() string { return "lsp" }

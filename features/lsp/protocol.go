@@ -2,11 +2,11 @@ package lsp
 
 import "encoding/json"
 
-// The part of the protocol that is used here, with its names.
+// The used part of the protocol, with its names.
 
 type severity int
 
-// The severities. What is less than a warning is not reported.
+// The severities. Anything below a warning is not reported.
 const (
 	severityError   severity = 1
 	severityWarning severity = 2
@@ -32,7 +32,7 @@ type publishParams struct {
 	Diagnostics []diagnostic `json:"diagnostics"`
 }
 
-// report is the answer to a pull.
+// pullReport is the answer to a pull.
 type pullReport struct {
 	Kind    string                `json:"kind"`
 	Items   []diagnostic          `json:"items"`
@@ -110,7 +110,7 @@ type initializeResult struct {
 	} `json:"capabilities"`
 }
 
-// capabilities returns what a server may expect of this client: it shows diagnostics, nothing else.
+// capabilities describes this client, which only shows diagnostics.
 func capabilities() map[string]any {
 	yes := map[string]any{}
 	return map[string]any{

@@ -9,21 +9,21 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what is told at once.
+// Limits of one report.
 const (
 	maxPerFile = 10
 	maxInAll   = 30
 	maxReport  = 4 << 10 // bytes
 )
 
-// problem is a diagnostic as it is kept.
+// problem is a stored diagnostic.
 type problem struct {
 	at       position
 	severity severity
 	message  string // one line
 }
 
-// same identifies a problem wherever it has moved to.
+// same identifies a problem independent of its position.
 type same struct {
 	severity severity
 	message  string
@@ -31,14 +31,14 @@ type same struct {
 
 func (p problem) same() same { return same{p.severity, p.message} }
 
-// maxKept limits the problems of a file that are kept.
+// maxKept limits the stored problems of a file.
 const maxKept = 500
 
-// problems returns diagnostics as they are kept, errors first.
+// problems converts diagnostics, errors first, without those below a warning.
 func problems(all []diagnostic) []problem {
 	var kept []problem
 	for _, d := range all {
-		if d.Severity == 0 { // the client decides
+		if d.Severity == 0 { // the client may choose
 			d.Severity = severityError
 		}
 		if d.Severity > severityWarning {
@@ -61,7 +61,7 @@ func counts(all []problem) map[same]int {
 	return n
 }
 
-// without returns the problems that are not among known ones.
+// without returns the problems that exceed the known ones.
 func without(all []problem, known map[same]int) []problem {
 	seen := make(map[same]int)
 	var fresh []problem
@@ -73,22 +73,22 @@ func without(all []problem, known map[same]int) []problem {
 	return fresh
 }
 
-// report collects what the model is told.
+// report collects problems for the model.
 type report struct {
 	servers []string
 	files   []fileReport
 	cleared []string // files whose problems are gone
 }
 
-// fileReport holds the new problems of a file.
+// fileReport holds the problems of a file.
 type fileReport struct {
 	name     string
-	text     string // of the file, for columns
-	changed  bool   // by us
+	text     string // of the file, to compute columns
+	changed  bool   // the model changed it
 	problems []problem
 }
 
-// text returns the report, "" if there is nothing to tell.
+// text formats the report, or returns "".
 func (r *report) text() string {
 	if len(r.files)+len(r.cleared) == 0 {
 		return ""
@@ -127,7 +127,6 @@ func (r *report) text() string {
 	return b.String()
 }
 
-// String names a severity.
 func (s severity) String() string {
 	if s == severityWarning {
 		return "warning"

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// maxRestarts limits how often a server that has died is started again.
+	// maxRestarts limits the restarts of a server that died.
 	maxRestarts = 2
-	// maxOpen limits the files that a server has open; of others it reads what is on disk.
+	// maxOpen limits the open files of a server; it reads others from disk.
 	maxOpen = 50
 )
 
-// change holds what calls have done to a file since the server was told of it.
+// change is what calls did to a file since the server last got its text.
 type change struct {
 	path          string
 	before, after string
-	had, has      bool // there is a text before, after
+	had, has      bool // before, after are texts
 	there         bool // the file exists
 }
 
-// server is a server of one folder. Its goroutine starts it and talks to it; others leave changes.
+// server runs a language server in one folder. Its goroutine starts it and talks to it; callers queue changes.
 type server struct {
 	all  *Clients
 	def  Server
@@ -37,15 +37,15 @@ type server struct {
 	stop context.CancelFunc
 	wake chan struct{}
 	disk *disk
-	conn *connection // of the goroutine; nil while none runs
-	died int         // how often; of the goroutine
+	conn *connection // used by the goroutine only; nil: not running
+	died int         // number of crashes; used by the goroutine only
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	findings *findings  // of the present run
 	queue    []change
 	settled  chan struct{} // closed when all changes have been judged
-	behind   bool          // somebody has waited for that in vain
-	ended    bool          // it takes no changes any more
+	behind   bool          // a wait for settled has timed out
+	ended    bool          // it accepts no changes any more
 	used     time.Time
 }
 
@@ -60,17 +60,17 @@ func newServer(all *Clients, def Server, root string) *server {
 
 func (s *server) key() string { return key(s.def, s.root) }
 
-// key names a server of a folder.
+// key identifies a server of a folder.
 func key(def Server, root string) string { return def.Name + "\x00" + root }
 
-// present returns what the present run has found.
+// present returns the findings of the present run.
 func (s *server) present() *findings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.findings
 }
 
-// enqueue leaves a change for the server; false means that it takes none.
+// enqueue queues a changed file; false means that it was not accepted.
 func (s *server) enqueue(f tools.Before) bool {
 	c := change{path: f.Path}
 	if f.Existed {
@@ -84,7 +84,7 @@ func (s *server) enqueue(f tools.Before) bool {
 	return s.add(c)
 }
 
-// add is enqueue for a change that was read.
+// add queues a change that has its texts.
 func (s *server) add(c change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,15 +109,14 @@ func (s *server) add(c change) bool {
 	return true
 }
 
-// settling returns what is closed when all changes were judged, and whether somebody has waited for
-// that in vain already.
+// settling returns a channel that is closed when all changes have been judged, and whether a wait for it has timed out.
 func (s *server) settling() (settled <-chan struct{}, behind bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.settled, s.behind
 }
 
-// fallBehind notes that the server was waited for in vain, unless it is done.
+// fallBehind records that a wait for the server timed out, unless it is done.
 func (s *server) fallBehind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,26 +127,26 @@ func (s *server) fallBehind() {
 	}
 }
 
-// lastUse returns when the server was needed last, and whether it takes changes.
+// lastUse returns when the server was last needed, and whether it accepts changes.
 func (s *server) lastUse() (at time.Time, runs bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.used, !s.ended
 }
 
-// tell adds to a report what the server has found. One that has not judged all changes tells nothing:
-// it would be about texts that are not there any more.
-func (s *server) tell(r *report) {
+// addTo adds the server's new problems to a report, unless it still has changes to judge: its findings would be about
+// old texts.
+func (s *server) addTo(r *report) {
 	settled, _ := s.settling()
 	select {
 	case <-settled:
 	default:
 		return
 	}
-	s.present().tell(r, s.def.Name, s.all.inside, s.all.show)
+	s.present().addTo(r, s.def.Name, s.all.inside, s.all.show)
 }
 
-// end ends the server. What waits for it goes on.
+// end ends the server and releases everybody who waits for it.
 func (s *server) end() {
 	s.mu.Lock()
 	s.ended = true
@@ -155,10 +154,9 @@ func (s *server) end() {
 	s.stop()
 }
 
-// run is the goroutine of the server.
 func (s *server) run() {
 	defer s.finish()
-	timer := time.NewTimer(s.all.limits.check) // the only one while nothing changes
+	timer := time.NewTimer(s.all.limits.check) // the only timer while nothing changes
 	defer timer.Stop()
 	for {
 		var over <-chan struct{}
@@ -192,7 +190,7 @@ func (s *server) run() {
 	}
 }
 
-// finish ends the program, and lets go whoever waits.
+// finish ends the program and releases everybody who waits.
 func (s *server) finish() {
 	if s.conn != nil {
 		s.conn.stop()
@@ -203,7 +201,7 @@ func (s *server) finish() {
 	s.rest()
 }
 
-// rest notes that all changes were judged, unless there are new ones.
+// rest marks all changes as judged, unless there are new ones.
 func (s *server) rest() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +216,7 @@ func (s *server) rest() {
 	}
 }
 
-// fail says why the server is not used any more in this session.
+// fail gives the server up for this session and publishes the reason.
 func (s *server) fail(err error) {
 	if s.ctx.Err() != nil {
 		return
@@ -231,7 +229,7 @@ func (s *server) fail(err error) {
 	})
 }
 
-// idle reports whether nothing has changed for long; then no change is taken any more.
+// idle reports whether nothing has changed for long, and if so stops accepting changes.
 func (s *server) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +237,7 @@ func (s *server) idle() bool {
 	return s.ended
 }
 
-// look returns an error when the server uses too much memory.
+// look returns an error if the server uses too much memory.
 func (s *server) look() error {
 	if s.conn == nil {
 		return nil
@@ -248,10 +246,10 @@ func (s *server) look() error {
 	if err == nil && size > s.all.limits.resident {
 		return fmt.Errorf("it was ended, because it used %d MiB of memory (at most %d)", size>>20, s.all.limits.resident>>20)
 	}
-	return nil // a size that is not known ends nothing
+	return nil // an unknown size ends nothing
 }
 
-// bury ends what is left of a server that has died. The error is that it died too often.
+// bury cleans up after a crash. It returns an error after too many crashes.
 func (s *server) bury() error {
 	c := s.conn
 	s.conn = nil
@@ -264,14 +262,14 @@ func (s *server) bury() error {
 	return nil
 }
 
-// fresh forgets what the last run has said.
+// fresh drops the findings of the last run.
 func (s *server) fresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.findings = newFindings()
 }
 
-// work judges the changes that wait. The error is why the server can't be used any more.
+// work judges the queued changes. The error is why the server is given up.
 func (s *server) work() error {
 	defer s.rest()
 	s.mu.Lock()
@@ -297,7 +295,7 @@ func (s *server) work() error {
 
 // connect starts the server.
 func (s *server) connect() error {
-	s.disk.read() // what changes from now on, it is told
+	s.disk.read() // later changes are reported to the server
 	l, err := s.all.start(s.ctx, s.def, s.root, s.all.o)
 	if err != nil {
 		return err

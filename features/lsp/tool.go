@@ -16,7 +16,7 @@ import (
 //go:embed diagnostics.md
 var toolText string
 
-// toolTime limits how long the tool waits for a server that is busy.
+// toolTime limits how long the tool waits for a busy server.
 const toolTime = 30 * time.Second
 
 type toolArgs struct {
@@ -28,7 +28,7 @@ type diagnosticsTool struct {
 	tools.Typed[toolArgs]
 }
 
-// Tool returns the tool that lists what servers have found.
+// Tool returns the tool that lists problems.
 func (c *Clients) Tool() tools.Tool {
 	return tools.New(&diagnosticsTool{all: c}, "diagnostics", toolText)
 }
@@ -64,7 +64,7 @@ func (t *diagnosticsTool) RunArgs(ctx context.Context, _ tools.Call, args toolAr
 	return tools.Success(strings.Join(lines, "\n"), note)
 }
 
-// resolve returns the file that a model means, links resolved as far as it exists.
+// resolve returns the real path of a file name that a model used.
 func (c *Clients) resolve(name string) string {
 	if !filepath.IsAbs(name) && len(c.o.Folders) > 0 {
 		name = filepath.Join(c.o.Folders[0], name)
@@ -72,7 +72,7 @@ func (c *Clients) resolve(name string) string {
 	return texts.RealPath(name)
 }
 
-// ask makes sure that a server which runs has looked at a file. It returns why none has.
+// ask waits until a running server has checked a file, or returns why that is not possible.
 func (c *Clients) ask(ctx context.Context, path string) string {
 	s := c.runningFor(path)
 	if s == nil {
@@ -96,7 +96,7 @@ func (c *Clients) ask(ctx context.Context, path string) string {
 	return ""
 }
 
-// list returns what all servers have found, in one file or all ("").
+// list returns the problems that all servers found, in one file or in all if path is "".
 func (c *Clients) list(path string) (lines, servers []string, left int) {
 	size := 0
 	for _, s := range c.running() {

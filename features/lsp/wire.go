@@ -13,36 +13,35 @@ import (
 	"time"
 )
 
-// Limits of what a server may send.
+// Limits of a server's messages.
 const (
-	maxHeader = 8 << 10  // bytes of the header of a message
-	maxBody   = 32 << 20 // bytes of a message
+	maxHeader = 8 << 10  // bytes of a header
+	maxBody   = 32 << 20 // bytes of a body
 )
 
-// fault is a breach of the protocol by a server.
+// fault is a violation of the protocol by a server.
 type fault string
 
 func (f fault) Error() string { return string(f) }
 
 var errHeader = fault(fmt.Sprintf("it sent a header that is no header of a message, or has more than %d KiB", maxHeader>>10))
 
-// wire frames messages as the protocol wants it. It is a channel of jrpc2, which gets only
-// answers and calls of the server: notifications are handed out here, because their order counts
-// and the library does not keep it.
+// wire reads and writes framed messages. It is a channel of jrpc2, which gets only answers and calls: wire handles
+// notifications itself, because their order matters and the library does not keep it.
 type wire struct {
 	in     *bufio.Reader
 	out    io.WriteCloser
-	notify func(method string, params json.RawMessage) // called in the order of arrival
-	passed func(barrier int)                           // the server has read all that was sent before
+	notify func(method string, params json.RawMessage) // called in order of arrival
+	passed func(barrier int)                           // the server has read everything sent before the barrier
 
 	most   int       // messages in one second
-	second time.Time // in which they are counted
+	second time.Time // start of the second in which count counts
 	count  int
 
-	writing sync.Mutex // keeps messages apart
+	writing sync.Mutex // keeps messages from mixing
 
-	mu  sync.Mutex // guards what follows
-	err error      // why nothing is read any more
+	mu  sync.Mutex // guards the field below
+	err error      // why reading ended
 }
 
 func newWire(in io.Reader, out io.WriteCloser, most int) *wire {
@@ -61,16 +60,16 @@ func (w *wire) Send(message []byte) error {
 	return err
 }
 
-// barrierID begins the ids of barriers, which jrpc2 does not know: its own are numbers.
+// barrierID starts the ids of barriers. jrpc2 uses numbers as ids, so they can't collide.
 const barrierID = "barrier-"
 
-// barrier sends a request that every server answers at once, with an error: methods of that form
-// are optional. passed is called with its number when the answer is here.
+// barrier sends a request that every server answers at once with an error: its method is optional in the protocol.
+// passed is called with the number when the answer arrives.
 func (w *wire) barrier(number int) error {
 	return w.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"%s%d","method":"$/barrier","params":{}}`, barrierID, number))
 }
 
-// Recv returns the next answer or call of the server, and hands out the notifications before it.
+// Recv returns the next answer or call of the server, and handles the notifications before it.
 func (w *wire) Recv() ([]byte, error) {
 	for {
 		message, err := w.read()
@@ -86,7 +85,7 @@ func (w *wire) Recv() ([]byte, error) {
 			Params json.RawMessage `json:"params"`
 		}
 		if json.Unmarshal(message, &head) != nil {
-			return message, nil // the library says what is wrong with it
+			return message, nil // the library reports the error
 		}
 		if number, ok := strings.CutPrefix(strings.Trim(string(head.ID), `"`), barrierID); ok && head.Method == "" {
 			if n, err := strconv.Atoi(number); err == nil {
@@ -102,7 +101,7 @@ func (w *wire) Recv() ([]byte, error) {
 	}
 }
 
-// broken returns how the server has broken the protocol, nil if it has not.
+// broken returns the server's violation of the protocol, or nil.
 func (w *wire) broken() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +123,7 @@ func (w *wire) read() ([]byte, error) {
 	if w.count++; w.count > w.most {
 		return nil, fault(fmt.Sprintf("it sent more than %d messages in a second", w.most))
 	}
-	var body bytes.Buffer // grows with what comes, whatever the header says
+	var body bytes.Buffer // grows with the data, whatever the header announces
 	if _, err := io.CopyN(&body, w.in, size); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -134,7 +133,7 @@ func (w *wire) read() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// header reads the header of a message and returns the size of what follows.
+// header reads the header of a message and returns the size of its body.
 func (w *wire) header() (int64, error) {
 	size, left := int64(-1), maxHeader
 	for {
@@ -168,5 +167,5 @@ func (w *wire) header() (int64, error) {
 	return size, nil
 }
 
-// Close ends the way to the server.
+// Close closes the input of the server.
 func (w *wire) Close() error { return w.out.Close() }

@@ -1,9 +1,9 @@
-// Package lsptest is a language server for tests, without any library, so that it can break all
-// rules. What is wrong with a file stands in it:
+// Package lsptest is a language server for tests, without any library, so that it can break all rules. Comments in a
+// file are its problems:
 //
-//	x := 1 // bad: the message of an error
-//	y := 2 // warn: that of a warning
-//	// breaks other.txt: the message of an error in another file, as long as the line is here
+// an error with the message after "bad: "
+// a warning
+// an error in another file, as long as this line exists
 package lsptest
 
 import (
@@ -21,38 +21,38 @@ import (
 	"unicode/utf16"
 )
 
-// The modes of a server. Without one it publishes with the version of the text.
+// Modes of a server. By default it publishes reports with the version of the text.
 const (
-	Unversioned = "unversioned" // it does not say which text it means
-	Debounced   = "debounced"   // the same, and it says it a moment later
-	Quiet       = "quiet"       // the same, and it says nothing where nothing was and is wrong
-	Stale       = "stale"       // it repeats what it said of the text before, then what is so
-	StaleOld    = "staleold"    // the same without saying which text it means, half a second apart
-	Pull        = "pull"        // it waits to be asked
-	PullLater   = "pulllater"   // the same, and says so after its start
-	Asks        = "asks"        // it says nothing before its own questions were answered
-	Silent      = "silent"      // it never says anything about a file
-	Slow        = "slow"        // it answers after five seconds
-	Mute        = "mute"        // it does not even answer the first request
-	Huge        = "huge"        // it announces a message of 2 GiB
-	Header      = "header"      // it sends a header without an end
-	Flood       = "flood"       // it never stops to talk
-	Garbage     = "garbage"     // it sends what is no JSON
-	Dies        = "dies"        // it exits with the first change
-	DiesOnce    = "diesonce"    // the same, in its first run: the argument is a file that says which it is
-	Stubborn    = "stubborn"    // it does not end, whatever it is told
-	Deaf        = "deaf"        // it stops to read
+	Unversioned = "unversioned" // without versions
+	Debounced   = "debounced"   // without versions, after a short delay
+	Quiet       = "quiet"       // without versions, and nothing for a file that never had problems
+	Stale       = "stale"       // repeats the report about the previous text first
+	StaleOld    = "staleold"    // the same without versions, half a second apart
+	Pull        = "pull"        // waits to be asked
+	PullLater   = "pulllater"   // the same, announced after its start
+	Asks        = "asks"        // reports nothing until its own questions are answered
+	Silent      = "silent"      // never reports anything
+	Slow        = "slow"        // answers after five seconds
+	Mute        = "mute"        // answers no request at all
+	Huge        = "huge"        // announces a message of 2 GiB
+	Header      = "header"      // sends a header without an end
+	Flood       = "flood"       // sends messages without end
+	Garbage     = "garbage"     // sends invalid JSON
+	Dies        = "dies"        // exits with the first change
+	DiesOnce    = "diesonce"    // exits with the first change of its first run; the argument is a file that marks later runs
+	Stubborn    = "stubborn"    // ignores all requests to exit
+	Deaf        = "deaf"        // stops reading
 )
 
 // Server is one run of a server.
 type Server struct {
 	Mode, Arg string
-	Log       func(method string) // gets what it is told; nil drops it
+	Log       func(method string) // receives the methods of messages; nil drops them
 
-	mu        sync.Mutex // guards out
+	mu        sync.Mutex
 	out       *bufio.Writer
 	docs      map[string]document
-	asked     int // questions that were not answered yet
+	asked     int // unanswered questions
 	published map[string]bool
 }
 
@@ -69,8 +69,8 @@ type message struct {
 	Error  any             `json:"error,omitempty"`
 }
 
-// Serve runs until it is told to exit, or its input ends. It reports whether it was told.
-func (s *Server) Serve(in io.Reader, out io.Writer) (told bool) {
+// Serve runs until an exit message or the end of its input. It reports whether there was an exit message.
+func (s *Server) Serve(in io.Reader, out io.Writer) (exited bool) {
 	s.out, s.docs, s.published = bufio.NewWriter(out), make(map[string]document), make(map[string]bool)
 	if s.Log == nil {
 		s.Log = func(string) {}
@@ -85,7 +85,7 @@ func (s *Server) Serve(in io.Reader, out io.Writer) (told bool) {
 		if m.Method == "exit" && s.Mode != Stubborn {
 			return true
 		}
-		if !s.take(m) {
+		if !s.handle(m) {
 			return false
 		}
 	}
@@ -144,15 +144,15 @@ func (s *Server) notify(method string, params any) {
 	s.send(message{Method: method, Params: text})
 }
 
-// take takes one message; false ends the server.
-func (s *Server) take(m message) bool {
+// handle processes one message; false ends the server.
+func (s *Server) handle(m message) bool {
 	switch m.Method {
 	case "":
 		if s.asked--; s.asked == 0 && s.Mode == Asks {
 			s.publishAll()
 		}
 	case "initialize":
-		return s.begin(m)
+		return s.initialize(m)
 	case "initialized":
 		s.register()
 	case "shutdown":
@@ -175,8 +175,8 @@ func (s *Server) take(m message) bool {
 	return true
 }
 
-// begin answers the first request, or does not.
-func (s *Server) begin(m message) bool {
+// initialize answers the first request, depending on the mode.
+func (s *Server) initialize(m message) bool {
 	caps := map[string]any{"textDocumentSync": 1}
 	switch s.Mode {
 	case Mute:
@@ -205,7 +205,7 @@ func (s *Server) begin(m message) bool {
 	return true
 }
 
-// register tells or asks what it does after its start.
+// register sends the requests of a mode after the start.
 func (s *Server) register() {
 	ask := func(method, params string) {
 		s.asked++
@@ -245,7 +245,7 @@ func (s *Server) changed(params json.RawMessage) bool {
 	return true
 }
 
-// survives does what servers do that do not work, and reports whether this one goes on.
+// survives misbehaves as the mode demands, and reports whether the server keeps running.
 func (s *Server) survives(changed bool) bool {
 	switch s.Mode {
 	case Dies:
@@ -263,7 +263,7 @@ func (s *Server) survives(changed bool) bool {
 	return true
 }
 
-// speaks reports whether the server says by itself, and now, what is wrong with a file.
+// speaks reports whether the server publishes a report of a file by itself now.
 func (s *Server) speaks(uri string, before document) bool {
 	switch s.Mode {
 	case Stale:
@@ -303,7 +303,7 @@ func (s *Server) publishAll() {
 	}
 }
 
-// publish says what is wrong with a text of a file.
+// publish reports the problems in a text of a file.
 func (s *Server) publish(uri string, d document) {
 	p := map[string]any{"uri": uri, "diagnostics": diagnostics(d.text)}
 	if s.Mode != Unversioned && s.Mode != Debounced && s.Mode != Quiet && s.Mode != StaleOld {
@@ -312,7 +312,7 @@ func (s *Server) publish(uri string, d document) {
 	s.notify("textDocument/publishDiagnostics", p)
 }
 
-// others says what a file breaks in others, or did before.
+// others reports the problems that a file causes, or caused, in other files.
 func (s *Server) others(uri string) {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -343,7 +343,7 @@ func (s *Server) others(uri string) {
 	}
 }
 
-// diagnostics returns what is wrong with a text.
+// diagnostics returns the problems in a text.
 func diagnostics(text string) []any {
 	all := []any{}
 	n := 0
@@ -358,7 +358,7 @@ func diagnostics(text string) []any {
 	return all
 }
 
-// unquoted returns a message, which may be written with escapes, in quotes.
+// unquoted unquotes a message that may be a Go string literal.
 func unquoted(text string) string {
 	if plain, err := strconv.Unquote(text); err == nil {
 		return plain
