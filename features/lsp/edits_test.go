@@ -55,7 +55,7 @@ func TestTheResultOfACallSaysWhatItBroke(t *testing.T) {
 			out := b.edit("tax.x", "bad: no\n")
 			want(t, mode, out, "tax.x:1:1 error: no")
 			if elapsed := time.Since(began); elapsed > most {
-				t.Errorf("%q elapsed %v, at most %v", mode, elapsed, most)
+				t.Errorf("%q took %v, at most %v", mode, elapsed, most)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func TestServersThatBreakTheRulesAreGivenUp(t *testing.T) {
 			eventually(t, "given up", func() bool { return strings.Contains(b.published(), "language server checker: ") })
 			want(t, "the reason", b.published(), reason, "there are no diagnostics of its files any more")
 			if strings.Count(b.published(), "language server checker") != 1 {
-				t.Errorf("out more than once: %q", b.published())
+				t.Errorf("said more than once: %q", b.published())
 			}
 			wantNothing(t, "afterwards", b.diagnose("tax.x", "bad: yes\n"))
 		})

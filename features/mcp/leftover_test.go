@@ -98,7 +98,7 @@ func TestHangingServersKeepNobodyWaiting(t *testing.T) {
 	began := time.Now()
 	b := start(t, all...)
 	if wait := time.Since(began); wait > time.Second {
-		t.Errorf("Start wait %v", wait)
+		t.Errorf("Start took %v", wait)
 	}
 	if res := b.call("mcp__good11__echo", `{"text":"x"}`); res.Content != "x" {
 		t.Errorf("the last one: %+v", res)

@@ -623,7 +623,7 @@ func TestAllAreReadyOnce(t *testing.T) {
 		}
 		for i, name := range order {
 			if all.settle(name); published > 0 && len(all.pending) > 0 {
-				t.Errorf("%q: published after %q", order, order[:i+1])
+				t.Errorf("%q: said after %q", order, order[:i+1])
 			}
 		}
 		if published != 1 {
