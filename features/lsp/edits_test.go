@@ -259,7 +259,7 @@ func TestAServerStartsOnlyWhereItMay(t *testing.T) {
 			wantNothing(t, name, b.edit(name, "bad: new\n"))
 		}
 		if b.started() != 0 || b.published() != "no diagnostics of .x files: language server checker: not trusted there" {
-			t.Errorf("started %d, out %q", b.started(), b.published())
+			t.Errorf("started %d, said %q", b.started(), b.published())
 		}
 		want(t, "where it may", b.edit("ours/a.x", "bad: new\n"), "ours/a.x:1:1 error: new")
 	})
@@ -272,7 +272,7 @@ func TestAnEditOnAnotherMachineStartsNothing(t *testing.T) {
 			wantNothing(t, "away", b.all.Changed(context.Background(), "web-02", []tools.Before{before}))
 		}
 		if b.started() != 0 || b.published() != "language servers do not run for files on web-02: there are no diagnostics of them" {
-			t.Errorf("started %d, out %q", b.started(), b.published())
+			t.Errorf("started %d, said %q", b.started(), b.published())
 		}
 		b.all.o.Away = "web-02"
 		res := b.all.Tool().Run(context.Background(), tools.Call{Arguments: `{}`})

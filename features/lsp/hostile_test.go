@@ -61,7 +61,7 @@ func TestAServerThatHangsIsWaitedForOnce(t *testing.T) {
 		began := time.Now()
 		wantNothing(t, "the first edit", b.edit("tax.x", "bad: no\n"))
 		if elapsed := time.Since(began); elapsed != waitTime {
-			t.Errorf("it elapsed %v", elapsed)
+			t.Errorf("it took %v", elapsed)
 		}
 		for i := range 20 {
 			wantNothing(t, "later", b.all.Late()) // the next turn

@@ -627,7 +627,7 @@ func TestAllAreReadyOnce(t *testing.T) {
 			}
 		}
 		if published != 1 {
-			t.Errorf("%q: published %d times", order, published)
+			t.Errorf("%q: said %d times", order, published)
 		}
 		all.Close()
 	}

@@ -238,7 +238,7 @@ func TestVisit(t *testing.T) {
 			text = p.asked[len(p.asked)-1].Text
 		}
 		if got.Action != c.want || !strings.Contains(text, c.hint) || errors.Is(err, ErrAddress) != (c.answers == nil) {
-			t.Errorf("%s: %+v, %v, text %q", c.url, got, err, text)
+			t.Errorf("%s: %+v, %v, said %q", c.url, got, err, text)
 		}
 		if want := len(c.answers) > 0 && c.answers[0] == openIt && c.want == Accept && len(c.answers) == 1; (opened != "") != want {
 			t.Errorf("%s: opened %q", c.url, opened)
