@@ -68,7 +68,7 @@ func TestAServerThatHangsIsWaitedForOnce(t *testing.T) {
 			wantNothing(t, "an edit", b.edit("tax.x", fmt.Sprintf("bad: %d\n", i)))
 		}
 		if elapsed := time.Since(began); elapsed != waitTime {
-			t.Errorf("all edits elapsed %v", elapsed)
+			t.Errorf("all edits took %v", elapsed)
 		}
 		time.Sleep(2 * startTime)
 		want(t, "the reason", b.published(), "it did not answer within 1m0s")
