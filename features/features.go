@@ -1,4 +1,4 @@
-// Package features lists the features that are one folder each, see package feature.
+// Package features lists the features of the program, one folder each; see package feature.
 package features
 
 import (
@@ -12,7 +12,7 @@ import (
 	"buddy/features/workflow"
 )
 
-// All are the features, in the order in which calls pass their parts.
+// All lists the features in the order in which calls pass through their parts.
 var All = []*feature.Feature{
 	goal.Feature,
 	mcp.Feature,

@@ -1,5 +1,5 @@
-// Package feature describes a feature of the program, which is one folder below features and one line in its list: its
-// commands, its settings and what it does in a session.
+// Package feature describes a feature of the program: its commands, its settings and its part in a session. A feature
+// is one folder below features and one line in their list.
 //
 //	// Package clock tells the model the time.
 //	package clock
@@ -29,45 +29,46 @@ import (
 	"buddy/tools/file"
 )
 
-// ErrNoSession is the error of a command that works in a session only.
+// ErrNoSession is returned by a command that needs a session.
 var ErrNoSession = errors.New("no session runs here")
 
-// Feature is a feature of the program. The zero value of each field leaves it out.
+// Feature is a feature of the program. Each field may be left out.
 type Feature struct {
 	Commands []Command
-	// Part makes what takes part in the exchanges of a session. nil, also as its result, is nothing.
+	// Part makes the feature's part in the turns of a session. It may be nil or return nil.
 	Part func(Session) turn.Part
 }
 
-// Session holds what there is of a session when its parts are made, or of the working directory where none runs.
+// Session holds the parts of a session from which features make their parts, or those of the working directory if no
+// session runs.
 type Session struct {
-	Config   *config.Config    // as the session was started; it does not change
-	ID       string            // "" where none runs
-	Dir      string            // where its files are, on this machine; "" where none runs
-	Attended bool              // somebody is there who reads and answers
-	Publish  func(event.Event) // puts a fact into the stream, also before the session runs; nil where none runs
-	Target   string            // where it begins, as actions name it
+	Config   *config.Config    // as at the session's start; it does not change
+	ID       string            // "" if no session runs
+	Dir      string            // folder of its files on this machine; "" if no session runs
+	Attended bool              // a person reads and answers
+	Publish  func(event.Event) // publishes an event, also before the session runs; nil if none runs
+	Target   string            // the target at its start, as actions name it
 	Files    *file.Workspace   // of the target
-	Store    sessions.Store    // the sessions of the project
-	Redact   *redact.Redactor  // takes out secrets
+	Store    sessions.Store    // sessions of the project
+	Redact   *redact.Redactor  // removes secrets
 }
 
-// Command is a row of the table of what a person can ask for.
+// Command is a command that a person can give.
 type Command struct {
 	slash.Command
-	// Run answers a line. An error says why the command did nothing. nil: the line sends the row's Events.
+	// Run answers a command line. An error is why the command did nothing. nil: the line sends the command's Events.
 	Run func(ctx context.Context, a Asked, args []string) (show.Answer, error)
 }
 
-// Asked holds what a command works on.
+// Asked holds the context of a command.
 type Asked struct {
 	Config *config.Config
-	Part   turn.Part               // of the session; nil where none runs, as for an Early command and on the command line
-	Here   func() (Session, error) // what there is of the working directory; nil where Part is not
-	Send   func(event.Command)     // hands a command to the runtime; nil where none runs
-	Now    slash.Now               // what the screen knows of the session that runs
-	// Events passes what is stored of the session to a function, in order, until that returns false.
+	Part   turn.Part               // of the session; nil if none runs, for an Early command and on the command line
+	Here   func() (Session, error) // the working directory; nil if Part is not nil
+	Send   func(event.Command)     // sends a command to the runtime; nil if none runs
+	Now    slash.Now               // what the screen knows of the running session
+	// Events passes the stored events of the session to a function, in order, until it returns false.
 	Events func(func(event.Envelope) bool) error
-	// Settle waits until the session has begun, and has done what it was sent before. Without one it fails.
+	// Settle waits until the session has started and processed all earlier commands. It fails without a session.
 	Settle func(context.Context) error
 }

@@ -11,15 +11,15 @@ import (
 	"buddy/extensions"
 )
 
-// FileList is a list whose rows come from files, such as those of skills.
+// FileList is a list whose rows come from files, such as skills.
 type FileList struct {
 	show.List
-	Command string   // shows it
+	Command string   // the command that shows it
 	Away    bool     // the files are not on this machine
 	files   []string // of each row; "" can't be opened
 }
 
-// Add adds a row, which the person's editor opens if its file is on this machine.
+// Add adds a row. Its file can be opened in an editor if it is on this machine.
 func (l *FileList) Add(r show.Row, file string) {
 	if !filepath.IsAbs(file) || l.Away {
 		file = ""
@@ -29,7 +29,7 @@ func (l *FileList) Add(r show.Row, file string) {
 	l.Rows, l.files = append(l.Rows, r), append(l.files, file)
 }
 
-// AddProblems adds rows of files that were left out, or of which something was.
+// AddProblems adds rows for files that were left out, entirely or in part.
 func (l *FileList) AddProblems(problems []extensions.Problem) {
 	for _, p := range problems {
 		state := "left out"
@@ -40,7 +40,7 @@ func (l *FileList) AddProblems(problems []extensions.Problem) {
 	}
 }
 
-// AddLeftOut adds the row of a file that is not used as it is. Plain text shows why, too.
+// AddLeftOut adds a row for a file with a problem; why is also shown in plain text.
 func (l *FileList) AddLeftOut(file, kind, state, why string) {
 	cells := make([]string, len(l.Columns))
 	cells[0], cells[len(cells)-1] = path.Base(file), state
@@ -53,8 +53,8 @@ func (l *FileList) AddLeftOut(file, kind, state, why string) {
 	l.Add(show.Row{ID: show.IDOf(why), Cells: cells, Line: why, More: []string{why}, Whole: true}, file)
 }
 
-// Answer answers a line of the command: alone it shows the list, a name of a row says all about it, and open opens its
-// file.
+// Answer answers a line of the list's command: without arguments it shows the list, NAME shows the details of a row,
+// and open NAME opens its file.
 func (l *FileList) Answer(args []string) (show.Answer, error) {
 	name, open := strings.TrimSpace(strings.Join(args, " ")), false
 	if len(args) == 0 || name == "list" {

@@ -8,8 +8,8 @@ import (
 	"buddy/extensions"
 )
 
-// TestFileLists: a file that was left out is a row that says why, also in plain text; a name says all about a row, and open
-// opens its file where that is on this machine.
+// TestFileLists: a row about a file that was left out explains why, also in plain text; a name shows the details of a
+// row, and open opens its file on this machine.
 func TestFileLists(t *testing.T) {
 	list := func() *FileList {
 		l := &FileList{Command: "skills", List: show.List{Title: "Skills", Columns: []string{"name", "kind", "state"}}}

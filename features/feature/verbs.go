@@ -8,20 +8,21 @@ import (
 	"buddy/app/show"
 )
 
-// Verb is something that the first argument of a command can ask for. S is what the command works on.
+// Verb is a subcommand. S is the type that it works on.
 type Verb[S any] struct {
-	Name, Args string // Args says what it takes, "" nothing
+	Name, Args string // Args describes the arguments; "": none
 	Run        func(ctx context.Context, s S, args []string) (show.Answer, error)
 }
 
-// Verbs returns what runs a command that does what its first argument says, the first of all without one.
+// Verbs returns a Run function that calls the subcommand named by the first argument, or the first one without
+// arguments.
 func Verbs[S any](command string, all ...Verb[S]) func(context.Context, S, []string) (show.Answer, error) {
 	return func(ctx context.Context, s S, args []string) (show.Answer, error) {
 		wanted := all[0].Name
 		if len(args) > 0 {
 			wanted, args = strings.ToLower(args[0]), args[1:]
 		}
-		for len(args) > 0 && args[0] == "" { // several blanks were typed
+		for len(args) > 0 && args[0] == "" { // several spaces were typed
 			args = args[1:]
 		}
 		var names []string

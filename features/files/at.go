@@ -17,16 +17,16 @@ import (
 	"buddy/texts"
 )
 
-// Limits of the files that prompts name with an @.
+// Limits of the files that a prompt names with an @.
 const (
-	maxFiles = 8               // of one prompt that are read
-	maxNames = 16              // of one prompt that are looked for
-	maxPage  = 56 << 10        // bytes of one: with escapes and a head its reminder stays below 64 KiB
-	readTime = 5 * time.Second // for all of a prompt
+	maxFiles = 8               // files read for one prompt
+	maxNames = 16              // names looked up for one prompt
+	maxPage  = 56 << 10        // bytes of one file: with escapes and a header its reminder stays below 64 KiB
+	readTime = 5 * time.Second // for all files of a prompt
 )
 
-// namesAt returns the names after an @ in a prompt that may be files. Names of pictures are left out, since pictures come
-// with the prompt; a quoted one stays when no picture came, so that the person learns why.
+// namesAt returns the names after an @ in a prompt that may be files. Pictures are left out, because they are sent with
+// the prompt. A quoted picture name is kept if no picture was sent, so that the person learns why.
 func namesAt(p event.PromptSubmitted) []texts.Mention {
 	var names []texts.Mention
 	for m := range texts.Mentions(p.Text) {
@@ -41,9 +41,9 @@ func namesAt(p event.PromptSubmitted) []texts.Mention {
 	return names
 }
 
-// attach gives the model the files and folders that a prompt names, as if it had read them, and tells the person which,
-// and which can't go along. A person who typed the name wants it to be read, but may have pasted it: only what needs
-// nobody's approval is read. Nothing is said of a word that names no file: it may be somebody's name.
+// attach reads the files and folders that a prompt names, adds them to the conversation and notifies the person about
+// them. It reads only files that need no approval, because the prompt may be pasted. Words that name no file are
+// ignored: they may be people's names.
 func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -57,7 +57,7 @@ func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 		case errors.Is(err, turn.ErrNoFile) && !m.Quoted:
 		case err != nil:
 			left = append(left, fmt.Sprintf("%s is not attached to the prompt: %v", m, err))
-		case tell(b, m.Name, f, f.Text, fmt.Sprintf("The user's prompt names %s, which was read for you: %s returned\n%s", m, f.Call, f.Text)):
+		case addFile(b, m.Name, f, f.Text, fmt.Sprintf("The user's prompt names %s, which was read for you: %s returned\n%s", m, f.Call, f.Text)):
 			read, paths = append(read, partOf(m.Name, f.Outcome)), append(paths, f.Path)
 		}
 	}
@@ -70,16 +70,16 @@ func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 	}
 }
 
-// tell tells the model what was read of a file, unless it can read the text already, and reports whether it did.
-func tell(b turn.Briefing, name string, f turn.FileRead, text, said string) bool {
+// addFile adds the text of a file to the conversation unless the model has it already, and reports whether it did.
+func addFile(b turn.Briefing, name string, f turn.FileRead, text, body string) bool {
 	if conversation.Holds(b.Conversation(), path.Base(name), text) {
 		return false
 	}
-	b.Conversation().Attach(b.Task(), 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: f.Seen})
+	b.Conversation().Attach(b.Task(), 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(body), Seen: f.Seen})
 	return true
 }
 
-// partOf names a file or folder with what was read of it, for people.
+// partOf names a file or folder and describes what was read of it.
 func partOf(name, outcome string) string {
 	if outcome == "" {
 		return name

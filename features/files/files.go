@@ -1,5 +1,5 @@
-// Package files gives models the files that prompts name with an @. Those that are spoken to in blocks of text it shows what is
-// in the folder, too, and what a call has changed there: small models do not look by themselves.
+// Package files adds the files that prompts name with an @ to the conversation. Models that answer in blocks of text
+// also get a list of the folder and of changes that calls make in it, because small models do not look by themselves.
 //
 //	parts = append(parts, files.Part(targets))
 package files
@@ -21,16 +21,16 @@ import (
 	"buddy/tools/target"
 )
 
-// Limits of what a model that is spoken to in blocks is shown of the folder.
+// Limits of the folder's contents for models that answer in blocks.
 const (
 	shownNames = 60
 	shownFiles = 8
-	shownBytes = 3000 // of one file
-	shownShare = 8    // a part of the window for all files that a prompt names
+	shownBytes = 3000 // bytes of one file
+	shownShare = 8    // 1/8 of the context window for all files of a prompt
 	tokenBytes = 4
 )
 
-// Part returns what gives the models of a session files. nil targets have no folder to be shown.
+// Part returns the feature's part in a session. targets may be nil: then there is no folder to show.
 func Part(targets *target.Set) turn.Part { return part{targets: targets} }
 
 type part struct {
@@ -40,8 +40,8 @@ type part struct {
 
 func (part) Name() string { return "files" }
 
-// Brief gives the model the files that prompts name with an @; in blocks also the list of files, once in a conversation, and the
-// files that prompts name without one.
+// Brief adds the files that prompts name with an @. For models that answer in blocks it also adds the list of files,
+// once in a conversation, and files that prompts name without an @.
 func (f part) Brief(ctx context.Context, b turn.Briefing) {
 	if b.Off(reminder.AtFile) {
 		return
@@ -61,18 +61,18 @@ func (f part) Brief(ctx context.Context, b turn.Briefing) {
 	}
 }
 
-// show tells the model at most page bytes of a file. One that can't be read is left out: the model looks at it by itself.
+// show adds at most page bytes of a file. It skips files that can't be read: the model can look at them itself.
 func (part) show(ctx context.Context, b turn.Briefing, name string, page int) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	if f, err := b.ReadFile(ctx, name, page); err == nil {
-		said := name + ":\n" + texts.Fenced("", tools.Uncounted(f.Text))
-		tell(b, name, f, said, said)
+		text := name + ":\n" + texts.Fenced("", tools.Uncounted(f.Text))
+		addFile(b, name, f, text, text)
 	}
 }
 
-// Around tells the model what a call has changed in the folder. It does on this machine only: elsewhere it would take too
-// long.
+// Around adds changes in the folder to the result of a call. It works on this machine only: elsewhere it would be too
+// slow.
 func (f part) Around(ctx context.Context, m model.Info, call tools.Call) func(context.Context, *turn.Ran) {
 	if m.Blocks == "" {
 		return nil
@@ -89,7 +89,7 @@ func (f part) Around(ctx context.Context, m model.Info, call tools.Call) func(co
 	}
 }
 
-// workspace returns the files of the target that calls work on; nil while it was not opened.
+// workspace returns the files of a target, or nil if it is not open.
 func (f part) workspace(name string) *file.Workspace {
 	if one := f.targets.Session(name); one != nil {
 		return one.Files
@@ -97,7 +97,7 @@ func (f part) workspace(name string) *file.Workspace {
 	return nil
 }
 
-// look returns the list of files, and which of them a prompt names, with how many bytes of each are shown.
+// look returns the list of files, those that the prompt names, and how many bytes of each are shown.
 func (f part) look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
 	if m.Blocks == "" {
 		return "", nil, 0
@@ -128,7 +128,7 @@ func (f part) look(ctx context.Context, m model.Info, prompt string) (list strin
 	return list, named, page
 }
 
-// mentions reports whether a text has a name as a word of its own.
+// mentions reports whether a text contains a name as a separate word.
 func mentions(text, name string) bool {
 	return regexp.MustCompile(`(^|[^\w./-])(\./)?` + regexp.QuoteMeta(name) + `($|[^\w/-])`).MatchString(text)
 }

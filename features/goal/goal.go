@@ -1,5 +1,5 @@
-// Package goal keeps the main task of a session going for a goal until a check says that it is met: a command that exits with
-// 0, or the verdict of a subagent.
+// Package goal keeps the main task of a session working on a goal until a check succeeds: a command that exits with 0,
+// or the verdict of a subagent.
 package goal
 
 import (
@@ -16,7 +16,7 @@ import (
 	"buddy/texts"
 )
 
-// Feature is the goal of a session.
+// Feature adds goals to sessions.
 var Feature = &feature.Feature{
 	Commands: []feature.Command{{
 		Command: slash.Command{
@@ -29,15 +29,15 @@ var Feature = &feature.Feature{
 	Part: func(s feature.Session) turn.Part { return New(Settings.In(s.Config)) },
 }
 
-// Limits hold what a goal may use that does not say it itself. 0 is no limit.
+// Limits holds the default limits of goals; 0 is no limit.
 type Limits struct {
 	Turns        int
 	Cost         model.Money
 	Minutes      int
-	CheckMinutes int // how long its command may run each time
+	CheckMinutes int // minutes for each run of the check command
 }
 
-// Settings are the section [goal].
+// Settings is the section [goal].
 var Settings = config.Own("goal", "Goals, for which the agent works until a check says that they are met (`/goal`). These are the limits of one that says nothing of them.",
 	Limits{Turns: 100, Cost: 5 * model.Dollar, Minutes: 120, CheckMinutes: 10},
 	config.Field[Limits]{
@@ -58,7 +58,7 @@ var Settings = config.Own("goal", "Goals, for which the agent works until a chec
 	},
 )
 
-// showGoal shows the goal and how far it is.
+// showGoal shows the goal and its progress.
 func showGoal(ctx context.Context, a feature.Asked, _ []string) (show.Answer, error) {
 	if err := a.Settle(ctx); err != nil {
 		return show.Answer{}, err
@@ -70,7 +70,7 @@ func showGoal(ctx context.Context, a feature.Asked, _ []string) (show.Answer, er
 	return show.Answer{Document: document(set, now)}, nil
 }
 
-// deeds hold what can be done with a goal, by its state.
+// deeds lists the actions on a goal, by its state.
 var deeds = map[event.GoalState][]show.Deed{
 	event.GoalActive: {{Label: "pause it", Run: []string{"goal", "pause"}}, {Label: "end it", Run: []string{"goal", "off"}}},
 	event.GoalPaused: {{Label: "continue it", Run: []string{"goal", "resume"}}, {Label: "end it", Run: []string{"goal", "off"}}},
@@ -106,7 +106,7 @@ func document(set event.GoalSet, now event.GoalChanged) *show.Document {
 	return d
 }
 
-// of returns " of LIMIT" for a limit that there is.
+// of returns " of LIMIT", or "" if there is no limit.
 func of(there bool, limit string) string {
 	if !there {
 		return ""

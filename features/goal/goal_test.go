@@ -9,7 +9,7 @@ import (
 	"buddy/app/show"
 )
 
-// TestDocument: it says how far the goal is, and can be steered while it is active or paused.
+// TestDocument: it shows the progress of the goal, with actions while the goal is active or paused.
 func TestDocument(t *testing.T) {
 	set := event.GoalSet{ID: 1, Goal: "make the\ntests pass", Check: "make test", Outside: true, Verdict: true}
 	now := event.GoalChanged{ID: 1, State: event.GoalPaused, Reason: "you interrupted it", Used: event.GoalUse{Turns: 3, Cost: model.Dollar / 4, TimeMS: 90_000}, Limit: event.GoalUse{Turns: 20, TimeMS: 1_800_000}}

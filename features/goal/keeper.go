@@ -13,37 +13,36 @@ import (
 	"buddy/texts"
 )
 
-// Why a goal is paused where a task that stopped can be taken up again: resuming that resumes the goal.
+// Reasons for pausing a goal together with its task: continuing the task resumes the goal.
 const (
 	Ended    = "buddy ended while it worked for it"
 	MaxTurns = "the limit of turns of one prompt is reached (max_iterations)"
 )
 
-// maxGoal limits what a person writes of a goal, and of its command, in bytes.
+// maxGoal limits the text of a goal and its command, in bytes.
 const maxGoal = 4000
 
 // maxReason limits the reason of a change, in characters.
 const maxReason = 300
 
-// ErrNone says why nothing can be done with a goal.
+// ErrNone is returned where a command needs a goal.
 var ErrNone = errors.New("there is no goal (/goal TEXT sets one)")
 
-// keeper holds the goal of a session: what it is, what it has used of its limits, and whether it is worked for. It asks no
-// model and runs no command. Its events in the stream and the keeper agree: Replay of stored events makes the same one.
-// It is safe for concurrent use.
+// keeper holds the goal of a session, what it has used of its limits, and its state. It calls no model and runs no
+// command. Replaying its events from the stream makes an equal keeper. It is safe for concurrent use.
 type keeper struct {
 	stream *stream.Stream
-	limits *Limits // of a goal that says nothing of them
+	limits *Limits // defaults
 
-	mu    sync.Mutex // guards all below, and so the order of its events
-	ids   int
-	set   event.GoalSet
-	now   event.GoalChanged // State "": there was no goal yet
-	round rounds
-	told  bool // the model knows the goal
+	mu       sync.Mutex // guards all below, and the order of events
+	ids      int
+	set      event.GoalSet
+	now      event.GoalChanged // State "": no goal was set yet
+	round    rounds
+	reminded bool // the model knows the goal
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay applies a stored event of an earlier process.
 func (k *keeper) Replay(e event.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -56,8 +55,8 @@ func (k *keeper) Replay(e event.Event) {
 	}
 }
 
-// Rewind makes the goal that of an earlier moment, which was fed to another keeper with Replay. One that was
-// active then had just been set for a prompt that is taken back: it is off.
+// Rewind restores the goal of an earlier moment, which then has from Replay. A goal that was active then had just been
+// set for a prompt that is undone, so it is ended.
 func (k *keeper) Rewind(then *keeper) {
 	then.mu.Lock()
 	set, now := then.set, then.now
@@ -66,7 +65,7 @@ func (k *keeper) Rewind(then *keeper) {
 	defer k.mu.Unlock()
 	switch {
 	case now.State == event.GoalPaused && k.now != now:
-		k.set, k.now, k.told = set, now, false
+		k.set, k.now, k.reminded = set, now, false
 		k.stream.Publish(0, 0, set)
 		k.stream.Publish(0, 0, now)
 	case now.State != event.GoalPaused && (k.now.State == event.GoalActive || k.now.State == event.GoalPaused):
@@ -74,7 +73,7 @@ func (k *keeper) Rewind(then *keeper) {
 	}
 }
 
-// valid returns why a goal can't be set, nil if it can.
+// valid returns why a goal can't be set, or nil.
 func valid(c event.SetGoal) error {
 	switch {
 	case strings.TrimSpace(c.Goal) == "":
@@ -89,7 +88,7 @@ func valid(c event.SetGoal) error {
 	return nil
 }
 
-// Set begins a valid goal. One that there was ends.
+// Set starts a valid goal and ends the previous one.
 func (k *keeper) Set(c event.SetGoal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,37 +100,36 @@ func (k *keeper) Set(c event.SetGoal) {
 	k.ids++
 	k.set = event.GoalSet{ID: k.ids, Goal: c.Goal, Check: c.Check, Outside: c.Outside, Verdict: c.Verdict || c.Check == "", Limit: limit}
 	k.now = event.GoalChanged{ID: k.ids, State: event.GoalActive, Limit: limit}
-	k.round, k.told = rounds{}, false
+	k.round, k.reminded = rounds{}, false
 	k.stream.Publish(0, 0, k.set)
 	k.stream.Publish(0, 0, k.now)
 }
 
-// Active returns the goal for which the main task is kept going; ok is false when there is none.
+// Active returns the goal if it is active.
 func (k *keeper) Active() (set event.GoalSet, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.set, k.now.State == event.GoalActive
 }
 
-// Due returns the active goal, once, when its model has to be told of it: it is new or goes on, or the
-// model may have forgotten it.
+// Due returns the active goal, and reports whether the model needs a reminder of it: it is new, resumed or forgotten.
+// It reports that once.
 func (k *keeper) Due() (set event.GoalSet, due bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	due = k.now.State == event.GoalActive && !k.told
-	k.told = k.told || due
+	due = k.now.State == event.GoalActive && !k.reminded
+	k.reminded = k.reminded || due
 	return k.set, due
 }
 
-// Forgotten lets the model be told again.
+// Forgotten makes Due remind the model again.
 func (k *keeper) Forgotten() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.told = false
+	k.reminded = false
 }
 
-// Spend counts what was used for the goal with an id, and tells it. Nothing counts for one that is not
-// active any more.
+// Spend adds use to the goal with an id and publishes the sum, if that goal is still active.
 func (k *keeper) Spend(id int, used event.GoalUse) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -145,7 +143,7 @@ func (k *keeper) Spend(id int, used event.GoalUse) {
 	k.stream.Publish(0, 0, k.now)
 }
 
-// Exhausted returns which limit is reached, "" while none is.
+// Exhausted names the limit that is reached, or returns "".
 func (k *keeper) Exhausted() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -160,8 +158,8 @@ func (k *keeper) Exhausted() string {
 	return ""
 }
 
-// Checked tells what was found about the goal with an id, which ends if it is met. It reports whether
-// the goal is still active; if another one has taken its place, nothing is told.
+// Checked publishes the outcome of a check of the goal with an id, and ends the goal if it is met. It reports whether a
+// goal is still active, and does nothing if another goal has replaced it.
 func (k *keeper) Checked(id int, met bool, why string) (active bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -175,7 +173,7 @@ func (k *keeper) Checked(id int, met bool, why string) (active bool) {
 	return k.now.State == event.GoalActive
 }
 
-// Pause pauses the goal, if it is active.
+// Pause pauses the goal if it is active.
 func (k *keeper) Pause(why string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -184,7 +182,7 @@ func (k *keeper) Pause(why string) {
 	}
 }
 
-// Resume makes a paused goal active again. A limit that is reached grants as much again.
+// Resume reactivates a paused goal. A limit that was reached is extended by its original amount.
 func (k *keeper) Resume() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -205,7 +203,7 @@ func (k *keeper) Resume() error {
 	if limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS {
 		limit.TimeMS = used.TimeMS + k.set.Limit.TimeMS
 	}
-	k.round, k.told = rounds{}, false
+	k.round, k.reminded = rounds{}, false
 	k.turnTo(event.GoalActive, "resumed")
 	return nil
 }
@@ -221,16 +219,16 @@ func (k *keeper) End(why string) error {
 	return nil
 }
 
-// turnTo changes the state and tells it. The caller holds k.mu.
+// turnTo changes the state and publishes it. The caller holds k.mu.
 func (k *keeper) turnTo(to event.GoalState, why string) {
 	k.now.State, k.now.Reason = to, line(why)
 	k.stream.Publish(0, 0, k.now)
 }
 
-// line makes one short line of a reason.
+// line shortens a reason to one line.
 func line(why string) string { return texts.Clip(texts.OneLine(why), maxReason) }
 
-// Goal returns the goal and how far it is; State is "" while there was none.
+// Goal returns the goal and its progress; State is "" if there was none.
 func (k *keeper) Goal() (set event.GoalSet, now event.GoalChanged) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

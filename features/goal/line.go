@@ -13,7 +13,7 @@ import (
 	"buddy/tools"
 )
 
-// parse takes a goal with its check and its limits, or what becomes of the one that there is; "" is nothing.
+// parse parses the arguments of /goal: a goal with its options, or a change of the present goal; nil for "".
 func parse(args string) (event.Command, error) {
 	switch strings.ToLower(args) {
 	case "":
@@ -40,10 +40,10 @@ func parse(args string) (event.Command, error) {
 	return set, nil
 }
 
-// optionStart matches the beginning of an option, which is not the goal's text.
+// optionStart matches the start of an option, which ends the goal's text.
 var optionStart = regexp.MustCompile(`(?:^|\s)--(check|check-outside|verdict|turns|cost|time)(?:[\s=]|$)`)
 
-// textOf splits the text of a goal from its options. In quotes it may hold what looks like one.
+// textOf splits the text of a goal from its options. A quoted text may contain option names.
 func textOf(args string) (text, options string) {
 	if text, rest, ok := unquote(args); ok && (rest == "" || strings.HasPrefix(rest, "--")) {
 		return text, rest
@@ -55,8 +55,7 @@ func textOf(args string) (text, options string) {
 	return strings.TrimSpace(args[:at[0]]), strings.TrimSpace(args[at[0]:])
 }
 
-// nextOption returns the first option of some, and what is left. A value goes on to the next option,
-// unless it is in quotes.
+// nextOption returns the first option and the remaining ones. A value without quotes ends at the next option.
 func nextOption(options string) (name, value, rest string) {
 	name = options[2:]
 	end := strings.IndexAny(name, " \t\n=")
@@ -74,8 +73,7 @@ func nextOption(options string) (name, value, rest string) {
 	return name, strings.TrimSpace(rest[:at[0]]), strings.TrimSpace(rest[at[0]:])
 }
 
-// unquote returns what stands in the quotes with which s begins, and what follows. ok is false without
-// quotes.
+// unquote returns the text in the quotes at the start of s, and the rest. ok is false without quotes.
 func unquote(s string) (inside, rest string, ok bool) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return "", "", false
@@ -84,7 +82,7 @@ func unquote(s string) (inside, rest string, ok bool) {
 	return strings.TrimSpace(inside), strings.TrimSpace(rest), ok
 }
 
-// setOption takes one option.
+// setOption applies one option.
 func setOption(set *event.SetGoal, name, value string) error {
 	switch name {
 	case "check":
@@ -121,14 +119,14 @@ func setOption(set *event.SetGoal, name, value string) error {
 	return nil
 }
 
-// parseCost reads an amount in dollars.
+// parseCost parses an amount in dollars.
 func parseCost(value string) (model.Money, error) {
 	dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
-	if err != nil || !(dollars >= 0.000001 && dollars <= maxCost) { // also false for NaN
+	if err != nil || !(dollars >= 0.000001 && dollars <= maxCost) { // also rejects NaN
 		return 0, fmt.Errorf("--cost %s: must be an amount in dollars, such as 0.50", value)
 	}
 	return model.Money(math.Round(dollars * float64(model.Dollar))), nil
 }
 
-// maxCost is more dollars than anyone means.
+// maxCost rejects amounts that nobody means.
 const maxCost = 1_000_000

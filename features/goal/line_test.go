@@ -62,7 +62,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// FuzzLine: whatever is typed is read, and nothing of a goal comes from nowhere.
+// FuzzLine: any input is parsed, and all parts of the goal come from the input.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{"", "off", "g --check x --turns 2", `"a --check b" --verdict --`, "g --check '", "--", "g --time"} {
 		f.Add(s)

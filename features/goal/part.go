@@ -17,38 +17,38 @@ import (
 	"buddy/tools"
 )
 
-// Part keeps the main task of a session going for its goal. It is a [turn.Driver]; use New.
+// Part keeps the main task of a session working on its goal. It is a [turn.Driver]; use New.
 type Part struct {
 	turn.Nothing
 	turn.Driving
 	keeper *keeper
 }
 
-// New returns a part without a goal. The limits are those of a goal that says nothing of them.
+// New returns a part without a goal. limits are the defaults of goals.
 func New(limits *Limits) *Part { return &Part{keeper: &keeper{limits: limits}} }
 
-// Name returns the name of the feature.
+// Name implements turn.Part.
 func (*Part) Name() string { return "goal" }
 
-// Bind takes what the part works with.
+// Bind implements turn.Driver.
 func (p *Part) Bind(d turn.Driving) { p.Driving, p.keeper.stream = d, d.Stream }
 
-// Replay feeds a stored event of an earlier process.
+// Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.keeper.Replay(env.Payload) }
 
-// Past returns what makes the goal that of an earlier moment.
+// Past implements turn.Driver: goBack restores the goal of the moment that seen was called up to.
 func (p *Part) Past() (seen func(event.Event), goBack func()) {
 	then := &keeper{}
 	return then.Replay, func() { p.keeper.Rewind(then) }
 }
 
-// errTime says why a turn was stopped that worked for a goal.
+// errTime is the cause when a turn exceeds the goal's time limit.
 var errTime = errors.New("the time for the goal is over")
 
-// maxFound limits what a model reads of what a check gave, in bytes.
+// maxFound limits the output of a check that the model gets, in bytes.
 const maxFound = 4 << 10
 
-// Handle sets or changes the goal. Who continues what has stopped wants its goal as well.
+// Handle sets or changes the goal. Continuing a stopped task also resumes its goal.
 func (p *Part) Handle(c event.Command) bool {
 	switch c := c.(type) {
 	case event.SetGoal:
@@ -72,7 +72,7 @@ func (p *Part) Handle(c event.Command) bool {
 	return true
 }
 
-// set begins a goal: its text is a prompt, too.
+// set starts a goal; its text is also a prompt.
 func (p *Part) set(c event.SetGoal) error {
 	if err := valid(c); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *Part) set(c event.SetGoal) error {
 	})
 }
 
-// change pauses the goal, resumes it or ends it.
+// change pauses, resumes or ends the goal.
 func (p *Part) change(to event.GoalState) error {
 	switch to {
 	case event.GoalPaused:
@@ -113,13 +113,13 @@ func (p *Part) change(to event.GoalState) error {
 	return fmt.Errorf("unknown state %q of a goal (have: %s, %s, %s)", to, event.GoalActive, event.GoalPaused, event.GoalOff)
 }
 
-// resume goes on with a paused goal: what runs is kept going again, else a task begins.
+// resume resumes a paused goal, and starts a task if none is running.
 func (p *Part) resume() error {
 	if err := p.Stream.StoreError(); err != nil {
 		return fmt.Errorf("the goal can't continue, because the session can't be saved: %w", err)
 	}
 	if _, active := p.keeper.Active(); !active {
-		p.Approvals.TakeDenied() // before a task that ends now sees the goal
+		p.Approvals.TakeDenied() // before a task that is just ending sees the goal
 	}
 	if err := p.keeper.Resume(); err != nil {
 		return err
@@ -128,11 +128,11 @@ func (p *Part) resume() error {
 	return nil
 }
 
-// Run repeats turns until the model answers without calling tools and the goal, if there is one, is met
-// or no longer worked for. What ended with an answer is checked first when it goes on.
+// Run repeats turns until the model answers without tool calls and the goal, if any, is met or not active. A continued
+// task whose last message is an answer is checked first.
 func (p *Part) Run(ctx context.Context, x *turn.Exchange, again bool) (event.Outcome, error) {
 	if _, active := p.keeper.Active(); again && active && x.Talk().Answered() {
-		if outcome := p.asksOn(ctx, x); outcome != "" {
+		if outcome := p.checkGoal(ctx, x); outcome != "" {
 			return outcome, nil
 		}
 	}
@@ -146,28 +146,28 @@ func (p *Part) Run(ctx context.Context, x *turn.Exchange, again bool) (event.Out
 			p.keeper.Pause(p.stopped(outcome, err))
 			return outcome, err
 		}
-		if outcome = p.asksOn(ctx, x); outcome != "" {
+		if outcome = p.checkGoal(ctx, x); outcome != "" {
 			return outcome, nil
 		}
 	}
 }
 
-// Ended pauses the goal of a task that ended without an answer, and reports whether it is still worked for.
+// Ended pauses the goal if its task ended without an answer, and reports whether it is still active.
 func (p *Part) Ended(outcome event.Outcome, err error) (again bool) {
-	if outcome != event.Completed { // a panic, too, or what else had no part in the goal
+	if outcome != event.Completed { // also after a panic
 		p.keeper.Pause(p.stopped(outcome, err))
 	}
 	_, again = p.keeper.Active()
 	return again
 }
 
-// Left pauses the goal that an earlier process worked for.
+// Left pauses the goal of an earlier process.
 func (p *Part) Left(*record.Branch) bool {
 	p.keeper.Pause(Ended)
 	return false
 }
 
-// Waits tells a person of a goal that is paused only because its task has stopped.
+// Waits describes a goal that is paused because its task was stopped.
 func (p *Part) Waits() string {
 	if _, now := p.keeper.Goal(); now.State == event.GoalPaused && (now.Reason == Ended || now.Reason == MaxTurns) {
 		return "the goal is paused · Enter resumes it"
@@ -175,7 +175,7 @@ func (p *Part) Waits() string {
 	return ""
 }
 
-// stopped says why a task stopped that worked for a goal.
+// stopped words the reason why the goal's task stopped.
 func (p *Part) stopped(outcome event.Outcome, err error) string {
 	switch outcome {
 	case event.Cancelled:
@@ -198,8 +198,8 @@ func (p *Part) stopped(outcome event.Outcome, err error) string {
 	return "the work failed"
 }
 
-// step is one turn. What it uses counts for the goal that was there before it; the outcome is
-// GoalLimit when that may use no more.
+// step executes one turn. Its use counts for the goal that was active at the start; the outcome is GoalLimit if that
+// goal has reached a limit.
 func (p *Part) step(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 	set, now := p.keeper.Goal()
 	if now.State != event.GoalActive {
@@ -212,7 +212,7 @@ func (p *Part) step(ctx context.Context, x *turn.Exchange) (event.Outcome, error
 		defer cancel()
 	}
 	if set, due := p.keeper.Due(); due {
-		x.Tell(reminder.Goal, begun(set))
+		x.Tell(reminder.Goal, introduction(set))
 	}
 	turns, spend := x.Turns(), p.spending(set.ID, x)
 	outcome, err := p.Loop.Step(working, x)
@@ -233,7 +233,7 @@ func (p *Part) step(ctx context.Context, x *turn.Exchange) (event.Outcome, error
 	return outcome, err
 }
 
-// spending begins to count what is used for a goal; the returned function ends that.
+// spending starts measuring the use for a goal; the returned function ends and records it.
 func (p *Part) spending(id int, x *turn.Exchange) (end func(turns int)) {
 	began := p.Now()
 	before, _ := p.Ledger.Spent(x.Used())
@@ -243,11 +243,10 @@ func (p *Part) spending(id int, x *turn.Exchange) (end func(turns int)) {
 	}
 }
 
-// asksOn checks the goal at the end of an answer. It returns "" when the model was told to go on, else
-// how the task ends.
-func (p *Part) asksOn(ctx context.Context, x *turn.Exchange) event.Outcome {
+// checkGoal checks the goal after an answer. It returns "" if the model must continue, or else the outcome of the task.
+func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 	set, active := p.keeper.Active()
-	if !active || p.Waiting() { // what the person said comes first, as does the prompt of a goal that was just set
+	if !active || p.Waiting() { // the person's message comes first, and so does the prompt of a new goal
 		return event.Completed
 	}
 	mode, _ := p.Approvals.Mode()
@@ -268,7 +267,7 @@ func (p *Part) asksOn(ctx context.Context, x *turn.Exchange) event.Outcome {
 		return event.Cancelled
 	case !p.keeper.Checked(set.ID, met, why):
 		if now, active := p.keeper.Active(); active && now.ID != set.ID {
-			return "" // another one, whose prompt waits
+			return "" // another goal, whose prompt is queued
 		}
 		return event.Completed
 	case p.keeper.Exhausted() != "":
@@ -282,17 +281,17 @@ func (p *Part) asksOn(ctx context.Context, x *turn.Exchange) event.Outcome {
 	return ""
 }
 
-// command returns the call that runs the command of a goal in the shared pane.
+// command returns the call that runs the check command in the shared pane.
 func command(text string, outside bool) turn.StepCall {
 	return turn.Check("run_shell", map[string]any{"command": text, "why": "checks the goal", "outside": outside})
 }
 
-// judge returns the call of the built-in subagent that says whether a goal is met.
+// judge returns the call of the subagent that judges the goal.
 func judge(prompt string) turn.StepCall {
 	return turn.Check(tools.Agent, map[string]any{"type": "judge", "title": "is the goal met?", "prompt": prompt, "background": false})
 }
 
-// check finds out whether a goal is met: why is for people, found is what the model reads.
+// check reports whether the goal is met. why is for people, found is the output for the model.
 func (p *Part) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (met bool, why, found string) {
 	checks := turn.NewSteps(p.Loop, x)
 	if set.Check != "" {
@@ -319,6 +318,6 @@ func (p *Part) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (
 	if end.IsError {
 		return false, "there is no verdict: " + end.Result, ""
 	}
-	met, why = verdict(inject.Defuse(end.Tail, inject.Scan(end.Tail))) // it can be told to the model, too
+	met, why = verdict(inject.Defuse(end.Tail, inject.Scan(end.Tail))) // the model may get it, too
 	return met, why, compact.Clip(end.Result, maxFound)
 }

@@ -7,20 +7,20 @@ import (
 	"buddy/agent/model"
 )
 
-// maxSame is after how many rounds in a row that did the same a goal is paused.
+// maxSame is the number of identical rounds in a row after which a goal is paused.
 const maxSame = 3
 
-// rounds counts rounds, from one check to the next, that did nothing new.
+// rounds detects rounds, from one check to the next, that repeat each other.
 type rounds struct {
 	calls strings.Builder // of this round
-	last  string          // what the round before did
-	same  int             // rounds in a row that did this
+	last  string          // calls and check of the last round
+	same  int             // number of identical rounds in a row
 }
 
-// maxCalls limits what is kept of the calls of a round, in bytes: a round with more does something.
+// maxCalls limits the recorded calls of a round, in bytes; a longer round never counts as identical.
 const maxCalls = 64 << 10
 
-// Called notes the calls that a turn made, in the last answer of a conversation.
+// Called records the calls of a turn, from the last answer of a conversation.
 func (k *keeper) Called(messages []model.Message) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -35,11 +35,11 @@ func (k *keeper) Called(messages []model.Message) {
 	}
 }
 
-// numbers differ from one run of a command to the next, such as times.
+// numbers vary between runs of a command, such as times.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// Stuck ends a round with what its check said, and reports whether maxSame rounds in a row made the same
-// calls, or none, and found the same. What the model says does not count.
+// Stuck ends a round with its check output, and reports whether maxSame rounds in a row had the same calls and output.
+// The model's text is ignored.
 func (k *keeper) Stuck(found string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

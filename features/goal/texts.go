@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// begun tells a model of a goal: at its beginning, and again after a compaction or a pause.
-func begun(g event.GoalSet) string {
+// introduction describes a goal to the model: at its start, and again after a compaction or a pause.
+func introduction(g event.GoalSet) string {
 	text := "The user has set a goal, and you work until it is met:\n" + g.Goal + "\n"
 	if g.Check != "" {
 		text += "It is met when this command exits with 0; it runs each time you end your answer: " + g.Check + "\n"
@@ -22,7 +22,7 @@ func begun(g event.GoalSet) string {
 		"If only the user can bring it further, say so and what you need."
 }
 
-// notMet tells a model what the check said when it ended its answer; found is text from elsewhere.
+// notMet reports a failed check to the model; found is untrusted output.
 func notMet(g event.GoalSet, why, found string) string {
 	text := "The goal is not met: " + strings.TrimRight(why, ".") + ". Go on.\nThe goal: " + g.Goal
 	if found != "" {
@@ -31,7 +31,7 @@ func notMet(g event.GoalSet, why, found string) string {
 	return text
 }
 
-// question asks the agent that judges; found is what the command gave, "" without one.
+// question asks the judging agent; found is the output of the command, or "".
 func question(g event.GoalSet, found string) string {
 	text := "Is this goal met?\n<goal>\n" + g.Goal + "\n</goal>\n"
 	if found != "" {
@@ -40,10 +40,10 @@ func question(g event.GoalSet, found string) string {
 	return text + "Look at the files and the state of things yourself. The first line of your answer is MET or NOT MET, the second says why."
 }
 
-// verdictForm matches the beginning of an answer that has one: the words alone on their line, or before a reason.
+// verdictForm matches an answer with a verdict: its words alone on a line, or before a reason.
 var verdictForm = regexp.MustCompile("(?is)^[\\s*_#>`]*(?:verdict[ \\t*_`]*[:–—-][\\s*_`]*)?(not met|met)[*_`]*[ \\t]*(?:[.:!,;–—-]|\n|$)(.*)$")
 
-// verdict reads the answer of the agent that judges. One without a verdict is none: not met.
+// verdict parses the answer of the judging agent. An answer without a verdict counts as not met.
 func verdict(answer string) (met bool, why string) {
 	m := verdictForm.FindStringSubmatch(answer)
 	if m == nil {

@@ -152,7 +152,7 @@ func TestAServerEndsAfterTenMinutesWithoutEdits(t *testing.T) {
 		}
 		want(t, "the next edit", b.diagnose("tax.x", "bad: again\n"), "error: again")
 		if b.started() != 2 || b.published() != "" {
-			t.Errorf("started %d times, out %q", b.started(), b.published())
+			t.Errorf("started %d times, said %q", b.started(), b.published())
 		}
 	})
 }

@@ -17,15 +17,15 @@ import (
 // MaxBytes limits a plan.
 const MaxBytes = 64 << 10
 
-// File is the path of the file of a session's plan, absolute and on this machine; "" has no plan.
+// File is the absolute path of a session's plan on this machine, or "" for a session without one.
 type File string
 
-// Read returns the plan in the file. The text of the error is for the model.
+// Read returns the plan in the file. The error's text is for the model.
 func (f File) Read() (string, error) {
 	if f == "" {
 		return "", errors.New("this session has no file for a plan")
 	}
-	// Neither a link to another file is followed nor a pipe waited for.
+	// Does not follow links, and does not block on a pipe.
 	file, err := os.OpenFile(string(f), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -57,7 +57,7 @@ func check(text string, f File) (string, error) {
 	return text, nil
 }
 
-// Replace writes the text that a person made of the plan.
+// Replace overwrites the plan with a person's text.
 func (f File) Replace(text string) error {
 	if _, err := check(text, f); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (f File) Discard() error {
 	return nil
 }
 
-// FileIn returns the file of the plan of a session whose files are in a folder, as a real path.
+// FileIn returns the path of the plan in a session's folder, with symbolic links resolved.
 func FileIn(dir string) File {
 	rest := "plan.md"
 	for at := dir; ; at = filepath.Dir(at) {

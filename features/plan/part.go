@@ -13,36 +13,36 @@ import (
 	"buddy/tools"
 )
 
-// How often a model is reminded of mode plan.
+// Frequency of reminders of plan mode.
 const (
 	every      = 5 // answers between two reminders
-	wholeEvery = 5 // of so many reminders one is the whole text
+	wholeEvery = 5 // every fifth reminder has the full text
 )
 
-// part is mode plan in the exchanges of a session whose plan is in a file.
+// part is plan mode in a session.
 type part struct {
 	turn.Nothing
 	file File
 }
 
-// Part returns mode plan as a part of the exchanges of a session whose plan is in a file, "" for none.
+// Part returns plan mode for a session with a plan file, "" for none.
 func Part(file File) turn.Part { return part{file: file} }
 
 func (part) Name() string { return "plan" }
 
-// Brief tells the model what it has to know of mode plan, and of a plan that a compaction took out.
+// Brief reminds the model of plan mode, its end, and a plan that a compaction removed.
 func (p part) Brief(_ context.Context, b turn.Briefing) {
 	mode, _ := b.Approvals().Mode()
-	on, told, approved := mode == action.ModePlan, b.TakePlan(), b.Approvals().ApprovedPlan()
+	on, state, approved := mode == action.ModePlan, b.TakePlan(), b.Approvals().ApprovedPlan()
 	switch {
-	case on && (!told.On || told.Answers >= every):
-		b.Tell(reminder.Plan, p.about(told.On && told.Times%wholeEvery != 0, b.Short()))
-	case !on && told.On && approved != "":
+	case on && (!state.On || state.Answers >= every):
+		b.Tell(reminder.Plan, p.about(state.On && state.Times%wholeEvery != 0, b.Short()))
+	case !on && state.On && approved != "":
 		b.Tell(reminder.PlanExit, overApproved)
-	case !on && told.On:
+	case !on && state.On:
 		b.Tell(reminder.PlanExit, over)
 	}
-	if !told.Gone {
+	if !state.Gone {
 		return
 	}
 	switch text, err := p.file.Read(); {
@@ -53,7 +53,7 @@ func (p part) Brief(_ context.Context, b turn.Briefing) {
 	}
 }
 
-// about returns what a model is told of mode plan.
+// about returns a reminder of plan mode.
 func (p part) about(isSparse, isShort bool) string {
 	switch {
 	case isShort:
@@ -64,18 +64,18 @@ func (p part) about(isSparse, isShort bool) string {
 	return whole(string(p.file))
 }
 
-// Equip lets a call begin and end mode plan.
+// Equip lets a call start and end plan mode.
 func (p part) Equip(a turn.Asking, call *tools.Call) { call.Plan = planning{p.file, a, call.ID} }
 
-// planning is mode plan for one call.
+// planning is plan mode for one call.
 type planning struct {
 	file   File
 	by     turn.Asking
 	callID string
 }
 
-// own returns why a call has no part in mode plan, nil if it has: the plan is that of the main
-// conversation, in which the person decides about it.
+// own returns why a call can't use plan mode, or nil. The plan belongs to the main conversation, in which the person
+// decides about it.
 func (m planning) own() error {
 	switch {
 	case !m.by.Main():
@@ -86,7 +86,7 @@ func (m planning) own() error {
 	return nil
 }
 
-// Enter begins mode plan.
+// Enter starts plan mode.
 func (m planning) Enter() (string, error) {
 	if err := m.own(); err != nil {
 		return "", err
@@ -97,7 +97,7 @@ func (m planning) Enter() (string, error) {
 	return "mode is plan from now on", nil
 }
 
-// Exit shows the person the plan, as often as they change it, until they have decided.
+// Exit shows the plan to the person until they decide; they may edit it.
 func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 	if err := m.own(); err != nil {
 		return tools.PlanDecision{}, err
@@ -127,14 +127,13 @@ func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 		case answer.Edited:
 			text, steps = m.edited(text, answer.Text, steps)
 		case answer.Text != event.PlanEdit:
-			return m.decided(answer.Text, text, steps, before), nil
+			return m.decide(answer.Text, text, steps, before), nil
 		}
 	}
 }
 
-// edited takes what the person made of a plan into its file, and returns the plan that is asked about
-// next with its steps. What can't be a plan changes nothing; steps that make no sense are left out: both
-// are said.
+// edited writes the person's version to the plan file and returns it with its steps. An invalid plan changes nothing,
+// and invalid steps are dropped: a warning reports either.
 func (m planning) edited(before, after string, steps []event.PlanStep) (string, []event.PlanStep) {
 	if err := m.file.Replace(after); err != nil {
 		m.by.Publish(event.Warning{Text: "your change of the plan was not taken: " + err.Error(), Code: "plan"})
@@ -147,12 +146,12 @@ func (m planning) edited(before, after string, steps []event.PlanStep) (string, 
 	return after, steps
 }
 
-// decided does what the person said about a plan, who was told the mode from before it.
-func (m planning) decided(said, text string, steps []event.PlanStep, before action.Mode) tools.PlanDecision {
+// decide applies the person's answer about a plan. before is the mode that was offered for afterwards.
+func (m planning) decide(answer, text string, steps []event.PlanStep, before action.Mode) tools.PlanDecision {
 	approvals, task := m.by.Approvals(), m.by.Task()
-	switch said {
+	switch answer {
 	case event.PlanApprove, event.PlanEdits:
-		e := event.PlanExited{Approved: true, Edits: said == event.PlanEdits, Plan: m.by.Redact(text), Steps: steps}
+		e := event.PlanExited{Approved: true, Edits: answer == event.PlanEdits, Plan: m.by.Redact(text), Steps: steps}
 		mode := approvals.EndPlan(task, e, before)
 		d := tools.PlanDecision{Decision: "approved", Plan: text, Todo: plan.Checklist(steps)}
 		d.Note = fmt.Sprintf("the user approved this plan, as it stands here; the mode is now %s. Carry it out now; each call is judged as always", mode)
@@ -168,10 +167,10 @@ func (m planning) decided(said, text string, steps []event.PlanStep, before acti
 		}
 		return d
 	case event.PlanKeep:
-		said = ""
+		answer = ""
 	}
 	return tools.PlanDecision{
-		Decision: "keep planning", Remark: tools.Head(said, tools.OutputBytes),
+		Decision: "keep planning", Remark: tools.Head(answer, tools.OutputBytes),
 		Note: "mode is still plan: change the plan in " + string(m.file) + ", then call exit_plan again",
 	}
 }

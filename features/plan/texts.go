@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// whole tells the model all that it has to know of mode plan.
+// whole is the full reminder of plan mode.
 func whole(file string) string {
 	return `Mode plan is on. Nothing is changed now, whatever was approved before: tools that write, and commands that do more than read, are denied, through use_tool and in subagents as well. Don't try ways around that.
 - Find out what you need with tools and commands that only read. Ask with ask_user where a wrong guess would cost much.
@@ -15,37 +15,37 @@ func whole(file string) string {
 - When the plan is complete call use_tool with {"name":"exit_plan","args":{}}: the user reads it there and decides. Don't ask for approval in other ways.`
 }
 
-// short tells all of it to a model that can't call exit_plan: its answer is the plan.
+// short is the full reminder for a model that can't call exit_plan: its answer is the plan.
 const short = "Mode plan is on: nothing is changed now. Look with commands that only read, then answer with the plan: what changes in which files, in which order, and how it is checked."
 
-// sparse reminds the model of mode plan.
+// sparse is the short reminder of plan mode.
 func sparse(file string) string {
 	return "Mode plan is still on: nothing is changed, only " + file + " may be written. exit_plan (with use_tool) shows the user the plan when it is complete."
 }
 
-// What the model is told when mode plan has ended. A plan that was approved is known from the result of its call.
+// Reminders at the end of plan mode. The model knows an approved plan from the result of its call.
 const (
 	overApproved = "Mode plan is over: the user approved the plan. You may change things again; each call is judged as in the mode before. That approval was for this plan only."
 	over         = "Mode plan is over without an approved plan. You may change things again, as far as the user asks for it; each call is judged as in the mode before."
 )
 
-// draft tells the model the plan that it works on again, after a compaction took it out.
+// draft returns the unfinished plan after a compaction removed it.
 func draft(file, text string) string {
 	return "The plan in " + file + " as it is now:\n" + shortened(file, text)
 }
 
-// again tells the model the approved plan again, after a compaction took it out.
+// again returns the approved plan after a compaction removed it.
 func again(file, text string) string {
 	return "The plan that the user approved before the conversation was shortened:\n" + shortened(file, text)
 }
 
-// maxTold limits the text of a plan that is told again, in bytes.
-const maxTold = 16 << 10
+// maxTold limits the text of a repeated plan, in bytes.
+const maxRepeated = 16 << 10
 
-// shortened returns a plan, the end of a long one left out.
+// shortened cuts the end of a long plan.
 func shortened(file, text string) string {
-	if len(text) > maxTold {
-		text = texts.ClipBytes(text, maxTold) + "\n[the rest is in " + file + "]"
+	if len(text) > maxRepeated {
+		text = texts.ClipBytes(text, maxRepeated) + "\n[the rest is in " + file + "]"
 	}
 	return strings.TrimSpace(text)
 }

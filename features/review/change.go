@@ -13,56 +13,56 @@ import (
 	"buddy/tools/fs"
 )
 
-// Folder names the folder in which a review works.
+// Folder is the folder of a review.
 type Folder struct {
 	Git    Git
 	Files  fs.FS
 	Dir    string // absolute, on the target
-	Target string // its name, "" for this machine
+	Target string // name of the target, "" for this machine
 }
 
-// Git runs git with arguments in the folder of the review and returns what it prints, at most one byte more
-// than [MaxDiff]. Its error is a [GitError] if git could be asked.
+// Git runs git in the folder of the review and returns its output, at most MaxDiff bytes and one more. The error is a
+// [GitError] if git ran and failed.
 type Git func(ctx context.Context, args ...string) ([]byte, error)
 
-// GitError holds what git said when it failed.
+// GitError is git's error output.
 type GitError string
 
 func (e GitError) Error() string { return "git: " + string(e) }
 
-// MaxDiff bounds, in bytes, how much of a diff is read: a byte less than is kept of a command's output.
+// MaxDiff limits a diff, in bytes. It is one less than the limit of a command's output, so that a cut is detected.
 const MaxDiff = 4<<20 - 1
 
-// Change holds what a review looks at.
+// Change is the change to review.
 type Change struct {
-	Target string // where the files are, "" for this machine
-	Commit string // with which the files are compared
-	Of     string // for people: what it is
+	Target string // name of the target, "" for this machine
+	Commit string // the base of the comparison
+	Of     string // describes the change for people
 	Files  []File
-	Diff   string // of the files, in their order; those whose names are of secrets are left out
-	Cut    bool   // git said more than is read: Diff lacks its end, or Files lacks files
+	Diff   string // of the files, in their order, without files that may hold secrets
+	Cut    bool   // output was cut: the end of Diff or some Files are missing
 }
 
-// File is a file that differs.
+// File is a changed file.
 type File struct {
 	Path    string // relative to the folder of the review
-	Secret  bool   // its name is one of files with secrets: its text is not shown
-	New     bool   // git does not know it: the diff does not have it
-	Cut     bool   // what the diff says of it is cut off, or left out
-	section string // of the diff
+	Secret  bool   // its name suggests secrets: its text is not shown
+	New     bool   // untracked: it is not in the diff
+	Cut     bool   // its part of the diff is cut or missing
+	section string // its part of the diff
 }
 
-// emptyTree is the name of a tree without files, which git knows everywhere.
+// emptyTree is the id of an empty tree, which every git knows.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// Find finds out what differs from base. Base "" is what is not committed; when that is nothing, what the
-// branch adds to the default branch. The base is the name of a commit and nothing else.
+// Find returns the difference from base, which must name a commit. If base is "", it returns the uncommitted changes,
+// or else the commits of this branch that the default branch lacks.
 func Find(ctx context.Context, in Folder, base string) (Change, error) {
 	git := in.Git
 	out, err := git(ctx, "rev-parse", "--is-inside-work-tree")
-	_, said := errors.AsType[GitError](err)
+	_, failed := errors.AsType[GitError](err)
 	switch {
-	case said:
+	case failed:
 		return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
 	case err != nil:
 		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)
@@ -88,7 +88,7 @@ func Find(ctx context.Context, in Folder, base string) (Change, error) {
 	return c, nil
 }
 
-// commit returns the name of the commit that a text means, "" if it means none.
+// commit returns the id of a commit, or "".
 func commit(ctx context.Context, git Git, name string) string {
 	out, err := git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
@@ -97,7 +97,7 @@ func commit(ctx context.Context, git Git, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// from takes the base that a person named.
+// from compares with the base that a person named.
 func (c *Change) from(ctx context.Context, git Git, base, head string) error {
 	named := commit(ctx, git, base)
 	if named == "" {
@@ -115,7 +115,7 @@ func (c *Change) from(ctx context.Context, git Git, base, head string) error {
 	return nil
 }
 
-// choose takes what is not committed, else what the branch adds.
+// choose selects the uncommitted changes, or else the commits of the branch.
 func (c *Change) choose(ctx context.Context, git Git, head string) error {
 	status, err := git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Change) choose(ctx context.Context, git Git, head string) error {
 	return errors.New("there is nothing to review: all is committed, and this branch adds nothing to the default branch; name a BASE, such as HEAD~1")
 }
 
-// defaultBranches returns the branches that may be the default one, the likeliest first.
+// defaultBranches returns candidates for the default branch, the likeliest first.
 func defaultBranches(ctx context.Context, git Git) []string {
 	var all []string
 	if out, err := git(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"); err == nil {
@@ -154,8 +154,8 @@ func shortRef(name string) string {
 
 func short(commit string) string { return commit[:min(len(commit), 8)] }
 
-// read reads which files differ, and how. Of a submodule only its commit counts: its files would be read with the
-// filters and drivers that its own settings name.
+// read reads the changed files and the diff. It compares only the commit of a submodule: reading its files would run
+// filters and drivers from its settings.
 func (c *Change) read(ctx context.Context, git Git) error {
 	quiet := []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--relative", "--submodule=short", "--ignore-submodules=dirty"}
 	names, err := git(ctx, append(append([]string{"diff", "--name-only", "-z"}, quiet...), c.Commit, "--")...)
@@ -171,7 +171,7 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	if err != nil {
 		return fmt.Errorf("the new files are not known: %w", err)
 	}
-	c.take(all, c.whole(patch), len(patch) > MaxDiff)
+	c.add(all, c.whole(patch), len(patch) > MaxDiff)
 	for _, name := range splitNames(c.whole(others)) {
 		f := newFile(name)
 		f.New = true
@@ -180,14 +180,14 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	return nil
 }
 
-// whole returns at most [MaxDiff] bytes of what git printed, and notes whether that is all.
+// whole returns at most [MaxDiff] bytes of output, and sets Cut if there are more.
 func (c *Change) whole(out []byte) []byte {
 	c.Cut = c.Cut || len(out) > MaxDiff
 	return out[:min(len(out), MaxDiff)]
 }
 
-// withoutSecrets returns the arguments that keep git from files whose names are of secrets: the sandbox does not
-// let it read them, and it would say nothing of the others.
+// withoutSecrets returns git arguments that exclude files that may hold secrets: the sandbox hides them, and git would
+// fail for all files.
 func withoutSecrets(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -198,8 +198,9 @@ func withoutSecrets(names []string) []string {
 	return all
 }
 
-// take takes the files that git knows with their diff, which lacks those with secrets. What is cut lacks its end.
-func (c *Change) take(names []string, patch []byte, cut bool) {
+// add adds the tracked files with their parts of a diff, which lacks files with secrets. cut means that its end is
+// missing.
+func (c *Change) add(names []string, patch []byte, cut bool) {
 	sections := sectionsOf(strings.ToValidUTF8(string(patch), "\uFFFD"))
 	var diff strings.Builder
 	i := 0
@@ -223,7 +224,7 @@ func newFile(name string) File {
 	return File{Path: name, Secret: part != ""}
 }
 
-// splitNames splits names that end with a NUL each; one that was cut off is left out.
+// splitNames splits NUL-terminated names and drops an incomplete last one.
 func splitNames(out []byte) []string {
 	var all []string
 	for _, name := range bytes.SplitAfter(out, []byte{0}) {
@@ -234,8 +235,7 @@ func splitNames(out []byte) []string {
 	return all
 }
 
-// sectionsOf splits a diff into its files. Lines of a file have a sign before them, so nothing in one looks
-// like the head of another.
+// sectionsOf splits a diff by files. Content lines have a prefix, so none of them looks like a header.
 func sectionsOf(diff string) []string {
 	var all []string
 	from, at := 0, 0

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/event"
 )
 
-// repository makes a git repository with a commit on main, and returns its folder and git in it.
+// repository makes a git repository with a commit on main, and returns its folder and its Git.
 func repository(t *testing.T) (string, Git) {
 	dir := t.TempDir()
 	git := func(ctx context.Context, args ...string) ([]byte, error) {
@@ -35,7 +35,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// TestFindTakesWhatIsMeant: what is not committed, else what the branch adds, else there is nothing.
+// TestFindTakesWhatIsMeant: uncommitted changes, or else the commits of the branch, or an error.
 func TestFindTakesWhatIsMeant(t *testing.T) {
 	dir, git := repository(t)
 	find := func(base, of string) Change {
@@ -76,7 +76,7 @@ func TestFindTakesWhatIsMeant(t *testing.T) {
 	}
 }
 
-// TestPromptIsBounded: of a long diff the beginning is sent, and the file is named that has all.
+// TestPromptIsBounded: the prompt has the start of a long diff and names the file with all of it.
 func TestPromptIsBounded(t *testing.T) {
 	c := Change{Of: "it", Commit: strings.Repeat("a", 40)}
 	text := c.Prompt(strings.Repeat("+line\n", 100_000), "/all.diff")
@@ -91,8 +91,8 @@ func TestPromptIsBounded(t *testing.T) {
 	}
 }
 
-// TestFindSaysWhatIsCut: of a change that is longer than what is read, the person and the reviewer learn that
-// its end is missing, and which files that concerns; of one that is just as long as that nothing is said.
+// TestFindSaysWhatIsCut: the person and the reviewer learn that the end of a long change is missing, and for which
+// files; a change of exactly the limit is not reported.
 func TestFindSaysWhatIsCut(t *testing.T) {
 	section := func(name string, size int) string {
 		head := "diff --git a/" + name + " b/" + name + "\n"
@@ -101,9 +101,9 @@ func TestFindSaysWhatIsCut(t *testing.T) {
 	first := section("a", 1000)
 	for _, c := range []struct {
 		name   string
-		second int // bytes of the section of b
+		second int // bytes of b's section
 		cut    bool
-		files  string // that are cut
+		files  string // cut files
 	}{
 		{"all is read", MaxDiff - len(first), false, ""},
 		{"b is cut", MaxDiff - len(first) + 100, true, "b c "},

@@ -15,8 +15,8 @@ import (
 	"buddy/views/markup"
 )
 
-// onFindings lists what the last review found, or opens the file of a finding at its line. With "of" and a number it is the
-// review of that task. A line that is not known any more is not guessed: with "anyway" the file opens at its beginning.
+// onFindings lists the findings of the last review, or opens a finding's file at its line. "of N" selects the review of
+// task N. If the line is not known any more, "anyway" opens the file at its start.
 func onFindings(ctx context.Context, s feature.Asked, args []string) (show.Answer, error) {
 	task := -1
 	if len(args) > 1 && args[0] == "of" {
@@ -45,7 +45,7 @@ func onFindings(ctx context.Context, s feature.Asked, args []string) (show.Answe
 	return openFinding(ctx, s, r, n, verb == anywayVerb)
 }
 
-// openFinding opens the file of a finding; anyway means that its line need not be known.
+// openFinding opens the file of a finding; anyway opens it even if its line is unknown.
 func openFinding(ctx context.Context, s feature.Asked, r *event.ReviewFinished, n int, anyway bool) (show.Answer, error) {
 	f := r.Findings[n-1]
 	if r.Target != "" {
@@ -66,19 +66,19 @@ func openFinding(ctx context.Context, s feature.Asked, r *event.ReviewFinished, 
 	return show.Answer{Open: at.Path, Line: at.Line, Text: &show.Text{Body: at.Why}}, nil
 }
 
-// What deeds ask for with a finding.
+// Actions on a finding.
 const (
-	fixVerb    = "fix"    // its fix, which is a diff
-	anywayVerb = "anyway" // its file, though the line is not known any more
+	fixVerb    = "fix"    // shows its fix, which is a diff
+	anywayVerb = "anyway" // opens its file although the line is unknown
 )
 
-// findingsOf is the command that lists the findings of a review.
+// findingsOf returns the command that lists the findings of a review.
 func findingsOf(r *event.ReviewFinished) []string {
 	return []string{"findings", "of", strconv.Itoa(r.Task)}
 }
 
-// lastReview returns the review of a task, or for -1 the last one that found something. One that the screen does not know is
-// looked for in the session's file.
+// lastReview returns the review of a task, or for -1 the last one with findings. It searches the session's file if the
+// screen does not know the review.
 func lastReview(s feature.Asked, task int) (*event.ReviewFinished, error) {
 	r := s.Now.Review
 	if r != nil && (task < 0 || r.Task == task) {
@@ -123,7 +123,7 @@ func findingList(r *event.ReviewFinished) *show.List {
 	return &list
 }
 
-// maxPlace limits a place in the list, in characters: what is left is its end, where the line is.
+// maxPlace limits a place in the list, in characters. The end is kept, because it has the line.
 const maxPlace = 28
 
 func endOf(place string) string {

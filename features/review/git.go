@@ -17,8 +17,8 @@ import (
 	"buddy/tools/target"
 )
 
-// On returns what finds the folder in which a session works on a target, "" for the first one. One on another
-// machine is reached for.
+// On returns a function that finds the session's folder on a target, "" for the first target. It connects to other
+// machines if necessary.
 func On(targets *target.Set) func(ctx context.Context, name string) (Folder, error) {
 	return func(ctx context.Context, name string) (Folder, error) {
 		one := targets.First()
@@ -46,15 +46,15 @@ func On(targets *target.Set) func(ctx context.Context, name string) (Folder, err
 	}
 }
 
-// gitIn returns what runs git so that no program runs which the repository names: no hooks, filters, diff
-// drivers or watchers, and none that fetches what a partial clone lacks. It does not hold in submodules, which have
-// settings of their own: args must not lead into them.
+// gitIn returns a Git that runs no program named by the repository: no hooks, filters, diff drivers or watchers, and no
+// fetch for a partial clone. This does not cover submodules, which have settings of their own: args must not lead into
+// them.
 func gitIn(run runner) Git {
 	var filters []string
 	known := false
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		if !known {
-			out, _ := runGit(ctx, run, nil, "config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`) // none is an error, too
+			out, _ := runGit(ctx, run, nil, "config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`) // no match is an error, too
 			for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 				if name != "" {
 					filters = append(filters, name)
@@ -66,12 +66,11 @@ func gitIn(run runner) Git {
 	}
 }
 
-// runner runs a program in a folder with some variables set. Its error is [errEnded] if the program ran and
-// failed.
+// runner runs a program in a folder with environment variables. The error is [errEnded] if the program ran and failed.
 type runner func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error
 
-// runConfined runs programs in the read-only sandbox of a session: whatever the repository names, nothing is
-// read that lies outside of what commands may read without approval.
+// runConfined runs programs in the read-only sandbox of a session. Whatever the repository names, it can read only what
+// commands may read without approval.
 func runConfined(s *target.Session, dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
 		got, err := s.Ask(ctx, append(append(append([]string{"env"}, env...), argv[0], "-C", dir), argv[1:]...)...)
@@ -92,7 +91,7 @@ func runConfined(s *target.Session, dir string) runner {
 	}
 }
 
-// runHere runs programs in a folder of this machine where there is no read-only sandbox.
+// runHere runs programs in a folder of this machine without a sandbox.
 func runHere(dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
 		c := searchpath.Command(ctx, argv[0], argv[1:]...)
@@ -106,10 +105,10 @@ func runHere(dir string) runner {
 	}
 }
 
-// notFound is the exit code of env when there is no such program.
+// notFound is the exit code of env for a missing program.
 const notFound = 127
 
-// errEnded says why a program that says itself what is wrong has failed.
+// errEnded is returned for a program that failed; its stderr has the reason.
 var errEnded = errors.New("it ended with another exit code than 0")
 
 // runThere runs programs in a folder of another machine.
@@ -127,13 +126,12 @@ func runThere(h *host.Host, dir string) runner {
 	}
 }
 
-// runGit runs git with some settings emptied, and returns at most one byte more of its output than
-// [MaxDiff].
+// runGit runs git with the settings in emptied set to nothing. It returns at most MaxDiff bytes of output and one more.
 func runGit(ctx context.Context, run runner, emptied []string, args ...string) ([]byte, error) {
 	argv := append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="}, args...)
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EXTERNAL_DIFF=",
-		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // git before 2.45 may know only the latter
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // git before 2.45 may know only the second one
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(emptied)),
 	}
 	for i, name := range emptied {
@@ -143,29 +141,29 @@ func runGit(ctx context.Context, run runner, emptied []string, args ...string) (
 		}
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
 	}
-	out, said := limited{max: MaxDiff + 1, full: errFull}, limited{max: 4096}
-	err := run(ctx, env, argv, &out, &said)
+	out, stderr := limited{max: MaxDiff + 1, full: errFull}, limited{max: 4096}
+	err := run(ctx, env, argv, &out, &stderr)
 	switch {
-	case err == nil || out.kept.Len() == out.max: // what comes behind that is not wanted
+	case err == nil || out.kept.Len() == out.max: // output beyond the limit is not needed
 		return out.kept.Bytes(), nil
 	case errors.Is(err, errEnded):
-		return nil, GitError(texts.Clip(texts.OneLine(said.kept.String()), 300))
+		return nil, GitError(texts.Clip(texts.OneLine(stderr.kept.String()), 300))
 	}
 	return nil, err
 }
 
-// errFull ends a program whose output is not read further.
+// errFull ends a program whose output exceeds the limit.
 var errFull = errors.New("it printed more than is read")
 
-// limited keeps the first bytes that are written to it. With more, full is the error. It does not embed its
-// buffer: that would be filled without a limit, by its ReadFrom.
+// limited keeps the first max bytes written to it; more return the error full. It does not embed its buffer, whose
+// ReadFrom would bypass the limit.
 type limited struct {
 	kept bytes.Buffer
 	max  int
 	full error
 }
 
-// Write keeps what there is room for.
+// Write keeps what fits.
 func (l *limited) Write(p []byte) (int, error) {
 	n := max(0, min(len(p), l.max-l.kept.Len()))
 	l.kept.Write(p[:n])

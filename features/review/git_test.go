@@ -17,8 +17,8 @@ import (
 	"buddy/tools/target"
 )
 
-// TestGitOfAReviewRunsNoProgramOfTheRepository: filters, diff drivers and watchers that the repository's
-// settings name do not run, though plain git runs one.
+// TestGitOfAReviewRunsNoProgramOfTheRepository: filters, diff drivers and watchers in the repository's settings do not
+// run, though plain git runs them.
 func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "ran")
@@ -50,7 +50,7 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	put(".git/info/attributes", "*.txt filter=evil=x diff=evil\n")
 	put("a.txt", "one\ntwo\n")
 	h := host.Local(os.Environ())
-	defer h.Close() //nolint:errcheck // nothing is left to be said
+	defer h.Close() //nolint:errcheck // errors do not matter at the end
 	for where, run := range map[string]runner{"here": runHere(dir), "there": runThere(h, dir)} {
 		c, err := Find(t.Context(), Folder{Git: gitIn(run), Dir: dir}, "")
 		if err != nil || !strings.Contains(c.Diff, "+two") {
@@ -62,14 +62,14 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	}
 	control := exec.Command("git", "diff", "HEAD")
 	control.Dir = dir
-	_ = control.Run() // what it ran may be all that it does
+	_ = control.Run() // git may fail after it ran the program
 	if _, err := os.Stat(mark); err != nil {
 		t.Error("positive control: plain git ran none either")
 	}
 }
 
-// TestGitOfAReviewStopsAtTheLimit: a program that prints more than is read is ended, and what it printed is
-// known to be cut; one that fails, or is not there, says why. Here and on another machine alike.
+// TestGitOfAReviewStopsAtTheLimit: a program with too much output is ended, and its output is known to be cut; a failed
+// or missing program returns its reason. This holds here and on another machine.
 func TestGitOfAReviewStopsAtTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -107,11 +107,12 @@ func TestGitOfAReviewStopsAtTheLimit(t *testing.T) {
 				t.Errorf("%s %d: %d bytes, error %v", c.name, i, len(out), err)
 			}
 		}
-		_ = h.Close() // what it says is of no interest
+		_ = h.Close() // errors do not matter
 	}
 }
 
-// gitRepository makes a git repository with a commit for each text of a.txt, and returns what runs git in it.
+// gitRepository makes a git repository with a commit for each text of a.txt, and returns a function that runs git in
+// it.
 func gitRepository(t *testing.T, dir string, contents ...string) (git func(args ...string) string) {
 	t.Helper()
 	git = func(args ...string) string {
@@ -136,14 +137,14 @@ func gitRepository(t *testing.T, dir string, contents ...string) (git func(args 
 	return git
 }
 
-// TestGitOfAReviewRunsNoProgramOfASubmodule: what the settings of a submodule name does not run, though plain
-// git runs it; that the submodule has another commit is still said.
+// TestGitOfAReviewRunsNoProgramOfASubmodule: programs in the settings of a submodule do not run, though plain git runs
+// them; a new commit of the submodule is still reported.
 func TestGitOfAReviewRunsNoProgramOfASubmodule(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		arrange func(t *testing.T, outer, inner func(...string) string, sub, run string)
 		control string
-		says    string // in the diff, or in the error
+		want    string // in the diff or the error
 	}{
 		{"clean filter", func(t *testing.T, _, inner func(...string) string, sub, run string) {
 			inner("config", "filter.evil.clean", run+"; cat")
@@ -170,8 +171,8 @@ func TestGitOfAReviewRunsNoProgramOfASubmodule(t *testing.T) {
 			}
 			tc.arrange(t, outer, inner, sub, "touch "+mark)
 			c, err := Find(t.Context(), Folder{Git: gitIn(runHere(dir)), Dir: dir}, "")
-			if said := c.Diff + fmt.Sprint(err); !strings.Contains(said, tc.says) {
-				t.Errorf("%s, want %q", said, tc.says)
+			if text := c.Diff + fmt.Sprint(err); !strings.Contains(text, tc.want) {
+				t.Errorf("%s, want %q", text, tc.want)
 			}
 			if _, err := os.Stat(mark); err == nil {
 				t.Error("a program of the submodule ran")
@@ -184,8 +185,8 @@ func TestGitOfAReviewRunsNoProgramOfASubmodule(t *testing.T) {
 	}
 }
 
-// TestGitOfAReviewFetchesNothing: objects that a partial clone lacks are not fetched, which would run a program
-// that the repository's settings name; what is there is reviewed.
+// TestGitOfAReviewFetchesNothing: missing objects of a partial clone are not fetched, which would run a program in the
+// repository's settings; present objects are reviewed.
 func TestGitOfAReviewFetchesNothing(t *testing.T) {
 	dir, mark := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	git := gitRepository(t, dir, "one\n", "two\n", "three\n")
@@ -199,7 +200,7 @@ func TestGitOfAReviewFetchesNothing(t *testing.T) {
 	git("config", "remote.origin.url", dir)
 	git("config", "remote.origin.uploadpack", "touch "+mark+"; false")
 	h := host.Local(os.Environ())
-	defer h.Close() //nolint:errcheck // nothing is left to be said
+	defer h.Close() //nolint:errcheck // errors do not matter at the end
 	for where, run := range map[string]runner{"here": runHere(dir), "there": runThere(h, dir)} {
 		in := Folder{Git: gitIn(run), Dir: dir}
 		if c, err := Find(t.Context(), in, "HEAD~1"); err != nil || !strings.Contains(c.Diff, "+three") {
@@ -238,8 +239,8 @@ func confinedIn(t *testing.T, dir string) *target.Session {
 	return s
 }
 
-// TestReviewReadsOnlyTheFolder: what a repository says of where its files and its history are does not lead a
-// review out of the folder. Git without the sandbox reads the other repository.
+// TestReviewReadsOnlyTheFolder: a repository can't lead a review out of the folder by naming other paths for its files
+// and history. Git without the sandbox reads the other repository.
 func TestReviewReadsOnlyTheFolder(t *testing.T) {
 	real := func() string {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -272,8 +273,8 @@ func TestReviewReadsOnlyTheFolder(t *testing.T) {
 	}
 }
 
-// TestReviewInTheSandboxLacksOnlySecrets: files with secrets, which the sandbox hides, are listed as changed; the diff of
-// the others is whole, and a program that prints more than is kept is known to be cut.
+// TestReviewInTheSandboxLacksOnlySecrets: files with secrets, which the sandbox hides, are listed as changed; the diff
+// of the others is complete, and too much output is known to be cut.
 func TestReviewInTheSandboxLacksOnlySecrets(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -14,28 +14,27 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what is taken over of an answer.
+// Limits of an answer.
 const (
-	maxAnswer   = 1 << 20 // bytes of it that are read: the last ones
+	maxAnswer   = 1 << 20 // bytes read from its end
 	maxFindings = 200
-	maxText     = 2000 // bytes of what a finding says, and of its fix
+	maxText     = 2000 // bytes of a finding's text, and of its fix
 	maxPath     = 500
-	maxStarts   = 1000 // places where a document may begin that are tried
+	maxStarts   = 1000 // tried starts of a document
 )
 
-// errNothing says why an answer can't be read.
+// errNothing is returned for an answer without readable findings.
 var errNothing = errors.New("the answer has no findings that can be read, and does not say that there are none")
 
-// Parse reads the findings of an answer, the worst first. The answer may have other text around the JSON, a
-// code fence, or several documents: the last one with findings counts. An answer that ends in the middle
-// gives the findings before that, and an error.
+// Parse reads the findings of an answer, most severe first. The JSON may be surrounded by text or a code fence; of
+// several documents the last one with findings counts. A truncated answer returns the complete findings and an error.
 func Parse(answer string) ([]event.Finding, error) {
 	if len(answer) > maxAnswer {
 		answer = strings.ToValidUTF8(answer[len(answer)-maxAnswer:], "")
 	}
 	if whole := []byte(texts.Unfenced(answer)); bytes.HasPrefix(whole, []byte("[")) {
 		var list []rawFinding
-		if json.Unmarshal(whole, &list) == nil { // an empty list means nothing unless it is all that was said
+		if json.Unmarshal(whole, &list) == nil { // an empty list counts only as the whole answer
 			return finish(list), nil
 		}
 	}
@@ -49,8 +48,8 @@ func Parse(answer string) ([]event.Finding, error) {
 	return nil, errNothing
 }
 
-// documents returns the findings of the last document that has some; whether there was one that says
-// there are none, and whether the last one breaks off.
+// documents returns the findings of the last document that has some, whether a document states that there are none, and
+// whether the last document is truncated.
 func documents(answer string) (found []rawFinding, empty, cut bool) {
 	starts := 0
 	for at := 0; at < len(answer); {
@@ -74,13 +73,13 @@ func documents(answer string) (found []rawFinding, empty, cut bool) {
 	return found, empty, cut
 }
 
-// document reads the findings at the beginning of a text: an object with a list of them, or such a list
-// with findings in it. broken means that the text ends before it does.
+// document parses the findings at the start of a text: an object with a list of findings, or such a list. broken means
+// that the text is truncated.
 func document(text string) (list []rawFinding, size int, ok, broken bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if text[0] == '[' {
 		err := d.Decode(&list)
-		return list, int(d.InputOffset()), err == nil && slices.ContainsFunc(list, rawFinding.says), false
+		return list, int(d.InputOffset()), err == nil && slices.ContainsFunc(list, rawFinding.hasText), false
 	}
 	var whole struct {
 		Findings *json.RawMessage `json:"findings"`
@@ -95,7 +94,7 @@ func document(text string) (list []rawFinding, size int, ok, broken bool) {
 	return list, len(text), ok, ok
 }
 
-// beginning reads the findings of a document that breaks off.
+// beginning parses the findings of a truncated document.
 func beginning(text string) (list []rawFinding, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	for _, want := range []any{json.Delim('{'), "findings", json.Delim('[')} {
@@ -111,13 +110,13 @@ func beginning(text string) (list []rawFinding, ok bool) {
 		list = append(list, one)
 	}
 	_, err := d.Token()
-	return list, err != nil // with the end of the list it is another kind of mistake
+	return list, err != nil // a document with the end of the list has another mistake
 }
 
-// rawFinding is a finding with the fields by the names that models give them, whatever their types.
+// rawFinding is a finding with the fields and types that the model chose.
 type rawFinding map[string]json.RawMessage
 
-// UnmarshalJSON takes what is no object as a finding without fields: others may be in order.
+// UnmarshalJSON accepts anything but an object as an empty finding, so that the other findings count.
 func (r *rawFinding) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -127,12 +126,12 @@ func (r *rawFinding) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// says reports whether the finding says anything.
-func (r rawFinding) says() bool {
+// says reports whether the finding has a text.
+func (r rawFinding) hasText() bool {
 	return r.text("what", "text", "message", "title", "description") != ""
 }
 
-// text returns the first of some fields that is there, on one line.
+// text returns the first nonempty field among names, on one line.
 func (r rawFinding) text(names ...string) string {
 	return texts.ClipBytes(texts.OneLine(r.raw(names...)), maxText)
 }
@@ -146,7 +145,7 @@ func (r rawFinding) fix() string {
 	return texts.ClipBytes(text, maxText)
 }
 
-// raw returns the first of some fields that says anything, as it was written.
+// raw returns the first nonempty field among names, unchanged.
 func (r rawFinding) raw(names ...string) string {
 	for _, name := range names {
 		raw, ok := r[name]
@@ -164,7 +163,7 @@ func (r rawFinding) raw(names ...string) string {
 	return ""
 }
 
-// finish turns what was read into findings, each once, the worst first.
+// finish converts findings, drops duplicates and sorts them, most severe first.
 func finish(list []rawFinding) []event.Finding {
 	var all []event.Finding
 	for _, r := range list {
@@ -178,7 +177,7 @@ func finish(list []rawFinding) []event.Finding {
 	return all
 }
 
-// place matches a file with a line, as it is written with a colon.
+// place matches FILE:LINE.
 var place = texts.Regexp(`^(.+?):(\d+)(?:[:-]\d+)*$`)
 
 func (r rawFinding) finding() event.Finding {
@@ -206,7 +205,7 @@ func (r rawFinding) finding() event.Finding {
 	return f
 }
 
-// severities are the words of models for severities.
+// severities maps the words of models to severities.
 var severities = map[string]event.Severity{
 	"critical": event.SeverityCritical, "blocker": event.SeverityCritical, "p0": event.SeverityCritical, "0": event.SeverityCritical,
 	"high": event.SeverityHigh, "major": event.SeverityHigh, "error": event.SeverityHigh, "p1": event.SeverityHigh, "1": event.SeverityHigh,
@@ -214,7 +213,7 @@ var severities = map[string]event.Severity{
 	"low": event.SeverityLow, "minor": event.SeverityLow, "info": event.SeverityLow, "nit": event.SeverityLow, "p3": event.SeverityLow, "3": event.SeverityLow,
 }
 
-// severity returns the severity of a word, and the word if it is not understood.
+// severity returns the severity for a word, and the word itself if it is unknown.
 func severity(word string) (event.Severity, string) {
 	if s, ok := severities[strings.ToLower(strings.Trim(word, " []*"))]; ok {
 		return s, ""

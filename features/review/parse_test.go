@@ -9,7 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
-// TestParseAnswersOfModels: what real models put around and into their findings is read.
+// TestParseAnswersOfModels: findings of real models are read despite text around and within them.
 func TestParseAnswersOfModels(t *testing.T) {
 	one := `{"severity":"high","file":"a.go","line":3,"what":"it panics","fix":"check it"}`
 	want := []event.Finding{{Severity: event.SeverityHigh, File: "a.go", Line: 3, Text: "it panics", Fix: "check it"}}
@@ -53,7 +53,7 @@ func TestParseAnswersOfModels(t *testing.T) {
 	}
 }
 
-// TestParseSortsAndBounds: the worst come first, what is not understood before all, and a huge answer is cut.
+// TestParseSortsAndBounds: unknown severities come first, then the most severe findings; a huge answer is cut.
 func TestParseSortsAndBounds(t *testing.T) {
 	long, _ := json.Marshal(strings.Repeat("x", 1<<16) + "\x1b]0;title\a")
 	var list []string
@@ -73,7 +73,7 @@ func TestParseSortsAndBounds(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a model says, findings stay within their limits, and there is an error or a reading.
+// FuzzParse: findings of any answer are within their limits, and there is an error or a result.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`{"findings":[]}`, `[{"what":"x"}]`, "```json\n{\"findings\":[{\"file\":\"a:3\",\"line\":1e99,\"what\":7}]}\n```", `{"findings":[{`, strings.Repeat("[", 2000)} {
 		f.Add(seed)
@@ -91,7 +91,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestFixKeepsTheLinesOfADiff: a diff loses all sense on one line; what is none is a sentence.
+// TestFixKeepsTheLinesOfADiff: a diff keeps its lines; another fix becomes one line.
 func TestFixKeepsTheLinesOfADiff(t *testing.T) {
 	const diff = "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-x\n+y"
 	for raw, want := range map[string]string{

@@ -20,9 +20,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// Place returns a finding with the name of a file below a folder and with what tells later whether its line
-// is still the same one, or with what is wrong with its place. The reviewer read the file after since; the
-// zero since is not known.
+// Place completes a finding: it makes its path relative to dir and adds checksums to find its line later, or a note
+// about a wrong place. since is when the reviewer started to read, zero if unknown.
 func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f event.Finding) event.Finding {
 	if f.File == "" {
 		return f
@@ -50,15 +49,15 @@ func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f even
 	return f
 }
 
-// Spot tells where a finding is now.
+// Spot is the present place of a finding.
 type Spot struct {
-	Path string // of the file, absolute and without links; "": there is nothing to open
-	Line int    // from 1; 0: the finding names none, or Why says why it is not known any more
-	Why  string // for people: what is not as the review left it; "" when all is
+	Path string // of the file, absolute, without links; "": nothing to open
+	Line int    // from 1; 0: the finding has none, or Why explains why it is unknown
+	Why  string // difference from the review, for people; "": none
 }
 
-// Locate finds the place of a finding of an earlier review of dir. A line is only given if it is the one that
-// was meant: where the file is another one by now, the line and its neighbours must be in it, once.
+// Locate finds the place of a finding of an earlier review of dir. If the file has changed, it returns a line only if
+// the line and its neighbours are in the file exactly once.
 func Locate(ctx context.Context, files fs.FS, dir string, f event.Finding) Spot {
 	switch {
 	case f.File == "":
@@ -120,7 +119,7 @@ func read(ctx context.Context, files fs.FS, dir, name string) (c content, err er
 
 var errNoFile = errors.New("there is no such file")
 
-// unread returns why a file can't be read, without its path.
+// unread words why a file can't be read, without its path.
 func unread(err error) error {
 	for _, known := range []error{os.ErrPermission, syscall.ENOTDIR} {
 		if errors.Is(err, known) {
@@ -133,7 +132,7 @@ func unread(err error) error {
 	return fmt.Errorf("the file can't be read: %w", fs.Cause(err))
 }
 
-// seen returns the finding with what its line looks like.
+// seen returns the finding with checksums of its file and line.
 func (c content) seen(since time.Time, f event.Finding) event.Finding {
 	switch {
 	case f.Line > len(c.lines):
@@ -146,15 +145,15 @@ func (c content) seen(since time.Time, f event.Finding) event.Finding {
 	return f
 }
 
-// sum is the same for the same content only.
+// sum returns a checksum of the content.
 func (c content) sum() string { return sumOf(c.data) }
 
-// around is the same for the same line with the same neighbours only.
+// around returns a checksum of a line and its neighbours.
 func (c content) around(line int) string {
 	return sumOf(bytes.Join(c.lines[max(0, line-2):min(len(c.lines), line+1)], []byte("\n")))
 }
 
-// find returns the only line that looks as one did before; 0 if there is none, or more than one.
+// find returns the only line with a checksum; 0 if there is none, or more than one.
 func (c content) find(sum string) (found int) {
 	for line := 1; line <= len(c.lines) && sum != ""; line++ {
 		if c.around(line) != sum {
@@ -168,7 +167,7 @@ func (c content) find(sum string) (found int) {
 	return found
 }
 
-// sumOf is long enough that nobody meets two contents with the same one by chance.
+// sumOf returns a checksum that is long enough to exclude collisions by chance.
 func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:12])

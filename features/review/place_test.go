@@ -11,7 +11,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// TestPlaceOfAFinding: names are those of files in the folder, or what is wrong with them is said.
+// TestPlaceOfAFinding: names become those of files in the folder, or get a note.
 func TestPlaceOfAFinding(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.txt", "1\n2\n")
@@ -53,8 +53,8 @@ func TestPlaceOfAFinding(t *testing.T) {
 	}
 }
 
-// TestLocateOnlyTheLineThatWasMeant: after a review, files change, go, or become links that lead elsewhere. A
-// line is given only if it is the one that the reviewer read, else what is the matter.
+// TestLocateOnlyTheLineThatWasMeant: after a review, files change, vanish or become links. A line is returned only if
+// it is the one that the reviewer read; otherwise there is a reason.
 func TestLocateOnlyTheLineThatWasMeant(t *testing.T) {
 	const was = "package a\n\nfunc a() {\n\tbad()\n}\n"
 	for _, c := range []struct {
@@ -91,8 +91,8 @@ func TestLocateOnlyTheLineThatWasMeant(t *testing.T) {
 	}
 }
 
-// TestLocateStaysInTheFolder: names that lead outside, by themselves or by links, are not opened; a name that
-// looks like an option is that of a file.
+// TestLocateStaysInTheFolder: names and links that lead outside are not opened; a name that looks like an option is a
+// file.
 func TestLocateStaysInTheFolder(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package review lets a subagent look at a change: it finds out what differs, tells a model so, reads what it answers, and
-// finds the places of that again. `/findings` lists what was found.
+// Package review lets a subagent review a change: it finds the change, sends it to a model, and parses and locates the
+// findings. `/findings` lists them.
 //
 //	r := review.Reviewer{Folder: review.On(targets), Redact: secret, Publish: publish}
 //	options.Agents.Review = r.Review
@@ -25,7 +25,7 @@ import (
 	"buddy/texts"
 )
 
-// Feature has the commands of reviews. Who makes the runtime gives it a [Reviewer].
+// Feature has the commands of reviews. The runtime gets a [Reviewer].
 var Feature = &feature.Feature{Commands: []feature.Command{
 	{Command: slash.Command{
 		Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes",
@@ -39,21 +39,21 @@ var Feature = &feature.Feature{Commands: []feature.Command{
 }}
 
 const (
-	findChange      = time.Minute // that finding out what differs may take
-	maxReviewAnswer = 4 << 10     // bytes that are kept of an answer that can't be read
-	reviewTries     = 2           // answers that are looked at
+	findChange      = time.Minute // limit for finding the change
+	maxReviewAnswer = 4 << 10     // bytes kept of an answer that can't be parsed
+	reviewTries     = 2           // answers that are parsed
 )
 
-// Reviewer reviews the changes of a session.
+// Reviewer reviews changes in a session.
 type Reviewer struct {
-	// Folder returns where to review on a target, which it may connect to.
+	// Folder returns the folder to review on a target; it may connect to the target.
 	Folder  func(ctx context.Context, target string) (Folder, error)
-	OutDir  string // of this machine: where the whole diff is kept for the agent; "" keeps none
+	OutDir  string // folder on this machine for the whole diff; "": it is not stored
 	Redact  *redact.Redactor
 	Publish func(event.Event)
 }
 
-// Review reviews what differs from a base on a target. by lets the agent work.
+// Review reviews the difference from a base on a target. by runs the subagent.
 func (r Reviewer) Review(ctx context.Context, target, base string, by turn.Delegate) event.ReviewFinished {
 	done := event.ReviewFinished{Base: base}
 	began := time.Now()
@@ -71,7 +71,7 @@ func (r Reviewer) Review(ctx context.Context, target, base string, by turn.Deleg
 		return done
 	}
 	if len(change.Files) == 0 {
-		return done // nothing differs: no model has to say so
+		return done // nothing differs: no need to ask a model
 	}
 	r.Publish(event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", done.What(), len(change.Files)), Code: "review"})
 	if change.Cut {
@@ -87,14 +87,15 @@ func (r Reviewer) Review(ctx context.Context, target, base string, by turn.Deleg
 	return done
 }
 
-// ask lets a model review a change until its answer can be read, or it has said enough, and puts into done what came of it.
+// ask lets a model review a change and puts the findings into done. It asks again for an answer that can't be parsed,
+// within reviewTries.
 func (r Reviewer) ask(ctx context.Context, change Change, by turn.Delegate, done *event.ReviewFinished) error {
 	agent, err := definition(ctx)
 	if err != nil {
 		return err
 	}
 	dir := ""
-	if r.OutDir != "" && change.Target == "" { // the reviewer reads where the change is
+	if r.OutDir != "" && change.Target == "" { // the reviewer runs where the change is
 		dir = filepath.Join(r.OutDir, fmt.Sprintf("review-%d", time.Now().UnixNano()))
 	}
 	diff := r.Redact.Text(change.Diff)
@@ -124,7 +125,7 @@ func (r Reviewer) ask(ctx context.Context, change Change, by turn.Delegate, done
 	return unread
 }
 
-// keepDiff keeps a diff where the agent may read it, and returns the file; "" if that is not possible.
+// keepDiff writes a diff to a file for the reviewer and returns the file, or "" on failure.
 func keepDiff(dir, diff string) string {
 	file := filepath.Join(dir, "review.diff")
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil || os.WriteFile(file, []byte(diff), 0o600) != nil {
@@ -133,8 +134,8 @@ func keepDiff(dir, diff string) string {
 	return file
 }
 
-// definition returns the agent that reviews. It is always that of the program: nothing of a project or a person with the
-// same name takes its place. Whatever it says, its calls are judged in mode plan at most.
+// definition returns the built-in reviewer. A project or person can't replace it, and its mode is plan mode or
+// stricter.
 func definition(ctx context.Context) (subagent.Definition, error) {
 	found, err := extensions.Read(ctx, extensions.Agent, extensions.Source{
 		Origin: extensions.BuiltIn, Files: extensions.BuiltInSource().Files, Roots: map[extensions.Kind][]string{extensions.Agent: {"buddy:/reviewer.md"}},

@@ -12,25 +12,25 @@ import (
 	"buddy/extensions"
 )
 
-// Limits of what is remembered of the files that a model used.
+// Limits of the files that models used.
 const (
-	maxFolders = 200 // that were searched for skills
-	maxFiles   = 500 // the newest, for skills that are for some files only
+	maxFolders = 200 // searched for skills
+	maxFiles   = 500 // the newest, for skills limited to some files
 	maxRecent  = 50  // the newest of an earlier process, whose folders are searched before the first request
 )
 
-// below remembers the files that models have used, in whose folders skills are looked for. It is safe for concurrent use.
+// below tracks the files that models used, to find skills in their folders. It is safe for concurrent use.
 type below struct {
 	looking sync.Mutex // held while folders are searched
 
-	mu      sync.Mutex        // guards all below; who holds it publishes nothing
-	files   []string          // that were used, the newest last
-	fresh   []string          // of these, since the skills were asked for last
-	folders map[string]bool   // that were searched
+	mu      sync.Mutex        // guards all below; its holder publishes nothing
+	files   []string          // used files, the newest last
+	fresh   []string          // files used since the last drain
+	folders map[string]bool   // searched folders
 	asked   map[string]string // files of calls without a result yet, by call
 }
 
-// see takes up an event about a call that may have used a file of the first target.
+// see tracks the file of a call on the first target.
 func (b *below) see(e event.Event, target string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,21 +48,21 @@ func (b *below) see(e event.Event, target string) {
 	}
 }
 
-// latest returns files with one more as the newest.
+// latest appends a file as the newest.
 func latest(files []string, file string) []string {
 	files = append(slices.DeleteFunc(files, func(f string) bool { return f == file }), file)
 	return files[max(0, len(files)-maxFiles):]
 }
 
-// used returns the files that were used, the newest last.
+// used returns the used files, the newest last.
 func (b *below) used() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.files)
 }
 
-// take returns the files that were used since the last call.
-func (b *below) take() []string {
+// drain returns the files used since its last call.
+func (b *below) drain() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	fresh := b.fresh
@@ -70,7 +70,7 @@ func (b *below) take() []string {
 	return fresh
 }
 
-// forget lets folders be searched again when they are used the next time.
+// forget lets folders be searched again the next time that they are used.
 func (b *below) forget(dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,8 +79,8 @@ func (b *below) forget(dirs []string) {
 	}
 }
 
-// newFolders returns the folders of files that were not searched yet, and notes them. A file of a
-// skill lets its folder be searched again: the skill may be new.
+// newFolders returns the folders of files that were not searched yet, and marks them as searched. For a file of a skill
+// it returns the folder again: the skill may be new.
 func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,12 +102,12 @@ func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	return dirs
 }
 
-// lookBelow takes up that files were used, most of the newest: the skills of folders that hold them, and those that are for
-// such files only, are there from now on.
+// lookBelow adds the skills in the folders of recently used files, at most the newest of them, and wakes skills limited
+// to such files.
 func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.below.looking.Lock()
 	defer b.below.looking.Unlock()
-	files := b.below.take()
+	files := b.below.drain()
 	files = files[max(0, len(files)-most):]
 	if dirs := b.below.newFolders(b.s.Workspace, files); len(dirs) > 0 && b.o.Below != nil {
 		ctx, cancel := context.WithTimeout(ctx, readTime)
@@ -125,8 +125,7 @@ func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.wake(files)
 }
 
-// wake lets the skills that are for some files only be listed if one of these is among them. The
-// caller holds b.mu.
+// wake lists the skills limited to some files if one of these is among files. The caller holds b.mu.
 func (b *Book) wake(files []string) {
 	for i, s := range b.set.Skills {
 		if s.Asleep && slices.ContainsFunc(files, func(file string) bool { return s.For(b.s.Workspace, file) }) {

@@ -14,10 +14,10 @@ import (
 	"buddy/texts"
 )
 
-// startTime limits how long a command waits until the skills of a session that begins are read.
+// startTime limits how long a command waits for the skills of a session that starts.
 const startTime = 10 * time.Second
 
-// run lists the skills and custom commands, or switches one off or on in this session.
+// run lists skills and custom commands, or switches one on or off in this session.
 func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 	switches, name := len(args) > 0 && (args[0] == "on" || args[0] == "off"), ""
 	if switches {
@@ -43,20 +43,20 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	return b.files(ctx).Answer(args)
 }
 
-// perToken estimates the bytes of a token.
+// perToken is an estimate of the bytes of a token.
 const perToken = 4
 
 func tokens(bytes int) int { return (bytes + perToken - 1) / perToken }
 
-// entry is a skill in its session.
+// entry is a skill with its state in the session.
 type entry struct {
 	skill.Skill
 	Off  bool
-	Cost int // tokens of its line in the model's list; 0: it is not there
-	Used int // how often
+	Cost int // tokens of its line in the model's list; 0: not listed
+	Used int // number of uses
 }
 
-// files returns the skills as a list.
+// files lists the skills.
 func (b *Book) files(ctx context.Context) *feature.FileList {
 	b.await(ctx)
 	b.mu.Lock()
@@ -80,7 +80,7 @@ func (b *Book) files(ctx context.Context) *feature.FileList {
 	return list
 }
 
-// row is the skill in the list; trust is the command that trusts it.
+// row returns the list row of the skill; trust is the command that trusts it.
 func (e entry) row(trust string) show.Row {
 	states, cost, turn := e.states(trust), "–", "off"
 	if e.Cost > 0 {
@@ -107,7 +107,7 @@ func (e entry) row(trust string) show.Row {
 	return r
 }
 
-// states says who can use the skill, and what it can't do.
+// states describes who can use the skill, and its restrictions.
 func (e entry) states(trust string) (states []string) {
 	switch {
 	case e.Off:
@@ -132,7 +132,7 @@ func (e entry) states(trust string) (states []string) {
 	return states
 }
 
-// trustLine returns the command that trusts what a folder holds, which is the workspace or one below it.
+// trustLine returns the command that trusts a folder, the workspace or one below it.
 func trustLine(workspace, folder string) string {
 	if rel, ok := strings.CutPrefix(folder, workspace+"/"); ok {
 		return "buddy trust " + rel

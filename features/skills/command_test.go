@@ -16,8 +16,8 @@ import (
 	"buddy/features/feature"
 )
 
-// TestSkillRows: a row says what a skill costs and what it can't do; its deed switches it, and one of a project that is not
-// trusted names the command that trusts it.
+// TestSkillRows: a row shows the costs and restrictions of a skill; its action switches it, and the row of an untrusted
+// skill names the command that trusts it.
 func TestSkillRows(t *testing.T) {
 	item := func(name string, origin extensions.Origin, base string) extensions.Item {
 		return extensions.Item{Kind: extensions.Skill, Name: name, Origin: origin, File: "/f/" + name, Base: base}
@@ -40,7 +40,7 @@ func TestSkillRows(t *testing.T) {
 	}
 }
 
-// TestSwitchingSkills takes one name, in the form that skills have.
+// TestSwitchingSkills: the command accepts one name, in any spelling of a skill.
 func TestSwitchingSkills(t *testing.T) {
 	var work sync.WaitGroup
 	b := New(Options{Read: func(context.Context) (Set, error) {

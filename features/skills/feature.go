@@ -12,7 +12,7 @@ import (
 	"buddy/features/feature"
 )
 
-// Feature has the command about skills. Who composes a session makes their part, see [Of].
+// Feature has the command /skills. [Of] makes the part of a session.
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
 		Name: "skills", Means: []string{"plugins"}, Args: "[NAME|off NAME|on NAME|open NAME]", Brief: "skills and custom commands",
@@ -21,7 +21,7 @@ var Feature = &feature.Feature{Commands: []feature.Command{{
 	Run: run,
 }}}
 
-// values are the settings of the section [skills].
+// values is the section [skills].
 type values struct{ Off []string }
 
 var settings = config.Own("skills", "Skills and custom commands (docs/extensions.md).", values{}, config.Field[values]{
@@ -36,7 +36,7 @@ var settings = config.Own("skills", "Skills and custom commands (docs/extensions
 	},
 })
 
-// Of returns the skills of a session that has these files and facts.
+// Of returns the skills of a session.
 func Of(c *config.Config, files *project.Extensions, facts skill.Facts) *Book {
 	return New(Options{
 		Read:  func(ctx context.Context) (Set, error) { return Find(ctx, files) },

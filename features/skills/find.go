@@ -11,9 +11,9 @@ import (
 	"buddy/extensions/skill"
 )
 
-// isCommand reports whether a name is one of buddy's own commands.
+// isCommand reports whether a name belongs to a built-in command.
 func isCommand(name string) bool {
-	if name == "review" { // models load the skill by this name; who types it gets the command all the same
+	if name == "review" { // models load the skill by this name; typed, it is the command
 		return false
 	}
 	_, ok := slash.Find(name)
@@ -21,7 +21,7 @@ func isCommand(name string) bool {
 	return ok || alias
 }
 
-// Find reads the skills and the custom commands of a session.
+// Find reads the skills and custom commands of a session.
 func Find(ctx context.Context, files *project.Extensions) (Set, error) {
 	items, problems, err := files.Find(ctx, isCommand, extensions.Skill, extensions.Command)
 	set := Set{Problems: problems}

@@ -20,8 +20,8 @@ import (
 	"buddy/tools/file"
 )
 
-// projectOf makes files below the working directory of a test with a home of its own, "~/" for
-// that home, and returns the folder.
+// projectOf makes files below the working directory of a test, and below a temporary home for "~/", and returns the
+// folder.
 func projectOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	home := apptest.Home(t)
@@ -92,8 +92,8 @@ func partsOf(t *testing.T, dir string, want int) (parts []config.Part) {
 	return parts
 }
 
-// TestWhoseSkillItIs: what a person types is theirs; a project's and what is built in stay
-// reachable, and buddy's own commands keep their names.
+// TestWhoseSkillItIs: typed names mean the person's skills first; those of a project and built-in ones stay reachable,
+// and built-in commands keep their names.
 func TestWhoseSkillItIs(t *testing.T) {
 	dir := projectOf(t, map[string]string{
 		"~/.claude/skills/commit/SKILL.md":     "mine",
@@ -126,19 +126,19 @@ func TestWhoseSkillItIs(t *testing.T) {
 	if all["built-in:commit"].Body == "" || all["review"].Body == "" {
 		t.Error("what is built in is not reachable")
 	}
-	var said []string
+	var problems []string
 	for _, p := range set.Problems {
-		said = append(said, p.String())
+		problems = append(problems, p.String())
 	}
 	for _, want := range []string{"/commit is ", "/help is a command of buddy, so this is /project:help", "left out: it is the same as"} {
-		if !strings.Contains(strings.Join(said, "\n"), want) {
-			t.Errorf("%q is not said in %q", want, said)
+		if !strings.Contains(strings.Join(problems, "\n"), want) {
+			t.Errorf("%q is not said in %q", want, problems)
 		}
 	}
 }
 
-// TestTrustOfSkills: a project's skill may act while it and the scripts that it runs are as the
-// person trusted them, and a person's own always.
+// TestTrustOfSkills: a project's skill is trusted while it and its scripts are unchanged since the person trusted them;
+// a person's own skill always is.
 func TestTrustOfSkills(t *testing.T) {
 	files := map[string]string{
 		"~/.claude/skills/own/SKILL.md":    "!`ls`",
@@ -181,8 +181,8 @@ func TestTrustOfSkills(t *testing.T) {
 	}
 }
 
-// TestSkillsOfATarget: a project's skills are read where the project is, a person's on this
-// machine, and nothing of a project there may act here.
+// TestSkillsOfATarget: a project's skills are read on its target, a person's on this machine, and skills of a remote
+// project are never trusted here.
 func TestSkillsOfATarget(t *testing.T) {
 	projectOf(t, map[string]string{"~/.claude/skills/own/SKILL.md": "mine", ".claude/skills/not-there/SKILL.md": "of this machine"})
 	s := hosttest.NewSSHD(t, "")
@@ -211,8 +211,7 @@ func TestSkillsOfATarget(t *testing.T) {
 	}
 }
 
-// TestNoExtensionsReadOnce: a session without extensions looks for them once, and finds what is
-// built in.
+// TestNoExtensionsReadOnce: a session without extensions searches for them once, and finds the built-in ones.
 func TestNoExtensionsReadOnce(t *testing.T) {
 	dir := projectOf(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

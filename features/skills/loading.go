@@ -15,7 +15,7 @@ import (
 	"buddy/extensions/skill"
 )
 
-// loading is a skill on its way into an exchange.
+// loading is a skill that is being loaded into a turn.
 type loading struct {
 	book *Book
 	turn.Access
@@ -23,8 +23,7 @@ type loading struct {
 	args string
 }
 
-// text returns the text of the skill with its arguments and the files that it names, as a model
-// gets it, and opens what it needs.
+// text expands the skill with its arguments and attached files for a model, and applies its permissions.
 func (l loading) text(ctx context.Context) string {
 	s := l.s
 	l.Approvals().Permit(readingRules(s)...)
@@ -38,19 +37,19 @@ func (l loading) text(ctx context.Context) string {
 	return s.Wrap(l.Foreign(s.File+", which came with the project", text)) + files
 }
 
-// lend allows until the next prompt what the skill says in allowed-tools, and lets its model answer,
-// if it may act. What has no rule that means exactly the same is said and not allowed.
+// lend applies allowed-tools until the next prompt and switches to the skill's model, if the skill is trusted. Entries
+// without an exact rule are reported and not allowed.
 func (l loading) lend() {
 	s := l.s
 	if !s.Acts {
 		return
 	}
-	if !l.Subagent() { // what an agent was given is not the session's
+	if !l.Subagent() { // permissions of a subagent do not apply to the session
 		rules, refused := fieldRules(s.Allowed, func(text string) ([]action.Rule, error) {
 			return action.FieldRules(text, action.Allow, action.FromSession)
 		})
 		l.Approvals().Lend(l.Task(), rules...)
-		l.say("allowed-tools", "allow", refused)
+		l.report("allowed-tools", "allow", refused)
 	}
 	if s.Model == "" {
 		return
@@ -63,15 +62,14 @@ func (l loading) lend() {
 	}
 }
 
-// restrict denies until the next prompt what the skill says in disallowed-tools. It begins when the
-// commands in its own text have run.
+// restrict applies disallowed-tools until the next prompt. Commands in the skill's own text have run before.
 func (l loading) restrict() {
 	rules, refused := fieldRules(l.s.Denied, func(text string) ([]action.Rule, error) { return action.FieldDenials(text, action.FromSession) })
 	l.Approvals().Lend(l.Task(), rules...)
-	l.say("disallowed-tools", "deny", refused)
+	l.report("disallowed-tools", "deny", refused)
 }
 
-// fieldRules returns the rules that texts of the field mean, and why others mean none.
+// fieldRules converts the entries of a field to rules, with reasons for those it can't convert.
 func fieldRules(all []string, meaning func(string) ([]action.Rule, error)) (rules []action.Rule, refused []string) {
 	for _, text := range all {
 		more, err := meaning(text)
@@ -83,18 +81,17 @@ func fieldRules(all []string, meaning func(string) ([]action.Rule, error)) (rule
 	return rules, refused
 }
 
-// say tells the person which texts of a setting do nothing.
-func (l loading) say(setting, verb string, refused []string) {
+// report notifies the person about entries of a field that have no effect.
+func (l loading) report(setting, verb string, refused []string) {
 	if len(refused) > 0 {
 		l.note(setting + " of " + l.s.Call() + " that " + verb + " nothing here: " + strings.Join(refused, "; "))
 	}
 }
 
-// note tells the person something.
+// note publishes a notice.
 func (l loading) note(text string) { l.Publish(event.Notice{Text: text, Code: "skills"}) }
 
-// run runs a command in the text of the skill as if the model had asked for it, and returns
-// what is put in its place.
+// run runs a command in the skill's text as a call of the model, and returns its replacement.
 func (l loading) run(ctx context.Context, command string) string {
 	s := l.s
 	switch {
@@ -112,14 +109,14 @@ func (l loading) run(ctx context.Context, command string) string {
 	return strings.TrimRight(result.Result, "\n")
 }
 
-// Limits of the files that the text of a skill attaches.
+// Limits of the attached files of a skill.
 const (
 	maxAttached = 10
-	maxNames    = 32 // names after an @ that are looked for
+	maxNames    = 32 // names after an @ that are looked up
 )
 
-// files returns the files that the skill's text names as @PATH, each read as if the model had asked
-// for it. What its commands print names none. One that may not act names files of the workspace only.
+// files attaches the files that the skill's text names as @PATH, each read as a call of the model. Names in command
+// output are ignored. A skill that is not trusted can name only files of the workspace.
 func (l loading) files(ctx context.Context) string {
 	s := l.s
 	if l.book.o.IsFile == nil {

@@ -19,8 +19,8 @@ import (
 	"buddy/tools"
 )
 
-// Brief brings the conversation up to date with the skills before a request, if the model can load one or the person
-// call one: which ones there are, the texts that a compaction took out, and those that the person has called.
+// Brief adds to the conversation what changed about skills: their list, texts that a compaction removed, and skills
+// that the person called. It does nothing if neither the model nor the person can use skills.
 func (b *Book) Brief(ctx context.Context, to turn.Briefing) {
 	b.preload(ctx, to)
 	if !to.Has("skill") && to.Subagent() {
@@ -30,7 +30,7 @@ func (b *Book) Brief(ctx context.Context, to turn.Briefing) {
 	if ctx.Err() != nil {
 		return
 	}
-	if !to.Short() { // else the person alone can call them
+	if !to.Short() { // otherwise only the person can call them
 		list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
 		for _, line := range b.lines(to.Window()) {
 			list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
@@ -44,7 +44,7 @@ func (b *Book) Brief(ctx context.Context, to turn.Briefing) {
 	}
 }
 
-// call tells the model the text of a skill that a person called, if the line calls one.
+// call loads the skill that the person's line calls, if it calls one.
 func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	name, args, ok := skill.Call(line)
 	if !ok {
@@ -56,7 +56,7 @@ func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	}
 	text := loading{b, to.Access, s, args}.text(ctx)
 	if ctx.Err() != nil {
-		return // the prompt was taken back; nothing was promised of it
+		return // the prompt was undone
 	}
 	b.countUse(s.Name)
 	to.Conversation().LoadSkill(to.Task(), 0, event.SkillLoaded{
@@ -65,7 +65,7 @@ func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	})
 }
 
-// toAgent tells the model to give a skill to the subagent that it is for; "" when it is for none.
+// toAgent asks the model to delegate a skill to its subagent; "" if it has none.
 func toAgent(s skill.Skill) string {
 	if s.Agent == "" {
 		return ""
@@ -73,7 +73,7 @@ func toAgent(s skill.Skill) string {
 	return fmt.Sprintf("Call the tool agent with type %q for it, with all of this in prompt, and tell the user what it answers.\n", s.Agent)
 }
 
-// preload gives a subagent the texts of skills before its first request.
+// preload loads the skills of a subagent before its first request.
 func (b *Book) preload(ctx context.Context, to turn.Briefing) {
 	agent := to.Agent()
 	if len(agent.Skills) == 0 || !to.First() {
@@ -97,8 +97,7 @@ func (b *Book) preload(ctx context.Context, to turn.Briefing) {
 	}
 }
 
-// readingRules allow to read the files that belong to a person's skill. Those of a project are
-// in its workspace.
+// readingRules allows reading the files of a person's skill. Files of a project's skill are in the workspace.
 func readingRules(s skill.Skill) []action.Rule {
 	if s.Dir == "" || s.Origin != extensions.Person {
 		return nil
@@ -111,7 +110,7 @@ func readingRules(s skill.Skill) []action.Rule {
 	return rules
 }
 
-// reopenFolders allows to read the files of the skills that an earlier process loaded.
+// reopenFolders allows reading the files of skills that an earlier process loaded.
 func (b *Book) reopenFolders(to turn.Briefing) {
 	for _, was := range to.Conversation().LoadedSkills() {
 		if s, ok := b.find(was.Name); ok {
@@ -125,15 +124,15 @@ func (b *Book) Equip(a turn.Asking, call *tools.Call) {
 	call.Skill = func(ctx context.Context, name, args string) (string, error) { return b.load(ctx, a, call, name, args) }
 }
 
-// load returns the text of a skill for the model that asked for it with a call.
+// load returns the text of a skill that the model loads with a call.
 func (b *Book) load(ctx context.Context, a turn.Asking, call *tools.Call, name, args string) (string, error) {
 	b.await(ctx)
 	s, ok := b.find(strings.ToLower(strings.TrimPrefix(name, "/")))
 	if !ok || !s.Listed && s.Origin != extensions.BuiltIn {
 		return "", fmt.Errorf("there is no skill %q to load (have: %s)", texts.ClipBytes(name, 100), strings.Join(b.names(), ", "))
 	}
-	now, talk := loading{b, a.Access, s, args}, a.Conversation()
-	if slices.Contains(talk.LoadedSkills(), conversation.LoadedSkill{Name: s.Name, Args: args, Sum: s.Sum}) {
+	now, conv := loading{b, a.Access, s, args}, a.Conversation()
+	if slices.Contains(conv.LoadedSkills(), conversation.LoadedSkill{Name: s.Name, Args: args, Sum: s.Sum}) {
 		now.lend()
 		now.restrict()
 		return "You have the text of " + s.Name + " already; it has not changed.", nil
@@ -150,16 +149,14 @@ func (b *Book) load(ctx context.Context, a turn.Asking, call *tools.Call, name, 
 		}
 		return res.Content, nil
 	}
-	talk.LoadSkill(a.Task(), a.Turn(), event.SkillLoaded{Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByModel})
+	conv.LoadSkill(a.Task(), a.Turn(), event.SkillLoaded{Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByModel})
 	return text, nil
 }
 
-// maxRestored limits the texts of skills that are told again after a compaction, in bytes: about
-// 25,000 tokens.
+// maxRestored limits the texts that are restored after a compaction, in bytes: about 25,000 tokens.
 const maxRestored = 5 * skill.MaxBody
 
-// restore tells the model again the texts that a compaction took out, those loaded last
-// first, without running their commands again.
+// restore adds the texts that a compaction removed, last loaded first, without running their commands again.
 func (b *Book) restore(to turn.Briefing) {
 	var names, texts []string
 	size := 0

@@ -15,7 +15,7 @@ import (
 	"buddy/extensions/skill"
 )
 
-// A file that changes while the skills are read for the first time is read again: that reading may have passed it.
+// A file that changes during the first reading is read again: the reading may already have passed it.
 func TestRefreshDuringTheFirstReading(t *testing.T) {
 	var work sync.WaitGroup
 	var b *Book
@@ -41,13 +41,13 @@ func TestRefreshDuringTheFirstReading(t *testing.T) {
 	}
 }
 
-// Files that are used while skills are read and listed make nobody wait for ever: what is published then is seen by the book.
+// Files that are used while skills are read and listed cause no deadlock: the book sees the events that it publishes.
 func TestFilesUsedWhileSkillsAreRead(t *testing.T) {
 	var work sync.WaitGroup
 	readings := 0
 	b := New(Options{
 		Read: func(context.Context) (Set, error) {
-			readings++ // another list of commands each time, which is published
+			readings++ // a new list of commands each time, which is published
 			return Set{Skills: []skill.Skill{{Item: extensions.Item{Name: fmt.Sprint("s", readings)}, Typed: true}}}, nil
 		},
 		Below: func(context.Context, []string) (bool, error) { return true, nil },

@@ -1,5 +1,5 @@
-// Package skills gives a session skills and custom commands: it reads them, tells the model which there are, loads the
-// texts of those that a person or the model calls, and lists them. Their files are those of package skill.
+// Package skills provides skills and custom commands in a session: it reads and lists them, and loads those that a
+// person or the model calls. Package skill defines their files.
 package skills
 
 import (
@@ -18,53 +18,53 @@ import (
 	"buddy/extensions/skill"
 )
 
-// readTime limits how long skills may take to be read. What is not there by then is left out.
+// readTime limits the reading of skills. Those read later are left out.
 const readTime = 5 * time.Second
 
-// Set holds what was found: in the order in which it takes precedence, and what was left out.
+// Set holds skills in the order of precedence, and the problems of others.
 type Set struct {
 	Skills   []skill.Skill
 	Problems []extensions.Problem
 }
 
-// Options say where skills come from. The zero value has none.
+// Options configure a Book. The zero value has no skills.
 type Options struct {
-	// Read finds the skills; nil: there are none. It is called before the first request, after
-	// each compaction and each Refresh, and takes a few seconds at most.
+	// Read finds the skills; nil: there are none. It is called before the first request, after each compaction and each
+	// Refresh, and takes a few seconds at most.
 	Read func(context.Context) (Set, error)
-	// Below looks for skills in folders of the workspace, which Read finds from then on, and reports
-	// whether it knows more than before; nil: there are none.
+	// Below searches folders of the workspace for skills, which Read returns from then on, and reports whether it found
+	// new ones; nil: there are none.
 	Below func(ctx context.Context, dirs []string) (found bool, err error)
-	// IsFile reports whether a path in the text of a skill, absolute, from ~ or from the workspace on,
-	// leads to something there; nil: no text attaches files.
+	// IsFile reports whether a path in a skill's text exists; it is absolute, starts with ~ or is relative to the
+	// workspace. nil: texts attach no files.
 	IsFile func(ctx context.Context, name string) bool
 	Off    []string    // globs of names that are switched off
-	Fill   skill.Facts // what is filled into their texts
-	Away   bool        // the project is not on this machine: commands in its texts do not run
+	Fill   skill.Facts // values for placeholders in texts
+	Away   bool        // the project is on another machine: commands in its texts do not run
 }
 
-// Book holds the skills of a session, and is a part of its exchanges. It is safe for concurrent use; use New.
+// Book holds the skills of a session and is a part of its turns. It is safe for concurrent use; use New.
 type Book struct {
 	turn.Nothing
 	o      Options
-	s      turn.Session // that it is a part of
+	s      turn.Session
 	once   sync.Once
-	first  chan struct{} // closed when they were read for the first time
-	reopen sync.Once     // the folders of skills that an earlier process loaded
+	first  chan struct{} // closed after the first reading
+	reopen sync.Once     // allows the files of skills that an earlier process loaded
 	below  below
-	stale  atomic.Bool // a reading is due
+	stale  atomic.Bool // must be read again
 
-	reading sync.Mutex // held while files are read, one reading after the other
+	reading sync.Mutex // held while files are read
 
 	mu       sync.Mutex // guards all below
 	set      Set
-	lost     lostlimit.Said  // what the person knows of Problems
+	lost     lostlimit.Said  // problems that the person knows
 	switched map[string]bool // on or off in this session, by name
-	used     map[string]int  // how often, by name
+	used     map[string]int  // number of uses by name
 	listed   []event.CustomCommand
 }
 
-// New returns a book of which nothing was read.
+// New returns an empty book.
 func New(o Options) *Book {
 	return &Book{
 		o: o, first: make(chan struct{}), switched: make(map[string]bool), used: make(map[string]int),
@@ -72,16 +72,15 @@ func New(o Options) *Book {
 	}
 }
 
-// Name returns "skills".
 func (*Book) Name() string { return "skills" }
 
-// Begin lets the skills be read when the session starts.
+// Begin reads the skills when the session starts.
 func (b *Book) Begin(s turn.Session) {
 	b.s = s
 	s.Stream.Observe(b.see)
 }
 
-// see takes up an event as it happens.
+// see handles an event of the session.
 func (b *Book) see(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.SessionCreated, event.SessionResumed:
@@ -93,7 +92,7 @@ func (b *Book) see(env event.Envelope) {
 	}
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay applies a stored event of an earlier process.
 func (b *Book) Replay(env event.Envelope) {
 	if p, ok := env.Payload.(event.SkillLoaded); ok {
 		b.countUse(p.Name)
@@ -101,14 +100,13 @@ func (b *Book) Replay(env event.Envelope) {
 	b.below.see(env.Payload, b.s.Target)
 }
 
-// countUse counts a use of a skill.
 func (b *Book) countUse(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used[name]++
 }
 
-// readEarly begins to read the skills, once, while the person still types.
+// readEarly starts reading the skills, once, while the person still types.
 func (b *Book) readEarly() {
 	if b.o.Read == nil {
 		return
@@ -118,14 +116,14 @@ func (b *Book) readEarly() {
 			b.lookBelow(b.s.Context, maxRecent)
 			b.read(b.s.Context)
 			close(b.first)
-			if b.stale.Load() { // a Refresh came meanwhile: perhaps for what had been read already
+			if b.stale.Load() { // a Refresh came during the reading and may concern files that were already read
 				b.read(b.s.Context)
 			}
 		})
 	})
 }
 
-// await waits until the skills are read as they are now, or ctx ends.
+// await waits until the skills are up to date, or ctx ends.
 func (b *Book) await(ctx context.Context) {
 	if b.o.Read == nil {
 		return
@@ -142,7 +140,7 @@ func (b *Book) await(ctx context.Context) {
 	}
 }
 
-// Refresh reads the skills again, in the background, because files have changed.
+// Refresh reads the skills again in the background, because files have changed.
 func (b *Book) Refresh() {
 	b.stale.Store(true)
 	select {
@@ -150,11 +148,11 @@ func (b *Book) Refresh() {
 		if b.s.Context.Err() == nil {
 			b.s.Work.Go(func() { b.read(b.s.Context) })
 		}
-	default: // after the first reading it is seen that another one is due
+	default: // readEarly reads again after the first reading
 	}
 }
 
-// read reads the skills unless another reading, that began later than they were found stale, has.
+// read reads the skills, unless another reading has done so since they became stale.
 func (b *Book) read(ctx context.Context) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
@@ -173,7 +171,7 @@ func (b *Book) read(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err != nil && len(b.set.Skills) > len(set.Skills) {
-		return // what is known is better than nothing
+		return // an incomplete set must not replace a larger one
 	}
 	b.set = set
 	b.lost.Tell(b.s.Stream, set.Problems)
@@ -181,7 +179,7 @@ func (b *Book) read(ctx context.Context) {
 	b.publish()
 }
 
-// publish says which commands there are if they are others than before. The caller holds b.mu.
+// publish publishes the list of commands if it has changed. The caller holds b.mu.
 func (b *Book) publish() {
 	var now []event.CustomCommand
 	for _, s := range b.set.Skills {
@@ -211,7 +209,7 @@ func (b *Book) on() []skill.Skill {
 	return slices.DeleteFunc(slices.Clone(b.set.Skills), func(s skill.Skill) bool { return b.off(s.Name) })
 }
 
-// find returns the skill of a name, unless it is switched off.
+// find returns a skill by name, unless it is switched off.
 func (b *Book) find(name string) (skill.Skill, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,7 +228,7 @@ func (b *Book) Commands(ctx context.Context) []event.CustomCommand {
 	return slices.Clone(b.listed)
 }
 
-// LeftOut returns the files that were left out, or of which something was, once they are read.
+// LeftOut returns the problems of files, once they are read.
 func (b *Book) LeftOut(ctx context.Context) []extensions.Problem {
 	b.await(ctx)
 	b.mu.Lock()
@@ -238,7 +236,7 @@ func (b *Book) LeftOut(ctx context.Context) []extensions.Problem {
 	return slices.Clone(b.set.Problems)
 }
 
-// names returns the names of the skills that a model may load.
+// names returns the names of the skills that the model may load.
 func (b *Book) names() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -251,14 +249,14 @@ func (b *Book) names() []string {
 	return names
 }
 
-// lines returns what a model is told of the skills, for a window of so many tokens.
+// lines returns the list of skills for a model with a context window of that many tokens.
 func (b *Book) lines(window int) []skill.Line {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return skill.Lines(b.on(), window, b.used)
 }
 
-// Switch switches a skill on or off for this session, and says so.
+// Switch switches a skill on or off for this session and publishes a notice.
 func (b *Book) Switch(name string, on bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

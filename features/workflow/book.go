@@ -10,23 +10,23 @@ import (
 	"buddy/agent/stream"
 )
 
-// Book holds the runs of a session. The zero value has none, and can only replay. It is safe for concurrent use.
+// Book holds the runs of a session. The zero value is empty and can only replay. It is safe for concurrent use.
 type Book struct {
-	stream *stream.Stream // gets its events
+	stream *stream.Stream // receives events
 	now    func() time.Time
 
-	mu   sync.Mutex // guards all below, also the records
+	mu   sync.Mutex // guards all below, and the records
 	runs []*Record  // by number
 }
 
-// Replay feeds a stored event of an earlier process.
+// Replay applies a stored event of an earlier process.
 func (b *Book) Replay(env event.Envelope) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.apply(env.Task, env.Time, env.Payload)
 }
 
-// apply takes an event. The caller holds b.mu.
+// apply applies an event. The caller holds b.mu.
 func (b *Book) apply(task int, at int64, e event.Event) {
 	switch p := e.(type) {
 	case event.WorkflowStarted:
@@ -47,7 +47,7 @@ func (b *Book) apply(task int, at int64, e event.Event) {
 	}
 }
 
-// pauseWithin pauses the runs that steps of a run have begun. The caller holds b.mu.
+// pauseWithin pauses the runs that steps of a run have started. The caller holds b.mu.
 func (b *Book) pauseWithin(run int, at int64) {
 	for _, r := range b.runs {
 		if r.Parent == run && !r.State.Ended() {
@@ -57,7 +57,7 @@ func (b *Book) pauseWithin(run int, at int64) {
 	}
 }
 
-// CutOff pauses, in a book that is only read, the runs whose process has ended.
+// CutOff pauses the active runs in a book that is only read, because their process has ended.
 func (b *Book) CutOff(why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,7 +68,7 @@ func (b *Book) CutOff(why string) {
 	}
 }
 
-// on feeds an event of one run. The caller holds b.mu.
+// on applies an event of one run. The caller holds b.mu.
 func (b *Book) on(run int, at int64, e event.Event) {
 	r := b.find(run)
 	if r == nil {
@@ -82,7 +82,7 @@ func (b *Book) on(run int, at int64, e event.Event) {
 	}
 }
 
-// find returns a run, nil if there is none of that number. The caller holds b.mu.
+// find returns a run by number, or nil. The caller holds b.mu.
 func (b *Book) find(run int) *Record {
 	i := slices.IndexFunc(b.runs, func(r *Record) bool { return r.Run == run })
 	if i < 0 {
@@ -91,24 +91,23 @@ func (b *Book) find(run int) *Record {
 	return b.runs[i]
 }
 
-// tell publishes an event of a run and takes it up. It returns the journal's error if nothing can be
-// stored.
-func (b *Book) tell(task int, e event.Event) error {
+// publish applies an event of a run and publishes it. The error is that it can't be stored.
+func (b *Book) publish(task int, e event.Event) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.apply(task, b.now().UnixMilli(), e)
 	return b.stream.Record(task, 0, e)
 }
 
-// took takes up the result of a call, which is in the stream already.
-func (b *Book) took(e event.ToolResult) {
+// result records the result of a call that the stream already has.
+func (b *Book) result(e event.ToolResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.apply(0, b.now().UnixMilli(), e)
 }
 
-// begin opens a run and gives it its number.
-func (b *Book) begin(task int, e event.WorkflowStarted) (*Record, error) {
+// add adds a run and assigns its number.
+func (b *Book) add(task int, e event.WorkflowStarted) (*Record, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.Run = len(b.runs) + 1
@@ -116,17 +115,17 @@ func (b *Book) begin(task int, e event.WorkflowStarted) (*Record, error) {
 	return b.runs[len(b.runs)-1], b.stream.Record(task, 0, e)
 }
 
-// owns reports whether a call is one of a run that has not ended.
+// owns reports whether a call belongs to a run that has not ended.
 func (b *Book) owns(call string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.runs, func(r *Record) bool { return r.calls[call] != nil })
 }
 
-// active returns the newest run that is not paused, or 0.
+// active returns the newest active run, or 0.
 func (b *Book) active() int { return b.newest((*Record).active) }
 
-// paused returns the newest run that is paused, or 0.
+// paused returns the newest paused run, or 0.
 func (b *Book) paused() int {
 	return b.newest(func(r *Record) bool { return r.State == event.WorkflowPaused })
 }
@@ -142,7 +141,7 @@ func (b *Book) newest(is func(*Record) bool) int {
 	return 0
 }
 
-// get returns a run as it is now, the zero value if there is none of that number.
+// get returns a copy of a run by number, or the zero value.
 func (b *Book) get(run int) (r Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +156,7 @@ func (r *Record) active() bool {
 	return r.State == event.WorkflowRunning || r.State == event.WorkflowWaiting
 }
 
-// status says how far a run is, with the reason.
+// status describes a state with its reason.
 func status(state event.WorkflowState, why string) string {
 	if why != "" {
 		return string(state) + " (" + why + ")"
@@ -185,20 +184,20 @@ func (r *Record) stepLines() []string {
 	return lines
 }
 
-// Summary describes a run, for lists.
+// Summary describes a run in lists.
 type Summary struct {
-	Run, Parent int // Parent is the run with the step that began it, 0 for none
+	Run, Parent int // Parent is the run whose step started this run, or 0
 	Name        string
 	Began       time.Time
 	State       event.WorkflowState
 	Why         string
-	Steps       []string // how far each is, in a line; none of a run that has ended
+	Steps       []string // progress of each step, one line each; empty after the end
 }
 
-// Status says how far the run is, with the reason.
+// Status describes the state with its reason.
 func (s Summary) Status() string { return status(s.State, s.Why) }
 
-// Runs returns the runs of the session, the oldest first.
+// Runs returns the runs of the session, oldest first.
 func (b *Book) Runs() []Summary {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,38 +16,37 @@ import (
 	"buddy/tools/target"
 )
 
-// Options say which workflows there are, and where runs look for files. The zero value has none.
+// Options configure a Part. The zero value has no workflows.
 type Options struct {
 	All    func(context.Context) (Set, error)
-	Exists func(ctx context.Context, target, path string) (bool, error) // whether there is a file; "" is the current target
-	// Fitting returns how a workflow is started that a prompt's words fit, and its name; "" for none. nil: none is suggested.
+	Exists func(ctx context.Context, target, path string) (bool, error) // whether a file exists; target "" is the current one
+	// Fitting returns the name and usage of a workflow that fits a prompt, or ""; nil: none is suggested.
 	Fitting func(prompt string) (name, usage string)
-	Single  string         // the name of the only target; "" if there are several
-	Tools   workflow.Tools // which steps may call
-	Dirs    []string       // that a draft may be written below
-	Away    bool           // the files of workflows are not on this machine
+	Single  string         // name of the only target, "" if there are several
+	Tools   workflow.Tools // tools that steps may call
+	Dirs    []string       // folders for drafts
+	Away    bool           // the files of workflows are on another machine
 }
 
-// Set holds the workflows of a session or of a folder, and the files that were left out.
+// Set holds the workflows of a session or folder, and problems of other files.
 type Set struct {
-	All      []workflow.Workflow // those that take precedence first
+	All      []workflow.Workflow // in the order of precedence
 	Broken   []workflow.Broken
 	Problems []extensions.Problem
 }
 
-// Find returns the workflow of a name. The error says why there is none, with its first mistake if
-// its file has any.
+// Find returns a workflow by name. The error explains why there is none; it has the first mistake of an invalid file.
 func (s Set) Find(name string) (workflow.Workflow, error) {
 	return workflow.Find(s.All, s.Broken, name)
 }
 
-// How long reading the files may take where nobody waits for a run.
+// Limits for reading files outside of runs.
 const (
 	readTime     = 5 * time.Second
 	completeTime = 2 * time.Second
 )
 
-// Read reads workflows, whose steps may call some tools.
+// Read reads the workflows; tools are those that steps may call.
 func Read(ctx context.Context, files *project.Extensions, tools workflow.Tools) (Set, error) {
 	items, problems, err := files.Unnamed(ctx, extensions.Workflow)
 	var s Set
@@ -57,8 +56,8 @@ func Read(ctx context.Context, files *project.Extensions, tools workflow.Tools) 
 	return s, err
 }
 
-// Of returns what runs the workflows of a session that has these files, targets and tools. A draft becomes one of the
-// project in a folder, where that is on this machine, or of the person.
+// Of returns the workflows of a session. Drafts are written to the project in folder, if that is on this machine, or to
+// the person's configuration.
 func Of(files *project.Extensions, targets *target.Set, tools workflow.Tools, folder string, suggest bool) *Part {
 	p := New(Options{
 		All: func(ctx context.Context) (Set, error) { return Read(ctx, files, tools) }, Tools: tools, Away: !files.Local,
@@ -86,12 +85,12 @@ func Of(files *project.Extensions, targets *target.Set, tools workflow.Tools, fo
 	return p
 }
 
-// fitting returns what finds the workflow that a prompt fits. Descriptions are read with the first prompt, once.
+// fitting returns a function that finds a workflow for a prompt. It reads the descriptions once, with the first prompt.
 func (p *Part) fitting(files *project.Extensions) func(prompt string) (name, usage string) {
 	read := sync.OnceValue(func() []workflow.Suggestion {
 		ctx, cancel := context.WithTimeout(context.Background(), readTime)
 		defer cancel()
-		items, _, _ := files.Unnamed(ctx, extensions.Workflow) // nothing is suggested of what can't be read
+		items, _, _ := files.Unnamed(ctx, extensions.Workflow) // files that can't be read are not suggested
 		return workflow.Suggestions(items)
 	})
 	return func(prompt string) (name, usage string) {
@@ -102,17 +101,17 @@ func (p *Part) fitting(files *project.Extensions) func(prompt string) (name, usa
 		ctx, cancel := context.WithTimeout(context.Background(), readTime)
 		defer cancel()
 		found, err := p.Find(ctx, fits.Name)
-		if err != nil { // its file has mistakes, or is gone
+		if err != nil { // its file is invalid or gone
 			return "", ""
 		}
 		return found.Name, found.Usage()
 	}
 }
 
-// errNone says why no workflow can be run or saved.
+// errNone is returned where workflows are not available.
 var errNone = errors.New("there are no workflows here")
 
-// Find returns the workflow of a name, checked.
+// Find returns a workflow by name, checked.
 func (p *Part) Find(ctx context.Context, name string) (*workflow.Workflow, error) {
 	if p.All == nil {
 		return nil, errNone
@@ -125,7 +124,7 @@ func (p *Part) Find(ctx context.Context, name string) (*workflow.Workflow, error
 	return &found, err
 }
 
-// Offered returns the workflows that a line may name. What can't be read in time is not offered.
+// Offered returns the workflows for completion. Those that can't be read in time are missing.
 func (p *Part) Offered() []workflow.Workflow {
 	ctx, cancel := context.WithTimeout(context.Background(), completeTime)
 	defer cancel()
@@ -133,7 +132,7 @@ func (p *Part) Offered() []workflow.Workflow {
 	return found.All
 }
 
-// writeNew writes a file that there is not yet.
+// writeNew writes a file that must not exist yet.
 func writeNew(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

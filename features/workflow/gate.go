@@ -14,23 +14,23 @@ import (
 	"buddy/tools"
 )
 
-// pass tells how a gate was answered. Of one that was not passed, state is that of the step.
+// pass is the outcome of a gate. state is the state of a step that did not pass.
 type pass struct {
 	ok    bool
 	state event.WorkflowState
 	why   string
 }
 
-// question tells hooks that the person is asked.
+// question is the text for hooks when the person is asked.
 const question = "buddy asks a question"
 
-// denied begins the reason of a step that a gate held up.
+// denied starts the reason of a step that a gate stopped.
 const denied = "denied at its gate"
 
 var errGateTimeout = errors.New("nobody answered in time")
 
-// gate asks the person whether a step may begin, for an item if n is above 0. Nobody's answer, one
-// that comes too late and one that is not understood deny, unless the gate says otherwise.
+// gate asks the person whether a step may start, for an item if n is above 0. A missing, late or unknown answer denies,
+// unless the gate has another default.
 func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pass {
 	g := s.Gate
 	sc := r.scope(item)
@@ -44,7 +44,7 @@ func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pa
 		}
 	}
 	text := g.Message.Text(sc)
-	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowWaiting, Why: texts.Clip(texts.OneLine(text), maxWhy)}); err != nil {
+	if err := r.publish(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowWaiting, Why: texts.Clip(texts.OneLine(text), maxWhy)}); err != nil {
 		return pass{state: event.WorkflowFailed, why: err.Error()}
 	}
 	asking := ctx
@@ -67,17 +67,17 @@ func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pa
 	case err != nil:
 		return refused(g, err.Error())
 	}
-	said := strings.TrimSpace(a.Text)
-	if slices.Contains([]string{event.GatePass, "yes", "y"}, strings.ToLower(said)) {
+	answer := strings.TrimSpace(a.Text)
+	if slices.Contains([]string{event.GatePass, "yes", "y"}, strings.ToLower(answer)) {
 		return pass{ok: true}
 	}
-	if slices.Contains(event.GateChoices, said) {
-		said = ""
+	if slices.Contains(event.GateChoices, answer) {
+		answer = ""
 	}
-	return refused(g, said)
+	return refused(g, answer)
 }
 
-// refused returns what a denial means for the step.
+// refused returns the effect of a denial on the step.
 func refused(g *workflow.Gate, why string) pass {
 	p := pass{state: event.WorkflowFailed, why: denied}
 	if g.Type == workflow.Optional {
@@ -89,7 +89,7 @@ func refused(g *workflow.Gate, why string) pass {
 	return p
 }
 
-// duration writes a time without the units that are 0.
+// duration formats a duration without zero units.
 func duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

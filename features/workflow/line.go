@@ -12,7 +12,7 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// parse takes the name of a workflow with its inputs, or a verb about runs; nil is something to look at.
+// parse parses the arguments of /workflow; nil means that they only show something.
 func parse(args string) (event.Command, error) {
 	words, err := workflow.Words(args)
 	if err != nil {
@@ -46,7 +46,7 @@ func parse(args string) (event.Command, error) {
 	return event.RunWorkflow{Name: words[0], Inputs: given}, err
 }
 
-// runNumber reads the number of a run, 0 for none.
+// runNumber parses the number of a run, 0 if it is missing.
 func runNumber(words []string) (int, error) {
 	if len(words) == 0 {
 		return 0, nil
@@ -58,7 +58,7 @@ func runNumber(words []string) (int, error) {
 	return n, nil
 }
 
-// verbs lists what may follow /workflow besides the name of a workflow.
+// verbs lists the subcommands of /workflow.
 var verbs = []slash.Choice{
 	{Word: "runs", Help: "list this session's runs"},
 	{Word: "resume", Help: "continue an interrupted run"},
@@ -68,19 +68,19 @@ var verbs = []slash.Choice{
 	{Word: "run", Help: "run a workflow whose name is one of these words"},
 }
 
-// complete returns what may follow /workflow and some words: names of workflows and verbs, then the
-// inputs that have no value yet.
-func complete(from slash.Offers, said []string) (words []slash.Choice) {
+// complete returns completions after /workflow and some words: workflow names and subcommands, then inputs without a
+// value.
+func complete(from slash.Offers, typed []string) (words []slash.Choice) {
 	verbs := verbs
-	if len(said) > 0 && strings.EqualFold(said[0], "run") {
-		said, verbs = said[1:], nil
-	} else if len(said) > 0 && slices.ContainsFunc(verbs, func(c slash.Choice) bool { return c.Word == strings.ToLower(said[0]) }) {
+	if len(typed) > 0 && strings.EqualFold(typed[0], "run") {
+		typed, verbs = typed[1:], nil
+	} else if len(typed) > 0 && slices.ContainsFunc(verbs, func(c slash.Choice) bool { return c.Word == strings.ToLower(typed[0]) }) {
 		return nil
 	}
-	for _, w := range workflow.Complete(from.Workflows(), said) {
+	for _, w := range workflow.Complete(from.Workflows(), typed) {
 		words = append(words, slash.Choice(w))
 	}
-	if len(said) == 0 {
+	if len(typed) == 0 {
 		words = append(words, verbs...)
 	}
 	return words

@@ -8,7 +8,7 @@ import (
 )
 
 func TestWorkflowCommand(t *testing.T) {
-	for _, line := range []string{"", "runs", "status", "show deploy", "open deploy"} { // to look at
+	for _, line := range []string{"", "runs", "status", "show deploy", "open deploy"} { // commands that only show something
 		if got, err := parse(line); got != nil || err != nil {
 			t.Errorf("/workflow %s: %#v, %v", line, got, err)
 		}

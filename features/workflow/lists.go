@@ -14,7 +14,7 @@ import (
 	"buddy/features/feature"
 )
 
-// Feature has the command about workflows. Who composes a session makes their part, see [Of].
+// Feature has the command /workflow. [Of] makes the part of a session.
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
 		Name: "workflow", Means: []string{"recipe"}, Args: "[NAME [INPUT=VALUE]...|show NAME|open NAME|runs|resume [RUN]|cancel [RUN]|save NAME]", Brief: "run a workflow",
@@ -24,7 +24,7 @@ var Feature = &feature.Feature{Commands: []feature.Command{{
 	Run: lists,
 }}}
 
-// lists lists the workflows, or the runs of this session.
+// lists shows the workflows, or the runs of this session.
 func lists(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 	if err := a.Settle(ctx); err != nil {
 		return show.Answer{}, err
@@ -45,7 +45,7 @@ func lists(ctx context.Context, a feature.Asked, args []string) (show.Answer, er
 	return listOf(found, p.book.Runs(), p.Away).Answer(args)
 }
 
-// listOf lists workflows, first the runs that are paused. away means that their files are not on this machine.
+// listOf lists paused runs, then workflows. away means that the files of workflows are on another machine.
 func listOf(found Set, runs []Summary, away bool) *feature.FileList {
 	list := &feature.FileList{Command: "workflow", Away: away, List: show.List{
 		Title: "Workflows", Columns: []string{"name", "needs", "from", "description"}, Empty: "No workflows found.",
@@ -54,7 +54,7 @@ func listOf(found Set, runs []Summary, away bool) *feature.FileList {
 	for _, r := range slices.Backward(runs) {
 		if row := runRow(r); r.Parent == 0 && r.State == event.WorkflowPaused {
 			row.Mark, row.Cells = true, []string{r.Name, "", "run " + row.ID, r.Status()}
-			row.ID = "resume " + row.ID // what follows /workflow
+			row.ID = "resume " + row.ID // the arguments of /workflow
 			list.Add(row, "")
 		}
 	}
@@ -65,7 +65,7 @@ func listOf(found Set, runs []Summary, away bool) *feature.FileList {
 	return list
 }
 
-// workflowRow is a workflow in the list. The person types the inputs for a run.
+// workflowRow returns the list row of a workflow. The person types the inputs of a run.
 func workflowRow(w *workflow.Workflow) show.Row {
 	var needs []string
 	run := show.Deed{Label: "run", Run: []string{"workflow", "run", w.Name}, Closes: true}
@@ -82,7 +82,7 @@ func workflowRow(w *workflow.Workflow) show.Row {
 	}
 }
 
-// RunList lists runs of workflows, the newest first.
+// RunList lists runs, newest first.
 func RunList(runs []Summary) *show.List {
 	list := show.List{Title: "Workflow runs", Columns: []string{"workflow", "run", "state", "started"}, Empty: "No workflow has run in this session.", Changes: true, Numbered: true}
 	for _, r := range slices.Backward(runs) {
@@ -91,7 +91,7 @@ func RunList(runs []Summary) *show.List {
 	return &list
 }
 
-// runRow is a run in the list. How far its steps are is in plain text, too, until it has ended.
+// runRow returns the list row of a run. Plain text has the progress of its steps, too, until it has ended.
 func runRow(r Summary) show.Row {
 	id := strconv.Itoa(r.Run)
 	row := show.Row{

@@ -24,8 +24,8 @@ steps:
     params: {command: "echo {{ inputs.version }} {{ inputs.service }}", why: look}
 `
 
-// TestWorkflowLists: what can be run with what it needs, what was left out and why, and first the runs that are paused; not
-// those that are over. The inputs of a run are typed.
+// TestWorkflowLists: paused runs come first, then workflows with their required inputs, and files with problems; ended
+// runs are missing. The inputs of a run are typed.
 func TestWorkflowLists(t *testing.T) {
 	w, mistakes := workflow.Read(extensions.Item{Kind: extensions.Workflow, Name: "deploy", Origin: extensions.Project, File: "/w/.buddy/workflows/deploy.yaml", Source: deploy}, toolset.Arguments())
 	if len(mistakes) > 0 {

@@ -13,14 +13,14 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// maxNested limits how many runs may be above a run.
+// maxNested limits the nesting of runs.
 const maxNested = 3
 
-// errStepTimeout says why the run of a step was stopped.
+// errStepTimeout is the cause when a nested run exceeds the step's time limit.
 var errStepTimeout = errors.New("the step reached its time limit")
 
-// nested does a step that is a run of another workflow until one succeeds or none may begin any more. Its
-// calls, gates and states are those of that run; one that was cut off continues where it was.
+// nested executes a step that runs another workflow, until a run succeeds or no further one is allowed. An interrupted
+// run continues.
 func (r *run) nested(ctx context.Context, s *workflow.Step, n int, item string) {
 	for first := true; !r.over(ctx); first = false {
 		open, tries := r.children(s, n)
@@ -36,7 +36,7 @@ func (r *run) nested(ctx context.Context, s *workflow.Step, n int, item string) 
 		case !first && !pause(ctx, s.OnError.Wait):
 			return
 		}
-		if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, Attempt: tries + 1}); err != nil {
+		if err := r.publish(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, Attempt: tries + 1}); err != nil {
 			r.stop(err)
 			return
 		}
@@ -47,8 +47,7 @@ func (r *run) nested(ctx context.Context, s *workflow.Step, n int, item string) 
 	}
 }
 
-// try works on the run of a step up to its end, for at most the time of the step: on the one that is open, or
-// on a new one. The error says why there is none.
+// try executes the open run of a step, or a new one, within the step's time limit. The error is why it could not start.
 func (r *run) try(ctx context.Context, s *workflow.Step, n int, item string, open int) error {
 	child, err := r.child(ctx, s, n, item, open)
 	if err != nil {
@@ -59,13 +58,13 @@ func (r *run) try(ctx context.Context, s *workflow.Step, n int, item string, ope
 		limited, cancel = context.WithTimeoutCause(ctx, s.Timeout, errStepTimeout)
 	}
 	defer cancel()
-	_, _ = child.do(limited) // what came of it is in its record
+	_, _ = child.do(limited) // the outcome is in its record
 	late := errors.Is(context.Cause(limited), errStepTimeout)
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	u := r.rec.steps[s.ID].units[n]
 	switch {
-	case u.got == nil || u.got.ok: // the session ended, or it has completed
+	case u.got == nil || u.got.ok: // the session ended, or the run has completed
 	case late:
 		u.got.problem = fmt.Sprintf("stopped after %s, the step's time limit", duration(s.Timeout))
 	default:
@@ -77,7 +76,7 @@ func (r *run) try(ctx context.Context, s *workflow.Step, n int, item string, ope
 	return nil
 }
 
-// children returns the open run of a step, 0 for none, and how many have ended.
+// children returns the open run of a step, or 0, and the number of ended ones.
 func (r *run) children(s *workflow.Step, n int) (open, ended int) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -93,7 +92,7 @@ func (r *run) children(s *workflow.Step, n int) (open, ended int) {
 	return open, ended
 }
 
-// child begins the run of a step, or continues the one that is open.
+// child starts a run for a step, or resumes the open one.
 func (r *run) child(ctx context.Context, s *workflow.Step, n int, item string, open int) (*run, error) {
 	if open != 0 {
 		return r.book.resume(open, r.p)
@@ -129,7 +128,7 @@ func (r *run) child(ctx context.Context, s *workflow.Step, n int, item string, o
 	return r.book.start(def, given, r.p, event.WorkflowStarted{Parent: r.rec.Run, Step: s.ID, Item: n})
 }
 
-// asInput writes a value as a person who starts a workflow gives it.
+// asInput formats a value as a person types it.
 func asInput(v any) string {
 	items, many := v.([]any)
 	if !many {

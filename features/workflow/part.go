@@ -20,34 +20,33 @@ import (
 	"buddy/tools"
 )
 
-// Part runs workflows, each as a task of the main conversation. It is a [turn.Driver]; use New.
+// Part runs workflows as tasks of the main conversation. It is a [turn.Driver]; use New.
 type Part struct {
 	turn.Nothing
 	turn.Driving
 	Options
 	session   turn.Session
 	book      Book
-	suggested sync.Map     // names of workflows
-	next      atomic.Int64 // the run that [event.Continue] resumes, 0 for none
+	suggested sync.Map     // names of workflows that were suggested
+	next      atomic.Int64 // the run that [event.Continue] resumes, or 0
 }
 
-// New returns a part without runs.
 func New(o Options) *Part { return &Part{Options: o} }
 
-// Name returns the name of the feature.
+// Name implements turn.Part.
 func (*Part) Name() string { return "workflow" }
 
-// Begin keeps what the session has.
+// Begin implements turn.Part.
 func (p *Part) Begin(s turn.Session) { p.session = s }
 
-// Bind keeps what runs work with.
+// Bind implements turn.Driver.
 func (p *Part) Bind(d turn.Driving) { p.Driving, p.book.stream, p.book.now = d, d.Stream, d.Now }
 
-// Replay feeds a stored event of an earlier process.
+// Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.book.Replay(env) }
 
-// Brief suggests to the person, in one line, a workflow that a prompt's words fit, each once. It waits for no file: the
-// line may appear during the answer.
+// Brief suggests a workflow that fits a prompt to the person, each one once. It does not wait for files, so the line
+// may appear during the answer.
 func (p *Part) Brief(_ context.Context, b turn.Briefing) {
 	if p.Fitting == nil || b.Subagent() {
 		return
@@ -68,12 +67,12 @@ func (p *Part) Brief(_ context.Context, b turn.Briefing) {
 	}
 }
 
-// note shows the person a line about workflows.
+// note publishes a notice about workflows.
 func (p *Part) note(text string) {
 	p.Stream.Publish(0, 0, event.Notice{Text: text, Code: "workflow"})
 }
 
-// Handle does a command about workflows. [event.Continue] resumes the run that an earlier process left open.
+// Handle executes commands about workflows. [event.Continue] resumes the run of an earlier process.
 func (p *Part) Handle(c event.Command) bool {
 	switch c := c.(type) {
 	case event.RunWorkflow:
@@ -96,17 +95,17 @@ func (p *Part) Handle(c event.Command) bool {
 	return true
 }
 
-// Run leaves the main tasks that prompts open to other drivers.
+// Run does nothing: other drivers handle the tasks of prompts.
 func (*Part) Run(context.Context, *turn.Exchange, bool) (event.Outcome, error) { return "", nil }
 
-// Ended forgets the run that an earlier process left open: [event.Continue] is about something newer now.
+// Ended forgets the run of an earlier process: [event.Continue] means the newer task now.
 func (p *Part) Ended(event.Outcome, error) bool {
 	p.next.Store(0)
 	return false
 }
 
-// Left pauses the run that was active when an earlier process ended, and reports whether there is one to resume. The run
-// settles its own calls when it is resumed.
+// Left pauses the run that was active when an earlier process ended, and reports whether there is one to resume. The
+// resumed run settles its own calls.
 func (p *Part) Left(l *record.Branch) bool {
 	if l == nil {
 		return false
@@ -118,7 +117,7 @@ func (p *Part) Left(l *record.Branch) bool {
 	next := p.book.active()
 	switch {
 	case next != 0:
-		_ = p.book.tell(0, event.WorkflowChanged{Run: next, State: event.WorkflowPaused, Why: "buddy ended while it ran"})
+		_ = p.book.publish(0, event.WorkflowChanged{Run: next, State: event.WorkflowPaused, Why: "buddy ended while it ran"})
 	case l.Paused:
 		next = p.book.paused()
 	}
@@ -126,7 +125,7 @@ func (p *Part) Left(l *record.Branch) bool {
 	return next != 0
 }
 
-// Waits tells the person of the run that an earlier process left open.
+// Waits describes the paused run of an earlier process.
 func (p *Part) Waits() string {
 	if p.next.Load() == 0 {
 		return ""
@@ -134,16 +133,16 @@ func (p *Part) Waits() string {
 	return "the workflow is paused · Enter or /workflow resume continues it"
 }
 
-// Past changes nothing: what steps have done is not undone.
+// Past does nothing: finished steps are not undone.
 func (*Part) Past() (seen func(event.Event), goBack func()) { return func(event.Event) {}, func() {} }
 
-// run runs a workflow.
+// run starts a workflow.
 func (p *Part) run(c event.RunWorkflow) {
 	if p.All == nil {
 		p.Stream.Reject("%v", errNone)
 		return
 	}
-	p.begin(strings.TrimSpace("/workflow "+c.Name+" "+workflow.Line(c.Inputs)), func(ctx context.Context, with working) (*run, error) {
+	p.startTask(strings.TrimSpace("/workflow "+c.Name+" "+workflow.Line(c.Inputs)), func(ctx context.Context, with working) (*run, error) {
 		def, err := p.Find(ctx, c.Name)
 		if err != nil {
 			return nil, err
@@ -155,8 +154,8 @@ func (p *Part) run(c event.RunWorkflow) {
 	})
 }
 
-// possible returns why a workflow can't run in this session, or nil: what its steps call must be there before
-// the first one begins. Tools of MCP servers may come later.
+// possible returns why a workflow can't run in this session, or nil. It checks the steps' tools, but not those of MCP
+// servers, which may appear later.
 func (p *Part) possible(def *workflow.Workflow) error {
 	demo := p.session.Selection.Model().Info().API == model.Demo
 	for _, s := range def.Steps {
@@ -173,22 +172,22 @@ func (p *Part) possible(def *workflow.Workflow) error {
 	return nil
 }
 
-// resume continues a run that is paused; 0 is the newest.
+// resume resumes a paused run; 0 is the newest.
 func (p *Part) resume(number int) {
 	if number = cmp.Or(number, p.book.paused()); number == 0 {
 		p.Stream.Reject("no workflow is paused")
 		return
 	}
-	p.begin(fmt.Sprintf("/workflow resume %d", number), func(_ context.Context, with working) (*run, error) {
+	p.startTask(fmt.Sprintf("/workflow resume %d", number), func(_ context.Context, with working) (*run, error) {
 		return p.book.resume(number, with)
 	})
 }
 
-// maxNews limits what the model reads of a run that ended, in bytes.
+// maxNews limits the summary of an ended run for the model, in bytes.
 const maxNews = 4 << 10
 
-// begin begins the task of a run. With the next prompt the model reads how it ended.
-func (p *Part) begin(line string, open func(context.Context, working) (*run, error)) {
+// startTask starts the task of a run. The model gets a summary with the next prompt.
+func (p *Part) startTask(line string, open func(context.Context, working) (*run, error)) {
 	p.Start(line, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		r, err := open(ctx, working{p, turn.NewSteps(p.Loop, x)})
 		if err != nil {
@@ -201,13 +200,13 @@ func (p *Part) begin(line string, open func(context.Context, working) (*run, err
 	})
 }
 
-// cancel ends a run that is active or paused; 0 is the newest.
+// cancel ends an active or paused run; 0 is the newest.
 func (p *Part) cancel(number int) {
 	r := p.book.get(cmp.Or(number, p.book.active(), p.book.paused()))
 	switch {
 	case r.active() && p.Cancel(r.Task):
 	case r.State == event.WorkflowPaused:
-		_ = p.book.tell(0, event.WorkflowChanged{Run: r.Run, State: event.WorkflowCancelled})
+		_ = p.book.publish(0, event.WorkflowChanged{Run: r.Run, State: event.WorkflowCancelled})
 		p.next.Store(0)
 		p.note("the workflow " + r.Name + " is cancelled; the finished steps are not undone")
 	default:

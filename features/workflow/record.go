@@ -15,62 +15,62 @@ import (
 	"buddy/tools"
 )
 
-// Record holds what the events of a run say of it: how far it is, and what its calls gave as far as
-// later steps use that. It is not safe for concurrent use.
+// Record holds the state of a run as its events define it: progress, and the output of calls as far as later steps use
+// it. It is not safe for concurrent use.
 type Record struct {
 	event.WorkflowStarted
-	Task    int   // that worked on it last
+	Task    int   // the task that last worked on it
 	Began   int64 // Unix milliseconds
-	Changed int64 // when its state changed last
+	Changed int64 // Unix milliseconds of the last change of State
 	State   event.WorkflowState
-	Why     string // it is in this state
+	Why     string // the reason of State
 	Outputs map[string]string
 
 	steps map[string]*stepRecord
-	calls map[string]*unit // by id, of those that have no result yet
+	calls map[string]*unit // calls without a result, by id
 }
 
-// stepRecord tells how far a step is.
+// stepRecord holds the progress of a step.
 type stepRecord struct {
-	state  event.WorkflowState
-	why    string
-	begun  bool // by this process
-	passed bool // its condition held and its gate was passed
-	each   bool // it repeats its call for items
-	items  []string
-	units  map[int]*unit // by item, from 1; a step without items has one call, 1
-	keeps  bool          // another part of the workflow uses what it gave
-	gave   *workflow.Result
+	state   event.WorkflowState
+	why     string
+	started bool // started in this process
+	passed  bool // its condition held and its gate was passed
+	each    bool // it has items
+	items   []string
+	units   map[int]*unit // by item, from 1; a step without items has the single unit 1
+	keeps   bool          // another part of the workflow uses its output
+	gave    *workflow.Result
 }
 
 // unit is one call of a step, with its repetitions.
 type unit struct {
 	state   event.WorkflowState
 	why     string
-	call    string // id of the newest
+	call    string // id of the newest call
 	attempt int
-	began   *event.ToolStarted // nil: the call has not begun
-	got     *outcome           // of the newest call; nil: it has none
+	began   *event.ToolStarted // nil: the call has not started
+	got     *outcome           // of the newest call; nil: none yet
 }
 
-// outcome holds what a call gave.
+// outcome is the result of a call.
 type outcome struct {
 	ok       bool
 	exitCode *int
 	output   string
 	stdout   string
-	problem  string // one line, of a call that failed
-	final    bool   // of a run: it is not tried again
-	unknown  bool   // it was cut off, and nothing says what it did
+	problem  string // one line about a failed call
+	final    bool   // of a nested run: it is not repeated
+	unknown  bool   // it was interrupted, and its effect is unknown
 }
 
-// What is kept of the output of a call, in bytes.
+// Limits of the stored output of a call, in bytes.
 const (
 	keepOutput = 64 << 10 // of a step with one call
-	keepItem   = 8 << 10  // of a step that repeats its call
+	keepItem   = 8 << 10  // of a step with items
 )
 
-// newRecord returns the record of a run that begins.
+// newRecord returns the record of a new run.
 func newRecord(task int, at int64, e event.WorkflowStarted) *Record {
 	r := &Record{WorkflowStarted: e, Task: task, Began: at, Changed: at, State: event.WorkflowRunning, steps: make(map[string]*stepRecord), calls: make(map[string]*unit)}
 	for _, s := range e.Steps {
@@ -79,7 +79,7 @@ func newRecord(task int, at int64, e event.WorkflowStarted) *Record {
 	return r
 }
 
-// apply takes an event of the run, or one of the calls that it made.
+// apply applies an event of the run or of one of its calls.
 func (r *Record) apply(at int64, e event.Event) {
 	switch p := e.(type) {
 	case event.WorkflowChanged:
@@ -111,7 +111,7 @@ func (r *Record) apply(at int64, e event.Event) {
 	}
 }
 
-// stepped takes how far a step is.
+// stepped applies the progress of a step.
 func (r *Record) stepped(p event.WorkflowStepped) {
 	s := r.steps[p.Step]
 	if s == nil || r.State.Ended() {
@@ -141,7 +141,7 @@ func (r *Record) stepped(p event.WorkflowStepped) {
 	}
 }
 
-// trim drops of a call that has ended what nobody uses.
+// trim drops the unused output of a call that has ended.
 func (s *stepRecord) trim(u *unit) {
 	u.began = nil
 	switch {
@@ -155,7 +155,7 @@ func (s *stepRecord) trim(u *unit) {
 	}
 }
 
-// forget drops what a step of a run that has ended gave.
+// forget drops the output of a step, after the end of the run.
 func (s *stepRecord) forget() {
 	s.gave = nil
 	for _, u := range s.units {
@@ -163,7 +163,7 @@ func (s *stepRecord) forget() {
 	}
 }
 
-// result returns what a step that has ended means in templates and conditions.
+// result returns the value of an ended step in templates and conditions.
 func (s *stepRecord) result() workflow.Result {
 	if s.gave != nil {
 		return *s.gave
@@ -178,7 +178,7 @@ func (s *stepRecord) result() workflow.Result {
 		if s.each && n <= len(s.items) {
 			label := "── " + s.items[n-1] + "\n"
 			output.WriteString(label)
-			if got.stdout != "" { // so that no output of any item is no output of the step
+			if got.stdout != "" { // so that a step whose items have no output has none either
 				stdout.WriteString(label)
 			}
 		}
@@ -196,7 +196,7 @@ func (s *stepRecord) result() workflow.Result {
 	return res
 }
 
-// ended returns a text, which ends a line if another one follows it.
+// ended adds a newline to a text if another one follows.
 func ended(text string, more bool) string {
 	if more && text != "" && !strings.HasSuffix(text, "\n") {
 		return text + "\n"
@@ -204,7 +204,7 @@ func ended(text string, more bool) string {
 	return text
 }
 
-// clip returns the beginning and the end of a text, together about limit bytes.
+// clip returns the start and the end of a text, together about limit bytes.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -228,7 +228,7 @@ func outcomeOf(p event.ToolResult) *outcome {
 	default:
 		o.stdout = p.Tail
 	}
-	if o.stdout == "" && p.ExitCode == nil && !p.IsError { // the text of an error is no finding
+	if o.stdout == "" && p.ExitCode == nil && !p.IsError { // the text of an error is no output
 		o.stdout = o.output
 	}
 	o.output, o.stdout = defused(o.output), defused(o.stdout)
@@ -239,7 +239,7 @@ func outcomeOf(p event.ToolResult) *outcome {
 	return o
 }
 
-// problemOf says on one line why a call failed.
+// problemOf describes in one line why a call failed.
 func problemOf(p event.ToolResult) string {
 	text := p.Text()
 	if p.ExitCode != nil && !p.IsError {
@@ -252,7 +252,7 @@ func problemOf(p event.ToolResult) string {
 	return texts.Clip(texts.OneLine(text), maxWhy)
 }
 
-// defused returns an output in which nothing gives orders to an agent that reads it.
+// defused returns an output without prompt injections.
 func defused(text string) string {
 	if text == "" {
 		return ""
@@ -260,7 +260,7 @@ func defused(text string) string {
 	return inject.Defuse(text, inject.Scan(text))
 }
 
-// counts says how many items of a step are done, failed and to be done in all.
+// counts returns how many items are done, failed and exist in total.
 func (s *stepRecord) counts() (done, failed, of int) {
 	for _, u := range s.units {
 		switch u.state {
@@ -273,7 +273,7 @@ func (s *stepRecord) counts() (done, failed, of int) {
 	return done, failed, len(s.items)
 }
 
-// inState returns the items whose calls are in a state, in their order.
+// inState returns the items whose calls are in a state, in order.
 func (s *stepRecord) inState(state event.WorkflowState) []string {
 	all := []string{}
 	for _, n := range slices.Sorted(maps.Keys(s.units)) {

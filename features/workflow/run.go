@@ -1,10 +1,9 @@
-// Package workflow runs workflows: each step is a call of a tool as any other, and how far the run is
-// stands in events, from which a later process continues.
+// Package workflow runs workflows: each step is an ordinary tool call, and events record the progress, so that a later
+// process can continue.
 //
-// Its invariant: what a call gave is in the stream before anything that depends on it begins, and the
-// id of a call is in the stream before the call is. So a run that was cut off at any point repeats
-// nothing that is known to have ended, and asks before it repeats what may have been done. One
-// goroutine drives a run; its steps have goroutines of their own.
+// Its invariant: the stream has the result of a call before anything that depends on it starts, and the id of a call
+// before the call starts. So an interrupted run repeats no call that is known to have ended, and asks before it repeats
+// one that may have been done. One goroutine drives a run; each step has a goroutine of its own.
 //
 //	run, err := book.start(definition, inputs, working, event)
 //	outcome, err := run.do(ctx)
@@ -26,29 +25,30 @@ import (
 	"buddy/texts"
 )
 
-// working holds what a run works with.
+// working holds the part and the calls of a run.
 type working struct {
 	*Part
 	steps *turn.Steps
 }
 
-// run is one run of a workflow, while it is active. Use start or resume.
+// run is an active run of a workflow. Use start or resume.
 type run struct {
 	book   *Book
 	def    *workflow.Workflow
 	inputs workflow.Values
 	p      working
-	rec    *Record // its book's lock guards it
+	rec    *Record // guarded by the lock of its book
 
-	refused atomic.Bool // a person, the policy or a hook has denied what it needs
+	refused atomic.Bool // a person, the policy or a hook denied a call
 
 	mu      sync.Mutex // guards all below
-	stopped error      // why no further step begins; nil: they do
-	failed  []string   // steps that failed although the run went on
+	stopped error      // why no further step starts; nil: steps start
+	failed  []string   // failed steps that the run skipped
 	panes   map[string]int
 }
 
-// start begins a run, of which e says what began it. given are the inputs as text. Nothing has begun after an error.
+// start starts a run. given has the inputs as text, e the run and step that started it. After an error nothing has
+// started.
 func (b *Book) start(def *workflow.Workflow, given map[string]string, p working, e event.WorkflowStarted) (*run, error) {
 	inputs, err := def.Values(given)
 	if err != nil {
@@ -58,14 +58,14 @@ func (b *Book) start(def *workflow.Workflow, given map[string]string, p working,
 	for _, s := range def.Steps {
 		e.Steps = append(e.Steps, event.WorkflowStepDef{ID: s.ID, Tool: s.Tool, Why: s.Why})
 	}
-	rec, err := b.begin(p.steps.Task(), e)
+	rec, err := b.add(p.steps.Task(), e)
 	if err != nil {
 		return nil, fmt.Errorf("workflow %s: nothing ran, because the session can't be saved: %w", def.Name, err)
 	}
 	return &run{book: b, def: def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}, nil
 }
 
-// resume continues a run that is paused.
+// resume continues a paused run.
 func (b *Book) resume(number int, p working) (*run, error) {
 	b.mu.Lock()
 	rec := b.find(number)
@@ -85,18 +85,18 @@ func (b *Book) resume(number int, p working) (*run, error) {
 		return nil, fmt.Errorf("run %d: %w", number, err)
 	}
 	r := &run{book: b, def: &def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}
-	r.takeUp()
-	return r, r.tell(event.WorkflowChanged{Run: number, State: event.WorkflowRunning})
+	r.restore()
+	return r, r.publish(event.WorkflowChanged{Run: number, State: event.WorkflowRunning})
 }
 
-// takeUp notes how far the steps were.
-func (r *run) takeUp() {
+// restore sets the state of the run from its steps.
+func (r *run) restore() {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	r.rec.Task = r.p.steps.Task()
 	for _, s := range r.def.Steps {
 		rec := r.rec.steps[s.ID]
-		rec.begun = false
+		rec.started = false
 		switch {
 		case rec.state != event.WorkflowFailed:
 		case s.OnError.Skip && !strings.HasPrefix(rec.why, denied):
@@ -107,7 +107,7 @@ func (r *run) takeUp() {
 	}
 }
 
-// do works up to the end of the run, or to that of ctx.
+// do executes the run until it or ctx ends.
 func (r *run) do(ctx context.Context) (event.Outcome, error) {
 	ends := make(chan string)
 	for running := 0; ; running-- {
@@ -125,7 +125,7 @@ func (r *run) do(ctx context.Context) (event.Outcome, error) {
 	}
 }
 
-// ready returns the steps that may begin now, and takes them for begun.
+// ready returns the steps that can start now, and marks them as started.
 func (r *run) ready(ctx context.Context) []*workflow.Step {
 	r.mu.Lock()
 	stopped := r.stopped != nil
@@ -139,47 +139,47 @@ func (r *run) ready(ctx context.Context) []*workflow.Step {
 	for i := range r.def.Steps {
 		s := &r.def.Steps[i]
 		over := func(id string) bool { return r.rec.steps[id].state.Ended() }
-		if rec := r.rec.steps[s.ID]; !rec.begun && !rec.state.Ended() && !slices.ContainsFunc(s.Needs, func(id string) bool { return !over(id) }) {
-			rec.begun = true
+		if rec := r.rec.steps[s.ID]; !rec.started && !rec.state.Ended() && !slices.ContainsFunc(s.Needs, func(id string) bool { return !over(id) }) {
+			rec.started = true
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// over reports whether nothing of the run may begin or count as ended any more: it was cancelled, or the
-// session ends, which denies what waits for a person.
+// over reports whether nothing of the run may start or end any more: it was cancelled, or the session is closing, which
+// denies open questions.
 func (r *run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Closing() }
 
-// end says how the run ended.
+// end publishes how the run ended.
 func (r *run) end(ctx context.Context) (event.Outcome, error) {
 	r.mu.Lock()
 	stopped, failed := r.stopped, r.failed
 	r.mu.Unlock()
 	switch {
 	case r.p.Closing():
-		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowPaused, Why: "the session ended"})
+		_ = r.publish(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowPaused, Why: "the session ended"})
 		return event.Cancelled, nil
 	case r.over(ctx):
-		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCancelled})
+		_ = r.publish(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCancelled})
 		return event.Cancelled, nil
 	case stopped != nil:
-		given := r.outputs() // nothing of what did not run is no "nothing found"
+		given := r.outputs() // empty output of skipped steps must not look like "nothing found"
 		maps.DeleteFunc(given, func(_, text string) bool { return strings.TrimSpace(text) == "" })
-		err := r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowFailed, Why: stopped.Error(), Outputs: given})
+		err := r.publish(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowFailed, Why: stopped.Error(), Outputs: given})
 		return event.Failed, errors.Join(fmt.Errorf("workflow %s: %w", r.rec.Name, stopped), err)
 	}
 	why := ""
 	if len(failed) > 0 {
 		why = "it continued without the failed steps: " + strings.Join(failed, ", ")
 	}
-	return event.Completed, r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCompleted, Why: why, Outputs: r.outputs()})
+	return event.Completed, r.publish(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCompleted, Why: why, Outputs: r.outputs()})
 }
 
 // maxOutput limits an output of a run, in bytes.
 const maxOutput = 16 << 10
 
-// outputs returns what the workflow gives.
+// outputs returns the outputs of the workflow.
 func (r *run) outputs() map[string]string {
 	if len(r.def.Outputs) == 0 {
 		return nil
@@ -192,10 +192,10 @@ func (r *run) outputs() map[string]string {
 	return all
 }
 
-// tell publishes an event of the run.
-func (r *run) tell(e event.Event) error { return r.book.tell(r.p.steps.Task(), e) }
+// publish publishes an event of the run.
+func (r *run) publish(e event.Event) error { return r.book.publish(r.p.steps.Task(), e) }
 
-// stop lets no further step begin. The first reason counts.
+// stop prevents further steps. The first reason counts.
 func (r *run) stop(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,7 +204,7 @@ func (r *run) stop(err error) {
 	}
 }
 
-// scope returns what is known now, for a step and an item of it.
+// scope returns the values for templates and conditions of a step and item.
 func (r *run) scope(item string) workflow.Scope {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -217,7 +217,7 @@ func (r *run) scope(item string) workflow.Scope {
 	return sc
 }
 
-// step does a step.
+// step executes a step.
 func (r *run) step(ctx context.Context, s *workflow.Step) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -243,7 +243,7 @@ func (r *run) step(ctx context.Context, s *workflow.Step) {
 	if r.over(ctx) {
 		return
 	}
-	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowRunning, Items: items}); err != nil {
+	if err := r.publish(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowRunning, Items: items}); err != nil {
 		r.stop(err)
 		return
 	}
@@ -255,7 +255,7 @@ func (r *run) step(ctx context.Context, s *workflow.Step) {
 	r.conclude(ctx, s)
 }
 
-// wanted returns the items of a step, unless it ends before it begins: that is what the pass says then.
+// wanted returns the items of a step. If the step ends before it starts, pass has its state.
 func (r *run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	sc := r.scope("")
 	ok, err := s.Condition.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
@@ -277,7 +277,7 @@ func (r *run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	return items, pass{ok: true}
 }
 
-// itemsOf returns the items of a step that began in an earlier process, and whether it did.
+// itemsOf returns the items of a step that started in an earlier process, and whether it did.
 func (r *run) itemsOf(s *workflow.Step) (items []string, began bool) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -288,7 +288,7 @@ func (r *run) itemsOf(s *workflow.Step) (items []string, began bool) {
 	return items, rec.passed
 }
 
-// units does a step for each of its items: so many at once, until too many have failed.
+// units executes a step for its items, AtOnce at a time, until too many have failed.
 func (r *run) units(ctx context.Context, s *workflow.Step, items []string) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, max(s.AtOnce, 1))
@@ -305,7 +305,7 @@ func (r *run) units(ctx context.Context, s *workflow.Step, items []string) {
 	all.Wait()
 }
 
-// enough reports whether so many items of a step have failed that no further one begins.
+// enough reports whether so many items have failed that no further one starts.
 func (r *run) enough(s *workflow.Step) bool {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -313,11 +313,11 @@ func (r *run) enough(s *workflow.Step) bool {
 	return s.StopAfter > 0 && failed >= s.StopAfter
 }
 
-// conclude ends a step whose calls have ended.
+// conclude ends a step after its calls.
 func (r *run) conclude(ctx context.Context, s *workflow.Step) {
 	if r.over(ctx) {
 		if !r.p.Closing() {
-			_ = r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowCancelled})
+			_ = r.publish(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowCancelled})
 		}
 		return
 	}
@@ -343,10 +343,10 @@ func (r *run) conclude(ctx context.Context, s *workflow.Step) {
 	}
 }
 
-// endStep ends a step, and with it the run, if that can't go on without it.
+// endStep ends a step, and stops the run if it can't continue without the step.
 func (r *run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
 	why = texts.Clip(texts.OneLine(why), maxWhy)
-	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: state, Why: why}); err != nil {
+	if err := r.publish(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: state, Why: why}); err != nil {
 		r.stop(err)
 	}
 	refused := strings.HasPrefix(why, denied)
@@ -368,7 +368,7 @@ func (r *run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
 // maxWhy limits the reason of a state, in characters.
 const maxWhy = 300
 
-// summary says how the run ended, with its outputs, for a model.
+// summary describes for a model how the run ended, with its outputs.
 func (r *run) summary() string {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()

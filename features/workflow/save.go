@@ -17,7 +17,7 @@ import (
 	"buddy/tools"
 )
 
-// What is asked before a draft is written, before the paths.
+// Choices for a draft; a path follows the first.
 const (
 	writeTo   = "write it to "
 	writeNone = "do not write it"
@@ -32,7 +32,7 @@ func (p *Part) save(name string) {
 	p.Start("/workflow save "+name, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		description, made := lastCalls(x.Talk().Messages())
 		var calls []workflow.DraftCall
-		for _, c := range made { // which a model may have written as it is used to
+		for _, c := range made { // models may use other spellings
 			if _, meant, err := p.session.Selection.Tools().Resolve(tools.Call{Name: c.Name, Arguments: c.Arguments}); err == nil {
 				calls = append(calls, workflow.DraftCall{Tool: meant.Name, Arguments: meant.Arguments})
 			}
@@ -68,7 +68,7 @@ func (p *Part) save(name string) {
 	})
 }
 
-// lastCalls returns the last prompt that a model answered with calls, and those that ran.
+// lastCalls returns the last prompt that led to calls, and those that succeeded.
 func lastCalls(messages []model.Message) (prompt string, calls []model.ToolCall) {
 	failed := make(map[string]bool)
 	for i := len(messages) - 1; i >= 0; i-- {

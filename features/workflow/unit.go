@@ -14,7 +14,7 @@ import (
 	"buddy/texts"
 )
 
-// unit does one call of a step, with its repetitions.
+// unit executes one call of a step, with its repetitions.
 func (r *run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	at := r.at(s, n)
 	if at.state.Ended() {
@@ -25,7 +25,7 @@ func (r *run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	case done || r.over(ctx):
 		return
 	case at.call != "" && at.began == nil:
-		attempt-- // it never began
+		attempt-- // it never started
 	}
 	if s.Gate != nil && s.Gate.PerItem && at.state != event.WorkflowRunning {
 		if pass := r.gate(ctx, s, n, item); !pass.ok {
@@ -42,7 +42,7 @@ func (r *run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	r.attempts(ctx, s, n, item, max(attempt, 0))
 }
 
-// attempts calls the tool until it succeeds or may not be called again.
+// attempts calls the tool until it succeeds or may not be repeated.
 func (r *run) attempts(ctx context.Context, s *workflow.Step, n int, item string, before int) {
 	for attempt := before + 1; !r.over(ctx); attempt++ {
 		call, err := r.call(s, item)
@@ -50,12 +50,12 @@ func (r *run) attempts(ctx context.Context, s *workflow.Step, n int, item string
 			r.endUnit(s, n, event.WorkflowFailed, err.Error())
 			return
 		}
-		if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, CallID: call.ID, Attempt: attempt}); err != nil {
+		if err := r.publish(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, CallID: call.ID, Attempt: attempt}); err != nil {
 			r.stop(err)
 			return
 		}
 		end := r.run(ctx, call)
-		if r.took(ctx, s, n, attempt, end) {
+		if r.finish(ctx, s, n, attempt, end) {
 			return
 		}
 		pause(ctx, s.OnError.Wait)
@@ -73,7 +73,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// run runs a call. Commands that run side by side on one target get panes of their own.
+// run runs a call. Simultaneous commands on one target get separate panes.
 func (r *run) run(ctx context.Context, call stepCall) turn.StepEnd {
 	r.mu.Lock()
 	r.panes[call.target]++
@@ -90,9 +90,9 @@ func (r *run) run(ctx context.Context, call stepCall) turn.StepEnd {
 	return r.p.steps.Run(ctx, call.StepCall)
 }
 
-// took takes up what a call gave and reports whether that is the end: no further attempt follows.
-func (r *run) took(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
-	r.book.took(end.ToolResult)
+// finish records the result of a call and reports whether no further attempt follows.
+func (r *run) finish(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
+	r.book.result(end.ToolResult)
 	if r.over(ctx) {
 		if !r.p.Closing() {
 			r.endUnit(s, n, event.WorkflowCancelled, "")
@@ -101,7 +101,7 @@ func (r *run) took(ctx context.Context, s *workflow.Step, n, attempt int, end tu
 	}
 	got := r.at(s, n).got
 	switch {
-	case got == nil: // never: it was just taken
+	case got == nil: // can't happen: it was just recorded
 		r.endUnit(s, n, event.WorkflowFailed, "it returned nothing")
 	case got.ok:
 		r.endUnit(s, n, event.WorkflowCompleted, "")
@@ -116,7 +116,7 @@ func (r *run) took(ctx context.Context, s *workflow.Step, n, attempt int, end tu
 	return true
 }
 
-// at returns how far a call is.
+// at returns a copy of a unit.
 func (r *run) at(s *workflow.Step, n int) unit {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -126,15 +126,15 @@ func (r *run) at(s *workflow.Step, n int) unit {
 	return unit{}
 }
 
-// endUnit ends a call of a step, with its repetitions.
+// endUnit ends a unit.
 func (r *run) endUnit(s *workflow.Step, n int, state event.WorkflowState, why string) {
 	e := event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: state, Why: texts.Clip(texts.OneLine(why), maxWhy)}
-	if err := r.tell(e); err != nil {
+	if err := r.publish(e); err != nil {
 		r.stop(err)
 	}
 }
 
-// stepCall is a call with what is known of its step.
+// stepCall is a call with its step and target.
 type stepCall struct {
 	turn.StepCall
 	step, target string
@@ -149,7 +149,7 @@ func (r *run) call(s *workflow.Step, item string) (stepCall, error) {
 	}
 	target, args := s.On(sc), string(arguments)
 	if target == r.p.Single {
-		target = "" // where there is one target only, tools take none
+		target = "" // tools take no target if there is only one
 	}
 	if target != "" {
 		if args, err = withTarget(arguments, target); err != nil {
@@ -161,14 +161,14 @@ func (r *run) call(s *workflow.Step, item string) (stepCall, error) {
 
 var errUnknownEnd = errors.New("buddy ended while it ran, and its outcome is unknown")
 
-// Answers to the question about a call whose end is unknown.
+// Answers to the question about a call with an unknown outcome.
 const (
-	runAgain   = "run it again"
-	takeDone   = "treat it as done"
-	takeFailed = "treat it as failed"
+	runAgain    = "run it again"
+	treatDone   = "treat it as done"
+	treatFailed = "treat it as failed"
 )
 
-// settle ends a call that an earlier process began, if it is known how it ended, or a person says.
+// settle ends a call of an earlier process if its outcome is known, or asks the person.
 func (r *run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
 	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // it never ran
 		return false
@@ -185,7 +185,7 @@ func (r *run) settle(ctx context.Context, s *workflow.Step, n int, item string, 
 		if end.Unknown && !r.over(ctx) {
 			return r.decide(ctx, s, n, item, call)
 		}
-		return r.took(ctx, s, n, at.attempt, end)
+		return r.finish(ctx, s, n, at.attempt, end)
 	}
 	switch {
 	case at.got.ok:
@@ -205,14 +205,13 @@ func (r *run) settle(ctx context.Context, s *workflow.Step, n int, item string, 
 	return true
 }
 
-// decide lets a person say what becomes of a call of which nobody knows how it ended, unless it is
-// harmless to repeat it.
+// decide asks the person about a call with an unknown outcome, unless repeating it is harmless.
 func (r *run) decide(ctx context.Context, s *workflow.Step, n int, item string, call stepCall) (done bool) {
 	if r.p.steps.Harmless(ctx, call.StepCall) {
 		return false
 	}
 	text := fmt.Sprintf("Step %s%s of the workflow %s was running when buddy ended, and its outcome is unknown.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
-	a, err := r.p.steps.Ask(ctx, question, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
+	a, err := r.p.steps.Ask(ctx, question, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, treatDone, treatFailed}})
 	switch {
 	case r.over(ctx):
 		return true
@@ -220,7 +219,7 @@ func (r *run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
 	case a.Text == runAgain:
 		return false
-	case a.Text == takeDone:
+	case a.Text == treatDone:
 		r.endUnit(s, n, event.WorkflowCompleted, "treated as done by the person")
 	default:
 		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
@@ -228,7 +227,7 @@ func (r *run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 	return true
 }
 
-// from names the workflow as the one that asks.
+// from is the name under which the workflow asks questions.
 func (r *run) from() string { return "workflow " + r.rec.Name }
 
 // forItem names an item, if there is one.
