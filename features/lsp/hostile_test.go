@@ -208,7 +208,7 @@ func TestNothingIsWaitedForAfterTheEnd(t *testing.T) {
 		began := time.Now()
 		wantNothing(t, "cancelled", b.all.Changed(ctx, "local", []tools.Before{b.replace("tax.x", "bad: no\n")}))
 		if elapsed := time.Since(began); elapsed != 0 {
-			t.Errorf("a cancelled call elapsed %v", elapsed)
+			t.Errorf("a cancelled call took %v", elapsed)
 		}
 		b.all.Close()
 		wantNothing(t, "closed", b.edit("tax.x", "bad: yes\n"))
@@ -303,7 +303,7 @@ func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	b.all.o.State = state
 	b.all.Start()
 	eventually(t, "ended", func() bool { return !runs(pids[0]) && !runs(pids[1]) })
-	eventually(t, "out", func() bool {
+	eventually(t, "said", func() bool {
 		return strings.Contains(b.published(), "ended language servers that an earlier session had left behind (1)")
 	})
 }

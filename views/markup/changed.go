@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	maxCompared = 2 << 10 // bytes of a line whose changes are looked for
-	maxWords    = 64      // words in which two lines differ that are compared one by one
-	maxPairs    = 64      // pairs of lines of which those are looked for that belong together
-	leastShare  = 0.4     // of two lines that has to be the same, or one is not what became of the other
+	maxCompared = 2 << 10 // bytes of a line that is compared by words
+	maxWords    = 64      // differing words that are compared pairwise
+	maxPairs    = 64      // pairs of lines that are compared for similarity
+	leastShare  = 0.4     // equal part of two lines from which one is a version of the other
 )
 
-// piece is a part of a line, from one byte to another.
+// piece is a byte range of a line.
 type piece struct{ from, to int }
 
-// pairs tells which deleted lines became which added ones: for each deleted line the number of an added
-// one, or -1. They are in order. Where there are not as many, those belong together that are alike.
+// pairs returns for each deleted line the index of the added line that replaced it, or -1. Indexes increase. If the
+// numbers of lines differ, similar lines are paired.
 func pairs(deleted, added []diffLine) []int {
 	found := make([]int, len(deleted))
 	next := 0
@@ -38,8 +38,8 @@ func pairs(deleted, added []diffLine) []int {
 	return found
 }
 
-// changedPieces returns which parts of two lines differ, by whole words; none if they are equal or have too little in
-// common.
+// changedPieces returns the parts of two lines that differ, by whole words, or none if the lines are equal or have too
+// little in common.
 func changedPieces(a, b string) (before, after []piece) {
 	c := compare(a, b)
 	if a == b || c.share() < leastShare {
@@ -48,17 +48,17 @@ func changedPieces(a, b string) (before, after []piece) {
 	return gaps(c.before, c.same, func(r sameWords) int { return r.before }), gaps(c.after, c.same, func(r sameWords) int { return r.after })
 }
 
-// comparison holds the words of two lines, and which of them both have.
+// comparison holds the words of two lines and their common parts.
 type comparison struct {
 	before, after []string // their words
 	same          []sameWords
 }
 
-// sameWords are n words that both lines have, from one of each on.
+// sameWords is a sequence of n words in both lines, with its index in each.
 type sameWords struct{ before, after, n int }
 
-// compare finds the words that two lines have in common: at the beginning, at the end, and the most of
-// what is between them unless that is long.
+// compare finds the common words of two lines: at the start, at the end, and the longest common sequence between them
+// unless it is too long to search.
 func compare(a, b string) comparison {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		return comparison{}
@@ -81,9 +81,9 @@ func compare(a, b string) comparison {
 	return c
 }
 
-// between adds the longest sequence of words that both have, which begin at a word.
+// between adds the longest common sequence of two lists of words, which start at index at.
 func (c *comparison) between(x, y []string, at int) {
-	var most [maxWords + 1][maxWords + 1]uint8 // of what follows two words
+	var most [maxWords + 1][maxWords + 1]uint8 // the longest sequence in the words after these two
 	for i := len(x) - 1; i >= 0; i-- {
 		for k := len(y) - 1; k >= 0; k-- {
 			if x[i] == y[k] {
@@ -106,7 +106,7 @@ func (c *comparison) between(x, y []string, at int) {
 	}
 }
 
-// share returns how much of the two lines is the same, from 0 to 1. Blanks don't count.
+// share returns the equal part of two lines, from 0 to 1, without spaces.
 func (c comparison) share() float64 {
 	same := 0
 	for _, r := range c.same {
@@ -115,7 +115,7 @@ func (c comparison) share() float64 {
 	return 2 * float64(same) / float64(max(1, inked(c.before)+inked(c.after)))
 }
 
-// inked counts the bytes of words that are no blanks.
+// inked counts the bytes of words other than spaces.
 func inked(words []string) (n int) {
 	for _, w := range words {
 		n += len(strings.TrimSpace(w))
@@ -123,7 +123,7 @@ func inked(words []string) (n int) {
 	return n
 }
 
-// gaps returns the parts of a line that are not the same. What only blanks are between is one.
+// gaps returns the parts of a line that differ, merging those separated by spaces only.
 func gaps(words []string, same []sameWords, at func(sameWords) int) (all []piece) {
 	off, word := 0, 0
 	skip := func(to int) (from int) {
@@ -132,7 +132,7 @@ func gaps(words []string, same []sameWords, at func(sameWords) int) (all []piece
 		}
 		return from
 	}
-	blank := false // only blanks came since the last part
+	blank := false // only spaces came since the last part
 	for _, r := range same {
 		if from := skip(at(r)); from < off {
 			if n := len(all) - 1; n >= 0 && blank {
@@ -148,8 +148,8 @@ func gaps(words []string, same []sameWords, at func(sameWords) int) (all []piece
 	return all
 }
 
-// marks returns which changed parts of a line are set off: those with letters or signs in them, without the blanks at
-// their ends. Indentation shows what it is by itself; blanks at the end of the line do not, so those are set off.
+// marks returns the changed parts to highlight: without spaces at their ends, and without parts that are only spaces.
+// Spaces at the end of the line are highlighted, because they would be invisible.
 func marks(line string, changed []piece) (all []piece) {
 	for _, p := range changed {
 		text := line[p.from:p.to]
@@ -167,7 +167,7 @@ func marks(line string, changed []piece) (all []piece) {
 	return all
 }
 
-// words splits a line into words, blanks, and all other characters alone.
+// words splits a line into words, runs of spaces, and single other characters.
 func words(line string) (all []string) {
 	for line != "" {
 		n := firstWord(line)
@@ -176,7 +176,7 @@ func words(line string) (all []string) {
 	return all
 }
 
-// firstWord returns the length of the first word of a line, or of the blanks or the character that it begins with.
+// firstWord returns the length of the first word, run of spaces, or other character of a line.
 func firstWord(line string) int {
 	first, n := utf8.DecodeRuneInString(line)
 	for n < len(line) {
@@ -189,7 +189,7 @@ func firstWord(line string) int {
 	return n
 }
 
-// sortOf tells letters and blanks from each other and from all else, which is 0.
+// sortOf distinguishes letters (1), spaces (2) and all others (0).
 func sortOf(r rune) int {
 	switch {
 	case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):

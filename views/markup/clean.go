@@ -11,7 +11,7 @@ import (
 	"buddy/themes"
 )
 
-// maxGlue limits the runes of a character that join the character before them.
+// maxGlue limits the runes that join one character.
 const maxGlue = 8
 
 const (
@@ -19,9 +19,8 @@ const (
 	zwj  = '\u200d'
 )
 
-// glueTable holds runes that a grapheme cluster may have any number of: combining
-// marks, skin tones, conjoining Hangul, prepended marks. Unlimited, one cluster could
-// be as long as the text.
+// glueTable holds runes of which a grapheme cluster may have any number: combining marks, skin tones, conjoining
+// Hangul, prepended marks. Without a limit one cluster could be as long as the text.
 var glueTable = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x0600, 0x0605, 1},
@@ -49,9 +48,8 @@ var glueTable = &unicode.RangeTable{
 
 func glues(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.M, glueTable) }
 
-// hidden are the runes that must be shown by their number, because they are invisible
-// or change the order of what surrounds them: C1 controls, bidirectional controls,
-// zero-width characters, fillers, tags.
+// hidden holds the runes that are shown by number, because they are invisible or reorder the text around them: C1
+// controls, bidirectional controls, zero-width characters, fillers, tags.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7f, 0x9f, 1},
@@ -80,8 +78,8 @@ var hidden = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// Visible returns what is shown in place of a rune that must not reach the terminal as
-// it is: a symbol for C0 controls, ‹U+202E› for others. It is empty for all else.
+// Visible returns the replacement of a rune that must not reach the terminal: a symbol for a C0 control, ‹U+202E› for
+// others. It returns "" for all other runes.
 func Visible(r rune) string {
 	switch {
 	case r >= 0 && r < 0x20:
@@ -94,16 +92,16 @@ func Visible(r rune) string {
 
 func number(r rune) string { return fmt.Sprintf("‹U+%04X›", r) }
 
-// cleaner appends foreign text to a Text so that nothing harmful is left of it.
+// cleaner appends foreign text to a Text and makes it harmless.
 type cleaner struct {
 	text *Text
-	all  bool // nothing may be left out, and all that nobody would see is shown
-	last rune // the rune before, 0 at the start
-	glue int  // how many runes joined that character
-	ties int  // how many joiners chained characters to it
+	all  bool // show everything: nothing may be dropped or stay invisible
+	last rune // the previous rune, 0 at the start
+	glue int  // number of runes that joined that character
+	ties int  // number of joiners that chained characters to it
 }
 
-// put appends foreign bytes. They end between two runes; newline and tab stay.
+// put appends foreign bytes, which end between two runes. Newlines and tabs are kept.
 func (c *cleaner) put(p []byte, st Style) {
 	for len(p) > 0 {
 		if n := harmless(p); n > 0 {
@@ -119,8 +117,7 @@ func (c *cleaner) put(p []byte, st Style) {
 	}
 }
 
-// harmless returns how many bytes at the start of p are drawn as they are, whatever is
-// around them.
+// harmless returns how many bytes at the start of p are safe in any context.
 func harmless(p []byte) int {
 	i := 0
 	for i < len(p) {
@@ -171,9 +168,8 @@ func (c *cleaner) putRune(r rune, st Style) {
 	c.text.addString(shown, Style{Role: themes.Control})
 }
 
-// unseen tells whether a rune has no shape where it stands: a mark or a joiner with
-// nothing to join. Where all must show, that is also what changes no shape, and what
-// would be too much on one character.
+// unseen reports whether a rune is invisible: a mark or joiner without a character to join. If everything must show, it
+// includes joiners that change no shape, and marks beyond the limit of one character.
 func (c *cleaner) unseen(r rune) bool {
 	switch joiner := r == zwj || r == zwnj; {
 	case joiner && c.last < 0x80, c.last < ' ' && glues(r) && uniseg.StringWidth(string(r)) == 0:
@@ -183,15 +179,14 @@ func (c *cleaner) unseen(r rune) bool {
 	case r == zwj:
 		return c.ties == maxGlue
 	case unicode.Is(unicode.Variation_Selector, r):
-		return c.last < 0x80 || r < 0xfe0e || r > 0xfe0f // the two choose between text and emoji
+		return c.last < 0x80 || r < 0xfe0e || r > 0xfe0f // these two choose between text and emoji
 	default:
 		return r == zwnj || c.glue == maxGlue && glues(r)
 	}
 }
 
-// Line returns one line of foreign text in which everything shows that was in it, for
-// those who decide by it: controls, newlines and all that is invisible as symbols or
-// numbers in the control role, a tab as blanks.
+// Line returns one line of foreign text in which everything is visible, for decisions such as approvals: controls,
+// newlines and invisible runes become symbols or numbers in the control role, a tab becomes spaces.
 func Line(s string, st Style) *Text {
 	t := &Text{}
 	c := cleaner{text: t, all: true}
@@ -205,8 +200,7 @@ func Line(s string, st Style) *Text {
 	return t
 }
 
-// Inline is Line for text of one style. A tab is one blank, and a line end of two
-// characters shows as one.
+// Inline is Line for text of one style. A tab becomes one space, and CRLF one symbol.
 func Inline(s string) string {
 	if harmless([]byte(s)) == len(s) && !strings.ContainsAny(s, "\n\t") {
 		return s
@@ -215,12 +209,11 @@ func Inline(s string) string {
 	return string(Line(s, Style{}).Bytes)
 }
 
-// Plain makes untrusted text safe for terminals, pipes and files, where somebody may read it on
-// a terminal later. All that was in it shows, as in Line; lines and tabs stay.
+// Plain makes untrusted text safe for terminals, pipes and files, which may be read on a terminal later. Everything in
+// it is visible, as in Line; lines and tabs are kept.
 func Plain(s string) string { return safe(s, true) }
 
-// Answer is Plain for text that nobody decides by: joiners stay where letters and emoji need
-// them.
+// Answer is Plain for text that is no basis for decisions: joiners between letters and emoji are kept.
 func Answer(s string) string { return safe(s, false) }
 
 func safe(s string, all bool) string {
@@ -240,8 +233,7 @@ func safe(s string, all bool) string {
 	return string(t.Bytes)
 }
 
-// Character returns how one character of foreign text is shown by Line, how many
-// columns that takes, and whether some of it had to be made visible.
+// Character returns one character of foreign text as Line shows it, its width, and whether it was made visible.
 func Character(p []byte) (shown string, width int, revealed bool) {
 	t := Line(string(p), Style{})
 	for _, run := range t.Runs {

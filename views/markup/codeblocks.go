@@ -9,16 +9,15 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// CodeBlocks returns the code blocks of a piece of markdown as they were written, without
-// their fences, the indentation of what they stand in, and their last newline: pasted
-// into a shell, a line must not run by itself. The text is foreign still.
+// CodeBlocks returns the code blocks of a piece of markdown without fences, outer indentation and the last newline:
+// pasted into a shell, a line must not run by itself. The code is untrusted.
 func CodeBlocks(src []byte) []string {
 	if !tame(src) {
 		return fencedCode(src)
 	}
-	src = slices.Clip(src) // a segment's Value may append a newline to what it is cut from
+	src = slices.Clip(src) // Segment.Value may append a newline to the slice
 	var blocks []string
-	// The walker gives no error of its own.
+	// The callback returns no error.
 	_ = ast.Walk(markdownParser().Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n.(type) {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
@@ -33,7 +32,7 @@ func CodeBlocks(src []byte) []string {
 	return blocks
 }
 
-// fencedCode finds the fences of text that is not parsed.
+// fencedCode finds the fenced blocks of text that is not parsed.
 func fencedCode(src []byte) []string {
 	var (
 		blocks []string

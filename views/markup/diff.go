@@ -11,30 +11,30 @@ import (
 	"buddy/themes"
 )
 
-// isDiff tells whether a language is that of unified diffs.
+// isDiff reports whether a language names unified diffs.
 func isDiff(lang string) bool {
 	return strings.EqualFold(lang, "diff") || strings.EqualFold(lang, "patch")
 }
 
-// Diff is a unified diff as people read it, the same wherever one shows: a line for each file, then the lines near to
-// changes with their numbers and signs, added and deleted ones as bands in which the changed words are set off.
+// Diff is a unified diff laid out for people: a line for each file, then the lines near changes with numbers and signs.
+// Added and deleted lines are bands with the changed words highlighted.
 type Diff struct {
 	Text           Text
-	Added, Deleted int          // lines, in all of it
-	More           int          // lines that are not in Text, because of Most
-	Highlighter    *Highlighter // colours the code that is shown, if it is set; may be shared
+	Added, Deleted int          // lines in the whole diff
+	More           int          // lines missing in Text because of DiffView.Most
+	Highlighter    *Highlighter // colours the visible code, if set; may be shared
 
 	blocks []*codeBlock
 }
 
-// DiffView says what of a diff is laid out.
+// DiffView configures the layout of a diff.
 type DiffView struct {
-	Most    int  // lines; 0 for all
-	NoFiles bool // files have no line of their own: their place names them
-	Tight   int  // so many lines fewer around changes than else
+	Most    int  // maximum of lines; 0: no limit
+	NoFiles bool // omit the lines of files, because the view shows the names elsewhere
+	Tight   int  // number of context lines to omit around changes
 }
 
-// NewDiff lays out the diffs of any number of files, which are foreign text. What is no diff shows as it is.
+// NewDiff lays out the diffs of any number of files, which are untrusted. Text that is no diff is shown unchanged.
 func NewDiff(src string, view DiffView) *Diff {
 	d := &Diff{}
 	w := diffWriter{renderer: &renderer{text: &d.Text, clean: cleaner{text: &d.Text}}, view: view}
@@ -43,8 +43,8 @@ func NewDiff(src string, view DiffView) *Diff {
 	return d
 }
 
-// IsDiff reports whether a text begins as diffs of files do, with or without the commit that git names above them,
-// and has changed lines. Text with escape sequences is drawn by a terminal's rules, and is none.
+// IsDiff reports whether a text starts with a diff, or with the message of a commit above its diff, and has changed
+// lines. Text with escape sequences is no diff: it is drawn by the rules of a terminal.
 func IsDiff(src string) bool {
 	head := src[:min(len(src), maxDiffHead)]
 	line, rest, _ := strings.Cut(head, "\n")
@@ -59,10 +59,10 @@ func IsDiff(src string) bool {
 	return slices.ContainsFunc(readDiff(src), func(f fileDiff) bool { return f.name != "" && f.added+f.deleted > 0 })
 }
 
-// maxDiffHead limits the message that a commit may have above its diff, in bytes.
+// maxDiffHead limits the message of a commit above its diff, in bytes.
 const maxDiffHead = 8 << 10
 
-// Show is told which bytes of Text are about to be drawn, and asks for the colours of their code.
+// Show requests colours for the code in the bytes from..to, which are about to be drawn.
 func (d *Diff) Show(from, to int) {
 	if d.Highlighter == nil {
 		return
@@ -76,20 +76,20 @@ func (d *Diff) Show(from, to int) {
 	}
 }
 
-// diffWriter writes diffs into the text of a renderer, within what it stands in there.
+// diffWriter writes diffs into a renderer's text, inside the current containers.
 type diffWriter struct {
 	*renderer
 	view   DiffView
 	indent string // before each line
 
-	digits         int // of the numbers of the file
-	lines, more    int // that were written, and that were not
+	digits         int // of the line numbers of the file
+	lines, more    int // written and omitted lines
 	added, deleted int
 }
 
 // write writes the diffs of files.
 func (w *diffWriter) write(files []fileDiff) {
-	w.clean.all = true // people decide by it
+	w.clean.all = true // people decide by diffs
 	for i := range files {
 		f := &files[i]
 		w.added, w.deleted = w.added+f.added, w.deleted+f.deleted
@@ -115,7 +115,7 @@ func (w *diffWriter) write(files []fileDiff) {
 	w.clean.all = false
 }
 
-// room reports whether another line is wanted, and counts it.
+// room counts a line and reports whether it fits.
 func (w *diffWriter) room() bool {
 	if w.view.Most > 0 && w.lines == w.view.Most {
 		w.more++
@@ -125,8 +125,8 @@ func (w *diffWriter) room() bool {
 	return true
 }
 
-// begin begins a line behind a gutter; role is that of its band, Text for none.
-func (w *diffWriter) begin(gutter string, role themes.Role) {
+// startLine starts a line with a gutter; role is its band, Text for none.
+func (w *diffWriter) startLine(gutter string, role themes.Role) {
 	first, rest := w.first, w.rest+w.indent
 	if first == "" {
 		first = w.rest
@@ -138,15 +138,15 @@ func (w *diffWriter) begin(gutter string, role themes.Role) {
 	w.clean.last = '\n'
 }
 
-// plain writes a line that is none of a diff.
+// plain writes a line outside of diffs.
 func (w *diffWriter) plain(text string, role themes.Role) {
-	w.begin("", themes.Text)
-	w.say(cmp.Or(text, " "), Style{Role: role}) // without a blank it would have no row at the end
+	w.startLine("", themes.Text)
+	w.addForeign(cmp.Or(text, " "), Style{Role: role}) // without a space the last line would have no row
 }
 
 // file writes the line of a file: ✎ edit checkout/tax.go   +4 −1   1203 → 1280 bytes.
 func (w *diffWriter) file(f *fileDiff) {
-	w.begin("", themes.Text)
+	w.startLine("", themes.Text)
 	w.text.Paras[len(w.text.Paras)-1].Wrap = Words
 	name := f.name
 	if f.was != "" {
@@ -167,19 +167,19 @@ func (w *diffWriter) file(f *fileDiff) {
 	}
 }
 
-// addLine appends foreign text of which all shows, on one line.
+// addLine appends foreign text on one line, with everything visible.
 func (t *Text) addLine(s string, role themes.Role) {
 	line := Line(s, Style{Role: role})
 	t.addText(line, 0, len(line.Bytes))
 }
 
-// skipped says that lines are left out.
+// skipped writes a line for omitted lines.
 func (w *diffWriter) skipped(section string) {
-	w.begin(fmt.Sprintf("%*s", max(w.digits-1, 0), "…")+" ", themes.Text)
-	w.say(cmp.Or(strings.TrimSpace(section), " "), Style{Role: themes.Muted})
+	w.startLine(fmt.Sprintf("%*s", max(w.digits-1, 0), "…")+" ", themes.Text)
+	w.addForeign(cmp.Or(strings.TrimSpace(section), " "), Style{Role: themes.Muted})
 }
 
-// hunk writes the lines of a hunk that are near to a change.
+// hunk writes the lines of a hunk that are near a change.
 func (w *diffWriter) hunk(h hunk, lang string) {
 	was, now := &codeBlock{lang: lang, text: true}, &codeBlock{lang: lang, text: true}
 	p := partners{lines: h.lines}
@@ -211,14 +211,14 @@ func (w *diffWriter) hunk(h hunk, lang string) {
 	}
 }
 
-// partners finds what changed within the lines of a hunk, which are asked for one after the other.
+// partners finds the changed words of a hunk's lines, which are requested in order.
 type partners struct {
 	lines  []diffLine
-	added  map[int]int     // which line a deleted one became
-	pieces map[int][]piece // what is new in added lines
+	added  map[int]int     // the added line that replaced a deleted one
+	pieces map[int][]piece // new parts of added lines
 }
 
-// changed returns what changed within a line.
+// changed returns the changed parts of a line.
 func (p *partners) changed(i int) []piece {
 	if p.lines[i].sign != '-' {
 		return p.pieces[i]
@@ -241,7 +241,7 @@ func (p *partners) changed(i int) []piece {
 	return was
 }
 
-// run returns where a run of lines with one sign ends.
+// run returns the end of a run of lines with one sign.
 func (p *partners) run(i int, sign byte) int {
 	for i < len(p.lines) && p.lines[i].sign == sign {
 		i++
@@ -249,13 +249,13 @@ func (p *partners) run(i int, sign byte) int {
 	return i
 }
 
-// bands are the roles of lines by their signs, and those of the words in them that changed.
+// bands maps signs to the roles of lines and of changed words.
 var bands = map[byte]struct{ line, word themes.Role }{
 	'+': {themes.DiffAddBand, themes.DiffAddWord},
 	'-': {themes.DiffDeleteBand, themes.DiffDeleteWord},
 }
 
-// diffLine writes a line of a hunk and returns where its text is.
+// diffLine writes a line of a hunk and returns its extent.
 func (w *diffWriter) diffLine(l diffLine, changed []piece) (at extent) {
 	number := ""
 	if l.number > 0 && l.sign != '\\' {
@@ -270,31 +270,31 @@ func (w *diffWriter) diffLine(l diffLine, changed []piece) (at extent) {
 	if marked {
 		st.BG = Background(band.line)
 	}
-	if l.sign == '\\' { // about the end of the file
+	if l.sign == '\\' { // a note about the end of the file
 		st.Role, l.text = themes.Muted, strings.TrimPrefix(l.text, " ")
 	}
-	w.begin(gutter, band.line)
+	w.startLine(gutter, band.line)
 	from, done := len(w.text.Bytes), 0
 	for _, p := range marks(l.text, changed) {
-		w.say(l.text[done:p.from], st)
-		w.say(l.text[p.from:p.to], Style{BG: Background(band.word)})
+		w.addForeign(l.text[done:p.from], st)
+		w.addForeign(l.text[p.from:p.to], Style{BG: Background(band.word)})
 		done = p.to
 	}
-	w.say(l.text[done:], st)
-	if len(w.text.Bytes) == from { // else a line at the end would have no row
+	w.addForeign(l.text[done:], st)
+	if len(w.text.Bytes) == from { // else the last line would have no row
 		w.text.addString(" ", st)
 	}
 	return extent{int32(from), int32(len(w.text.Bytes))}
 }
 
 const (
-	tabShown = "····" // what a tab in a diff shows as
-	tabBlank = "    " // and at the beginning of other code
+	tabShown = "····" // shown for a tab in a diff
+	tabBlank = "    " // shown for a tab at the start of a line of other code
 	tabRole  = themes.Border
 )
 
-// say writes foreign text; tabs show.
-func (w *diffWriter) say(text string, st Style) {
+// addForeign writes foreign text with visible tabs.
+func (w *diffWriter) addForeign(text string, st Style) {
 	for i, part := range strings.Split(text, "\t") {
 		if i > 0 {
 			w.text.addString(tabShown, Style{Role: tabRole, BG: st.BG})
@@ -304,22 +304,22 @@ func (w *diffWriter) say(text string, st Style) {
 	}
 }
 
-// FileMark begins the line that says of which file the diff below it is: its name and, after two blanks, what else is to
-// be known of it.
+// FileMark starts the line that names the file of the diff below it. The name is followed by two spaces and further
+// facts.
 const FileMark = "━ "
 
-// PreviewDiff names the file of what a tool for files shows before it changes one: a line about it, then a diff.
+// PreviewDiff adds the name of the file to the preview of a change by a file tool: a line of facts, then a diff.
 func PreviewDiff(name, preview string) string {
-	if strings.HasPrefix(preview, "--- ") { // nothing is said of it
+	if strings.HasPrefix(preview, "--- ") { // there are no facts
 		preview = "\n" + preview
 	}
 	return FileMark + name + "  " + preview
 }
 
-// lineCounts matches how the tools for files count what they change.
+// lineCounts matches the counts that file tools print.
 var lineCounts = regexp.MustCompile(`^(?:(.*), )?\+(\d+) -(\d+) lines, (.*)$`)
 
-// marked takes the line that FileMark begins. The counts in it are those of all lines, also where the diff was cut.
+// marked parses a line with FileMark. Its counts are those of the whole diff, which may be cut.
 func (r *diffReader) marked(line string) bool {
 	line, ok := strings.CutPrefix(line, FileMark)
 	at := strings.LastIndex(line, "  ")
@@ -328,25 +328,25 @@ func (r *diffReader) marked(line string) bool {
 	}
 	f := fileDiff{name: line[:at], facts: []string{line[at+2:]}, marked: true}
 	if m := lineCounts.FindStringSubmatch(f.facts[0]); m != nil {
-		f.added, _ = strconv.Atoi(m[2]) // there are no lines of more digits than an int has
+		f.added, _ = strconv.Atoi(m[2]) // no count has more digits than an int
 		f.deleted, _ = strconv.Atoi(m[3])
 		f.counted = true
 		said := slices.DeleteFunc(strings.Split(m[1], ", "), func(s string) bool {
-			return s == "" || s == "new file" || s == "deletes the file" || s == "deleted" // the diff says so
+			return s == "" || s == "new file" || s == "deletes the file" || s == "deleted" // the diff has this information
 		})
 		f.facts = []string{strings.Join(append(said, m[4]), ", ")}
 	}
-	r.begin(f)
+	r.addFile(f)
 	return true
 }
 
-// DiffFile says of which file a diff is, what happens to it, and how many lines that are.
+// DiffFile describes a file in a diff.
 type DiffFile struct {
 	Verb, Name     string // Verb is edit, new, delete or rename
 	Added, Deleted int
 }
 
-// DiffFiles returns the files that a diff names. Their names are foreign text.
+// DiffFiles returns the files in a diff. Their names are untrusted.
 func DiffFiles(src string) []DiffFile {
 	var all []DiffFile
 	for _, f := range readDiff(src) {

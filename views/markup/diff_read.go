@@ -8,50 +8,48 @@ import (
 	"strings"
 )
 
-// fileDiff holds what a diff says of one file. What stands above the first of its hunks and is not about a
-// file is in notes; a diff that names no file has no name.
+// fileDiff is the part of a diff about one file. notes holds unrelated lines above its first hunk. name is "" if the
+// diff names no file.
 type fileDiff struct {
 	notes          []string
 	verb           string // edit, new, delete or rename
 	name, was      string // was is the name before a rename
 	facts          []string
 	added, deleted int
-	last           int  // the greatest number of a line
-	git            bool // git says more of it before its names
+	last           int  // the greatest line number
+	git            bool // git's extended header came before the names
 	marked         bool // FileMark named it
-	counted        bool // and counted its lines
+	counted        bool // the line of FileMark counted its lines
 	hunks          []hunk
 }
 
-// hunk is a stretch of a diff.
 type hunk struct {
-	section string // what git says that it is in
+	section string // git's description of its context
 	lines   []diffLine
 }
 
-// diffLine is a line of a hunk.
 type diffLine struct {
-	sign   byte // blank, + or -; \ says something of the end of the file
-	number int  // in the new file, of a deleted line in the old one; 0 where it is not known
+	sign   byte // space, + or -; \ for a note about the end of the file
+	number int  // in the new file, or in the old file for a deleted line; 0: unknown
 	text   string
 }
 
 func (l diffLine) changed() bool { return l.sign == '+' || l.sign == '-' }
 
-// diffReader reads a diff line by line. All it keeps are parts of the diff's own text.
+// diffReader parses a diff line by line. It keeps slices of the diff's text.
 type diffReader struct {
 	files    []fileDiff
-	was, now stretch // where the open hunk's next lines are in the two files
-	open     bool    // a hunk has lines that did not come yet, or ended just now
-	loose    bool    // the last hunk is of lines outside of any
+	was, now stretch // the next lines of the open hunk in the two files
+	open     bool    // lines of a hunk are missing, or the hunk has just ended
+	loose    bool    // the last hunk has lines without a header
 }
 
-// stretch locates lines of a file that have not been read yet.
+// stretch is a range of lines of a file that have not been read.
 type stretch struct{ line, count int }
 
-// readDiff reads the diffs of any number of files, as git, diff and the tools for files write them. A hunk has as
-// many lines as its header says, so that no line of a file is taken for a header; a line that is none of a
-// diff is a note, and a line with a sign outside of hunks one without a number.
+// readDiff parses the diffs of any number of files in the formats of git, diff and the file tools. A hunk has as many
+// lines as its header announces, so that no content is taken for a header. Other lines are notes; lines with a sign
+// outside of hunks have no number.
 func readDiff(src string) []fileDiff {
 	r := diffReader{}
 	for src != "" {
@@ -65,7 +63,7 @@ func readDiff(src string) []fileDiff {
 		line, next = strings.TrimSuffix(line, "\r"), strings.TrimSuffix(next, "\r")
 		switch {
 		case strings.HasPrefix(line, "diff --git "):
-			r.begin(fileDiff{verb: "edit", name: gitName(line), git: true})
+			r.addFile(fileDiff{verb: "edit", name: gitName(line), git: true})
 		case strings.HasPrefix(line, "--- ") && strings.HasPrefix(next, "+++ "):
 			r.named(nameOf(line), nameOf(next))
 			_, src, _ = strings.Cut(rest, "\n")
@@ -77,8 +75,8 @@ func readDiff(src string) []fileDiff {
 	return r.files
 }
 
-// begin begins a file, which takes over notes that stand above it.
-func (r *diffReader) begin(f fileDiff) {
+// addFile starts a file, with the notes above it.
+func (r *diffReader) addFile(f fileDiff) {
 	if n := len(r.files) - 1; n >= 0 && r.files[n].name == "" && r.files[n].hunks == nil {
 		f.notes = r.files[n].notes
 		r.files = r.files[:n]
@@ -86,7 +84,7 @@ func (r *diffReader) begin(f fileDiff) {
 	r.files, r.loose = append(r.files, f), false
 }
 
-// file returns the file that lines are about now.
+// file returns the current file.
 func (r *diffReader) file() *fileDiff {
 	if len(r.files) == 0 {
 		r.files = append(r.files, fileDiff{})
@@ -94,14 +92,14 @@ func (r *diffReader) file() *fileDiff {
 	return &r.files[len(r.files)-1]
 }
 
-// nothing stands in diffs for a file that is not there.
+// nothing is the name of a missing file in diffs.
 const nothing = "/dev/null"
 
-// named takes the two lines that name a file. Git, or the line that FileMark begins, says more of it before them.
+// named handles the two lines that name a file. Git's extended header or FileMark may have named it before.
 func (r *diffReader) named(was, now string) {
 	f := r.file()
 	if f.hunks != nil || !f.git && !f.marks(was) && !f.marks(now) {
-		r.begin(fileDiff{})
+		r.addFile(fileDiff{})
 		f = r.file()
 	}
 	if a, b := strings.TrimPrefix(was, "a/"), strings.TrimPrefix(now, "b/"); f.git || a == b {
@@ -116,23 +114,23 @@ func (r *diffReader) named(was, now string) {
 	default:
 		f.verb = cmp.Or(f.verb, "edit")
 	}
-	if !f.marked || strings.HasPrefix(f.name, "/") { // the diff names it from the folder that people know
+	if !f.marked || strings.HasPrefix(f.name, "/") { // the path in the diff is relative to a folder that people know
 		f.name = name
 	}
 }
 
-// marks reports whether the line that FileMark begins is about a file that a diff names, maybe with its whole path.
+// marks reports whether FileMark named the file that a diff names, perhaps with its whole path.
 func (f *fileDiff) marks(name string) bool {
 	return f.marked && name != nothing && (f.name == name || strings.HasSuffix(f.name, "/"+name) || strings.HasSuffix(f.name, ":"+name))
 }
 
-// nameOf returns the name in a line that names a file, without the time that diff puts behind a tab.
+// nameOf returns the name in a line that names a file, without the time after a tab.
 func nameOf(line string) string {
 	name, _, _ := strings.Cut(line[len("--- "):], "\t")
 	return unquoted(name)
 }
 
-// gitName returns the name in the first line that git says of a file: the half of it after " b/".
+// gitName returns the name in git's first line about a file: the half after " b/".
 func gitName(line string) string {
 	names := strings.TrimPrefix(line, "diff --git ")
 	if half := len(names) / 2; len(names)%2 == 1 && strings.TrimPrefix(names[:half], "a/") == strings.TrimPrefix(names[half+1:], "b/") {
@@ -144,7 +142,7 @@ func gitName(line string) string {
 	return unquoted(names)
 }
 
-// unquoted returns a name without the quotes that git puts around one with unusual characters.
+// unquoted removes git's quotes around a name with unusual characters.
 func unquoted(name string) string {
 	if plain, err := strconv.Unquote(name); err == nil {
 		return plain
@@ -152,7 +150,7 @@ func unquoted(name string) string {
 	return name
 }
 
-// header takes the header of a hunk: @@ -3,4 +3,5 @@ func Tax.
+// header parses the header of a hunk: @@ -3,4 +3,5 @@ func Tax.
 func (r *diffReader) header(line string) bool {
 	f := strings.SplitN(line, " ", 5)
 	if len(f) < 4 || f[0] != "@@" || f[3] != "@@" {
@@ -184,10 +182,10 @@ func readStretch(text, sign string) (s stretch, ok bool) {
 	return s, signed && err == nil && s.line >= 0 && s.count >= 0
 }
 
-// inHunk takes a line of the open hunk and reports whether it is one.
+// inHunk adds a line to the open hunk and reports whether it belongs there.
 func (r *diffReader) inHunk(line string) bool {
 	l := diffLine{sign: ' ', number: r.now.line}
-	if line != "" { // editors and models cut the blank of an empty line off
+	if line != "" { // editors and models strip the space of an empty line
 		l.sign, l.text = line[0], line[1:]
 	}
 	file := r.file()
@@ -211,10 +209,10 @@ func (r *diffReader) inHunk(line string) bool {
 	return true
 }
 
-// gitLines are lines that git writes between the name of a file and its hunks, and what of them shows.
+// gitLines lists the lines of git's extended header and their effects.
 var gitLines = []struct {
-	begin string
-	take  func(f *fileDiff, rest string)
+	addFile string
+	apply   func(f *fileDiff, rest string)
 }{
 	{"index ", func(*fileDiff, string) {}},
 	{"similarity index ", func(*fileDiff, string) {}},
@@ -233,22 +231,22 @@ var gitLines = []struct {
 	{"Binary files ", func(f *fileDiff, _ string) { f.facts = append(f.facts, "not text") }},
 }
 
-// ofGit takes a line in which git says more of a file.
+// ofGit handles a line of git's extended header.
 func (r *diffReader) ofGit(line string) bool {
 	f := r.file()
 	if f.name == "" || f.hunks != nil {
 		return false
 	}
 	for _, g := range gitLines {
-		if rest, ok := strings.CutPrefix(line, g.begin); ok {
-			g.take(f, rest)
+		if rest, ok := strings.CutPrefix(line, g.addFile); ok {
+			g.apply(f, rest)
 			return true
 		}
 	}
 	return false
 }
 
-// other takes a line outside of hunks: one with a sign is one of a diff without numbers.
+// other handles a line outside of hunks: with a sign it belongs to a diff without numbers.
 func (r *diffReader) other(line string) {
 	f := r.file()
 	sign := byte(' ')
@@ -261,8 +259,8 @@ func (r *diffReader) other(line string) {
 		l.text = line[1:]
 	case r.loose && line != "" && sign == ' ':
 		l.text = line[1:]
-	case f.hunks != nil: // it belongs to what follows
-		r.begin(fileDiff{notes: []string{line}})
+	case f.hunks != nil: // belongs to the text below
+		r.addFile(fileDiff{notes: []string{line}})
 		return
 	default:
 		f.notes = append(f.notes, line)
@@ -281,14 +279,14 @@ func (r *diffReader) other(line string) {
 	h.lines = append(h.lines, l)
 }
 
-// count counts lines.
+// count adds line counts unless FileMark gave them.
 func (f *fileDiff) count(added, deleted int) {
 	if !f.counted {
 		f.added, f.deleted = f.added+added, f.deleted+deleted
 	}
 }
 
-// language returns what the lexers know the language of a file by.
+// language returns the name by which lexers know the language of the file.
 func (f *fileDiff) language() string {
 	name := path.Base(f.name)
 	if f.name == "" || len(name) <= maxLanguage {
@@ -297,17 +295,17 @@ func (f *fileDiff) language() string {
 	return strings.TrimPrefix(path.Ext(name), ".")
 }
 
-const diffContext = 2 // lines around a change that show
+const diffContext = 2 // context lines around a change
 
-// shown yields the numbers of the lines of a hunk that are near to a change, and -1 where lines between them are left
-// out: never one alone. A hunk without a change shows whole.
+// shown yields the indexes of the lines near a change, and -1 for omitted lines between them, of which there are at
+// least two. A hunk without changes is shown in full.
 func (h hunk) shown(context int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, end := 0, 0; i < len(h.lines); i = end {
 			for end < len(h.lines) && !h.lines[end].changed() {
 				end++
 			}
-			from, to := h.leftOut(i, end, context)
+			from, to := h.omitted(i, end, context)
 			for k := i; k < end; k++ {
 				if k == from && to > from {
 					if k = to; from > 0 && to < len(h.lines) && !yield(-1) {
@@ -328,8 +326,8 @@ func (h hunk) shown(context int) iter.Seq[int] {
 	}
 }
 
-// leftOut returns which of some lines between two changes do not show.
-func (h hunk) leftOut(i, end, context int) (from, to int) {
+// omitted returns the lines between two changes that are not shown.
+func (h hunk) omitted(i, end, context int) (from, to int) {
 	before, after := i > 0, end < len(h.lines)
 	from, to = i, end
 	if before {

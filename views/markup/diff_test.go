@@ -126,7 +126,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// The same diff has the same rows alone, in an answer that came at once, and in one that grew.
+// A diff has the same rows alone, in a complete answer and in a growing one.
 func TestDiffInAnswers(t *testing.T) {
 	for _, src := range diffs {
 		alone := NewDiff(src, DiffView{})
@@ -154,7 +154,7 @@ var diffs = []string{
 	"+a\n-b\n", "no diff\n\n+a\n\ttabs\n", "@@ -1 +1 @@\n-" + strings.Repeat("long ", 40) + "\n+\x1b[31mred\u202e\n",
 }
 
-// Lines are bands with a sign, and within a pair of lines what changed is set off, by whole words.
+// Lines are bands with a sign, and the changed words of paired lines are highlighted.
 func TestDiffsSetOffWhatChanged(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"one word", "-return cents * 19\n+return cents * 20", "return cents * [19]\nreturn cents * [20]"},
@@ -195,7 +195,7 @@ func TestDiffsSetOffWhatChanged(t *testing.T) {
 	}
 }
 
-// The code in a diff has its colours, by the name of its file, when it shows; bands and tabs stay.
+// The code of a diff is highlighted by the name of its file when it is shown; bands and tabs stay.
 func TestDiffIsHighlighted(t *testing.T) {
 	d := NewDiff("--- a.go\n+++ a.go\n@@ -1,3 +1,3 @@\n /* a\n-func\tb\n+c */ func\tb\n d\n", DiffView{})
 	d.Highlighter = atOnce()
@@ -214,7 +214,7 @@ func TestDiffIsHighlighted(t *testing.T) {
 	}
 }
 
-// What a diff costs beyond the lines that are wanted is reading it.
+// The cost of a diff beyond the wanted lines is that of parsing.
 func TestHugeDiffIsLaidOutAsFarAsItShows(t *testing.T) {
 	src := hugeDiff(20_000)
 	few := NewDiff(src, DiffView{Most: 15})
@@ -247,7 +247,7 @@ func BenchmarkDiff(b *testing.B) {
 	}
 }
 
-// Whatever a diff is, its text is safe, all of it that is changed shows, and fewer lines are the beginning of more.
+// The text of any diff is safe and shows all changes, and a shorter version is a prefix of a longer one.
 func FuzzDiff(f *testing.F) {
 	for _, src := range diffs {
 		f.Add(src, 3)
@@ -306,7 +306,7 @@ func FuzzChanged(f *testing.F) {
 	})
 }
 
-// TestIsDiff: only what begins as a diff, or as a commit with one, and changes lines is drawn as one.
+// TestIsDiff: only text that starts with a diff or a commit with one, and changes lines, is drawn as a diff.
 func TestIsDiff(t *testing.T) {
 	const body = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 	for name, c := range map[string]struct {

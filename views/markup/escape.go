@@ -1,7 +1,6 @@
 package markup
 
-// escape takes a byte of the sequence that is being read and returns how many bytes it took:
-// 0 if the byte is text again.
+// escape reads a byte of an escape sequence and returns the number of bytes it consumed: 0 if the byte is text again.
 func (w *Writer) escape(b byte, from *int) int {
 	if !w.esc.Next(b) {
 		return 0

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxHang limits the columns of a label that rows begin after.
+// maxHang limits the columns of a label before hanging rows.
 const maxHang = 24
 
-// Hang makes each line that is too long continue below its own text: after its leading spaces, and after a label that two
-// spaces set off. The text must be whole.
+// Hang indents the continuation of each long line to its text: after leading spaces, and after a label followed by two
+// spaces. The text must be complete.
 //
 //	model      gpt-5.5 (completions),
 //	           window 272000 tokens

@@ -8,15 +8,14 @@ import (
 	"buddy/themes"
 )
 
-// maxKnown bounds the code whose colours a Highlighter remembers, in bytes.
+// maxKnown limits the code whose colours a Highlighter caches, in bytes.
 const maxKnown = 4 << 20
 
-// Highlighter colours the code of answers in the background, all that waits at a time.
-// It remembers what it did, so that an answer that is laid out anew keeps its colours.
-// It belongs to the goroutine that owns the answers.
+// Highlighter colours code in the background, all queued code at a time. It caches the results, so that an answer keeps
+// its colours when it is laid out again. It belongs to the goroutine that owns the answers.
 type Highlighter struct {
-	// Background calls work on another goroutine and what that returns on this one. A
-	// test may do both at once.
+	// Background calls work on another goroutine, and the function that it returns on this one. A test may do both at
+	// once.
 	Background func(work func() (apply func()))
 
 	queue []job
@@ -25,23 +24,23 @@ type Highlighter struct {
 	size  int // bytes of code in known
 }
 
-// code holds source code to highlight; each line of text ends with a newline.
+// code is source code to highlight; each line of text ends with a newline.
 type code struct{ lang, text string }
 
-// job is code that waits, and what takes its tints.
+// job is queued code with the receiver of its tints.
 type job struct {
 	code
-	lines bool // each line alone: the block is still open
+	lines bool // highlight each line separately: the block is incomplete
 	done  func([]tint)
 }
 
-// ask calls done with the tints of code, at once if they are known.
+// ask queues code; done is called with its tints, at once if they are cached.
 func (h *Highlighter) ask(j job) {
 	h.queue = append(h.queue, j)
 	h.next()
 }
 
-// next begins to work on all that waits, unless that is going on.
+// next starts work on the queue unless work is in progress.
 func (h *Highlighter) next() {
 	var work []job
 	for !h.busy && len(h.queue) > 0 {
@@ -94,21 +93,21 @@ func (h *Highlighter) remember(c code, ts []tint) {
 type codeBlock struct {
 	lang  string
 	lines []extent
-	given bool // it was shown: its colours are there or asked for
-	text  bool // what its language gives no colour looks like text, not like code
+	given bool // its colours are set or requested
+	text  bool // uncoloured parts look like text, not like code
 
 	// While its fence is open:
-	asked  int  // lines that were given to the highlighter
-	asking bool // it is at work on some of them
+	asked  int  // lines passed to the highlighter
+	asking bool // the highlighter works on some lines
 }
 
-// extent locates a line of code, without what it begins with on the screen.
+// extent is the byte range of a line of code, without the indentation on the screen.
 type extent struct{ from, to int32 }
 
-// plain tells whether there is nothing to highlight in the background.
+// plain reports whether there is nothing to highlight.
 func (b *codeBlock) plain() bool { return b.lang == "" || isDiff(b.lang) }
 
-// codeOf returns code as it is shown.
+// codeOf returns the code of lines.
 func (t *Text) codeOf(lang string, lines []extent) code {
 	var b strings.Builder
 	for _, l := range lines {
@@ -118,7 +117,7 @@ func (t *Text) codeOf(lang string, lines []extent) code {
 	return code{lang, b.String()}
 }
 
-// codeLine returns a line of code, with tabs and as many blanks as it takes for the signs of tabs.
+// codeLine returns a line of code with tabs instead of their visible signs, padded to the same length.
 func (t *Text) codeLine(l extent) []byte {
 	line := t.Bytes[l.from:l.to]
 	if !bytes.Contains(line, []byte(tabShown)) && !bytes.HasPrefix(line, []byte(tabBlank)) {
@@ -135,8 +134,7 @@ func (t *Text) codeLine(l extent) []byte {
 	return line
 }
 
-// tint gives lines of a block their colours. Control characters, the signs of tabs and what is set off in a diff keep
-// theirs.
+// tint colours the lines of a block. Control characters, tab signs and highlighted changes of diffs keep their roles.
 func (t *Text) tint(b *codeBlock, lines []extent, ts []tint) {
 	if len(lines) == 0 || len(ts) == 0 {
 		return
@@ -165,20 +163,20 @@ func (t *Text) tint(b *codeBlock, lines []extent, ts []tint) {
 	}
 }
 
-// keepsRole reports whether code has a role that no colour of its language replaces.
+// keepsRole reports whether the role of code must not be replaced by a colour of its language.
 func keepsRole(st Style) bool {
 	r, _ := st.BG.Role()
 	return st.Role == themes.Control || st.Role == tabRole || r == themes.DiffAddWord || r == themes.DiffDeleteWord
 }
 
-// brush finds the tint of a position that only grows.
+// brush finds the tint of increasing positions.
 type brush struct {
 	lines []extent
 	tints []tint
-	base  int32 // where the first of lines is in the code
+	base  int32 // offset of lines[0] in the code
 }
 
-// at returns the role of the code at pos, if it is code, and where that may change.
+// at returns the role of the code at pos, if there is code, and the end of that role.
 func (b *brush) at(pos int32) (to int32, role themes.Role, ok bool) {
 	for len(b.lines) > 0 && b.lines[0].to <= pos {
 		b.base += b.lines[0].to - b.lines[0].from + 1
@@ -201,9 +199,8 @@ func (b *brush) at(pos int32) (to int32, role themes.Role, ok bool) {
 	return min(line.to, pos+b.tints[0].end-off), b.tints[0].role, true
 }
 
-// Show is told which bytes of Text are about to be drawn. It asks for the colours of the
-// code in them and gives the code those that are known: of a long answer a person reads a
-// part, and most of the work would be for nothing.
+// Show requests and applies colours for the code in the bytes from..to, which are about to be drawn. People read only
+// parts of long answers, so other code is not highlighted.
 func (m *Markdown) Show(from, to int) {
 	h := m.Highlighter
 	if h == nil {
@@ -231,13 +228,13 @@ func (m *Markdown) Show(from, to int) {
 func (m *Markdown) ask(b *codeBlock) {
 	gen := m.gen
 	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, b.lines), done: func(ts []tint) {
-		if m.gen == gen { // else b is not where it was
+		if m.gen == gen { // otherwise b has moved
 			m.Text.tint(b, b.lines, ts)
 		}
 	}})
 }
 
-// askLines asks for the colours of the lines that were completed in the open fence.
+// askLines requests colours for the new complete lines of the open fence.
 func (m *Markdown) askLines() {
 	b := m.fenced
 	if b == nil || b.plain() || b.asking || b.asked == len(b.lines) || b.asked > maxTintedLines {

@@ -10,19 +10,19 @@ import (
 	"buddy/themes"
 )
 
-// atOnce does the work of a Highlighter when it is asked.
+// atOnce returns a Highlighter that works immediately.
 func atOnce() *Highlighter {
 	return &Highlighter{Background: func(work func() func()) { work()() }}
 }
 
-// byHand keeps the work of a Highlighter until it is done by hand.
+// byHand collects the work of a Highlighter until do is called.
 type byHand struct{ work []func() func() }
 
 func (b *byHand) highlighter() *Highlighter {
 	return &Highlighter{Background: func(work func() func()) { b.work = append(b.work, work) }}
 }
 
-// do does what waits, but not what that asks for.
+// do executes the collected work, but not the work that this creates.
 func (b *byHand) do() {
 	work := b.work
 	b.work = nil
@@ -31,7 +31,7 @@ func (b *byHand) do() {
 	}
 }
 
-// highlighted is a finished answer with its colours.
+// highlighted returns a finished answer with colours.
 func highlighted(src string) *Text {
 	m := NewMarkdown(60)
 	m.Highlighter = atOnce()
@@ -40,7 +40,7 @@ func highlighted(src string) *Text {
 	return &m.Text
 }
 
-// roleOf returns the roles that the occurrences of a word have.
+// roleOf returns the roles of all occurrences of a word.
 func roleOf(t *Text, word string) string {
 	var roles []string
 	for at := 0; ; at += len(word) {
@@ -63,7 +63,7 @@ func Tax(cents int) string {
 }
 `
 
-// A4: code gets its colours from the roles of the theme.
+// Code is coloured with the roles of the theme.
 func TestCodeHasTheRolesOfItsTokens(t *testing.T) {
 	text := highlighted("```go\n" + goCode + "```\n")
 	check(t, text)
@@ -120,7 +120,7 @@ func TestLanguagesOfFences(t *testing.T) {
 	}
 }
 
-// TestLexersOfManyLanguages: a model can name as many as it likes; those that are kept stay few, and right.
+// TestLexersOfManyLanguages: a model can name any number of languages; the cache stays small and correct.
 func TestLexersOfManyLanguages(t *testing.T) {
 	for i := range 2 * maxFound {
 		if lexer := lexerOf(fmt.Sprint("nope", i)); lexer != nil {
@@ -132,7 +132,7 @@ func TestLexersOfManyLanguages(t *testing.T) {
 	}
 }
 
-// Each definition can be read, and the lexers that it uses are there.
+// Each definition can be loaded, and the lexers that it uses exist.
 func TestEveryLexerWorks(t *testing.T) {
 	src := "#!/bin/sh\n$ echo 1\nRUN x\nall:\n\techo\n<script>var a = 1</script><style>a{b:c}</style>\n```go\nx\n```\n---\na: 1\n"
 	for _, lexer := range lexerRegistry().Lexers {
@@ -142,8 +142,8 @@ func TestEveryLexerWorks(t *testing.T) {
 	}
 }
 
-// A4: while a fence is open each complete line is highlighted alone, and the last one
-// not at all; then comes one pass over all of it.
+// While a fence is open each complete line is highlighted separately, and the last one not at all; the closed fence is
+// highlighted as a whole.
 func TestOpenFenceIsHighlightedByLines(t *testing.T) {
 	var bg byHand
 	m := NewMarkdown(60)
@@ -157,7 +157,7 @@ func TestOpenFenceIsHighlightedByLines(t *testing.T) {
 	if got := roles(); got != "code code · code" || len(bg.work) != 1 {
 		t.Errorf("before the work: %s, %d jobs", got, len(bg.work))
 	}
-	bg.do() // the first line, which came while nothing else was at work
+	bg.do() // the first line, which came while nothing was in progress
 	if got := roles(); got != "synKeyword code · code" || len(bg.work) != 1 {
 		t.Errorf("after the first line: %s, %d jobs", got, len(bg.work))
 	}
@@ -179,7 +179,7 @@ func TestOpenFenceIsHighlightedByLines(t *testing.T) {
 	}
 }
 
-// A4: a result for code that is not where it was is dropped.
+// A result for code that has moved is dropped.
 func TestLateColoursAreDropped(t *testing.T) {
 	var bg byHand
 	m := NewMarkdown(60)
@@ -199,7 +199,7 @@ func TestLateColoursAreDropped(t *testing.T) {
 	}
 }
 
-// A4: the lines of an open fence do not undo the pass over the whole.
+// Line results do not replace the highlighting of the whole block.
 func TestLinesDoNotUndoTheWhole(t *testing.T) {
 	var bg byHand
 	h := bg.highlighter()
@@ -212,8 +212,8 @@ func TestLinesDoNotUndoTheWhole(t *testing.T) {
 	m := NewMarkdown(60)
 	m.Highlighter = h
 	m.Grow(src[:len(src)-4])
-	m.Show(0, len(m.Text.Bytes)) // asks for lines
-	m.Grow(src)                  // closes; the code is known
+	m.Show(0, len(m.Text.Bytes)) // requests lines
+	m.Grow(src)                  // closes the fence; the code is cached
 	m.Show(0, len(m.Text.Bytes))
 	for len(bg.work) > 0 {
 		bg.do()
@@ -223,7 +223,7 @@ func TestLinesDoNotUndoTheWhole(t *testing.T) {
 	}
 }
 
-// Of a long answer only the code that is shown is highlighted, once.
+// Only visible code of a long answer is highlighted, once.
 func TestOnlyShownCodeIsHighlighted(t *testing.T) {
 	var bg byHand
 	m := NewMarkdown(60)
@@ -251,7 +251,7 @@ func TestOnlyShownCodeIsHighlighted(t *testing.T) {
 	if len(roles) != 50 || coloured < 1 || coloured > 3 {
 		t.Errorf("%d of %d blocks have colours", coloured, len(roles))
 	}
-	m.Show(0, len(m.Text.Bytes)) // the code is known: no more work
+	m.Show(0, len(m.Text.Bytes)) // the code is cached: no more work
 	if got := roleOf(&m.Text, "func"); strings.Contains(got, "code") || len(bg.work) > 0 {
 		t.Errorf("known code is not coloured at once: %s", got)
 	}
@@ -271,7 +271,7 @@ func TestLongCodeStaysPlain(t *testing.T) {
 	}
 }
 
-// What makes the expressions of a lexer slow costs a worker some time and no more.
+// Code that makes the expressions of a lexer slow is given up after a time limit.
 func TestHostileCodeIsGivenUp(t *testing.T) {
 	unclosed := strings.Repeat("\""+strings.Repeat("\\", 60)+"\n", 100) // 2^30 ways to match each line
 	for lang, src := range map[string]string{"go": unclosed, "python": strings.Repeat("$((`", 4000) + "\n", "md": unclosed} {
@@ -283,7 +283,7 @@ func TestHostileCodeIsGivenUp(t *testing.T) {
 	}
 }
 
-// With colours an answer has the same text as without, and hostile runes keep theirs.
+// An answer has the same text with colours and without, and the roles of hostile runes stay.
 func TestColoursLeaveTheTextAlone(t *testing.T) {
 	langs := []string{"go", "py", "sh", "html", "md", "console", "json", "yaml", "diff", "dockerfile", "c", "sql", ""}
 	for seed := range uint64(300) {
@@ -298,7 +298,7 @@ func TestColoursLeaveTheTextAlone(t *testing.T) {
 	}
 }
 
-// streamEqual streams an answer with colours and without and compares.
+// streamEqual compares a streamed answer with colours and without.
 func streamEqual(t *testing.T, doc string, step int) {
 	t.Helper()
 	src := []byte(doc)
@@ -356,7 +356,7 @@ func BenchmarkHighlightLine(b *testing.B) {
 	}
 }
 
-// A pass over 2,000 lines in the worker.
+// BenchmarkHighlightBlock measures 2,000 lines in the worker.
 func BenchmarkHighlightBlock(b *testing.B) {
 	src := strings.Repeat(goCode, 2000/8)
 	b.SetBytes(int64(len(src)))
@@ -366,7 +366,7 @@ func BenchmarkHighlightBlock(b *testing.B) {
 	}
 }
 
-// A block whose language has no lexer stays plain at once.
+// BenchmarkPlainBlock measures a block in a language without lexer.
 func BenchmarkPlainBlock(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -374,7 +374,7 @@ func BenchmarkPlainBlock(b *testing.B) {
 	}
 }
 
-// What the UI goroutine does for the result of that.
+// BenchmarkTintBlock measures the work of the UI goroutine for a result.
 func BenchmarkTintBlock(b *testing.B) {
 	m := NewMarkdown(80)
 	m.Highlighter = atOnce()

@@ -11,10 +11,9 @@ import (
 	"buddy/themes"
 )
 
-// The definitions of the lexers are chroma's own, generated from its package lexers.
-// That package is not imported: it reads all of its 279 files before main, 4.2 to 5.4 ms
-// in each process, also in those that never show a line of code. Reading ours waits
-// until the first line of code is highlighted.
+// The definitions of the lexers were generated from chroma's package lexers. That package is not imported: it reads all
+// of its 279 files before main, which takes 4.2 to 5.4 ms in each process. Reading these files waits until the first
+// line of code is highlighted.
 //
 //go:generate go run lexers/generate.go
 //go:embed lexers/*.xml
@@ -22,12 +21,12 @@ var lexerFiles embed.FS
 
 const (
 	maxTinted      = 300 << 10 // bytes of code that are highlighted,
-	maxTintedLines = 5000      // and lines; longer blocks are plain
-	maxLanguage    = 40        // bytes of the name of a language
+	maxTintedLines = 5000      // and lines; longer blocks stay plain
+	maxLanguage    = 40        // bytes of a language's name
 	passTime       = time.Second
 )
 
-// languages are names that people give to languages and the lexers do not know.
+// languages maps common names of languages to names that the lexers know.
 var languages = map[string]string{
 	"conf": "ini", "dotenv": "bash", "env": "bash", "ksh": "bash", "dash": "bash",
 	"jsonc": "json", "json5": "json", "jsonl": "json", "ndjson": "json",
@@ -35,18 +34,18 @@ var languages = map[string]string{
 	"shell-script": "bash", "shellscript": "bash", "terminal": "console", "svg": "xml", "unit": "systemd",
 }
 
-// lexerRegistry holds the lexers, which know each other by it. Their rules are read and
-// compiled at the first use of each.
+// lexerRegistry holds the lexers, which refer to each other through it. The rules of a lexer are compiled at its first
+// use.
 var lexerRegistry = sync.OnceValue(func() *chroma.LexerRegistry {
 	registry := chroma.NewLexerRegistry()
-	files, _ := lexerFiles.ReadDir("lexers") // the directory is part of the program
+	files, _ := lexerFiles.ReadDir("lexers") // the directory is embedded
 	for _, f := range files {
 		registry.Register(chroma.MustNewXMLLexer(lexerFiles, "lexers/"+f.Name()))
 	}
 	return registry
 })
 
-// lexerOf returns the lexer for the language that a fence names, or nil.
+// lexerOf returns the lexer for the language of a fence, or nil.
 func lexerOf(lang string) chroma.Lexer {
 	lang = strings.ToLower(strings.Trim(lang, "{}."))
 	if lang == "" || len(lang) > maxLanguage {
@@ -58,14 +57,14 @@ func lexerOf(lang string) chroma.Lexer {
 	return found.lexer(lang)
 }
 
-// maxFound limits the languages whose lexers are kept.
+// maxFound limits the languages whose lexers are cached.
 const maxFound = 256
 
-// foundLexers keeps which lexer a language has: where its name is none of theirs, all their patterns of file names are
-// tried, which takes 3 ms, for text and output each time.
+// foundLexers caches the lexers of languages. For an unknown name chroma tries all patterns of file names, which takes
+// 3 ms each time.
 type foundLexers struct {
 	mu     sync.Mutex
-	byName map[string]chroma.Lexer // nil: it has none
+	byName map[string]chroma.Lexer // nil: no lexer
 }
 
 var found foundLexers
@@ -83,23 +82,22 @@ func (f *foundLexers) lexer(lang string) chroma.Lexer {
 	return f.byName[lang]
 }
 
-// tint gives the code from the end of the one before it up to end a role.
+// tint is the role of the code from the end of the previous tint up to end.
 type tint struct {
 	end  int32
 	role themes.Role
 }
 
-// tints highlights code, which ends with a newline. It returns nil for code that stays
-// plain; the rest of what is not highlighted in time is plain too. Not for the UI
-// goroutine: a lexer may take long for what was written to make it slow, a quarter of a
-// second for each rule that it tries.
+// tints highlights code, which ends with a newline. It returns nil for code that stays plain; code beyond the time
+// limit is plain, too. Don't call it on the UI goroutine: hostile code can cost a quarter of a second for each rule
+// that a lexer tries.
 func tints(lang, src string) (out []tint) {
 	lexer := lexerOf(lang)
 	if lexer == nil || len(src) > maxTinted || strings.Count(src, "\n") > maxTintedLines {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // that is how a lexer reports an error
+		if recover() != nil { // lexers panic on errors
 			out = nil
 		}
 	}()
@@ -114,7 +112,7 @@ func tints(lang, src string) (out []tint) {
 			break
 		}
 		if !strings.HasPrefix(src[pos:], token.Value) {
-			return nil // it is not about the text that is shown
+			return nil // the tokens do not match the text
 		}
 		pos += len(token.Value)
 		role := tokenRole(token.Type)
@@ -127,7 +125,7 @@ func tints(lang, src string) (out []tint) {
 	return out
 }
 
-// lineTints highlights each line of code alone. It is not for the UI goroutine.
+// lineTints highlights each line of code separately. Don't call it on the UI goroutine.
 func lineTints(lang, src string) (out []tint) {
 	if lexerOf(lang) == nil {
 		return nil
@@ -148,7 +146,7 @@ func lineTints(lang, src string) (out []tint) {
 	return out
 }
 
-// tokenRole returns how a token looks.
+// tokenRole returns the role of a token.
 func tokenRole(t chroma.TokenType) themes.Role {
 	switch t {
 	case chroma.KeywordType, chroma.NameFunction, chroma.NameFunctionMagic, chroma.NameClass, chroma.NameBuiltin,

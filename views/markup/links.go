@@ -8,8 +8,8 @@ import (
 	"buddy/themes"
 )
 
-// link renders the text of a link, and next to it the address where it leads, unless the text says that. Where the terminal
-// may open the address, both open it.
+// link renders the text of a link, followed by its address unless the text contains it. If the terminal may open the
+// address, text and address are links.
 func (r *renderer) link(dest string, st Style, text func(Style)) {
 	t := r.text
 	if r.opens(dest) && len(t.Links) < maxLinks {
@@ -20,14 +20,14 @@ func (r *renderer) link(dest string, st Style, text func(Style)) {
 	}
 	from := len(t.Bytes)
 	text(st)
-	if said := beside(string(t.Bytes[from:]), dest, st.Link > 0); said != "" {
+	if said := addition(string(t.Bytes[from:]), dest, st.Link > 0); said != "" {
 		r.put([]byte(" ("+said+")"), Style{Role: themes.Muted, Link: st.Link})
 	}
 }
 
-// opens tells whether the terminal may open an address: one of the web without a user's name, which is there to look like
-// the host, or a file that may be opened. It is of ASCII letters only: what is given to the terminal as a link
-// holds nothing else.
+// opens reports whether the terminal may open an address: a web address without user name, which could imitate a host,
+// or a file that may be opened. It must consist of ASCII characters, because escape sequences for links allow no
+// others.
 func (r *renderer) opens(dest string) bool {
 	u := parsed(dest)
 	if u == nil || u.User != nil {
@@ -42,7 +42,7 @@ func (r *renderer) opens(dest string) bool {
 	return false
 }
 
-// parsed returns an address, nil if it is none of ASCII letters.
+// parsed parses an address of ASCII characters, or returns nil.
 func parsed(dest string) *url.URL {
 	for i := range len(dest) {
 		if dest[i] <= ' ' || dest[i] >= 0x7f {
@@ -56,50 +56,50 @@ func parsed(dest string) *url.URL {
 	return u
 }
 
-// maxAddress limits the columns of an address next to the text of a link that opens it.
+// maxAddress limits the columns of an address after the text of a link that opens it.
 const maxAddress = 72
 
-// beside returns what to show next to the text of a link, "" if the text says as much. A link that the terminal opens has
-// its address in short, unless the text could be taken for another address.
-func beside(text, dest string, opens bool) string {
+// addition returns the text to show after a link's text, or "". The address of a link that the terminal opens is
+// shortened, unless the text could be mistaken for another address.
+func addition(text, dest string, opens bool) string {
 	text = strings.TrimSpace(text)
 	u := parsed(dest)
-	says, lies := false, false
+	same, other := false, false
 	if opens {
-		says, lies = saysAddress(text, dest, u)
+		same, other = namesAddress(text, dest, u)
 	}
 	switch {
 	case dest == "":
 		return ""
-	case u != nil && u.User != nil && u.Host != "": // also where the text is the address
+	case u != nil && u.User != nil && u.Host != "": // also if the text is the address
 		return strings.TrimPrefix(dest+" links to "+u.Host, text+" ")
 	case strings.EqualFold(text, dest), u != nil && u.Scheme == "mailto" && strings.EqualFold(text, u.Opaque):
 		return ""
-	case !opens, text == "", lies:
+	case !opens, text == "", other:
 		return dest
-	case u.Scheme == "file", says:
+	case u.Scheme == "file", same:
 		return ""
 	}
 	return Shorten(strings.TrimSuffix(strings.TrimPrefix(dest, "https://"), "/"), maxAddress)
 }
 
-// address matches what a person may take for an address, also in letters, dots and slashes of other scripts: a scheme, a
-// name with dots, an address of four numbers, a host with a port, somebody at a host.
+// address matches text that could be mistaken for an address, also in letters, dots and slashes of other scripts: a
+// scheme, a name with dots, four numbers, a host with a port, user@host.
 var address = texts.Regexp(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
 
-// saysAddress reports whether some word of a link's text is the address where the link leads, and whether some word looks
-// like another address.
-func saysAddress(text, dest string, to *url.URL) (says, lies bool) {
+// namesAddress reports whether a word of a link's text is its address, and whether a word looks like another address.
+func namesAddress(text, dest string, to *url.URL) (same, other bool) {
 	for word := range strings.FieldsSeq(text) {
 		if address().MatchString(word) {
 			is := isAddress(strings.Trim(word, `.,;:!?()[]<>"'`), dest, to)
-			says, lies = says || is, lies || !is
+			same, other = same || is, other || !is
 		}
 	}
-	return says, lies
+	return same, other
 }
 
-// isAddress reports whether a word is an address, which may lack its scheme, a slash at its end, or all but its host.
+// isAddress reports whether a word is an address, perhaps without its scheme, trailing slash, or everything but the
+// host.
 func isAddress(word, dest string, to *url.URL) bool {
 	whole, word := strings.TrimSuffix(dest, "/"), strings.TrimSuffix(word, "/")
 	_, rest, _ := strings.Cut(whole, "://")

@@ -7,7 +7,7 @@ import (
 	"buddy/themes"
 )
 
-// shownLink renders an answer and returns what shows, and where the terminal goes from the first link in it.
+// shownLink renders an answer and returns the visible text and the target of its first link.
 func shownLink(src string, files func(string) bool) (shown, opens string) {
 	m := NewMarkdown(200)
 	m.Files = files
@@ -20,8 +20,8 @@ func shownLink(src string, files func(string) bool) (shown, opens string) {
 	return string(m.Text.Bytes), ""
 }
 
-// A text that could be taken for another address has the whole real one next to it; what is no address has it in short. Each
-// of these lies would take the person to its target: it is a link.
+// A link's text that could be mistaken for another address is followed by the full real one, any other text by a short
+// one. Each of these deceptive texts is a working link.
 func TestLinksThatLie(t *testing.T) {
 	for _, text := range []string{
 		"good.com", "GOOD.COM", "www.good.com", "https://good.com", "http://evil.com", "ftp://evil.com/x", "https://good.com/login", "see https://good.com now",
@@ -58,7 +58,7 @@ func TestLinksThatLie(t *testing.T) {
 	}
 }
 
-// Addresses that can do more than show a page, or that hide their host, are never links; those beside them are.
+// Addresses that do more than show a page, or hide their host, are never links; their neighbours are.
 func TestWhatIsNoLink(t *testing.T) {
 	for _, c := range []struct{ hostile, harmless string }{
 		{"javascript:alert(1)", "https://x.org/javascript:alert(1)"},
@@ -99,7 +99,7 @@ func TestWhatIsNoLink(t *testing.T) {
 	}
 }
 
-// A file is a link only where somebody says that it may be opened, and only one of this machine by its whole path.
+// A file is a link only if Files allows it, and only with the absolute path of this machine.
 func TestFileLinks(t *testing.T) {
 	inside := func(path string) bool { return strings.HasPrefix(path, "/src/shop/") }
 	for dest, want := range map[string]bool{
@@ -118,8 +118,8 @@ func TestFileLinks(t *testing.T) {
 	}
 }
 
-// Whatever an answer links to, the terminal gets only addresses of the web whose host is what they begin with, and the text of
-// a link that names another host has its address beside it.
+// The terminal gets only web addresses that start with their host, and a link's text that names another host is
+// followed by the real address.
 func FuzzLinks(f *testing.F) {
 	f.Add("good.com", "https://evil.com")
 	f.Add("a", "https://good.com@evil.com/")

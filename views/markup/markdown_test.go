@@ -115,7 +115,7 @@ func TestTableThatIsTooWideBecomesRecords(t *testing.T) {
 	}
 }
 
-// parts of documents whose chunks the scanner must find as the parser does.
+// parts are pieces of documents whose chunks the scanner must find like the parser.
 var parts = []string{
 	"# Heading\n", "A paragraph with *emphasis*,\nof two lines and `code`.\n", "Setext\n---\n", "- a\n- b\n\n- c\n", "1. one\n   more\n\n   par\n2. two\n",
 	"- a\n\n  ```\n  code\n\n  more\n  ```\n", "> quote\n> more\n", "> quote\n\n> another\n", "```go\nfunc f() {\n\n- no list\n# no heading\n}\n```\n",
@@ -124,7 +124,7 @@ var parts = []string{
 	"```diff\n+a\n-b\n```\n", "```diff\n-a 1\n+a 2\n```\n", "- a\n\n  ```diff\n  -a 1\n  +a 2\n  ```\n", "```diff\n--- a/x.go\n+++ b/x.go\n@@ -1,4 +1,4 @@\n a\n\n-\tb\n+\tc\n d\n```\n", "Hard  \nbreak\n", "- a\n\n      code in item\n", "+ plus\n  + nested\n\n    loose\n", "  ```\n  indented fence\n    x\n  ```\n", " ```\n\ttab\n \ttab\n\n ```\n",
 }
 
-// parsedWhole is an answer that the parser reads as one piece, if it is one that the parser may read.
+// parsedWhole parses an answer as one piece, if the parser may read it.
 func parsedWhole(src []byte, width int) *Text {
 	if !tame(src) {
 		m := NewMarkdown(width)
@@ -136,7 +136,7 @@ func parsedWhole(src []byte, width int) *Text {
 	return &t
 }
 
-// While it grows, and at its end, an answer looks as if it had come at once.
+// A growing answer and its end look like the answer rendered at once.
 func TestStreamedMarkdownEqualsFullRender(t *testing.T) {
 	for seed := range uint64(1500) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
@@ -171,7 +171,7 @@ func TestStreamedMarkdownEqualsFullRender(t *testing.T) {
 	}
 }
 
-// What changes other parts than its own shows at the end as if the answer had come at once.
+// An answer with parts that affect other parts looks at the end as if it had been rendered at once.
 func TestWhatReachesOtherParts(t *testing.T) {
 	for _, src := range []string{
 		"[a]\n\nb\n\n[a]: http://x.org\n",
@@ -191,7 +191,7 @@ func TestWhatReachesOtherParts(t *testing.T) {
 	}
 }
 
-// Input that makes the parser slow is shown as it is.
+// Input that makes the parser slow is shown without parsing.
 func TestHostileMarkdownIsFast(t *testing.T) {
 	for _, piece := range hostilePieces {
 		start := time.Now()
@@ -213,10 +213,10 @@ func BenchmarkHostileMarkdown(b *testing.B) {
 	}
 }
 
-// hostilePieces make a parser that looks back or ahead slow when they repeat.
+// hostilePieces make a parser with backtracking slow when they are repeated.
 var hostilePieces = []string{">", "> ", "[a](", "[a]((", "![[", "*a **b ", "`a``", "- ", "\\", "|", "<a ", "[a](<b", "> > > >\n", "[a](\n", "a\n", "日", "|a|b|\n|-|-|\n"}
 
-// streamed is 64 KB of a text that comes in pieces of 1 KB.
+// streamed is 64 KB of a text that arrives in pieces of 1 KB.
 func streamed(piece string) *Text {
 	src := []byte(strings.Repeat(piece, 64<<10/len(piece)))
 	m := NewMarkdown(80)
@@ -257,8 +257,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// visible returns what people must see of text that has no escape sequences: a second,
-// slow way to say what a Writer does.
+// visible is a second, slow implementation of a Writer for text without escape sequences.
 func visible(s string) string {
 	var b strings.Builder
 	glue, ties, last := 0, 0, rune(0)
@@ -322,7 +321,7 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// What a person copies of code has the tabs at the beginning of its lines.
+// Copied code has the leading tabs of its lines.
 func TestCopiedCodeHasItsTabs(t *testing.T) {
 	text := markdown("```go\nif x {\n\t\treturn\n}\n```", 60)
 	if got, want := text.Plain(0, len(text.Bytes)), "if x {\n\t\treturn\n}"; got != want {

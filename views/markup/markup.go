@@ -1,17 +1,16 @@
 // Package markup turns untrusted text into styled text that is safe to draw.
 //
-// What a model, a tool or a file says may hold escape sequences, bidirectional
-// controls, invalid UTF-8 or ten thousand combining marks. [Inline] makes a
-// harmless line of it, [Writer] reads a stream of it (tool output with its colours),
-// [Markdown] renders an answer while it grows. All give a [Text]: bytes that hold no
-// control but newline and tab, with runs of style beside them. A [Layout] wraps a Text
-// at a width; views draw its rows cell by cell.
+// Output of models, tools and files may contain escape sequences, bidirectional controls, invalid UTF-8 or thousands of
+// combining marks. [Inline] makes a harmless line of it, [Writer] reads a stream (tool output with colours), [Markdown]
+// renders an answer while it grows. All produce a [Text]: bytes without controls except newline and tab, with styles in
+// runs. A [Layout] wraps a Text at a width; views draw its rows cell by cell.
 //
 //	var w markup.Writer
 //	from := w.Write([]byte("\x1b[31mFAIL\x1b[0m TestTax\n"))
-//	layout.Wrap(&w.Text, 80, from) // only what follows from is wrapped anew
 //
-// Nothing here knows the terminal; nothing here is safe for concurrent use.
+// only the part from here on is wrapped again
+//
+// The package knows no terminal and is not safe for concurrent use.
 package markup
 
 import (
@@ -23,10 +22,9 @@ import (
 	"buddy/themes"
 )
 
-// Attr is a set of attributes that a style adds to those of its role.
+// Attr is a set of attributes that a style adds to its role.
 type Attr uint8
 
-// The attributes.
 const (
 	Bold Attr = 1 << iota
 	Dim
@@ -36,7 +34,7 @@ const (
 	Strike
 )
 
-// Color is a colour that tool output chose: the zero value leaves the role's own.
+// Color is a colour in tool output; the zero value keeps the role's colour.
 type Color uint32
 
 const (
@@ -45,67 +43,65 @@ const (
 	roleColor    Color = 3 << 24
 )
 
-// Background is the background of a role, and what sets that off where there are no colours.
+// Background returns the background of a role, or its substitute where there are no colours.
 func Background(r themes.Role) Color { return roleColor | Color(r) }
 
-// Role returns the role that c is the background of, if it is one's.
+// Role returns the role whose background c is, if any.
 func (c Color) Role() (r themes.Role, ok bool) {
 	return themes.Role(c & 0xff), c&^0xffffff == roleColor
 }
 
-// Palette returns the colour n of the terminal's 256, if c is one of them.
+// Palette returns the number of a colour of the terminal's 256, if c is one.
 func (c Color) Palette() (n int, ok bool) { return int(c & 0xff), c&^0xffffff == paletteColor }
 
 // RGB returns the 24-bit colour, if c is one.
 func (c Color) RGB() (rgb int32, ok bool) { return int32(c & 0xffffff), c&^0xffffff == trueColor }
 
-// Style tells how a run of text looks: a role of the theme, and what the text adds to it.
+// Style is the look of a run of text: a role of the theme with additions.
 type Style struct {
 	Role   themes.Role
 	Attr   Attr
-	Link   uint16 // number of a link in Text.Links, from 1; 0 for none
+	Link   uint16 // index+1 in Text.Links; 0: none
 	FG, BG Color
 }
 
-// Run gives the text from the end of the run before it up to End a style.
+// Run is the style of the text from the end of the previous run up to End.
 type Run struct {
 	End   int32
 	Style Style
 }
 
-// Wrap says how lines that are too long are broken.
+// Wrap is a way to break long lines.
 type Wrap uint8
 
-// The ways to break lines.
 const (
 	Hard  Wrap = iota // at the last column; every character is shown
-	Words             // before a word; blanks at the break are not shown
+	Words             // before a word; spaces at the break are not shown
 )
 
-// Para says how a stretch of lines wraps. It begins where the one before it ended.
+// Para is the wrapping of consecutive lines. It starts where the previous one ended.
 type Para struct {
 	End   int32
 	Wrap  Wrap
-	Band  themes.Role // whose background its rows have over the whole width; Text for none
-	First string      // what the first row of a line begins with, beside what is in the text
-	Rest  string      // what the second and later rows of each line begin with
+	Band  themes.Role // background of its rows over the whole width; Text for none
+	First string      // prefix of the first row of each line, not part of the text
+	Rest  string      // prefix of the other rows of each line
 }
 
-// Text is styled text that is safe to draw: valid UTF-8 whose only controls are
-// newline and tab, at most 2 GiB of it. The zero value is empty. Producers own it;
-// others only read it.
+// Text is styled text that is safe to draw: valid UTF-8 of at most 2 GiB without controls except newline and tab. The
+// zero value is empty. Only its producer may change it.
 type Text struct {
 	Bytes []byte
 	Runs  []Run  // by End, without gaps
-	Paras []Para // by End; if there are none, all lines wrap by Wrap
+	Paras []Para // by End; if empty, all lines wrap by Wrap
 	Links []string
 	Wrap  Wrap
 }
 
-// maxLinks bounds the links of one Text; further ones are plain text.
+// maxLinks limits the links of a Text; further ones are plain text.
 const maxLinks = 1 << 12
 
-// add appends bytes that are known to be safe.
+// add appends safe bytes.
 func (t *Text) add(p []byte, st Style) {
 	if len(p) > 0 {
 		t.Bytes = append(t.Bytes, p...)
@@ -120,7 +116,7 @@ func (t *Text) addString(s string, st Style) {
 	}
 }
 
-// extend gives what was appended last a style.
+// extend styles the bytes appended last.
 func (t *Text) extend(st Style) {
 	end := int32(len(t.Bytes))
 	if n := len(t.Paras); n > 0 {
@@ -129,7 +125,7 @@ func (t *Text) extend(st Style) {
 	t.run(end, st)
 }
 
-// run gives what follows the last run, up to end, a style.
+// run styles the bytes after the last run up to end.
 func (t *Text) run(end int32, st Style) {
 	if n := len(t.Runs); n > 0 && t.Runs[n-1].Style == st {
 		t.Runs[n-1].End = end
@@ -138,8 +134,8 @@ func (t *Text) run(end int32, st Style) {
 	t.Runs = append(t.Runs, Run{end, st})
 }
 
-// Line begins a new line that wraps as given; rest begins its second and later rows.
-// A Text in which one line was begun so is written in this way only.
+// Line starts a line with its own wrapping; rest is the prefix of its second and later rows. A Text must use Line for
+// all of its lines or for none.
 func (t *Text) Line(wrap Wrap, rest string) {
 	if len(t.Bytes) > 0 {
 		t.addString("\n", Style{})
@@ -147,14 +143,13 @@ func (t *Text) Line(wrap Wrap, rest string) {
 	t.Paras = append(t.Paras, Para{End: int32(len(t.Bytes)), Wrap: wrap, Rest: rest})
 }
 
-// Put appends foreign text, made safe. Its newlines stay.
+// Put appends foreign text, made safe. Newlines are kept.
 func (t *Text) Put(s string, st Style) {
 	c := cleaner{text: t}
 	c.put([]byte(s), st)
 }
 
-// Plain returns the bytes from..to without what lines of code are indented by on the
-// screen: what a person copies is the code.
+// Plain returns the bytes from..to without the screen's indentation of code, for copying.
 func (t *Text) Plain(from, to int) string {
 	var b strings.Builder
 	for from < to {
@@ -174,10 +169,10 @@ func (t *Text) Plain(from, to int) string {
 	return b.String()
 }
 
-// tabsShown matches what shows in the place of a tab.
+// tabsShown matches the visible signs of a tab.
 var tabsShown = regexp.MustCompile(tabShown + "|" + tabBlank)
 
-// withTabs returns bytes of the text from an offset on with tabs where signs of them show.
+// withTabs returns bytes of the text, which start at an offset, with tabs instead of their visible signs.
 func (t *Text) withTabs(from int, p []byte) []byte {
 	if !tabsShown.Match(p) {
 		return p
@@ -194,7 +189,7 @@ func (t *Text) withTabs(from int, p []byte) []byte {
 	return out
 }
 
-// addText appends the bytes from..to of another Text that shares its links.
+// addText appends the bytes from..to of another Text with the same links.
 func (t *Text) addText(o *Text, from, to int) {
 	for i := o.RunAt(from); from < to; i++ {
 		end := min(to, int(o.Runs[i].End))
@@ -203,7 +198,7 @@ func (t *Text) addText(o *Text, from, to int) {
 	}
 }
 
-// truncate drops what follows the first n bytes.
+// truncate keeps the first n bytes.
 func (t *Text) truncate(n int) {
 	if n >= len(t.Bytes) {
 		return
@@ -223,12 +218,12 @@ func (t *Text) truncate(n int) {
 	}
 }
 
-// RunAt returns the index of the run that holds the byte at an offset.
+// RunAt returns the index of the run with the byte at an offset.
 func (t *Text) RunAt(off int) int {
 	return sort.Search(len(t.Runs), func(i int) bool { return int(t.Runs[i].End) > off })
 }
 
-// paraAt returns how the line that holds the byte at an offset wraps.
+// paraAt returns the Para of the line with the byte at an offset.
 func (t *Text) paraAt(off int) Para {
 	i := sort.Search(len(t.Paras), func(i int) bool { return int(t.Paras[i].End) > off })
 	if i < len(t.Paras) {
@@ -237,7 +232,7 @@ func (t *Text) paraAt(off int) Para {
 	return Para{End: int32(len(t.Bytes)), Wrap: t.Wrap}
 }
 
-// Rest returns what a row that starts at an offset is preceded by, and the role of its band.
+// Rest returns the prefix and the band of a row that starts at an offset.
 func (t *Text) Rest(off int) (rest string, band themes.Role) {
 	p := t.paraAt(off)
 	if off == 0 || t.Bytes[off-1] == '\n' {

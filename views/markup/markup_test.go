@@ -15,7 +15,7 @@ import (
 	"buddy/themes"
 )
 
-// check fails if t could do harm or contradicts itself.
+// check fails if t is unsafe or inconsistent.
 func check(tb testing.TB, t *Text) {
 	tb.Helper()
 	if !utf8.Valid(t.Bytes) {
@@ -41,7 +41,7 @@ func check(tb testing.TB, t *Text) {
 	}
 }
 
-// describe writes the runs of a Text as "text"role+attrs.
+// describe formats the runs of a Text as "text"role+attrs.
 func describe(t *Text) string {
 	var b strings.Builder
 	from := int32(0)
@@ -76,7 +76,7 @@ func describe(t *Text) string {
 	return b.String()
 }
 
-// rows lays a Text out and returns what the rows show.
+// rows lays out a Text and returns its visible rows.
 func rows(t *Text, width int) []string {
 	var l Layout
 	l.Wrap(t, width, 0)
@@ -97,7 +97,7 @@ func write(terminal bool, pieces ...string) *Text {
 	return &w.Text
 }
 
-// What becomes of each kind of escape sequence.
+// Each kind of escape sequence is removed, applied or made visible.
 func TestHostileText(t *testing.T) {
 	for _, c := range []struct{ name, in, text, output string }{
 		{"plain", "a b", "a b", "a b"},
@@ -190,10 +190,10 @@ func TestColours(t *testing.T) {
 		{"\x1b[31;42mx\x1b[39;49my", "\"x\" fg1 bg2\n\"y\"\n"},
 		{"\x1b[5;8mx", "\"x\"\n"},            // neither blinking nor hidden
 		{"\x1b[38;7;1mx", "\"x\"+bold\n"},    // an unknown colour space changes nothing
-		{"\x1b[38;5;999mx", "\"x\"\n"},       // nor does a colour that is none
-		{"\x1b[>4;1mx\x1b[1 mx", "\"xx\"\n"}, // private, and with an intermediate
+		{"\x1b[38;5;999mx", "\"x\"\n"},       // neither does an invalid colour
+		{"\x1b[>4;1mx\x1b[1 mx", "\"xx\"\n"}, // private, and with an intermediate byte
 		{"\x1b[31mx\ny", "\"x\\ny\" fg1\n"},
-		{"\x1b[" + strings.Repeat("1;", 100) + "31mx", "\"x\"\n"}, // longer than any real one
+		{"\x1b[" + strings.Repeat("1;", 100) + "31mx", "\"x\"\n"}, // longer than any real sequence
 	} {
 		if got := describe(write(true, c.in)); got != c.want {
 			t.Errorf("%q gives %s, want %s", c.in, got, c.want)
@@ -228,7 +228,7 @@ func TestCarriageReturnOverwrites(t *testing.T) {
 	}
 }
 
-// What Write returns is true: nothing before it changed.
+// Nothing before the offset that Write returns has changed.
 func TestWriteTellsWhatChanged(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		for seed := range uint64(300) {
@@ -253,7 +253,7 @@ func TestWriteTellsWhatChanged(t *testing.T) {
 	}
 }
 
-// hostile makes text of the pieces that break things.
+// hostile makes text of dangerous pieces.
 func hostile(rnd *rand.Rand, n int) string {
 	pieces := []string{
 		"a", "bc ", "word", " ", "  ", "\n", "\r", "\r\n", "\t", "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b[2K", "\x1b]0;x", "\a", "\x1b\\",
@@ -315,7 +315,7 @@ func TestHardWrapLosesNothing(t *testing.T) {
 	}
 }
 
-// The fast path for single characters against the tables of uniseg.
+// The fast path for single characters agrees with the tables of uniseg.
 func TestClusterEqualsUniseg(t *testing.T) {
 	var runes []rune
 	for r := rune(' '); r < 0x30000; r++ {
@@ -351,7 +351,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Ask first, truthfully: all that a line holds shows, even what would be left out elsewhere.
+// Line shows everything in a line, even what other functions drop.
 func TestLineShowsEverything(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain", "\x1b[2J": "␛[2J", "a\u202eb": "a‹U+202E›b", "\u200b": "‹U+200B›", "\ta": "    a", "a\nb": "a␊b", "a\r\nb": "a␍␊b", "\x7f": "‹U+007F›", "\u009b": "‹U+009B›",
@@ -375,8 +375,7 @@ func TestLineShowsEverything(t *testing.T) {
 	}
 }
 
-// Tmux captures line drawing as SO, letters, SI; and a row begins
-// in the state in which the row before ended.
+// Tmux captures line drawing as SO, letters, SI; and a row starts in the state at the end of the previous row.
 func TestLineDrawing(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"a\x0elqqk\x0fq", "\"a┌──┐q\"\n"},

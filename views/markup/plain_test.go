@@ -2,7 +2,7 @@ package markup
 
 import "testing"
 
-// Plain shows everything, Answer leaves what shapes letters; both keep lines and tabs.
+// Plain shows everything, Answer keeps joiners between letters; both keep lines and tabs.
 func TestPlain(t *testing.T) {
 	for _, tt := range []struct{ text, plain, answer string }{
 		{"a\tb\n\tc\r\nd", "a\tb\n\tc\nd", "a\tb\n\tc\nd"},

@@ -36,25 +36,25 @@ type renderer struct {
 	clean cleaner
 	src   []byte
 	width int
-	files func(path string) bool // whether a file may be opened; nil: none may
+	files func(path string) bool // whether the terminal may open a file; nil: none
 
-	rest  string // what rows in the current containers begin with
-	first string // what the next line begins with instead: a list's marker
+	rest  string // prefix of rows in the current containers
+	first string // prefix of the next line instead: a list marker
 	depth int
 
 	found []*codeBlock
 }
 
-// render appends a whole piece of markdown to t and returns the code in it.
+// render appends a piece of markdown to t and returns its code blocks.
 func render(t *Text, src []byte, width int, files func(string) bool) []*codeBlock {
-	src = slices.Clip(src) // a segment's Value may append a newline to what it is cut from
+	src = slices.Clip(src) // Segment.Value may append a newline to the slice
 	doc := markdownParser().Parse(text.NewReader(src))
 	r := renderer{text: t, clean: cleaner{text: t}, src: src, width: width, files: files}
 	r.blocks(doc, false)
 	return r.found
 }
 
-// line begins a new line. more is an indentation of this line alone.
+// line starts a line. more is additional indentation of this line only.
 func (r *renderer) line(wrap Wrap, more string) {
 	first, rest := r.first, r.rest+more
 	if first == "" {
@@ -91,8 +91,7 @@ func (r *renderer) gap() {
 	}
 }
 
-// blocks renders the children of a container. In a tight one no blank lines are
-// between them.
+// blocks renders the children of a container, with blank lines between them unless it is tight.
 func (r *renderer) blocks(n ast.Node, tight bool) {
 	some := false
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -107,7 +106,7 @@ func (r *renderer) blocks(n ast.Node, tight bool) {
 	}
 }
 
-// top tells whether the renderer is in no container.
+// top reports whether the renderer is in no container.
 func (r *renderer) top() bool { return r.depth == 0 }
 
 func (r *renderer) block(n ast.Node) {
@@ -143,8 +142,7 @@ func (r *renderer) block(n ast.Node) {
 	}
 }
 
-// headingStyle tells the levels apart without signs: the theme's style, underlined for
-// the first level and slanted below the second.
+// headingStyle returns the style of a heading: underlined for the first level, italic below the second.
 func headingStyle(level int) Style {
 	st := Style{Role: themes.Heading}
 	switch {
@@ -156,7 +154,7 @@ func headingStyle(level int) Style {
 	return st
 }
 
-// inside renders a container whose lines begin with more.
+// inside renders a container whose lines are indented by more.
 func (r *renderer) inside(n ast.Node, first, more string, tight bool) {
 	rest, depth := r.rest, r.depth
 	if r.first == "" {
@@ -168,7 +166,7 @@ func (r *renderer) inside(n ast.Node, first, more string, tight bool) {
 	}
 	before := len(r.text.Paras)
 	r.blocks(n, tight)
-	if len(r.text.Paras) == before { // an empty item still has its marker
+	if len(r.text.Paras) == before { // an empty item keeps its marker
 		r.line(Words, "")
 	}
 	r.rest, r.depth = rest, depth
@@ -223,7 +221,7 @@ func (r *renderer) code(n ast.Node, lang string) {
 	}
 }
 
-// codeLine adds a line of code, which has its colours only if it is one of a diff that is not all there yet.
+// codeLine adds a line of code. Only lines of an incomplete diff are coloured here.
 func (r *renderer) codeLine(lang string, line []byte) extent {
 	r.line(Hard, codeIndent)
 	from := len(r.text.Bytes)
@@ -242,8 +240,8 @@ func (r *renderer) codeLine(lang string, line []byte) extent {
 	return extent{int32(from), int32(len(r.text.Bytes))}
 }
 
-// codeText writes code that is shown from a byte on, with tab stops that are counted from there. Tabs at its beginning are
-// kept apart, so that a copy has them.
+// codeText writes code with tab stops counted from its start. Leading tabs have a role of their own, so that copied
+// text has tabs.
 func (r *renderer) codeText(line []byte, from int, st Style) {
 	rest := bytes.TrimLeft(line, "\t")
 	r.text.addString(strings.Repeat(tabBlank, len(line)-len(rest)), Style{Role: tabRole})

@@ -1,7 +1,7 @@
 package markup
 
-// sgr applies the parameters of a "select graphic rendition" sequence to a style. What
-// it does not know, and what would hide text or make it blink, changes nothing.
+// sgr applies the parameters of a "select graphic rendition" sequence to a style. It ignores unknown parameters and
+// those that hide text or make it blink.
 func sgr(st, base Style, params []byte) Style {
 	for more := true; more; more = params != nil {
 		var n [6]int // a number and its sub-parameters
@@ -32,8 +32,7 @@ func sgr(st, base Style, params []byte) Style {
 	return st
 }
 
-// sgrField reads one field: a number with sub-parameters after colons. rest is nil
-// after the last one.
+// sgrField reads a number with its sub-parameters after colons. rest is nil after the last field.
 func sgrField(p []byte) (n [6]int, count int, rest []byte) {
 	count = 1
 	for i, b := range p {
@@ -49,7 +48,7 @@ func sgrField(p []byte) (n [6]int, count int, rest []byte) {
 	return n, count, nil
 }
 
-// subColor reads 38:5:n, 38:2:r:g:b and 38:2:space:r:g:b.
+// subColor parses 38:5:n, 38:2:r:g:b and 38:2:space:r:g:b.
 func subColor(n [6]int, count int) (Color, bool) {
 	switch {
 	case n[1] == 5 && count >= 3:
@@ -62,7 +61,7 @@ func subColor(n [6]int, count int) (Color, bool) {
 	return 0, false
 }
 
-// listColor reads what follows 38; — 5;n or 2;r;g;b.
+// listColor parses the part after 38; — 5;n or 2;r;g;b.
 func listColor(p []byte) (c Color, ok bool, rest []byte) {
 	next := func() int {
 		var n [6]int

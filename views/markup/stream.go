@@ -10,53 +10,52 @@ import (
 )
 
 const (
-	// slowChunk limits an open chunk that is parsed at each delta, in bytes; a longer
-	// one is parsed when it has grown by an eighth.
+	// slowChunk limits an open chunk that is parsed at each delta, in bytes; a longer one is parsed when it has grown
+	// by an eighth.
 	slowChunk = 4 << 10
-	// Text with a line longer than plainLine, with more than plainQuotes quotes in each
-	// other, or with a paragraph whose length times its links is over plainLinks is not
-	// parsed but shown as it is: the parser's work grows with the square of them.
+	// Text with a line longer than plainLine, with more than plainQuotes nested quotes, or with a paragraph whose
+	// length times its links exceeds plainLinks is shown without parsing: the parser's work grows with their square.
 	plainLine   = 8 << 10
 	plainQuotes = 48
 	plainLinks  = 4 << 20
 )
 
-// Markdown renders an answer while it grows. Chunks of it that are complete (A4: a
-// paragraph, a list, a fence) are rendered once; only the open one is rendered at each
-// delta. Finish renders everything at once if nothing is there yet, or if a link may be defined at the end.
+// Markdown renders an answer while it grows. Complete chunks (a paragraph, a list, a fence) are rendered once; only the
+// open chunk is rendered at each delta. Finish renders the whole source at once if nothing was rendered yet or a line
+// may affect earlier chunks, for example a link definition.
 type Markdown struct {
 	Text        Text
-	Highlighter *Highlighter           // colours the code that is shown, if it is set; may be shared
+	Highlighter *Highlighter           // colours the visible code, if set; may be shared
 	Files       func(path string) bool // whether the terminal may open a file; nil: none
 	width       int
 
 	done   int      // bytes of the source that are rendered for good
-	seen   int      // bytes of the source whose lines the scanner has read
-	parsed int      // how much of the source the open chunk's last parse saw; 0 for none
+	seen   int      // bytes of the source that the scanner has read
+	parsed int      // bytes of the source at the last parse of the open chunk; 0: none
 	shown  int      // length of Text after that parse
-	kept   textMark // what of Text stays
+	kept   textMark // the part of Text that stays
 	scan   scanner
 
-	blocks []*codeBlock // the code in Text, but for
-	fenced *codeBlock   // that whose fence is open
-	stay   int          // how many blocks will not be rendered again
-	gen    int          // grows when they are not where they were
+	blocks []*codeBlock // the code in Text, except
+	fenced *codeBlock   // the block whose fence is open
+	stay   int          // number of blocks that will not be rendered again
+	gen    int          // grows when blocks move
 
-	fenceAt fencePlace // where the open fence began
-	from    int        // where the text has changed since Grow began
+	fenceAt fencePlace // start of the open fence
+	from    int        // start of the changes of Text since Grow began
 }
 
-// fencePlace locates the beginning of a fence in Text and in the source.
+// fencePlace is the start of a fence in Text and in the source.
 type fencePlace struct{ text, src int }
 
-// textMark is a place in a Markdown.
+// textMark is a position in a Markdown.
 type textMark struct{ bytes, links, blocks int }
 
-// NewMarkdown returns an empty answer, to be drawn at a width: tables are made to fit.
+// NewMarkdown returns an empty answer for a width, to which tables are fitted.
 func NewMarkdown(width int) *Markdown { return &Markdown{width: width} }
 
-// Grow renders src, which begins with what it was given before, and returns the offset
-// in Text.Bytes from which on the bytes of Text changed.
+// Grow renders src, which must start with the earlier source, and returns the offset in Text.Bytes at which changes
+// start.
 func (m *Markdown) Grow(src []byte) (from int) {
 	from = m.grow(src)
 	m.stay = m.kept.blocks
@@ -73,7 +72,7 @@ func (m *Markdown) grow(src []byte) (from int) {
 	return m.from
 }
 
-// readLines reads the lines that are complete.
+// readLines reads the complete lines.
 func (m *Markdown) readLines(src []byte) {
 	m.from = m.kept.bytes
 	for m.seen < len(src) {
@@ -85,7 +84,7 @@ func (m *Markdown) readLines(src []byte) {
 	}
 }
 
-// Finish renders src as the whole answer and returns from where on Text changed.
+// Finish renders src as the whole answer and returns the offset at which Text changed.
 func (m *Markdown) Finish(src []byte) (from int) {
 	from = m.finish(src)
 	m.stay = len(m.blocks)
@@ -93,7 +92,7 @@ func (m *Markdown) Finish(src []byte) (from int) {
 }
 
 func (m *Markdown) finish(src []byte) (from int) {
-	whole := m.seen == 0 && tame(src) // nothing is rendered yet that could stay
+	whole := m.seen == 0 && tame(src) // nothing was rendered that could stay
 	if !whole {
 		m.readLines(src)
 		if m.seen < len(src) {
@@ -116,7 +115,7 @@ func (m *Markdown) finish(src []byte) (from int) {
 	return m.from
 }
 
-// rewind drops what is not rendered for good.
+// rewind drops everything that is not rendered for good.
 func (m *Markdown) rewind() {
 	m.Text.truncate(m.kept.bytes)
 	m.Text.Links = m.Text.Links[:m.kept.links]
@@ -128,7 +127,7 @@ func (m *Markdown) keep(done int) {
 	m.kept = textMark{len(m.Text.Bytes), len(m.Text.Links), len(m.blocks)}
 }
 
-// readLine reads the line up to end, and renders for good what it completes.
+// readLine reads the line up to end, and renders the chunks that it completes.
 func (m *Markdown) readLine(src []byte, end int) {
 	line := bytes.TrimRight(src[m.seen:end], "\r\n")
 	start := m.seen
@@ -158,7 +157,7 @@ func (m *Markdown) readLine(src []byte, end int) {
 	}
 }
 
-// endFence makes the code of the open fence a block. src is all its lines.
+// endFence turns the open fence, with all lines of src, into a block.
 func (m *Markdown) endFence(f fence, src []byte) {
 	if f.lines == 0 {
 		m.codeLine(f, nil)
@@ -171,7 +170,7 @@ func (m *Markdown) endFence(f fence, src []byte) {
 	m.fenced = nil
 }
 
-// closeDiff shows the diff that a fence holds, in place of its lines as they came.
+// closeDiff lays out the diff in a fence, in place of its plain lines.
 func (m *Markdown) closeDiff(f fence, src []byte) {
 	m.Text.truncate(m.fenceAt.text)
 	m.from = min(m.from, m.fenceAt.text)
@@ -187,8 +186,8 @@ func (m *Markdown) closeDiff(f fence, src []byte) {
 	m.blocks = append(m.blocks, r.found...)
 }
 
-// unindent takes off a line of code what its fence is indented by, also a part of a tab. It takes nothing off a shorter
-// blank line, as the parser does.
+// unindent removes the indentation of its fence from a line of code, also a part of a tab. Like the parser, it keeps a
+// shorter blank line.
 func (f fence) unindent(line []byte) []byte {
 	if len(line) < f.indent && util.IsBlank(line) && !bytes.ContainsRune(line, '\t') {
 		return line
@@ -210,10 +209,10 @@ func (f fence) unindent(line []byte) []byte {
 	return line
 }
 
-// codeTab is as far as a tab reaches at the beginning of a line (CommonMark). No fence is indented by that much.
+// codeTab is the width of a tab at the start of a line (CommonMark). Fences have less indentation.
 const codeTab = 4
 
-// open renders what follows the last complete chunk, for now.
+// open renders the part after the last complete chunk provisionally.
 func (m *Markdown) open(src []byte) {
 	if f := m.scan.fence; f.open() {
 		m.rewind()
@@ -229,7 +228,7 @@ func (m *Markdown) open(src []byte) {
 	m.shown = len(m.Text.Bytes)
 }
 
-// pending shows what came after the last parse of a long chunk as it is.
+// pending shows the text after the last parse of a long chunk without parsing.
 func (m *Markdown) pending(src []byte) {
 	m.Text.truncate(m.shown)
 	m.Text.Put(string(texts.WholeRunes(src[m.parsed:])), Style{})
@@ -257,9 +256,9 @@ func (m *Markdown) codeLine(f fence, line []byte) extent {
 	return r.codeLine(f.lang, f.unindent(line))
 }
 
-// tame tells whether the parser's work on src is in proportion to its length.
+// tame reports whether the parser's work on src is proportional to its length.
 func tame(src []byte) bool {
-	para, links := 0, 0 // length of the paragraph so far, and how many links it may have
+	para, links := 0, 0 // length and possible links of the current paragraph
 	for line := range bytes.Lines(src) {
 		if len(line) > plainLine || line[0] == '>' && bytes.Count(line[:min(len(line), 2*plainQuotes)], []byte(">")) > plainQuotes {
 			return false
@@ -276,26 +275,26 @@ func tame(src []byte) bool {
 	return true
 }
 
-// lineKind tells what a line means for the chunks around it.
+// lineKind is the effect of a line on chunks.
 type lineKind uint8
 
 const (
-	lineIn     lineKind = iota // belongs to the chunk before
-	lineStarts                 // begins a chunk
+	lineIn     lineKind = iota // belongs to the previous chunk
+	lineStarts                 // starts a chunk
 	lineOpens                  // opens a fence, which is a chunk
-	lineCode                   // is code in a fence
-	lineCloses                 // closes it
+	lineCode                   // code in a fence
+	lineCloses                 // closes a fence
 )
 
-// scanner finds where chunks begin, from complete lines.
+// scanner finds the starts of chunks in complete lines.
 type scanner struct {
 	fence fence
-	blank bool // the line before was blank
-	list  bool // the chunk holds a list item
-	empty bool // the line before was a list item without text
+	blank bool // the previous line was blank
+	list  bool // the chunk has a list item
+	empty bool // the previous line was a list item without text
 
-	// nonlocal means that a line read so far may change how other chunks are rendered: a link definition, HTML, which
-	// blank lines do not end, or a line in a list that may or may not end it.
+	// nonlocal reports whether a line so far may affect other chunks: a link definition, HTML, which blank lines do not
+	// end, or a line that may end a list.
 	nonlocal bool
 }
 
@@ -336,7 +335,7 @@ func (s *scanner) read(line []byte) lineKind {
 	return lineIn
 }
 
-// opens tells whether a line opens a fence that is a chunk.
+// opens reports whether a line opens a fence that is a chunk.
 func (s *scanner) opens(trimmed []byte, indent int) bool {
 	if indent > 3 || s.list && indent >= 2 {
 		return false
@@ -349,7 +348,7 @@ func (s *scanner) opens(trimmed []byte, indent int) bool {
 	return ok
 }
 
-// note records whether a line that is no fence may change other chunks.
+// note sets the fields that depend on a line outside of fences.
 func (s *scanner) note(trimmed []byte, indent int, item bool) {
 	s.empty = item && len(bytes.TrimSpace(trimmed)) < 3
 	lazy := s.list && indent < 2 && !item && !s.blank
@@ -365,14 +364,14 @@ func (s *scanner) readCode(line []byte) lineKind {
 	return lineCode
 }
 
-// closedBy tells whether a complete line is the closing fence.
+// closedBy reports whether a complete line is the closing fence.
 func (f fence) closedBy(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r")
 	marks := bytes.TrimLeft(line, " ")
 	return len(line)-len(marks) <= 3 && len(marks) >= f.count && len(bytes.Trim(marks, string(f.mark))) == 0
 }
 
-// mayClose tells whether an incomplete line could become the closing fence.
+// mayClose reports whether an incomplete line can become the closing fence.
 func (f fence) mayClose(line []byte) bool {
 	return len(bytes.Trim(bytes.TrimLeft(line, " "), string(f.mark))) == 0
 }
@@ -389,7 +388,7 @@ func openingFence(line []byte) (fence, bool) {
 	return f, true
 }
 
-// language returns the first word of what follows the marks of a fence.
+// language returns the first word after the marks of a fence.
 func language(info []byte) string {
 	for word := range bytes.FieldsSeq(info) {
 		return string(word)
@@ -397,7 +396,7 @@ func language(info []byte) string {
 	return ""
 }
 
-// isItem tells whether a line begins a list item.
+// isItem reports whether a line starts a list item.
 func isItem(line []byte) bool {
 	n := 0
 	for n < len(line) && n < 9 && line[n] >= '0' && line[n] <= '9' {

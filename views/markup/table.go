@@ -11,17 +11,16 @@ import (
 
 const (
 	columnGap   = " │ "
-	leastColumn = 5 // columns are made narrower down to this
+	leastColumn = 5 // columns are not made narrower
 )
 
-// tableCell is the text of one cell, wrapped at its column's width.
+// tableCell is the text of a cell, wrapped at the width of its column.
 type tableCell struct {
 	text   Text
 	layout Layout
 }
 
-// table renders a table in columns, or, where they do not fit, row by row as
-// "header: cell" lines.
+// table renders a table in columns, or as "header: cell" lines if columns do not fit.
 func (r *renderer) table(n *east.Table) {
 	var rows [][]*tableCell
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
@@ -47,7 +46,7 @@ func (r *renderer) table(n *east.Table) {
 	}
 }
 
-// cells renders the cells of a row each on its own. They share the links of the whole.
+// cells renders the cells of a row separately. They share the links of the whole text.
 func (r *renderer) cells(row ast.Node, header bool) []*tableCell {
 	var cells []*tableCell
 	for n := row.FirstChild(); n != nil; n = n.NextSibling() {
@@ -65,8 +64,7 @@ func (r *renderer) cells(row ast.Node, header bool) []*tableCell {
 	return cells
 }
 
-// columnWidths shares avail columns out; nil means that there are too few. What the
-// narrow columns do not need goes to the wide ones.
+// columnWidths distributes avail columns; nil if there are too few. Wide columns get what narrow ones do not need.
 func columnWidths(rows [][]*tableCell, columns, avail int) []int {
 	if columns == 0 || avail < columns*leastColumn {
 		return nil
@@ -134,7 +132,7 @@ func (r *renderer) tableRow(row []*tableCell, widths []int, align []east.Alignme
 
 func (r *renderer) pad(n int) { r.text.addString(strings.Repeat(" ", max(n, 0)), Style{}) }
 
-// records renders a table that is too wide: one line a cell.
+// records renders a table that is too wide, one line for each cell.
 func (r *renderer) records(rows [][]*tableCell) {
 	head := rows[0]
 	if len(rows) == 1 {

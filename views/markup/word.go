@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// WordAround returns the bounds of the word that holds the byte off of text, which must be in
-// it: what a double click selects. A character that belongs to no word stands alone.
+// WordAround returns the bounds of the word with the byte off, which must be inside of text: the selection of a double
+// click. Other characters are selected alone.
 func WordAround(text []byte, off int) (from, to int) {
 	if r, n := utf8.DecodeRune(text[off:]); !inWord(r) {
 		return off, off + n
@@ -34,8 +34,7 @@ func WordAround(text []byte, off int) (from, to int) {
 	return from, to
 }
 
-// inWord tells whether a character belongs to what people copy as a word: names, paths,
-// addresses, options.
+// inWord reports whether a character belongs to words that people copy: names, paths, addresses, options.
 func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || strings.ContainsRune("_-./~:@%+#=?&$*", r)
 }

@@ -12,8 +12,8 @@ import (
 // tabStop is the distance of tab stops, in columns.
 const tabStop = 8
 
-// Cluster returns the length in bytes of the first character of p, which must not be
-// empty, and its width in columns. A character of width 0 is not drawn.
+// Cluster returns the length in bytes of the first character of p, which must not be empty, and its width in columns.
+// Characters of width 0 are not drawn.
 func Cluster(p []byte) (n, width int) {
 	if n, width = Lone(p); width > 0 {
 		return n, width
@@ -25,8 +25,8 @@ func Cluster(p []byte) (n, width int) {
 	return len(cluster), width
 }
 
-// Lone is Cluster for the many characters that are one rune and are told to be that by
-// looking at the next one only. For all others the width is 0. It is quick.
+// Lone is a fast version of Cluster for the many characters that are one rune, which one look at the next rune
+// confirms. For all others the width is 0.
 func Lone(p []byte) (n, width int) {
 	if n, width = lone(p); width > 0 && n < len(p) && p[n] >= 0x80 {
 		if _, next := lone(p[n:]); next == 0 {
@@ -36,9 +36,8 @@ func Lone(p []byte) (n, width int) {
 	return n, width
 }
 
-// lone returns length and width of the first rune of p if it is one of the many that
-// never join another of their kind, so that two of them are two characters. For all
-// others the width is 0.
+// lone returns the length and width of the first rune of p if it is one of the many that never join another such rune.
+// For all others the width is 0.
 func lone(p []byte) (n, width int) {
 	if p[0] >= ' ' && p[0] < 0x7f {
 		return 1, 1
@@ -56,7 +55,7 @@ func lone(p []byte) (n, width int) {
 	return n, 0
 }
 
-// Cell is Cluster for a character in a column, from 0: it knows how wide a tab is there.
+// Cell is Cluster for a character at a column, from 0, which determines the width of a tab.
 func Cell(p []byte, col int) (n, width int) {
 	if p[0] == '\t' {
 		return 1, tabStop - col%tabStop
@@ -64,7 +63,7 @@ func Cell(p []byte, col int) (n, width int) {
 	return Cluster(p)
 }
 
-// Width returns how many columns one line of safe text takes.
+// Width returns the columns of one line of safe text.
 func Width(p []byte) int {
 	col := 0
 	for len(p) > 0 {
@@ -75,7 +74,7 @@ func Width(p []byte) int {
 	return col
 }
 
-// Row holds the byte range of a Text that one row of the screen shows.
+// Row is the byte range of a Text in one row of the screen.
 type Row struct{ From, To int32 }
 
 // Layout is a Text wrapped at a width. The zero value is empty.
@@ -84,12 +83,12 @@ type Layout struct {
 	width int
 }
 
-// lookBack says how far before a change a row may end and yet be touched by it: a
-// character may grow while it arrives.
+// lookBack is the distance before a change within which the end of a row may be affected: a character may grow while it
+// arrives.
 const lookBack = 64
 
-// Wrap brings the rows up to date with t, of which the part before the offset from is
-// as it was when it was wrapped last. It costs as much as the part that follows from.
+// Wrap updates the rows after a change of t; the part before from is as it was at the last call. The cost depends on
+// the part after from.
 func (l *Layout) Wrap(t *Text, width, from int) {
 	width = max(width, 1)
 	if width != l.width {
@@ -109,11 +108,11 @@ func (l *Layout) Wrap(t *Text, width, from int) {
 
 func (l *Layout) wrapFrom(t *Text, pos int) {
 	para := Para{End: -1}
-	var first, rest int // columns of what rows begin with, and continued ones
+	var first, rest int // columns of the prefixes of first and continued rows
 	for pos < len(t.Bytes) {
 		if pos >= int(para.End) {
 			para = t.paraAt(pos)
-			first, rest = Width([]byte(l.begin(para.First))), Width([]byte(l.begin(para.Rest)))
+			first, rest = Width([]byte(l.prefix(para.First))), Width([]byte(l.prefix(para.Rest)))
 		}
 		end := len(t.Bytes)
 		if n := bytes.IndexByte(t.Bytes[pos:], '\n'); n >= 0 {
@@ -136,9 +135,9 @@ func (l *Layout) wrapFrom(t *Text, pos int) {
 	}
 }
 
-// begin returns what rows begin with: of what would take more than half of the row only the last two columns, where
-// the sign of a line of a diff stands, if they are no more than that.
-func (l *Layout) begin(text string) string {
+// prefix returns the prefix of rows. If it is wider than half of a row, only its last two characters are used, which
+// have the sign of a diff's line; if these are too wide, none.
+func (l *Layout) prefix(text string) string {
 	if text == "" || Width([]byte(text)) <= l.width/2 {
 		return text
 	}
@@ -150,14 +149,14 @@ func (l *Layout) begin(text string) string {
 	return text
 }
 
-// Rest returns what row i begins with, the width of that, and the role of the row's band.
+// Rest returns the prefix of row i, its width, and the band of the row.
 func (l *Layout) Rest(t *Text, i int) (rest string, width int, band themes.Role) {
 	rest, band = t.Rest(int(l.Rows[i].From))
-	rest = l.begin(rest)
+	rest = l.prefix(rest)
 	return rest, Width([]byte(rest)), band
 }
 
-// wrapRow returns where the row that begins at from ends, and where the next begins.
+// wrapRow returns the end of the row that starts at from, and the start of the next one.
 func wrapRow(line []byte, from, avail int, wrap Wrap) (to, next int) {
 	col := 0
 	brk := breaks{to: -1}
@@ -181,15 +180,15 @@ func wrapRow(line []byte, from, avail int, wrap Wrap) (to, next int) {
 	return len(line), len(line)
 }
 
-// breaks follows where a row of words may be broken.
+// breaks tracks the places where a row of words can be broken.
 type breaks struct {
-	to, next int // the last place: where the row would end, and the next begin
+	to, next int // the last place: end of the row and start of the next
 	seen     bool
-	blank    bool // the character before is a blank
-	wide     bool // it is a wide one: such text has no blanks
+	blank    bool // the previous character is a space
+	wide     bool // the previous character is wide: such text has no spaces
 }
 
-// before looks at the character at i.
+// before processes the character at i.
 func (b *breaks) before(i, width int, blank bool) {
 	switch {
 	case blank && b.seen && !b.blank:

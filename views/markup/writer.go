@@ -9,39 +9,37 @@ import (
 	"buddy/themes"
 )
 
-// Writer turns a stream of foreign bytes into Text, piece by piece; runes, sequences
-// and line ends may be cut anywhere. The zero Writer reads what people and models
-// wrote, where every control is made visible. With Terminal set it reads what programs
-// print: colours and attributes are kept, all other escape sequences are removed, and
-// text after a carriage return overwrites its line, as progress bars want it.
+// Writer converts a stream of foreign bytes to Text; runes, sequences and line ends may be split between writes. By
+// default it reads text by people and models and makes all controls visible. With Terminal it reads program output:
+// colours and attributes are kept, other escape sequences are removed, and text after a carriage return overwrites its
+// line, as progress bars do.
 type Writer struct {
-	Text     Text // what was written so far, for reading
+	Text     Text // the text so far; read only
 	Terminal bool
-	Drawing  bool        // between SO and SI there are VT100 line-drawing characters, as in what tmux captures
-	Role     themes.Role // of text that has no colour of its own
+	Drawing  bool        // characters between SO and SI are VT100 line drawing, as captured by tmux
+	Role     themes.Role // of text without a colour of its own
 
 	clean cleaner
 	style Style
 	esc   ansi.Parser
-	part  []byte // the start of a rune that is not complete
-	cr    bool   // a carriage return came last
-	drawn bool   // SO came, and no SI since
+	part  []byte // the start of an incomplete rune
+	cr    bool   // the last byte was a carriage return
+	drawn bool   // after SO, before SI
 	line  lineState
 }
 
-// lineState holds what a terminal knows of the line that is written.
+// lineState is the state of a terminal's current line.
 type lineState struct {
 	start  int  // offset of the line in Text.Bytes
-	end    int  // where writing goes on; what follows it was there before
-	beyond bool // Text holds something after end
-	old    Text // the line as it was before a carriage return
+	end    int  // where writing continues; the bytes after it are older
+	beyond bool // Text has bytes after end
+	old    Text // the line before a carriage return
 }
 
-// maxOverwrite is the longest line that a carriage return goes back on, in bytes; in a
-// longer one it is a line end.
+// maxOverwrite limits the line that a carriage return overwrites, in bytes; in a longer line it is a line end.
 const maxOverwrite = 4096
 
-// Write adds p and returns the offset in Text.Bytes from which on Text changed.
+// Write adds p and returns the offset in Text.Bytes at which changes start.
 func (w *Writer) Write(p []byte) (from int) {
 	if w.clean.text == nil {
 		w.clean.text = &w.Text
@@ -61,7 +59,7 @@ func (w *Writer) Write(p []byte) (from int) {
 	return from
 }
 
-// Close says that nothing follows: the bytes of a rune that was cut become U+FFFD.
+// Close ends the stream: the bytes of an incomplete rune become U+FFFD.
 func (w *Writer) Close() (from int) {
 	if w.clean.text == nil {
 		return 0
@@ -76,8 +74,8 @@ func (w *Writer) Close() (from int) {
 	return from
 }
 
-// Trim drops text from the start so that about the last keep bytes stay, whole lines
-// if there are any, and returns how many bytes went.
+// Trim drops text from the start to keep about keep bytes, in whole lines if possible, and returns the number of
+// dropped bytes.
 func (w *Writer) Trim(keep int) (cut int) {
 	t := &w.Text
 	cut = len(t.Bytes) - keep
@@ -98,7 +96,7 @@ func (w *Writer) Trim(keep int) (cut int) {
 
 func (w *Writer) base() Style { return Style{Role: w.Role} }
 
-// keepPart keeps back the start of a rune at the end of p.
+// keepPart keeps the start of an incomplete rune at the end of p for the next write.
 func (w *Writer) keepPart(p []byte) []byte {
 	whole := texts.WholeRunes(p)
 	if len(whole) < len(p) {
@@ -107,7 +105,7 @@ func (w *Writer) keepPart(p []byte) []byte {
 	return whole
 }
 
-// text handles the start of p and returns how many bytes it took.
+// text handles the start of p and returns the number of bytes it consumed.
 func (w *Writer) text(p []byte, from *int) int {
 	if w.esc.Active() {
 		return w.escape(p[0], from)
@@ -150,7 +148,7 @@ func (w *Writer) text(p []byte, from *int) int {
 	return n
 }
 
-// special lists the bytes that are more than text.
+// special returns the bytes with a special meaning.
 func (w *Writer) special() string {
 	switch {
 	case w.Drawing:
@@ -166,8 +164,7 @@ const (
 	shiftIn  = 0x0f
 )
 
-// lineDrawing returns text in the line-drawing character set of a VT100, which replaces
-// the characters from _ to ~.
+// lineDrawing converts text in the line-drawing character set of a VT100, which replaces the characters from _ to ~.
 func lineDrawing(p []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r < '_' || r > '~' {
@@ -187,14 +184,14 @@ func (w *Writer) newline() {
 	w.forget()
 }
 
-// forget drops what the line held before a carriage return.
+// forget drops the line before a carriage return.
 func (w *Writer) forget() {
 	w.line.old.truncate(0)
 	w.line.beyond = false
 	w.line.end = 0
 }
 
-// goBack sets the cursor to the start of the line.
+// goBack moves the cursor to the start of the line.
 func (w *Writer) goBack(from *int) {
 	w.pause()
 	if len(w.Text.Bytes)-w.line.start > maxOverwrite {
@@ -209,7 +206,7 @@ func (w *Writer) goBack(from *int) {
 	*from = min(*from, w.line.start)
 }
 
-// pause shows what the new text of a line has not overwritten yet.
+// pause shows the part of the old line that is not overwritten yet.
 func (w *Writer) pause() {
 	old := &w.line.old
 	if w.line.beyond || len(old.Bytes) == 0 {
@@ -223,12 +220,12 @@ func (w *Writer) pause() {
 	}
 	w.line.end, w.line.beyond = len(w.Text.Bytes), true
 	for ; skipped > col && at < len(old.Bytes); col++ {
-		w.Text.addString(" ", w.base()) // half of a wide character is left
+		w.Text.addString(" ", w.base()) // the rest of a half-overwritten wide character
 	}
 	w.Text.addText(old, at, len(old.Bytes))
 }
 
-// resume takes away what pause showed and returns where text goes on.
+// resume removes what pause showed and returns the offset where text continues.
 func (w *Writer) resume() int {
 	if w.line.beyond {
 		w.Text.truncate(w.line.end)
@@ -237,7 +234,7 @@ func (w *Writer) resume() int {
 	return len(w.Text.Bytes)
 }
 
-// eraseLine handles CSI K: 0 erases what follows the cursor, 2 the whole line.
+// eraseLine handles CSI K: 0 erases the rest of the line, 2 the whole line.
 func (w *Writer) eraseLine(param []byte, from *int) {
 	if w.cr {
 		w.cr = false

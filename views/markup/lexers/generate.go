@@ -1,7 +1,7 @@
 //go:build ignore
 
-// This program writes the lexer definitions that package markup embeds, one XML file
-// each, from those of the chroma version in go.mod. Run it with go generate.
+// This program generates the lexer definitions that package markup embeds, one XML file each, from the chroma version
+// in go.mod. Run it with go generate.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// names are the lexers that are wanted, and those that these use.
+// names lists the wanted lexers, and those that these use.
 var names = []string{
 	"Awk", "Bash", "Bash Session", "C", "C#", "C++", "CMake", "CSS", "Dart", "Docker",
 	"Elixir", "Erlang", "fish", "Go", "GraphQL", "Groovy", "Haskell", "HCL", "HTML", "INI",
@@ -50,7 +50,7 @@ func write(name string) error {
 		return err
 	}
 	config := *lexer.Config()
-	config.Analyse = nil // guessing the language is not wanted
+	config.Analyse = nil // language detection is not needed
 	data, err := chroma.Marshal(chroma.MustNewLexer(&config, func() chroma.Rules { return serialisable(rules) }))
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func write(name string) error {
 	return os.WriteFile(filepath.Join("lexers", file), []byte(sorted(string(data))+"\n"), 0o644)
 }
 
-// sorted puts the states in order, which come in that of a map.
+// sorted sorts the states, whose order is that of a map.
 func sorted(xml string) string {
 	const begin, end = "    <state ", "  </rules>"
 	states := strings.Split(xml, begin)
@@ -70,7 +70,7 @@ func sorted(xml string) string {
 	return strings.Join(states, begin) + end + tail
 }
 
-// find returns the lexer that is described by rules behind what the library wraps it in.
+// find returns a lexer by name, without the library's wrapper.
 func find(name string) (*chroma.RegexLexer, error) {
 	lexer := lexers.Get(name)
 	if lexer == nil {
@@ -86,8 +86,7 @@ func find(name string) (*chroma.RegexLexer, error) {
 	return r, nil
 }
 
-// serialisable replaces the one rule that is made of code: Go's raw strings, which the
-// library looks into for templates.
+// serialisable replaces the only rule that is made of code: Go's raw strings, in which the library detects templates.
 func serialisable(rules chroma.Rules) chroma.Rules {
 	rules = rules.Clone()
 	for state := range rules {
@@ -100,7 +99,7 @@ func serialisable(rules chroma.Rules) chroma.Rules {
 	return rules
 }
 
-// writeLicense writes the terms under which the definitions may be passed on.
+// writeLicense writes the license of the definitions.
 func writeLicense() error {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/alecthomas/chroma/v2").Output()
 	if err != nil {
