@@ -15,7 +15,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// benchScreen keeps cells and does no more: what a draw costs us without the terminal.
+// benchScreen only keeps cells, to measure drawing without a terminal.
 type benchScreen struct {
 	tcell.Screen
 	w     int
@@ -93,7 +93,7 @@ func BenchmarkWheel10MB(b *testing.B) {
 	}
 }
 
-// A whole answer of 200 KB in deltas of 16 bytes, a draw at each 2,000th.
+// BenchmarkAnswer200KB streams an answer of 200 KB in deltas of 16 bytes, with a draw at each 2,000th.
 func BenchmarkAnswer200KB(b *testing.B) {
 	text := strings.Repeat(paragraph, 200<<10/len(paragraph))
 	b.ReportAllocs()
@@ -113,7 +113,7 @@ func BenchmarkAnswer200KB(b *testing.B) {
 	}
 }
 
-// The same with a draw at each delta: the worst a slow stream can do.
+// BenchmarkAnswer200KBDrawnAlways draws at each delta: the worst case of a slow stream.
 func BenchmarkAnswer200KBDrawnAlways(b *testing.B) {
 	text := strings.Repeat(paragraph, 200<<10/len(paragraph))
 	b.ReportAllocs()
@@ -129,7 +129,7 @@ func BenchmarkAnswer200KBDrawnAlways(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(text)/16), "ns/delta")
 }
 
-// One line of 10 MB, as an answer, as a prompt and as output, from nothing to drawn.
+// BenchmarkSingleLine10MB draws one line of 10 MB as an answer, a prompt and output.
 func BenchmarkSingleLine10MB(b *testing.B) {
 	line := strings.Repeat("0123456789abcdef ", 10<<20/17)
 	for name, ev := range map[string]event.Event{"answer": viewtest.Say(line), "prompt": event.PromptSubmitted{Text: line}, "unicode": viewtest.Say(strings.Repeat("日本語", 10<<20/9))} {
@@ -179,7 +179,7 @@ func BenchmarkOutputLine(b *testing.B) {
 	}
 }
 
-// What the view holds for each byte of a transcript that was scrolled through.
+// BenchmarkMemory measures the memory of the view for each byte of a transcript that was scrolled through.
 func BenchmarkMemory(b *testing.B) {
 	for _, size := range []int{200 << 10, 10 << 20} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {

@@ -16,62 +16,62 @@ import (
 
 const (
 	maxShown    = 2 << 20 // bytes of one block that are shown; the session file has all
-	excerptRows = 10      // of a failed call that unfolded by itself
+	excerptRows = 10      // rows of a failed call's excerpt
 	gutterWidth = 2
 )
 
-// part holds a Text wrapped at the width of its view.
+// part is a Text wrapped at the width of its view.
 type part struct {
 	text   *markup.Text
 	layout markup.Layout
 }
 
-// folding tells whether a block that can be folded is folded.
+// folding is the fold state of a block.
 type folding uint8
 
 const (
-	foldAuto folding = iota // failed calls and changes of files show an excerpt, all else is one line
+	foldAuto folding = iota // failed calls and changes of files show an excerpt, other blocks one line
 	folded
 	unfolded
 )
 
-// blockView holds a block of the state with its layout. Its rows are a blank one if gap
-// is set, a head of one row if the block can be folded, and the rows of its parts.
+// blockView is a block of the state with its layout: a blank row if gap is 1, a head of one row if the block can be
+// folded, and the rows of its parts.
 type blockView struct {
 	block  *state.Block
 	cwd    string // paths below it are shown relative to it
 	shared *shared
 	gap    int // 0 or 1
-	n      int // its number in the view
+	n      int // index in the viewport
 	run    *looks
-	loud   bool // a call of a row that failed, or did not run
+	loud   bool // a call in a run of looks that failed or did not run
 	fold   folding
-	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
+	laid   *laidBlock // nil if not laid out yet, or evicted
 	found  found
 }
 
-// laidBlock holds the layout of a block at one width.
+// laidBlock is the layout of a block at one width.
 type laidBlock struct {
 	width, gen int
-	seen       int  // bytes of the block's text that are in it
-	open       bool // the block was not complete then
+	seen       int  // bytes of the block's text in the layout
+	open       bool // the block was incomplete
 	fold       folding
 	head       []draw.Span
-	gain       string // what came of a call
-	much       bool   // that is how much it printed
+	gain       string // outcome of a call
+	much       bool   // gain is the amount of output
 	parts      []part
-	skip       int    // rows of the parts that an excerpt leaves out
+	skip       int    // rows of the parts omitted by an excerpt
 	lines      int    // newlines in the text of a folded trace
-	row        int    // of calls that show as one line: the number of what it says; else 0
-	works      bool   // the call's subagent works: a row below the head says how far it is
-	wait       string // how long a request still waits to be sent again; "" if none does
+	row        int    // of a run of calls shown as one line: generation of that line; else 0
+	works      bool   // the call's subagent works: a row below the head has its progress
+	wait       string // remaining wait before a retry, or ""
 
 	answer *markup.Markdown // exactly one of these three is set for a block with text
 	writer *markup.Writer
 	output *tailText
 
-	diff   *markup.Diff // of a call that changes files, one of the parts
-	diffAt int          // which
+	diff   *markup.Diff // of a call that changes files; its text is one of the parts
+	diffAt int          // index of that part
 }
 
 // foldable reports whether the block is one line that can be unfolded.
@@ -79,10 +79,10 @@ func (v *blockView) foldable() bool {
 	return v.block.Kind == state.ToolBlock || isTrace(v.block.Kind)
 }
 
-// isTrace reports whether blocks of a kind are a text that few want to read.
+// isTrace reports whether blocks of a kind have a text that few people read.
 func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state.SkillBlock }
 
-// shown returns the folding in force.
+// shown returns the effective folding.
 func (v *blockView) shown() folding {
 	if v.summarizes() {
 		return folded
@@ -93,7 +93,6 @@ func (v *blockView) shown() folding {
 	return v.fold
 }
 
-// toggle folds or unfolds.
 func (v *blockView) toggle() {
 	switch {
 	case !v.foldable() && v.block.Raw == "", v.toggleRow():
@@ -104,15 +103,15 @@ func (v *blockView) toggle() {
 	}
 }
 
-// asIn reports whether a layout is for what another one begins with.
+// asIn reports whether a layout can be reused to lay out o.
 func (l *laidBlock) asIn(o *laidBlock) bool {
 	return l.width == o.width && l.gen == o.gen && l.fold == o.fold && l.works == o.works && l.row == o.row && l.wait == o.wait
 }
 
-// lay brings the layout of the block up to date and returns it.
+// lay updates the layout of the block and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
-	row := 0 // of calls that show as one line: what that says
+	row := 0 // generation of the line, for a run of calls shown as one line
 	if v.summarizes() {
 		row = v.run.gen
 	}
@@ -124,7 +123,7 @@ func (v *blockView) lay(width int) *laidBlock {
 	}
 	switch {
 	case row > 0 && l.seen < 0:
-		l.seen, l.head = 0, draw.Untrusted(themes.Text, v.run.said())
+		l.seen, l.head = 0, draw.Untrusted(themes.Text, v.run.summary())
 	case row > 0:
 	case b.Kind == state.RetryBlock || b.Raw != "":
 		l.layFault(v)
@@ -140,7 +139,7 @@ func (v *blockView) lay(width int) *laidBlock {
 	return l
 }
 
-// layText lays out what is new in the text of a block.
+// layText lays out the new text of a block.
 func (l *laidBlock) layText(b *state.Block, with *shared) {
 	src := b.Text
 	if len(src) > maxShown {
@@ -154,7 +153,7 @@ func (l *laidBlock) layText(b *state.Block, with *shared) {
 	}
 	l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutter(b.Kind), from)
 	if len(src) < len(b.Text) {
-		l.sayCut(len(b.Text) - len(src))
+		l.addCut(len(b.Text) - len(src))
 	}
 	l.seen, l.open = len(b.Text), b.Open
 }
@@ -209,7 +208,7 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 	return from
 }
 
-// layWorkflow colours the lines of a run by how far their steps are.
+// layWorkflow colours the lines of a run by the state of their steps.
 func (l *laidBlock) layWorkflow(src []byte) {
 	for i, line := range strings.Split(string(src), "\n") {
 		role := themes.Muted
@@ -232,21 +231,20 @@ func (l *laidBlock) layWorkflow(src []byte) {
 	}
 }
 
-// layPart wraps the text of the last part, which was laid out from its beginning.
+// layPart adds and wraps a part with a text.
 func (l *laidBlock) layPart(t *markup.Text) {
 	l.parts = append(l.parts, part{text: t})
 	l.parts[len(l.parts)-1].layout.Wrap(t, l.width-gutterWidth, 0)
 }
 
-// sayCut adds the line that tells how much is not shown.
-func (l *laidBlock) sayCut(bytes int) {
+// addCut adds the line about the text that is not shown.
+func (l *laidBlock) addCut(bytes int) {
 	t := &markup.Text{Wrap: markup.Words}
 	t.Put(fmt.Sprintf("… %s more, not shown; the session file has the whole text", texts.ByteCount(int64(bytes))), markup.Style{Role: themes.Warning})
 	l.parts = append(l.parts[:1], part{text: t})
 	l.parts[1].layout.Wrap(t, l.width, 0)
 }
 
-// rowCount counts the rows of parts.
 func rowCount(parts []part) (n int) {
 	for i := range parts {
 		n += len(parts[i].layout.Rows)
@@ -254,8 +252,8 @@ func rowCount(parts []part) (n int) {
 	return n
 }
 
-// above counts the rows above the parts: a blank one, the head, the one that says how far a
-// subagent is, and the one that says what an excerpt leaves out.
+// above counts the rows above the parts: a blank one, the head, the progress of a subagent, and the note about rows
+// that an excerpt omits.
 func (v *blockView) above() int {
 	n := v.gap
 	if v.foldable() {
@@ -270,7 +268,7 @@ func (v *blockView) above() int {
 	return n
 }
 
-// height returns the number of rows that the block takes.
+// height returns the number of rows of the block.
 func (v *blockView) height(width int) int {
 	if v.hidden() {
 		return 0
@@ -279,8 +277,8 @@ func (v *blockView) height(width int) int {
 	return v.above() + rowCount(l.parts) - l.skip
 }
 
-// rowOffset returns which byte of which part a row shows, to find the row again when
-// the width has changed; part is -1 for rows above the text.
+// rowOffset returns the byte and part that a row shows, to find the row again at another width; part is -1 for rows
+// above the text.
 func (v *blockView) rowOffset(row int) (part, off int) {
 	if v.laid == nil {
 		return -1, 0
@@ -294,8 +292,7 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 	return part, int(v.laid.parts[part].layout.Rows[row].From)
 }
 
-// rowOf reverses rowOffset, at any width; row is returned where the row
-// is none of the text.
+// rowOf reverses rowOffset at any width; it returns row if the part is missing.
 func (v *blockView) rowOf(part, off, row, width int) int {
 	l := v.lay(width)
 	if part < 0 || part >= len(l.parts) {
@@ -307,7 +304,7 @@ func (v *blockView) rowOf(part, off, row, width int) int {
 	return min(max(n+at-1, 0), v.height(width)-1)
 }
 
-// gutter returns the columns that the mark at the left of a block takes.
+// gutter returns the columns left of a block's text.
 func gutter(k state.Kind) int {
 	if k == state.AssistantBlock {
 		return 0
@@ -362,7 +359,7 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	m.row(c.At(g), l.parts, i)
 }
 
-// show tells an answer or a diff that n of the block's rows are about to be drawn.
+// show announces to an answer or a diff that n rows of the block are about to be drawn.
 func (v *blockView) show(row, n int) {
 	l := v.laid
 	show, at := (func(from, to int))(nil), 0
@@ -382,8 +379,7 @@ func (v *blockView) show(row, n int) {
 	}
 }
 
-// partAt returns the part that row i of parts that lie below each other is in, and its
-// number there; the part is -1 below them all.
+// partAt returns the part with row i of parts stacked vertically, and the row in it; the part is -1 below the last one.
 func partAt(parts []part, i int) (n, row int) {
 	for n := range parts {
 		rows := len(parts[n].layout.Rows)
@@ -395,7 +391,7 @@ func partAt(parts []part, i int) (n, row int) {
 	return -1, 0
 }
 
-// paintPart draws row i of parts that lie below each other.
+// paintPart draws row i of parts stacked vertically.
 func paintPart(c draw.Canvas, parts []part, i int) {
 	n, i := partAt(parts, i)
 	if n < 0 {
@@ -405,7 +401,7 @@ func paintPart(c draw.Canvas, parts []part, i int) {
 	c.Row(parts[n].text, &parts[n].layout, i)
 }
 
-// paintGutter draws the mark at the left of body row i.
+// paintGutter draws the mark left of body row i.
 func (v *blockView) paintGutter(c draw.Canvas, i int) {
 	mark, role := "", themes.Text
 	switch v.block.Kind {
@@ -429,7 +425,7 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 	c.Fill(c.Say(0, mark, role), g, c.Palette[themes.Text])
 }
 
-// paintHead draws the one line of a block that can be folded.
+// paintHead draws the head of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
 	if l.row > 0 {
 		m.head(paintLooks(c, v.run, l.head, now), l.head)
@@ -461,7 +457,7 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 	c.At(col).Say(0, texts.Plural(lines, "line"), themes.Muted)
 }
 
-// traceHead returns what a trace is: how long the model thought, or which skill it is.
+// traceHead describes a trace: how long the model thought, or the name of the skill.
 func (v *blockView) traceHead(l *laidBlock) string {
 	sign := "▸ "
 	if l.fold != folded {
@@ -471,7 +467,7 @@ func (v *blockView) traceHead(l *laidBlock) string {
 	case b.Kind != state.ReasoningBlock:
 	case b.Open:
 		return sign + "Thinking"
-	case b.Took == 0: // nobody watched
+	case b.Took == 0: // not measured
 		return sign + "Thought"
 	default:
 		return sign + "Thought for " + draw.Seconds(b.Took)
@@ -480,8 +476,8 @@ func (v *blockView) traceHead(l *laidBlock) string {
 	return sign + markup.Shorten(string(line), 60)
 }
 
-// endOf returns where some code ends in the first part of the block, at or after an
-// offset. Lines that are shown in another way than they are written do not count.
+// endOf returns the end of code in the first part of the block, at or after an offset. It ignores lines that are shown
+// differently from their source.
 func (v *blockView) endOf(code string, at int) int {
 	l := v.laid
 	if l == nil || len(l.parts) == 0 {

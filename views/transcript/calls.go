@@ -18,7 +18,7 @@ import (
 	"buddy/views/words"
 )
 
-// layCall brings the head and the body of a call up to date.
+// layCall updates the head and the body of a call.
 func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.seen < 0 {
 		l.seen = 0
@@ -54,17 +54,17 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	}
 }
 
-// printedDiff reports whether what a command printed, all of it, is a diff.
+// printedDiff reports whether the complete output of a command is a diff.
 func printedDiff(c *state.Call) bool {
 	return c.State == state.CallDone && c.Output.Dropped == 0 && markup.IsDiff(string(c.Output.Buf))
 }
 
-// wordsOf returns what there is to say of a call in words. Paths below cwd are relative to it.
+// wordsOf returns a call for wording. Paths below cwd are shown relative to it.
 func wordsOf(c *state.Call, cwd string) words.Call {
 	return words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action, Cwd: cwd}
 }
 
-// callHead says on one line what a call does, and where if that is not where the session began.
+// callHead describes in one line what a call does, and its target if that is not the session's.
 func callHead(c *state.Call, cwd string, role themes.Role) []draw.Span {
 	verb, subject := wordsOf(c, cwd).Words()
 	if verb != "" && subject != "" {
@@ -77,17 +77,16 @@ func callHead(c *state.Call, cwd string, role themes.Role) []draw.Span {
 	return head
 }
 
-// works reports whether the subagent that a call began works.
+// works reports whether a call's subagent is working.
 func works(c *state.Call) bool {
 	return c != nil && c.Agent != nil && c.Agent.State != state.TaskDone
 }
 
-// unhappy reports whether the subagent that a call began ended without its result.
+// unhappy reports whether a call's subagent ended without a result.
 func unhappy(c *state.Call) bool {
 	return c.Agent != nil && c.Agent.State == state.TaskDone && c.Agent.Outcome != event.Completed
 }
 
-// isQuestion reports whether a call asks the person.
 func isQuestion(c *state.Call) bool { return c.Action.Tool == "ask_user" && c.Action.Preview != "" }
 
 // asks reports whether a call waits for the person's answer.
@@ -95,7 +94,7 @@ func asks(c *state.Call) bool {
 	return c.State == state.CallRunning && (isQuestion(c) || c.Action.Tool == "exit_plan")
 }
 
-// questionFields returns what was asked, and the choices as they were numbered.
+// questionFields returns a question and its numbered choices.
 func questionFields(c *state.Call) []texts.Member {
 	fields := fieldsOf(c.Action.Preview, "question")
 	var args struct{ Choices []string }
@@ -107,7 +106,7 @@ func questionFields(c *state.Call) []texts.Member {
 	return fields
 }
 
-// callDetails returns what a call shows above its output when it is unfolded.
+// callDetails returns the text above the output of an unfolded call.
 func callDetails(c *state.Call) *markup.Text {
 	t := &markup.Text{}
 	a := &c.Action
@@ -131,7 +130,7 @@ func callDetails(c *state.Call) *markup.Text {
 	return t
 }
 
-// putCorrections adds what the model wrote where it meant another name.
+// putCorrections adds names as the model wrote them, if they were corrected.
 func putCorrections(t *markup.Text, c *state.Call) {
 	slips := c.Slips
 	if c.Corrected != "" {
@@ -140,7 +139,7 @@ func putCorrections(t *markup.Text, c *state.Call) {
 	putFields(t, fieldsOf(texts.OneLine(slips), "corrected"))
 }
 
-// putDecision adds what the model said of a call, beyond its why, and the rules that decided about it.
+// putDecision adds the model's reasoning about a call, apart from its why, and the rules that decided about it.
 func putDecision(t *markup.Text, d *event.DecisionExplained) {
 	if d.From != event.FromWhy {
 		putFields(t, fieldsOf(texts.OneLine(d.Reasoning), "reason"))
@@ -154,7 +153,7 @@ func putDecision(t *markup.Text, d *event.DecisionExplained) {
 	}
 }
 
-// command adds a shell command as a person would type it.
+// command adds a shell command as typed at a prompt.
 func command(t *markup.Text, text string) {
 	prompt := "$ "
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
@@ -165,7 +164,7 @@ func command(t *markup.Text, text string) {
 	}
 }
 
-// callResult returns what a call without output gave, as people read it.
+// callResult returns the result of a call without output.
 func callResult(c *state.Call) *markup.Text {
 	t := &markup.Text{}
 	text := cmp.Or(c.Result, c.Outcome)
@@ -176,20 +175,20 @@ func callResult(c *state.Call) *markup.Text {
 	return t
 }
 
-// paintCall draws the one line of a call: glyph, name, what it does, outcome, time.
+// paintCall draws the head of a call: glyph, name, action, outcome, time.
 func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, open bool, now int64) (drawn draw.Canvas) {
 	glyph, role := callGlyph(call, open, now)
 	outcome := cmp.Or(callOutcome(call), gain)
-	took := callTime(call, now)
+	elapsed := callTime(call, now)
 	if gain != "" && call.Agent == nil && call.ExitCode == nil && (call.Duration < 100 || isQuestion(call)) {
-		took = "" // what came of it says more
+		elapsed = "" // the gain is more useful
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
-	if call.Agent != nil && outcome == gain && draw.Width(head) > c.W-draw.TextWidth(gain)-len(took)-6 {
-		outcome = "" // the tasks say it, too
+	if call.Agent != nil && outcome == gain && draw.Width(head) > c.W-draw.TextWidth(gain)-len(elapsed)-6 {
+		outcome = "" // the tasks show it, too
 	}
-	right := draw.TextWidth(outcome) + len(took)
-	if outcome != "" && took != "" {
+	right := draw.TextWidth(outcome) + len(elapsed)
+	if outcome != "" && elapsed != "" {
 		right += 2
 	}
 	col := c.Say(0, glyph+" ", role)
@@ -197,15 +196,15 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	if right == 0 {
 		room = c.W - col
 	}
-	if room < 8 { // too narrow: the glyph says it all
-		room, outcome, took = c.W-col, "", ""
+	if room < 8 { // too narrow for anything but the glyph
+		room, outcome, elapsed = c.W-col, "", ""
 	}
 	end := c.Spans(col, draw.Clip(head, room)...)
 	drawn = c.Cols(col, end)
-	end = c.W - len(took)
-	c.At(end).Say(0, took, themes.Muted)
+	end = c.W - len(elapsed)
+	c.At(end).Say(0, elapsed, themes.Muted)
 	if outcome != "" {
-		if took != "" {
+		if elapsed != "" {
 			end -= 2
 		}
 		c.At(end-draw.TextWidth(outcome)).Say(0, outcome, outcomeRole(call, outcome == gain, role))
@@ -213,8 +212,8 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	return drawn
 }
 
-// outcomeRole returns the role of what came of a call whose glyph has a role. What is only counted of a subagent is quiet:
-// the conversation says what it found.
+// outcomeRole returns the role of a call's outcome. Counts of a subagent's work are muted, because its findings are in
+// the conversation.
 func outcomeRole(call *state.Call, counted bool, glyph themes.Role) themes.Role {
 	if call.Agent != nil && counted {
 		return themes.Muted
@@ -253,13 +252,13 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 	return "▹", themes.Muted
 }
 
-// callOutcome returns how a call went in words, "" for a success.
+// callOutcome words the outcome of a call, "" for a success.
 func callOutcome(c *state.Call) string {
 	switch {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
-	case c.State == state.CallWaiting: // the dialog says so
+	case c.State == state.CallWaiting: // the dialog shows it
 		return ""
 	case c.State == state.CallRunning:
 		return awaited(c)
@@ -281,15 +280,15 @@ func callOutcome(c *state.Call) string {
 	return ""
 }
 
-// awaited says for what a call that runs waits of the person, "" for nothing.
+// awaited describes what a running call needs from the person, or returns "".
 func awaited(c *state.Call) string {
-	if asks(c) { // the dialog says so
+	if asks(c) { // the dialog shows it
 		return ""
 	}
 	return ""
 }
 
-// cancelled says what a call that was cancelled before it ran did not do.
+// cancelled describes a call that was cancelled before it ran.
 func cancelled(c *state.Call) string {
 	if isQuestion(c) {
 		return "not answered (cancelled)"
@@ -297,7 +296,7 @@ func cancelled(c *state.Call) string {
 	return "not run (cancelled)"
 }
 
-// callGain returns what came of a call that succeeded, where a few words tell.
+// callGain describes the result of a successful call in a few words, if possible.
 func callGain(c *state.Call) string {
 	if c.Agent != nil && c.Agent.State == state.TaskDone {
 		return texts.Plural(c.Agent.Turns, "turn") + " · " + draw.Used(state.Used{Usage: c.Agent.All.Usage}, true)
@@ -312,7 +311,7 @@ func callGain(c *state.Call) string {
 	return texts.WithNext(fmt.Sprintf("exit %d", *c.ExitCode), gain)
 }
 
-// printedMuch says how much a command printed, "" for no more than a failed one would show.
+// printedMuch describes the amount of a command's output, "" if it is no more than a failed one would show.
 func printedMuch(c *state.Call) string {
 	if !c.Action.Kind.IsCommand() || c.Terminal {
 		return ""
@@ -335,7 +334,7 @@ func printedMuch(c *state.Call) string {
 	return ""
 }
 
-// progress says how far a subagent is: what it did last, and what it used. Paths below cwd are relative to it.
+// progress describes a subagent's last action and its usage. Paths below cwd are shown relative to it.
 func progress(t *state.Task, cwd string) string {
 	text := "starting"
 	for _, b := range slices.Backward(t.Agent.Talk.Blocks) {
@@ -353,7 +352,7 @@ func progress(t *state.Task, cwd string) string {
 	return text
 }
 
-// maxDoing limits the columns of what a subagent did last.
+// maxDoing limits the columns of a subagent's last action.
 const maxDoing = 40
 
 // agentTime returns how long a subagent worked, or has been working.
@@ -367,7 +366,7 @@ func agentTime(t *state.Task, now int64) string {
 	return ""
 }
 
-// maxGain limits the columns of the gain of a call.
+// maxGain limits the columns of a call's gain.
 const maxGain = 24
 
 // callTime returns how long a call took, or has been running.
@@ -376,7 +375,7 @@ func callTime(c *state.Call, now int64) string {
 	case c.Agent != nil:
 		return agentTime(c.Agent, now)
 	case asks(c):
-		return "" // it is the person who takes it
+		return "" // it measures the person
 	case c.State == state.CallRunning && now > c.Started:
 		return draw.Clock(now - c.Started)
 	case c.State == state.CallDone || c.State == state.CallFailed:

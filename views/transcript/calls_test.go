@@ -12,7 +12,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// The row of a question says what was asked, never how the model wrote it; the answer stands below it, as a prompt does.
+// The row of a question has its text, not its JSON; the answer is below it, like a prompt.
 func TestQuestionRow(t *testing.T) {
 	c := &state.Call{
 		Name: "ask_user", Arguments: `{"question":"Which\nport?"}`, State: state.CallDone,
@@ -34,7 +34,7 @@ func TestQuestionRow(t *testing.T) {
 	}
 }
 
-// What never ran does not say that it failed.
+// A call that never ran is not shown as failed.
 func TestCallOutcome(t *testing.T) {
 	one := 1
 	for _, tt := range []struct {
@@ -58,7 +58,7 @@ func TestCallOutcome(t *testing.T) {
 	}
 }
 
-// An unfolded call says why it was made and what decided about it, and nothing of what nobody said.
+// An unfolded call shows its why and the decision about it, without empty fields.
 func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 	rules := []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}
 	for name, tt := range map[string]struct {
@@ -97,7 +97,7 @@ func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 	}
 }
 
-// A call whose name or arguments were corrected shows what the model wrote when it is unfolded.
+// An unfolded call whose name or arguments were corrected shows the model's spelling.
 func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 	s := (&viewtest.Session{Now: 5}).Feed(event.ToolRequested{
 		CallID: "c", Name: "read_file", Corrected: "readfile", Renamed: map[string]string{"ofset": "offset", "file_pth": "path"},
@@ -113,7 +113,7 @@ func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 	}
 }
 
-// A command that printed much says how much; the last one, and only while it is folded, how to see all of it.
+// A command with much output shows the amount; the last one, while folded, also how to open it.
 func TestLongOutputSaysHowMuch(t *testing.T) {
 	s, c := newLooks(t)
 	command := func(id, output string, full *action.FullOutput) {
@@ -148,7 +148,7 @@ func TestLongOutputSaysHowMuch(t *testing.T) {
 	}
 }
 
-// A command that has ended says how, and how long it took.
+// An ended command shows its outcome and its duration.
 func TestEndedCommandSaysHow(t *testing.T) {
 	s, c := newLooks(t)
 	for id, output := range map[string]string{"a": "", "b": strings.Repeat("line\n", 300)} {

@@ -10,7 +10,7 @@ import (
 	"buddy/views/markup"
 )
 
-// changeRows limits the rows of what a call changed that show before it is unfolded.
+// changeRows limits the rows of a change that are shown before it is unfolded.
 const changeRows = 15
 
 // changes reports whether a call changes the content of files in a known way.
@@ -18,10 +18,10 @@ func changes(c *state.Call) bool {
 	return (c.Action.Kind == action.FileWrite || c.Action.Kind == action.FileDelete) && c.Action.Preview != ""
 }
 
-// changed reports whether a call has changed files so that it shows below its head.
+// changed reports whether a call has changed files, so that the diff is shown below its head.
 func changed(c *state.Call) bool { return c.State == state.CallDone && changes(c) }
 
-// diffOf lays out at most so many lines of what a call changes, 0 for all. Its head names a file that is the only one.
+// diffOf lays out at most most lines of a call's change, 0 for all. A single file is named in the head instead.
 func diffOf(c *state.Call, most int) *markup.Diff {
 	text, one := c.Action.Preview, len(c.Action.Paths) == 0
 	if one {
@@ -39,7 +39,7 @@ func (l *laidBlock) addDiff(d *markup.Diff, with *shared) {
 	l.parts = append(l.parts, p)
 }
 
-// layChange adds what a call changed as a part: all of it, or its beginning and how much more there is.
+// layChange adds a call's change as a part: all of it, or its start and the number of further lines.
 func (l *laidBlock) layChange(c *state.Call, with *shared) {
 	most := 0
 	if l.fold == foldAuto {

@@ -15,7 +15,7 @@ import (
 const taxPreview = "+4 -1 lines, 100 → 160 bytes\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -2,7 +2,10 @@\n \n // Tax is what a customer pays.\n func Tax(cents int) int {\n" +
 	"-\treturn cents * 19 / 100\n+\tif cents < 0 {\n+\t\treturn -Tax(-cents)\n+\t}\n+\treturn (cents*19 + 50) / 100\n }\n \n func Net() {}\n"
 
-// changedBy is a session in which a call made a change; several files are those of paths.
+// changedBy is a session in which a call changed the files of paths.
 func changedBy(preview string, paths ...string) *viewtest.Session {
 	act := action.Action{Kind: action.FileWrite, Tool: "edit_file", Path: "/src/shop/checkout/tax.go", Paths: paths, Preview: preview}
 	return (&viewtest.Session{Now: 1000}).Feed(
@@ -44,7 +44,7 @@ func TestChangesGolden(t *testing.T) {
 	}
 }
 
-// What a call changed shows to a number of rows below it, then how much more there is; Enter shows all.
+// A change is shown up to a number of rows, then the number of further lines; Enter shows all.
 func TestChangesAreFolded(t *testing.T) {
 	for _, lines := range []int{changeRows, changeRows + 1, 3000} {
 		c := conversationOf(t, changedBy(longPreview(lines)), 80, 60)
@@ -67,7 +67,7 @@ func TestChangesAreFolded(t *testing.T) {
 	}
 }
 
-// Nothing shows of a change that was not made, but its line.
+// A change that was not made is shown as its line only.
 func TestChangesThatWereNotMade(t *testing.T) {
 	for name, e := range map[string]event.Event{
 		"waits":  event.ApprovalAsked{ID: "1", CallID: "a"},
@@ -91,7 +91,7 @@ func TestDiffsInConversationsAreTheSame(t *testing.T) {
 	}
 }
 
-// diffRows returns the rows with a number before them, without what is around them.
+// diffRows returns the numbered rows of a diff, without borders and padding.
 func diffRows(t *testing.T, s *viewtest.Session) string {
 	var b strings.Builder
 	for line := range strings.Lines(viewtest.Text(t, conversationOf(t, s, 80, 30), 80, 30)) {
@@ -102,7 +102,7 @@ func diffRows(t *testing.T, s *viewtest.Session) string {
 	return b.String()
 }
 
-// Bands reach to the right border.
+// Bands extend to the right border.
 func TestChangesAreBands(t *testing.T) {
 	c := conversationOf(t, changedBy(taxPreview), 80, 30)
 	s := viewtest.Screen(t, c, 80, 30)
@@ -124,7 +124,7 @@ func TestChangesAreBands(t *testing.T) {
 	}
 }
 
-// The code gets its colours when it is drawn, of what shows only.
+// Visible code is highlighted when it is drawn.
 func TestChangesAreHighlighted(t *testing.T) {
 	c := conversationOf(t, changedBy(taxPreview), 80, 30)
 	c.SetBackground(func(work func() func()) { work()() })
@@ -144,8 +144,8 @@ func TestChangesAreHighlighted(t *testing.T) {
 	}
 }
 
-// TestPrintedDiffIsDrawnAsOne: unfolded, what a command printed is the same diff as everywhere; other output, and what
-// still comes, shows as it is.
+// TestPrintedDiffIsDrawnAsOne: a diff in the output of an unfolded command is drawn as a diff; other or incomplete
+// output is shown unchanged.
 func TestPrintedDiffIsDrawnAsOne(t *testing.T) {
 	_, diff, _ := strings.Cut(taxPreview, "\n")
 	printed := func(text string, ended bool) *viewtest.Session {

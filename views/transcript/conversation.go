@@ -1,6 +1,5 @@
-// Package transcript shows what was said in a session. The [Conversation] has a block for
-// each prompt, answer or tool call, lays out only those in view, finds or selects text in
-// them; [Output] follows what one call prints.
+// Package transcript shows the conversation of a session. [Conversation] has a block for each prompt, answer or tool
+// call, lays out only those in view, and finds or selects text in them; [Output] follows the output of one call.
 //
 //	c := transcript.NewConversation(theme, keys)
 //	c.Update(&s, state.Conversation)
@@ -22,56 +21,54 @@ import (
 	"buddy/views/markup"
 )
 
-// ConversationIntents hold the callbacks for what a person does in a conversation. All are optional.
+// ConversationIntents are the callbacks for actions of a person. All are optional.
 type ConversationIntents struct {
-	OnClick func() // it was clicked, and nothing was selected by that
-	OnFound func() // the line of a search was closed by a key
-	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
-	// code. It is empty when there is none.
+	OnClick func() // called for a click that selected nothing
+	OnFound func() // called when a key closes the search line
+	// OnCopy gets the original text of a block or its code to copy. It is empty when there is none.
 	OnCopy func(text string)
-	// OnEdit, if set, gets the text of a block that a person wants to see in an editor.
+	// OnEdit gets the text of a block to open in an editor.
 	OnEdit func(text string)
-	// OnOpen, if set, gets the call of which the whole output is wanted.
+	// OnOpen gets a call whose whole output is to be opened.
 	OnOpen func(*state.Call)
-	// OnFindings, if set, gets the review whose findings are wanted.
+	// OnFindings gets a review whose findings are to be opened.
 	OnFindings func(*event.ReviewFinished)
-	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
-	// draws: long searches take turns with all else. Without it they are done at once.
+	// Later runs a function after other work of the UI goroutine, and draws: long searches run in slices. Without it
+	// they run at once.
 	Later func(func())
 }
 
-// Conversation draws the blocks of a session. Only what is on the screen is laid out;
-// a block is kept ready at one width until it is far away. It follows the end until a
-// person scrolls up. Only the UI goroutine may use it.
+// Conversation draws the blocks of a session. It lays out only visible blocks, and caches layouts near the screen. It
+// follows the end until a person scrolls up. Only the UI goroutine may use it.
 type Conversation struct {
 	draw.Frame
 	ConversationIntents
 
 	shared  *shared
-	whose   string // untrusted; "" is the session's
-	cwd     string // of the session
+	whose   string // name of a subagent, untrusted; "" is the session
+	cwd     string // working directory of the session
 	welcome []string
 	view    viewport
 	find    finder
 	sel     selection
 	mouse   drag
 	head    int // rows above the text
-	coded   int // the code block of the focused block that the last key copied; -1 is none
+	coded   int // code block of the focused block copied by the last key; -1: none
 }
 
-// shared holds what all blocks of a conversation use.
+// shared holds the settings common to all blocks of a conversation.
 type shared struct {
 	now    func() time.Time
-	lexers *markup.Highlighter    // nil leaves code plain
-	words  bool                   // it is a preview: code breaks between words as well
-	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
-	unfold func() string          // the key that unfolds
-	newest *state.Call            // whose output /output opens; nil: it is not there
-	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
+	lexers *markup.Highlighter    // nil: code stays plain
+	words  bool                   // preview: code breaks between words, too
+	files  func(path string) bool // whether the terminal may open a file linked in an answer; nil: none
+	unfold func() string          // name of the key that unfolds
+	newest *state.Call            // the call whose output /output opens; nil: not loaded
+	// retryKeys describes the keys that send or stop a waiting request, "" if there are none.
 	retryKeys func() string
 }
 
-// NewConversation returns a view with nothing to show.
+// NewConversation returns an empty view.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
 	c.shared = &shared{
@@ -80,23 +77,22 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	return c
 }
 
-// Preview shows a conversation from its beginning in a narrow view that has no keys: lines of code break between words.
+// Preview shows a conversation from its start in a narrow view without keys: code breaks between words.
 func Preview(c *Conversation) { c.shared.words, c.view.follow = true, false }
 
-// SetNow sets the clock that elapsed times are reckoned by.
+// SetNow sets the clock for elapsed times.
 func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
 
-// SetBackground sets how code is highlighted: run calls work on another goroutine and
-// what that returns on the UI goroutine, and draws. Without it code is plain.
+// SetBackground enables highlighting of code: run calls work on another goroutine, and the function that it returns on
+// the UI goroutine, and draws.
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
 	c.shared.lexers = &markup.Highlighter{Background: run}
 }
 
-// SetFiles sets which files the terminal may open that answers link to. Without it these are none.
+// SetFiles sets which linked files the terminal may open. By default none.
 func (c *Conversation) SetFiles(may func(path string) bool) { c.shared.files = may }
 
-// Scope returns the scope in which keys are looked up: to the conversation, to the line of a search or to what is
-// selected.
+// Scope returns the key scope of the conversation, the search line or the selection.
 func (c *Conversation) Scope() keymap.Scope {
 	switch {
 	case c.find.typing:
@@ -107,14 +103,14 @@ func (c *Conversation) Scope() keymap.Scope {
 	return keymap.Conversation
 }
 
-// SetWelcome sets what an empty conversation shows: a name, what it is, and examples. Lines
-// that are wider than it are broken between words, unless blanks in them make columns.
+// SetWelcome sets the lines of an empty conversation: a name, a description and examples. Lines that are too wide break
+// between words, unless spaces align them in columns.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 
-// SetWhose says whose conversation it is, "" for the session's own.
+// SetWhose sets the name of the subagent that the conversation belongs to, "" for the session.
 func (c *Conversation) SetWhose(name string) { c.whose = name }
 
-// retryKeys returns the keys for a request that waits to be sent again. A subagent's has none.
+// retryKeys describes the keys for a waiting request. A subagent has none.
 func retryKeys(c *Conversation) string {
 	if c.whose != "" {
 		return ""
@@ -122,30 +118,30 @@ func retryKeys(c *Conversation) string {
 	return c.Keys.Name(keymap.Send) + ": retry now · " + c.Keys.Name(keymap.Back) + ": stop"
 }
 
-// Follows reports whether the end of a conversation is on the screen when it is drawn.
+// Follows reports whether the view follows the end.
 func Follows(c *Conversation) bool { return c.view.follow }
 
-// AtRest reports whether the end is followed and nothing is looked for or selected: blocks far above the
-// end can go without being missed.
+// AtRest reports whether the end is followed and no search or selection is active, so that blocks far above can be
+// unloaded.
 func AtRest(c *Conversation) bool {
 	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
 }
 
-// InView returns the first block that is on the screen and the last one that was when it was drawn, or the first one if that is
-// below it: indices of what [state.Shown] returned.
+// InView returns the indexes, among the blocks of [state.Shown], of the first block on the screen and of the last one
+// when it was last drawn, which is at least the first.
 func InView(c *Conversation) (first, last int) {
 	first = c.view.top.block
 	return first, max(first, c.view.extent.last)
 }
 
-// WantsBeginning reports whether a person went to the beginning of the conversation, which is not there.
+// WantsBeginning reports whether a person went to the beginning of the conversation, which is not loaded.
 func WantsBeginning(c *Conversation) bool { return c.view.rest.wanted }
 
-// Holds reports whether all blocks have to stay that are there: a person selects text, or types what to look for and may go
-// back to where that began.
+// Holds reports whether no block may be unloaded: a person is selecting text, or typing a search that may return to its
+// start.
 func Holds(c *Conversation) bool { return c.sel.on || c.mouse.down || c.find.typing }
 
-// drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
+// drawWhose draws the row above a subagent's conversation: its name, and the key that goes back.
 func (c *Conversation) drawWhose(in draw.Area) {
 	var back []draw.Span
 	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 {
@@ -154,8 +150,8 @@ func (c *Conversation) drawWhose(in draw.Area) {
 	in.Edge('─', '─', themes.Border, draw.Untrusted(themes.Accent, c.whose), back)
 }
 
-// Update takes over what changed. It costs as much as the number of new blocks; text is
-// looked at when it is drawn.
+// Update processes changes of the state. Its cost depends on the number of new blocks; texts are read when they are
+// drawn.
 func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Conversation|state.Tasks) == 0 {
 		return
@@ -179,14 +175,13 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if n := len(c.view.blocks); n > 0 && c.view.blocks[n-1].block.Open {
 		c.view.stream = true
 	}
-	c.goOn()
+	c.continueSearch()
 }
 
-// MaxText is the most columns of text, however wide the screen is: longer lines are hard to read.
+// MaxText limits the columns of text on wide screens: longer lines are hard to read.
 const MaxText = 120
 
-// Draw draws the rows that fit, below the name of whose they are and above the line of a search or of what
-// is new.
+// Draw draws the visible rows, with the subagent's name above and the search line or footer below.
 func (c *Conversation) Draw(screen tcell.Screen) {
 	all := c.Whole(screen)
 	if all.W <= 0 || all.H <= 0 {
@@ -200,11 +195,11 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	}
 	rows := in
 	c.place(in)
-	said := c.footer()
-	if (c.find.on() || len(said) > 0) && in.H > 2 {
+	spans := c.footer()
+	if (c.find.on() || len(spans) > 0) && in.H > 2 {
 		rows.H--
 		c.place(rows)
-		c.drawLast(in.Down(rows.H), said)
+		c.drawLast(in.Down(rows.H), spans)
 	}
 	if len(c.view.blocks) == 0 {
 		drawWelcome(rows, c.welcome)
@@ -216,27 +211,27 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	c.view.evict()
 }
 
-// place finds which rows show.
+// place determines the visible rows.
 func (c *Conversation) place(in draw.Area) {
 	if len(c.view.blocks) > 0 {
 		c.view.resize(max(min(in.W-2*draw.Padding, MaxText), 1), in.H)
-		c.view.place(c.sel.on && (c.sel.keys || c.mouse.down)) // must not move under who selects
+		c.view.place(c.sel.on && (c.sel.keys || c.mouse.down)) // must not move while text is being selected
 	}
 }
 
 // drawLast draws the row below the text.
-func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
+func (c *Conversation) drawLast(row draw.Canvas, spans []draw.Span) {
 	if c.find.on() {
-		drawFind(c, row, said)
+		drawFind(c, row, spans)
 		return
 	}
 	row.Fill(0, row.W, c.Palette[themes.Text])
 	w := min(c.view.size.w+draw.Padding, row.W)
-	row.At(max(w-draw.Width(said), 0)).Spans(0, said...)
+	row.At(max(w-draw.Width(spans), 0)).Spans(0, spans...)
 }
 
-// footer returns the text of the line below the rows: how much is new, or else, unless something is looked for, that there
-// is more below; and which key leads there.
+// footer returns the line below the rows: the number of new rows, or else, without a search, that there are more rows,
+// and the keys that lead there.
 func (c *Conversation) footer() []draw.Span {
 	if c.shared.words {
 		return nil
@@ -254,19 +249,19 @@ func (c *Conversation) footer() []draw.Span {
 	}
 	more := len(parts) == 0 && c.view.heldBack() && !c.find.on()
 	if more {
-		parts = append(parts, saysBelow(&c.view))
+		parts = append(parts, rowsBelow(&c.view))
 	}
 	if len(parts) == 0 {
-		return sayComplete(c)
+		return completeHint(c)
 	}
-	said := []draw.Span{draw.Text(themes.Muted, strings.Join(parts, " · "))}
+	spans := []draw.Span{draw.Text(themes.Muted, strings.Join(parts, " · "))}
 	if more || unread > 0 {
-		said = append(said, endKeys(c, c.view.size.w-draw.Width(said))...)
+		spans = append(spans, endKeys(c, c.view.size.w-draw.Width(spans))...)
 	}
-	return said
+	return spans
 }
 
-// endKeys says which keys lead down, and, where w cells have room for it, to the end.
+// endKeys names the keys that scroll down and, if w cells suffice, those that go to the end.
 func endKeys(c *Conversation, w int) []draw.Span {
 	a := keymap.ReadDown
 	if c.HasFocus() {
@@ -276,16 +271,15 @@ func endKeys(c *Conversation, w int) []draw.Span {
 	if len(keys) == 0 {
 		return nil
 	}
-	said := append([]draw.Span{draw.Text(themes.Muted, " · ")}, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
-	if end := jumpKeys(c, keymap.ScrollBottom, "go to the end"); draw.Width(said)+draw.Width(end) <= w {
-		said = append(said, end...)
+	spans := append([]draw.Span{draw.Text(themes.Muted, " · ")}, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
+	if end := jumpKeys(c, keymap.ScrollBottom, "go to the end"); draw.Width(spans)+draw.Width(end) <= w {
+		spans = append(spans, end...)
 	}
-	return said
+	return spans
 }
 
-// sayComplete says of an answer that has ended and is longer than the screen that it is complete, and how to get to its
-// beginning.
-func sayComplete(c *Conversation) []draw.Span {
+// completeHint reports that an ended answer longer than the screen is complete, and the keys that go to its start.
+func completeHint(c *Conversation) []draw.Span {
 	vp := &c.view
 	last := len(vp.blocks) - 1
 	if last < 0 || !vp.follow || vp.stream || c.find.on() || vp.blocks[last].block.Kind != state.AssistantBlock || vp.height(last) <= vp.size.h {
@@ -298,7 +292,8 @@ func sayComplete(c *Conversation) []draw.Span {
 	return keys
 }
 
-// jumpKeys says which keys jump somewhere: from the prompt, the one that goes to the conversation comes first.
+// jumpKeys describes the keys of a jump. If the prompt has the focus, the key that focuses the conversation comes
+// first.
 func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
 	keys, there := c.Keys.Name(a), c.Keys.Name(keymap.NextPane)
 	switch {
@@ -310,8 +305,7 @@ func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, " · "), draw.Text(themes.Key, keys), draw.Text(themes.Muted, " "+jumps)}
 }
 
-// pointed returns what is marked at its side: the focused block, or, if found is set, only the row with the match that was
-// visited.
+// pointed returns what to mark at the side: the focused block, or, if found is set, the row of the visited match.
 func (vp *viewport) pointed(f *finder) (at anchor, found bool) {
 	if f.visited {
 		return anchor{f.at.block, vp.rowOf(f.at)}, true
@@ -356,7 +350,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 	}
 }
 
-// unfold folds or unfolds the focused block. Of a review it opens the findings.
+// unfold folds or unfolds the focused block. For a review it opens the findings.
 func (c *Conversation) unfold() {
 	if v := c.view.focused(); v != nil && v.block.Review != nil && c.OnFindings != nil {
 		c.OnFindings(v.block.Review)
@@ -376,9 +370,8 @@ func (c *Conversation) openOutput() {
 	}
 }
 
-// copyCode passes a code block of the focused block to OnCopy: the first that does not end
-// above the screen, and when the last key did that, the next one. Of a call that is the
-// command.
+// copyCode passes a code block of the focused block to OnCopy: the first one not above the screen, then the next one
+// each time that the key is repeated. For a call it is the command.
 func (c *Conversation) copyCode() {
 	v := c.view.focused()
 	if v == nil || c.OnCopy == nil {
@@ -400,16 +393,16 @@ func (c *Conversation) copyCode() {
 	c.OnCopy(blocks[c.coded])
 }
 
-// Scroll moves the view by rows, down if they are positive. At the end it follows again.
+// Scroll moves the view by rows, down if positive. At the end it follows again.
 func (c *Conversation) Scroll(rows int) { c.view.Scroll(rows) }
 
-// Bottom goes to the end, which is followed again. It ends the way to a match.
+// Bottom goes to the end, follows it, and stops looking for a match.
 func (c *Conversation) Bottom() {
 	c.find.seek, c.find.beyond.by = seek{}, 0
 	c.view.Bottom()
 }
 
-// conversationKeys holds what keys do, other than scrolling by pages, selecting and what is typed to find it.
+// conversationKeys maps actions to functions, without paging, selecting and typing a search.
 var conversationKeys = map[keymap.Action]func(*Conversation){
 	keymap.Find:           func(c *Conversation) { c.find.open(&c.view) },
 	keymap.FindNext:       func(c *Conversation) { c.FindNext(1) },
@@ -437,7 +430,7 @@ func (c *Conversation) Press(p keymap.Press) {
 		if !c.find.on() && c.OnFound != nil {
 			c.OnFound()
 		}
-		c.goOn()
+		c.continueSearch()
 	case c.sel.on:
 		c.selectKey(p.Action)
 	case do != nil:
@@ -447,12 +440,12 @@ func (c *Conversation) Press(p keymap.Press) {
 	}
 }
 
-// PasteHandler adds to the text of a search.
+// PasteHandler adds the pasted text to the search.
 func (c *Conversation) PasteHandler() func(string, func(tview.Primitive)) {
 	return c.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if c.find.typing {
 			c.find.setText(&c.view, c.find.Text+texts.OneLine(text))
-			c.goOn()
+			c.continueSearch()
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// conversationOf returns a view of what there is, drawn once so that it has a size.
+// conversationOf returns a view of a session, drawn once so that it has a size.
 func conversationOf(t testing.TB, s *viewtest.Session, w, h int) *Conversation {
 	c := NewConversation(viewtest.Dark(t), keymap.Default())
 	c.SetNow(func() time.Time { return time.UnixMilli(s.Now) })
@@ -77,7 +77,7 @@ func TestConversationGolden(t *testing.T) {
 	}
 }
 
-// The one line of a call that succeeded says what came of it.
+// The head of a successful call shows its result.
 func TestCallsSayWhatCameOfThem(t *testing.T) {
 	for _, c := range []struct {
 		outcome, preview, want string
@@ -138,7 +138,7 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 	if strings.Join(before[:9], "\n") != strings.Join(after[:9], "\n") {
 		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	// a blank, more, a blank, one, a blank, two
+	// a blank row, more, a blank row, one, a blank row, two
 	if text := viewtest.Text(t, c, 38, 10); !strings.Contains(text, "↓ 6 new lines") {
 		t.Errorf("no count of new rows in\n%s", text)
 	}
@@ -327,7 +327,7 @@ func TestResizeKeepsTheCountOfNewRows(t *testing.T) {
 	}
 }
 
-// A session that is opened from its end gets its beginning later.
+// A session that is opened at its end gets its beginning later.
 func TestBlocksMayComeInFront(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "one"}, viewtest.Say(numbered(20)), event.PromptSubmitted{Text: "two"}, viewtest.Say(numbered(20)))
 	all := s.Blocks
@@ -354,8 +354,8 @@ func TestBlocksHaveALimitAndSaySo(t *testing.T) {
 	}
 }
 
-// Live and drawn at each event, or replayed and drawn once, it looks the same; and the
-// text of the blocks is never written to.
+// A session that was drawn at each event looks like one that was replayed and drawn once; the texts of the blocks are
+// never modified.
 func TestStreamedEqualsReplayed(t *testing.T) {
 	doc := numbered(3) + "- a\n- b\n\n```go\nx := 1\n\ny\n```\ntext **bold** [l](http://x.org)\n\n    code\n" + viewtest.HostileText + "\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 	live := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"})
@@ -406,7 +406,7 @@ func TestFarBlocksAreForgotten(t *testing.T) {
 	}
 }
 
-// Roles, not colours: the same in every theme.
+// Styles are roles: the same in every theme.
 func TestConversationStyles(t *testing.T) {
 	c := conversationOf(t, wholeSession(), 98, 68)
 	screen := viewtest.Screen(t, c, 98, 68)
@@ -472,7 +472,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 	}
 }
 
-// strictScreen fails when something is drawn outside of a rectangle.
+// strictScreen fails the test when something is drawn outside of a rectangle.
 type strictScreen struct {
 	tcell.Screen
 	t          *testing.T
@@ -487,7 +487,7 @@ func (s *strictScreen) SetContent(x, y int, r rune, _ []rune, _ tcell.Style) {
 	s.drawn[[2]int{x, y}] = true
 }
 
-// Every cell of the view is drawn and none outside of it, at any size.
+// Every cell of the view is drawn and none outside, at any size.
 func TestDrawsItsRectangle(t *testing.T) {
 	s := wholeSession().Feed(event.ToolStarted{CallID: "d", Name: "fetch"}, event.ToolOutput{CallID: "d", Text: "日本語\ttab\n"})
 	c, o, empty := conversationOf(t, s, 28, 8), outputOf(t, s), NewConversation(viewtest.Dark(t), keymap.Default())
@@ -506,8 +506,7 @@ func TestDrawsItsRectangle(t *testing.T) {
 	}
 }
 
-// A4: code has the colours of the theme, in any theme, and the highlighter draws them
-// without a change of the text.
+// Code has the colours of any theme, and highlighting does not change the text.
 func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
 		theme, err := themes.Load("", name)
@@ -535,7 +534,7 @@ func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 	}
 }
 
-// styleAt returns the style of the first cell below the border that shows a rune.
+// styleAt returns the style of the first cell below the border with a rune.
 func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 	t.Helper()
 	cells, _, _ := viewtest.Screen(t, p, 38, 6).GetContents()
@@ -548,7 +547,7 @@ func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 	return tcell.StyleDefault
 }
 
-// The next code block comes with the same key again; any other key begins anew.
+// Repeating the key copies the next code block; any other key starts over.
 func TestCopyCodeAgain(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(viewtest.Say("```sh\na\n```\nand\n```sh\nb\n```\n"), viewtest.Say("```sh\nc\n```"))
 	c := conversationOf(t, s, 58, 28)

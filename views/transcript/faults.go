@@ -9,8 +9,8 @@ import (
 	"buddy/views/markup"
 )
 
-// layFault lays out a block about a request that failed: one sentence, or how the attempts go, and below
-// that, unfolded, what the provider answered.
+// layFault lays out a block about a failed request: one sentence or the progress of retries, and, if unfolded, the
+// provider's answer.
 func (l *laidBlock) layFault(v *blockView) {
 	b := v.block
 	if l.seen == len(b.Text) {
@@ -47,7 +47,7 @@ func (l *laidBlock) layFault(v *blockView) {
 	l.layPart(raw)
 }
 
-// putRetry puts how the attempts of a request go: while it waits for the next one, how long, and the keys.
+// putRetry adds the progress of retries, with the remaining wait and the keys.
 func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
 	role := themes.Muted
 	if l.wait != "" {
@@ -62,21 +62,21 @@ func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
 	if keys := v.shared.retryKeys(); keys != "" {
 		before := " · "
 		if draw.TextWidth(text+before+keys) > l.width-gutterWidth {
-			before = "\n" // a key and what it does stay together
+			before = "\n" // keeps a key and its description together
 		}
 		t.Put(before+keys, markup.Style{Role: themes.Text})
 	}
 }
 
-// retryWait says when the request of the block is sent again, "" if it does not wait for that.
+// retryWait describes the remaining wait before a retry, or returns "".
 func (v *blockView) retryWait() string {
-	if v.block.Retry == nil || v.shared.now == nil { // a search lays out what is not shown
+	if v.block.Retry == nil || v.shared.now == nil { // a search lays out blocks that are not shown
 		return ""
 	}
 	return draw.RetryWait(v.block.Retry.At-v.shared.now().UnixMilli(), v.block.Retry.Count)
 }
 
-// retryRole returns the colour of the sign of a block about attempts.
+// retryRole returns the role of the mark of a block about retries.
 func retryRole(l *laidBlock) themes.Role {
 	if l != nil && l.wait != "" {
 		return themes.Warning

@@ -8,7 +8,7 @@ import (
 	"buddy/views/markup"
 )
 
-// fieldsOf returns a value with its name, which may be empty, as a list; none if there is no value.
+// fieldsOf returns a list with one field, or none if the value is empty. The name may be empty.
 func fieldsOf(value, name string) []texts.Member {
 	if value == "" {
 		return nil
@@ -16,8 +16,8 @@ func fieldsOf(value, name string) []texts.Member {
 	return []texts.Member{{Name: name, Value: value}}
 }
 
-// putFields adds a line for each field; values of several lines follow their name. What has a name is
-// seen to the letter, what has none are sentences.
+// putFields adds a line for each field; further lines of a value follow. Named fields wrap anywhere, sentences without
+// a name between words.
 func putFields(t *markup.Text, fields []texts.Member) {
 	for _, f := range fields {
 		indent, wrap := "", markup.Words
@@ -36,7 +36,7 @@ func putFields(t *markup.Text, fields []texts.Member) {
 	}
 }
 
-// label begins a line with a name.
+// label starts a line with a name.
 func label(t *markup.Text, name string) {
 	t.Line(markup.Words, "  ")
 	t.Put(markup.Inline(name)+"  ", markup.Style{Role: themes.Muted})

@@ -17,87 +17,83 @@ import (
 
 const (
 	maxFound  = 1000      // matches that are counted
-	findSlice = 256 << 10 // bytes that are searched before anything else may happen
-	findBlock = 64        // what looking at a block costs in such bytes, at least
+	findSlice = 256 << 10 // bytes that are searched before other work may run
+	findBlock = 64        // minimal cost of a block, in such bytes
 )
 
-// finder holds a search in a conversation. It runs over what the blocks show when they are
-// unfolded, a slice at a time: first to the match to go to, then around the view and
-// outwards to count the rest.
+// finder is a search in a conversation. It searches the unfolded texts of blocks, a slice at a time: first to the next
+// match to visit, then around the view and outwards to count the others.
 type finder struct {
 	pattern.Pattern
 	prefilter pattern.Prefilter
-	typing    bool   // the line that takes the text is open
-	gen       int    // counts the texts that were looked for
-	narrow    int    // the first of them that this one only adds to
-	home      bool   // it began at origin
-	origin    anchor // the top row when typing began
+	typing    bool   // the search line is open
+	gen       int    // generation of the text
+	narrow    int    // the first generation whose text is a prefix of this one
+	home      bool   // the search started at origin
+	origin    anchor // the top row when typing started
 	ended     bool   // the end was followed then
-	at        match  // that was visited last
+	at        match  // the last visited match
 	visited   bool
 	seek      seek
-	lo, hi    int  // the blocks between them were counted
-	waiting   bool // the next slice is on its way
+	lo, hi    int  // blocks lo..hi are counted
+	waiting   bool // the next slice is scheduled
 	beyond    beyond
 }
 
-// match names a place where the text was found.
+// match is a place where the text was found.
 type match struct {
-	block, part, off int // part is headPart for the head of a call
-	n                int // of how many before it in its block
+	block, part, off int // headPart for the head of a call
+	n                int // number of matches before it in its block
 }
 
 const headPart = -1
 
-// seek holds the way to a match: onwards from a place, block by block.
+// seek is a search for the next match from a place, block by block.
 type seek struct {
-	by   int // 1 down, -1 up, 0 when nothing is sought
-	from match
-	left int // blocks
+	by        int // 1 down, -1 up, 0 no search
+	from      match
+	remaining int // blocks
 }
 
-// found holds what a block knows of the search.
+// found is a block's part of the search.
 type found struct {
 	gen, count int
 	open       bool // the block was still growing
 }
 
-// Find looks for a text and goes to the nearest match: the last one while the end is
-// followed, else the first one from the top of the view on. It goes on in slices through
-// Later. An empty text opens the line that takes one.
+// Find searches for a text and goes to the nearest match: the last one if the end is followed, else the first one from
+// the top of the view. It continues in slices through Later. An empty text opens the search line.
 func (c *Conversation) Find(text string) {
 	c.find.open(&c.view)
 	if text = texts.OneLine(text); text != "" {
 		c.find.setText(&c.view, text)
-		c.goOn()
+		c.continueSearch()
 		c.find.accept(&c.view)
 	}
 }
 
-// EndFind ends a search, goes back to where it began, and reports whether there was one.
+// EndFind ends a search, returns to its start, and reports whether there was one.
 func (c *Conversation) EndFind() bool {
 	on := c.find.on()
 	c.find.cancel(&c.view)
 	return on
 }
 
-// LeaveFind ends a search where it led.
+// LeaveFind ends a search at the present place.
 func LeaveFind(c *Conversation) { c.find.end() }
 
-// Finds reports whether something is looked for.
+// Finds reports whether a search is active.
 func Finds(c *Conversation) bool { return c.find.on() }
 
-// FindIn finds a text that was found elsewhere, in some blocks: it goes to the first
-// match there. Where they do not show the text it goes to the first of them, ends the search
-// and reports false.
+// FindIn goes to the first match of a text in blocks where another search found it. If they show no match, it goes to
+// the first of them, ends the search and reports false.
 func (c *Conversation) FindIn(text string, blocks []int) bool {
 	found := c.find.in(&c.view, text, blocks)
-	c.goOn()
+	c.continueSearch()
 	return found
 }
 
-// FindNext goes to the next match, or to the one before if by is -1. After the last one
-// comes the first.
+// FindNext goes to the next match, or the previous one if by is -1. The first match follows the last.
 func (c *Conversation) FindNext(by int) {
 	f := &c.find
 	switch {
@@ -105,36 +101,36 @@ func (c *Conversation) FindNext(by int) {
 		return
 	case f.visited:
 		f.seekFrom(&c.view, by, f.at)
-	default: // what was visited is far away
+	default: // the visited match is far away
 		f.seekFrom(&c.view, by, match{block: min(c.view.top.block, len(c.view.blocks)-1), part: headPart, off: -1})
 	}
-	c.goOn()
+	c.continueSearch()
 }
 
-// goOn searches a slice and asks for another turn if more is to be done.
-func (c *Conversation) goOn() {
+// continueSearch searches a slice and schedules the next one if necessary.
+func (c *Conversation) continueSearch() {
 	for f := &c.find; f.unfinished(&c.view); {
 		f.slice(&c.view)
 		if c.Later != nil {
 			f.waiting = true
-			c.Later(func() { c.find.waiting = false; c.goOn() })
+			c.Later(func() { c.find.waiting = false; c.continueSearch() })
 		}
 	}
 }
 
-// on reports whether something is looked for.
+// on reports whether a search is active.
 func (f *finder) on() bool { return f.typing || f.Text != "" }
 
 // end ends the search.
 func (f *finder) end() { *f = finder{gen: f.gen, waiting: f.waiting} }
 
-// open opens the line that takes the text.
+// open opens the search line.
 func (f *finder) open(vp *viewport) {
 	f.end()
 	f.typing, f.home, f.origin, f.ended = true, true, vp.top, vp.follow
 }
 
-// accept closes the line and keeps the search.
+// accept closes the search line and keeps the search.
 func (f *finder) accept(vp *viewport) {
 	f.typing = false
 	if f.Text == "" {
@@ -144,7 +140,7 @@ func (f *finder) accept(vp *viewport) {
 	}
 }
 
-// cancel ends the search and goes back to where it began, if that is still there.
+// cancel ends the search and returns to its start, if that is still loaded.
 func (f *finder) cancel(vp *viewport) {
 	switch {
 	case f.home && f.ended:
@@ -155,14 +151,14 @@ func (f *finder) cancel(vp *viewport) {
 	f.end()
 }
 
-// returnToOrigin shows what showed when the search began.
+// returnToOrigin shows the rows at the start of the search.
 func (f *finder) returnToOrigin(vp *viewport) {
 	if len(vp.blocks) > 0 {
 		vp.top, vp.follow = f.origin, f.ended
 	}
 }
 
-// setText looks for another text, from where the search began.
+// setText searches for another text, from the start of the search.
 func (f *finder) setText(vp *viewport, text string) {
 	if len(text) > pattern.MaxQuery || text == f.Text {
 		return
@@ -175,12 +171,12 @@ func (f *finder) setText(vp *viewport, text string) {
 	f.prefilter = pattern.NewPrefilter(&f.Pattern)
 	f.returnToOrigin(vp)
 	if text != "" && len(vp.blocks) > 0 {
-		f.begin(vp)
+		f.start(vp)
 	}
 }
 
-// begin seeks the nearest match from where the view is, and begins to count there.
-func (f *finder) begin(vp *viewport) {
+// start jumps to the match nearest to the viewport and starts counting matches from there.
+func (f *finder) start(vp *viewport) {
 	f.lo, f.hi = vp.top.block, vp.top.block
 	if f.ended {
 		f.seekFrom(vp, -1, match{block: len(vp.blocks) - 1, part: math.MaxInt})
@@ -195,12 +191,12 @@ func (f *finder) begin(vp *viewport) {
 	f.seekFrom(vp, 1, from)
 }
 
-// seekFrom begins the way to the next match from a place on.
+// seekFrom starts looking for the next match from a place.
 func (f *finder) seekFrom(vp *viewport, by int, from match) {
 	f.seek, f.beyond.by = seek{by, from, len(vp.blocks) + 1}, 0
 }
 
-// slice does as much of the search as may be done at once.
+// slice executes one slice of the search.
 func (f *finder) slice(vp *viewport) {
 	budget := findSlice
 	f.look(vp, &budget)
@@ -217,7 +213,7 @@ func (f *finder) slice(vp *viewport) {
 	}
 }
 
-// unfinished reports whether a slice is to be searched now.
+// unfinished reports whether another slice is necessary now.
 func (f *finder) unfinished(vp *viewport) bool {
 	if f.Text == "" || f.waiting {
 		return false
@@ -225,11 +221,11 @@ func (f *finder) unfinished(vp *viewport) bool {
 	return f.seek.by != 0 || (f.lo > 0 || f.hi < len(vp.blocks)) && f.tally(vp).total < maxFound
 }
 
-// look goes on seeking.
+// look continues seek.
 func (f *finder) look(vp *viewport, budget *int) {
 	s := &f.seek
 	for s.by != 0 && *budget > 0 {
-		if s.left == 0 {
+		if s.remaining == 0 {
 			s.by = 0
 			return
 		}
@@ -240,7 +236,7 @@ func (f *finder) look(vp *viewport, budget *int) {
 				return
 			}
 		}
-		s.left--
+		s.remaining--
 		n := len(vp.blocks)
 		if next := s.from.block + s.by; (next < 0 || next >= n) && (vp.rest.above || vp.rest.below) {
 			f.beyond.by, f.beyond.edge, s.by = s.by, s.from.block, 0
@@ -250,7 +246,7 @@ func (f *finder) look(vp *viewport, budget *int) {
 	}
 }
 
-// nearest returns the match in the block of a place that comes next after it, or before it.
+// nearest returns the next match after a place in its block, or the previous one.
 func (f *finder) nearest(vp *viewport, from match, by int) (last match, ok bool) {
 	n := 0
 	for part, off := range f.matches(vp, from.block) {
@@ -271,7 +267,7 @@ func (f *finder) nearest(vp *viewport, from match, by int) (last match, ok bool)
 	return last, ok
 }
 
-// visit shows a match. What hides it unfolds, unless the text is still being typed.
+// visit shows a match. It unfolds the block, unless the text is still being typed.
 func (f *finder) visit(vp *viewport, m match) {
 	f.at, f.visited = m, true
 	v := vp.blocks[m.block]
@@ -289,7 +285,7 @@ func (f *finder) visit(vp *viewport, m match) {
 	}
 }
 
-// rowOf returns the row of its block that shows a match, the first one if it is folded.
+// rowOf returns the row of a match in its block, or the first row if that is folded.
 func (vp *viewport) rowOf(m match) int {
 	v := vp.blocks[m.block]
 	if !vp.shows(m) {
@@ -304,7 +300,7 @@ func (vp *viewport) shows(m match) bool {
 	return m.part != headPart && (!v.foldable() || v.shown() == unfolded)
 }
 
-// count returns how many matches a block has, and takes what that costs off a budget.
+// count returns the number of matches in a block and subtracts its cost from a budget.
 func (f *finder) count(vp *viewport, block int, budget *int) int {
 	v := vp.blocks[block]
 	*budget -= findBlock
@@ -313,7 +309,7 @@ func (f *finder) count(vp *viewport, block int, budget *int) int {
 	case k.gen == f.gen:
 		return k.count
 	case k.gen >= f.narrow && k.count == 0:
-		k.gen = f.gen // a longer text is not there either
+		k.gen = f.gen // a longer text has no match either
 		return 0
 	}
 	v.found = found{gen: f.gen, open: v.growing()}
@@ -327,13 +323,13 @@ func (f *finder) count(vp *viewport, block int, budget *int) int {
 	return v.found.count
 }
 
-// tally holds how many matches are known.
+// tally is the number of known matches.
 type tally struct {
-	total, before int  // all, and those in the blocks before the visited one
-	all, placed   bool // whether nothing is missing in them
+	total, before int  // all, and those before the visited block
+	all, placed   bool // whether these are complete
 }
 
-// tally adds up what the blocks know.
+// tally adds up the counts of the blocks.
 func (f *finder) tally(vp *viewport) tally {
 	t := tally{all: true, placed: true}
 	if vp.rest.above || vp.rest.below {
@@ -354,7 +350,7 @@ func (f *finder) tally(vp *viewport) tally {
 	return t
 }
 
-// status returns where the visited match is among all: 3 of 17.
+// status returns the number of the visited match: 3 of 17.
 func (f *finder) status(vp *viewport) string {
 	if f.Text == "" {
 		return ""
@@ -379,8 +375,7 @@ func (f *finder) status(vp *viewport) string {
 	return fmt.Sprintf("%d%s found", t.total, more)
 }
 
-// recount looks again at blocks that grew when they were counted and do no more. They
-// are among the last ones.
+// recount counts blocks again that have stopped growing since they were counted. They are among the last ones.
 func (f *finder) recount(vp *viewport) {
 	for i := max(len(vp.blocks)-keepLaid, 0); i < len(vp.blocks); i++ {
 		if v := vp.blocks[i]; v.found.open && v.found.gen == f.gen && !v.growing() {
@@ -390,7 +385,7 @@ func (f *finder) recount(vp *viewport) {
 	}
 }
 
-// key takes a key, looked up in the scope Finding, while the text is typed.
+// key handles a key of the scope Finding while the text is typed.
 func (f *finder) key(vp *viewport, p keymap.Press) {
 	if p.Types() {
 		f.setText(vp, f.Text+p.Text)
@@ -410,7 +405,7 @@ func (f *finder) key(vp *viewport, p keymap.Press) {
 	}
 }
 
-// matches yields the part and the offset of each match in a block, in order.
+// matches yields the part and offset of each match in a block, in order.
 func (f *finder) matches(vp *viewport, block int) iter.Seq2[int, int] {
 	return func(yield func(part, off int) bool) {
 		for part, text := range vp.blocks[block].texts(vp.size.w) {
@@ -423,13 +418,12 @@ func (f *finder) matches(vp *viewport, block int) iter.Seq2[int, int] {
 	}
 }
 
-// texts yields what the block shows when it is unfolded: the head of a call, then the
-// parts by number.
+// texts yields the texts of the unfolded block: the head of a call, then the parts by number.
 func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	return func(yield func(part int, text []byte) bool) {
 		whole := v
 		if v.laid == nil || v.foldable() && v.shown() != unfolded {
-			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{files: v.shared.files}, fold: unfolded} // not to be kept
+			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{files: v.shared.files}, fold: unfolded} // not kept
 		}
 		l := whole.lay(max(width, 1))
 		if v.block.Kind == state.ToolBlock && !yield(headPart, draw.Bytes(l.head)) {
@@ -447,19 +441,19 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	}
 }
 
-// headSaysAll reports whether the last line of a call's details only repeats its head.
+// headSaysAll reports whether the last line of a call's details repeats its head.
 func (v *blockView) headSaysAll() bool {
 	c := v.block.Call
 	return c != nil && c.Action.Kind.IsCommand() && c.Action.Command != "" && !strings.Contains(strings.TrimSpace(c.Action.Command), "\n")
 }
 
-// growing reports whether the block's text is not all there yet.
+// growing reports whether the block's text is incomplete.
 func (v *blockView) growing() bool {
 	c := v.block.Call
 	return v.block.Open || c != nil && (c.State == state.CallRequested || c.State == state.CallWaiting || c.State == state.CallRunning)
 }
 
-// size estimates how many bytes the block shows.
+// size estimates the visible bytes of the block.
 func (v *blockView) size() int {
 	n := min(len(v.block.Text), maxShown)
 	if c := v.block.Call; c != nil {
@@ -468,8 +462,8 @@ func (v *blockView) size() int {
 	return n
 }
 
-// in goes to the first match in some blocks and reports whether there is one; else it ends the
-// search at the first of them.
+// in goes to the first match in some blocks and reports whether there is one; otherwise it ends the search at the first
+// of them.
 func (f *finder) in(vp *viewport, text string, blocks []int) bool {
 	f.end()
 	if len(blocks) == 0 || blocks[0] >= len(vp.blocks) {

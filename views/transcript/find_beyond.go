@@ -7,24 +7,24 @@ import (
 	"buddy/views/pattern"
 )
 
-// beyond holds what is known of blocks that are not there.
+// beyond is the search in blocks that are not loaded.
 type beyond struct {
-	by           int  // which way they are to be looked through for the next match; 0 is not at all
-	edge         int  // the block before which that begins, or after which; noBlock if it is gone
-	above, below int  // matches before and after the blocks that are there
-	all          bool // no others
+	by           int  // direction of the search for the next match; 0: none
+	edge         int  // the loaded block from which it starts; noBlock if unloaded
+	above, below int  // matches before and after the loaded blocks
+	all          bool // whether these counts are complete
 }
 
-// Search tells what a conversation looks for where blocks of it are not there.
+// Search describes a search that reaches blocks that are not loaded.
 type Search struct {
-	ID    int  // of the text that is looked for
-	Adds  int  // the first of the texts that this one only adds to: where one of them was not found, this one is not
-	By    int  // which way the next match is wanted, from the blocks that are there; 0: none is, now
-	Seeks bool // the next match is wanted and was not found yet
-	Full  bool // more matches are not counted
+	ID    int  // generation of the text
+	Adds  int  // the first generation whose text is a prefix: if it has no match in a block, this one has none
+	By    int  // direction of the next match to find beyond the loaded blocks; 0: none now
+	Seeks bool // the next match has not been found yet
+	Full  bool // no more matches are counted
 }
 
-// Sought returns what is looked for; ok is false when nothing is, or all blocks are there.
+// Sought returns the active search; ok is false without one, or if all blocks are loaded.
 func Sought(c *Conversation) (s Search, ok bool) {
 	f := &c.find
 	if f.Text == "" || !c.view.rest.above && !c.view.rest.below && f.beyond.by == 0 {
@@ -32,13 +32,13 @@ func Sought(c *Conversation) (s Search, ok bool) {
 	}
 	s = Search{ID: f.gen, Adds: f.narrow, By: f.beyond.by, Seeks: f.seek.by != 0 || f.beyond.by != 0, Full: f.tally(&c.view).total >= maxFound}
 	if f.typing {
-		s.By = 0 // the text may still change: nobody wants to be led far away by half of it
+		s.By = 0 // the text may still change: don't jump far for half a word
 	}
 	return s, true
 }
 
-// Counter returns a function that counts the matches in blocks that are not there, as the search counts those that
-// are, and takes what that costs, about a byte for each that they show, off a budget. Another goroutine may call it.
+// Counter returns a function that counts the matches in unloaded blocks like those in loaded ones, and subtracts the
+// cost from a budget, about a byte for each visible byte. Another goroutine may call it.
 func Counter(c *Conversation) func(blocks []*state.Block, budget *int) int {
 	text, width, cwd, all := c.find.Text, c.view.size.w, c.cwd, &shared{}
 	return func(blocks []*state.Block, budget *int) (n int) {
@@ -56,13 +56,12 @@ func Counter(c *Conversation) func(blocks []*state.Block, budget *int) int {
 	}
 }
 
-// SetBeyond notes how many matches there are before and after the blocks that are there, and whether these are all.
+// SetBeyond sets the numbers of matches before and after the loaded blocks, and whether they are complete.
 func SetBeyond(c *Conversation, above, below int, all bool) {
 	c.find.beyond.above, c.find.beyond.below, c.find.beyond.all = above, below, all
 }
 
-// SeekIn goes on to the next match from some of the blocks that are there: downwards from the first of them, upwards from
-// the last.
+// SeekIn searches loaded blocks for the next match: downwards from first, or upwards from last.
 func SeekIn(c *Conversation, first, last, by int) {
 	if c.find.Text == "" || last < 0 || last >= len(c.view.blocks) {
 		return
@@ -73,16 +72,16 @@ func SeekIn(c *Conversation, first, last, by int) {
 		edge = last
 	}
 	c.find.seekFrom(&c.view, by, edgeOf(edge, by))
-	c.goOn()
+	c.continueSearch()
 }
 
-// EndSeek notes that there is no match that way.
+// EndSeek records that there is no further match in that direction.
 func EndSeek(c *Conversation) { c.find.beyond.by = 0 }
 
 // noBlock is no block, and far from all of them.
 const noBlock = math.MinInt / 2
 
-// moved keeps the search when blocks have other numbers.
+// moved adapts the search to new block indexes.
 func (f *finder) moved(vp *viewport, moved map[int]int) {
 	at, there := moved[f.at.block]
 	f.at.block, f.visited = at, f.visited && there
@@ -111,7 +110,7 @@ func (f *finder) moved(vp *viewport, moved map[int]int) {
 	f.seekFrom(vp, f.seek.by, from)
 }
 
-// cross goes on in blocks that have come with what was looked for beyond those that were there.
+// cross continues the search in blocks that were loaded for it.
 func (f *finder) cross(vp *viewport) {
 	b := &f.beyond
 	if next := b.edge + b.by; b.by != 0 && next >= 0 && next < len(vp.blocks) {
@@ -119,7 +118,7 @@ func (f *finder) cross(vp *viewport) {
 	}
 }
 
-// edgeOf returns the place from which a block is gone through.
+// edgeOf returns the place at which the search of a block starts.
 func edgeOf(block, by int) match {
 	if by < 0 {
 		return match{block: block, part: math.MaxInt}

@@ -16,7 +16,7 @@ func TestFindIn(t *testing.T) {
 		{"func Tax", []int{3}, true, 3, "1 of 1"},
 		{"maybe", []int{1, 2}, true, 1, "1 of 1"},
 		{"let me", []int{1, 2}, true, 2, "1 of 1"},
-		{"tax", []int{2}, false, 2, ""}, // it is elsewhere: no reason to go there
+		{"tax", []int{2}, false, 2, ""}, // the match is elsewhere: no reason to go there
 		{"", []int{4}, false, 4, ""},
 		{"tax", nil, false, 4, ""},
 		{"tax", []int{1000}, false, 4, ""},

@@ -9,16 +9,15 @@ import (
 	"buddy/views/pattern"
 )
 
-// marker shows where a pattern matches in rows that were drawn. The nil marker shows
-// nothing.
+// marker highlights matches in drawn rows. The nil marker does nothing.
 type marker struct {
 	*pattern.Pattern
-	part, off int // of the match that was visited; part is noPart in other blocks
+	part, off int // of the visited match; part is noPart in other blocks
 }
 
 const noPart = -2
 
-// marker returns what marks the matches in a block; nil if nothing is searched for.
+// marker returns the marker of a block; nil without a search.
 func (f *finder) marker(vp *viewport, block int) *marker {
 	if f.Text == "" {
 		return nil
@@ -30,8 +29,7 @@ func (f *finder) marker(vp *viewport, block int) *marker {
 	return m
 }
 
-// head marks the matches in the head of a call, which was drawn from the canvas's
-// beginning on.
+// head highlights the matches in the head of a call, drawn at the start of the canvas.
 func (m *marker) head(c draw.Canvas, head []draw.Span) {
 	if m != nil {
 		text := draw.Bytes(head)
@@ -39,7 +37,7 @@ func (m *marker) head(c draw.Canvas, head []draw.Span) {
 	}
 }
 
-// row marks the matches in row i of parts that lie below each other.
+// row highlights the matches in row i of parts stacked vertically.
 func (m *marker) row(c draw.Canvas, parts []part, i int) {
 	if m == nil {
 		return
@@ -54,8 +52,8 @@ func (m *marker) row(c draw.Canvas, parts []part, i int) {
 	m.mark(c.At(col), p.text.Bytes, int(row.From), int(row.To), n)
 }
 
-// mark marks the matches in the bytes from..to of a text, which were drawn from the
-// canvas's beginning on. A match may begin in the row before, or end in the next one.
+// mark highlights the matches in the bytes from..to of a text, drawn at the start of the canvas. A match may start in
+// the previous row or end in the next one.
 func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
 	st, visited := c.Palette[themes.Match], c.Palette[themes.Focus].Reverse(true).Bold(true).Underline(true)
 	at := max(from-m.Longest(), 0)
@@ -73,14 +71,14 @@ func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
 	}
 }
 
-// drawFind draws the line of a search: what is looked for, which of the matches was visited, and what else there is to
-// say. Once the text is typed it names the keys that go on from there.
-func drawFind(c *Conversation, row draw.Canvas, said []draw.Span) {
+// drawFind draws the search line: the text, the number of the visited match, and notices. Once the text is accepted it
+// names the keys for further matches.
+func drawFind(c *Conversation, row draw.Canvas, spans []draw.Span) {
 	row.Fill(0, row.W, c.Palette[themes.Text])
 	row = row.Cols(min(draw.Padding, row.W), min(c.view.size.w+draw.Padding, row.W))
 	right := []draw.Span{draw.Text(themes.Strong, c.find.status(&c.view))}
-	if len(said) > 0 {
-		right = append(append(right, draw.Text(themes.Muted, " · ")), said...)
+	if len(spans) > 0 {
+		right = append(append(right, draw.Text(themes.Muted, " · ")), spans...)
 	}
 	if !c.find.typing {
 		var hints []draw.Hint

@@ -2,7 +2,7 @@ package transcript
 
 import "buddy/app/state"
 
-// surelyLacks reports whether a block shows no match. If it is false, it may have one.
+// surelyLacks reports whether a block certainly has no match. It does not lay out the block.
 func (f *finder) surelyLacks(v *blockView) bool {
 	b := v.block
 	switch {
@@ -10,13 +10,13 @@ func (f *finder) surelyLacks(v *blockView) bool {
 		return false
 	case b.Call != nil:
 		return f.callLacks(v)
-	case b.Kind == state.WarningBlock, b.Kind == state.ErrorBlock, b.Kind == state.RetryBlock: // has words of ours
+	case b.Kind == state.WarningBlock, b.Kind == state.ErrorBlock, b.Kind == state.RetryBlock: // has words of buddy
 		return false
 	}
 	return f.prefilter.Lacks(b.Text)
 }
 
-// callLacks is surelyLacks for a call, of which all but the output is laid out.
+// callLacks is surelyLacks for a call. It lays out everything but the output.
 func (f *finder) callLacks(v *blockView) bool {
 	call := *v.block.Call
 	if out := call.Output.Buf; len(out) > 0 && !f.prefilter.Lacks(out) {

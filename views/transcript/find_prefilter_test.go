@@ -12,7 +12,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// What a prefilter holds back has no match: found by making all of it ready.
+// Blocks that the prefilter rejects have no match when they are laid out.
 func TestPrefilter(t *testing.T) {
 	pieces := []string{
 		"ta", "x", "Tax", "rate", "t", "a", " ", " ", "\n", "\n\n", "*", "**", "_", "~~", "`", "[", "](u)", "](u(v))", "](u \"t\")", "][1]", "![", "<b>", "</b>",

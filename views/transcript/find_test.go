@@ -18,8 +18,8 @@ import (
 	"buddy/views/viewtest"
 )
 
-// shop is a conversation with matches in all that can hold some: "tax" in a prompt, a
-// folded trace, the head and the output of a folded call, and an answer; 6 in all.
+// shop is a conversation with 6 matches of "tax": in a prompt, a folded trace, the head and output of a folded call,
+// and an answer.
 func shop() *viewtest.Session {
 	s := (&viewtest.Session{Now: 100_000}).Feed(
 		event.PromptSubmitted{ID: 1, Text: "why is the Tax wrong?"},
@@ -35,13 +35,13 @@ func shop() *viewtest.Session {
 	return s
 }
 
-// find types a text into the line of a search.
+// find types a text into the search line.
 func find(t testing.TB, c *Conversation, text string) {
 	t.Helper()
 	viewtest.Press(t, c, string(keymap.Find), "'"+text)
 }
 
-// status returns what the border or the line says of a search.
+// status returns the status of a search.
 func status(c *Conversation) string { return c.find.status(&c.view) }
 
 func TestFind(t *testing.T) {
@@ -131,7 +131,7 @@ func TestFindCapitals(t *testing.T) {
 	}
 }
 
-// The search begins at the top of the view when the end is not followed.
+// The search starts at the top of the view when the end is not followed.
 func TestFindFromView(t *testing.T) {
 	c := conversationOf(t, shop(), 58, 12)
 	viewtest.Press(t, c, string(keymap.ScrollTop))
@@ -141,7 +141,7 @@ func TestFindFromView(t *testing.T) {
 	}
 }
 
-// styles returns the text of the cells that have a role's colours, row by row.
+// styled returns the text of the cells in a role's style, row by row.
 func styled(t *testing.T, s tcell.SimulationScreen, role themes.Role) string {
 	t.Helper()
 	cells, w, h := s.GetContents()
@@ -169,7 +169,7 @@ func TestMatchesAreMarked(t *testing.T) {
 		{"cafe\u0301 au lait", "cafe", "cafe\u0301"},
 		{"Straße STRASSE ΣΊΣΥΦΟΣ", "σίσυφος", "ΣΊΣΥΦΟΣ"},
 		{"a **bo**ld word", "bold", "bold"},
-		{strings.Repeat("word ", 12) + "needle in", "word needle in", "word|needle in"}, // over a wrap
+		{strings.Repeat("word ", 12) + "needle in", "word needle in", "word|needle in"}, // across a wrap
 		{"```\n\tx := 1\n```", "x :=", "x :="},
 		{"aaaa", "aa", "aaaa"},
 	}
@@ -187,10 +187,10 @@ func TestMatchesAreMarked(t *testing.T) {
 	}
 }
 
-// The search runs in slices; what the person does meanwhile counts.
+// The search runs in slices; actions of the person in between count.
 func TestFindInSlices(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(viewtest.Say("a needle"))
-	filler := viewtest.Say("&#33; " + strings.Repeat("hay ", 1000)) // what is written as a number has to be made ready
+	filler := viewtest.Say("&#33; " + strings.Repeat("hay ", 1000)) // an entity: the prefilter can't reject it
 	for range 1000 {                                                // 4 MB
 		s.Feed(event.PromptSubmitted{Text: "go"}, filler)
 	}
@@ -231,7 +231,7 @@ func TestFindInSlices(t *testing.T) {
 	c.Find("hay")
 	for turn() {
 	}
-	if got := status(c); got != "1000+ found" { // how many come before is not known
+	if got := status(c); got != "1000+ found" { // the number of earlier matches is unknown
 		t.Errorf("status %s, want 1000+ found", got)
 	}
 	LeaveFind(c)
@@ -244,7 +244,7 @@ func TestFindInSlices(t *testing.T) {
 	}
 }
 
-// What arrives is counted, and blocks that come before the first one move the search.
+// New text is counted, and blocks loaded in front move the search.
 func TestFindWhileItGrows(t *testing.T) {
 	s := shop()
 	c := conversationOf(t, s, 58, 12)
@@ -292,7 +292,7 @@ func TestFindPaste(t *testing.T) {
 	}
 }
 
-// What a key waits for, and how long the whole search takes when the text is not there.
+// BenchmarkFind10MB measures one slice, and a whole search without a match.
 func BenchmarkFind10MB(b *testing.B) {
 	for _, bench := range []struct {
 		name  string

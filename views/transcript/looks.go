@@ -9,28 +9,28 @@ import (
 	"buddy/views/words"
 )
 
-// looks are calls in a row that only look at files: reads and searches, with what the model thought between
-// them. They show as one line, which unfolds into theirs; calls that failed or wait for a person show anyway.
-// What each event costs does not depend on how many there are.
+// looks is a run of calls that only look at files: reads and searches, with the model's thoughts between them. They are
+// shown as one line that can be unfolded; failed or waiting calls stay visible. The cost of an event does not depend on
+// the length of the run.
 type looks struct {
 	calls   []*blockView
-	at      int          // of calls: the first that did not fail, which shows the line
-	running []*blockView // those that have not ended
+	at      int          // index in calls of the first one that did not fail, which shows the line
+	running []*blockView // calls that have not ended
 	waits   bool         // one of them waits for a person
 	open    bool         // unfolded by a person
-	gen     int          // counts the changes of what the line says
+	gen     int          // generation of the line
 
-	quiet          int             // calls that ended well
-	files          map[string]bool // that they read
+	quiet          int             // number of successful calls
+	files          map[string]bool // read files
 	searches, list int
 }
 
 const (
-	joined  = 8  // blocks that may lie between calls of a row
-	maxLook = 50 // calls of a row: what is passed over to find the rows above it is bounded
+	joined  = 8  // blocks between calls of a run
+	maxLook = 50 // calls of a run: limits the search for runs above it
 )
 
-// join makes a new block part of a row, or the beginning of one, if it looks at files.
+// join adds a new block to a run, or starts one, if it looks at files.
 func (vp *viewport) join(i int) {
 	v := vp.blocks[i]
 	if v.block.Kind != state.ToolBlock || wordsOf(v.block.Call, "").Look() == words.NoLook {
@@ -52,10 +52,10 @@ func (vp *viewport) join(i int) {
 	r.gen++
 }
 
-// mayHide reports whether a block is of no interest between calls of a row.
+// mayHide reports whether a block may be hidden between calls of a run.
 func (v *blockView) mayHide() bool { return v.block.Kind == state.ReasoningBlock }
 
-// update takes up the calls that have ended.
+// update counts the calls that have ended.
 func (r *looks) update() {
 	r.waits = false
 	running := r.running[:0]
@@ -79,10 +79,10 @@ func (r *looks) update() {
 	}
 }
 
-// count adds a call that has ended well.
+// count adds a successful call.
 func (r *looks) count(c *state.Call) {
-	said := wordsOf(c, "")
-	switch _, subject := said.Words(); said.Look() {
+	call := wordsOf(c, "")
+	switch _, subject := call.Words(); call.Look() {
 	case words.Reads:
 		r.files[subject] = true
 	case words.Searches:
@@ -93,8 +93,8 @@ func (r *looks) count(c *state.Call) {
 	r.quiet++
 }
 
-// said returns the one line of a row.
-func (r *looks) said() string {
+// summary returns the line of a run.
+func (r *looks) summary() string {
 	now := looks{files: make(map[string]bool)}
 	for _, v := range r.running {
 		now.count(v.block.Call)
@@ -108,13 +108,13 @@ func (r *looks) said() string {
 	return words.Looked(n, r.searches+now.searches, r.list+now.list)
 }
 
-// folded reports whether the row shows as one line.
+// folded reports whether the run is shown as one line.
 func (r *looks) folded() bool {
 	r.update()
 	return !r.open && !r.waits && r.quiet+len(r.running) > 1
 }
 
-// face returns the call that shows the line, nil if all have failed.
+// face returns the call that shows the line, or nil if all have failed.
 func (r *looks) face() *blockView {
 	if r.at < len(r.calls) {
 		return r.calls[r.at]
@@ -122,30 +122,30 @@ func (r *looks) face() *blockView {
 	return nil
 }
 
-// summarizes reports whether the block shows the one line of its row.
+// summarizes reports whether the block shows the line of its run.
 func (v *blockView) summarizes() bool { return v.run != nil && v.run.folded() && v == v.run.face() }
 
-// hidden reports whether the block takes no rows: the line of its row stands for it.
+// hidden reports whether the block has no rows, because the line of its run represents it.
 func (v *blockView) hidden() bool {
 	return v.run != nil && v.fold != unfolded && v.run.folded() && !v.loud && v != v.run.face()
 }
 
-// reveal unfolds the row that hides a block.
+// reveal unfolds the run that hides a block.
 func (v *blockView) reveal() {
 	if v.hidden() || v.summarizes() {
 		v.run.open = true
 	}
 }
 
-// toggleRow folds or unfolds the row of which the block shows the line, and reports whether it did: the
-// block's own details come between the two.
+// toggleRow folds or unfolds the run whose line the block shows, and reports whether it did. The third state shows the
+// block's own details.
 func (v *blockView) toggleRow() bool {
 	switch {
 	case v.summarizes():
 		v.run.open = true
 	case v.run != nil && v.run.open && v == v.run.face() && v.fold == unfolded:
 		v.run.open, v.fold = false, foldAuto
-	case v.run != nil: // who reads one of them wants no later one to hide it
+	case v.run != nil: // a person who reads one of them does not want another one hidden
 		v.run.open = true
 		return false
 	default:
@@ -154,15 +154,15 @@ func (v *blockView) toggleRow() bool {
 	return true
 }
 
-// stands returns the block that shows the line of a row for a hidden one, else the block itself.
-func (vp *viewport) stands(block int) int {
+// visible returns the block that shows the line of a hidden block's run, or the block itself.
+func (vp *viewport) visible(block int) int {
 	if v := vp.blocks[block]; v.hidden() {
-		return v.run.face().n // there is one: more than one call has not failed
+		return v.run.face().n // exists, because several calls have not failed
 	}
 	return block
 }
 
-// paintLooks draws the one line of a row.
+// paintLooks draws the line of a run.
 func paintLooks(c draw.Canvas, r *looks, head []draw.Span, now int64) (drawn draw.Canvas) {
 	glyph, role := "▸ ", themes.ToolOK
 	if len(r.running) > 0 {
@@ -173,7 +173,7 @@ func paintLooks(c draw.Canvas, r *looks, head []draw.Span, now int64) (drawn dra
 	return c.Cols(col, c.Spans(col, draw.Clip(head, c.W-col)...))
 }
 
-// lines returns the calls of a row, each on a line.
+// lines describes the calls of a run, one line each.
 func (r *looks) lines(cwd string) string {
 	all := make([]string, len(r.calls))
 	for i, v := range r.calls {

@@ -12,7 +12,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// look asks for a call of a tool that looks at files, and lets it begin.
+// look starts a call of a tool that looks at files.
 func look(s *viewtest.Session, id, tool, about string) *viewtest.Session {
 	act, args := action.Action{Kind: action.FileRead, Tool: tool, Path: "/w/" + about}, `{"path":"`+about+`"}`
 	if tool == "grep" {
@@ -29,17 +29,17 @@ func failedCall(s *viewtest.Session, id string) *viewtest.Session {
 	return s.Feed(event.ToolResult{CallID: id, Result: "Tool error: no such file", Shown: "no such file", IsError: true})
 }
 
-// rowsOf returns the rows that say something, without blanks around them.
+// rowsOf returns the nonempty rows, trimmed.
 func rowsOf(t *testing.T, c *Conversation, s *viewtest.Session) string {
 	t.Helper()
 	c.Update(&s.State, state.Everything)
-	var said []string
+	var rows []string
 	for _, row := range viewtest.ScreenRows(t, c, 60, 24) {
 		if row = texts.OneLine(row); row != "" {
-			said = append(said, row)
+			rows = append(rows, row)
 		}
 	}
-	return strings.Join(said, "|")
+	return strings.Join(rows, "|")
 }
 
 func newLooks(t *testing.T) (*viewtest.Session, *Conversation) {
@@ -47,7 +47,7 @@ func newLooks(t *testing.T) (*viewtest.Session, *Conversation) {
 	return s, conversationOf(t, s, 60, 24)
 }
 
-// Reads and searches in a row are one line, as they come; what is between speech stays apart.
+// Consecutive reads and searches are one line as they arrive; text of the model separates them.
 func TestLooksInARowAreOneLine(t *testing.T) {
 	s, c := newLooks(t)
 	for _, step := range []struct {
@@ -79,7 +79,7 @@ func TestLooksInARowAreOneLine(t *testing.T) {
 	}
 }
 
-// A call that failed, or waits for a person, is never hidden.
+// A failed or waiting call is never hidden.
 func TestLooksThatFailShow(t *testing.T) {
 	s, c := newLooks(t)
 	for i := range 4 {
@@ -96,7 +96,7 @@ func TestLooksThatFailShow(t *testing.T) {
 	}
 }
 
-// Enter unfolds the line into its calls, then the first of them, then folds all again.
+// Enter unfolds the line into its calls, then the first call, then folds everything.
 func TestLooksUnfold(t *testing.T) {
 	s, c := newLooks(t)
 	ended(look(s, "1", "read_file", "a.go"), "1")
@@ -129,7 +129,7 @@ func TestLooksUnfold(t *testing.T) {
 	}
 }
 
-// Keys and selection go over what is hidden, at any size.
+// Keys and selection skip hidden blocks, at any size.
 func TestKeysPassWhatIsHidden(t *testing.T) {
 	s, c := newLooks(t)
 	for i := range 130 {
@@ -152,7 +152,7 @@ func TestKeysPassWhatIsHidden(t *testing.T) {
 	rowsOf(t, c, s)
 }
 
-// A thought says how long it took, where that is known.
+// A thought shows its duration, if known.
 func TestThoughtSaysHowLong(t *testing.T) {
 	s, c := newLooks(t)
 	s.Feed(event.ReasoningDelta{Text: "hm\nso"})
@@ -166,7 +166,7 @@ func TestThoughtSaysHowLong(t *testing.T) {
 	}
 }
 
-// An answer that is longer than the screen says that it is complete, and how to get to its beginning.
+// An answer longer than the screen has a note that it is complete, and the keys to its start.
 func TestLongAnswerSaysThatItIsComplete(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask})
 	c := conversationOf(t, s, 80, 12)

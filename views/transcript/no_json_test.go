@@ -19,7 +19,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// machine matches what only models and programs read.
+// machine matches texts that only models and programs read.
 var machine = regexp.MustCompile(`\{"|"\}|":|harness_timestamp|Tool error|\[hint|use_tool|unix_millis|system-reminder`)
 
 // sample returns arguments of every kind that a tool takes.
@@ -36,8 +36,8 @@ func sample(t *testing.T, names []string) string {
 	return string(raw)
 }
 
-// Whatever a tool is called with, and however it ends, people who did not ask for it are shown no JSON and
-// nothing that is for the model: not on the one line, not unfolded, not in plain lines.
+// No call shows JSON or texts for the model, unless a person asks for it: not in its head, not unfolded, not in plain
+// lines.
 func TestNobodyIsShownJSON(t *testing.T) {
 	known := map[string][]string{"db__find": {"table", "limit", "where"}, "no_such_tool": {"a", "b", "c", "d", "e"}, "": {"x"}, "diagnostics": {"path"}, "mcp_read": {"server", "uri"}}
 	for name, all := range toolset.Arguments() {
@@ -49,18 +49,18 @@ func TestNobodyIsShownJSON(t *testing.T) {
 		t.Fatalf("only %d tools are tried", len(known))
 	}
 	theme := viewtest.Dark(t)
-	told := tools.Success("")
-	told.Tell("[hint: do it again]")
+	hinted := tools.Success("")
+	hinted.Tell("[hint: do it again]")
 	failed := tools.Failure(tools.Invalid(`path: expected string, got object`))
 	failed.Tell("[hint: do it again]")
 	results := map[string]tools.Result{
 		"shown":       tools.Success("it is done", "call it again with use_tool"),
-		"not shown":   told,
+		"not shown":   hinted,
 		"failed":      failed,
 		"of a server": tools.Success(`[{"name":"x","tags":["a"]}]`),
 		"raw":         tools.Problem(`{"code":5}`),
 	}
-	exited := told
+	exited := hinted
 	exited.ExitCode = new(int)
 	*exited.ExitCode = 1
 	results["exit code 1"] = exited
@@ -104,14 +104,14 @@ func TestNobodyIsShownJSON(t *testing.T) {
 	}
 }
 
-// onScreen returns what a conversation shows of a call, folded and unfolded, and what copying it gives.
+// onScreen returns a call as a conversation shows it, folded and unfolded, and its copied text.
 func onScreen(theme *themes.Theme, call event.ToolRequested, result event.ToolResult) (all []string) {
 	s := (&viewtest.Session{Now: 5}).Feed(call, event.ToolStarted{CallID: "c"}, result)
 	for _, fold := range []folding{foldAuto, unfolded} {
 		c := NewConversation(theme, nil)
 		c.Update(&s.State, state.Everything)
 		if len(c.view.blocks) == 0 {
-			return nil // the list of steps shows elsewhere
+			return nil // the list of steps is shown elsewhere
 		}
 		v := c.view.blocks[0]
 		v.fold = fold
@@ -124,7 +124,7 @@ func onScreen(theme *themes.Theme, call event.ToolRequested, result event.ToolRe
 	return all
 }
 
-// inLines returns what plain mode prints of a call.
+// inLines returns a call as plain mode prints it.
 func inLines(call event.ToolRequested, result event.ToolResult) string {
 	var out strings.Builder
 	m := plain.Remarks{Err: &out}

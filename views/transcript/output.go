@@ -10,18 +10,17 @@ import (
 	"buddy/views/markup"
 )
 
-// Output draws what one tool call prints that has no pane. Only new bytes are read. It follows the end until
-// a person scrolls up. Only the UI goroutine may use it.
+// Output draws the output of a tool call without a pane. It reads only new bytes, and follows the end until a person
+// scrolls up. Only the UI goroutine may use it.
 type Output struct {
 	call   *state.Call
 	tail   tailText
-	parts  []part // the command, what was dropped, the output
+	parts  []part // the command, the note about dropped output, the output
 	top    int    // row at the top of the screen
 	follow bool
-	h      int // rows, when they were drawn last
+	h      int // rows at the last draw
 }
 
-// The parts of an Output.
 const (
 	partCommand = iota
 	partDropped
@@ -29,17 +28,17 @@ const (
 	partCount
 )
 
-// Show makes it that of a call, nil for none. What a call prints is read when it is drawn.
+// Show selects a call, nil for none. Its output is read when it is drawn.
 func (o *Output) Show(c *state.Call) {
 	if c != o.call {
 		*o = Output{call: c, follow: true, parts: make([]part, partCount)}
 	}
 }
 
-// Following reports whether the end shows.
+// Following reports whether the view follows the end.
 func (o *Output) Following() bool { return o.follow }
 
-// DrawIn draws the rows that fit.
+// DrawIn draws the visible rows.
 func (o *Output) DrawIn(in draw.Area) {
 	if o.call == nil || in.W <= 0 || in.H <= 0 {
 		return
@@ -53,7 +52,7 @@ func (o *Output) DrawIn(in draw.Area) {
 	}
 }
 
-// lay brings the parts up to date.
+// lay updates the parts.
 func (o *Output) lay(w int) {
 	width := max(w-2*draw.Padding, 1)
 	c := o.call
@@ -78,8 +77,8 @@ func (o *Output) headRows() int {
 	return rowCount(o.parts[:partOutput])
 }
 
-// clamp keeps the top row where it may be. While output is followed as it arrives the
-// view moves by a third of its height, as the conversation does.
+// clamp limits the top row. While growing output is followed the view moves by a third of its height at a time, like
+// the conversation.
 func (o *Output) clamp() {
 	end := max(rowCount(o.parts)-o.h, 0)
 	lowest := end
@@ -93,30 +92,30 @@ func (o *Output) clamp() {
 	}
 }
 
-// Scroll moves the view by rows, down if they are positive. At the end it follows again.
+// Scroll moves the view by rows, down if positive. At the end it follows again.
 func (o *Output) Scroll(rows int) {
 	o.follow = false
 	o.top += rows
 	o.clamp()
 }
 
-// Page scrolls by screens, down if they are positive.
+// Page scrolls by screens, down if positive.
 func (o *Output) Page(screens int) { o.Scroll(screens * max(o.h-1, 1)) }
 
-// Top goes to the beginning of what is kept.
+// Top goes to the start of the kept output.
 func (o *Output) Top() {
 	o.follow, o.top = false, 0
 	o.clamp()
 }
 
-// Bottom goes to the end, which is followed again.
+// Bottom goes to the end and follows it.
 func (o *Output) Bottom() { o.follow = true }
 
-// allOutput is said of the last call if much of its output does not show.
+// allOutput is the hint at the last call if much of its output is hidden.
 const allOutput = " · /output opens it"
 
-// withReport adds to what came of a subagent which command opens its report, or says only that where w cells have no
-// room for both.
+// withReport adds the command that opens a subagent's report to the gain, or returns only the command if w cells are
+// too few for both.
 func (v *blockView) withReport(gain string, w int) string {
 	hint := fmt.Sprintf("/output #%d opens it", v.block.Call.Agent.ID)
 	if both := texts.WithNext(gain, hint); gain != "" && draw.TextWidth(both) <= w {

@@ -31,7 +31,7 @@ func outputOf(t testing.TB, s *viewtest.Session) outputBox {
 	return o
 }
 
-// running is a session with one command that runs.
+// running is a session with one running command.
 func running(command string) *viewtest.Session {
 	s := &viewtest.Session{Now: 1000}
 	return s.Feed(
@@ -59,7 +59,7 @@ func TestOutputGolden(t *testing.T) {
 	viewtest.Golden(t, "output-none", outputOf(t, &viewtest.Session{}), 40, 12)
 }
 
-// Below an output stands how much of it is not shown, and what nobody recorded; frames that collapsed are nothing that is
+// Below an output is a note about hidden and unrecorded bytes; collapsed frames of a progress bar do not count as
 // missing.
 func TestOutputSaysWhatIsMissing(t *testing.T) {
 	for want, full := range map[string]action.FullOutput{
@@ -75,7 +75,7 @@ func TestOutputSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A command that printed nothing says so, or that it goes on; numbers and notes are for the model.
+// A command without output is shown as such, or as still running; numbers and notes are for the model.
 func TestOutputOfASilentCommand(t *testing.T) {
 	for want, result := range map[string]event.ToolResult{
 		"no output":          {ExitCode: viewtest.Ptr(0), Result: "[exit code 0, no output; duration 1 s]"},
@@ -120,8 +120,7 @@ func TestOutputFollowsAndScrolls(t *testing.T) {
 	}
 }
 
-// The tail in the state drops its beginning; what is on the screen goes on, colours
-// and the place included.
+// When the tail in the state drops its start, the screen keeps its text, colours and position.
 func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 	s := running("yes")
 	o := outputOf(t, s)

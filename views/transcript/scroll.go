@@ -5,13 +5,13 @@ import (
 	"buddy/texts"
 )
 
-// height returns how many rows a block takes, and lays it out.
+// height lays out a block and returns its number of rows.
 func (vp *viewport) height(block int) int {
 	vp.extent.from, vp.extent.to = min(vp.extent.from, block), max(vp.extent.to, block+1)
 	return vp.blocks[block].height(vp.size.w)
 }
 
-// resize notes the size. When the width changes, the text at the top stays there.
+// resize sets the size. If the width changes, the text at the top stays there.
 func (vp *viewport) resize(w, h int) {
 	vp.size.h = h
 	if w == vp.size.w {
@@ -19,7 +19,7 @@ func (vp *viewport) resize(w, h int) {
 	}
 	old := vp.size.w
 	if u := &vp.unread; old > 0 && !vp.follow && u.block < len(vp.blocks) {
-		vp.height(u.block) // what came since the last draw is counted at the old width
+		vp.height(u.block) // rows since the last draw are counted at the old width
 	}
 	vp.size.w = w
 	if old == 0 || vp.top.block >= len(vp.blocks) {
@@ -33,8 +33,7 @@ func (vp *viewport) resize(w, h int) {
 	vp.top.row = rewrapTop()
 }
 
-// rewrap looks at what a row shows and returns a function that tells, at the new width,
-// which row of the block shows it.
+// rewrap remembers the text of a row and returns a function that finds its row at the new width.
 func (vp *viewport) rewrap(a anchor) func() (row int) {
 	v := vp.blocks[a.block]
 	part, off := v.rowOffset(a.row)
@@ -47,7 +46,7 @@ func (vp *viewport) rewrap(a anchor) func() (row int) {
 	}
 }
 
-// back returns the row n rows above a, or the first one.
+// back returns the row n rows above a, or the first row.
 func (vp *viewport) back(a anchor, n int) anchor {
 	for n > a.row {
 		if a.block == 0 {
@@ -75,12 +74,11 @@ func (vp *viewport) ahead(a anchor, n int) anchor {
 	return a
 }
 
-// end returns the top row for which the last row is at the bottom.
+// end returns the top row with which the last row is at the bottom.
 func (vp *viewport) end() anchor { return vp.back(anchor{len(vp.blocks), 0}, vp.size.h) }
 
-// place finds the top row; while a person selects text it stays. While text is followed as it arrives, the view moves by a
-// third of its height when its last row is full: moving at each line would send the
-// whole screen each time.
+// place determines the top row, which stays while a person selects text. While growing text is followed the view moves
+// by a third of its height when its last row is full: moving with each line would send the whole screen each time.
 func (vp *viewport) place(selecting bool) {
 	end := vp.end()
 	if !vp.top.before(end) && !selecting {
@@ -98,7 +96,7 @@ func (vp *viewport) place(selecting bool) {
 	}
 }
 
-// hold stops following, unless everything is there and fits.
+// hold stops following, unless everything is loaded and fits.
 func (vp *viewport) hold() {
 	if vp.follow && vp.size.h > 0 && (vp.rest.above || vp.rest.below || vp.end() != (anchor{})) {
 		vp.follow = false
@@ -106,9 +104,9 @@ func (vp *viewport) hold() {
 	}
 }
 
-// saysBelow says how many rows are below those on the screen. It counts only where that needs no more than the blocks that
-// stay laid out: a session may have a hundred thousand.
-func saysBelow(vp *viewport) string {
+// rowsBelow describes the number of rows below the screen. It counts only blocks that stay laid out: a session may have
+// a hundred thousand.
+func rowsBelow(vp *viewport) string {
 	const uncounted = "↓ more"
 	if vp.rest.below || vp.extent.last+keepLaid < len(vp.blocks) {
 		return uncounted
@@ -127,10 +125,10 @@ func saysBelow(vp *viewport) string {
 	return "↓ " + texts.Plural(rows, "line") + " below"
 }
 
-// heldBack reports whether the end is not followed: a person has scrolled up.
+// heldBack reports whether a person has scrolled up, so that the end is not followed.
 func (vp *viewport) heldBack() bool { return !vp.follow && vp.drawn() }
 
-// Scroll moves the view by rows, down if they are positive. At the end it follows again.
+// Scroll moves the view by rows, down if positive. At the end it follows again.
 func (vp *viewport) Scroll(rows int) {
 	if !vp.drawn() {
 		return
@@ -147,8 +145,8 @@ func (vp *viewport) Scroll(rows int) {
 	}
 }
 
-// reached follows the end, which is on the screen. Where others come after the last block that is there, that stays on the
-// screen instead.
+// reached follows the end, which is on the screen. If blocks after it are not loaded, it keeps the last loaded block on
+// the screen instead.
 func (vp *viewport) reached(end anchor) {
 	if !vp.rest.below {
 		vp.follow = true
@@ -157,8 +155,7 @@ func (vp *viewport) reached(end anchor) {
 	}
 }
 
-// move moves the focus to the block above or below; a block longer than the screen goes by
-// row by row.
+// move moves the focus to the previous or next block; a block longer than the screen is scrolled row by row.
 func (vp *viewport) move(by int) {
 	if !vp.drawn() {
 		return
@@ -183,7 +180,7 @@ func (vp *viewport) move(by int) {
 	}
 }
 
-// rowsOf returns where on the screen the text of a block near it begins and ends.
+// rowsOf returns the first and last screen row of a block near the screen.
 func (vp *viewport) rowsOf(block int) (first, last int) {
 	at := -vp.top.row
 	for i := vp.top.block; i < block; i++ {
@@ -198,10 +195,10 @@ func (vp *viewport) rowsOf(block int) (first, last int) {
 // clampFocus keeps the focused block on the screen.
 func (vp *viewport) clampFocus(h int) {
 	last := min(vp.ahead(vp.top, h-1).block, len(vp.blocks)-1)
-	vp.focus = vp.stands(max(min(vp.focus, last), vp.top.block))
+	vp.focus = vp.visible(max(min(vp.focus, last), vp.top.block))
 }
 
-// Page scrolls by screens, down if they are positive.
+// Page scrolls by screens, down if positive.
 func (vp *viewport) Page(screens int) { vp.Scroll(screens * max(vp.size.h-1, 1)) }
 
 // Top goes to the beginning.
@@ -211,16 +208,16 @@ func (vp *viewport) Top() {
 	vp.rest.wanted = vp.rest.above
 }
 
-// Bottom goes to the end, which is followed again.
+// Bottom goes to the end and follows it.
 func (vp *viewport) Bottom() {
 	vp.follow, vp.rest.wanted = true, false
 	if vp.focus = max(len(vp.blocks)-1, 0); len(vp.blocks) > 0 {
-		vp.focus = vp.stands(vp.focus)
+		vp.focus = vp.visible(vp.focus)
 	}
 }
 
-// jump goes to the next prompt of the person, or to the one before if by is -1. If that is not there yet it goes as far as
-// it can, and on from there when more blocks come.
+// jump goes to the next prompt of the person, or the previous one if by is -1. If that is not loaded, it goes as far as
+// possible, and continues when blocks are loaded.
 func (vp *viewport) jump(by int) {
 	vp.rest.jump = 0
 	for i := vp.focus + by; i >= 0 && i < len(vp.blocks); i += by {
@@ -240,7 +237,8 @@ func (vp *viewport) jump(by int) {
 	}
 }
 
-// jumpsOn returns which way jump is to go on when blocks come; 0 if it is not, or the person has scrolled since.
+// jumpsOn returns the direction in which jump continues when blocks are loaded; 0 if it does not, or if the person has
+// scrolled since.
 func (vp *viewport) jumpsOn() int {
 	by := vp.rest.jump
 	switch {

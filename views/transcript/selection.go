@@ -11,29 +11,28 @@ import (
 	"buddy/views/markup"
 )
 
-// selection holds what a person has selected of a conversation, with the mouse or by keys.
-// It lies between places in the texts of blocks, so that it stays on its words when the
-// view scrolls, the width changes or more text comes.
+// selection is the text that a person selected with the mouse or keys. It is stored as positions in the texts of
+// blocks, so that it survives scrolling, other widths and new text.
 type selection struct {
 	on     bool
-	keys   bool // made by keys, not with the mouse
+	keys   bool // made with keys, not with the mouse
 	unit   unit
-	anchor stretch // where it began
-	head   stretch // where it goes to
-	goal   int     // the column that vertical moves aim at; -1 is that of the head
+	anchor stretch // its start
+	head   stretch // its moving end
+	goal   int     // column for vertical moves; -1: that of the head
 }
 
-// drag holds what the left mouse button does.
+// drag is the state of the left mouse button.
 type drag struct {
 	after     func(time.Duration, func()) // see SetAfter; may be nil
 	down      bool
 	x, y      int
-	clicks    int // in a row at one place, up to 3
+	clicks    int // consecutive clicks at one place, up to 3
 	at        time.Time
-	scrolling bool // a step is on its way
+	scrolling bool // a step is scheduled
 }
 
-// unit tells what a selection grows by.
+// unit is the unit by which a selection grows.
 type unit uint8
 
 const (
@@ -42,7 +41,7 @@ const (
 	byLine
 )
 
-// position names a byte of a part of a block; part is headPart for the head of a call.
+// position is a byte in a part of a block; part is headPart for the head of a call.
 type position struct{ block, part, off int }
 
 func (s position) before(t position) bool {
@@ -52,7 +51,7 @@ func (s position) before(t position) bool {
 	return s.part < t.part || s.part == t.part && s.off < t.off
 }
 
-// stretch names the text from one position up to another one in the same part.
+// stretch is the text from a position to another one in the same part.
 type stretch struct {
 	position
 	end int
@@ -62,11 +61,11 @@ func (s stretch) last() position { return position{s.block, s.part, s.end} }
 
 const (
 	clickTime  = 400 * time.Millisecond // between the clicks of a double click
-	scrollTime = 50 * time.Millisecond  // between steps while the pointer is held at an edge
+	scrollTime = 50 * time.Millisecond  // between steps while the pointer is at an edge
 )
 
-// SetAfter sets how something is done later on the UI goroutine, with a draw. Without it a
-// selection does not scroll by itself when the pointer is held at an edge.
+// SetAfter sets how to run a function later on the UI goroutine, with a draw. Without it a selection does not scroll
+// when the pointer is held at an edge.
 func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.mouse.after = after }
 
 // EndSelection drops the selection and reports whether there was one.
@@ -76,8 +75,7 @@ func (c *Conversation) EndSelection() bool {
 	return on
 }
 
-// CopySelection passes what is selected to OnCopy, drops the selection and reports whether
-// there was one.
+// CopySelection passes the selected text to OnCopy, drops the selection and reports whether there was one.
 func (c *Conversation) CopySelection() bool {
 	if !c.sel.on {
 		return false
@@ -102,13 +100,13 @@ func (s *selection) bounds() (from, to position) {
 	return from, to
 }
 
-// text returns what is selected, in whole lines where rows are only wrapped.
+// text returns the selected text; wrapped rows are joined to lines.
 func (s *selection) text(vp *viewport) string {
 	var b strings.Builder
 	from, to := s.bounds()
 	for i := from.block; i <= to.block && i < len(vp.blocks); i++ {
 		v := vp.blocks[i]
-		if vp.height(i) == 0 { // which lays it out if it shows
+		if vp.height(i) == 0 { // lays out a visible block
 			continue
 		}
 		first := b.Len() == 0
@@ -130,7 +128,7 @@ func (s *selection) text(vp *viewport) string {
 	return b.String()
 }
 
-// visibleTexts yields the texts of the block that are not folded, by the number of their part.
+// visibleTexts yields the unfolded texts of the block with the numbers of their parts.
 func (v *blockView) visibleTexts() func(yield func(part int, text *markup.Text) bool) {
 	return func(yield func(int, *markup.Text) bool) {
 		if v.block.Call != nil && !yield(headPart, &markup.Text{Bytes: draw.Bytes(v.laid.head)}) {
@@ -144,17 +142,16 @@ func (v *blockView) visibleTexts() func(yield func(part int, text *markup.Text) 
 	}
 }
 
-// rowText holds what a row shows of a text: the bytes from..to of it, from a column on. part
-// is noPart for a row that shows none.
+// rowText is the text of a row: the bytes from..to, starting at a column. part is noPart for a row without text.
 type rowText struct {
 	text                []byte
 	part, from, to, col int
 }
 
-// headCol is the column in which the text of a head begins: behind the sign.
+// headCol is the column where the text of a head starts, after the sign.
 const headCol = 2
 
-// rowText returns what row i of the block, which is laid out, shows.
+// rowText returns the text of row i of the block, which is laid out.
 func (v *blockView) rowText(i int) rowText {
 	l := v.laid
 	i -= v.gap
@@ -182,7 +179,7 @@ func (v *blockView) rowText(i int) rowText {
 	return rowText{p.text.Bytes, n, int(row.From), int(row.To), gutter(v.block.Kind) + col}
 }
 
-// at returns the byte that a column of the row shows; beyond the text that is its end.
+// at returns the byte at a column of the row, or the end of the row's text.
 func (r *rowText) at(col int) int {
 	off, at := r.from, r.col
 	for off < r.to {
@@ -195,8 +192,7 @@ func (r *rowText) at(col int) int {
 	return off
 }
 
-// stretchAt returns the unit of text that a column of a row shows. A row without text
-// stands for the beginning of the text below it.
+// stretchAt returns the unit of text at a column of a row. For a row without text it is at the start of the text below.
 func (vp *viewport) stretchAt(a anchor, col int, u unit) stretch {
 	for ; a.block < len(vp.blocks); a = vp.ahead(a, 1) {
 		vp.height(a.block)
@@ -213,8 +209,7 @@ func (vp *viewport) stretchAt(a anchor, col int, u unit) stretch {
 	return stretch{position{block: last + 1}, 0}
 }
 
-// around returns the character, the word or the line around a byte. rowEnd is where the
-// row ends that shows it.
+// around returns the bounds of the character, word or line around a byte. rowEnd is the end of the row with the byte.
 func (u unit) around(text []byte, off, rowEnd int) (from, to int) {
 	switch {
 	case u == byLine:
@@ -232,7 +227,7 @@ func (u unit) around(text []byte, off, rowEnd int) (from, to int) {
 	return markup.WordAround(text, off)
 }
 
-// moved keeps the selection when blocks came before those that there were.
+// moved adapts the selection to new block indexes.
 func (s *selection) moved(moved map[int]int) {
 	for _, at := range []*int{&s.anchor.block, &s.head.block} {
 		to, ok := moved[*at]
@@ -244,7 +239,7 @@ func (s *selection) moved(moved map[int]int) {
 	}
 }
 
-// drawCursor puts the cursor where the selection goes to.
+// drawCursor puts the cursor at the head of the selection.
 func (c *Conversation) drawCursor(in draw.Area) {
 	if !c.sel.on || c.mouse.down || !c.HasFocus() || c.find.typing {
 		return
@@ -258,7 +253,7 @@ func (c *Conversation) drawCursor(in draw.Area) {
 	}
 }
 
-// within returns which of the bytes lo..hi of a part are selected.
+// within returns the selected bytes among lo..hi of a part.
 func (s *selection) within(block, part, lo, hi int) (a, b int, ok bool) {
 	from, to := s.bounds()
 	at, first, last := position{block, part, 0}, position{from.block, from.part, 0}, position{to.block, to.part, 0}
@@ -271,7 +266,7 @@ func (s *selection) within(block, part, lo, hi int) (a, b int, ok bool) {
 	return lo, hi, !at.before(first) && !last.before(at)
 }
 
-// paint shows what is selected of a row that was drawn.
+// paint highlights the selected text of a drawn row.
 func (s *selection) paint(vp *viewport, row draw.Canvas, block, i int) {
 	if !s.on {
 		return
@@ -284,7 +279,7 @@ func (s *selection) paint(vp *viewport, row draw.Canvas, block, i int) {
 	row.At(r.col).Restyle(r.text, r.from, a, b, row.Palette[themes.Selection])
 }
 
-// copyText returns what copying the block puts on the clipboard: its text as it came.
+// copyText returns the original text of the block for the clipboard.
 func (v *blockView) copyText() string {
 	c := v.block.Call
 	if c == nil {
@@ -293,11 +288,11 @@ func (v *blockView) copyText() string {
 	if v.summarizes() {
 		return v.run.lines(v.cwd)
 	}
-	said := wordsOf(c, v.cwd)
+	call := wordsOf(c, v.cwd)
 	out := string(c.Output.Buf)
 	if out == "" {
 		out = c.Result
 	}
-	what := cmp.Or(c.Action.Command, said.Line())
+	what := cmp.Or(c.Action.Command, call.Line())
 	return strings.TrimRight(what, "\n") + "\n" + out
 }

@@ -10,14 +10,14 @@ import (
 	"buddy/views/markup"
 )
 
-// cursorAt returns where the head of a selection is shown, to put the cursor there.
+// cursorAt returns the row and column of the selection's head.
 func (s *selection) cursorAt(vp *viewport) (a anchor, col int) {
 	h := s.head
 	if h.block >= len(vp.blocks) {
 		return vp.end(), 0
 	}
 	if vp.height(h.block) == 0 {
-		a = anchor{block: vp.stands(h.block)}
+		a = anchor{block: vp.visible(h.block)}
 		vp.height(a.block)
 		return a, 0
 	}
@@ -33,8 +33,7 @@ func (s *selection) cursorAt(vp *viewport) (a anchor, col int) {
 	return a, col
 }
 
-// startSelection begins a selection by keys: with the match that was searched for, else in
-// the focused block where it shows first.
+// startSelection starts a selection by keys: with the visited match, or at the first visible text of the focused block.
 func (c *Conversation) startSelection() {
 	if !c.view.drawn() {
 		return
@@ -46,7 +45,7 @@ func (c *Conversation) startSelection() {
 	c.view.hold()
 	c.sel = selection{}
 	at := c.view.stretchAt(a, 0, byChar)
-	if at.block >= len(c.view.blocks) { // nothing but rows without text
+	if at.block >= len(c.view.blocks) { // only rows without text
 		return
 	}
 	head := at
@@ -56,8 +55,7 @@ func (c *Conversation) startSelection() {
 	c.sel = selection{on: true, keys: true, anchor: at, head: head, goal: -1}
 }
 
-// visitedMatch returns the first and the last character of the match that was visited last,
-// if that is in the focused block and not folded.
+// visitedMatch returns the first and last character of the visited match, if it is in the focused block and unfolded.
 func (f *finder) visitedMatch(vp *viewport) (first, last stretch, ok bool) {
 	m := f.at
 	if f.Text == "" || !f.visited || m.block != vp.focus {
@@ -74,7 +72,7 @@ func (f *finder) visitedMatch(vp *viewport) (first, last stretch, ok bool) {
 	return charAt(text, m.block, m.part, from), charAt(text, m.block, m.part, charBefore(text, to)), true
 }
 
-// selectKey does what a key means while something is selected.
+// selectKey handles a key while text is selected.
 func (c *Conversation) selectKey(a keymap.Action) {
 	switch a {
 	case keymap.SelectCopy:
@@ -109,7 +107,7 @@ func (s *selection) move(vp *viewport, a keymap.Action) {
 	s.reveal(vp)
 }
 
-// grown returns a stretch of at least a unit.
+// grown extends a stretch to whole units.
 func (s *selection) grown(vp *viewport, t stretch) stretch {
 	if t.block >= len(vp.blocks) || s.unit == byChar {
 		return t
@@ -119,7 +117,7 @@ func (s *selection) grown(vp *viewport, t stretch) stretch {
 	return stretch{position{t.block, t.part, from}, to}
 }
 
-// textAt returns the text that a position is in.
+// textAt returns the text that contains a position.
 func (vp *viewport) textAt(s position) []byte {
 	if vp.height(s.block) == 0 {
 		return nil
@@ -132,7 +130,7 @@ func (vp *viewport) textAt(s position) []byte {
 	return nil
 }
 
-// moveHead moves the head by rows, and over rows without text.
+// moveHead moves the head by rows, skipping rows without text.
 func (s *selection) moveHead(vp *viewport, rows int) {
 	a, col := s.cursorAt(vp)
 	if s.goal < 0 {
@@ -155,7 +153,7 @@ func (s *selection) moveHead(vp *viewport, rows int) {
 	}
 }
 
-// moveTo moves the head to a row, if that shows text.
+// moveTo moves the head to a row, if it has text.
 func (s *selection) moveTo(vp *viewport, a anchor) bool {
 	if vp.height(a.block) == 0 {
 		return false
@@ -211,7 +209,7 @@ func (s *selection) moveAlong(vp *viewport, a keymap.Action) {
 	s.head = charAt(text, s.head.block, s.head.part, off)
 }
 
-// moveOn moves the head from the end of its text to the row after it, or before.
+// moveOn moves the head from the end of its text to the next or previous row.
 func (s *selection) moveOn(vp *viewport, a keymap.Action) {
 	before := s.head
 	switch s.goal = 0; a {
@@ -237,7 +235,7 @@ func charAt(text []byte, block, part, off int) stretch {
 	return stretch{position{block, part, off}, end}
 }
 
-// charBefore returns where the character before an offset begins.
+// charBefore returns the start of the character before an offset.
 func charBefore(text []byte, off int) int {
 	if off == 0 {
 		return 0
@@ -245,14 +243,13 @@ func charBefore(text []byte, off int) int {
 	return edit.ClusterBefore(text, off)
 }
 
-// wordBefore returns where the word before an offset begins.
+// wordBefore returns the start of the word before an offset.
 func wordBefore(text []byte, off int) int {
 	before := bytes.TrimRightFunc(text[:off], unicode.IsSpace)
 	return bytes.LastIndexFunc(before, unicode.IsSpace) + 1
 }
 
-// lastOfWord returns where the last character of the word begins that is next from an offset
-// on; the end if there is none.
+// lastOfWord returns the start of the last character of the next word from an offset, or the end.
 func lastOfWord(text []byte, off int) int {
 	off += len(text[off:]) - len(bytes.TrimLeftFunc(text[off:], unicode.IsSpace))
 	if off == len(text) {
@@ -265,7 +262,7 @@ func lastOfWord(text []byte, off int) int {
 	return charBefore(text, off+end)
 }
 
-// wordAfter returns where the word after an offset begins.
+// wordAfter returns the start of the word after an offset.
 func wordAfter(text []byte, off int) int {
 	rest := text[off:]
 	word := bytes.IndexFunc(rest, unicode.IsSpace)

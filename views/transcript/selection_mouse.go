@@ -7,8 +7,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// MouseHandler scrolls with the wheel. A click focuses a block, and on its head it folds
-// or unfolds it; dragging selects, two clicks select a word and three a line.
+// MouseHandler scrolls with the wheel. A click focuses a block, and folds or unfolds it if it is on the head; dragging
+// selects, a double click selects a word, a triple click a line.
 func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -39,8 +39,8 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 	})
 }
 
-// rowAt returns which row of the conversation is at row y of the screen, and which of its
-// columns at x. Above and below the view it is the first or the last one that shows.
+// rowAt returns the row and column of the conversation at a place of the screen. Outside of the view it returns the
+// first or the last visible row.
 func (c *Conversation) rowAt(x, y int) (a anchor, col int) {
 	left, top, _, _ := c.GetRect()
 	y = max(0, min(y-top-c.head, c.view.size.h-1))
@@ -64,8 +64,7 @@ func (c *Conversation) click(y int) {
 	}
 }
 
-// press begins what may become a selection: at once with the second click at a place,
-// else when the pointer moves.
+// press prepares a selection: it starts with the second click at a place, or when the pointer moves.
 func (c *Conversation) press(x, y int) {
 	s := &c.sel
 	now := c.shared.now()
@@ -85,8 +84,7 @@ func (c *Conversation) press(x, y int) {
 	s.on = clicks > 1
 }
 
-// drag moves the head of the selection to where the pointer is, and scrolls while that is
-// at an edge.
+// drag moves the head of the selection to the pointer, and scrolls while the pointer is at an edge.
 func (c *Conversation) drag(x, y int) {
 	s, d := &c.sel, &c.mouse
 	if x != d.x || y != d.y {
@@ -108,8 +106,8 @@ func (c *Conversation) drag(x, y int) {
 	}
 }
 
-// edge returns which way to scroll for the pointer: it is above the text or on the first row of the screen,
-// or below the text.
+// edge returns the direction of scrolling: up if the pointer is above the text or on the first row of the screen, down
+// if it is below the text.
 func (c *Conversation) edge() int {
 	_, top, _, _ := c.GetRect()
 	switch y := c.mouse.y; {
@@ -121,7 +119,7 @@ func (c *Conversation) edge() int {
 	return 0
 }
 
-// scrollOn goes on scrolling while the button is held at an edge.
+// scrollOn scrolls while the button is held at an edge.
 func (c *Conversation) scrollOn() {
 	c.mouse.scrolling = false
 	by := c.edge()
@@ -136,7 +134,7 @@ func (c *Conversation) scrollOn() {
 	c.drag(c.mouse.x, c.mouse.y)
 }
 
-// release ends a drag: what is selected is copied and stays selected.
+// release ends a drag: the selected text is copied and stays selected.
 func (c *Conversation) release() {
 	c.mouse.down = false
 	if !c.sel.on || c.OnCopy == nil {

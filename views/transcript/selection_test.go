@@ -18,7 +18,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// selectedCells returns what is shown as selected, row by row.
+// selectedCells returns the text shown as selected, row by row.
 func selectedCells(t testing.TB, c *Conversation, w, h int) string {
 	t.Helper()
 	cells, _, _ := viewtest.Screen(t, c, w, h).GetContents()
@@ -35,7 +35,7 @@ func selectedCells(t testing.TB, c *Conversation, w, h int) string {
 	return b.String()
 }
 
-// mouse gives the view an action at a cell.
+// mouse sends a mouse action at a cell.
 func mouse(c *Conversation, action tview.MouseAction, x, y int) {
 	c.MouseHandler()(action, tcell.NewEventMouse(x, y, tcell.Button1, 0), func(tview.Primitive) {})
 }
@@ -150,7 +150,7 @@ func TestSelectByKeys(t *testing.T) {
 	}
 }
 
-// What was found is selected at once.
+// A selection starts with the visited match.
 func TestSelectWhatWasFound(t *testing.T) {
 	c, _, copied := selectable(t)
 	viewtest.Press(t, c, "find", "'wraps", "find-accept", "select")
@@ -169,7 +169,7 @@ func TestSelectWhatWasFound(t *testing.T) {
 	}
 }
 
-// A selection stays on its words: at another width, when more comes, when older blocks come.
+// A selection keeps its words at another width, with new text, and when older blocks are loaded.
 func TestSelectionStaysOnItsWords(t *testing.T) {
 	c, s, copied := selectable(t)
 	dragged(c, 5, 2, 12, 2)
@@ -192,7 +192,7 @@ func TestSelectionStaysOnItsWords(t *testing.T) {
 		t.Error("the selection does not end")
 	}
 	dragged(c, 5, 0, 12, 4)
-	s.Blocks = s.Blocks[3:] // a retry takes an answer back
+	s.Blocks = s.Blocks[3:] // a retry removes an answer
 	c.Update(&s.State, state.Everything)
 	if c.sel.on {
 		t.Error("something is selected of blocks that are gone")
@@ -229,8 +229,7 @@ func TestDraggingAtAnEdgeScrolls(t *testing.T) {
 	}
 }
 
-// While a person selects, text that arrives does not move what they look at; a mere click
-// does not stop the view from following.
+// While a person selects, new text does not move the view; a mere click does not stop following.
 func TestSelectingHoldsTheView(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.TaskStarted{ID: 1, Kind: event.MainTask})
 	c := conversationOf(t, s, 28, 10)
@@ -266,8 +265,7 @@ func TestSelectingHoldsTheView(t *testing.T) {
 	}
 }
 
-// What a person folded or unfolded stays so at another width, with more text, and when older
-// blocks come before it.
+// Folds survive another width, new text, and older blocks that are loaded before them.
 func TestFoldsStay(t *testing.T) {
 	s := wholeSession()
 	c := conversationOf(t, s, 78, 58)
@@ -301,7 +299,7 @@ func TestFoldsStay(t *testing.T) {
 	}
 }
 
-// Whatever the blocks and the places, selecting never fails.
+// Selecting never fails, with any blocks and places.
 func TestSelectionAnywhere(t *testing.T) {
 	s := wholeSession()
 	c := conversationOf(t, s, 48, 14)

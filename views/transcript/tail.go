@@ -11,22 +11,21 @@ import (
 	"buddy/views/markup"
 )
 
-// maxTail limits the bytes of an output that a view keeps; the tail in the state has less.
+// maxTail limits the bytes of output that a view keeps; the tail in the state has fewer.
 const maxTail = 128 << 10
 
-// tailText follows a state.Tail: only what is new is read, colours go on where the
-// state dropped the beginning.
+// tailText follows a state.Tail: it reads only new bytes, and colours continue where the state dropped the start.
 type tailText struct {
 	writer  *markup.Writer
 	gen     int
 	dropped int64
-	pos     int64 // bytes of the stream that were read
+	pos     int64 // bytes read from the stream
 	width   int
-	result  bool // shows the call's result, as there is no output
+	result  bool // shows the call's result, because there is no output
 }
 
-// lay brings a part up to date with the output of a call, or with its result if that
-// is all there is. It returns how many rows went at the beginning.
+// lay updates a part with the output of a call, or with its result if there is none. It returns the number of rows
+// removed at the start.
 func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
 	if c.Terminal && c.State == state.CallRunning {
 		*t = tailText{}
@@ -61,16 +60,16 @@ func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
 	return gone
 }
 
-// read writes what is new in a tail and returns from where on the text changed.
+// read writes the new bytes of a tail and returns the offset at which the text changed.
 func (t *tailText) read(tail *state.Tail) (from int) {
 	end := tail.Dropped + int64(len(tail.Buf))
-	if t.gen == tail.Gen { // the same bytes, though what came before them may be counted anew
+	if t.gen == tail.Gen { // the same bytes, although their offset may be counted differently
 		t.pos += tail.Dropped - t.dropped
 	}
 	goesOn := t.gen == tail.Gen || tail.Dropped > t.dropped && tail.Dropped <= t.pos
 	if t.writer == nil || !goesOn || t.pos > end {
 		*t = tailText{writer: &markup.Writer{Terminal: true}, pos: tail.Dropped}
-		if tail.Dropped > 0 { // begin with a line, not within an escape sequence
+		if tail.Dropped > 0 { // start at a line, not inside an escape sequence
 			t.pos += int64(bytes.IndexByte(tail.Buf, '\n') + 1)
 		}
 	}
@@ -79,8 +78,7 @@ func (t *tailText) read(tail *state.Tail) (from int) {
 	return from
 }
 
-// droppedText returns how much of an output is not on the screen and where it is; it is
-// empty when all is.
+// droppedText describes how much output is not shown and where it is, or returns "".
 func droppedText(c *state.Call) string {
 	n := c.Output.Dropped
 	if c.Full != nil && len(c.Output.Buf) > 0 && !c.Terminal {
@@ -99,7 +97,7 @@ func droppedText(c *state.Call) string {
 	return text
 }
 
-// droppedPart returns droppedText as a part of a view, without rows if nothing is missing.
+// droppedPart returns droppedText as a part, without rows if nothing is missing.
 func droppedPart(c *state.Call, width int) part {
 	t := &markup.Text{Wrap: markup.Words}
 	if text := droppedText(c); text != "" {

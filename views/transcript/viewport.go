@@ -6,39 +6,39 @@ import (
 	"buddy/app/state"
 )
 
-// viewport holds the blocks of a conversation and which of their rows are on the screen.
-// Only blocks near it are laid out. It follows the end until a person scrolls up.
+// viewport holds the blocks of a conversation and the position of the screen. Only blocks near the screen are laid out.
+// It follows the end until a person scrolls up.
 type viewport struct {
 	blocks []*blockView       // as in the state
 	top    anchor             // the first row on the screen
 	focus  int                // the block that keys act on
-	size   struct{ w, h int } // of the rows, when they were drawn last
+	size   struct{ w, h int } // of the rows, at the last draw
 	extent struct {
 		first, last int // the blocks on the screen
-		from, to    int // outside of them no block is laid out
+		from, to    int // all laid-out blocks are in this range
 	}
 	follow bool // the end stays on the screen
-	rest   rest // of the blocks: before and after those that are there
-	stream bool // something still arrives
+	rest   rest // unloaded blocks
+	stream bool // text is still arriving
 	unread unread
 }
 
-// rest tells what is known of the blocks that are not there.
+// rest describes the blocks that are not loaded.
 type rest struct {
-	above, below bool // there are some before the first one that is there, and after the last one
-	wanted       bool // a person went to the beginning, which is to be shown when it comes
-	jump         int  // which way a person goes to a prompt that is not there yet: 1 down, -1 up; 0: nobody does
+	above, below bool // there are some before or after the loaded ones
+	wanted       bool // a person went to the beginning, to be shown once it is loaded
+	jump         int  // direction to a prompt that is not loaded yet: 1 down, -1 up; 0: none
 }
 
-// noteRest notes whether there are blocks that are not there.
+// noteRest sets whether blocks before and after the loaded ones exist.
 func (vp *viewport) noteRest(above, below bool) {
 	if vp.rest.below && !below && vp.drawn() {
-		vp.holdUnread() // the end has not been seen since it was left: it is not known what of it is new
+		vp.holdUnread() // the end was unloaded meanwhile: it is unknown which rows are new
 	}
 	vp.rest = rest{above: above, below: below, wanted: vp.rest.wanted && above}
 }
 
-// anchor names a row of the conversation: a block and a row in it.
+// anchor is a row of the conversation: a block and a row in it.
 type anchor struct{ block, row int }
 
 func (a anchor) before(b anchor) bool {
@@ -46,13 +46,12 @@ func (a anchor) before(b anchor) bool {
 }
 
 const (
-	keepLaid = 100       // blocks this far from the screen stay laid out
-	bigBlock = 256 << 10 // but not those with more text than this
+	keepLaid = 100       // blocks at this distance from the screen stay laid out
+	bigBlock = 256 << 10 // except those with more text
 )
 
-// sync makes the views match the blocks of the state, which grow at their end and, where a person goes through
-// a long session, come and go at both ends. Where views got other numbers, it returns the new ones by the old ones,
-// else nil.
+// sync updates the views to the blocks of the state, which grow at the end and are loaded and unloaded at both ends of
+// a long session. If indexes have changed, it returns a map from old to new ones, else nil.
 func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved map[int]int) {
 	n := len(vp.blocks)
 	atLast := vp.focus >= n-1
@@ -68,12 +67,12 @@ func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved 
 		vp.focus = len(vp.blocks) - 1
 	}
 	if vp.focus >= 0 && vp.focus < len(vp.blocks) {
-		vp.focus = vp.stands(vp.focus)
+		vp.focus = vp.visible(vp.focus)
 	}
 	return moved
 }
 
-// link tells a view what is above it.
+// link sets the fields of a view that depend on the views above it.
 func (vp *viewport) link(i int) {
 	v := vp.blocks[i]
 	v.n, v.gap, v.run = i, 0, nil
@@ -86,18 +85,17 @@ func (vp *viewport) link(i int) {
 	vp.join(i)
 }
 
-// rebuild keeps the views of the blocks that are still there, and the place. It returns
-// their new numbers by the old ones.
+// rebuild keeps the views of remaining blocks, and the position. It returns a map from old to new indexes.
 func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (moved map[int]int) {
 	old := make(map[*state.Block]int, len(vp.blocks))
-	first := uint64(math.MaxUint64) // of them; blocks before it need not be looked up
+	first := uint64(math.MaxUint64) // of the views; earlier blocks need not be looked up
 	for i, v := range vp.blocks {
 		old[v.block] = i
 		first = min(first, v.block.Seq)
 	}
 	views := make([]*blockView, 0, len(blocks))
 	moved = make(map[int]int, len(vp.blocks))
-	var fresh []blockView // many at once: they may be a hundred thousand
+	var fresh []blockView // allocated at once: there may be a hundred thousand
 	for i, b := range blocks {
 		var v *blockView
 		if b.Seq >= first {
@@ -114,7 +112,7 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 		}
 		views = append(views, v)
 	}
-	open := make(map[*blockView]bool) // the first calls of rows that are unfolded
+	open := make(map[*blockView]bool) // the first calls of unfolded runs
 	for _, v := range vp.blocks {
 		if v.run != nil && v.run.open {
 			open[v.run.calls[0]] = true
@@ -131,7 +129,7 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 	return moved
 }
 
-// follows keeps the place where blocks have other numbers. One that is gone was left for another place.
+// follows keeps the position when indexes have changed. If its block was unloaded, the view has gone elsewhere.
 func (vp *viewport) follows(moved map[int]int) {
 	if !vp.rest.wanted || vp.top != (anchor{}) {
 		top, there := moved[vp.top.block]
@@ -146,22 +144,21 @@ func (vp *viewport) follows(moved map[int]int) {
 	}
 }
 
-// unread counts the rows that came after the view stopped following.
+// unread counts the rows added since the view stopped following.
 type unread struct {
-	block int // the block that was last
-	rows  int // rows of it that had been there
-	done  int // rows of blocks before it that will not grow any more
+	block int // the last block at that time
+	rows  int // rows of that block at that time
+	done  int // rows of blocks before it that are complete
 }
 
-// holdUnread begins to count.
+// holdUnread starts counting.
 func (vp *viewport) holdUnread() {
 	if n := len(vp.blocks); n > 0 {
 		vp.unread = unread{n - 1, vp.height(n - 1), 0}
 	}
 }
 
-// unreadRows returns how many rows are new, 0 while the end is followed. Blocks that
-// are complete are counted once.
+// unreadRows returns the number of new rows, 0 while the end is followed. Complete blocks are counted once.
 func (vp *viewport) unreadRows() int {
 	if vp.follow || vp.size.w == 0 || vp.rest.below {
 		return 0
@@ -178,7 +175,7 @@ func (vp *viewport) unreadRows() int {
 	return max(n, 0) // rows may have become one line
 }
 
-// evict forgets the layout of blocks that are far from the screen.
+// evict drops the layouts of blocks far from the screen.
 func (vp *viewport) evict() {
 	first, last := vp.extent.first, vp.extent.last
 	from, to := max(first-keepLaid, 0), min(last+keepLaid, len(vp.blocks))
@@ -195,7 +192,7 @@ func (vp *viewport) evict() {
 	}
 }
 
-// focused returns the block that keys act on, nil if there is none.
+// focused returns the block that keys act on, or nil.
 func (vp *viewport) focused() *blockView {
 	if vp.focus >= len(vp.blocks) {
 		return nil
@@ -203,24 +200,23 @@ func (vp *viewport) focused() *blockView {
 	return vp.blocks[vp.focus]
 }
 
-// giveText passes the text of the focused block to a callback, if both are there.
+// giveText passes the text of the focused block to a callback, if both exist.
 func (vp *viewport) giveText(to func(text string)) {
 	if v := vp.focused(); v != nil && to != nil {
 		to(v.copyText())
 	}
 }
 
-// drawn reports whether there are blocks and they were drawn once.
+// drawn reports whether there are blocks and they were drawn before.
 func (vp *viewport) drawn() bool { return len(vp.blocks) > 0 && vp.size.h > 0 }
 
 // lastRow returns the last row of the last block.
 func (vp *viewport) lastRow() anchor {
-	last := vp.stands(len(vp.blocks) - 1)
+	last := vp.visible(len(vp.blocks) - 1)
 	return anchor{last, vp.height(last) - 1}
 }
 
-// codeInView returns which code block of the focused block is the first one that does not
-// end above the screen.
+// codeInView returns the index of the first code block of the focused block that does not end above the screen.
 func (vp *viewport) codeInView(v *blockView, blocks []string) int {
 	if vp.size.h == 0 {
 		return 0
@@ -243,7 +239,7 @@ func (vp *viewport) toggleFold() {
 	}
 	v.toggle()
 	if vp.top.block == vp.focus {
-		vp.top.row = min(vp.top.row, v.gap) // its head stays on the screen
+		vp.top.row = min(vp.top.row, v.gap) // keeps its head on the screen
 	}
 	vp.hold()
 }

@@ -23,7 +23,7 @@ func drawWelcome(in draw.Area, lines []string) {
 	}
 }
 
-// welcomeLeft returns the cells before the lines.
+// welcomeLeft returns the number of cells before the lines.
 func welcomeLeft(w int, lines []string) int {
 	wide := 0
 	for _, line := range lines {
@@ -32,13 +32,12 @@ func welcomeLeft(w int, lines []string) int {
 	return max((w-wide)/2, min(2, w))
 }
 
-// welcomeRow holds a row of the first screen.
 type welcomeRow struct {
 	digit, text string
 	role        themes.Role
 }
 
-// welcomeRows breaks the lines that are wider than w, but not those that begin with a digit to press.
+// welcomeRows breaks lines that are wider than w, except those that start with a digit key.
 func welcomeRows(lines []string, w int) []welcomeRow {
 	var rows []welcomeRow
 	for i, line := range lines {
@@ -57,8 +56,8 @@ func welcomeRows(lines []string, w int) []welcomeRow {
 	return rows
 }
 
-// drawFirst draws the first screen above notices that came before anybody asked something, and returns the rows that are
-// theirs: none of it where both have no room.
+// drawFirst draws the first screen above early notices, and returns the rows for these. It draws nothing if there is no
+// room for both.
 func drawFirst(c *Conversation, rows draw.Area) draw.Area {
 	if len(c.view.blocks) > rows.H || slices.ContainsFunc(c.view.blocks, func(v *blockView) bool { return !v.block.Kind.Notice() }) {
 		return rows
