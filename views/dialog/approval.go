@@ -16,47 +16,47 @@ import (
 	"buddy/views/markup"
 )
 
-// Approval asks a person about a request that waits. The whole command shows, with every hidden
-// character made visible; it can be approved once its end was drawn.
+// Approval asks a person about a pending request. It shows the whole action with hidden characters made visible, and
+// accepts an approval once the end of the action has been drawn.
 type Approval struct {
 	docked
 	now func() time.Time
 
-	asked   event.ApprovalAsked // ID is "" while there is none
+	asked   event.ApprovalAsked // ID is "" without a request
 	short   bool                // the answers share rows
 	shown   shown
-	lines   [3]body      // what the action does, laid out with fewer and fewer lines around changes
-	typing  *edit.Editor // of reason or amend; nil unless one is typed
+	lines   [3]body      // the layouts of the action, with fewer and fewer context lines of diffs
+	typing  *edit.Editor // of reason or amend; nil if none is being typed
 	reason  reason
 	amend   amendment
 	explain explaining
 
 	OnAnswer    func(event.AnswerApproval)
-	Highlighter *markup.Highlighter // colours the code of diffs; nil leaves it plain
+	Highlighter *markup.Highlighter // colours the code of diffs; nil: plain
 }
 
-// shown says how much of a request a person has seen, and whether it is settled.
+// shown is what a person has seen of a request, and whether it is answered.
 type shown struct {
 	drawn    bool
-	since    time.Time // when it was first drawn
-	end      bool      // the end of what the action does was on the screen, and what must be known of it
+	since    time.Time // the first draw
+	end      bool      // the end of the action and all facts were on the screen
 	answered bool
 	lastKey  time.Time
-	gap      time.Duration // between the last key and the one before
+	gap      time.Duration // between the last two keys
 }
 
-// explaining says whether the details show.
+// explaining is the state of the details.
 type explaining struct {
 	on      bool
-	changed bool // just now: the place is to be found
+	changed bool // since the last draw: the scroll position must be set
 }
 
-// NewApproval returns a dialog without a request. now tells the time.
+// NewApproval returns a dialog without a request. now is its clock.
 func NewApproval(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Approval {
 	return &Approval{docked: docked{Frame: draw.NewFrame(theme, keys)}, now: now}
 }
 
-// Ask shows a request, whose call has these arguments, unless it shows already.
+// Ask shows a request and the arguments of its call, unless it is shown already.
 func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 	if asked.ID == a.asked.ID {
 		return
@@ -67,13 +67,13 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 	a.offer()
 }
 
-// Clear shows no request any more.
+// Clear removes the request.
 func (a *Approval) Clear() {
 	a.asked, a.lines, a.body, a.typing = event.ApprovalAsked{}, [3]body{}, body{}, nil
 	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 
-// offer makes the choices: the first one is marked.
+// offer makes the choices and marks the first one.
 func (a *Approval) offer() {
 	a.choices = choices{at: 1}
 	for _, act := range []keymap.Action{keymap.Approve, keymap.AllowSimilar, keymap.DenyWithReason} {
@@ -86,10 +86,10 @@ func (a *Approval) offer() {
 // Open reports whether there is a request.
 func (a *Approval) Open() bool { return a.asked.ID != "" }
 
-// Asked returns the id of the request that is shown, "" if there is none.
+// Asked returns the id of the request, or "".
 func (a *Approval) Asked() string { return a.asked.ID }
 
-// Scope returns the scope in which keys are looked up: to the question or to what is typed.
+// Scope returns the key scope of the choices or of the text being typed.
 func (a *Approval) Scope() keymap.Scope {
 	switch {
 	case a.typing == nil:
@@ -100,13 +100,12 @@ func (a *Approval) Scope() keymap.Scope {
 	return keymap.Reason
 }
 
-// ready reports whether a key is an answer to what the person has seen.
+// ready reports whether a key can be an answer to a request that the person has seen.
 func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
 
-// Ignores reports whether a request shows that does nothing with a key: since it has only just come,
-// since it is answered, or since it has no such choice.
+// Ignores reports whether the request ignores a key: it has just appeared, is answered, or has no such choice.
 func (a *Approval) Ignores(p keymap.Press) bool {
 	switch {
 	case !a.Open():
@@ -123,20 +122,19 @@ func (a *Approval) Ignores(p keymap.Press) bool {
 	return false
 }
 
-// Press answers, scrolls or takes a reason.
+// Press answers, scrolls or edits a reason.
 func (a *Approval) Press(p keymap.Press) {
 	a.Hear()
 	a.Do(p)
 }
 
-// Hear notes that a key came, which Do takes now or later, or which does something else.
+// Hear records the time of a key, which Do handles now or later, or which is for something else.
 func (a *Approval) Hear() {
 	a.shown.gap = a.now().Sub(a.shown.lastKey)
 	a.shown.lastKey = a.now()
 }
 
-// LiveIn returns how long no key must come until what was edited can be run; 0 when it can, or when
-// nothing was edited.
+// LiveIn returns how long no key must arrive until an edited action can be run; 0 if it can, or if nothing was edited.
 func (a *Approval) LiveIn() time.Duration {
 	if !a.amend.done || a.typing != nil {
 		return 0
@@ -144,7 +142,7 @@ func (a *Approval) LiveIn() time.Duration {
 	return max(0, Pause-a.now().Sub(a.shown.lastKey))
 }
 
-// Do takes a key that Hear noted.
+// Do handles a key after Hear.
 func (a *Approval) Do(p keymap.Press) {
 	switch {
 	case !a.ready():
@@ -153,7 +151,7 @@ func (a *Approval) Do(p keymap.Press) {
 	case p.Action == keymap.Explain:
 		a.explain = explaining{!a.explain.on, true}
 	case p.Action == keymap.Deny, p.Action == keymap.AmendCall && a.amend.put != nil:
-		a.take(p.Action, "")
+		a.apply(p.Action, "")
 	case a.body.scroll(p.Action):
 	default:
 		if i := a.choose(p); i >= 0 {
@@ -161,21 +159,21 @@ func (a *Approval) Do(p keymap.Press) {
 			if p.Action == keymap.DenyWithReason {
 				letter = p.Text
 			}
-			a.take(a.choices.all[i].action, letter)
+			a.apply(a.choices.all[i].action, letter)
 		}
 	}
 }
 
-// take does what a choice means. letter is what was typed for it, "" if nothing was.
-func (a *Approval) take(act keymap.Action, letter string) {
+// apply executes a choice. letter is the letter typed for it, or "".
+func (a *Approval) apply(act keymap.Action, letter string) {
 	switch act {
 	case keymap.Approve, keymap.AllowSimilar:
 		if !a.shown.end {
-			a.tell(unseen(a.Keys))
+			a.hint(unseen(a.Keys))
 			return
 		}
 		if a.amend.done && a.shown.gap < Pause {
-			a.tell("pressed too soon after another key: press it again after a second")
+			a.hint("pressed too soon after another key: press it again after a second")
 			return
 		}
 		if a.amend.done {
@@ -187,14 +185,14 @@ func (a *Approval) take(act keymap.Action, letter string) {
 		a.answer(event.Deny)
 	case keymap.DenyWithReason:
 		a.amend.typing = false
-		a.typing = a.reason.begin(letter, a.now())
+		a.typing = a.reason.start(letter, a.now())
 	case keymap.AmendCall:
 		a.amend.typing = true
-		a.typing = a.amend.begin()
+		a.typing = a.amend.open()
 	}
 }
 
-// unseen says why an answer can't be taken yet.
+// unseen explains why an answer is not accepted yet.
 func unseen(keys *keymap.Map) string {
 	text := "you haven't seen the whole request yet"
 	if name := keys.Name(keymap.PageDown); name != "" {
@@ -241,7 +239,7 @@ func (a *Approval) send(e event.AnswerApproval) {
 	}
 }
 
-// PasteHandler pastes into what is typed, into a reason as one line.
+// PasteHandler pastes into the text being typed; a reason stays one line.
 func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		a.Hear()
@@ -259,10 +257,10 @@ func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 // Explains reports whether the details are open.
 func (a *Approval) Explains() bool { return a.explain.on }
 
-// Typing reports whether a text is typed in the dialog.
+// Typing reports whether a text is being typed.
 func (a *Approval) Typing() bool { return a.typing != nil }
 
-// KeyAt returns the key of an answer, once a key would be one: a click is no faster.
+// KeyAt returns the key of a clicked answer, after the grace period of keys.
 func (a *Approval) KeyAt(x, y int) (keymap.Key, bool) {
 	if !a.ready() {
 		return keymap.Key{}, false
@@ -270,8 +268,7 @@ func (a *Approval) KeyAt(x, y int) (keymap.Key, bool) {
 	return a.Frame.KeyAt(x, y)
 }
 
-// MouseHandler scrolls what is asked about and selects text of it. It never answers; a click
-// on the name of a key does, see KeyAt.
+// MouseHandler scrolls and selects text of the action. It never answers; clicks on the names of keys do, see KeyAt.
 func (a *Approval) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		a.body.onCopy = a.OnCopy
@@ -279,8 +276,7 @@ func (a *Approval) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, fun
 	})
 }
 
-// Rows returns the rows that the dialog wants on a screen of a width, rules included; 0 while
-// nothing waits.
+// Rows returns the rows for a screen width, rules included; 0 without a request.
 func (a *Approval) Rows(w int) int {
 	if !a.Open() {
 		return 0
@@ -319,14 +315,14 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if a.explain.changed {
 		a.explain.changed, a.body.Top = false, a.explainedAt(&p)
 	}
-	if changesFile(a) && len(p.pinned) == 0 && p.height() < in.H { // the row that is left parts the answers
+	if changesFile(a) && len(p.pinned) == 0 && p.height() < in.H { // a remaining row separates the answers
 		p.gaps[1] = 1
 	}
 	in = in.Below(in.Rows(p.head))
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
 	if to >= p.decisive && !a.shown.end {
 		a.shown.end = true
-		p.keys = a.plan(all.W-2, all.H-2).keys // of which more work now
+		p.keys = a.plan(all.W-2, all.H-2).keys // more keys may be active now
 	}
 	in = in.Below(to - from + p.gaps[0])
 	in = in.Below(in.Rows(p.pinned) + p.gaps[1])

@@ -13,8 +13,8 @@ import (
 	"buddy/views/edit"
 )
 
-// explainedAt is the row to scroll to when the details come or go: the first one, so that the command stays in view, unless
-// then hardly anything of the details has room.
+// explainedAt returns the row to scroll to when the details open or close: the first one, so that the command stays in
+// view, unless too few rows of the details would be visible.
 func (a *Approval) explainedAt(p *approvalRows) int {
 	if !a.explain.on {
 		return 0
@@ -23,7 +23,7 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 	return max(0, min(p.details+least, len(p.scrolled))-p.room)
 }
 
-// drawEditor draws the text that is edited over the whole dialog, and below it the keys.
+// drawEditor draws the editor over the whole dialog, with its keys below.
 func (a *Approval) drawEditor(in draw.Area) {
 	a.typing.SetWidth(edit.Room(in.W, nil))
 	rows := max(1, in.H-2)
@@ -38,17 +38,17 @@ func (a *Approval) drawEditor(in draw.Area) {
 	}
 }
 
-// amendment holds the part of a call that a person may change: a command or the text of a file.
+// amendment is the part of a call that a person may change: a command or the text of a file.
 type amendment struct {
-	text   string                      // as it stands
+	text   string                      // the present text
 	put    func(string) (string, bool) // returns the arguments with another text; nil: nothing can be changed
-	editor *edit.Editor                // nil until it is edited
-	typing bool                        // the editor shows
-	done   bool                        // the person changed it
+	editor *edit.Editor                // nil until editing starts
+	typing bool                        // the editor is open
+	done   bool                        // the person changed the text
 }
 
-// begin returns the editor, as it was left or with the text as it stands.
-func (m *amendment) begin() *edit.Editor {
+// open returns the editor as it was last, or with the present text.
+func (m *amendment) open() *edit.Editor {
 	if m.editor == nil {
 		m.editor = edit.New()
 		m.editor.Insert(m.text)
@@ -56,8 +56,8 @@ func (m *amendment) begin() *edit.Editor {
 	return m.editor
 }
 
-// Editable returns the text in the arguments of a call that a person can change, and what puts
-// another one into its place; nil if there is none. Nobody is made to write JSON.
+// Editable returns the text in a call's arguments that a person can edit, and a function that replaces it; nil if there
+// is none. Nobody has to write JSON.
 func Editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {
@@ -88,7 +88,7 @@ func Editable(act action.Action, args string) (text string, put func(string) (st
 	}
 }
 
-// amended takes what the editor holds. It shows from now on instead of what the model wrote.
+// amended applies the editor's text, which is shown instead of the model's from now on.
 func (a *Approval) amended(text string) {
 	a.amend.typing = false
 	if text == a.amend.text {
@@ -99,10 +99,10 @@ func (a *Approval) amended(text string) {
 	a.offer()
 }
 
-// run approves the text as it was edited, this once.
+// run approves the edited text, this once.
 func (a *Approval) run(text string) {
 	if a.asked.Action.Kind.IsCommand() && strings.TrimSpace(text) == "" {
-		a.tell("the command is empty")
+		a.hint("the command is empty")
 		return
 	}
 	if args, ok := a.amend.put(text); ok {

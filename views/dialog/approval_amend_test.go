@@ -13,14 +13,14 @@ import (
 	"buddy/views/viewtest"
 )
 
-// What is edited is the command or the text of the file, never JSON; it runs when it was chosen
-// after a pause, with the other arguments as they were.
+// The command or the text of a file is edited, never JSON; it runs when it is chosen after a pause, with the other
+// arguments unchanged.
 func TestApprovalAmend(t *testing.T) {
 	file := action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/a"}
 	for _, tt := range []struct {
 		name, args string
 		act        action.Action
-		text, want string // what is edited, and what runs then; "": nothing can be edited
+		text, want string // the edited text, and what runs then; "": nothing can be edited
 	}{
 		{"command", `{"command":"systemctl restart nginx","why":"w"}`, viewtest.Restart, "systemctl restart nginx", `{"command":"systemctl restart nginx\n--now","why":"w"}`},
 		{"file", `{"path":"a","content":"one<two"}`, file, "one<two", `{"content":"one<two\n--now","path":"a"}`},
@@ -69,7 +69,7 @@ func TestApprovalAmend(t *testing.T) {
 	}
 }
 
-// What is edited stays when the person goes back to the choices without it, and does not show there.
+// The edited text is kept when the person goes back to the choices without it, and is not shown there.
 func TestApprovalAmendLeft(t *testing.T) {
 	d, s, now, _ := newTestApproval(t)
 	feed(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"systemctl restart nginx"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
@@ -85,7 +85,7 @@ func TestApprovalAmendLeft(t *testing.T) {
 	}
 }
 
-// What is edited often has several lines: the keys that go up and down a row do that here.
+// Edited texts often have several lines: the keys for the previous and next row work.
 func TestApprovalAmendRows(t *testing.T) {
 	d, s, now, _ := newTestApproval(t)
 	feed(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"one\ntwo\nthree"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
@@ -97,8 +97,8 @@ func TestApprovalAmendRows(t *testing.T) {
 	}
 }
 
-// A reason that goes on at once with the letter that began it may be a sentence for the prompt: one
-// Enter sends none, nor do two that are typed as fast; all of it can be had for the prompt.
+// A reason that continues its letter at once may be a sentence for the prompt: one Enter does not send it, neither do
+// two quick ones; the prompt can get the whole sentence.
 func TestApprovalQuickReason(t *testing.T) {
 	quick := func() (*Approval, *time.Time, *[]event.AnswerApproval) {
 		d, _, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))

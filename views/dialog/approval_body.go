@@ -10,8 +10,8 @@ import (
 
 const bodyIndent = 2
 
-// layBody wraps what the action does: the command, or the path with its diff, which has so many lines fewer around changes
-// than else.
+// layBody wraps the action: the command, or the path with its diff. tight is the number of context lines to omit around
+// changes.
 func (a *Approval) layBody(w, tight int) *body {
 	b := &a.lines[tight]
 	if b.width == w && b.rows != nil {
@@ -45,7 +45,7 @@ func (a *Approval) layBody(w, tight int) *body {
 	return b
 }
 
-// addCommand appends a command. It numbers the lines of a command that has several.
+// addCommand appends a command, with line numbers if it has several lines.
 func (b *body) addCommand(command string, w int) {
 	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
 	if len(lines) == 1 {

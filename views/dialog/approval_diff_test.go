@@ -19,7 +19,7 @@ func editOf(path, preview string) action.Action {
 	return action.Action{Kind: action.FileWrite, Tool: "edit_file", Path: path, Preview: preview}
 }
 
-// bodyText returns what rows show, without blanks around it.
+// bodyText returns the trimmed texts of rows.
 func bodyText(rows []bodyRow) (text []string) {
 	for i := range rows {
 		all, _ := rows[i].text()
@@ -28,8 +28,8 @@ func bodyText(rows []bodyRow) (text []string) {
 	return text
 }
 
-// The question names the file, once, and several files in a list above their diffs; what is no change of a file is
-// never taken for a diff.
+// The question names the file, once, and several files in a list above their diffs; other actions are never taken for a
+// diff.
 func TestApprovalDiff(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -51,7 +51,7 @@ func TestApprovalDiff(t *testing.T) {
 	}
 }
 
-// Bands reach from border to border, and the changed words stand out of them.
+// Bands extend from border to border, and changed words are highlighted.
 func TestApprovalDiffIsDrawnInBands(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/a", "+1 -1 lines\n--- a\n+++ a\n@@ -1,2 +1,2 @@\n-return cents*19 now\n+return cents*20 now\n b\n")))
 	s := viewtest.Screen(t, d, 66, 14)
@@ -76,7 +76,7 @@ func TestApprovalDiffIsDrawnInBands(t *testing.T) {
 	}
 }
 
-// Where rows are few, those that change show first.
+// If there are few rows, changed lines are shown first.
 func TestApprovalShowsTheDecisiveLinesFirst(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
 	low, high := viewtest.Text(t, d, 60, 9), viewtest.Text(t, d, 60, 30)
@@ -88,7 +88,7 @@ func TestApprovalShowsTheDecisiveLinesFirst(t *testing.T) {
 	}
 }
 
-// The same diff is the same rows in an approval and among all changes.
+// A diff has the same rows in an approval and in the list of changes.
 func TestDiffsInDialogsAreTheSame(t *testing.T) {
 	a, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
 	want := bodyText(a.layBody(60, 0).rows)
@@ -99,7 +99,7 @@ func TestDiffsInDialogsAreTheSame(t *testing.T) {
 	}
 }
 
-// What is copied of a diff is the code, with its tabs and without numbers and signs.
+// Text copied from a diff is the code with tabs, without numbers and signs.
 func TestCopyFromDiff(t *testing.T) {
 	c := NewChanges(viewtest.Dark(t), keymap.Default(), "", taxDiff)
 	viewtest.Screen(t, c, 60, 20)
@@ -109,8 +109,8 @@ func TestCopyFromDiff(t *testing.T) {
 	}
 }
 
-// TestDiffKeepsItsRowsWhereTheyAreFew: what is known of the rule gives way before rows of the diff do, on the smallest
-// screen with a dock as well; the rule that a key would add stays in sight.
+// TestDiffKeepsItsRowsWhereTheyAreFew: facts give way before rows of the diff do, also on the smallest screen with a
+// dock; the rule that a key would add stays visible.
 func TestDiffKeepsItsRowsWhereTheyAreFew(t *testing.T) {
 	var diff strings.Builder
 	diff.WriteString("+12 -0 lines, 100 → 160 bytes\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -1,0 +1,12 @@\n")
@@ -134,7 +134,7 @@ func TestDiffKeepsItsRowsWhereTheyAreFew(t *testing.T) {
 	}
 }
 
-// Where rows are few but for some, lines around the changes fill them: none is left empty below the answers.
+// Context lines fill the rows of a diff: none is empty below the answers.
 func TestDiffFillsItsRows(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
 	for h := 11; h < 24; h++ {
@@ -145,7 +145,7 @@ func TestDiffFillsItsRows(t *testing.T) {
 	}
 }
 
-// The details come after the command and what must be known of it, which stay in view.
+// The details come after the command and the facts, which stay in view.
 func TestDetailsLeaveTheCommandInView(t *testing.T) {
 	asked := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Command: "rm -rf dist/old", Cwd: "/home/ann/shop", Why: "free the space"})
 	asked.Verdict.Reason = "rm deletes files"

@@ -10,10 +10,10 @@ import (
 	"buddy/views/words"
 )
 
-const maxFact = 4096 // bytes of one fact that are looked at
+const maxFact = 4096 // bytes of one fact that are shown
 
-// heads returns the titles of the rule and the rows below it: the question at the left, the risk and the machine
-// at the right. What has no room in the rule has rows of its own.
+// heads returns the titles of the rule and the rows below: the question on the left, risk and machine on the right.
+// Titles that do not fit into the rule get rows.
 func (a *Approval) heads(w int) (t draw.Titles, head [][]draw.Span) {
 	question, risk := questionOf(a), a.risk()
 	t = draw.Titles{Left: a.titled(question), Right: risk}
@@ -32,7 +32,7 @@ func (a *Approval) heads(w int) (t draw.Titles, head [][]draw.Span) {
 
 const titleRoom = 7 // cells of a rule besides its titles
 
-// questionOf returns what is asked, or what is typed about it.
+// questionOf returns the question, or a title for the text being typed.
 func questionOf(a *Approval) []draw.Span {
 	if a.typing != nil && a.amend.typing {
 		return []draw.Span{draw.Text(themes.Accent, "Edit")}
@@ -46,7 +46,7 @@ func questionOf(a *Approval) []draw.Span {
 	return all
 }
 
-// risk says in words how risky it is, and where it happens unless that is this machine.
+// risk describes the risk, and the machine unless it is this one.
 func (a *Approval) risk() []draw.Span {
 	if a.amend.done {
 		return []draw.Span{draw.Text(themes.Accent, "edited by you")}
@@ -72,10 +72,10 @@ func (a *Approval) risk() []draw.Span {
 	return all
 }
 
-// facts returns the rows below what is asked about: all that a person must know, and how many rows that is, then the
-// agent's reason in at most so many rows, beside it if there is room.
+// facts returns the rows below the action: the facts that a person must know, and their number of rows, then the
+// agent's reason in at most so many rows, on the last row of the facts if it fits.
 func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
-	if a.amend.done { // they are about what the model wrote
+	if a.amend.done { // facts and reason are about the model's version
 		return nil, 0
 	}
 	w -= bodyIndent
@@ -97,7 +97,7 @@ func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	return indented(rows), musts
 }
 
-// ruleRows say what "don't ask again" is for, where the answer does not.
+// ruleRows describes what "don't ask again" covers, if the answer does not.
 func ruleRows(a *Approval, w int) [][]draw.Span {
 	if a.asked.Context.Similar == "" || !a.short {
 		return nil
@@ -105,7 +105,6 @@ func ruleRows(a *Approval, w int) [][]draw.Span {
 	return draw.WrapWhole(append([]draw.Span{draw.Text(themes.Muted, "2: ")}, draw.Untrusted(themes.Text, clipped(a.asked.Context.Similar))...), w)
 }
 
-// indented puts blanks before rows.
 func indented(rows [][]draw.Span) [][]draw.Span {
 	for i, r := range rows {
 		rows[i] = append([]draw.Span{draw.Text(themes.Text, strings.Repeat(" ", bodyIndent))}, r...)
@@ -115,7 +114,7 @@ func indented(rows [][]draw.Span) [][]draw.Span {
 
 const factGap = 4 // cells between a fact and the agent's reason in one row
 
-// details returns the rows that ? opens: what else helps to decide, and the letters of the answers.
+// details returns the rows that ? opens: more information, and the letters of the answers.
 func (a *Approval) details(w int) [][]draw.Span {
 	if !a.explain.on || a.amend.done {
 		return nil
@@ -127,10 +126,10 @@ func (a *Approval) details(w int) [][]draw.Span {
 	return rows
 }
 
-// clipped returns the beginning of a text that is longer than anybody reads.
+// clipped cuts a text that is too long to read.
 func clipped(s string) string { return s[:min(len(s), maxFact)] }
 
-// letters names the letters that answer.
+// letters lists the letters of the answers.
 func letters(a *Approval) string {
 	var all []string
 	for _, k := range []struct {

@@ -14,18 +14,18 @@ import (
 	"buddy/views/edit"
 )
 
-// reason holds why a person denies something.
+// reason is the reason of a denial.
 type reason struct {
-	editor *edit.Editor // nil until one is typed
-	letter string       // that began it, "" if none did
-	since  time.Time    // when it was begun
-	quick  bool         // it goes on so soon after the letter that both may be a sentence for the prompt
-	sent   bool         // the key came that sends it, which a quick one needs twice
-	scope  string       // in which it is remembered; "": only this time
+	editor *edit.Editor // nil until typing starts
+	letter string       // letter that started it, or ""
+	since  time.Time    // when it was started
+	quick  bool         // it continued so soon after the letter that both may be a sentence for the prompt
+	sent   bool         // the send key came once; a quick reason needs it twice
+	scope  string       // scope in which it is remembered; "": only this time
 }
 
-// begin returns the editor for a reason that a letter began.
-func (r *reason) begin(letter string, now time.Time) *edit.Editor {
+// start returns the editor for a reason that was started by a letter.
+func (r *reason) start(letter string, now time.Time) *edit.Editor {
 	if r.editor == nil {
 		r.editor = edit.New()
 	}
@@ -33,14 +33,14 @@ func (r *reason) begin(letter string, now time.Time) *edit.Editor {
 	return r.editor
 }
 
-// typed notes that a key came which does not send the reason.
+// typed records a key other than the send key.
 func (r *reason) typed(text bool, now time.Time) {
 	r.sent = false
 	r.quick = r.quick || text && r.letter != "" && r.editor.Empty() && now.Sub(r.since) < LetterPause
 }
 
-// confirmed takes the key that sends a reason and reports whether it is sent: a quick one only when
-// the key came a second time, a while after the key before.
+// confirmed handles the send key and reports whether the reason is sent. A quick reason needs the key twice, the second
+// time after a pause.
 func (r *reason) confirmed(gap time.Duration) bool {
 	if !r.quick || r.sent && gap >= LetterPause {
 		return true
@@ -49,10 +49,9 @@ func (r *reason) confirmed(gap time.Duration) bool {
 	return false
 }
 
-// text returns the reason as it is sent.
 func (r *reason) text() string { return strings.TrimSpace(r.editor.Text()) }
 
-// denial returns what denies a request for the reason, which can be remembered in some scopes.
+// denial returns the command that denies a request. It can remember the reason if there are scopes.
 func (r *reason) denial(id string, scopes []string) event.AnswerApproval {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.text()}
 	if c.Reason != "" && len(scopes) > 0 {
@@ -61,8 +60,7 @@ func (r *reason) denial(id string, scopes []string) event.AnswerApproval {
 	return c
 }
 
-// next returns the scope after the one in which the reason is remembered now, of those that can be
-// chosen; "" is only this time.
+// next returns the scope after the present one, "" after the last: only this time.
 func (r *reason) next(scopes []string) string {
 	if i := slices.Index(scopes, r.scope) + 1; i < len(scopes) {
 		return scopes[i]
@@ -70,8 +68,7 @@ func (r *reason) next(scopes []string) string {
 	return ""
 }
 
-// choose goes to the next scope. It does nothing for a key that came so soon after the one before
-// that it may belong to a sentence for the prompt.
+// choose selects the next scope. It ignores a key that follows so soon that it may belong to a sentence for the prompt.
 func (r *reason) choose(scopes []string, gap time.Duration) {
 	if r.quick && gap < LetterPause {
 		return
@@ -79,8 +76,8 @@ func (r *reason) choose(scopes []string, gap time.Duration) {
 	r.sent, r.scope = false, r.next(scopes)
 }
 
-// DropQuickReason ends a reason that may be a sentence for the prompt, and returns that sentence with
-// its first letter. It reports whether it was one.
+// DropQuickReason removes a reason that may be a sentence for the prompt, and returns it with its first letter. It
+// reports whether there was one.
 func (a *Approval) DropQuickReason() (text string, quick bool) {
 	if !a.reason.quick {
 		return "", false
@@ -90,7 +87,7 @@ func (a *Approval) DropQuickReason() (text string, quick bool) {
 	return text, true
 }
 
-// UnsentReason returns the reason that is being typed, "" if none is or it was sent.
+// UnsentReason returns the reason being typed, or "" if there is none or it was sent.
 func (a *Approval) UnsentReason() string {
 	if a.typing == nil || a.amend.typing || a.shown.answered || a.reason.editor == nil {
 		return ""
@@ -102,7 +99,7 @@ func (a *Approval) UnsentReason() string {
 	return text
 }
 
-// drawTyping draws the reason that is typed, below it what is remembered of it, and the keys.
+// drawTyping draws the reason being typed, the note about remembering it, and the keys.
 func (a *Approval) drawTyping(in draw.Area) {
 	label := []draw.Span{draw.Text(themes.Accent, "  No, because: ")}
 	if draw.Width(label) > in.W/2 {
@@ -119,13 +116,13 @@ func (a *Approval) drawTyping(in draw.Area) {
 	}
 }
 
-// rows say what is remembered of the reason, and offer to remember it; there are none where nothing can be.
+// rows describes how the reason will be remembered, or offers to remember it. There are none without scopes.
 func (r *reason) rows(keys *keymap.Map, m action.Memory, w int) [][]draw.Span {
 	if len(m.Scopes) == 0 {
 		return nil
 	}
 	var rows [][]draw.Span
-	say := func(spans ...draw.Span) {
+	add := func(spans ...draw.Span) {
 		for _, row := range draw.WrapSentence(spans, w-bodyIndent) {
 			rows = append(rows, append([]draw.Span{draw.Text(themes.Text, "  ")}, row...))
 		}
@@ -136,22 +133,22 @@ func (r *reason) rows(keys *keymap.Map, m action.Memory, w int) [][]draw.Span {
 			text += ", on " + m.Only + " only"
 		}
 		taught := cmp.Or(action.Taught(m.Begins, r.text()), "nothing yet: type a reason")
-		say(append(draw.Untrusted(themes.Accent, text+": "), draw.Untrusted(themes.Strong, taught)...)...)
+		add(append(draw.Untrusted(themes.Accent, text+": "), draw.Untrusted(themes.Strong, taught)...)...)
 	}
 	if tab := keys.Keys(keymap.ReasonRemember); len(tab) > 0 {
 		offer := "don't save this reason"
 		if next := r.next(m.Scopes); next != "" {
 			offer = "remember this " + scopeWords[next]
 		}
-		say(draw.Clickable(tab[0], draw.Text(themes.Key, tab[0].String()), draw.Text(themes.Muted, ": "+offer))...)
+		add(draw.Clickable(tab[0], draw.Text(themes.Key, tab[0].String()), draw.Text(themes.Muted, ": "+offer))...)
 	}
 	return rows
 }
 
-// scopeWords say where a reason is remembered.
+// scopeWords words the scopes of a reason.
 var scopeWords = map[string]string{"folder": "for this project", "person": "in all your projects", "team": "for the team"}
 
-// hints are the keys of a reason.
+// hints returns the keys of a reason.
 func (r *reason) hints(m *keymap.Map) []draw.Hint {
 	hints := draw.HintsOf(m, keymap.Reason)
 	send, back, keep := m.Keys(keymap.ReasonSend), m.Keys(keymap.ReasonBack), m.Keys(keymap.ReasonRemember)
@@ -168,7 +165,7 @@ func (r *reason) hints(m *keymap.Map) []draw.Hint {
 	return hints
 }
 
-// sends says what the key does that sends the reason.
+// sends describes the effect of the send key.
 func (r *reason) sends() string {
 	switch {
 	case r.quick && !r.sent:
@@ -183,7 +180,7 @@ func (r *reason) sends() string {
 	return "tell the agent"
 }
 
-// backs says what the key does that leaves the reason, "" for what it always does.
+// backs describes the effect of the back key, or returns "" for its usual one.
 func (r *reason) backs() string {
 	if r.quick {
 		return "move the text to your prompt, with the " + r.letter

@@ -13,7 +13,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// install asks about npm install where its denial can be remembered in some scopes.
+// install asks about npm install; its denial can be remembered in some scopes.
 func install(scopes ...string) event.ApprovalAsked {
 	e := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "npm install left-pad", Mutation: true})
 	if len(scopes) > 0 {
@@ -22,7 +22,7 @@ func install(scopes ...string) event.ApprovalAsked {
 	return e
 }
 
-// slowly waits so long that no key is part of a sentence, and presses.
+// slowly presses keys after pauses, so that none is part of a sentence.
 func slowly(t *testing.T, d *Approval, now *time.Time, presses ...string) {
 	for _, p := range presses {
 		*now = now.Add(LetterPause)
@@ -37,7 +37,7 @@ func TestReasonIsRememberedInTheScopeThatShows(t *testing.T) {
 		"reason-remember reason-remember": {Remember: "person"},
 		"reason-remember reason-remember reason-remember":                 {Remember: "team"},
 		"reason-remember reason-remember reason-remember reason-remember": {Remember: event.RememberNothing},
-		"reason-remember reason-back deny-with-reason":                    {Remember: "folder"}, // as it was left
+		"reason-remember reason-back deny-with-reason":                    {Remember: "folder"}, // unchanged from before
 		"reason-remember kill-to-start":                                   {Reason: "-"},        // nothing to remember
 		"reason-remember kill-to-start ' reason-remember 'use_pnpm":       {Reason: "use_pnpm", Remember: "person"},
 	} {
@@ -60,7 +60,7 @@ func TestReasonIsRememberedInTheScopeThatShows(t *testing.T) {
 	}
 }
 
-// All of what is remembered shows before it is, and where; on a small screen, too.
+// The text and scope to remember are shown in full before they are remembered, also on a small screen.
 func TestReasonShowsWhatIsRemembered(t *testing.T) {
 	for _, size := range [][2]int{{80, 16}, {120, 18}, {40, 10}} {
 		d, _, now, _ := newTestApproval(t, install("folder", "person", "team"))
@@ -85,7 +85,7 @@ func TestReasonShowsWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// Where nothing can be remembered nothing says that it could, and the key does nothing.
+// Without scopes there is no offer to remember, and the key does nothing.
 func TestReasonIsNotRememberedWhereItCannotBe(t *testing.T) {
 	d, _, now, answers := newTestApproval(t, install())
 	viewtest.Screen(t, d, 80, 16)
@@ -100,8 +100,8 @@ func TestReasonIsNotRememberedWhereItCannotBe(t *testing.T) {
 	}
 }
 
-// Keys that were typed ahead remember nothing: what goes on right after its letter may be a sentence
-// for the prompt, with a Tab for one of its files.
+// Keys that were typed ahead remember nothing: text right after a letter may be a sentence for the prompt, with a Tab
+// to complete a file.
 func TestTypedAheadKeysRememberNothing(t *testing.T) {
 	d, _, now, answers := newTestApproval(t, install("folder"))
 	viewtest.Screen(t, d, 80, 16)
@@ -114,13 +114,13 @@ func TestTypedAheadKeysRememberNothing(t *testing.T) {
 	if len(*answers) != 0 || strings.Contains(viewtest.Text(t, d, 80, 16), "Remembers for this project") {
 		t.Errorf("answers %v to keys that were typed ahead:\n%s", *answers, viewtest.Text(t, d, 80, 16))
 	}
-	slowly(t, d, now, "reason-remember", "reason-send", "reason-send") // a person who reads
+	slowly(t, d, now, "reason-remember", "reason-send", "reason-send") // after pauses
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Deny, Reason: "o it like @ma", Remember: "folder"}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
 }
 
-// What the person said before about such calls shows, as text of nobody's.
+// Earlier remarks of the person about such calls are shown as untrusted text.
 func TestApprovalSaysWhatThePersonSaid(t *testing.T) {
 	e := install()
 	e.Context.Memory.Said = []string{"not npm install but pnpm install\x1b[2J — c-9x1a"}

@@ -9,29 +9,28 @@ import (
 	"buddy/views/words"
 )
 
-// approvalRows are the rows of the dialog for one size: what is always there, and between
-// them what scrolls where it has no room.
+// approvalRows are the rows of the dialog for one size: fixed rows, and between them rows that scroll if necessary.
 type approvalRows struct {
 	titles     draw.Titles
 	head, keys [][]draw.Span
 	scrolled   []bodyRow     // the command or the diff, and the facts unless they are pinned
-	details    int           // the first of them that ? has opened
-	pinned     [][]draw.Span // below it
+	details    int           // index in scrolled of the first detail row
+	pinned     [][]draw.Span // below scrolled
 	gaps       [2]int        // blank rows above the facts and above the answers
-	room       int           // for what scrolls
-	decisive   int           // rows of what scrolls that have to be seen before it is approved
+	room       int           // rows for scrolled
+	decisive   int           // rows of scrolled that must be seen before an approval
 }
 
 const (
-	leastBody = 4  // rows of the command that show before the facts give way
-	leastDiff = 7  // so many of a diff
-	roomyBody = 6  // so many before answers have a row each
+	leastBody = 4  // rows of a command that are visible before facts are unpinned
+	leastDiff = 7  // the same for a diff
+	roomyBody = 6  // the same before each answer has a row
 	maxFacts  = 3  // rows of the agent's reason, so that a long one can't hide the command
-	maxScroll = 99 // rows of the reason where it scrolls behind the command
-	smallDiff = 10 // rows for a diff below which it has fewer lines around the changes
+	maxScroll = 99 // rows of the reason if it scrolls after the command
+	smallDiff = 10 // rows for a diff below which context lines are omitted
 )
 
-// plan divides h rows. A diff with few rows has fewer lines around its changes.
+// plan divides h rows. If there are few, a diff has fewer context lines.
 func (a *Approval) plan(w, h int) (p approvalRows) {
 	for tight := range a.lines {
 		body := a.layBody(w, tight).rows
@@ -42,8 +41,8 @@ func (a *Approval) plan(w, h int) (p approvalRows) {
 	return p
 }
 
-// planFor divides h rows for a body. Short of them the dialog gives up blank rows, then the answers share rows,
-// then the facts scroll behind the body, which never gives way.
+// planFor divides h rows for a body. If there are too few, the dialog first omits blank rows, then joins the answers,
+// then lets the facts scroll after the body.
 func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	p := approvalRows{scrolled: body, details: len(body), decisive: len(body)}
 	p.titles, p.head = a.heads(w)
@@ -65,7 +64,7 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 		p.part(rest, len(details) > 0)
 		return p
 	}
-	if p.pinned, p.room = facts, free-len(facts); p.room < least || len(details) > 0 { // then all scrolls, in the order of reading
+	if p.pinned, p.room = facts, free-len(facts); p.room < least || len(details) > 0 { // everything scrolls, in reading order
 		facts, musts := a.facts(w, maxScroll)
 		p.scrolled = append(slices.Clip(body), asLines(facts)...)
 		p.decisive, p.pinned, p.room = len(body)+musts, nil, free
@@ -75,21 +74,20 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	return p
 }
 
-// answers gives the answers a row each if so many other rows still have room. Else they share rows and say less, but
-// all are there.
+// answers gives each answer a row if the other rows still fit. Otherwise answers share rows, with shorter texts.
 func (a *Approval) answers(p *approvalRows, w, h, others int) {
 	if p.keys = a.answerRows(w); h-len(p.keys) < others {
 		a.short = true
 		p.keys = a.answerRows(w)
 	}
-	if a.typing != nil { // in their place
+	if a.typing != nil { // instead of answers
 		need := 2 + len(a.reason.rows(a.Keys, a.asked.Context.Memory, w)) // the line itself and its keys
 		p.keys = append(p.keys, make([][]draw.Span, max(0, need-len(p.keys)))...)
 	}
 	p.keys = p.keys[:max(1, min(len(p.keys), h-1))]
 }
 
-// answerRows returns the answers and below them the other keys. What can't be taken yet is dim.
+// answerRows returns the answers, and below them the other keys. Answers that are not accepted yet are dim.
 func (a *Approval) answerRows(w int) [][]draw.Span {
 	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
 	for i, c := range shown.all {
@@ -113,7 +111,7 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 	return append(shown.rows(w, a.short), a.hintRows(own, w)...)
 }
 
-// labelOf returns an answer in words.
+// labelOf words an answer.
 func labelOf(a *Approval, act keymap.Action) string {
 	switch {
 	case act == keymap.Approve && a.amend.done && !a.short:
@@ -130,7 +128,7 @@ func labelOf(a *Approval, act keymap.Action) string {
 	return words.NoBecause
 }
 
-// works reports whether a choice can be taken now.
+// works reports whether a choice is accepted now.
 func (a *Approval) works(act keymap.Action) bool {
 	switch act {
 	case keymap.Approve:
@@ -141,15 +139,14 @@ func (a *Approval) works(act keymap.Action) bool {
 	return a.HasFocus()
 }
 
-// changesFile reports whether a diff shows what is asked about.
+// changesFile reports whether the action is shown as a diff.
 func changesFile(a *Approval) bool {
 	act := a.asked.Action
 	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
 	return files && act.Preview != "" && len(act.Targets) == 0 && !a.amend.done
 }
 
-// part puts blank rows between the parts as far as there are some left, and facts to part.
-// Details are parted from the answers first: from the facts a row of their own parts them.
+// part distributes remaining rows as blank rows: first above the answers if details are open, then above the facts.
 func (p *approvalRows) part(left int, details bool) {
 	if left > 0 && details {
 		p.gaps[1], left = 1, left-1
@@ -159,7 +156,7 @@ func (p *approvalRows) part(left int, details bool) {
 	}
 }
 
-// height returns how many rows there are if nothing scrolls.
+// height returns the number of rows if nothing scrolls.
 func (p *approvalRows) height() int {
 	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gaps[0] + p.gaps[1]
 }

@@ -30,7 +30,7 @@ func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *st
 	return a, s, &now, &answers
 }
 
-// feed feeds events and shows the oldest request that waits.
+// feed feeds events and shows the oldest pending request.
 func feed(a *Approval, s *state.State, events ...event.Event) {
 	viewtest.Feed(s, events...)
 	if len(s.Approvals) == 0 {
@@ -80,7 +80,7 @@ func TestApprovalGolden(t *testing.T) {
 	viewtest.Golden(t, "approval-two", d, 120, d.Rows(120))
 }
 
-// informed is a request with all that a person may want to know.
+// informed is a request with all information.
 func informed(id string) event.ApprovalAsked {
 	e := viewtest.Ask(id, action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "go test ./...", Why: "see what fails"})
 	e.Context = action.ApprovalContext{
@@ -91,7 +91,7 @@ func informed(id string) event.ApprovalAsked {
 	return e
 }
 
-// A rule that is too long for its row is broken between two words, wherever it shows.
+// A rule that is too long for its row wraps between words.
 func TestApprovalRuleBreaksBetweenWords(t *testing.T) {
 	for _, size := range [][2]int{{56, 20}, {56, 10}} {
 		d, _, _, _ := newTestApproval(t, informed("1"))
@@ -102,7 +102,7 @@ func TestApprovalRuleBreaksBetweenWords(t *testing.T) {
 	}
 }
 
-// A known command takes at most ten rows, and what matters of it is among them.
+// A known command takes at most ten rows, with all important facts.
 func TestApprovalIsShort(t *testing.T) {
 	e := informed("1")
 	e.Context.Effect = action.Effect{Verb: "runs", Object: "code from this folder"}
@@ -121,7 +121,7 @@ func TestApprovalIsShort(t *testing.T) {
 	}
 }
 
-// The details show when they are asked for, in sentences, with the command still in view, and nothing shows twice.
+// The details are sentences shown on demand, with the command in view, without repetition.
 func TestApprovalDetails(t *testing.T) {
 	e := informed("1")
 	e.Context.Kept = []string{"Once approved, it runs in /w with your full permissions."}
@@ -159,7 +159,7 @@ func TestApprovalDetails(t *testing.T) {
 	}
 }
 
-// What a command would take away shows without being asked for, before all else.
+// Losses caused by a command are shown first, without a request.
 func TestApprovalSaysWhatIsLost(t *testing.T) {
 	e := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "git reset --hard; git push -f origin main", Why: "start again", Risk: action.High})
 	e.Context.Loses = []string{`git reset --hard discards your changes in 7 files: a.go, "b\n\x1b[2J", views/approval.go, c.go, d.go and 2 more`, "git push -f replaces or deletes commits of origin/main"}
@@ -169,7 +169,8 @@ func TestApprovalSaysWhatIsLost(t *testing.T) {
 	viewtest.Golden(t, "approval-loses", d, 40, 10)
 }
 
-// A command that would leave the fence says so in the title, and what commands inside have changed that it may run.
+// A command that leaves the sandbox has that in its title, with the files that commands inside have changed and that it
+// may run.
 func TestApprovalOutsideTheFence(t *testing.T) {
 	e := viewtest.Ask("1", action.Action{Kind: action.Git, Tool: "run_shell", Target: "local", Command: "git push -q origin HEAD", Cwd: "/w", Outside: true, Why: "publish the fix", Risk: action.Medium})
 	e.Context.Outside, e.Context.Rule = true, "outside the sandbox"
@@ -180,7 +181,7 @@ func TestApprovalOutsideTheFence(t *testing.T) {
 	}
 }
 
-// On a small screen rows that do not show are counted, and what is explained is scrolled to.
+// On a small screen hidden rows are counted, and the details are scrolled into view.
 func TestApprovalSmall(t *testing.T) {
 	e := informed("1")
 	e.Action.Command = "set -e\necho 1\necho 2\necho 3\necho 4\necho 5\necho 6\n"
@@ -213,8 +214,8 @@ func TestApprovalSmall(t *testing.T) {
 	look("a long reason", "end", "Enter tell the agent", "Esc back")
 }
 
-// A choice that can't be taken yet is dim: while keys go to the prompt, before the end was seen and
-// within a second after an edit.
+// A choice that is not accepted yet is dim: while the prompt has the keys, before the end was seen, and within a second
+// after an edit.
 func TestApprovalDimsWhatDoesNotWork(t *testing.T) {
 	look := func(d *Approval, h int, label string, want themes.Role) {
 		t.Helper()
@@ -257,8 +258,8 @@ func TestApprovalDimsWhatDoesNotWork(t *testing.T) {
 	look(d, 14, "No, ", themes.Muted)
 }
 
-// Enter takes the marked answer, at first the first one; a digit takes its answer. The last one asks for a reason, and
-// an empty one is a plain no.
+// Enter takes the marked answer, initially the first; a digit takes its answer. The last one asks for a reason, which
+// may be empty.
 func TestApprovalChoices(t *testing.T) {
 	for press, want := range map[string]event.Decision{
 		"choice-take": event.Once, "choice-down choice-take reason-send": event.Deny, "choice-down choice-up choice-up choice-take": event.Once,
@@ -283,7 +284,7 @@ func TestApprovalChoices(t *testing.T) {
 	}
 }
 
-// Nothing is approved before the end of the command was on the screen; it can be denied.
+// A command can't be approved before its end was on the screen, but can be denied.
 func TestApprovalSeenBeforeApproved(t *testing.T) {
 	long := viewtest.Restart
 	long.Command = strings.Repeat("echo\n", 40) + "rm -rf /"
@@ -317,11 +318,11 @@ func TestApprovalSeenBeforeApproved(t *testing.T) {
 	}
 }
 
-// Keys typed in the first 300 ms do nothing, and again when another request shows.
+// Keys in the first 300 ms are ignored, and again when another request is shown.
 func TestApprovalGrace(t *testing.T) {
 	d, s, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart), viewtest.Ask("2", viewtest.Restart))
 	viewtest.Press(t, d, "approve")
-	viewtest.Screen(t, d, 66, 14) // the grace begins with the first draw
+	viewtest.Screen(t, d, 66, 14) // the grace period starts with the first draw
 	viewtest.Press(t, d, "approve", "deny", "back")
 	*now = now.Add(draw.GracePeriod - time.Millisecond)
 	viewtest.Press(t, d, "approve")
@@ -391,8 +392,7 @@ func TestApprovalKeys(t *testing.T) {
 	}
 }
 
-// Ask first, truthfully: every character of the command is on some row, and what does
-// not fit scrolls.
+// Every character of the command is on some row; rows that do not fit scroll.
 func TestApprovalShowsEverything(t *testing.T) {
 	var command strings.Builder
 	for i := range 60 {
@@ -419,7 +419,7 @@ func TestApprovalShowsEverything(t *testing.T) {
 	}
 }
 
-// What had no room to be drawn cannot be approved.
+// A command that did not fit to be drawn can't be approved.
 func TestApprovalTooSmall(t *testing.T) {
 	d, _, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 	viewtest.Screen(t, d, 20, 3)
@@ -441,10 +441,10 @@ func TestApprovalStyles(t *testing.T) {
 	viewtest.WantRole(t, s, 'R', themes.Warning)
 	viewtest.WantRole(t, s, '1', themes.Key)
 	viewtest.WantRole(t, s, '─', themes.Focus)
-	viewtest.WantRole(t, s, 'k', themes.Error) // the first k is that of risk
+	viewtest.WantRole(t, s, 'k', themes.Error) // the first k is in the word risk
 }
 
-// Another theme reaches a dialog that is drawn already (theme = auto decides after the first frame).
+// SetTheme applies to a drawn dialog (theme = auto decides after the first frame).
 func TestApprovalSetTheme(t *testing.T) {
 	light, err := themes.Load("", "light")
 	if err != nil {

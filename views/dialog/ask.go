@@ -13,35 +13,34 @@ import (
 	"buddy/views/edit"
 )
 
-// Ask takes one line from a person.
+// Ask asks a person for one line.
 type Ask struct {
 	draw.Frame
 	title, label string
-	take         func(text string) error
-	editor       *edit.Editor // nil when nothing is asked
-	wrong        string       // what is wrong with the line
-	place        draw.Canvas  // of the line when it was drawn last
-	row          edit.Row     // of it that showed
+	accept       func(text string) error
+	editor       *edit.Editor // nil if nothing is asked
+	wrong        string       // the error about the line
+	place        draw.Canvas  // place of the line at the last draw
+	row          edit.Row     // the visible part of the line
 }
 
-// NewAsk returns a dialog that asks nothing.
+// NewAsk returns a closed dialog.
 func NewAsk(theme *themes.Theme, keys *keymap.Map) *Ask {
 	return &Ask{Frame: draw.NewFrame(theme, keys)}
 }
 
-// Show asks for a line. The title may be anybody's text, the label is ours. take gets what
-// was typed; its error keeps the dialog open and is shown.
-func (a *Ask) Show(title, label string, take func(text string) error) {
-	a.title, a.label, a.take, a.editor, a.wrong = title, label, take, edit.New(), ""
+// Show asks for a line. The title may be untrusted, the label must not be. accept gets the line; its error is shown and
+// keeps the dialog open.
+func (a *Ask) Show(title, label string, accept func(text string) error) {
+	a.title, a.label, a.accept, a.editor, a.wrong = title, label, accept, edit.New(), ""
 }
 
-// Open reports whether a line is asked for.
+// Open reports whether a line is being asked for.
 func (a *Ask) Open() bool { return a.editor != nil }
 
-// Scope returns the scope in which keys are looked up.
 func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
 
-// Press edits the line, gives it back or closes the dialog.
+// Press edits the line, passes it to accept, or closes the dialog.
 func (a *Ask) Press(p keymap.Press) {
 	switch p.Action {
 	case keymap.AskSend:
@@ -56,14 +55,14 @@ func (a *Ask) Press(p keymap.Press) {
 
 func (a *Ask) send() {
 	text := strings.TrimSpace(a.editor.Text())
-	if err := a.take(text); err != nil {
+	if err := a.accept(text); err != nil {
 		a.wrong = err.Error()
 		return
 	}
 	a.editor = nil
 }
 
-// PasteHandler adds a line's worth of text.
+// PasteHandler pastes text as one line.
 func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if a.editor != nil {
@@ -72,7 +71,7 @@ func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
-// MouseHandler puts the cursor where the person clicks.
+// MouseHandler sets the cursor.
 func (a *Ask) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -84,14 +83,14 @@ func (a *Ask) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvi
 	})
 }
 
-// Size returns the cells that the dialog wants on a screen, border included.
+// Size returns the size of the dialog, border included.
 func (a *Ask) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, confirmWidth)
 	above, _ := a.labels(w - 4)
 	return w, min(maxH, len(above)+3+len(a.below(w-4)))
 }
 
-// labels are the label before the line or, where that would leave it little room, above it.
+// labels returns the label, before the line, or above it if the line would get too narrow.
 func (a *Ask) labels(w int) (above [][]draw.Span, before []draw.Span) {
 	before = []draw.Span{draw.Text(themes.Accent, a.label+" ")}
 	if draw.Width(before) > w/2 {
@@ -100,15 +99,15 @@ func (a *Ask) labels(w int) (above [][]draw.Span, before []draw.Span) {
 	return nil, before
 }
 
-// below returns what is wrong with the line, or the keys.
+// below returns the error, or the keys.
 func (a *Ask) below(w int) [][]draw.Span {
 	if a.wrong != "" {
-		return draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, a.wrong), w), rowsOfSaying, w)
+		return draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, a.wrong), w), rowsOfNotice, w)
 	}
 	return [][]draw.Span{draw.HintRow(draw.HintsOf(a.Keys, keymap.Asking), w)}
 }
 
-// Draw draws the line and below it what is wrong, or the keys.
+// Draw draws the line, and below it the error or the keys.
 func (a *Ask) Draw(screen tcell.Screen) {
 	in := a.Bordered(screen, draw.Titles{Left: draw.Untrusted(themes.Strong, a.title)}).Cleared().Inset()
 	if in.W <= 0 || in.H <= 0 || a.editor == nil {

@@ -1,6 +1,5 @@
-// Package dialog has the views that open over the panes: the approval, questions, lists to
-// choose from, the pager, the help. Each reports its outcome through a callback; whoever
-// shows them decides which one is on top.
+// Package dialog has the views over the panes: approvals, questions, lists, the pager, the help. Each reports its
+// outcome through a callback; their owner decides which one is on top.
 //
 //	c := dialog.NewConfirm(theme, keys)
 //	c.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Answer: answered})
@@ -18,51 +17,49 @@ import (
 	"buddy/views/markup"
 )
 
-// body is text of a dialog, as rows for one width: it scrolls, and the mouse selects text in
-// it, which is copied when the button is released.
+// body is the text of a dialog, in rows for one width. It scrolls, and the mouse selects text, which is copied when the
+// button is released.
 type body struct {
 	draw.Viewport
 	rows   []bodyRow
-	width  int                 // for which rows holds; 0 = none
-	code   *markup.Highlighter // of diffs; nil leaves their code plain
+	width  int                 // of rows; 0: not laid out
+	code   *markup.Highlighter // of diffs; nil: plain code
 	mark   marking
-	x, y   int // of the rows when they were drawn last
+	x, y   int // of the rows at the last draw
 	w, h   int
 	onCopy func(text string) // may be nil
 
-	clicked bodyPlace // of the screen
+	clicked bodyPlace // on the screen
 }
 
-// bodyRow is a row of text.
 type bodyRow struct {
 	spans []draw.Span
-	lead  int    // columns at its beginning that are not part of the text
-	joint string // between its text and that of the row before: "\n" if this is another line
+	lead  int    // columns at its start that are not part of the text
+	joint string // separator between the previous row's text and its own: "\n" for another line
 
-	laid *laidText // in place of spans, row at of it
+	laid *laidText // instead of spans: row at of this text
 	at   int
 }
 
-// laidText is a diff or Markdown behind some blanks.
+// laidText is an indented diff or Markdown.
 type laidText struct {
 	text   *markup.Text
-	show   func(from, to int) // asks for the colours of the code in some bytes
+	show   func(from, to int) // requests colours for the code in a byte range
 	layout markup.Layout
 	indent int
 }
 
-// text returns all that a row shows, and how many bytes of that are not of its text.
+// text returns the content of a row, and the length of its prefix.
 func (r *bodyRow) text() (all []byte, lead int) {
 	if r.laid == nil {
 		return draw.Bytes(r.spans), 0
 	}
-	begin, _, _ := r.laid.layout.Rest(r.laid.text, r.at)
-	all = append([]byte(strings.Repeat(" ", r.laid.indent)), begin...)
+	prefix, _, _ := r.laid.layout.Rest(r.laid.text, r.at)
+	all = append([]byte(strings.Repeat(" ", r.laid.indent)), prefix...)
 	row := r.laid.layout.Rows[r.at]
 	return append(all, r.laid.text.Bytes[row.From:row.To]...), len(all)
 }
 
-// draw draws the row.
 func (r *bodyRow) draw(c draw.Canvas) {
 	if r.laid == nil {
 		c.Spans(0, r.spans...)
@@ -73,7 +70,7 @@ func (r *bodyRow) draw(c draw.Canvas) {
 	c.At(r.laid.indent).Row(r.laid.text, &r.laid.layout, r.at)
 }
 
-// plain returns some bytes of what the row shows, as they were written.
+// plain returns bytes of the row in their original form.
 func (r *bodyRow) plain(from, to int) string {
 	all, lead := r.text()
 	if r.laid == nil || from < lead {
@@ -83,21 +80,21 @@ func (r *bodyRow) plain(from, to int) string {
 	return r.laid.text.Plain(at+from, at+to)
 }
 
-// marking holds what the mouse selects.
+// marking is the selection of the mouse.
 type marking struct {
 	down, on     bool
 	anchor, head bodyPlace
 }
 
-// bodyPlace is a row and a column of a text, or of the screen.
+// bodyPlace is a row and a column of a text or of the screen.
 type bodyPlace struct{ row, col int }
 
 func (p bodyPlace) before(q bodyPlace) bool { return p.row < q.row || p.row == q.row && p.col < q.col }
 
-// relay forgets the rows and what was selected of them, to be laid out for another width.
+// relay drops rows and selection before a layout for another width.
 func (b *body) relay(w int) { b.rows, b.mark, b.width = nil, marking{}, w }
 
-// add appends a line behind a gutter, wrapped.
+// add appends a line after a gutter, wrapped.
 func (b *body) add(indent int, gutter, line []draw.Span, w int) {
 	margin := draw.Text(themes.Text, strings.Repeat(" ", indent))
 	n := draw.Width(gutter)
@@ -112,13 +109,12 @@ func (b *body) add(indent int, gutter, line []draw.Span, w int) {
 	}
 }
 
-// addDiff appends a diff behind blanks.
+// addDiff appends an indented diff.
 func (b *body) addDiff(indent int, d *markup.Diff, w int) {
 	d.Highlighter = b.code
 	b.addLaid(&laidText{text: &d.Text, show: d.Show, indent: indent}, w)
 }
 
-// addMarkdown appends Markdown.
 func (b *body) addMarkdown(src string, w int) {
 	m := markup.NewMarkdown(w)
 	m.Highlighter = b.code
@@ -126,7 +122,7 @@ func (b *body) addMarkdown(src string, w int) {
 	b.addLaid(&laidText{text: &m.Text, show: m.Show}, w)
 }
 
-// addLaid appends a text with its rows for a width.
+// addLaid appends the rows of a text for a width.
 func (b *body) addLaid(laid *laidText, w int) {
 	laid.layout.Wrap(laid.text, w-laid.indent, 0)
 	for i, row := range laid.layout.Rows {
@@ -140,7 +136,7 @@ func (b *body) addLaid(laid *laidText, w int) {
 	}
 }
 
-// showCode asks for the colours of the code in some rows.
+// showCode requests colours for the code in some rows.
 func (b *body) showCode(from, to int) {
 	for i := from; i < to; i++ {
 		r := &b.rows[i]
@@ -155,7 +151,7 @@ func (b *body) showCode(from, to int) {
 	}
 }
 
-// joint returns what is between a row of a wrapped line and the one before.
+// joint returns the separator between a row of a wrapped line and the previous row.
 func joint(i int, blank bool) string {
 	switch {
 	case i == 0:
@@ -166,18 +162,18 @@ func joint(i int, blank bool) string {
 	return ""
 }
 
-// addWords appends a line behind blanks, broken between words where that is possible.
+// addWords appends an indented line, wrapped between words if possible.
 func (b *body) addWords(indent int, line []draw.Span, w int) {
 	whole := draw.Bytes(line)
 	margin := draw.Text(themes.Text, strings.Repeat(" ", indent))
 	for i, r := range draw.WrapSentence(line, w-indent) {
-		rest := bytes.TrimLeft(whole, " ") // rows lack the blanks at which they were broken
+		rest := bytes.TrimLeft(whole, " ") // rows lack the spaces at breaks
 		b.rows = append(b.rows, bodyRow{spans: append([]draw.Span{margin}, r...), lead: indent, joint: joint(i, len(rest) < len(whole))})
 		whole = rest[min(len(rest), len(draw.Bytes(r))):]
 	}
 }
 
-// asLines are rows that are made already, each a line.
+// asLines converts rows, each of which is a line.
 func asLines(rows [][]draw.Span) []bodyRow {
 	all := make([]bodyRow, len(rows))
 	for i, r := range rows {
@@ -186,7 +182,7 @@ func asLines(rows [][]draw.Span) []bodyRow {
 	return all
 }
 
-// draw draws the rows that are scrolled to and returns which these are.
+// draw draws the visible rows and returns their range.
 func (b *body) draw(in draw.Area) (from, to int) {
 	b.x, b.y, b.w, b.h = in.X, in.Y, in.W, in.H
 	from, to = b.Show(len(b.rows), in.H)
@@ -203,7 +199,7 @@ func (b *body) draw(in draw.Area) (from, to int) {
 	return from, to
 }
 
-// mouse scrolls and selects and reports whether it did.
+// mouse scrolls or selects, and reports whether it did.
 func (b *body) mouse(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	x, y := ev.Position()
 	m := &b.mark
@@ -227,7 +223,7 @@ func (b *body) mouse(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	case tview.MouseLeftClick:
 		b.clicked = bodyPlace{y, x}
 	case tview.MouseLeftDoubleClick:
-		if b.clicked == (bodyPlace{y, x}) { // else these were two places
+		if b.clicked == (bodyPlace{y, x}) { // otherwise the clicks were at two places
 			b.word(x, y)
 		}
 	default:
@@ -248,7 +244,7 @@ func (b *body) at(x, y int) bodyPlace {
 	return bodyPlace{row, max(0, min(x-b.x, b.w-1))}
 }
 
-// drag selects up to x, y, and scrolls when that is above or below the rows.
+// drag extends the selection to x, y, and scrolls if that is outside of the rows.
 func (b *body) drag(x, y int) {
 	switch {
 	case y < b.y:
@@ -270,7 +266,7 @@ func (b *body) release() bool {
 	return true
 }
 
-// copy gives what is selected to onCopy and reports whether there is something.
+// copy passes the selected text to onCopy and reports whether there is any.
 func (b *body) copy() bool {
 	if !b.mark.on {
 		return false
@@ -281,8 +277,7 @@ func (b *body) copy() bool {
 	return true
 }
 
-// CopySelection gives what is selected to be copied, drops the selection and reports whether
-// there was one.
+// CopySelection copies the selected text, drops the selection and reports whether there was one.
 func (b *body) CopySelection() bool {
 	was := b.copy()
 	b.mark = marking{}
@@ -308,7 +303,7 @@ func (b *body) word(x, y int) {
 	b.copy()
 }
 
-// marked returns which bytes of a row's text are selected.
+// marked returns the selected bytes of a row's text.
 func (b *body) marked(row int, text []byte) (from, to int) {
 	lo, hi := b.mark.anchor, b.mark.head
 	if hi.before(lo) {
@@ -335,7 +330,7 @@ func (b *body) marked(row int, text []byte) (from, to int) {
 	return min(from, to), to
 }
 
-// selected returns what is selected, in whole lines where rows are only wrapped.
+// selected returns the selected text; wrapped rows are joined to lines.
 func (b *body) selected() string {
 	var out strings.Builder
 	lo, hi := b.mark.anchor.row, b.mark.head.row
@@ -350,8 +345,8 @@ func (b *body) selected() string {
 	return out.String()
 }
 
-// mouseIn lets a person scroll and select what a dialog says. A drag that began inside goes on
-// outside; all else there does nothing.
+// mouseIn lets a person scroll and select text of a dialog. A drag that started inside continues outside; other actions
+// outside do nothing.
 func mouseIn(f *draw.Frame, b *body, action tview.MouseAction, ev *tcell.EventMouse) bool {
 	return (b.mark.down || f.InRect(ev.Position())) && b.mouse(action, ev)
 }

@@ -16,8 +16,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// Whatever the mouse does in a dialog, at whatever size that is drawn in between, nothing
-// fails, and what is copied is safe.
+// No mouse action fails in a dialog, at any size drawn in between, and copied text is safe.
 func TestMouseAnywhereInDialogs(t *testing.T) {
 	text := strings.Repeat(viewtest.Hostile+" 日本語 words of a line that is longer than a row\n\n", 20)
 	approval, _, _, answers := newTestApproval(t, viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Command: text, Why: viewtest.Hostile}))
@@ -29,13 +28,13 @@ func TestMouseAnywhereInDialogs(t *testing.T) {
 	picker := NewPicker(viewtest.Dark(t), keymap.Default(), PickerOptions{Title: "x"})
 	picker.SetRows([]show.Row{{ID: "a", Cells: []string{viewtest.Hostile}}, {ID: "b", Cells: []string{"b"}}})
 	copied := 0
-	take := func(text string) {
+	check := func(text string) {
 		copied++
 		if strings.ContainsAny(text, "\x1b\a") {
 			t.Errorf("copied %q", text)
 		}
 	}
-	approval.OnCopy, help.OnCopy, confirm.OnCopy, changes.OnCopy, pager.OnCopy = take, take, take, take, take
+	approval.OnCopy, help.OnCopy, confirm.OnCopy, changes.OnCopy, pager.OnCopy = check, check, check, check, check
 	actions := []tview.MouseAction{
 		tview.MouseLeftDown, tview.MouseMove, tview.MouseLeftUp, tview.MouseLeftClick, tview.MouseLeftDoubleClick,
 		tview.MouseScrollUp, tview.MouseScrollDown, tview.MouseRightDown,
@@ -59,7 +58,7 @@ func TestMouseAnywhereInDialogs(t *testing.T) {
 	}
 }
 
-// What is copied of wrapped text is the text, however it was wrapped.
+// Copied text is unwrapped.
 func TestBodyCopiesWhatWasWrapped(t *testing.T) {
 	for _, tt := range []string{
 		"one two three four five", "/a/path/that/is/longer/than/a/row and more", "a", "日本語 日本語日本語日本語 x",

@@ -10,7 +10,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Changes is a dialog with a unified diff to scroll through.
+// Changes is a dialog with a diff to scroll.
 type Changes struct {
 	draw.Frame
 	title string
@@ -18,19 +18,18 @@ type Changes struct {
 	body  body
 
 	OnCopy  func(text string)
-	OnEdit  func(text string) // the person wants to see it in an editor
+	OnEdit  func(text string) // opens the diff in an editor
 	OnClose func()
 }
 
-// NewChanges returns a dialog with a diff, which is untrusted text.
+// NewChanges returns a dialog with a diff, which is untrusted.
 func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Changes {
 	return &Changes{Frame: draw.NewFrame(theme, keys), title: title, text: diff}
 }
 
-// SetHighlighter sets what colours the code of the diff. Without one it is plain.
+// SetHighlighter sets the highlighter of the diff's code. By default code is plain.
 func (c *Changes) SetHighlighter(h *markup.Highlighter) { c.body.code = h }
 
-// Scope returns the scope in which keys are looked up.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
 
 // Press scrolls, copies and closes.
@@ -55,10 +54,10 @@ func (c *Changes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func
 	})
 }
 
-// CopySelection gives what is selected to OnCopy and reports whether there was something.
+// CopySelection passes the selected text to OnCopy and reports whether there was any.
 func (c *Changes) CopySelection() bool { return c.body.CopySelection() }
 
-// Draw draws the rows that are scrolled to.
+// Draw draws the visible rows.
 func (c *Changes) Draw(screen tcell.Screen) {
 	in := c.Bordered(screen, draw.Titles{Left: append([]draw.Span{draw.Text(themes.Strong, "Changes ")}, draw.Untrusted(themes.Muted, c.title)...)}).Cleared().Inset()
 	if in.W <= 0 || in.H < 2 {
@@ -73,5 +72,5 @@ func (c *Changes) Draw(screen tcell.Screen) {
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
 }
 
-// Size returns the cells that the view wants: all of maxW and maxH.
+// Size returns maxW and maxH.
 func (c *Changes) Size(maxW, maxH int) (w, h int) { return maxW, maxH }

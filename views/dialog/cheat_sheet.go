@@ -10,22 +10,22 @@ import (
 	"buddy/views/draw"
 )
 
-// CheatSheet shows the keys that everybody needs in a few rows above the prompt. It takes no keys itself.
+// CheatSheet shows the most important keys in a few rows above the prompt. It handles no keys.
 type CheatSheet struct{ draw.Frame }
 
-// NewCheatSheet returns the sheet in the colours of a theme.
+// NewCheatSheet returns the sheet.
 func NewCheatSheet(theme *themes.Theme, keys *keymap.Map) *CheatSheet {
 	return &CheatSheet{draw.NewFrame(theme, keys)}
 }
 
-// basic is a key that everybody needs: of an action, or what is typed.
+// basic is a key that everybody needs: the key of an action, or a typed character.
 type basic struct {
 	action keymap.Action
 	typed  string
 	label  string
 }
 
-// basics are the keys of the sheet by column.
+// basics are the keys of the sheet, by column.
 var basics = []basic{
 	{keymap.Send, "", "send"},
 	{keymap.Newline, "", "new line"},
@@ -41,7 +41,7 @@ var basics = []basic{
 	{keymap.ShowHelp, "", "all keys"},
 }
 
-// sheetColumns returns how many columns fit into w cells.
+// sheetColumns returns the number of columns in w cells.
 func sheetColumns(w int) int {
 	if w < 66 {
 		return 2
@@ -49,7 +49,7 @@ func sheetColumns(w int) int {
 	return 3
 }
 
-// Size returns the cells that the sheet wants on a screen of w columns.
+// Size returns the size of the sheet on a screen of w columns.
 func (c *CheatSheet) Size(w int) (width, rows int) { return w, len(basicRows(c.Keys, w)) + 2 }
 
 // Draw draws the rows between two rules.

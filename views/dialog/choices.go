@@ -11,22 +11,21 @@ import (
 	"buddy/views/draw"
 )
 
-// choice is one answer that a docked dialog offers.
+// choice is an answer in a docked dialog.
 type choice struct {
-	action keymap.Action // "" where it has no letter
-	label  string        // may be anybody's text
-	row    bool          // it begins a row and has it alone
-	dim    bool          // it can't be taken now
+	action keymap.Action // "" without a letter
+	label  string        // may be untrusted
+	row    bool          // it has a row of its own
+	dim    bool          // it is not accepted now
 }
 
-// choices lets a person take one of several answers: by its digit or its letter, or by going to it with the
-// arrows and then pressing Enter.
+// choices is a set of answers. A person takes one by its digit or letter, or with the arrows and Enter.
 type choices struct {
 	all []choice
-	at  int // the number of the one that is marked, from 1; 0: none
+	at  int // the marked one, from 1; 0: none
 }
 
-// press takes a key. It returns the index of the choice that the key takes, -1 for none.
+// press handles a key and returns the index of the choice that it takes, or -1.
 func (c *choices) press(p keymap.Press) int {
 	n := len(c.all)
 	switch p.Action {
@@ -47,16 +46,16 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
-// choose takes a key of the choices and returns the index of the one that the key takes, -1 for none.
+// choose handles a key of the choices and returns the index of the choice that it takes, or -1.
 func (d *docked) choose(p keymap.Press) int {
 	i := d.choices.press(p)
 	if p.Action == keymap.ChoiceTake && i < 0 {
-		d.tell("choose with ↑↓ or a number first")
+		d.hint("choose with ↑↓ or a number first")
 	}
 	return i
 }
 
-// has reports whether there is a choice with that number.
+// has reports whether there is a choice with a number.
 func (c *choices) has(number string) bool {
 	n, err := strconv.Atoi(number)
 	return err == nil && n >= 1 && n <= len(c.all)
@@ -75,8 +74,8 @@ func bindings(keys *keymap.Map, scope keymap.Scope, with func(keymap.Action) boo
 
 const choiceGap = 2 // cells between two choices of a row
 
-// rows draws the choices in rows of at most w cells. What is too long for a row is wrapped behind its number. Tight
-// rows hold several.
+// rows draws the choices in rows of at most w cells. Long choices are wrapped and indented. Tight rows hold several
+// choices.
 func (c *choices) rows(w int, tight bool) [][]draw.Span {
 	flow := choiceFlow{w: w, gap: choiceGap}
 	for i, o := range c.all {
@@ -86,7 +85,7 @@ func (c *choices) rows(w int, tight bool) [][]draw.Span {
 	return flow.rows
 }
 
-// item is the mark and number of a choice, and its label.
+// item returns the mark and number of a choice, and its label.
 func (c *choices) item(i int, tight bool) (item, label []draw.Span) {
 	o := c.all[i]
 	role, digit, mark := themes.Text, themes.Key, "  "
@@ -105,19 +104,18 @@ func (c *choices) item(i int, tight bool) (item, label []draw.Span) {
 	return draw.Clickable(key, item...), draw.Clickable(key, draw.Untrusted(role, o.label)...)
 }
 
-// choiceFlow puts items into rows.
+// choiceFlow arranges items in rows.
 type choiceFlow struct {
 	w, used int
 	gap     int // cells between two items of a row
 	rows    [][]draw.Span
-	full    bool // the next item begins a row
+	full    bool // the next item starts a row
 }
 
-// fits reports whether an item of n cells has room in the last row.
+// fits reports whether an item of n cells fits into the last row.
 func (f *choiceFlow) fits(n int) bool { return f.used+f.gap+n <= f.w }
 
-// add appends an item: what stands before its label, and that, which has rows of its own if it is alone
-// or has no room beside the last item.
+// add appends an item and its label. It starts a row if it is alone or does not fit into the last row.
 func (f *choiceFlow) add(item, label []draw.Span, alone bool) {
 	lead := draw.Width(item)
 	n := lead + draw.Width(label)

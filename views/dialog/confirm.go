@@ -13,8 +13,8 @@ import (
 	"buddy/views/draw"
 )
 
-// Confirm asks a person to choose: among the actions of a scope before something happens that
-// can't be taken back, or among the answers that the model offers. Back chooses nothing.
+// Confirm asks a person to choose: among the actions of a scope before something irreversible, or among the answers
+// that the model offers. Back chooses nothing.
 type Confirm struct {
 	docked
 	asked Question
@@ -22,24 +22,24 @@ type Confirm struct {
 	seen  bool // the end of the lines was on the screen
 }
 
-// Question holds what a Confirm asks. Its texts may be anybody's.
+// Question is the question of a Confirm. Its texts may be untrusted.
 type Question struct {
-	ID      string // of what is asked, for the caller; may be ""
-	Title   string // the question
+	ID      string // for the caller; may be ""
+	Title   string
 	Lines   []string
 	Scope   keymap.Scope
-	Answer  func(keymap.Action) // gets an action of Scope, after the question is closed
+	Answer  func(keymap.Action) // gets an action of Scope after the question is closed
 	Choices []string            // instead of the actions of Scope
-	Own     bool                // what is typed is an answer as well
-	// OwnLabel says what typing does; "" is to answer.
+	Own     bool                // typed text is an answer, too
+	// OwnLabel describes the effect of typing; "": it answers.
 	OwnLabel string
 	Markdown bool        // Lines are Markdown
 	Hints    []draw.Hint // other keys
 	Take     func(n int) // gets the index of one of Choices
-	Whole    int         // how many of Choices, from the first, need the end of Lines to have been on the screen
+	Whole    int         // the first Whole of Choices require that the end of Lines was on the screen
 }
 
-// NewConfirm returns a dialog that asks nothing.
+// NewConfirm returns a closed dialog.
 func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
 	return &Confirm{docked: docked{Frame: draw.NewFrame(theme, keys)}}
 }
@@ -48,7 +48,7 @@ func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
 func (c *Confirm) Ask(q Question) {
 	c.asked, c.open, c.seen, c.body = q, true, false, body{}
 	c.choices = choices{all: bindings(c.Keys, q.Scope, func(a keymap.Action) bool { return a != keymap.Back })}
-	if q.Own { // elsewhere Enter may be the second of a key that opened the dialog
+	if q.Own { // otherwise Enter may repeat the key that opened the dialog
 		c.choices.at = 1
 	}
 	for _, text := range q.Choices {
@@ -59,16 +59,15 @@ func (c *Confirm) Ask(q Question) {
 // Close closes the dialog without an answer.
 func (c *Confirm) Close() { c.asked, c.open = Question{}, false }
 
-// Open reports whether a question waits.
+// Open reports whether there is a question.
 func (c *Confirm) Open() bool { return c.open }
 
-// Asked returns the id of the question, "" if there is none.
+// Asked returns the id of the question, or "".
 func (c *Confirm) Asked() string { return c.asked.ID }
 
-// Has reports whether there is a choice with that number.
+// Has reports whether there is a choice with a number.
 func (c *Confirm) Has(number string) bool { return c.choices.has(number) }
 
-// Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 
 // Press answers or scrolls.
@@ -79,15 +78,15 @@ func (c *Confirm) Press(p keymap.Press) {
 		c.Close()
 	default:
 		if i := c.choose(p); i >= 0 {
-			c.take(i)
+			c.answer(i)
 		}
 	}
 }
 
-// take answers with a choice, unless that needs lines that were not on the screen yet.
-func (c *Confirm) take(i int) {
+// answer takes a choice, unless that requires lines that were not on the screen yet.
+func (c *Confirm) answer(i int) {
 	if i < c.asked.Whole && !c.seen {
-		c.tell(unseen(c.Keys))
+		c.hint(unseen(c.Keys))
 		return
 	}
 	asked, act := c.asked, c.choices.all[i].action
@@ -99,7 +98,7 @@ func (c *Confirm) take(i int) {
 	}
 }
 
-// MouseHandler scrolls the question and selects text of it.
+// MouseHandler scrolls the question and selects its text.
 func (c *Confirm) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		c.body.onCopy = c.OnCopy
@@ -107,10 +106,10 @@ func (c *Confirm) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func
 	})
 }
 
-// confirmWidth is as wide as a dialog that asks for a line gets.
+// confirmWidth limits the width of a dialog that asks for a line.
 const confirmWidth = 76
 
-// Rows returns the rows that the dialog wants on a screen of a width, rules included.
+// Rows returns the rows for a screen width, rules included.
 func (c *Confirm) Rows(w int) int {
 	if !c.open {
 		return 0
@@ -118,20 +117,20 @@ func (c *Confirm) Rows(w int) int {
 	c.lay(w - 2)
 	rows := len(c.body.rows) + len(c.rows(w-2)) + 2
 	if len(c.body.rows) > 0 {
-		rows++ // a blank one
+		rows++ // a blank row
 	}
 	return rows
 }
 
-// Draw draws the question, of which the end scrolls, and the answers.
+// Draw draws the question, whose lines scroll, and the answers.
 func (c *Confirm) Draw(screen tcell.Screen) {
-	title, _ := c.said(c.Whole(screen).W - 2)
+	title, _ := c.content(c.Whole(screen).W - 2)
 	in := c.Ruled(screen, draw.Titles{Left: c.titled(draw.Untrusted(themes.Warning, title))})
 	if in.W <= 0 || in.H <= 0 || !c.open {
 		return
 	}
 	rows := c.rows(in.W)
-	if least := min(len(c.body.rows), 1); len(rows) > in.H-least { // a row of the question stays
+	if least := min(len(c.body.rows), 1); len(rows) > in.H-least { // one row of the question stays
 		rows = rows[:max(0, in.H-least)]
 	}
 	c.lay(in.W)
@@ -145,8 +144,8 @@ func (c *Confirm) Draw(screen tcell.Screen) {
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
 }
 
-// said returns the title and the lines below it. A title that has no room in the rule is a line as well.
-func (c *Confirm) said(w int) (title string, lines []string) {
+// content returns the title and the lines below it. A title that does not fit into the rule becomes the first lines.
+func (c *Confirm) content(w int) (title string, lines []string) {
 	title = c.asked.Title
 	if strings.Contains(title, "\n") || draw.Width(c.titled(draw.Untrusted(themes.Warning, title)))+titleRoom > w {
 		return "Question", append(strings.Split(title, "\n"), c.asked.Lines...)
@@ -164,9 +163,9 @@ func (c *Confirm) lay(w int) {
 		c.body.addMarkdown(strings.Join(c.asked.Lines, "\n"), w)
 		return
 	}
-	_, lines := c.said(w)
+	_, lines := c.content(w)
 	for _, l := range lines {
-		if c.asked.Whole > 0 { // it is to be seen to the letter
+		if c.asked.Whole > 0 { // must be visible to the letter
 			c.body.add(bodyIndent, nil, draw.Untrusted(themes.Text, l), w)
 			continue
 		}
@@ -175,7 +174,7 @@ func (c *Confirm) lay(w int) {
 	}
 }
 
-// rows are the choices and the other keys, as many rows as they need.
+// rows returns the choices and the other keys.
 func (c *Confirm) rows(w int) [][]draw.Span {
 	var hints []draw.Hint
 	if c.HasFocus() && !c.replies {

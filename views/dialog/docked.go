@@ -11,53 +11,53 @@ import (
 	"buddy/views/draw"
 )
 
-// Pause says how long no key must have come before keys belong to a dialog that opened by itself,
-// and before what was edited runs: longer than anybody stops in the middle of typing.
+// Pause is the time without keys before a dialog that opened by itself gets keys, and before an edited action runs. It
+// is longer than pauses in the middle of typing.
 const Pause = time.Second
 
-// LetterPause says how long a letter that decides something waits for another one: longer than it
-// takes to go on with a word. When one comes, both are text.
+// LetterPause is the time that a letter with an effect waits for another letter: longer than between letters of a word.
+// If one comes, both are text.
 const LetterPause = 500 * time.Millisecond
 
-// docked holds what the dialogs have in common that stand between the conversation and the prompt.
+// docked holds the common parts of the dialogs between the conversation and the prompt.
 type docked struct {
 	draw.Frame
 	choices choices
-	body    body // what scrolls
+	body    body // the scrolling part
 	place   DockPlace
-	replies bool // what is typed in the prompt is its answer
+	replies bool // text typed in the prompt is its answer
 
-	OnCopy func(text string) // what the mouse selected
-	OnHint func(text string) // why a key did nothing; "" never
+	OnCopy func(text string) // selected by the mouse
+	OnHint func(text string) // explains why a key did nothing; the text is never ""
 }
 
-// DockPlace says which of the requests that wait a dialog shows.
+// DockPlace is the position of a dialog among the pending requests.
 type DockPlace struct {
-	N, Of int    // the first is 1
-	Who   string // who asks, "" for the main task
-	Full  bool   // it has all rows that there are
+	N, Of int    // N counts from 1
+	Who   string // the subagent that asks, "" for the main task
+	Full  bool   // it has all available rows
 }
 
-// SetPlace says which of the requests that wait it is.
+// SetPlace sets the position among the pending requests.
 func (d *docked) SetPlace(p DockPlace) { d.place = p }
 
-// SetReplies says whether what is typed in the prompt is its answer, and no prompt.
+// SetReplies sets whether text typed in the prompt is the answer.
 func (d *docked) SetReplies(replies bool) { d.replies = replies }
 
-// CopySelection gives what is selected to OnCopy and reports whether there was something.
+// CopySelection passes the selected text to OnCopy and reports whether there was any.
 func (d *docked) CopySelection() bool { return d.body.CopySelection() }
 
-// Dragging reports whether the mouse selects text in it.
+// Dragging reports whether the mouse is selecting text.
 func (d *docked) Dragging() bool { return d.body.mark.down }
 
-// tell gives OnHint why a key did nothing.
-func (d *docked) tell(why string) {
+// hint explains to OnHint why a key did nothing.
+func (d *docked) hint(why string) {
 	if d.OnHint != nil {
 		d.OnHint(why)
 	}
 }
 
-// titled returns the title: which of those that wait it is, and who asks.
+// titled adds the position and the asking subagent to a title.
 func (d *docked) titled(name []draw.Span) []draw.Span {
 	if d.place.Of > 1 {
 		name = append(name, draw.Text(themes.Muted, fmt.Sprintf("  %d of %d", d.place.N, d.place.Of)))
@@ -68,8 +68,8 @@ func (d *docked) titled(name []draw.Span) []draw.Span {
 	return name
 }
 
-// hintRows returns the row below the choices: other keys at the left, at the right the one that leads back to the
-// prompt. While keys go to the prompt, it says which one answers.
+// hintRows returns the row below the choices: other keys on the left, the key back to the prompt on the right. While
+// the prompt has the keys, it names the key that answers.
 func (d *docked) hintRows(own []draw.Hint, w int) [][]draw.Span {
 	name := func(a keymap.Action, before, after string) []draw.Span {
 		keys := d.Keys.Keys(a)
@@ -118,10 +118,10 @@ func (d *docked) hintRows(own []draw.Hint, w int) [][]draw.Span {
 	return [][]draw.Span{slices.Concat([]draw.Span{indent}, left, []draw.Span{draw.Text(themes.Text, strings.Repeat(" ", gap))}, right)}
 }
 
-// Cut reports whether rows of what is asked about had no room when the dialog was drawn last.
+// Cut reports whether some rows did not fit at the last draw.
 func (d *docked) Cut() bool { return d.body.Cut(len(d.body.rows)) }
 
-// scroll carries out an action that scrolls the body and reports whether it is one.
+// scroll executes a scrolling action and reports whether it is one.
 func (b *body) scroll(a keymap.Action) bool {
 	switch a {
 	case keymap.DialogTop:

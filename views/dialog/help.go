@@ -12,18 +12,18 @@ import (
 	"buddy/views/edit"
 )
 
-// Help lists what a person may want to do and the keys for it: first the cheat sheet, what applies everywhere and to what
-// has the focus, then the commands and all other keys. Typing searches.
+// Help lists actions and their keys: first the cheat sheet, then keys that apply everywhere and to the focus, then
+// commands and all other keys. Typing searches.
 type Help struct {
 	draw.Frame
 	scope    keymap.Scope
 	commands []draw.CommandHelp
 	query    string
-	listed   map[keymap.Action]bool // while the rows are made: what was said further up
+	listed   map[keymap.Action]bool // while rows are made: actions listed above
 	body     body
 
 	OnClose func()
-	OnCopy  func(text string) // what the mouse selected
+	OnCopy  func(text string) // selected by the mouse
 }
 
 // NewHelp returns the help for the prompt.
@@ -31,13 +31,12 @@ func NewHelp(theme *themes.Theme, keys *keymap.Map) *Help {
 	return &Help{Frame: draw.NewFrame(theme, keys), scope: keymap.Prompt}
 }
 
-// SetCommands gives the commands that are listed.
+// SetCommands sets the listed commands.
 func (h *Help) SetCommands(commands []draw.CommandHelp) { h.commands, h.body = commands, body{} }
 
-// SetScope says whose keys come early, and goes to the top of the whole list.
+// SetScope sets the scope whose keys come early, and goes to the top of the whole list.
 func (h *Help) SetScope(s keymap.Scope) { h.scope, h.query, h.body = s, "", body{} }
 
-// Scope returns the scope in which keys are looked up.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
 
 // Press searches, scrolls and closes.
@@ -56,7 +55,7 @@ func (h *Help) Press(p keymap.Press) {
 	}
 }
 
-// moves are the actions of lists as those of texts.
+// moves maps actions of lists to those of texts.
 var moves = map[keymap.Action]keymap.Action{
 	keymap.PickUp: keymap.ScrollUp, keymap.PickDown: keymap.ScrollDown, keymap.PickPageUp: keymap.PageUp,
 	keymap.PickPageDown: keymap.PageDown, keymap.PickFirst: keymap.ScrollTop, keymap.PickLast: keymap.ScrollBottom,
@@ -77,22 +76,22 @@ func (h *Help) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tv
 	})
 }
 
-// CopySelection gives what is selected to OnCopy and reports whether there was something.
+// CopySelection passes the selected text to OnCopy and reports whether there was any.
 func (h *Help) CopySelection() bool { return h.body.CopySelection() }
 
 const helpWidth = 90
 
-// Size returns the cells that the help wants on a screen, border included.
+// Size returns the size of the help, border included.
 func (h *Help) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, helpWidth)
 	h.lay(w - 4)
 	if h.query != "" {
-		return w, maxH // the search line stays where it is
+		return w, maxH // the search line keeps its place
 	}
 	return w, min(maxH, len(h.body.rows)+3)
 }
 
-// Draw draws the rows that are scrolled to.
+// Draw draws the visible rows.
 func (h *Help) Draw(screen tcell.Screen) {
 	in := h.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Help")}, Right: h.closing()}).Cleared().Inset()
 	if in.W <= 0 || in.H <= 0 {
@@ -118,7 +117,7 @@ func (h *Help) closing() []draw.Span {
 	return h.Named(keymap.Back, " closes")
 }
 
-// drawSearch draws the line with what is searched for.
+// drawSearch draws the search line.
 func (h *Help) drawSearch(row draw.Canvas) {
 	col := row.Say(0, "> ", themes.Accent)
 	if h.query == "" {
@@ -130,7 +129,7 @@ func (h *Help) drawSearch(row draw.Canvas) {
 	}
 }
 
-// rows are all rows at a width.
+// rows returns all rows at a width.
 func (h *Help) rows(w int) [][]draw.Span {
 	var rows [][]draw.Span
 	if h.query == "" {
@@ -158,7 +157,7 @@ func (h *Help) rows(w int) [][]draw.Span {
 	return rows
 }
 
-// head appends the rows of a section below its title, if there are any.
+// head appends the title and rows of a section, if there are any.
 func (h *Help) head(rows [][]draw.Span, title string, section [][]draw.Span) [][]draw.Span {
 	if len(section) == 0 {
 		return rows
@@ -169,7 +168,7 @@ func (h *Help) head(rows [][]draw.Span, title string, section [][]draw.Span) [][
 	return append(append(rows, []draw.Span{draw.Text(themes.Heading, title)}), section...)
 }
 
-// wanted reports whether an entry has every word that is searched for.
+// wanted reports whether an entry has all words of the query.
 func (h *Help) wanted(entry string) bool {
 	entry = strings.ToLower(entry)
 	for word := range strings.FieldsSeq(strings.ToLower(h.query)) {
@@ -180,7 +179,7 @@ func (h *Help) wanted(entry string) bool {
 	return true
 }
 
-// basics appends what everybody needs.
+// basics appends the most important keys.
 func (h *Help) basics(rows [][]draw.Span, w int) [][]draw.Span {
 	var entries [][]draw.Span
 	for _, b := range basics {
@@ -195,7 +194,7 @@ func (h *Help) basics(rows [][]draw.Span, w int) [][]draw.Span {
 	return h.head(rows, "What everybody needs", entries)
 }
 
-// section appends the actions of a scope that no section above has.
+// section appends the actions of a scope that are not listed above.
 func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span {
 	var entries [][]draw.Span
 	for e := range h.Keys.In(s) {
@@ -204,7 +203,7 @@ func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span 
 	return h.head(rows, s.Title(), entries)
 }
 
-// action appends an action and its keys, once.
+// action appends an action with its keys, once.
 func (h *Help) action(entries [][]draw.Span, e keymap.Entry, w int) [][]draw.Span {
 	if h.listed[e.Action] {
 		return entries
@@ -219,7 +218,7 @@ func (h *Help) action(entries [][]draw.Span, e keymap.Entry, w int) [][]draw.Spa
 
 const keyColumn = 22
 
-// entry appends keys at the left and what they do next to them, or below them where it is narrow, if that is searched for.
+// entry appends keys and their description, beside or below them depending on the width, if the query matches.
 func (h *Help) entry(rows [][]draw.Span, keys, text string, w int) [][]draw.Span {
 	if !h.wanted(keys + " " + text) {
 		return rows

@@ -13,26 +13,26 @@ import (
 	"buddy/views/markup"
 )
 
-// Pager shows a whole output, however large: it reads only what is on the screen, and
-// searches a slice at a time. Only the UI goroutine may use it.
+// Pager shows a text of any size: it reads only the visible part, and searches a slice at a time. Only the UI goroutine
+// may use it.
 type Pager struct {
 	draw.Frame
 	OnCopy func(text string)
-	OnEdit func(Document) // it is wanted in an editor
-	Later  func(func())   // runs a function soon and draws; nil searches at once
+	OnEdit func(Document) // opens the document in an editor
+	Later  func(func())   // runs a function soon and draws; nil: searches run at once
 
 	doc  pagerText
 	open bool
 	top  docPlace  // a row
-	h    int       // rows of the text, when it was drawn last
-	mark int64     // where the selection begins, -1 for none
-	drag pagerDrag // what the mouse selects instead
+	h    int       // rows of the text at the last draw
+	mark int64     // start of the selection by keys, or -1
+	drag pagerDrag // selection of the mouse
 
-	clicked bodyPlace // of the screen
-	find    pagerFind // also what is typed
+	clicked bodyPlace // on the screen
+	find    pagerFind // also holds the text being typed
 }
 
-// NewPager returns a pager that shows nothing.
+// NewPager returns an empty pager.
 func NewPager(theme *themes.Theme, keys *keymap.Map) *Pager {
 	return &Pager{Frame: draw.NewFrame(theme, keys), mark: -1, doc: pagerText{w: 80}, h: 24}
 }
@@ -43,7 +43,7 @@ func (p *Pager) Show(d Document) {
 	p.doc.Document, p.open = d, true
 }
 
-// Close closes what is shown.
+// Close closes the document.
 func (p *Pager) Close() {
 	if p.doc.Close != nil {
 		p.doc.Close()
@@ -53,10 +53,10 @@ func (p *Pager) Close() {
 	p.find, p.drag = pagerFind{gen: gen}, pagerDrag{}
 }
 
-// Open reports whether something is shown.
+// Open reports whether a document is open.
 func (p *Pager) Open() bool { return p.open }
 
-// Scope returns the scope in which keys are looked up: to the pager or to the line that takes a search.
+// Scope returns the key scope of the pager or of the search line.
 func (p *Pager) Scope() keymap.Scope {
 	if p.find.typing {
 		return keymap.Finding
@@ -64,7 +64,7 @@ func (p *Pager) Scope() keymap.Scope {
 	return keymap.Pager
 }
 
-// pagerKeys holds what keys do, other than scrolling by pages and what is typed to find it.
+// pagerKeys maps actions to functions, without paging and typing a search.
 var pagerKeys = map[keymap.Action]func(*Pager){
 	keymap.ScrollUp:     func(p *Pager) { p.Scroll(-1) },
 	keymap.ScrollDown:   func(p *Pager) { p.Scroll(1) },
@@ -108,7 +108,7 @@ func (p *Pager) back() {
 	}
 }
 
-// PasteHandler adds to what is looked for.
+// PasteHandler adds the pasted text to the search.
 func (p *Pager) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if p.find.typing {
@@ -117,7 +117,7 @@ func (p *Pager) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
-// Scroll moves by rows, down if they are positive.
+// Scroll moves by rows, down if positive.
 func (p *Pager) Scroll(rows int) {
 	for ; rows < 0 && (p.top.off > 0 || p.top.at > 0); rows++ {
 		p.top = p.doc.before(p.top)
@@ -130,7 +130,7 @@ func (p *Pager) Scroll(rows int) {
 	}
 }
 
-// Page scrolls by screens, down if they are positive.
+// Page scrolls by screens, down if positive.
 func (p *Pager) Page(screens int) { p.Scroll(screens * max(p.h-1, 1)) }
 
 // Top goes to the beginning.
@@ -139,7 +139,7 @@ func (p *Pager) Top() { p.top = docPlace{} }
 // Bottom goes to the end.
 func (p *Pager) Bottom() { p.top = p.doc.end(p.h) }
 
-// Draw draws the rows from the top on.
+// Draw draws the visible rows.
 func (p *Pager) Draw(screen tcell.Screen) {
 	in := p.Bordered(screen, draw.Titles{Left: draw.Untrusted(themes.Strong, p.doc.Title), Right: p.place(), Bottom: p.status()}).Cleared()
 	if in.W <= 0 || in.H <= 0 || !p.open {
@@ -170,7 +170,7 @@ func (p *Pager) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawRow draws a row with what was found in it, or as selected.
+// drawRow draws a row with its matches, or as selected.
 func (p *Pager) drawRow(c draw.Canvas, l *textLine, row int) {
 	r := l.layout.Rows[row]
 	c.Text(l.text, int(r.From), int(r.To))
@@ -189,7 +189,7 @@ func (p *Pager) drawRow(c draw.Canvas, l *textLine, row int) {
 	}
 }
 
-// drawFound marks what was found in a row.
+// drawFound highlights the matches in a row.
 func (p *Pager) drawFound(c draw.Canvas, l *textLine, r markup.Row) {
 	for from, to := p.find.Next(l.text.Bytes, 0); from >= 0; from, to = p.find.Next(l.text.Bytes, to) {
 		a, b := max(from, int(r.From)), min(to, int(r.To))
@@ -197,7 +197,7 @@ func (p *Pager) drawFound(c draw.Canvas, l *textLine, r markup.Row) {
 	}
 }
 
-// place returns how far down this is.
+// place returns the position in percent.
 func (p *Pager) place() []draw.Span {
 	if p.doc.Size == 0 {
 		return []draw.Span{draw.Text(themes.Muted, "empty")}
@@ -209,7 +209,7 @@ func (p *Pager) place() []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%d%% of %s", percent, texts.ByteCount(p.doc.Size)))}
 }
 
-// status returns the text of the lower border: what is selected and how a search goes.
+// status returns the text of the lower border: the selection or the state of a search.
 func (p *Pager) status() []draw.Span {
 	switch f := &p.find; {
 	case p.mark >= 0:

@@ -7,20 +7,20 @@ import (
 	"buddy/views/pattern"
 )
 
-// pagerSlice is the number of bytes that are searched at once.
+// pagerSlice is the number of bytes searched at once.
 const pagerSlice = 1 << 20
 
-// pagerFind holds a search in a document.
+// pagerFind is a search in a document.
 type pagerFind struct {
 	pattern.Pattern
 	typing bool
-	gen    int   // counts searches: what an earlier one still has to do is void
-	by     int   // 1 down, -1 up, 0 when nothing is sought
-	at     int64 // from where on the next slice is searched, or up to where
-	none   bool  // nothing was found in that direction
+	gen    int   // generation of the search: slices of earlier ones are void
+	by     int   // 1 down, -1 up, 0 no search
+	at     int64 // where the next slice starts or, searching up, ends
+	none   bool  // there is no match in that direction
 }
 
-// findKey edits what is looked for.
+// findKey edits the search text.
 func (p *Pager) findKey(press keymap.Press) {
 	f := &p.find
 	if press.Types() {
@@ -31,7 +31,7 @@ func (p *Pager) findKey(press keymap.Press) {
 	case keymap.FindAccept:
 		if f.typing = false; f.Text != "" {
 			f.by, f.at = 1, p.top.off
-			p.goOn(f.gen)
+			p.continueSearch(f.gen)
 		}
 	case keymap.FindClose:
 		p.find = pagerFind{gen: f.gen + 1}
@@ -48,7 +48,7 @@ func (p *Pager) findText(text string) {
 	}
 }
 
-// seek goes to the next line with a match, down from the line after the top one or up.
+// seek searches the next line with a match, down from the line after the top one, or up.
 func (p *Pager) seek(by int) {
 	f := &p.find
 	if f.Text == "" || f.by != 0 {
@@ -59,16 +59,16 @@ func (p *Pager) seek(by int) {
 	if by > 0 {
 		f.at = p.doc.lineAt(p.top.off).next
 	}
-	p.goOn(f.gen)
+	p.continueSearch(f.gen)
 }
 
-// goOn searches a slice and asks for another turn if that was not all.
-func (p *Pager) goOn(gen int) {
+// continueSearch searches a slice and schedules the next one if necessary.
+func (p *Pager) continueSearch(gen int) {
 	f := &p.find
 	for p.open && f.gen == gen && f.by != 0 {
 		p.searchSlice()
 		if p.Later != nil && f.by != 0 {
-			p.Later(func() { p.goOn(gen) })
+			p.Later(func() { p.continueSearch(gen) })
 			return
 		}
 	}
@@ -102,7 +102,7 @@ func (p *Pager) searchSlice() {
 	}
 }
 
-// toggleMark begins a selection of whole lines at the top one, or ends it.
+// toggleMark starts a selection of whole lines at the top line, or ends it.
 func (p *Pager) toggleMark() {
 	p.drag = pagerDrag{}
 	if p.mark >= 0 {
@@ -112,7 +112,7 @@ func (p *Pager) toggleMark() {
 	p.mark = p.top.off
 }
 
-// selected returns what is selected: from the line of the mark to the one at the top.
+// selected returns the selected bytes: from the marked line to the top line.
 func (p *Pager) selected() (from, to int64) {
 	from, to = min(p.mark, p.top.off), max(p.mark, p.top.off)
 	return from, p.doc.lineAt(to).next
@@ -122,12 +122,10 @@ func (p *Pager) selects(off int64) bool {
 	return p.mark >= 0 && off >= min(p.mark, p.top.off) && off <= max(p.mark, p.top.off)
 }
 
-// maxPagerCopy bounds what is read to be copied: one byte more than is copied, so that
-// too much is told from enough.
+// maxPagerCopy limits the bytes read for a copy: one more than is copied, to detect an excess.
 const maxPagerCopy = 1<<20 + 1
 
-// CopySelection passes what is selected to OnCopy, drops the selection and reports whether
-// there was one.
+// CopySelection passes the selected text to OnCopy, drops the selection and reports whether there was one.
 func (p *Pager) CopySelection() bool {
 	if p.mark < 0 && !p.drag.on {
 		return false
@@ -136,7 +134,7 @@ func (p *Pager) CopySelection() bool {
 	return true
 }
 
-// copy copies what is selected, else what is on the screen, as it would be read.
+// copy copies the selected or visible text in readable form.
 func (p *Pager) copy() {
 	if p.OnCopy == nil {
 		return

@@ -11,13 +11,13 @@ import (
 	"buddy/views/markup"
 )
 
-// pagerDrag holds what the mouse selects of a document.
+// pagerDrag is the selection of the mouse.
 type pagerDrag struct {
 	down, on     bool
 	anchor, head docChar
 }
 
-// docChar names a character of a line: its bytes from at to to in the text of the line.
+// docChar is a character: the bytes at..to in the text of a line.
 type docChar struct {
 	docPlace
 	to int
@@ -31,7 +31,7 @@ func (d *pagerDrag) bounds() (from, to docChar) {
 	return d.anchor, d.head
 }
 
-// in returns which bytes of a line are selected.
+// in returns the selected bytes of a line.
 func (d *pagerDrag) in(l *textLine) (from, to int) {
 	lo, hi := d.bounds()
 	if !d.on || l.off < lo.off || l.off > hi.off {
@@ -47,8 +47,8 @@ func (d *pagerDrag) in(l *textLine) (from, to int) {
 	return from, to
 }
 
-// MouseHandler scrolls with the wheel. Dragging selects text, two clicks a word; it is copied
-// when the button is released.
+// MouseHandler scrolls with the wheel. Dragging selects text, a double click selects a word; it is copied when the
+// button is released.
 func (p *Pager) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -63,7 +63,7 @@ func (p *Pager) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 			p.copyDrag()
 		case action == tview.MouseLeftClick:
 			p.clicked = bodyPlace{y, x}
-		case action == tview.MouseLeftDoubleClick && p.InRect(x, y) && p.clicked == (bodyPlace{y, x}): // else these were two places
+		case action == tview.MouseLeftDoubleClick && p.InRect(x, y) && p.clicked == (bodyPlace{y, x}): // otherwise the clicks were at two places
 			p.word(x, y)
 		default:
 			return draw.Wheel(p, action, ev, setFocus), nil
@@ -72,7 +72,7 @@ func (p *Pager) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 	})
 }
 
-// press begins what may become a selection.
+// press prepares a selection.
 func (p *Pager) press(x, y int) {
 	_, top, _, _ := p.GetRect()
 	p.drag, p.mark = pagerDrag{}, -1
@@ -82,7 +82,7 @@ func (p *Pager) press(x, y int) {
 	}
 }
 
-// dragTo selects up to x, y, and scrolls when that is above or below the text.
+// dragTo extends the selection to x, y, and scrolls if that is outside of the text.
 func (p *Pager) dragTo(x, y int) {
 	_, top, _, _ := p.GetRect()
 	switch {
@@ -95,7 +95,7 @@ func (p *Pager) dragTo(x, y int) {
 	p.drag.on = p.drag.on || p.drag.head != p.drag.anchor
 }
 
-// rowAt returns the row of the document that shows at y, or the nearest one.
+// rowAt returns the row at y, or the nearest one.
 func (p *Pager) rowAt(y int) docPlace {
 	_, top, _, _ := p.GetRect()
 	at := p.top
@@ -105,7 +105,7 @@ func (p *Pager) rowAt(y int) docPlace {
 	return at
 }
 
-// at returns the character at x, y, or the nearest one; behind the end of a row it is empty.
+// at returns the character at x, y, or the nearest one; after the end of a row it is empty.
 func (p *Pager) at(x, y int) docChar {
 	left, _, _, _ := p.GetRect()
 	row := p.rowAt(y)
@@ -140,7 +140,7 @@ func (p *Pager) word(x, y int) {
 	}
 }
 
-// copyDrag copies what the mouse selected and leaves it selected.
+// copyDrag copies the text selected by the mouse, which stays selected.
 func (p *Pager) copyDrag() {
 	if !p.drag.on || p.OnCopy == nil {
 		return
@@ -150,7 +150,7 @@ func (p *Pager) copyDrag() {
 	}
 }
 
-// dragged returns what the mouse selected: lines of the document, not rows.
+// dragged returns the text selected by the mouse, in lines of the document.
 func (p *Pager) dragged() string {
 	var b strings.Builder
 	_, hi := p.drag.bounds()

@@ -13,7 +13,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// bigText is a text of numbered lines that is in no memory; the line needle says so.
+// bigText is a generated text of numbered lines; the line needle contains a match.
 type bigText struct{ lines, needle int64 }
 
 const bigLine = 64
@@ -43,7 +43,7 @@ func newTestPager(t testing.TB, text io.ReaderAt, size int64) *Pager {
 	return p
 }
 
-// A huge output is read by the window, never whole: 100 MB cost no memory to speak of.
+// A pager of 100 MB uses little memory.
 func TestPagerIsBounded(t *testing.T) {
 	big := bigText{lines: 100 << 20 / bigLine, needle: 1_500_000}
 	p := newTestPager(t, big, big.size())
@@ -123,7 +123,7 @@ func TestPagerGolden(t *testing.T) {
 	}
 }
 
-// Whatever the text and however one moves, every byte can be reached and nothing fails.
+// Every byte of any text can be reached, and no movement fails.
 func FuzzPager(f *testing.F) {
 	f.Add([]byte(viewtest.Hostile+"\n\r\n\n"+strings.Repeat("日", 50)), uint8(20), []byte("jkGgn"))
 	f.Fuzz(func(t *testing.T, text []byte, w uint8, keys []byte) {

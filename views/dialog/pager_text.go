@@ -7,29 +7,29 @@ import (
 	"buddy/views/markup"
 )
 
-// Document holds a text of any size that a Pager shows. Its texts may be anybody's.
+// Document is a text of any size for a Pager. It may be untrusted.
 type Document struct {
 	Title string
 	Text  io.ReaderAt
 	Size  int64
-	Close func() // nil: there is nothing to close
-	Prose bool   // long lines are broken between words
+	Close func() // nil: nothing to close
+	Prose bool   // long lines wrap between words
 }
 
-// pagerText reads a document by the window and lays out one line at a time. It keeps what
-// was read and laid out last, so that moving about costs little.
+// pagerText reads windows of a document and lays out one line at a time. It caches the last ones, so that scrolling is
+// fast.
 type pagerText struct {
 	Document
-	w     int // the width of a row
+	w     int // width of a row
 	line  textLine
-	from  int64 // where bytes begin
+	from  int64 // offset of bytes
 	bytes []byte
-	last  docPlace // the last top row for the size of lastW×lastH
+	last  docPlace // the last top row, for the size lastW×lastH
 	lastW int
 	lastH int
 }
 
-// docPlace names a place in a document: where its line begins, and a row or a byte of that.
+// docPlace is a place in a document: the offset of a line, and a row or byte in it.
 type docPlace struct {
 	off int64
 	at  int
@@ -37,7 +37,7 @@ type docPlace struct {
 
 func (p docPlace) before(q docPlace) bool { return p.off < q.off || p.off == q.off && p.at < q.at }
 
-// end returns the top row for which the last row of the document is at the bottom of h rows.
+// end returns the top row with which the last row is at the bottom of h rows.
 func (t *pagerText) end(h int) docPlace {
 	if t.lastW != t.w || t.lastH != h {
 		t.last = docPlace{off: t.Size}
@@ -49,7 +49,7 @@ func (t *pagerText) end(h int) docPlace {
 	return t.last
 }
 
-// after and before return the rows next to one; beyond the document is none.
+// after and before return the next and previous row, within the document.
 func (t *pagerText) after(r docPlace) docPlace {
 	l := t.lineAt(r.off)
 	switch {
@@ -74,22 +74,21 @@ func (t *pagerText) before(r docPlace) docPlace {
 	return r
 }
 
-// maxPagerLine is the most bytes of a line that are shown in one piece.
+// maxPagerLine limits the bytes of a line shown in one piece.
 const maxPagerLine = 8 << 10
 
-// textLine holds a line of the document, laid out.
+// textLine is a line of the document, laid out.
 type textLine struct {
-	off, next int64 // where it begins and where the next one does
+	off, next int64 // offsets of the line and of the next one
 	width     int
 	text      *markup.Text
 	layout    markup.Layout
 }
 
-// pagerWindow is the number of bytes that are read at once around what is wanted.
+// pagerWindow is the number of bytes read at once.
 const pagerWindow = 64 << 10
 
-// read returns bytes of the document, which are good until the next call; what can't be
-// read is not there.
+// read returns bytes of the document, valid until the next call; unreadable bytes are missing.
 func (t *pagerText) read(off int64, n int) []byte {
 	n = int(max(min(int64(n), t.Size-off), 0))
 	if off < t.from || off+int64(n) > t.from+int64(len(t.bytes)) {
@@ -102,7 +101,7 @@ func (t *pagerText) read(off int64, n int) []byte {
 	return t.bytes[at:min(at+n, len(t.bytes))]
 }
 
-// lineAt lays out the line that begins at an offset, or a piece of it.
+// lineAt lays out the line, or the piece of a line, that starts at an offset.
 func (t *pagerText) lineAt(off int64) *textLine {
 	l := &t.line
 	if l.text != nil && l.off == off && l.width == t.w {
@@ -118,13 +117,13 @@ func (t *pagerText) lineAt(off int64) *textLine {
 	w.Close()
 	*l = textLine{off: off, next: off + int64(n), width: t.w, text: &w.Text}
 	if n == 0 {
-		l.next = t.Size // it can't be read
+		l.next = t.Size // unreadable
 	}
 	l.layout.Wrap(l.text, t.w, 0)
 	return l
 }
 
-// lineBefore returns where the line before an offset begins.
+// lineBefore returns the offset of the line before an offset.
 func (t *pagerText) lineBefore(off int64) int64 {
 	from := max(off-maxPagerLine, 0)
 	raw := t.read(from, int(off-from))
@@ -134,14 +133,14 @@ func (t *pagerText) lineBefore(off int64) int64 {
 	return from + int64(lineStart(raw[:len(raw)-1]))
 }
 
-// lineOf returns where the line begins in which an offset is, or the piece of it.
+// lineOf returns the offset of the line, or piece of a line, that contains an offset.
 func (t *pagerText) lineOf(off int64) int64 {
 	from := max(off-maxPagerLine, 0)
 	raw := t.read(from, int(off-from))
 	return from + int64(lineStart(raw))
 }
 
-// lineStart returns the offset after the last newline of raw, 0 if there is none.
+// lineStart returns the offset after the last newline of raw, or 0.
 func lineStart(raw []byte) int { return bytes.LastIndexByte(raw, '\n') + 1 }
 
 // lineEnd returns the offset after the first newline of raw, or its length.
@@ -152,7 +151,7 @@ func lineEnd(raw []byte) int {
 	return len(raw)
 }
 
-// trimEnd takes the line end off.
+// trimEnd removes the line end.
 func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }

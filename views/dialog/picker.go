@@ -17,58 +17,56 @@ import (
 	"buddy/views/edit"
 )
 
-// PickerOptions say what a list is about. Callbacks are optional and run on the UI
-// goroutine.
+// PickerOptions configure a Picker. Callbacks are optional and run on the UI goroutine.
 type PickerOptions struct {
 	Title   string
-	Columns []string        // their names; none show no row of names
-	Hint    string          // shows while nothing is typed
-	Empty   string          // shows while there is no row
-	Preview tview.Primitive // drawn at the right where there is room, see OnMove
-	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "" has none
+	Columns []string        // names of columns; none: no row of names
+	Hint    string          // shown while the filter is empty
+	Empty   string          // shown while there are no rows
+	Preview tview.Primitive // drawn on the right if there is room, see OnMove
+	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "": none
 
 	OnChoose func(show.Row)
-	OnMove   func(show.Row)                // another row is selected
+	OnMove   func(show.Row)                // another row was selected
 	OnKey    func(keymap.Action, show.Row) // a key of Keys
 	OnClose  func()
-	// OnQuery, if set, gets what is typed and returns whether the rows for it come by
-	// SetRows; else the filter chooses among those that there are.
+	// OnQuery gets the typed text and reports whether SetRows will provide the rows for it; otherwise the filter
+	// selects among the present rows.
 	OnQuery func(query string) bool
 }
 
-// Picker is a dialog with a list that typing filters, the best fit first. A click selects a
-// row; Enter or another click on it chooses it.
+// Picker is a list that typing filters, best match first. A click selects a row; Enter or another click chooses it.
 type Picker struct {
 	draw.Frame
 	o       PickerOptions
 	rows    []show.Row
-	shown   []int // of rows, those that fit
+	shown   []int // indexes of the matching rows
 	cells   pickerCells
 	query   string
-	said    string // for the person, until the next key
-	note    string // beside the title
-	at      int    // of shown
-	clicked string // id of the row that the last click selected
+	notice  string // notice until the next key
+	note    string // shown after the title
+	at      int    // index in shown
+	clicked string // id of the row selected by the last click
 	window  draw.Viewport
 	place   pickerPlace
-	onKeys  bool // keys mean those of o.Keys
-	answers bool // the rows are answers to the query, all of them fit
+	onKeys  bool // keys have the meaning of o.Keys
+	answers bool // the rows are results of the query: all match
 	ask     *pickerAsk
 }
 
-// pickerCells holds how wide the texts of the rows are, in cells.
+// pickerCells holds the widths of the rows' texts, in cells.
 type pickerCells struct {
-	widths  []int // of the columns, at most maxColumn but for their names
+	widths  []int // of the columns, at most maxColumn, apart from their names
 	longest int   // of the texts in the first column, at most about widestPicker
 }
 
-// pickerPlace locates the rows that were drawn last, and says whether the preview was.
+// pickerPlace is the place of the rows at the last draw, and whether the preview was drawn.
 type pickerPlace struct {
 	x, y, w, h int
 	preview    bool
 }
 
-// pickerAsk is a question about the selected row: for a text, or for yes or no.
+// pickerAsk is a question about the selected row: for a text, or yes or no.
 type pickerAsk struct {
 	text  string
 	typed *edit.Editor // nil for yes or no
@@ -78,13 +76,12 @@ type pickerAsk struct {
 // maxFilter limits a filter, in bytes.
 const maxFilter = 256
 
-// NewPicker returns a list without rows.
+// NewPicker returns an empty list.
 func NewPicker(theme *themes.Theme, keys *keymap.Map, o PickerOptions) *Picker {
 	return &Picker{Frame: draw.NewFrame(theme, keys), o: o}
 }
 
-// SetRows gives the rows, in the order for an empty filter. What is selected stays so if it
-// is still there.
+// SetRows sets the rows, in their order for an empty filter. The selected row stays selected if it is still there.
 func (p *Picker) SetRows(rows []show.Row) {
 	before, had := p.Selected()
 	p.rows = rows
@@ -100,10 +97,10 @@ func (p *Picker) SetRows(rows []show.Row) {
 	}
 }
 
-// SetColumns names the columns of the rows that are given next.
+// SetColumns names the columns of the next rows.
 func (p *Picker) SetColumns(names []string) { p.o.Columns = names }
 
-// SetCell changes one cell of a row that may be there.
+// SetCell changes a cell of a row, if the row exists.
 func (p *Picker) SetCell(id string, column int, text string) {
 	for i := range p.rows {
 		if p.rows[i].ID == id && column < len(p.rows[i].Cells) {
@@ -113,7 +110,7 @@ func (p *Picker) SetCell(id string, column int, text string) {
 	p.measure()
 }
 
-// Visible returns the rows on the screen, when it was drawn last.
+// Visible returns the rows on the screen at the last draw.
 func (p *Picker) Visible() []show.Row {
 	from := max(0, min(p.window.Top, len(p.shown)))
 	var rows []show.Row
@@ -123,26 +120,25 @@ func (p *Picker) Visible() []show.Row {
 	return rows
 }
 
-// Select goes to the row with an id, if there is one.
+// Select selects the row with an id, if it exists.
 func (p *Picker) Select(id string) {
 	if i := slices.IndexFunc(p.shown, func(n int) bool { return p.rows[n].ID == id }); i >= 0 {
 		p.to(i)
 	}
 }
 
-// SetEmpty sets what shows while there is no row.
+// SetEmpty sets the text shown while there are no rows.
 func (p *Picker) SetEmpty(text string) { p.o.Empty = text }
 
-// SetNote sets what stands beside the title in place of the number of rows; "" for that.
+// SetNote sets the text after the title; "": the number of rows.
 func (p *Picker) SetNote(text string) { p.note = text }
 
 // Say shows a line until the next key.
-func (p *Picker) Say(text string) { p.said = text }
+func (p *Picker) Say(text string) { p.notice = text }
 
-// Query returns what is typed.
 func (p *Picker) Query() string { return p.query }
 
-// SetQuery is as if query was typed.
+// SetQuery replaces the typed query.
 func (p *Picker) SetQuery(query string) {
 	p.query, p.onKeys, p.clicked = query, false, ""
 	p.answers = p.o.OnQuery != nil && p.o.OnQuery(query)
@@ -153,19 +149,19 @@ func (p *Picker) SetQuery(query string) {
 	}
 }
 
-// AskText asks for a text, beginning with one; Esc gives it up.
+// AskText asks for a text with an initial value; Esc cancels.
 func (p *Picker) AskText(label, text string, done func(string)) {
 	e := edit.New()
 	e.SetText(texts.OneLine(text))
 	p.ask = &pickerAsk{text: label, typed: e, done: done}
 }
 
-// Confirm asks a question that y answers with yes.
+// Confirm asks a question and calls yes if it is answered with y.
 func (p *Picker) Confirm(question string, yes func()) {
 	p.ask = &pickerAsk{text: question, done: func(string) { yes() }}
 }
 
-// Selected returns the row that is selected; false if there is none.
+// Selected returns the selected row; false if there is none.
 func (p *Picker) Selected() (show.Row, bool) {
 	if p.at < 0 || p.at >= len(p.shown) {
 		return show.Row{}, false
@@ -173,7 +169,6 @@ func (p *Picker) Selected() (show.Row, bool) {
 	return p.rows[p.shown[p.at]], true
 }
 
-// Scope returns the scope in which keys are looked up.
 func (p *Picker) Scope() keymap.Scope {
 	switch {
 	case p.ask != nil && p.ask.typed != nil:
@@ -186,7 +181,7 @@ func (p *Picker) Scope() keymap.Scope {
 	return keymap.Picker
 }
 
-// fit finds the rows that fit the filter, the best first.
+// fit finds the rows that match the filter, best first.
 func (p *Picker) fit() {
 	p.shown = p.shown[:0]
 	if p.query == "" || p.answers {
@@ -225,9 +220,9 @@ func (p *Picker) to(i int) {
 	}
 }
 
-// Press chooses, moves, and types into the filter.
+// Press chooses, moves, and edits the filter.
 func (p *Picker) Press(press keymap.Press) {
-	p.said, p.clicked = "", ""
+	p.notice, p.clicked = "", ""
 	switch {
 	case p.ask != nil:
 		p.answer(press)
@@ -238,7 +233,7 @@ func (p *Picker) Press(press keymap.Press) {
 	}
 }
 
-// answer takes a key while something is asked. Any key but yes is no.
+// answer handles a key during a question. Any key but yes is no.
 func (p *Picker) answer(press keymap.Press) {
 	ask, a := p.ask, press.Action
 	switch {
@@ -285,7 +280,7 @@ func (p *Picker) action(a keymap.Action) {
 	}
 }
 
-// jump goes further than a row.
+// jump moves by more than a row.
 func (p *Picker) jump(a keymap.Action) {
 	page := max(1, p.place.h-1)
 	switch a {
@@ -300,15 +295,14 @@ func (p *Picker) jump(a keymap.Action) {
 	}
 }
 
-// Close closes the list without a choice, as Esc does.
+// Close closes the list without a choice, like Esc.
 func (p *Picker) Close() {
 	if p.o.OnClose != nil {
 		p.o.OnClose()
 	}
 }
 
-// around goes a row on; from the last one to the first. With keys for rows, they apply from
-// now on.
+// around moves the selection and wraps around. Keys for rows, if any, apply from now on.
 func (p *Picker) around(by int) {
 	if n := len(p.shown); n > 0 {
 		p.to((p.at + by + n) % n)
@@ -322,7 +316,7 @@ func (p *Picker) choose() {
 	}
 }
 
-// PasteHandler pastes into the filter, or into what is asked for, as one line.
+// PasteHandler pastes one line into the filter or into the text being asked for.
 func (p *Picker) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		text = texts.OneLine(text)
@@ -335,8 +329,8 @@ func (p *Picker) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
-// MouseHandler selects a row, chooses it with a second click, and moves with the wheel. Over
-// the preview, the mouse is the preview's.
+// MouseHandler selects a row, chooses it with a second click, and moves with the wheel. Over the preview it passes
+// actions to the preview.
 func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -375,7 +369,7 @@ func (p *Picker) click(x, y int) {
 	p.clicked = id
 }
 
-// previewed reports whether x, y is in the preview, as it was drawn last.
+// previewed reports whether x, y was in the preview at the last draw.
 func (p *Picker) previewed(x, y int) bool {
 	if p.o.Preview == nil || !p.place.preview {
 		return false

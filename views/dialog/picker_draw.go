@@ -17,18 +17,18 @@ import (
 
 const (
 	pickerWidth  = 84  // columns of a list without a preview
-	widestPicker = 110 // columns of one whose rows need them
-	previewFrom  = 90  // columns inside the border from which on a preview shows
-	pickerMost   = 180 // columns of a list with one
+	widestPicker = 110 // columns if its rows need them
+	previewFrom  = 90  // inner columns from which a preview is shown
+	pickerMost   = 180 // columns of a list with a preview
 	maxColumn    = 28  // cells of a column other than the first
-	leastTitle   = 24  // cells of the first column, if it has as many, before others are left out
+	leastTitle   = 24  // cells that the first column keeps, if it needs them, before others are omitted
 	columnGap    = 2
-	rowsOfNaming = 8  // rows inside the border from which on columns are named
-	leastColumn  = 10 // cells of a column that is cut to the room there is
-	rowsOfSaying = 3  // of a line that is said, where it is longer than a row
+	rowsOfNaming = 8  // inner rows from which column names are shown
+	leastColumn  = 10 // minimal cells of a column that is cut
+	rowsOfNotice = 3  // of a notice that is longer than a row
 )
 
-// Size returns the cells that the list wants on a screen, border included.
+// Size returns the size of the list, border included.
 func (p *Picker) Size(maxW, maxH int) (w, h int) {
 	if p.o.Preview != nil {
 		return min(maxW, pickerMost), maxH
@@ -48,7 +48,7 @@ func (p *Picker) Size(maxW, maxH int) (w, h int) {
 	return min(maxW, w), min(maxH, rows)
 }
 
-// measure finds out how wide the columns are.
+// measure computes the widths of the columns.
 func (p *Picker) measure() {
 	p.cells.widths, p.cells.longest = p.cells.widths[:0], 0
 	for _, name := range p.o.Columns {
@@ -62,14 +62,14 @@ func (p *Picker) measure() {
 			if i == len(p.cells.widths) {
 				p.cells.widths = append(p.cells.widths, 0)
 			}
-			if len(cell) > p.cells.widths[i] { // a cell takes a byte at least
+			if len(cell) > p.cells.widths[i] { // a cell has at least one byte
 				p.cells.widths[i] = max(p.cells.widths[i], min(draw.Width(draw.Untrusted(themes.Text, cell)), maxColumn))
 			}
 		}
 	}
 }
 
-// Draw draws the list with the selection in view, and the preview.
+// Draw draws the list with the selected row in view, and the preview.
 func (p *Picker) Draw(screen tcell.Screen) {
 	title := draw.Untrusted(themes.Strong, p.o.Title)
 	if n := p.counted(); n != nil {
@@ -104,7 +104,7 @@ func (p *Picker) Draw(screen tcell.Screen) {
 	p.drawRows(rows)
 }
 
-// edge is the role of the border.
+// edge returns the role of the border.
 func (p *Picker) edge() themes.Role {
 	if p.HasFocus() {
 		return themes.Focus
@@ -112,7 +112,7 @@ func (p *Picker) edge() themes.Role {
 	return themes.Border
 }
 
-// counted is the note, or how many rows there are.
+// counted returns the note, or the number of rows.
 func (p *Picker) counted() []draw.Span {
 	switch {
 	case p.note != "":
@@ -144,7 +144,7 @@ func (p *Picker) drawFilter(c draw.Canvas) {
 	}
 }
 
-// lastOf is the end of a text, as much as fits.
+// lastOf returns the end of a text that fits into room cells.
 func lastOf(text string, room int) []draw.Span {
 	for raw := []rune(text); len(raw) > 0; raw = raw[1:] {
 		if s := draw.Untrusted(themes.Text, string(raw)); draw.Width(s) <= room {
@@ -182,8 +182,7 @@ func (p *Picker) drawRows(in draw.Area) {
 	}
 }
 
-// drawCells draws the columns of a row: the first at the left, the others at the right, as
-// many as leave it some room.
+// drawCells draws the columns of a row: the first on the left, and as many others as fit on the right.
 func (p *Picker) drawCells(c draw.Canvas, r show.Row, role themes.Role) {
 	side := themes.Muted
 	if role == themes.Selection {
@@ -197,7 +196,7 @@ func (p *Picker) drawCells(c draw.Canvas, r show.Row, role themes.Role) {
 	}
 	room, widths := p.columns(c.W - 2)
 	if strings.Join(r.Cells[1:], "") == "" {
-		room = c.W - 2 // nothing stands beside it
+		room = c.W - 2 // the row has no other cells
 	}
 	c.Spans(2, draw.Clip(draw.Untrusted(role, r.Cells[0]), room)...)
 	col := 2 + room
@@ -209,8 +208,8 @@ func (p *Picker) drawCells(c draw.Canvas, r show.Row, role themes.Role) {
 	}
 }
 
-// columns returns how much of w cells the first column has, and how wide those beside it are
-// for which there is room. The last of them may be cut, if the first loses nothing by that.
+// columns returns the width of the first column in w cells, and the widths of the others that fit. The last of them may
+// be cut if that does not narrow the first.
 func (p *Picker) columns(w int) (first int, others []int) {
 	if len(p.cells.widths) == 0 {
 		return w, nil
@@ -228,14 +227,13 @@ func (p *Picker) columns(w int) (first int, others []int) {
 	return w, others
 }
 
-// drawLast draws the end of the dialog, what was said or asked and the keys, and returns how
-// many rows that takes.
+// drawLast draws the end of the dialog, a notice or question and the keys, and returns its number of rows.
 func (p *Picker) drawLast(in draw.Area) int {
-	most := max(1, min(rowsOfSaying, in.H-3)) // the filter and two rows stay
+	most := max(1, min(rowsOfNotice, in.H-3)) // the filter and two rows stay
 	switch {
-	case p.said != "":
-		said := draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, p.said), in.W), most, in.W)
-		return in.Below(in.H - len(said)).Rows(said)
+	case p.notice != "":
+		notice := draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, p.notice), in.W), most, in.W)
+		return in.Below(in.H - len(notice)).Rows(notice)
 	case p.ask != nil && p.ask.typed != nil:
 		return p.drawNaming(in, most)
 	case p.ask != nil:
@@ -251,7 +249,7 @@ func (p *Picker) drawLast(in draw.Area) int {
 	return in.Below(in.H - 1).Rows([][]draw.Span{draw.HintRow(p.hints(in.W), in.W)})
 }
 
-// drawNaming draws the text that is asked for, in as many rows as it needs, and the keys.
+// drawNaming draws the text being asked for, in as many rows as necessary, and the keys.
 func (p *Picker) drawNaming(in draw.Area, most int) int {
 	label := []draw.Span{draw.Text(themes.Accent, p.ask.text+" ")}
 	e := p.ask.typed
@@ -266,8 +264,8 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 	return n
 }
 
-// hints are the keys that apply. In the filter one of them leads to those of the selected row, of which as many are named
-// as fit into w cells.
+// hints returns the active keys. In the filter one of them leads to the keys of the selected row, which are named as
+// far as w cells allow.
 func (p *Picker) hints(w int) []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	keys := p.Keys.Keys(keymap.PickKeys)
@@ -278,7 +276,7 @@ func (p *Picker) hints(w int) []draw.Hint {
 	for e := range p.Keys.In(p.o.Keys) {
 		switch {
 		case e.Label == "" || len(e.Scopes) != 1 || len(e.Keys) == 0:
-		case e.Action == keymap.SessionDelete: // nobody guesses it
+		case e.Action == keymap.SessionDelete: // hard to guess
 			labels = slices.Insert(labels, 0, e.Label)
 		default:
 			labels = append(labels, e.Label)

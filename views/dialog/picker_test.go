@@ -68,7 +68,7 @@ func TestPickerKeys(t *testing.T) {
 	if r, _ := p.Selected(); r.ID != "0" || p.Query() != "" {
 		t.Errorf("selected %+v with the filter %q", r, p.Query())
 	}
-	p.SetRows(p.rows[1:]) // what is selected went away
+	p.SetRows(p.rows[1:]) // the selected row is gone
 	if r, ok := p.Selected(); !ok || r.ID != "1" {
 		t.Errorf("selected %+v", r)
 	}
@@ -136,7 +136,7 @@ func TestChangesGolden(t *testing.T) {
 	}
 }
 
-func BenchmarkChanges(b *testing.B) { // opening the largest diff that there is
+func BenchmarkChanges(b *testing.B) { // opening the largest possible diff
 	diff := markup.FileMark + "a.go\n@@ -1 +1 @@\n" + strings.Repeat("+\tif err := something(ctx, a, b); err != nil {\n", 2<<20/46)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -144,7 +144,8 @@ func BenchmarkChanges(b *testing.B) { // opening the largest diff that there is
 	}
 }
 
-// TestPickerGivesRoomToWhatStandsAlone: a list is as wide as its rows need, and a row without other cells has all of it.
+// TestPickerGivesRoomToWhatStandsAlone: a list is as wide as its rows need, and a row without other cells uses the full
+// width.
 func TestPickerGivesRoomToWhatStandsAlone(t *testing.T) {
 	const long = "a row about something that takes rather more words than the columns beside it leave, up to here"
 	p := newTestPicker(t, PickerOptions{Title: "Actions", Columns: []string{"what", "key", "where"}})

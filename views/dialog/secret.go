@@ -13,8 +13,8 @@ import (
 	"buddy/views/edit"
 )
 
-// Secret asks for a key. What is typed or pasted is shown as dots, goes to nothing but the
-// function that Ask got, and is forgotten when the dialog closes.
+// Secret asks for a secret. The typed or pasted text is shown as dots, passed only to the function given to Ask, and
+// forgotten when the dialog closes.
 type Secret struct {
 	draw.Frame
 	title, text string
@@ -22,13 +22,12 @@ type Secret struct {
 	typed       *edit.Editor // nil while nothing is asked
 }
 
-// NewSecret returns a dialog that asks for nothing.
+// NewSecret returns a closed dialog.
 func NewSecret(theme *themes.Theme, keys *keymap.Map) *Secret {
 	return &Secret{Frame: draw.NewFrame(theme, keys)}
 }
 
-// Ask opens the dialog. keep gets what was typed, without blanks around it, unless the
-// person cancels or types nothing.
+// Ask opens the dialog. keep gets the typed text, trimmed, unless the person cancels or types nothing.
 func (s *Secret) Ask(title, text string, keep func(secret string)) {
 	s.title, s.text, s.keep, s.typed = title, text, keep, edit.New()
 }
@@ -36,10 +35,9 @@ func (s *Secret) Ask(title, text string, keep func(secret string)) {
 // Asking reports whether the dialog is open.
 func (s *Secret) Asking() bool { return s.typed != nil }
 
-// Scope returns the scope in which keys are looked up.
 func (s *Secret) Scope() keymap.Scope { return keymap.Secret }
 
-// Press edits what is typed, and closes.
+// Press edits the text, and closes.
 func (s *Secret) Press(p keymap.Press) {
 	switch {
 	case s.typed == nil:
@@ -55,7 +53,7 @@ func (s *Secret) Press(p keymap.Press) {
 	}
 }
 
-// PasteHandler takes a paste as one line.
+// PasteHandler pastes trimmed text.
 func (s *Secret) PasteHandler() func(string, func(tview.Primitive)) {
 	return s.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if s.typed != nil {
@@ -64,19 +62,19 @@ func (s *Secret) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
-// Size returns the cells that the dialog wants on a screen, border included.
+// Size returns the size of the dialog, border included.
 func (s *Secret) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, 72)
 	return w, min(maxH, len(s.rows(w-4))+5)
 }
 
-// rows are the text, which may name a file: no letter of that is lost.
+// rows returns the wrapped text, with all characters, because it may name a file.
 func (s *Secret) rows(w int) [][]draw.Span {
 	return draw.WrapSentence(draw.Untrusted(themes.Text, s.text), w)
 }
 
-// Draw draws the text, a dot for each character, the last ones where there are many, and the
-// keys. Short of rows the text gives way.
+// Draw draws the text, a dot for each typed character, or for the last ones that fit, and the keys. If there are too
+// few rows, the text is cut.
 func (s *Secret) Draw(screen tcell.Screen) {
 	in := s.Bordered(screen, draw.Titles{Left: draw.Untrusted(themes.Strong, s.title)}).Cleared().Inset()
 	if in.W <= 0 || in.H <= 0 || s.typed == nil {

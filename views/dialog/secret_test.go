@@ -11,8 +11,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// TestSecret: what is typed or pasted is never drawn, is given away once, and is
-// gone when the dialog closes.
+// TestSecret: typed or pasted text is never drawn, is passed on once, and is forgotten when the dialog closes.
 func TestSecret(t *testing.T) {
 	s := NewSecret(viewtest.Dark(t), keymap.Default())
 	got := []string{}

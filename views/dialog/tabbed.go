@@ -20,54 +20,54 @@ const (
 	tabbedWidth = 104 // columns of the dialog
 	tabbedRows  = 30
 	widestLabel = 24 // cells of a label
-	widestFrom  = 32 // cells of where a value comes from
-	rowsOfValue = 5  // of a value that can't be selected
-	rowsOfLine  = 2  // about the selected value
+	widestFrom  = 32 // cells of a value's origin
+	rowsOfValue = 5  // rows of a value that can't be selected
+	rowsOfLine  = 2  // rows about the selected value
 )
 
-// TabbedOptions hold what a dialog with tabs calls, on the UI goroutine.
+// TabbedOptions are the callbacks of a dialog with tabs, on the UI goroutine.
 type TabbedOptions struct {
-	OnTab    func(show.Deed)  // the person wants another document
+	OnTab    func(show.Deed)  // another document is requested
 	OnChoose func(show.Value) // Enter, or a second click on the selected value
 	OnClose  func()
 }
 
-// Tabbed is a dialog with one of several documents: its sections with their values, which typing filters. Values can be
-// selected where one of the document has something to say or to do; else the document scrolls.
+// Tabbed is a dialog with one of several documents: sections of values, which typing filters. If values of the document
+// have a line or actions, values can be selected; otherwise the document scrolls.
 type Tabbed struct {
 	draw.Frame
 	o      TabbedOptions
 	doc    show.Document
-	asked  string // the tab that the person asked for last: its document may not have come yet
+	asked  string // the last requested tab, whose document may not have arrived yet
 	query  string
-	said   string
+	notice string
 	fits   []fitting
-	at     int  // of them: the selected one
+	at     int  // index in fits of the selected value
 	picks  bool // values can be selected
 	rows   []tabbedRow
-	laid   int // the width that rows are for, 0 for none
+	laid   int // width of rows; 0: not laid out
 	window draw.Viewport
-	place  draw.Area // of the rows, as they were drawn last
+	place  draw.Area // of the rows at the last draw
 	tabs   []tabPlace
 	line   *typedLine
 }
 
-// fitting is a value that fits the search, and the number of its section.
+// fitting is a value that matches the search, with the index of its section.
 type fitting struct {
 	show.Value
 	section int
 }
 
-// tabbedRow is a row of the document. value is the number of the value among those that fit, -1 for the title of a section.
+// tabbedRow is a row of the document. value is an index in fits, or -1 for the title of a section.
 type tabbedRow struct {
 	value             int
 	label, text, from []draw.Span
 }
 
-// tabPlace says where a tab was drawn.
+// tabPlace is the place of a drawn tab.
 type tabPlace struct{ y, from, to int }
 
-// typedLine is a text that is asked for.
+// typedLine is a text being asked for.
 type typedLine struct {
 	label  string
 	editor *edit.Editor
@@ -79,7 +79,7 @@ func NewTabbed(theme *themes.Theme, keys *keymap.Map, o TabbedOptions) *Tabbed {
 	return &Tabbed{Frame: draw.NewFrame(theme, keys), o: o}
 }
 
-// Show shows a document. If it is the one that shows already, what is selected stays so.
+// Show shows a document. If it has the same title as before, the selection is kept.
 func (t *Tabbed) Show(d show.Document) {
 	same, at := t.doc.Title == d.Title, t.at
 	t.doc, t.asked, t.picks = d, d.Title, false
@@ -94,20 +94,19 @@ func (t *Tabbed) Show(d show.Document) {
 	} else if t.search(t.query); at < len(t.fits) {
 		t.at, t.window.Top = at, top
 	}
-	t.said = ""
+	t.notice = ""
 }
 
 // Say shows a line until the next key.
-func (t *Tabbed) Say(text string) { t.said = text }
+func (t *Tabbed) Say(text string) { t.notice = text }
 
-// AskText asks for a text, beginning with one; Esc gives it up.
+// AskText asks for a text with an initial value; Esc cancels.
 func (t *Tabbed) AskText(label, text string, done func(string)) {
 	e := edit.New()
 	e.SetText(texts.OneLine(text))
 	t.line = &typedLine{label, e, done}
 }
 
-// Scope returns the scope in which keys are looked up.
 func (t *Tabbed) Scope() keymap.Scope {
 	if t.line != nil {
 		return keymap.Asking
@@ -115,14 +114,14 @@ func (t *Tabbed) Scope() keymap.Scope {
 	return keymap.Document
 }
 
-// Size returns the cells that the dialog wants on a screen, border included: as many whatever it shows.
+// Size returns the size of the dialog, border included, which does not depend on the document.
 func (t *Tabbed) Size(maxW, maxH int) (w, h int) {
 	return min(maxW, tabbedWidth), min(maxH, tabbedRows)
 }
 
-// Press goes to other tabs and values, and types into the search or the line that is asked for.
+// Press switches tabs and values, and types into the search or the line being asked for.
 func (t *Tabbed) Press(press keymap.Press) {
-	t.said = ""
+	t.notice = ""
 	switch {
 	case t.line != nil:
 		t.typeLine(press)
@@ -146,7 +145,7 @@ func (t *Tabbed) typeLine(press keymap.Press) {
 	}
 }
 
-// search shows the values that have the words of a query, and selects the first of which there is more to know.
+// search filters the values by the words of a query, and selects the first one with a line or actions.
 func (t *Tabbed) search(query string) {
 	t.query, t.laid, t.window.Top, t.fits = query, 0, 0, nil
 	words := strings.Fields(strings.ToLower(query))
@@ -180,7 +179,7 @@ func (t *Tabbed) action(a keymap.Action) {
 	}
 }
 
-// move selects another value, or scrolls where none can be selected.
+// move selects another value, or scrolls if none can be selected.
 func (t *Tabbed) move(a keymap.Action) {
 	if !t.picks {
 		t.window.Move(moves[a])
@@ -203,7 +202,7 @@ func (t *Tabbed) move(a keymap.Action) {
 	t.at = max(0, min(t.at, len(t.fits)-1))
 }
 
-// tab asks for the document so many tabs after the one that was asked for last.
+// tab requests the document by tabs after the last requested one.
 func (t *Tabbed) tab(by int) {
 	n := len(t.doc.Tabs)
 	if i := slices.IndexFunc(t.doc.Tabs, func(d show.Deed) bool { return d.Label == t.asked }); i >= 0 {
@@ -229,7 +228,7 @@ func (t *Tabbed) selected() (v show.Value, ok bool) {
 	return t.fits[t.at].Value, true
 }
 
-// PasteHandler pastes into the search, or into the line that is asked for.
+// PasteHandler pastes into the search, or into the line being asked for.
 func (t *Tabbed) PasteHandler() func(string, func(tview.Primitive)) {
 	return t.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		text = texts.OneLine(text)
@@ -242,7 +241,7 @@ func (t *Tabbed) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
-// MouseHandler goes to the tab that is clicked, selects a value, and chooses the selected one.
+// MouseHandler switches to a clicked tab, selects a value, and chooses the selected one.
 func (t *Tabbed) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return t.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -287,7 +286,7 @@ func (t *Tabbed) click(x, y int) {
 	t.at = t.rows[row].value
 }
 
-// Draw draws the tabs, the search, the rows that are scrolled to, and what there is to say or to press.
+// Draw draws the tabs, the search, the visible rows, and notices or keys.
 func (t *Tabbed) Draw(screen tcell.Screen) {
 	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, t.doc.Title)}}).Cleared().Inset()
 	if in.W <= 0 || in.H < 3 {
@@ -338,11 +337,10 @@ func (t *Tabbed) drawSearch(c draw.Canvas) {
 	}
 }
 
-// last returns the rows at the end: a line that is typed or said, else what there is to know of the selected value; and
-// the keys.
+// last returns the rows at the end: a typed line or a notice, or else the line of the selected value; and the keys.
 func (t *Tabbed) last(w int) [][]draw.Span {
 	hints := draw.HintsOf(t.Keys, t.Scope())
-	if t.line == nil { // not what there is nothing for
+	if t.line == nil { // only keys with an effect
 		hints = slices.DeleteFunc(hints, func(h draw.Hint) bool {
 			return !t.picks && slices.Contains(t.Keys.Keys(keymap.Pick), h.Key) || len(t.doc.Tabs) == 0 && slices.Contains(t.Keys.Keys(keymap.TabNext), h.Key)
 		})
@@ -352,8 +350,8 @@ func (t *Tabbed) last(w int) [][]draw.Span {
 	switch {
 	case t.line != nil:
 		return [][]draw.Span{draw.Clip([]draw.Span{draw.Text(themes.Accent, t.line.label+" ")}, w/2), keys}
-	case t.said != "":
-		return append(draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, t.said), w), rowsOfSaying, w), keys)
+	case t.notice != "":
+		return append(draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, t.notice), w), rowsOfNotice, w), keys)
 	case !t.picks:
 		return [][]draw.Span{keys}
 	}
@@ -408,7 +406,7 @@ func selected(spans []draw.Span) []draw.Span {
 	return spans
 }
 
-// columns returns how wide labels are, and where values come from.
+// columns returns the widths of labels and origins.
 func (t *Tabbed) columns(w int) (label, from int) {
 	for _, s := range t.doc.Sections {
 		for _, v := range s.Values {
@@ -430,7 +428,7 @@ func (t *Tabbed) drawRow(c draw.Canvas, r tabbedRow) {
 	c.Spans(c.W-from, r.from...)
 }
 
-// lay makes the rows for a width: of the values that fit, with the titles of their sections.
+// lay makes the rows for a width: the matching values, with the titles of their sections.
 func (t *Tabbed) lay(w int) {
 	t.laid, t.rows = w, nil
 	label, from := t.columns(w)
@@ -459,7 +457,7 @@ func (t *Tabbed) lay(w int) {
 	}
 }
 
-// endOf returns a text, or its end if it is longer than there is room for: there stands the line of a file.
+// endOf returns a text, or its end if it does not fit: the end has the line of a file.
 func endOf(text string, room int, role themes.Role) []draw.Span {
 	if whole := draw.Untrusted(role, text); draw.Width(whole) <= room {
 		return whole
