@@ -11,14 +11,14 @@ import (
 	"buddy/views/draw"
 )
 
-// Footer is the last row: the keys of what has the focus.
+// Footer is the last row, with the keys of the focused view.
 type Footer struct {
 	draw.Frame
 	scope  keymap.Scope
 	dialog bool
-	retry  bool // Enter sends a request again that waits, which the conversation says
-	panes  bool // there are some besides the conversation
-	busy   bool // something runs that could be detached from
+	retry  bool // Enter retries a waiting request; the conversation shows this
+	panes  bool // there are panes besides the conversation
+	busy   bool // something runs from which one could detach
 }
 
 // NewFooter returns a footer for the prompt.
@@ -26,21 +26,21 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 	return &Footer{Frame: draw.NewFrame(theme, keys), scope: keymap.Prompt}
 }
 
-// SetScope sets the scope of what has the focus, and whether it is a dialog, which keeps it.
+// SetScope sets the scope of the focused view, and whether it is a dialog, which keeps the focus.
 func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, dialog }
 
-// SetPanes says whether there are panes besides the conversation.
+// SetPanes sets whether there are panes besides the conversation.
 func (f *Footer) SetPanes(on bool) { f.panes = on }
 
-// SetRetry says whether Enter sends a request again that waits.
+// SetRetry sets whether Enter retries a waiting request.
 func (f *Footer) SetRetry(on bool) { f.retry = on }
 
-// Update takes over what changed.
+// Update processes changes of the state.
 func (f *Footer) Update(s *state.State, _ state.Changed) {
 	f.busy = slices.ContainsFunc(s.Tasks, func(t *state.Task) bool { return t.State != state.TaskDone })
 }
 
-// typed are signs that are typed rather than bound, so the key map does not know them.
+// typed lists typed characters that have an effect, which the key map does not contain.
 var typed = map[keymap.Scope][]draw.Hint{keymap.Prompt: {{Key: keymap.Typed('/'), Label: "commands"}, {Key: keymap.Typed('@'), Label: "files"}}}
 
 // Draw draws as many keys as fit.
@@ -51,7 +51,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 	}
 	room := c.W - 1
 	hints := f.hints()
-	hints[len(hints)-1].Keep = true // help, which leads to all others
+	hints[len(hints)-1].Keep = true // help leads to all others
 	keys := []draw.Span{draw.Text(themes.Footer, " ")}
 	for i, h := range draw.FitHints(hints, room-1, footerGap) {
 		if i > 0 {
@@ -64,16 +64,16 @@ func (f *Footer) Draw(screen tcell.Screen) {
 	}
 }
 
-// footerGap are the cells between two hints.
+// footerGap is the number of cells between two hints.
 const footerGap = 2
 
-// hints lists key and label: the scope's own, what is typed, then the global ones.
+// hints returns the keys of the scope, typed characters, then global keys.
 func (f *Footer) hints() []draw.Hint {
 	var all []draw.Hint
 	switch f.scope {
-	case keymap.Typing: // the others go to the pane
+	case keymap.Typing: // the other keys go to the pane
 		return append(f.labels(f.scope), draw.Hint{Label: "all other keys go to the pane"})
-	case keymap.Secret: // nothing below it can be reached
+	case keymap.Secret: // nothing below it is reachable
 		return f.labels(f.scope)
 	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Document: // it names its keys itself
 		return f.general(nil)
@@ -97,7 +97,7 @@ func (f *Footer) general(all []draw.Hint) []draw.Hint {
 	return all
 }
 
-// bound reports whether a key means something of its own in the scope.
+// bound reports whether a key has a meaning of its own in the scope.
 func (f *Footer) bound(key keymap.Key) bool {
 	for e := range f.Keys.In(f.scope) {
 		if !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key) {

@@ -19,8 +19,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Header is the first row of the screen. Narrow screens shorten and then drop its items,
-// the least important first.
+// Header is the first row of the screen. On narrow screens it shortens and then drops items, the least important first.
 type Header struct {
 	draw.Frame
 	home      string
@@ -32,27 +31,26 @@ type Header struct {
 	ShowTokens bool // and costs
 }
 
-// NewHeader returns a header. home is shown as ~ in paths; zone is that of the time.
+// NewHeader returns a header. home is shown as ~ in paths; zone is the time zone of displayed times.
 func NewHeader(theme *themes.Theme, keys *keymap.Map, home string, zone *time.Location) *Header {
 	return &Header{Frame: draw.NewFrame(theme, keys), home: home, zone: zone}
 }
 
-// SetHome changes which folder is shown as ~.
+// SetHome changes the folder shown as ~.
 func (h *Header) SetHome(home string) { h.home = home }
 
-// Update takes over what changed.
+// Update processes changes of the state.
 func (h *Header) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Header|state.Approvals) != 0 || s.Info.Last != h.info.Last {
 		h.info, h.approvals = s.Info, len(s.Approvals)
 	}
 }
 
-// SetApprovalLeft tells the header that a person left the approval dialog open, so that the header
-// reminds of it.
+// SetApprovalLeft sets whether a person left an approval open, of which the header reminds.
 func (h *Header) SetApprovalLeft(left bool) { h.left = left }
 
-// item is a part of the header in several lengths, the longest first; nil is none. ranks
-// says how much it costs to go from each to the next.
+// item is a part of the header in several lengths, the longest first; nil is empty. ranks are the costs of each
+// shortening.
 type item struct {
 	forms [][]draw.Span
 	ranks []int
@@ -61,7 +59,7 @@ type item struct {
 
 func (i item) width() int { return draw.Width(i.forms[0]) }
 
-// Draw draws what fits.
+// Draw draws the items that fit.
 func (h *Header) Draw(screen tcell.Screen) {
 	c := h.Whole(screen)
 	c.Fill(0, c.W, h.Palette[themes.Header])
@@ -102,7 +100,7 @@ func fit(items []item, w int) []item {
 	}
 }
 
-// items are the header's parts from left to right, then from the right edge on.
+// items returns the items from left to right, then those at the right edge.
 func (h *Header) items() []item {
 	name := item{forms: [][]draw.Span{{bar("buddy", true)}, nil}, ranks: []int{2}}
 	if h.info.Event.Model == "" && h.info.Session == "" {
@@ -115,14 +113,14 @@ func (h *Header) items() []item {
 	return all
 }
 
-// waiting reminds of a dialog that was left open. It is never dropped.
+// waiting reminds of an open approval. It is never dropped.
 func (h *Header) waiting() item {
 	text := draw.WaitingSign + " " + texts.Plural(h.approvals, "approval")
 	long := bar(text+" · "+h.Keys.Name(keymap.ShowApproval), true)
 	return item{forms: [][]draw.Span{{long}, {bar(text, true)}}, ranks: []int{5}}
 }
 
-// bar is text of ours on the header's background.
+// bar returns trusted text on the header's background.
 func bar(text string, strong bool) draw.Span {
 	sp := draw.Text(themes.Header, text)
 	if strong {
@@ -131,14 +129,13 @@ func bar(text string, strong bool) draw.Span {
 	return sp
 }
 
-// outside is untrusted text on the header's background.
+// outside returns untrusted text on the header's background.
 func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, texts.OneLine(text)) }
 
-// longest is the most cells of an item; what is longer shows in a shorter form.
+// longest limits the cells of an item; a longer text uses a shorter form.
 const longest = 60
 
-// forms returns texts as the forms of an item, without those that are too long; if all are, the beginning
-// of the last.
+// forms returns texts as the forms of an item, without those that are too long; if all are, the start of the last one.
 func forms(texts ...string) [][]draw.Span {
 	var all [][]draw.Span
 	for _, text := range texts {
@@ -171,8 +168,7 @@ func (i item) trimmed() item {
 	return i
 }
 
-// place is the target and the directory. Where commands run is kept longer if it is
-// another machine.
+// place returns the target and the directory. Another machine as target is kept longer.
 func (h *Header) place() item {
 	target, dir := h.info.Event.Target, h.info.Event.Cwd
 	if rest, ok := strings.CutPrefix(dir, h.home); ok && h.home != "" && (rest == "" || rest[0] == '/') {
@@ -190,17 +186,17 @@ func (h *Header) place() item {
 
 const contextBar = 8 // cells
 
-// healthRole gives the colours of a context that is not healthy.
+// healthRole maps the health of a context to its role.
 var healthRole = map[event.Health]themes.Role{event.Hint: themes.Notice, event.Warned: themes.Warning, event.Critical: themes.Error}
 
-// badge is text of ours that stands out of the header's background, in the reversed colours of a role.
+// badge returns trusted text in the reversed colours of a role.
 func badge(r themes.Role, text string) draw.Span {
 	sp := draw.Text(r, " "+text+" ")
 	sp.Style.Attr = markup.Reverse
 	return sp
 }
 
-// context returns how full the model's context is.
+// context returns the use of the model's context.
 func (h *Header) context() item {
 	c := h.info.Context
 	if c.Limit == 0 {
@@ -208,7 +204,7 @@ func (h *Header) context() item {
 	}
 	gauge := draw.Gauge(c.Percent, contextBar)
 	percent := fmt.Sprintf("%d%%", c.Percent)
-	if advice := c.Health.Advice(); advice != "" { // then the percents are never dropped
+	if advice := c.Health.Advice(); advice != "" { // then the percentage is never dropped
 		urgent := func(text string) []draw.Span { return []draw.Span{badge(healthRole[c.Health], text)} }
 		return item{
 			forms: [][]draw.Span{urgent("ctx " + gauge + " " + percent + " · " + advice), urgent("ctx " + percent + " · " + advice), urgent("ctx " + percent), urgent(percent)},
@@ -221,7 +217,7 @@ func (h *Header) context() item {
 	}
 }
 
-// mode returns how approvals are decided; anything but asking stands out. It is never dropped.
+// mode returns the approval mode, highlighted unless it is ask. It is never dropped.
 func (h *Header) mode() item {
 	text := []string{cmp.Or(h.info.Mode, action.ModeAsk).Label()}
 	it := item{right: true, ranks: []int{7}}
@@ -234,7 +230,7 @@ func (h *Header) mode() item {
 	return it.trimmed()
 }
 
-// modeSpan is the name of a mode in its colours.
+// modeSpan returns the name of a mode in its colours.
 func modeSpan(m action.Mode, text string) draw.Span {
 	switch m {
 	case action.ModeAll:
@@ -245,7 +241,7 @@ func modeSpan(m action.Mode, text string) draw.Span {
 	return bar(text, m != action.ModeAsk && m != "")
 }
 
-// goal returns how far the goal is, while there is one.
+// goal returns the progress of the goal, if there is one.
 func (h *Header) goal() item {
 	g := h.info.Goal
 	switch g.State {
@@ -262,7 +258,7 @@ func (h *Header) goal() item {
 	return item{forms: [][]draw.Span{{bar(count+" turns", true)}, {bar(count, true)}, nil}, ranks: []int{5, 11}}
 }
 
-// servers says how many MCP servers start, while any does.
+// servers returns the number of starting MCP servers, if any.
 func (h *Header) servers() item {
 	n := h.info.Servers
 	if n.Starting == 0 {
@@ -275,7 +271,7 @@ func (h *Header) servers() item {
 	}
 }
 
-// cost returns what the session cost as far as that is known, else the tokens that it used.
+// cost returns the known cost of the session, or else its tokens.
 func (h *Header) cost() item {
 	u := h.info.Usage
 	total := u.SessionPrompt + u.SessionCompletion
@@ -286,12 +282,12 @@ func (h *Header) cost() item {
 	case u.SessionCost == 0:
 		text = texts.Count(total) + " tokens"
 	case u.SessionUnpriced > 0:
-		text = "over " + text // some requests are not in it
+		text = "over " + text // the cost of some requests is unknown
 	}
 	return item{forms: [][]draw.Span{{bar(text, false)}, nil}, ranks: []int{5}}
 }
 
-// title is that of the session, or "session" and its short id. A long one loses words at its end.
+// title returns the title of the session, or "session" and its short id. A long title loses words at its end.
 func (h *Header) title() item {
 	id, _, _ := strings.Cut(h.info.Session, "-")
 	title := texts.OneLine(h.info.Event.Title)
@@ -312,8 +308,8 @@ func (h *Header) title() item {
 	return it.trimmed()
 }
 
-// wordsOf returns the words at the beginning of a text that fit into w cells, with … where some are missing;
-// "" if the first does not fit.
+// wordsOf returns the first words of a text that fit into w cells, with … if some are missing; "" if the first one does
+// not fit.
 func wordsOf(text string, w int) string {
 	if draw.TextWidth(text) <= w {
 		return text

@@ -14,32 +14,31 @@ import (
 	"buddy/views/draw"
 )
 
-// Queue shows above the status line which prompts wait for the model, a line for each.
+// Queue shows the queued prompts above the status line, one line each.
 type Queue struct {
 	draw.Frame
 	prompts []event.PromptSubmitted // oldest first
-	locked  bool                    // the key that takes one back does something else now
+	locked  bool                    // the key that unqueues a prompt has another meaning now
 }
 
-// NewQueue returns an empty queue.
 func NewQueue(theme *themes.Theme, keys *keymap.Map) *Queue {
 	return &Queue{Frame: draw.NewFrame(theme, keys)}
 }
 
-// leastQueued are the columns of a prompt that are shown before the key is named.
+// leastQueued is the number of columns that a prompt keeps before its key is named.
 const leastQueued = 20
 
-// maxQueued limits the prompts that are shown; of the others only the number is.
+// maxQueued limits the displayed prompts; the others are counted.
 const maxQueued = 3
 
-// Update takes over what changed.
+// Update processes changes of the state.
 func (q *Queue) Update(s *state.State, ch state.Changed) {
 	if ch&state.Queue != 0 {
 		q.prompts = slices.Clone(s.Queued)
 	}
 }
 
-// Rows counts the rows that the queue wants.
+// Rows returns the number of rows of the queue.
 func (q *Queue) Rows() int {
 	if n := len(q.prompts); n <= maxQueued {
 		return n
@@ -47,7 +46,7 @@ func (q *Queue) Rows() int {
 	return maxQueued + 1
 }
 
-// Draw draws the oldest prompts, which go first, and where rows are missing how many more wait.
+// Draw draws the oldest prompts, which are sent first, and the number of others if rows are missing.
 func (q *Queue) Draw(screen tcell.Screen) {
 	in := q.Whole(screen).Cleared()
 	n := len(q.prompts)
@@ -63,7 +62,7 @@ func (q *Queue) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawPrompt draws a prompt; the last one names the key that edits it.
+// drawPrompt draws a prompt; the last one has the key that edits it.
 func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	text := texts.OneLine(p.Text)
 	if n := len(p.Images); n > 0 {
@@ -81,10 +80,10 @@ func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	}
 }
 
-// SetLocked says whether keys belong to a dialog, so that none takes a prompt back.
+// SetLocked sets whether keys belong to a dialog, so that none unqueues a prompt.
 func (q *Queue) SetLocked(locked bool) { q.locked = locked }
 
-// key returns the key that takes the last prompt back, nil for none.
+// key returns the key that unqueues the last prompt, or nil.
 func (q *Queue) key() []draw.Span {
 	keys := q.Keys.Keys(keymap.LineUp)
 	if len(keys) == 0 || q.locked {
@@ -99,7 +98,7 @@ func (q *Queue) key() []draw.Span {
 
 func (q *Queue) keyWidth() int { return draw.Width(q.key()) }
 
-// drawKey draws the key at the right, if there is room behind column col.
+// drawKey draws the key on the right, if there is room after column col.
 func (q *Queue) drawKey(c draw.Canvas, col int) {
 	if at := c.W - q.keyWidth(); at >= col+itemGap {
 		c.At(at).Spans(0, q.key()...)

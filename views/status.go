@@ -17,60 +17,59 @@ import (
 	"buddy/views/markup"
 )
 
-// StatusLine says above the prompt what runs or what it waits for, for how long, and at its right which keys
-// do something about that.
+// StatusLine shows above the prompt what runs or is waited for, and for how long; on the right are the keys for it.
 type StatusLine struct {
 	draw.Frame
 	now     func() time.Time
-	main    *state.Task  // a copy; nil when the main task does not run
-	others  []state.Task // copies; what runs in the background
-	agents  int          // subagents that work for calls which wait for them
+	main    *state.Task  // a copy; nil if the main task does not run
+	others  []state.Task // copies of background tasks
+	agents  int          // subagents that calls wait for
 	doing   doing
 	heard   int64
 	queued  int
 	coming  state.Coming
 	retry   *state.Retry
 	steps   state.Steps
-	follows int // the subagent whose conversation shows, which is then in the place of main; 0 is none
+	follows int // the subagent whose conversation is shown, which then replaces main; 0: none
 	around  around
 }
 
-// doing describes what the main task does now.
+// doing describes the present work of the main task.
 type doing struct {
 	text   string // untrusted
-	since  int64  // Unix milliseconds; 0: since the task began
-	output int64  // bytes that the call which runs has printed
-	pane   bool   // it runs in a pane that can be typed into
+	since  int64  // Unix milliseconds; 0: since the start of the task
+	output int64  // bytes printed by the running call
+	pane   bool   // it runs in a pane that accepts keys
 	waits  bool   // it waits for keys
 	reads  bool   // the model's server processes the request
 }
 
-// around holds what the line cannot know of the state: what the screen tells it.
+// around holds what the screen tells the line.
 type around struct {
-	hint   string // untrusted; shows instead of all else
-	done   bool   // the hint says what was done, and warns of nothing
-	note   string // in the place of what runs
-	mode   string // what the prompt is at, "" for nothing to say; untrusted
-	stops  string // the keys that stop the main task from where the person is; "" for none
-	types  bool   // a key leads from where the person is into the pane of the call
-	quiet  bool   // a dialog shows
+	hint   string // untrusted; replaces everything else
+	done   bool   // the hint reports success and is no warning
+	note   string // replaces the running work
+	mode   string // mode of the prompt, or ""; untrusted
+	stops  string // keys that stop the main task from the present focus, or ""
+	types  bool   // a key leads from the present focus into the pane of the call
+	quiet  bool   // a dialog is open
 	hidden Hidden
 }
 
-// Hidden says what the line has to say, because it shows nowhere else on the screen.
+// Hidden lists what the line must show because it is not visible elsewhere.
 type Hidden struct {
 	Steps   bool // the list of steps
-	Queue   bool // the prompts that wait
-	Retries bool // the attempts of a request
-	Others  bool // the tasks in the background
+	Queue   bool // the queued prompts
+	Retries bool // the retries of a request
+	Others  bool // background tasks
 }
 
-// NewStatusLine returns an empty line. now tells the time.
+// NewStatusLine returns an empty line. now is its clock.
 func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *StatusLine {
 	return &StatusLine{Frame: draw.NewFrame(theme, keys), now: now}
 }
 
-// Update takes over what changed.
+// Update processes changes of the state.
 func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	l.main, l.others, l.agents, l.doing = nil, l.others[:0], 0, doing{}
 	of, t := s, s.Running()
@@ -79,7 +78,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	}
 	l.heard, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retries.Retry, of.Steps
 	if len(of.Reaching) > 0 {
-		l.heard = 0 // it is not the model that is silent
+		l.heard = 0 // the model is not expected to send anything
 	}
 	if t != nil {
 		c := *t
@@ -99,37 +98,37 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	}
 }
 
-// Follow makes the line say what a subagent does instead of the main task; 0 ends that.
+// Follow shows the work of a subagent instead of the main task's; 0 ends that.
 func (l *StatusLine) Follow(task int) { l.follows = task }
 
-// SetHint shows text instead of what runs; "" shows that again.
+// SetHint shows text instead of the running work, "" for none.
 func (l *StatusLine) SetHint(text string) { l.around.hint, l.around.done = text, false }
 
-// SetDone shows what was done instead of what runs.
+// SetDone shows a success instead of the running work.
 func (l *StatusLine) SetDone(text string) { l.around.hint, l.around.done = text, true }
 
-// SetNote shows text in the place of what runs, but not of a hint; "" shows that again.
+// SetNote shows text instead of the running work, unless there is a hint; "" for none.
 func (l *StatusLine) SetNote(text string) { l.around.note = text }
 
-// SetMode sets what stands at the right: what the prompt is at, or for whom, "" for nothing.
+// SetMode sets the mode or recipient of the prompt, shown on the right, "" for none.
 func (l *StatusLine) SetMode(text string) { l.around.mode = text }
 
-// SetQuiet says that a dialog shows above the prompt: what waits for the person is said there, once.
+// SetQuiet sets whether a dialog above the prompt shows what waits for the person, so that the line does not repeat it.
 func (l *StatusLine) SetQuiet(quiet bool) { l.around.quiet = quiet }
 
-// SetHidden says what shows nowhere else on the screen.
+// SetHidden sets what is not visible elsewhere.
 func (l *StatusLine) SetHidden(h Hidden) { l.around.hidden = h }
 
-// SetStops says which keys stop the main task from where the person is, "" for none, and whether a key
-// leads from there into the pane of the call that runs.
+// SetStops sets the keys that stop the main task from the present focus, "" for none, and whether a key leads from
+// there into the pane of the running call.
 func (l *StatusLine) SetStops(keys string, types bool) { l.around.stops, l.around.types = keys, types }
 
-// Busy reports whether the line changes with time, so that it must be drawn again.
+// Busy reports whether the line changes with time and must be drawn again.
 func (l *StatusLine) Busy() bool {
 	return l.main != nil && l.main.State != state.TaskDone || len(l.others)+l.agents > 0
 }
 
-// doingNow says what a task does at the moment in its conversation.
+// doingNow describes the present work of a task in its conversation.
 func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	switch {
 	case t.State == state.TaskWaiting:
@@ -154,7 +153,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	return doing{text: modelDoes(s), since: s.Coming.Asked, reads: s.Coming.Reading.Busy()}
 }
 
-// waitsForPerson says what a task waits for, and since when: since the oldest open request.
+// waitsForPerson describes what a task needs from the person, since the oldest open request.
 func waitsForPerson(s *state.State, t *state.Task) doing {
 	d := doing{text: "Waiting for your approval"}
 	if len(s.Questions) > 0 {
@@ -169,7 +168,7 @@ func waitsForPerson(s *state.State, t *state.Task) doing {
 // maxCommand limits the columns of a command in the line.
 const maxCommand = 32
 
-// callRuns says which call runs: a command by its own words.
+// callRuns describes a running call: a command by its own text.
 func callRuns(c *state.Call) doing {
 	what := c.Name
 	if a := &c.Action; a.Kind.IsCommand() && a.Command != "" {
@@ -188,7 +187,7 @@ func callRuns(c *state.Call) doing {
 	return d
 }
 
-// modelDoes says what the model does.
+// modelDoes describes the activity of the model.
 func modelDoes(s *state.State) string {
 	if s.Coming.Reading.Busy() {
 		return "Reading the prompt"
@@ -205,12 +204,12 @@ func modelDoes(s *state.State) string {
 	return "Waiting for the model"
 }
 
-// runsItself reports whether a call runs, and not an agent for it.
+// runsItself reports whether a call runs without a subagent.
 func runsItself(c *state.Call) bool {
 	return c != nil && c.State == state.CallRunning && c.Agent == nil
 }
 
-// hookRuns says which hooks the task waits for.
+// hookRuns describes the hooks that the task waits for.
 func hookRuns(all []event.HookStarted) string {
 	h := all[len(all)-1]
 	text := "Running hook " + h.Name
@@ -223,8 +222,8 @@ func hookRuns(all []event.HookStarted) string {
 	return text
 }
 
-// Draw draws the line; nothing when nothing is to be said. Where there is no room for all, what is said last
-// goes first, the keys go after that, and what it does is cut.
+// Draw draws the line, or nothing if there is nothing to show. If it is too long, the last parts are dropped first,
+// then keys, then the work is cut.
 func (l *StatusLine) Draw(screen tcell.Screen) {
 	in := l.Whole(screen).Cleared()
 	all, keys := l.parts()
@@ -241,7 +240,7 @@ func (l *StatusLine) Draw(screen tcell.Screen) {
 	in.Spans(0, draw.Clip(parts.spans(), max(room-gapTo(right), 0))...)
 }
 
-// gapTo returns how many cells are free before what stands at the right.
+// gapTo returns the cells before the right part.
 func gapTo(right []draw.Span) int {
 	if len(right) == 0 {
 		return 0
@@ -267,7 +266,7 @@ func (l *StatusLine) right(keys []draw.Hint) []draw.Span {
 	return all
 }
 
-// parts returns what the line says, what matters most first, and which keys it names.
+// parts returns the parts of the line, the most important first, and its keys.
 func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	now := l.now()
 	switch {
@@ -290,7 +289,7 @@ func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	return parts, keys
 }
 
-// hint names the first key of an action, if it has one.
+// hint returns the first key of an action, if it has one.
 func (l *StatusLine) hint(a keymap.Action, does string) []draw.Hint {
 	keys := l.Keys.Keys(a)
 	if len(keys) == 0 {
@@ -299,7 +298,7 @@ func (l *StatusLine) hint(a keymap.Action, does string) []draw.Hint {
 	return []draw.Hint{{Key: keys[0], Label: does}}
 }
 
-// addOthers adds how many tasks run in the background.
+// addOthers adds the number of background tasks.
 func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 	n := len(l.others)
 	if n == 0 {
@@ -312,7 +311,7 @@ func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 	parts.add(themes.Running, text)
 }
 
-// addMain adds what is said of the main task, and returns the keys that do something about it.
+// addMain adds the parts about the main task, and returns its keys.
 func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 	t := l.main
 	if t.Agent != nil {
@@ -322,7 +321,7 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		parts.add(themes.Warning, "↻ "+wait.Text+". "+draw.RetryWait(wait.At-now.UnixMilli(), wait.Count))
 		return append(l.hint(keymap.Send, "retries now"), l.stopHint("stops")...)
 	}
-	if l.retry != nil { // the conversation says so
+	if l.retry != nil { // the conversation shows it
 		l.addQueued(parts)
 		return nil
 	}
@@ -346,14 +345,14 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 	return l.mainKeys()
 }
 
-// addQueued adds how many prompts wait, where they don't show.
+// addQueued adds the number of queued prompts, if they are not visible.
 func (l *StatusLine) addQueued(parts *statusParts) {
 	if l.queued > 0 && l.around.hidden.Queue {
 		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
 	}
 }
 
-// mainKeys names the keys that do something about the main task while it works.
+// mainKeys returns the keys for the working main task.
 func (l *StatusLine) mainKeys() (keys []draw.Hint) {
 	if l.doing.waits {
 		keys = l.typeHint("to type")
@@ -367,7 +366,7 @@ func (l *StatusLine) mainKeys() (keys []draw.Hint) {
 	return keys
 }
 
-// stopHint names the keys that stop the main task, if some do from where the person is.
+// stopHint returns the keys that stop the main task from the present focus, if any.
 func (l *StatusLine) stopHint(does string) []draw.Hint {
 	hints := l.hint(keymap.Back, does)
 	if l.around.stops == "" || len(hints) == 0 {
@@ -377,7 +376,7 @@ func (l *StatusLine) stopHint(does string) []draw.Hint {
 	return hints
 }
 
-// typeHint names the key that leads into the pane of the call, if it does from where the person is.
+// typeHint returns the key that leads from the present focus into the pane of the call, if any.
 func (l *StatusLine) typeHint(does string) []draw.Hint {
 	if !l.around.types {
 		return nil
@@ -385,11 +384,11 @@ func (l *StatusLine) typeHint(does string) []draw.Hint {
 	return l.hint(keymap.TypeInto, does)
 }
 
-// readingBar is the width of the bar that shows how much of the request is processed.
+// readingBar is the width of the progress bar of a request.
 const readingBar = 8
 
-// addReading adds how much of the request the server has processed. It reports whether that says how long it takes: there
-// is one clock.
+// addReading adds how much of the request the server has processed. It reports whether that includes a remaining time,
+// which replaces the elapsed time.
 func (l *StatusLine) addReading(parts *statusParts, now time.Time) bool {
 	percent, left, ok := l.coming.Reading.Left(now.UnixMilli())
 	if !ok {
@@ -401,7 +400,7 @@ func (l *StatusLine) addReading(parts *statusParts, now time.Time) bool {
 	return true
 }
 
-// addTime adds how long it takes so far, and how much came of it.
+// addTime adds the elapsed time and the amount of output.
 func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	since := l.doing.since
 	if since == 0 {
@@ -421,15 +420,15 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	}
 	tokens := l.coming.Bytes / tokenBytes
 	parts.add(themes.Running, texts.Plural(tokens, "token"))
-	if took := l.heard - l.coming.First; took >= 1000 {
-		parts.add(themes.Running, fmt.Sprintf("%d tokens/s", int64(tokens)*1000/took))
+	if ms := l.heard - l.coming.First; ms >= 1000 {
+		parts.add(themes.Running, fmt.Sprintf("%d tokens/s", int64(tokens)*1000/ms))
 	}
 }
 
-// tokenBytes is about how many bytes of text a token has. Providers count at the end of an answer only.
+// tokenBytes estimates the bytes of a token. Providers count only at the end of an answer.
 const tokenBytes = 4
 
-// addFollowed adds what is said of the subagent whose conversation shows.
+// addFollowed adds the parts about the subagent whose conversation is shown.
 func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) []draw.Hint {
 	t := l.main
 	glyph, role, word := draw.TaskState(t, now)
@@ -443,7 +442,7 @@ func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) []draw.Hint 
 	return l.stopHint("goes back")
 }
 
-// statusParts holds what the line says, with dots between.
+// statusParts are the parts of the line, joined with dots.
 type statusParts [][]draw.Span
 
 func (p *statusParts) add(r themes.Role, text string) {
@@ -465,18 +464,18 @@ func (p statusParts) width() int { return draw.Width(p.spans()) }
 
 func (p statusParts) spans() []draw.Span { return slices.Concat(p...) }
 
-// addDeadline says how much time a task has left.
+// addDeadline adds the remaining time of a task.
 func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
 	if t.Deadline > 0 && t.State != state.TaskDone {
 		p.add(themes.Muted, draw.Clock(max(0, t.Deadline-now.UnixMilli()))+" left")
 	}
 }
 
-// quietAfter says how long a model may be silent before that is worth saying.
+// quietAfter is the silence of a model after which the line mentions it.
 const quietAfter = 20 * time.Second
 
-// mayBeQuiet returns how long the model may be silent: while a server processes a long prompt it says only every half
-// minute that it lives (github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, --sse-ping-interval).
+// mayBeQuiet returns how long the model may be silent: while a server processes a long prompt it sends a sign of life
+// only every half minute (github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, --sse-ping-interval).
 func (d doing) mayBeQuiet() time.Duration {
 	if d.reads {
 		return 3 * quietAfter
@@ -484,7 +483,7 @@ func (d doing) mayBeQuiet() time.Duration {
 	return quietAfter
 }
 
-// elapsed returns how long a task runs or ran; empty before it started.
+// elapsed returns how long a task runs or ran; "" before its start.
 func elapsed(t *state.Task, now time.Time) string {
 	if t.Started == 0 {
 		return ""

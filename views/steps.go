@@ -9,7 +9,7 @@ import (
 	"buddy/views/draw"
 )
 
-// stepSign returns the sign of a step and the roles of that and of its text.
+// stepSign returns the sign of a step, its role and the role of the text.
 func stepSign(s state.StepState) (glyph string, sign, text themes.Role) {
 	switch s {
 	case state.StepDone:
@@ -20,16 +20,16 @@ func stepSign(s state.StepState) (glyph string, sign, text themes.Role) {
 	return s.Sign(), themes.Muted, themes.Text
 }
 
-// stepItem is a step as a row or as part of one.
+// stepItem returns a step as a row or a part of one.
 func stepItem(s state.Step) []draw.Span {
 	glyph, sign, text := stepSign(s.State)
 	return append([]draw.Span{draw.Text(sign, glyph+" ")}, draw.Untrusted(text, texts.OneLine(s.Text))...)
 }
 
-// stepsTitle says how many steps are done: plan 1/3.
+// stepsTitle returns the progress: plan 1/3.
 func stepsTitle(s state.Steps) string { return fmt.Sprintf("plan %d/%d", s.Done(), len(s)) }
 
-// stepsLine is the list in one row: all steps, or, where w cells are too few for them, the current one.
+// stepsLine returns the steps in one row: all of them or, if w cells are too few, the current one.
 func stepsLine(s state.Steps, w int) (line []draw.Span, all bool) {
 	title := draw.Text(themes.Muted, stepsTitle(s))
 	line = []draw.Span{title}
@@ -41,7 +41,7 @@ func stepsLine(s state.Steps, w int) (line []draw.Span, all bool) {
 	return line, true
 }
 
-// stepRows returns how many rows a list takes that is shown as a whole in w cells.
+// stepRows returns the number of rows of the whole list in w cells.
 func stepRows(s state.Steps, w int) int {
 	if len(s) == 0 {
 		return 0
@@ -52,8 +52,8 @@ func stepRows(s state.Steps, w int) int {
 	return 1 + len(s)
 }
 
-// drawSteps draws a list of steps; where the rows are too few for it, those around the current one, and
-// how many are above and below them.
+// drawSteps draws a list of steps, or, if there are too few rows, those around the current one and the numbers of steps
+// above and below.
 func drawSteps(in draw.Area, s state.Steps) {
 	if in.H <= 0 || len(s) == 0 {
 		return

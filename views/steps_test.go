@@ -11,7 +11,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// planned returns a list of n steps of which the first are done and the one after that is worked on.
+// planned returns a list of n steps of which the first are done and the next is being worked on.
 func planned(n, done int) event.Event {
 	var b strings.Builder
 	for i := range n {
@@ -26,8 +26,8 @@ func planned(n, done int) event.Event {
 	return event.ToolResult{Name: "todo", Tail: b.String()}
 }
 
-// Steps show in one row where that fits, else one a row around the current one, with how many are left
-// out, below the tasks that run.
+// Steps are shown in one row if they fit, else in rows around the current one, with the number of omitted ones, below
+// running tasks.
 func TestStepsShowBelowTasks(t *testing.T) {
 	short := event.ToolResult{Name: "todo", Tail: "[x] reproduce\n[>] fix\n[ ] run all\n"}
 	for _, tt := range []struct {
@@ -50,7 +50,7 @@ func TestStepsShowBelowTasks(t *testing.T) {
 	}
 }
 
-// What runs keeps its rows; a list has at least half of all.
+// Running tasks keep their rows; a list gets at least half of all rows.
 func TestStepsLeaveRowsToTasks(t *testing.T) {
 	var s state.State
 	for id := range 6 {
@@ -74,7 +74,7 @@ func TestStepsLeaveRowsToTasks(t *testing.T) {
 	}
 }
 
-// Where no list shows the status line says the current step while the task runs.
+// Without a list the status line shows the current step while the task runs.
 func TestStatusSaysTheStep(t *testing.T) {
 	var s state.State
 	viewtest.Feed(&s, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "taxes"}, planned(12, 5))

@@ -13,7 +13,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// onTargets is a session in which commands run where it began, and on others.
+// onTargets is a session with commands on its first target and on others.
 func onTargets() *viewtest.Session {
 	shell := func(id, target string) event.ToolRequested {
 		return event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: "uptime"}}
@@ -28,8 +28,7 @@ func onTargets() *viewtest.Session {
 	)
 }
 
-// With several targets, whatever happens on another than the first says where; what
-// happens on the first looks as ever.
+// With several targets, actions on another than the first name it; actions on the first look as usual.
 func TestTargetsAreNamed(t *testing.T) {
 	s := onTargets()
 	has := func(text string, wanted ...string) {

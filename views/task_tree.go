@@ -9,14 +9,14 @@ import (
 	"buddy/app/state"
 )
 
-// taskRow is a task in the list, below the one for which it works.
+// taskRow is a task in the list, below the task for which it works.
 type taskRow struct {
 	state.Task
-	depth int                 // 0: it works for nobody else
+	depth int                 // 0: it works for no other task
 	step  *state.WorkflowStep // of the workflow that the task runs; nil: the row is the task itself
 }
 
-// kind returns what the row says that the task is: of a subagent its name.
+// kind returns the displayed kind of the task; for a subagent its name.
 func (r *taskRow) kind() string {
 	switch {
 	case r.Agent == nil:
@@ -27,7 +27,7 @@ func (r *taskRow) kind() string {
 	return r.Agent.Name
 }
 
-// branch returns what leads from the task above to this one.
+// branch returns the line from the task above.
 func (r *taskRow) branch() string {
 	if r.depth == 0 {
 		return ""
@@ -35,8 +35,8 @@ func (r *taskRow) branch() string {
 	return strings.Repeat("  ", r.depth-1) + "└ "
 }
 
-// elsewhere reports whether the row only says what shows elsewhere: a prompt and its time are in the conversation and
-// above the prompt, an agent that the prompt waits for is a line of the conversation.
+// elsewhere reports whether the row only repeats what is visible elsewhere: prompts and agents that they wait for are
+// in the conversation.
 func (r *taskRow) elsewhere() bool {
 	switch {
 	case r.Workflow != nil:
@@ -47,7 +47,7 @@ func (r *taskRow) elsewhere() bool {
 	return r.Kind == event.MainTask || r.Kind == event.CompactionTask
 }
 
-// workflowRows returns a row for each step of the workflow that a task runs.
+// workflowRows returns a row for each step of a task's workflow.
 func workflowRows(t *state.Task, depth int) []taskRow {
 	if t.Workflow == nil || t.State == state.TaskDone {
 		return nil
@@ -59,16 +59,15 @@ func workflowRows(t *state.Task, depth int) []taskRow {
 	return rows
 }
 
-// same reports whether two rows show the same task or step.
+// same reports whether two rows are the same task or step.
 func (r *taskRow) same(o *taskRow) bool { return r.ID == o.ID && r.step == o.step }
 
-// listed returns the tasks that a person may look for in the list: those that run or wait, the agents
-// below these, and what has ended without another place where that shows, until it was seen.
-// Prompts that have ended, and the agents that they waited for, are in the conversation.
+// listed returns the tasks to list: running and waiting ones, the agents below these, and ended ones that are not
+// visible elsewhere, until they were seen. Ended prompts, and the agents that they waited for, are in the conversation.
 func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
 	var all []*state.Task
 	in := make(map[int]bool, len(tasks))
-	for _, t := range tasks { // a parent is older than what it called
+	for _, t := range tasks { // a parent is older than its agents
 		switch a := t.Agent; {
 		case t.State != state.TaskDone, a != nil && in[a.Parent]:
 		case seen[t.ID], t.Earlier:
@@ -84,16 +83,16 @@ func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
 	return all
 }
 
-// taskTree appends tasks to rows: those of which something runs first, then the newest, and below each
-// the agents that it called, the oldest first. Tasks are given the oldest first.
+// taskTree appends tasks to rows: running ones first, then the newest, and below each its agents, oldest first. tasks
+// are ordered oldest first.
 func taskTree(rows []taskRow, tasks []*state.Task) []taskRow {
 	listed := make(map[int]bool, len(tasks))
 	for _, t := range tasks {
 		listed[t.ID] = true
 	}
-	below := make(map[int][]*state.Task)       // by parent; 0 are those at the top
-	runs := make(map[int]bool)                 // tasks of which something runs
-	for _, t := range slices.Backward(tasks) { // a parent is older than what it called
+	below := make(map[int][]*state.Task)       // by parent; 0: top level
+	runs := make(map[int]bool)                 // tasks with running parts
+	for _, t := range slices.Backward(tasks) { // a parent is older than its agents
 		up := 0
 		if t.Agent != nil && t.Agent.Parent < t.ID && listed[t.Agent.Parent] {
 			up = t.Agent.Parent

@@ -20,35 +20,34 @@ import (
 	"buddy/views/words"
 )
 
-// Tasks lists what runs, and what has ended in the background and was not seen yet; below that the steps of a plan.
+// Tasks lists running tasks and background tasks that ended and were not seen yet; below are the steps of a plan.
 type Tasks struct {
 	draw.Frame
 	now     func() time.Time
-	tasks   []taskRow    // running ones first, then the newest; below each the agents that it called
-	shown   []taskRow    // of them, those that rows returned last
+	tasks   []taskRow    // running ones first, then the newest; below each its agents
+	shown   []taskRow    // the rows that rows returned last
 	seen    map[int]bool // tasks that had ended when the person left the list
-	visited bool         // the person is in it
+	visited bool         // the person is in the list
 	steps   state.Steps
-	cwd     string // of the session: paths below it are relative to it
-	follows int    // the subagent whose conversation, and thus list of steps, shows; 0: the main one
+	cwd     string // working directory of the session: paths below it are shown relative to it
+	follows int    // the subagent whose conversation and steps are shown; 0: the main one
 	at      int    // selected row
-	top     int    // first row that shows
+	top     int    // first visible row
 
-	OnCancel  func(id int)      // the person wants the task cancelled
-	OnTimeout func(id int)      // the person wants to limit its time
-	OnOpen    func(*state.Task) // the person wants to know all of it; gets a copy
+	OnCancel  func(id int)      // cancels the task
+	OnTimeout func(id int)      // limits its time
+	OnOpen    func(*state.Task) // shows it in full; gets a copy
 }
 
-// NewTasks returns an empty list. now tells the time.
+// NewTasks returns an empty list. now is its clock.
 func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Tasks {
 	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now, seen: make(map[int]bool)}
 }
 
-// Scope returns the scope in which keys are looked up.
 func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 
-// Update takes over what changed. The selection stays on its task; until the person moves
-// it, it is at the top, where the running ones are.
+// Update processes changes of the state. The selection stays on its task; until the person moves it, it is at the top,
+// with the running tasks.
 func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	if ch&state.Tasks == 0 {
 		return
@@ -68,8 +67,8 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Visit notes whether the person is in the list, also below a dialog. When they leave it, what has
-// ended in it was seen, and goes.
+// Visit records whether the person is in the list, also below a dialog. When they leave, its ended tasks were seen and
+// are removed.
 func (t *Tasks) Visit(here bool) {
 	if t.visited && !here {
 		t.forgetEnded()
@@ -77,9 +76,9 @@ func (t *Tasks) Visit(here bool) {
 	t.visited = here
 }
 
-// forgetEnded removes the rows at the top that have ended, with what is below them.
+// forgetEnded removes ended top-level rows with the rows below them.
 func (t *Tasks) forgetEnded() {
-	below := false // of a row that goes
+	below := false // of a removed row
 	t.tasks = slices.DeleteFunc(t.tasks, func(row taskRow) bool {
 		if row.depth == 0 {
 			if below = row.State == state.TaskDone; below {
@@ -91,22 +90,21 @@ func (t *Tasks) forgetEnded() {
 	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Follow makes the list show the steps of a subagent instead of those of the main conversation; 0 ends
-// that.
+// Follow shows the steps of a subagent instead of those of the main conversation; 0 ends that.
 func (t *Tasks) Follow(task int) { t.follows = task }
 
 // items counts the rows that can be selected.
 func (t *Tasks) items() int { return len(t.tasks) }
 
-// Rows counts the rows that there are to show in a frame of w cells.
+// Rows returns the number of rows in a frame of w cells.
 func (t *Tasks) Rows(w int) int { return len(t.rows()) + stepRows(t.steps, w-2-2*draw.Padding) }
 
-// Unseen reports whether there are tasks that show nowhere else.
+// Unseen reports whether there are tasks that are not visible elsewhere.
 func (t *Tasks) Unseen() bool {
 	return slices.ContainsFunc(t.tasks, func(r taskRow) bool { return !r.elsewhere() })
 }
 
-// rows returns the rows that show: all while the person is here, else those that show nowhere else.
+// rows returns the visible rows: all while the person is here, else those that are not visible elsewhere.
 func (t *Tasks) rows() []taskRow {
 	if t.visited || t.HasFocus() {
 		return t.tasks
@@ -115,7 +113,7 @@ func (t *Tasks) rows() []taskRow {
 	for _, r := range t.tasks {
 		if !r.elsewhere() {
 			if r.step == nil {
-				r.depth = 0 // what it works for is not there
+				r.depth = 0 // its parent is not listed
 			}
 			t.shown = append(t.shown, r)
 		}
@@ -123,8 +121,8 @@ func (t *Tasks) rows() []taskRow {
 	return t.shown
 }
 
-// split shares rows between what can be selected and the steps below that: as many steps as fit beside
-// what waits or runs, but at least half of the rows.
+// split divides rows between tasks and the steps below: as many steps as fit beside waiting and running tasks, but at
+// least half of the rows.
 func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	want := stepRows(t.steps, in.Inset().W)
 	if want == 0 || in.H < 2 && len(rows) > 0 {
@@ -140,7 +138,7 @@ func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	return draw.Area{Canvas: in.Canvas, H: in.H - n}, in.Below(in.H - n)
 }
 
-// selected returns the row of the selected task or step; some is false if another row is.
+// selected returns the row of the selected task or step; some is false without one.
 func (t *Tasks) selected() (row taskRow, some bool) {
 	if i := t.at; i >= 0 && i < len(t.tasks) {
 		return t.tasks[i], true
@@ -148,7 +146,7 @@ func (t *Tasks) selected() (row taskRow, some bool) {
 	return taskRow{}, false
 }
 
-// Press moves the selection and reports what is wanted.
+// Press moves the selection and calls the intents.
 func (t *Tasks) Press(p keymap.Press) {
 	switch p.Action {
 	case keymap.ItemUp:
@@ -164,22 +162,21 @@ func (t *Tasks) Press(p keymap.Press) {
 	}
 }
 
-// want reports what is wanted of the selected task, unless that has ended or is about to.
+// want calls an intent for the selected task, unless that has ended or is about to.
 func (t *Tasks) want(what func(id int)) {
 	if row, ok := t.selected(); ok && row.State != state.TaskDone && row.State != state.TaskCancelling && what != nil {
 		what(row.ID)
 	}
 }
 
-// open asks to see what is selected.
+// open opens the selected task.
 func (t *Tasks) open() {
 	if row, ok := t.selected(); ok && t.OnOpen != nil {
 		t.OnOpen(&row.Task)
 	}
 }
 
-// Draw draws the rows around the selection; without the focus the first ones, as nobody
-// looks for the selection then and what runs has to show.
+// Draw draws the rows around the selection; without the focus the first ones, because running tasks must be visible.
 func (t *Tasks) Draw(screen tcell.Screen) {
 	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "tasks")}, Bottom: t.stops()}).Cleared()
 	if in.W <= 0 || in.H <= 0 {
@@ -200,7 +197,7 @@ func (t *Tasks) Draw(screen tcell.Screen) {
 	}
 }
 
-// stops says how to stop what runs in the background. With the focus the keys that do it are in the footer.
+// stops describes how to stop background tasks. With the focus the keys are in the footer.
 func (t *Tasks) stops() []draw.Span {
 	var running []int
 	for _, row := range t.tasks {
@@ -238,7 +235,7 @@ func (t *Tasks) drawItem(in draw.Area, row *taskRow, selected bool) {
 	}
 }
 
-// workflowItem is a step of a workflow as a row.
+// workflowItem returns a step of a workflow as a row.
 func workflowItem(row *taskRow) []draw.Span {
 	role := themes.Muted
 	switch row.step.State {
@@ -257,7 +254,7 @@ func workflowItem(row *taskRow) []draw.Span {
 	return append(left, draw.Untrusted(themes.Text, texts.OneLine(line))...)
 }
 
-// taskItem is a task as a row of some width, and what it used, with its agents, and its time.
+// taskItem returns a task as a row of w cells, and its use and time.
 func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	now, task := t.now(), &row.Task
 	if row.step != nil {
@@ -266,7 +263,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	glyph, role, word := draw.TaskState(task, now)
 	left = append(left, draw.Text(themes.Muted, row.branch()), draw.Text(role, glyph+" "))
 	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("#%d %-*s ", task.ID, max(8-2*row.depth, 0), row.kind()))...)
-	if word != "" && task.State != state.TaskWaiting { // the sign says it, and the dialog
+	if word != "" && task.State != state.TaskWaiting { // the sign and the dialog show it
 		left = append(left, draw.Untrusted(role, word+" · ")...)
 	}
 	if on := task.Target(); on != "" {
@@ -276,18 +273,18 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 		left = append(left, draw.Text(themes.Running, stepsTitle(agent.Talk.Steps)+" · "))
 	}
 	left = append(left, draw.Untrusted(themes.Text, texts.OneLine(cmp.Or(t.doing(task), task.Title)))...)
-	took := elapsed(task, now)
+	text := elapsed(task, now)
 	if task.Deadline > 0 && task.State != state.TaskDone {
-		took += " of " + draw.Clock(task.Deadline-task.Started)
+		text += " of " + draw.Clock(task.Deadline-task.Started)
 	}
 	if used := draw.Used(task.All, w >= wideTasks); used != "" && w >= narrowTasks {
-		took = used + "  " + took
+		text = used + "  " + text
 	}
-	return left, []draw.Span{draw.Text(themes.Muted, took)}
+	return left, []draw.Span{draw.Text(themes.Muted, text)}
 }
 
-// doing returns what a subagent that a prompt waits for does now: the conversation shows its title. Of all others it
-// returns "".
+// doing returns the present action of a subagent that a prompt waits for, because the conversation shows its title; ""
+// for other tasks.
 func (t *Tasks) doing(task *state.Task) string {
 	if task.Agent == nil || task.Agent.Background || task.State != state.TaskRunning {
 		return ""
@@ -301,6 +298,6 @@ func (t *Tasks) doing(task *state.Task) string {
 }
 
 const (
-	wideTasks   = 70 // columns from which on a row says what its numbers count
-	narrowTasks = 46 // columns below which it says nothing of them
+	wideTasks   = 70 // columns from which rows explain their numbers
+	narrowTasks = 46 // columns below which numbers are omitted
 )

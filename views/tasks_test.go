@@ -12,7 +12,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// What has ended and shows elsewhere is not listed; what has not, until the person was in the list.
+// Ended tasks that are visible elsewhere are not listed; others are listed until the person was in the list.
 func TestTasksListWhatRunsOrWasNotSeen(t *testing.T) {
 	s := &viewtest.Session{}
 	branch := func(n int, events ...event.Event) {
@@ -80,7 +80,7 @@ func TestTasksListWhatRunsOrWasNotSeen(t *testing.T) {
 	check("ended in the process after that", "9")
 }
 
-// Below the task that runs a workflow are its steps, as long as it runs; they are that task.
+// A running workflow task has its steps below; selecting them selects the task.
 func TestTasksShowTheStepsOfAWorkflow(t *testing.T) {
 	s := &viewtest.Session{}
 	for i, e := range []event.Event{

@@ -43,7 +43,7 @@ func TestHeaderGolden(t *testing.T) {
 	}
 }
 
-// The header names the model that answers: while the fallback does, that one, whose effort is not known.
+// The header names the model that answers: during a fallback that one, without its unknown effort.
 func TestHeaderNamesTheModelThatAnswers(t *testing.T) {
 	hard := created
 	hard.Effort = "high"
@@ -64,7 +64,7 @@ func TestHeaderNamesTheModelThatAnswers(t *testing.T) {
 	}
 }
 
-// Whatever the width, nothing overlaps and the mode and the waiting approval stay.
+// At any width nothing overlaps, and the mode and the waiting approval stay.
 func TestHeaderAnyWidth(t *testing.T) {
 	h := newHeader(t)
 	var s state.State
@@ -78,7 +78,7 @@ func TestHeaderAnyWidth(t *testing.T) {
 	}
 }
 
-// What does not fit goes by rank and by words; the mode says what keeps it in.
+// Items are shortened by rank and by words; the mode has the reason for staying.
 func TestHeaderNeverHasHalfAWord(t *testing.T) {
 	titled := created
 	titled.Title, titled.Model = "the checkout taxes are rounded in the wrong direction", "vendor/a-model-of-some-length"
@@ -102,7 +102,7 @@ func TestHeaderNeverHasHalfAWord(t *testing.T) {
 	}
 }
 
-// How full the context is stands out from 70, 80 and 90 % on, and says what to do; the percents stay at any width.
+// The context is highlighted from 70, 80 and 90 % on, with advice; the percentage stays at any width.
 func TestHeaderHealthOfTheContext(t *testing.T) {
 	for _, c := range []struct {
 		health event.Health
@@ -134,7 +134,7 @@ func TestHeaderHealthOfTheContext(t *testing.T) {
 	}
 }
 
-// Tokens and costs are shown unless the person wants none.
+// Tokens and costs are shown unless the settings hide them.
 func TestHeaderWithoutTokens(t *testing.T) {
 	h := newHeader(t)
 	var s state.State
@@ -214,8 +214,8 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// TestStatusLineReading: how much of the prompt a server on this machine has processed is shown where the wait is, with one
-// clock: the time that is left, once the server's speed is known. The next prompt begins with that speed.
+// TestStatusLineReading: while a local server processes the prompt its progress replaces the wait, with one clock: the
+// remaining time, once the server's speed is known. The next prompt starts with that speed.
 func TestStatusLineReading(t *testing.T) {
 	begun := event.ModelReading{Total: 4100, Cached: 100, Done: 100}
 	half := event.ModelReading{Total: 4100, Cached: 100, Done: 2100, TookMS: 20_000}
@@ -249,7 +249,7 @@ func TestStatusLineReading(t *testing.T) {
 	}
 }
 
-// TestStatusLineRates: what streams is counted while it does.
+// TestStatusLineRates: streamed text is counted as it arrives.
 func TestStatusLineRates(t *testing.T) {
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	var s state.State
@@ -261,8 +261,8 @@ func TestStatusLineRates(t *testing.T) {
 	}
 }
 
-// TestStatusLineSaysWhatIsHidden: what has no place of its own on a small screen is in the line, and where
-// that is too narrow the keys stay longer than numbers.
+// TestStatusLineSaysWhatIsHidden: on a small screen the line has what is not visible elsewhere; if it is too narrow,
+// keys stay longer than numbers.
 func TestStatusLineSaysWhatIsHidden(t *testing.T) {
 	for _, c := range []struct {
 		width  int
@@ -292,7 +292,7 @@ func TestStatusLineSaysWhatIsHidden(t *testing.T) {
 	}
 }
 
-// TestQueue: each prompt that waits has a line, at most three; the last names the key that edits it.
+// TestQueue: each queued prompt has a line, at most three; the last one names the key that edits it.
 func TestQueue(t *testing.T) {
 	prompt := func(id int, text string) event.Event { return event.PromptSubmitted{ID: id, Text: text, Queued: true} }
 	for _, c := range []struct {
@@ -368,7 +368,7 @@ func TestTasksGolden(t *testing.T) {
 	viewtest.Golden(t, "tasks-none", NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock), 40, 3)
 }
 
-// Cancelling takes the selected task, once, and none that has ended.
+// Cancelling affects the selected task, once, and no ended one.
 func TestTasksCancel(t *testing.T) {
 	v := newTestTasks(t)
 	var cancelled []int
@@ -399,7 +399,7 @@ func TestTasksSelectionStays(t *testing.T) {
 	}
 }
 
-// The border says how to stop what runs in the background, unless keys do it: the list has the focus.
+// The border describes how to stop background tasks, unless the list has the focus.
 func TestTasksSayHowToStop(t *testing.T) {
 	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	s := &state.State{}
@@ -428,7 +428,7 @@ func TestTasksSayHowToStop(t *testing.T) {
 	}
 }
 
-// What runs shows in a short list, however many tasks came before, until the person looks for others.
+// Running tasks are visible in a short list, however many tasks came before, until the person scrolls.
 func TestTasksRunningShow(t *testing.T) {
 	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	s := &state.State{}
@@ -450,14 +450,14 @@ func TestTasksRunningShow(t *testing.T) {
 	}
 }
 
-// selectedTask returns the id of the selected task, 0 if another row is.
+// selectedTask returns the id of the selected task, 0 if another row is selected.
 func selectedTask(t *Tasks) int {
 	row, _ := t.selected()
 	return row.ID
 }
 
-// TestStatusLineCountsSinceTheQuestion: how long a person is waited for has nothing to do with how long the task worked
-// before; of several that wait the first counts, and after the answer the task's own time does again.
+// TestStatusLineCountsSinceTheQuestion: the time of a question is independent of the task's time; the oldest of several
+// questions counts, and after the answer the task's time is shown again.
 func TestStatusLineCountsSinceTheQuestion(t *testing.T) {
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	var s state.State

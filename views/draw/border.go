@@ -7,15 +7,15 @@ import (
 	"buddy/themes"
 )
 
-// Border draws the characters that join the borders of neighbours.
+// Border draws the rules and characters between neighbouring boxes.
 type Border struct{ Frame }
 
-// NewBorder returns one in the colours of a theme.
+// NewBorder returns a Border.
 func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
 	return &Border{NewFrame(theme, keys)}
 }
 
-// Rule draws a line over a row, or blanks.
+// Rule draws a line over a row, or spaces.
 func (b *Border) Rule(screen tcell.Screen, x, y, w int, line bool) {
 	row := Canvas{Screen: screen, Palette: b.Palette, X: x, Y: y, W: w}
 	if !line {
@@ -27,7 +27,7 @@ func (b *Border) Rule(screen tcell.Screen, x, y, w int, line bool) {
 	}
 }
 
-// Join draws one character of a border, after the boxes that meet there.
+// Join draws a character of a border after the boxes that meet there.
 func (b *Border) Join(screen tcell.Screen, x, y int, r rune) {
 	screen.SetContent(x, y, r, nil, b.Palette[themes.Border])
 }

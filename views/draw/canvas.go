@@ -1,7 +1,6 @@
-// Package draw puts styled text on the cells of a screen. A view embeds a [Frame], which has
-// its place, its colours, the key map and the borders; an [Area] is the rectangle
-// that it may draw on. Text is either ours ([Text]) or made safe ([Untrusted]). No goroutine but the
-// one that draws may use any of it.
+// Package draw puts styled text on the cells of a screen. A view embeds a [Frame], which has its place, colours, key
+// map and borders; an [Area] is the rectangle that it may draw on. Text is either trusted ([Text]) or made safe
+// ([Untrusted]). Only the drawing goroutine may use the package.
 //
 //	in := v.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Tasks")}}).Cleared()
 //	in.Spans(0, draw.Untrusted(themes.Text, name)...)
@@ -27,7 +26,7 @@ func newPalette(theme *themes.Theme) *Palette {
 	return &p
 }
 
-// On returns the palette for text on the background of a role, or p if that has none of its own.
+// On returns the palette for text on the background of a role, or p if the role has no background of its own.
 func (p *Palette) On(r themes.Role) *Palette {
 	own, back := background(p[themes.Text]), background(p[r])
 	if back == own {
@@ -44,7 +43,7 @@ func (p *Palette) On(r themes.Role) *Palette {
 	return &on
 }
 
-// cell returns how a run looks.
+// cell returns the cell style of a run.
 func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 	out := p[st.Role]
 	if st == (markup.Style{Role: st.Role}) {
@@ -96,11 +95,11 @@ func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
 type Canvas struct {
 	Screen    tcell.Screen
 	Palette   *Palette
-	clickable *[]clickableKey // takes where keys are drawn
+	clickable *[]clickableKey // records where keys are drawn
 	X, Y, W   int
 }
 
-// Text draws bytes of a Text and returns how many cells it took.
+// Text draws bytes of a Text and returns the number of cells.
 func (c Canvas) Text(t *markup.Text, from, to int) int {
 	col := 0
 	for i := t.RunAt(from); from < to && col < c.W; i++ {
@@ -111,7 +110,7 @@ func (c Canvas) Text(t *markup.Text, from, to int) int {
 	return col
 }
 
-// Row draws row i of a text that is wrapped: what the row begins with, the text, and blanks to the end of the canvas.
+// Row draws row i of a wrapped text: its prefix, the text, and spaces to the end of the canvas.
 func (c Canvas) Row(t *markup.Text, l *markup.Layout, i int) {
 	begin, col, band := l.Rest(t, i)
 	fill, side := c.Palette[band], markup.Style{Role: themes.Muted}
@@ -124,7 +123,7 @@ func (c Canvas) Row(t *markup.Text, l *markup.Layout, i int) {
 	c.Fill(col, c.W, fill)
 }
 
-// signs are the roles of what rows of a band begin with.
+// signs maps bands to the roles of their rows' prefixes.
 var signs = map[themes.Role]themes.Role{themes.DiffAddBand: themes.DiffAdd, themes.DiffDeleteBand: themes.DiffDelete}
 
 // Run draws safe text in one style from a column on and returns the column after it.
@@ -149,8 +148,8 @@ func (c Canvas) Run(p []byte, col int, st tcell.Style) int {
 	return min(col, c.W)
 }
 
-// letters counts the characters at the beginning that are of one byte and one cell each. The
-// last one before others may be part of what follows.
+// letters counts the characters at the start of p that have one byte and one cell. The last one before other characters
+// may be part of the next one.
 func letters(p []byte) int {
 	n := 0
 	for n < len(p) && p[n] >= ' ' && p[n] < 0x7f {
@@ -173,7 +172,7 @@ func (c Canvas) letters(p []byte, col int, st tcell.Style) {
 	}
 }
 
-// cluster draws a character that is not printable ASCII.
+// cluster draws a character other than printable ASCII.
 func (c Canvas) cluster(p []byte, col, width int, st tcell.Style) {
 	r, n := utf8.DecodeRune(p)
 	var combining []rune
@@ -187,27 +186,26 @@ func (c Canvas) cluster(p []byte, col, width int, st tcell.Style) {
 	c.Screen.SetContent(c.X+col, c.Y, r, combining, st)
 }
 
-// maxCombined limits the runes of a cell beside the first.
+// maxCombined limits the runes of a cell after the first.
 const maxCombined = 12
 
-// Say draws text of our own, or text that markup made safe.
+// Say draws trusted text, or text made safe by markup.
 func (c Canvas) Say(col int, text string, r themes.Role) int {
 	return c.Run([]byte(text), col, c.Palette[r])
 }
 
-// Put draws one character of our own.
+// Put draws one trusted character.
 func (c Canvas) Put(col int, char rune, r themes.Role) {
 	c.Screen.SetContent(c.X+col, c.Y, char, nil, c.Palette[r])
 }
 
-// quick draws blanks and letters faster than one by one. All but those of
-// tests are.
+// quick is a screen that draws spaces and letters faster than cell by cell. Screens of tests do not implement it.
 type quick interface {
 	Blank(x, y, n int, st tcell.Style)
 	Letters(x, y int, p []byte, st tcell.Style)
 }
 
-// Fill draws blanks.
+// Fill draws spaces.
 func (c Canvas) Fill(from, to int, st tcell.Style) {
 	if s, ok := c.Screen.(quick); ok {
 		if to > from {
@@ -223,25 +221,25 @@ func (c Canvas) Fill(from, to int, st tcell.Style) {
 // At returns the part of a canvas from a column on.
 func (c Canvas) At(col int) Canvas { return c.Cols(col, c.W) }
 
-// Cols returns some columns of a canvas.
+// Cols returns the columns from..to of a canvas.
 func (c Canvas) Cols(from, to int) Canvas {
 	c.X, c.W = c.X+from, max(to-from, 0)
 	return c
 }
 
-// Down returns the canvas n rows further down.
+// Down returns the canvas n rows below.
 func (c Canvas) Down(n int) Canvas {
 	c.Y += n
 	return c
 }
 
-// Area holds H rows, of which the canvas is the first.
+// Area is H rows, of which the canvas is the first.
 type Area struct {
 	Canvas
 	H int
 }
 
-// Cleared draws blanks everywhere.
+// Cleared fills the area with spaces.
 func (a Area) Cleared() Area {
 	for y := range a.H {
 		a.Down(y).Fill(0, a.W, a.Palette[themes.Text])
@@ -249,21 +247,20 @@ func (a Area) Cleared() Area {
 	return a
 }
 
-// Inset leaves out a column at each side.
+// Inset returns the area without a column at each side.
 func (a Area) Inset() Area {
 	a.Canvas = a.Cols(min(Padding, a.W), a.W-Padding)
 	return a
 }
 
-// Below returns what follows n rows.
+// Below returns the area after n rows.
 func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
 
-// Padding is the number of columns that stay free at the left and at the right of text in a
-// border. In the conversation the mark of the focused block stands there.
+// Padding is the number of free columns on each side of text in a border. The conversation marks the focused block
+// there.
 const Padding = 1
 
-// Restyle changes the style of the cells of the bytes a..b, when those from the byte from
-// on were drawn from the canvas's beginning on.
+// Restyle changes the style of the bytes a..b; the byte from was drawn at the start of the canvas.
 func (c Canvas) Restyle(text []byte, from, a, b int, st tcell.Style) {
 	if a >= b {
 		return
@@ -276,7 +273,7 @@ func (c Canvas) Restyle(text []byte, from, a, b int, st tcell.Style) {
 	}
 }
 
-// CellStyle turns a theme's style into one for cells.
+// CellStyle converts a theme's style to a cell style.
 func CellStyle(s themes.Style) tcell.Style {
 	st := tcell.StyleDefault
 	if s.FG.Set {

@@ -8,8 +8,7 @@ import (
 	"buddy/themes"
 )
 
-// Terminals of 256 colours show the nearest one: what was added, what was deleted and what changed within must not
-// become the same.
+// Terminals of 256 colours show the nearest colour: added, deleted and changed parts must stay distinguishable.
 func TestBandsDifferIn256Colors(t *testing.T) {
 	colors := make([]tcell.Color, 256)
 	for i := range colors {

@@ -5,16 +5,15 @@ import (
 	"buddy/themes"
 )
 
-// A key that is named on the screen can be clicked: drawing a span with a key records its cells,
-// and the mouse handler asks [Frame.KeyAt] what a click means.
+// Drawing a span with a key records its cells. The mouse handler calls [Frame.KeyAt] to find the key of a click.
 
-// clickableKey holds the cells in which a key is named.
+// clickableKey is a key with the cells of its name.
 type clickableKey struct {
 	x, y, w int
 	key     keymap.Key
 }
 
-// KeyAt returns the key that is named at a place of the screen, as the view was drawn last.
+// KeyAt returns the key whose name is at a place of the screen, according to the last draw.
 func (f *Frame) KeyAt(x, y int) (keymap.Key, bool) {
 	for _, s := range f.clickable {
 		if y == s.y && x >= s.x && x < s.x+s.w {
@@ -24,7 +23,7 @@ func (f *Frame) KeyAt(x, y int) (keymap.Key, bool) {
 	return keymap.Key{}, false
 }
 
-// Clickable makes spans that a click on presses a key.
+// Clickable makes a click on spans press a key.
 func Clickable(key keymap.Key, spans ...Span) []Span {
 	for i := range spans {
 		spans[i].key = key
@@ -32,8 +31,8 @@ func Clickable(key keymap.Key, spans ...Span) []Span {
 	return spans
 }
 
-// Named returns the first key of an action with what it does, to be clicked. An action without a
-// key has only the text.
+// Named returns the first key of an action with a description, as clickable spans. Without a key it returns only the
+// description.
 func (f *Frame) Named(a keymap.Action, does string) []Span {
 	keys := f.Keys.Keys(a)
 	if len(keys) == 0 {

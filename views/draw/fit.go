@@ -6,7 +6,7 @@ import (
 	"buddy/themes"
 )
 
-// AtMost shortens rows of w cells to so many; … says that something is missing.
+// AtMost shortens a list of rows of w cells; … marks missing rows.
 func AtMost(rows [][]Span, most, w int) [][]Span {
 	if len(rows) <= most || most < 1 {
 		return rows[:max(0, min(most, len(rows)))]
@@ -16,13 +16,12 @@ func AtMost(rows [][]Span, most, w int) [][]Span {
 	return kept
 }
 
-// WrapSentence breaks spans into rows of at most w cells, between words where that is
-// possible. Rows lose the blanks at which they were broken, so it is not for what must be
-// seen to the letter.
+// WrapSentence breaks spans into rows of at most w cells, between words if possible. Spaces at breaks are lost, so it
+// is not suitable for text whose characters all matter.
 func WrapSentence(spans []Span, w int) [][]Span {
 	w = max(w, 2)
 	rows, used := [][]Span{nil}, 0
-	var gap []Span // before the next word, if it has room in the row
+	var gap []Span // before the next word, if it fits into the row
 	for _, word := range words(spans) {
 		if strings.HasPrefix(word[0].Text, " ") {
 			gap = word
@@ -43,8 +42,7 @@ func WrapSentence(spans []Span, w int) [][]Span {
 	return rows
 }
 
-// WrapWhole breaks spans into rows of at most w cells, between words where that is possible, and
-// keeps every blank: for what must be seen to the letter.
+// WrapWhole breaks spans into rows of at most w cells, between words if possible, and keeps every space.
 func WrapWhole(spans []Span, w int) [][]Span {
 	w = max(w, 2)
 	rows, used := [][]Span{nil}, 0
@@ -59,7 +57,7 @@ func WrapWhole(spans []Span, w int) [][]Span {
 	return rows
 }
 
-// words cuts spans into words and the blanks between them.
+// words splits spans into words and the spaces between them.
 func words(spans []Span) [][]Span {
 	var all [][]Span
 	wasBlank := false
@@ -81,7 +79,7 @@ func words(spans []Span) [][]Span {
 	return all
 }
 
-// WrapWords breaks text of ours between words.
+// WrapWords breaks trusted text between words.
 func WrapWords(text string, w int) []string {
 	var lines []string
 	line := ""

@@ -43,7 +43,7 @@ func TestWrapSentence(t *testing.T) {
 	}
 }
 
-// Rows break between words, and joined they are the text to the letter.
+// Rows break between words, and joined they are the exact text.
 func TestWrapWhole(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -70,7 +70,7 @@ func TestWrapWhole(t *testing.T) {
 	}
 }
 
-// Nothing but blanks is lost, whatever the width.
+// Only spaces are lost, at any width.
 func FuzzWrapSentence(f *testing.F) {
 	f.Add("the key is kept in /home/ann/.config", 10)
 	f.Add("日本 👩‍🚀 \x1b[31m e\u0301", 3)

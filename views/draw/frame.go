@@ -8,16 +8,15 @@ import (
 	"buddy/themes"
 )
 
-// Frame holds what the views have in common: their place, colours and keys.
+// Frame holds the common parts of views: place, colours and keys.
 type Frame struct {
 	*tview.Box
 	Palette   *Palette
 	Keys      *keymap.Map
 	clickable []clickableKey // of the last draw
-	ruled     bool           // it was drawn last between two rules, without sides
+	ruled     bool           // the last draw was Ruled, without sides
 }
 
-// NewFrame returns the frame of a view in the colours of a theme.
 func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
 	return Frame{Box: tview.NewBox(), Palette: newPalette(theme), Keys: keys}
 }
@@ -25,23 +24,22 @@ func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
 // SetTheme changes the colours from the next draw on.
 func (f *Frame) SetTheme(theme *themes.Theme) { f.Palette = newPalette(theme) }
 
-// Whole returns the place of the view, of which nothing is drawn yet.
+// Whole returns the place of the view at the start of a draw.
 func (f *Frame) Whole(screen tcell.Screen) Area {
 	f.clickable = f.clickable[:0]
 	return f.drawn(screen)
 }
 
-// drawn returns the place of the view, of which something is drawn already.
+// drawn returns the place of the view during a draw.
 func (f *Frame) drawn(screen tcell.Screen) Area {
 	x, y, w, h := f.GetRect()
 	return Area{Canvas{screen, f.Palette, &f.clickable, x, y, max(w, 0)}, max(h, 0)}
 }
 
-// Titles hold the texts of a border: at the left and the right of its upper edge, and at the
-// right of its lower one.
+// Titles are the texts of a border: on the left and right of its upper edge, and on the right of its lower edge.
 type Titles struct{ Left, Right, Bottom []Span }
 
-// Bordered draws the border and returns what is inside, which it does not draw.
+// Bordered draws the border and returns the area inside, which it does not draw.
 func (f *Frame) Bordered(screen tcell.Screen, t Titles) Area {
 	all := f.Whole(screen)
 	if all.W < 2 || all.H < 2 {
@@ -67,7 +65,7 @@ func (f *Frame) edgeRole() themes.Role {
 	return themes.Border
 }
 
-// Ruled draws a rule above and one below, with no sides, and returns what is between them, cleared.
+// Ruled draws a rule above and one below, without sides, and returns the area between them, cleared.
 func (f *Frame) Ruled(screen tcell.Screen, t Titles) Area {
 	all := f.Whole(screen).Cleared()
 	if all.W < 2 || all.H < 2 {
@@ -79,8 +77,8 @@ func (f *Frame) Ruled(screen tcell.Screen, t Titles) Area {
 	return Area{all.Down(1).Cols(1, all.W-1), all.H - 2}
 }
 
-// Edge draws the upper or lower border with its titles. The left one gives way to the
-// right one, which is left out where there is no room for it.
+// Edge draws the upper or lower border with its titles. If there is too little room, the left title is cut, and the
+// right one is omitted if it does not fit at all.
 func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
 	for i := 1; i < c.W-1; i++ {
 		c.Put(i, '─', role)
@@ -97,7 +95,7 @@ func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
 	}
 }
 
-// padded puts a blank before and after the text of a title.
+// padded adds a space before and after a title.
 func padded(spans []Span) []Span {
 	blank := Text(themes.Text, " ")
 	return append(append([]Span{blank}, spans...), blank)

@@ -10,21 +10,21 @@ import (
 	"buddy/themes"
 )
 
-// Hint holds a key and what it does, in a word or two.
+// Hint is a key with a short description.
 type Hint struct {
 	Key   keymap.Key
 	Label string
-	Keep  bool   // when there is no room for all
-	Sign  string // stands for the name of the key, unless it is ""
+	Keep  bool   // omit it last
+	Sign  string // shown instead of the key's name, unless ""
 }
 
-// Name returns what stands for the key.
+// Name returns the displayed name of the key.
 func (h Hint) Name() string { return cmp.Or(h.Sign, h.Key.String()) }
 
 func (h Hint) width() int { return TextWidth(h.Name()) + 1 + TextWidth(h.Label) }
 
-// Essential reports whether an action is among those that a dialog names last of all to leave out: what
-// leads out of it, and what it is for where another key comes first.
+// Essential reports whether a dialog omits the hint of an action last: the action leaves the dialog, or is its purpose
+// although another key comes first.
 func Essential(a keymap.Action) bool {
 	switch a {
 	case keymap.PickClose, keymap.CloseChanges, keymap.PagerClose, keymap.SecretCancel, keymap.AskClose,
@@ -34,7 +34,7 @@ func Essential(a keymap.Action) bool {
 	return false
 }
 
-// HintsOf lists the keys of a scope that have a label, in the order of the key map.
+// HintsOf returns the keys of a scope that have a label, in the order of the key map.
 func HintsOf(keys *keymap.Map, scope keymap.Scope) []Hint {
 	var all []Hint
 	for e := range keys.In(scope) {
@@ -45,8 +45,8 @@ func HintsOf(keys *keymap.Map, scope keymap.Scope) []Hint {
 	return all
 }
 
-// FitHints leaves out hints until the rest fits into w cells with gaps between them: the last
-// ones first, and those to keep last of all.
+// FitHints omits hints until the others fit into w cells with gaps between them: the last ones first, but those to keep
+// last of all.
 func FitHints(all []Hint, w, gap int) []Hint {
 	chosen := make([]bool, len(all))
 	used := -gap
@@ -64,7 +64,7 @@ func FitHints(all []Hint, w, gap int) []Hint {
 // HintGap is the number of cells between two hints in a dialog.
 const HintGap = 2
 
-// HintRow draws as hints what fits into w cells.
+// HintRow draws the hints that fit into w cells.
 func HintRow(all []Hint, w int) []Span {
 	var row []Span
 	for i, h := range FitHints(all, w, HintGap) {
@@ -76,14 +76,14 @@ func HintRow(all []Hint, w int) []Span {
 	return row
 }
 
-// CommandHelp describes a command that the prompt offers. Name begins with the slash.
+// CommandHelp describes a command of the prompt. Name starts with the slash.
 type CommandHelp struct {
-	Means      []string // other words by which it is found
+	Means      []string // other words that find it
 	Name, Help string
-	Args       string // what may follow it, shown once it is marked
-	Completes  bool   // what follows it is completed
+	Args       string // its arguments, shown while it is marked
+	Completes  bool   // its arguments are completed
 }
 
-// GracePeriod is the time that a request must have been on the screen before a key answers
-// it, so that text meant for the prompt never approves.
+// GracePeriod is the time that a request must be on the screen before a key answers it, so that text meant for the
+// prompt never approves.
 const GracePeriod = 300 * time.Millisecond

@@ -30,7 +30,7 @@ func TestFitHints(t *testing.T) {
 	}
 }
 
-// Whatever the width, hints fit, and every dialog says how to leave it where anything fits.
+// At any width hints fit, and every dialog names the key that leaves it if anything fits.
 func TestHintsOfDialogs(t *testing.T) {
 	keys := keymap.Default()
 	for _, scope := range []keymap.Scope{keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Changes, keymap.Secret, keymap.Asking, keymap.Reason, keymap.Amend, keymap.Pager} {

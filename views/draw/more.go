@@ -10,19 +10,18 @@ import (
 	"buddy/themes"
 )
 
-// hidden counts the rows above and below those that show of n.
+// hidden counts the invisible rows of n above and below.
 func (w Viewport) hidden(n int) (above, below int) {
 	return max(0, min(w.Top, n)), max(0, n-w.Top-w.shown)
 }
 
-// Cut reports whether some of n rows do not show.
+// Cut reports whether some of n rows are invisible.
 func (w Viewport) Cut(n int) bool {
 	above, below := w.hidden(n)
 	return above+below > 0
 }
 
-// DrawMore writes in the lower border of a dialog how many of n rows a window hides, and which
-// keys lead to them.
+// DrawMore draws in the lower border of a dialog how many of n rows a window hides, and the keys that scroll to them.
 func (f *Frame) DrawMore(screen tcell.Screen, w Viewport, n int) {
 	above, below := w.hidden(n)
 	var counts []string

@@ -10,15 +10,15 @@ import (
 	"buddy/views/markup"
 )
 
-// Picture holds what tmux captured, as text. The rows are one stream: a row goes on with
-// the colours and the character set that the row before ended with.
+// Picture is a tmux capture as text. Its rows are one stream: a row starts with the colours and the character set at
+// the end of the previous row.
 type Picture struct {
-	of   any // the event that it is of, a pointer
+	of   any // a pointer to its event
 	text markup.Text
-	ends []int // where each row ends; a newline follows
+	ends []int // ends of rows; a newline follows each
 }
 
-// Read makes the picture that of an event.
+// Read converts the rows of an event, unless the picture has them already.
 func (p *Picture) Read(of any, rows []string) {
 	if p.of == of {
 		return
@@ -33,7 +33,7 @@ func (p *Picture) Read(of any, rows []string) {
 	p.text = w.Text
 }
 
-// Screen draws the rows of a pane around its cursor, none above the first, and returns which is at the top.
+// Screen draws the rows of a pane around its cursor, from row first on, and returns the top row.
 func (p *Picture) Screen(in Area, s *event.PaneScreen, first int) (top int) {
 	p.Read(s, s.Rows)
 	top = max(first, min(s.Cursor.Y-in.H+1, len(s.Rows)-1))
@@ -44,7 +44,7 @@ func (p *Picture) Screen(in Area, s *event.PaneScreen, first int) (top int) {
 	return top
 }
 
-// Draw draws a row; › in the last column says that it goes on.
+// Draw draws a row; › in the last column marks a cut row.
 func (p *Picture) Draw(c Canvas, row int) {
 	from, to := 0, p.ends[row]
 	if row > 0 {
@@ -57,8 +57,8 @@ func (p *Picture) Draw(c Canvas, row int) {
 	c.Text(&p.text, from, to)
 }
 
-// Terminal draws text in the colours that programs in a terminal take for granted, unless the
-// theme has a background of its own.
+// Terminal returns the area in the colours that programs in a terminal expect, unless the theme has a background of its
+// own.
 func (a Area) Terminal() Area {
 	if _, bg, _ := a.Palette[themes.Text].Decompose(); bg != tcell.ColorDefault {
 		return a

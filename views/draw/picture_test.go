@@ -2,7 +2,7 @@ package draw
 
 import "testing"
 
-// Whatever rows hold, each ends where the next begins.
+// Each row ends where the next one starts, whatever the rows contain.
 func FuzzPictureRows(f *testing.F) {
 	for _, row := range []string{"[red]x[-] \x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本", "\x1b[38;5", "\x1b[38;2;1;2;3mx", "\x1b]8;;x\x1b\\y", "\x1b", "a\x1b[4:3mb\x1b(0c", "\xff\x1b[m", "\x0elqk", "a\rb\nc"} {
 		f.Add(row, "next")

@@ -7,24 +7,24 @@ import (
 	"buddy/app/keymap"
 )
 
-// WheelRows is the number of rows that one step of the mouse wheel scrolls.
+// WheelRows is the number of rows that a step of the mouse wheel scrolls.
 const WheelRows = 3
 
-// scroller can be scrolled by the mouse wheel.
+// scroller is a view that the mouse wheel scrolls.
 type scroller interface {
 	tview.Primitive
 	InRect(x, y int) bool
 	Scroll(rows int)
 }
 
-// paged moves about in something that is longer than the screen.
+// paged is a view that is longer than the screen.
 type paged interface {
 	Page(screens int)
 	Top()
 	Bottom()
 }
 
-// Page carries out the actions that all paged things have in common.
+// Page executes the scrolling actions of all paged views.
 func Page(v paged, a keymap.Action) {
 	switch a {
 	case keymap.PageUp:
@@ -56,14 +56,13 @@ func Wheel(v scroller, action tview.MouseAction, ev *tcell.EventMouse, setFocus 
 	return true
 }
 
-// Viewport holds which part of some rows shows. Actions may move it anywhere; show keeps
-// it between the first and the last row.
+// Viewport is the visible part of some rows. Actions may move it anywhere; Show limits it to the rows.
 type Viewport struct {
 	Top   int
 	shown int // rows that there was room for
 }
 
-// Move carries out an action that scrolls.
+// Move executes a scrolling action.
 func (w *Viewport) Move(a keymap.Action) {
 	switch a {
 	case keymap.ScrollUp:
@@ -81,7 +80,7 @@ func (w *Viewport) Move(a keymap.Action) {
 	}
 }
 
-// Show returns which of n rows show where there is room for some of them.
+// Show returns the visible range of n rows, given the room for some of them.
 func (w *Viewport) Show(n, room int) (from, to int) {
 	w.shown = room
 	w.Top = max(0, min(w.Top, n-room))

@@ -5,8 +5,8 @@ import (
 	"buddy/views/markup"
 )
 
-// SearchLine draws the line that takes what is searched for, with how that goes at its right
-// end where there is room. With the focus the screen's cursor is put behind the text.
+// SearchLine draws a search line, with a status at its right end if there is room. With the focus it puts the screen's
+// cursor after the text.
 func SearchLine(row Canvas, query string, status []Span, focus bool) {
 	row.Fill(0, row.W, row.Palette[themes.Text])
 	room := row.W - 1
@@ -16,7 +16,7 @@ func SearchLine(row Canvas, query string, status []Span, focus bool) {
 	}
 	col := row.Cols(0, room).Say(0, "find: ", themes.Accent)
 	text := Untrusted(themes.Text, query)
-	for col+Width(text) > room && len(text) > 0 { // its end is what is being typed
+	for col+Width(text) > room && len(text) > 0 { // the end is being typed
 		n, _ := markup.Cluster([]byte(text[0].Text))
 		if text[0].Text = text[0].Text[n:]; text[0].Text == "" {
 			text = text[1:]

@@ -6,17 +6,17 @@ import (
 	"buddy/views/markup"
 )
 
-// Span holds safe text of one style, on one line. A click on it presses its key, if it has one.
+// Span is safe text of one style, on one line. A click on it presses its key, if it has one.
 type Span struct {
 	Text  string
 	Style markup.Style
 	key   keymap.Key
 }
 
-// Text returns text of ours.
+// Text returns a span of trusted text.
 func Text(r themes.Role, text string) Span { return Span{Text: text, Style: markup.Style{Role: r}} }
 
-// Untrusted returns untrusted text with everything in it shown (see [markup.Line]).
+// Untrusted returns untrusted text with all characters visible (see [markup.Line]).
 func Untrusted(r themes.Role, text string) []Span {
 	t := markup.Line(text, markup.Style{Role: r})
 	spans := make([]Span, len(t.Runs))
@@ -28,10 +28,10 @@ func Untrusted(r themes.Role, text string) []Span {
 	return spans
 }
 
-// TextWidth returns the cells that a text takes.
+// TextWidth returns the number of cells of a text.
 func TextWidth(text string) int { return markup.Width([]byte(text)) }
 
-// Width returns the cells that spans take.
+// Width returns the number of cells of spans.
 func Width(spans []Span) int {
 	w := 0
 	for _, sp := range spans {
@@ -40,7 +40,7 @@ func Width(spans []Span) int {
 	return w
 }
 
-// Cut returns as much of a text as fits into w cells.
+// Cut returns the start of a text that fits into w cells.
 func Cut(text string, w int) string {
 	p := []byte(text)
 	end, col := 0, 0
@@ -65,7 +65,7 @@ func Shorten(text string, w int) string {
 	return Cut(text, w-1) + "…"
 }
 
-// Clip shortens spans to w cells; … says that something is missing.
+// Clip shortens spans to w cells; … marks a cut.
 func Clip(spans []Span, w int) []Span {
 	if w < 1 {
 		return nil
@@ -121,7 +121,7 @@ func (c Canvas) Spans(col int, spans ...Span) int {
 	return col
 }
 
-// Rows draws rows from the top and returns how many there are.
+// Rows draws rows from the top and returns the number of rows.
 func (a Area) Rows(rows [][]Span) int {
 	for i, r := range rows[:min(len(rows), a.H)] {
 		a.Down(i).Spans(0, r...)

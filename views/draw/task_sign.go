@@ -10,7 +10,7 @@ import (
 	"buddy/themes"
 )
 
-// TaskState returns a task's sign, its colour, and a word unless the sign says it all.
+// TaskState returns the sign of a task, its role, and a word unless the sign suffices.
 func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role, word string) {
 	switch task.State {
 	case state.TaskQueued:
@@ -25,8 +25,7 @@ func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 	return Spinner(now.UnixMilli()), themes.Running, ""
 }
 
-// TaskOutcome returns the sign of a task that has ended, its colour, and a word unless the
-// sign says it all.
+// TaskOutcome returns the sign of an ended task, its role, and a word unless the sign suffices.
 func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {
 	switch task.Outcome {
 	case event.Completed:

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// WaitingSign stands for what waits for a person. The usual sign for a pause is drawn as a
-// coloured picture, and too wide, by some terminals.
+// WaitingSign marks what waits for a person. Some terminals draw the usual sign for a pause as a coloured picture that
+// is too wide.
 const WaitingSign = "‖"
 
-// FirstLine returns the first line that says something; … tells that there are more.
+// FirstLine returns the first nonblank line; … marks that there are more.
 func FirstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
 	if line = strings.TrimSuffix(line, "\r"); more {
@@ -18,12 +18,12 @@ func FirstLine(s string) string {
 	return line
 }
 
-// Spinner returns the glyph of something that runs; it turns ten times a second.
+// Spinner returns the glyph of running work; it turns ten times a second.
 func Spinner(nowMS int64) string {
 	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]
 }
 
-// Clock writes a duration as mm:ss or h:mm:ss.
+// Clock formats a duration as mm:ss or h:mm:ss.
 func Clock(ms int64) string {
 	s := max(0, ms/1000)
 	if s < 3600 {
@@ -32,7 +32,8 @@ func Clock(ms int64) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RetryWait says when a request is sent again, in so many milliseconds, and which attempt that is: "Retrying in 12 s (3 of 6)".
+// RetryWait formats the time until a retry, in milliseconds, and the number of the attempt: "Retrying in 12 s (3 of
+// 6)".
 func RetryWait(ms int64, count string) string {
 	s := (ms + 999) / 1000
 	when := "now"
@@ -42,7 +43,7 @@ func RetryWait(ms int64, count string) string {
 	return "Retrying " + when + " (" + count + ")"
 }
 
-// Seconds writes milliseconds as whole seconds, at least one: 12 s, 2 min 5 s.
+// Seconds formats milliseconds as whole seconds, at least one: 12 s, 2 min 5 s.
 func Seconds(ms int64) string {
 	s := max((ms+500)/1000, 1)
 	if s >= 100 {
@@ -51,7 +52,7 @@ func Seconds(ms int64) string {
 	return fmt.Sprintf("%d s", s)
 }
 
-// Elapsed writes for how many milliseconds something has run: 12s, and as a clock from a minute on.
+// Elapsed formats a running time in milliseconds: 12s, and as a clock from a minute on.
 func Elapsed(ms int64) string {
 	if ms < 60_000 {
 		return fmt.Sprintf("%ds", max(0, ms/1000))
@@ -59,13 +60,13 @@ func Elapsed(ms int64) string {
 	return Clock(ms)
 }
 
-// Gauge returns a bar of n cells of which so many percent are full.
+// Gauge returns a bar of n cells that is percent full.
 func Gauge(percent, n int) string {
 	full := max(0, min(n, (percent*n+50)/100))
 	return strings.Repeat("▓", full) + strings.Repeat("░", n-full)
 }
 
-// Took writes milliseconds as 3.2s, 45s or 01:05.
+// Took formats milliseconds as 3.2s, 45s or 01:05.
 func Took(ms int64) string {
 	switch {
 	case ms < 10_000:
@@ -76,8 +77,8 @@ func Took(ms int64) string {
 	return Clock(ms)
 }
 
-// BeforePrompt returns what stands before the prompt of a session on a target: "(ssh root@web-02)" for
-// "root@web-02 (ssh)", "(web)" for one of the configuration.
+// BeforePrompt returns the prefix of the prompt for a target: "(ssh root@web-02)" for "root@web-02 (ssh)", "(web)" for
+// one from the configuration.
 func BeforePrompt(target string) string {
 	if name, kind, ok := strings.Cut(strings.TrimSuffix(target, ")"), " ("); ok && strings.HasSuffix(target, ")") {
 		return "(" + kind + " " + name + ")"
@@ -85,5 +86,5 @@ func BeforePrompt(target string) string {
 	return "(" + target + ")"
 }
 
-// OnTarget returns " on TARGET" for what is or runs elsewhere than where the session began.
+// OnTarget returns " on TARGET" for anything on another target than the session's.
 func OnTarget(target string) string { return " on " + FirstLine(target) }

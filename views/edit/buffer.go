@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// buffer holds the lines of a text, which are wrapped at a width.
+// buffer holds the lines of a text, wrapped at a width.
 type buffer struct {
 	lines []*line // at least one
 	width int     // of a row in cells
 	chips chips
 }
 
-// Place names a position in the text: a line and a byte in it.
+// Place is a position in the text: a line and a byte in it.
 type Place struct{ line, col int }
 
 func (p Place) less(q Place) bool { return p.line < q.line || p.line == q.line && p.col < q.col }
@@ -25,7 +25,7 @@ func (b *buffer) end() Place {
 	return Place{last, len(b.lines[last].text)}
 }
 
-// raw returns a copy of the text between two places, chips as they are.
+// raw returns a copy of the text between two places, with chips unexpanded.
 func (b *buffer) raw(from, to Place) []byte {
 	if from.line == to.line {
 		return bytes.Clone(b.lines[from.line].text[from.col:to.col])
@@ -37,7 +37,7 @@ func (b *buffer) raw(from, to Place) []byte {
 	return append(append(raw, '\n'), b.lines[to.line].text[:to.col]...)
 }
 
-// splice puts raw in place of what is between from and to and returns its end.
+// splice replaces the text between from and to by raw, and returns its end.
 func (b *buffer) splice(from, to Place, raw []byte) Place {
 	if from.line == to.line && bytes.IndexByte(raw, '\n') < 0 {
 		b.lines[from.line].splice(from.col, to.col, raw, b.chips)
@@ -59,7 +59,7 @@ func (b *buffer) splice(from, to Place, raw []byte) Place {
 	return end
 }
 
-// endOf returns where raw ends that begins at a place.
+// endOf returns the end of raw if it starts at a place.
 func endOf(at Place, raw []byte) Place {
 	n := bytes.Count(raw, []byte("\n"))
 	if n == 0 {
@@ -68,7 +68,7 @@ func endOf(at Place, raw []byte) Place {
 	return Place{at.line + n, len(raw) - bytes.LastIndexByte(raw, '\n') - 1}
 }
 
-// left returns the place one cluster to the left; at the start it stays.
+// left returns the place one cluster to the left, or p at the start.
 func (b *buffer) left(p Place) Place {
 	if p.col > 0 {
 		return Place{p.line, ClusterBefore(b.lines[p.line].text, p.col)}
@@ -79,7 +79,7 @@ func (b *buffer) left(p Place) Place {
 	return p
 }
 
-// right returns the place one cluster to the right; at the end it stays.
+// right returns the place one cluster to the right, or p at the end.
 func (b *buffer) right(p Place) Place {
 	if text := b.lines[p.line].text; p.col < len(text) {
 		return Place{p.line, clusterEnd(text, p.col)}
@@ -90,7 +90,7 @@ func (b *buffer) right(p Place) Place {
 	return p
 }
 
-// snap moves a place that an edit left inside a cluster to the end of it.
+// snap moves a place inside a cluster, left by an edit, to the cluster's end.
 func (b *buffer) snap(p Place) Place {
 	text := b.lines[p.line].text
 	for i := safeStart(text, p.col); ; i = clusterEnd(text, i) {
@@ -131,8 +131,8 @@ func (b *buffer) wordLeft(p Place) Place {
 	return p
 }
 
-// spaceLeft goes left over spaces and then up to the next one, within the line; from
-// the start of a line to the end of the one before.
+// spaceLeft moves left over spaces and then to the next one, within the line; from the start of a line to the end of
+// the previous one.
 func (b *buffer) spaceLeft(p Place) Place {
 	if p.col == 0 {
 		return b.left(p)
@@ -142,13 +142,13 @@ func (b *buffer) spaceLeft(p Place) Place {
 	return Place{p.line, 1 + bytes.LastIndexAny(text[:i], " \t")}
 }
 
-// indent returns where the first character of a line is that is no blank.
+// indent returns the offset of the first nonblank character of a line.
 func (b *buffer) indent(line int) int {
 	text := b.lines[line].text
 	return len(text) - len(bytes.TrimLeft(text, " \t"))
 }
 
-// wrapped returns a line of which at least so many rows are known, or all.
+// wrapped returns a line with at least so many rows computed, or all.
 func (b *buffer) wrapped(i, rows int) *line {
 	l := b.lines[i]
 	if l.width != b.width {
@@ -160,7 +160,7 @@ func (b *buffer) wrapped(i, rows int) *line {
 	return l
 }
 
-// wrappedTo returns a line of which the row that holds a byte is known.
+// wrappedTo returns a line with the row of a byte computed.
 func (b *buffer) wrappedTo(p Place) (*line, int) {
 	l := b.wrapped(p.line, 1)
 	for !l.whole && l.rows[len(l.rows)-1] <= p.col {
@@ -200,7 +200,7 @@ func (b *buffer) rowsOn(r Row, n int) Row {
 	}
 }
 
-// placeAt returns the place in a row that is nearest to a column.
+// placeAt returns the place in a row nearest to a column.
 func (b *buffer) placeAt(r Row, want int) Place {
 	l := b.wrapped(r.line, r.n+2)
 	i, col := l.rows[r.n], 0
@@ -218,7 +218,7 @@ func (b *buffer) placeAt(r Row, want int) Place {
 	return Place{r.line, i}
 }
 
-// cell returns what the cluster at p shows in a strip.
+// cell returns the glyph of the cluster at p in a strip.
 func (b *buffer) cell(p Place) glyph {
 	text := b.lines[p.line].text
 	if p.col >= len(text) {

@@ -9,7 +9,8 @@ import (
 	"buddy/views/markup"
 )
 
-// chips hold what long pastes and pictures stand for, by number; a picture is the only one of one line. In a text a chip is chipMark, which is
+// chips holds the contents of chips, which represent long pastes and pictures, by number; only pictures have one line.
+// In a text a chip is chipMark, which never occurs in UTF-8, and a number in three bytes.
 // never part of UTF-8, and a number in three bytes.
 type chips []string
 
@@ -23,15 +24,15 @@ func chip(n int) []byte {
 	return []byte{chipMark, 0x80 | byte(n>>12&0x3f), 0x80 | byte(n>>6&0x3f), 0x80 | byte(n&0x3f)}
 }
 
-// number returns that of the chip at the start of raw.
+// number returns the number of the chip at the start of raw.
 func (c chips) number(raw []byte) int {
 	return int(raw[1]&0x3f)<<12 | int(raw[2]&0x3f)<<6 | int(raw[3]&0x3f)
 }
 
-// pasted returns what the chip at the start of raw stands for.
+// pasted returns the content of the chip at the start of raw.
 func (c chips) pasted(raw []byte) string { return c[c.number(raw)] }
 
-// label returns how the chip at the start of raw is shown.
+// label returns the displayed text of the chip at the start of raw.
 func (c chips) label(raw []byte) string {
 	if !strings.Contains(c.pasted(raw), "\n") {
 		n := 0
@@ -45,7 +46,7 @@ func (c chips) label(raw []byte) string {
 	return fmt.Sprintf("[pasted %d lines]", pasteLines([]byte(c.pasted(raw))))
 }
 
-// expand writes raw with its chips in full.
+// expand writes raw with expanded chips.
 func (c chips) expand(b *strings.Builder, raw []byte) {
 	for {
 		i := bytes.IndexByte(raw, chipMark)
@@ -59,8 +60,8 @@ func (c chips) expand(b *strings.Builder, raw []byte) {
 	}
 }
 
-// rowEnd returns where the row ends that begins at start: after the last space that
-// fits, or within a word that is wider than the row. One space may hang over the edge.
+// rowEnd returns the end of the row that starts at start: after the last space that fits, or inside a word that is
+// wider than the row. One space may exceed the width.
 func (c chips) rowEnd(text []byte, start, width int) int {
 	col, brk := 0, start
 	for i := start; i < len(text); {
@@ -87,7 +88,7 @@ func (c chips) rowEnd(text []byte, start, width int) int {
 
 const tabWidth = 4
 
-// measure returns where the cluster at i ends and how many cells it takes in column col.
+// measure returns the end of the cluster at i and its width in column col.
 func (c chips) measure(text []byte, i, col int) (end, width int) {
 	if simple(text, i) {
 		return i + 1, 1
@@ -99,7 +100,7 @@ func (c chips) measure(text []byte, i, col int) (end, width int) {
 	return g.end, g.width
 }
 
-// lone calls markup.Lone for a text that may hold chips.
+// lone is markup.Lone for a text that may contain chips.
 func lone(text []byte, i int) (n, width int) {
 	if k := bytes.IndexByte(text[i:min(len(text), i+2*utf8.UTFMax)], chipMark); k > 0 {
 		return markup.Lone(text[i : i+k])
@@ -107,7 +108,7 @@ func lone(text []byte, i int) (n, width int) {
 	return markup.Lone(text[i:])
 }
 
-// glyph holds how one cluster shows.
+// glyph is the displayed form of a cluster.
 type glyph struct {
 	text       string
 	end, width int
@@ -115,7 +116,7 @@ type glyph struct {
 	chip       bool
 }
 
-// glyph returns how the cluster at i shows in column col.
+// glyph returns the displayed form of the cluster at i in column col.
 func (c chips) glyph(text []byte, i, col int) glyph {
 	if simple(text, i) {
 		return glyph{text: string(text[i : i+1]), end: i + 1, width: 1}

@@ -5,7 +5,7 @@ import (
 	"buddy/views/draw"
 )
 
-// DrawRow draws one row of an editor's text in a role, the first accent bytes emphasised.
+// DrawRow draws a row of an editor's text in a role, with the first accent bytes emphasised.
 func DrawRow(c draw.Canvas, e *Editor, r Row, text themes.Role, accent int) {
 	l := e.buf.wrapped(r.line, r.n+2)
 	i, end := l.rows[r.n], len(l.text)
@@ -26,10 +26,10 @@ func DrawRow(c draw.Canvas, e *Editor, r Row, text themes.Role, accent int) {
 	}
 }
 
-// Room returns the cells of a row: one cell is left for the cursor behind its end.
+// Room returns the cells of a row, which leave one cell for the cursor at its end.
 func Room(width int, prefix []draw.Span) int { return max(1, width-draw.Width(prefix)-1) }
 
-// DrawSelection shows which part of a row is selected; a line end has a cell, too.
+// DrawSelection highlights the selected part of a row; a line end has a cell, too.
 func (v *Vi) DrawSelection(c draw.Canvas, e *Editor, r Row) {
 	from, to := v.sel.bounds(e)
 	if from == to {
@@ -55,8 +55,7 @@ func (v *Vi) DrawSelection(c draw.Canvas, e *Editor, r Row) {
 	}
 }
 
-// Draw draws the rows of an editor around the cursor and returns how many there are.
-// With the focus the screen's cursor is put there.
+// Draw draws the rows around the cursor and returns their number. With the focus it sets the screen's cursor.
 func Draw(in draw.Area, e *Editor, focus bool) int {
 	at, col := e.CursorRow()
 	r := e.buf.rowsBack(at, in.H-1)

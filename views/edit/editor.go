@@ -1,5 +1,5 @@
-// Package edit changes a text by what a person types. The [Editor] takes actions of the key
-// map; [Vi] gives it the modes of vi. [Draw] shows it.
+// Package edit implements text editing. The [Editor] executes actions of the key map; [Vi] adds the modes of vi. [Draw]
+// draws it.
 //
 //	e := edit.New()
 //	e.Press(press)
@@ -12,25 +12,24 @@ import (
 	"unicode/utf8"
 )
 
-// chipLines is the most lines of a paste that are shown; a longer one is shown as a chip.
+// chipLines is the number of lines up to which a paste is shown; a longer one becomes a chip.
 const chipLines = 10
 
-// Editor edits a text at a cursor, without a screen: lines wrapped at a width, undo, a
-// kill ring, and long pastes that are shown as one piece. The cursor stands between
-// grapheme clusters. Typing costs the same in the middle of a megabyte as in an empty
-// text. The zero Editor is not usable; see [New].
+// Editor edits a text at a cursor, without a screen: lines wrapped at a width, undo, a kill ring, and long pastes shown
+// as one piece. The cursor is between grapheme clusters. The cost of typing does not depend on the size of the text.
+// The zero Editor is not usable; see [New].
 type Editor struct {
 	buf    *buffer
 	cur    Place
-	goal   int    // the column that vertical moves aim at
-	before doing  // what the command before this one did
-	last   doing  // what this one does
+	goal   int    // column for vertical moves
+	before doing  // the kind of the previous command
+	last   doing  // the kind of the present command
 	gen    uint64 // counts changes of the text
 	log    undoLog
 	kills  killRing
 }
 
-// doing tells what a command did, as far as the next one cares.
+// doing is the kind of a command, as far as the next command depends on it.
 type doing uint8
 
 const (
@@ -46,7 +45,7 @@ func New() *Editor {
 	return &Editor{buf: &buffer{lines: []*line{{}}, width: 1 << 20}}
 }
 
-// Text returns the text with pastes in full.
+// Text returns the text with expanded pastes.
 func (e *Editor) Text() string {
 	var b strings.Builder
 	for i, l := range e.buf.lines {
@@ -58,11 +57,9 @@ func (e *Editor) Text() string {
 	return b.String()
 }
 
-// Empty reports whether there is no text.
 func (e *Editor) Empty() bool { return len(e.buf.lines) == 1 && len(e.buf.lines[0].text) == 0 }
 
-// SetText replaces the text, puts the cursor at its end and forgets what could be undone.
-// The kill ring stays.
+// SetText replaces the text, moves the cursor to its end and clears the undo log. The kill ring is kept.
 func (e *Editor) SetText(text string) {
 	for i, k := range e.kills.entries {
 		var b strings.Builder
@@ -76,13 +73,13 @@ func (e *Editor) SetText(text string) {
 	e.gen++
 }
 
-// Replace replaces the text, which can be undone.
+// Replace replaces the text; this can be undone.
 func (e *Editor) Replace(text string) { e.Restore(normal(text)) }
 
-// Draft returns the text for Restore: long pastes are kept as they are.
+// Draft returns the text for Restore, with unexpanded pastes.
 func (e *Editor) Draft() []byte { return e.buf.raw(Place{}, e.buf.end()) }
 
-// Restore replaces the text by a Draft of this editor, which can be undone.
+// Restore replaces the text by a Draft of this editor; this can be undone.
 func (e *Editor) Restore(raw []byte) {
 	e.before, e.last = e.last, nothing
 	e.change(Place{}, e.buf.end(), raw)
@@ -95,30 +92,30 @@ func (e *Editor) Insert(text string) {
 	e.change(e.cur, e.cur, normal(text))
 }
 
-// Changes counts the changes of the text, undone ones included.
+// Changes counts the changes of the text, including undone ones.
 func (e *Editor) Changes() uint64 { return e.gen }
 
-// WasTyped reports whether the last thing that was done is typing.
+// WasTyped reports whether the last command was typing.
 func (e *Editor) WasTyped() bool { return e.last == typing }
 
-// AtStart reports whether the cursor is before all of the text.
+// AtStart reports whether the cursor is at the start of the text.
 func AtStart(e *Editor) bool { return e.cur == Place{} }
 
 // After reports whether the cursor follows a character in its line.
 func After(e *Editor, char byte) bool { return e.cur.col > 0 && e.here()[e.cur.col-1] == char }
 
-// FirstLine returns the first line, a view of it, and whether there are more.
+// FirstLine returns the first line, without a copy, and whether there are more.
 func (e *Editor) FirstLine() (text []byte, more bool) {
 	return e.buf.lines[0].text, len(e.buf.lines) > 1
 }
 
-// Complete puts text in place of what is between a place before the cursor and it.
+// Complete replaces the text between a place and the cursor after it.
 func (e *Editor) Complete(from Place, text string) {
 	e.before, e.last = e.last, nothing
 	e.change(from, e.cur, normal(text))
 }
 
-// Paste inserts text as one step. More than 10 lines become a chip, which Text expands.
+// Paste inserts text as one undo step. More than 10 lines become a chip, which Text expands.
 func (e *Editor) Paste(text string) {
 	e.before, e.last = e.last, nothing
 	raw := normal(text)
@@ -129,8 +126,7 @@ func (e *Editor) Paste(text string) {
 	e.change(e.cur, e.cur, raw)
 }
 
-// InsertPicture inserts a picture as one step: a chip that Text expands to how a prompt names its file, without
-// blanks or line ends.
+// InsertPicture inserts a picture as one undo step: a chip that Text expands to name, which has no spaces or line ends.
 func (e *Editor) InsertPicture(name string) {
 	e.before, e.last = e.last, nothing
 	raw := []byte(name)
@@ -144,12 +140,12 @@ func (e *Editor) InsertPicture(name string) {
 	e.change(e.cur, e.cur, append(raw, ' '))
 }
 
-// pasteLines counts lines as a person does: a newline at the end begins no line.
+// pasteLines counts lines; a newline at the end starts no line.
 func pasteLines(raw []byte) int {
 	return bytes.Count(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) + 1
 }
 
-// change puts raw in place of a text, with the cursor at its end. It can be undone.
+// change replaces a text by raw, with the cursor at its end. It can be undone.
 func (e *Editor) change(from, to Place, raw []byte) {
 	if from == to && len(raw) == 0 {
 		return
@@ -164,12 +160,12 @@ func (e *Editor) change(from, to Place, raw []byte) {
 	e.log.add(ed, e.before == typing)
 }
 
-// revert undoes the last edit and all others of its group, or makes what undo took back.
+// revert undoes the last edit and the others of its group, or redoes them.
 func (e *Editor) revert(redo bool) {
 	for more := true; more; {
 		var ed edit
 		var ok bool
-		if ed, more, ok = e.log.take(redo); !ok {
+		if ed, more, ok = e.log.pop(redo); !ok {
 			return
 		}
 		e.buf.splice(ed.at, endOf(ed.at, ed.removed), ed.inserted)
@@ -181,7 +177,7 @@ func (e *Editor) revert(redo bool) {
 // here returns the line of the cursor.
 func (e *Editor) here() []byte { return e.buf.lines[e.cur.line].text }
 
-// IsBreak reports whether a byte ends a word: a blank, or the beginning of a chip.
+// IsBreak reports whether a byte ends a word: a space, or the start of a chip.
 func IsBreak(c byte) bool { return isSpace(c) || c == chipMark }
 
 // normal makes outside text valid: UTF-8, and \n between lines.

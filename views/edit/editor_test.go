@@ -11,7 +11,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// script runs actions, and words in quotes as typed text.
+// script executes actions, and types quoted words.
 func script(e *Editor, steps ...string) {
 	for _, s := range steps {
 		switch {
@@ -27,7 +27,7 @@ func script(e *Editor, steps ...string) {
 	}
 }
 
-// marked is the text with | at the cursor.
+// marked returns the text with | at the cursor.
 func marked(e *Editor) string {
 	var b strings.Builder
 	e.buf.chips.expand(&b, e.buf.raw(Place{}, e.cur))
@@ -80,7 +80,7 @@ func TestEditorKeys(t *testing.T) {
 	}
 }
 
-// A paste over 10 lines is a chip, sent whole.
+// A paste over 10 lines is a chip, and is sent in full.
 func TestEditorPaste(t *testing.T) {
 	long := strings.Repeat("line\r\n", 214)
 	want := strings.Repeat("line\n", 214)
@@ -150,13 +150,13 @@ func TestEditorRows(t *testing.T) {
 	}
 }
 
-// naive does what an Editor does on a flat text and knows nothing of rows and caches.
+// naive is a simple Editor for a flat text, without rows and caches.
 type naive struct {
 	text []byte
 	cur  int
 }
 
-// bounds lists where clusters begin, with the end of the text.
+// bounds lists the starts of clusters and the end of the text.
 func (n *naive) bounds() []int {
 	var all []int
 	at := 0
@@ -209,7 +209,7 @@ func (n *naive) lineEnd() int {
 	return len(n.text)
 }
 
-// pieces lists what random edits insert: wide, joining, hostile.
+// pieces lists texts that random edits insert: wide, joining, hostile.
 var pieces = []string{
 	"a", "b c", " ", "\n", "\t", "日本", "e\u0301", "\u0301", "👨‍👩‍👧", "🇩🇪", "🇩", "\u200d", "\x1b[31m", "\u202e", "[red]", "한", "\u1100", "\u0600", "two words here", "x\ny\n", "\u0e33",
 }
@@ -258,7 +258,7 @@ func step(e *Editor, n *naive, op, arg byte) string {
 	return fmt.Sprintf("operation %d", op%10)
 }
 
-// same compares an editor with the naive one, its rows with rows computed from scratch.
+// same compares an editor with the naive one, and its rows with rows computed from scratch.
 func same(t *testing.T, e *Editor, n *naive, did string) {
 	t.Helper()
 	if got := e.buf.raw(Place{}, e.buf.end()); !bytes.Equal(got, n.text) {
@@ -299,7 +299,7 @@ func TestEditorAgainstNaive(t *testing.T) {
 	}
 }
 
-// Undoing everything returns to the start, redoing everything to the end.
+// Undoing everything leads to the start, redoing everything to the end.
 func TestEditorUndo(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	all := slices.Collect(func(yield func(keymap.Action) bool) {
@@ -360,7 +360,7 @@ func TestEditorUndoIsBounded(t *testing.T) {
 	}
 }
 
-// The figure: a key in 1 MB of text costs at most 0.5 ms, in one line as in many.
+// BenchmarkEditorKey measures a key in 1 MB of text, in one line and in many; the limit is 0.5 ms.
 func BenchmarkEditorKey(b *testing.B) {
 	for name, text := range map[string]string{
 		"empty":     "",

@@ -7,8 +7,8 @@ import (
 	"buddy/app/keymap"
 )
 
-// commands holds the actions of an editor. Vertical moves say whether there was a row to
-// go to, so they are not among them.
+// commands maps actions of an editor to functions. Vertical moves are missing, because they report whether there was a
+// row.
 var commands = map[keymap.Action]func(*Editor){
 	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },
 	keymap.CharLeft:        func(e *Editor) { e.cur = e.buf.left(e.cur) },
@@ -31,7 +31,7 @@ var commands = map[keymap.Action]func(*Editor){
 	keymap.Redo:            func(e *Editor) { e.revert(true) },
 }
 
-// Do carries out an action and says whether it is one of an editor.
+// Do executes an action and reports whether an editor has it.
 func (e *Editor) Do(a keymap.Action) bool {
 	command, ok := commands[a]
 	if !ok {
@@ -42,8 +42,7 @@ func (e *Editor) Do(a keymap.Action) bool {
 	return true
 }
 
-// Press types the text of a key that is not bound, or carries out its action. Actions that
-// are none of an editor do nothing.
+// Press types the text of an unbound key, or executes its action. It ignores actions that an editor does not have.
 func (e *Editor) Press(p keymap.Press) {
 	if p.Types() {
 		e.Insert(p.Text)
@@ -68,8 +67,7 @@ func (e *Editor) killToStart() {
 	e.kill(start, e.cur, true)
 }
 
-// kill cuts what is between two places into the kill ring. Kills in a row make one
-// entry.
+// kill moves the text between two places to the kill ring. Consecutive kills make one entry.
 func (e *Editor) kill(from, to Place, leftward bool) {
 	e.last = killing
 	if from == to {
@@ -87,7 +85,7 @@ func (e *Editor) yank() {
 	e.insertKill(e.cur, e.cur)
 }
 
-// yankNext replaces what Yank inserted by the kill before that.
+// yankNext replaces the text that Yank inserted by the previous kill.
 func (e *Editor) yankNext() {
 	if e.before != yanking {
 		return
@@ -104,7 +102,7 @@ func (e *Editor) insertKill(from, to Place) {
 	e.change(from, to, raw)
 }
 
-// transpose swaps the clusters around the cursor; at the end of a line the two before it.
+// transpose swaps the clusters around the cursor, or the two before it at the end of a line.
 func (e *Editor) transpose() {
 	p := e.cur
 	if p.col == len(e.here()) {
@@ -119,15 +117,15 @@ func (e *Editor) transpose() {
 
 const maxKills = 32
 
-// killRing holds what was cut, the newest last.
+// killRing holds killed texts, the newest last.
 type killRing struct {
 	entries [][]byte
-	at      int // the entry that was inserted
+	at      int // index of the inserted entry
 	from    Place
-	to      Place // before the cursor moved on to the end of a cluster
+	to      Place // before the cursor moved to the end of a cluster
 }
 
-// add puts text in: joined with the newest entry, before it if it was cut leftward.
+// add adds text: as an entry, or joined with the newest one, before it if it was killed leftward.
 func (k *killRing) add(text []byte, join, leftward bool) {
 	n := len(k.entries)
 	switch {

@@ -8,30 +8,29 @@ import (
 	"buddy/views/markup"
 )
 
-// line holds one line with the places where its rows begin at one width. Rows are computed
-// as far as somebody looks. An edit wraps anew from two rows before it until the rows
-// fall in step with the old ones; if that takes long, the rest waits until it is needed.
+// line holds a line with the starts of its rows at one width, which are computed on demand. An edit wraps from two rows
+// before it until the rows match the old ones; after many rows it leaves the rest for later.
 type line struct {
 	text  []byte
-	rows  []int // where rows begin, as far as they are known; rows[0] is 0
-	whole bool  // no more rows follow
-	width int   // for which rows holds; 0 = none
+	rows  []int // known starts of rows; rows[0] is 0
+	whole bool  // all rows are known
+	width int   // of rows; 0: none
 }
 
 const (
 	allRows = 1 << 30
-	inStep  = 32 // rows after which an edit stops to look for the old ones
+	inStep  = 32 // rows after which an edit stops looking for old ones
 )
 
-// splice puts raw in place of text[from:to]. raw has no line end.
+// splice replaces text[from:to] by raw, which has no line end.
 func (l *line) splice(from, to int, raw []byte, chips chips) {
 	delta := len(raw) - (to - from)
 	l.text = slices.Replace(l.text, from, to, raw...)
 	if l.width == 0 {
 		return
 	}
-	// Where a row breaks depends on what follows up to the first cluster that no longer
-	// fits. That is in the next row or, if the cluster is wide, starts the one after.
+	// The break of a row depends on the text up to the first cluster that no longer fits. That is in the next row or,
+	// if the cluster is wide, at the start of the one after.
 	first := max(0, l.row(from)-2)
 	old := first + 1
 	var fresh []int
@@ -58,8 +57,7 @@ func (l *line) splice(from, to int, raw []byte, chips chips) {
 	l.rows = slices.Replace(l.rows, first+1, old, fresh...)
 }
 
-// row returns the row that holds a byte, among the known ones; the end of a row belongs
-// to the next one.
+// row returns the known row with a byte; the end of a row belongs to the next one.
 func (l *line) row(col int) int {
 	i, found := slices.BinarySearch(l.rows, col)
 	if found {
@@ -68,7 +66,7 @@ func (l *line) row(col int) int {
 	return i - 1
 }
 
-// extend finds where the next row begins.
+// extend computes the next row.
 func (l *line) extend(chips chips) {
 	start := chips.rowEnd(l.text, l.rows[len(l.rows)-1], l.width)
 	if l.whole = start >= len(l.text); !l.whole {
@@ -82,10 +80,10 @@ func simple(text []byte, i int) bool {
 	return c >= ' ' && c < 0x7f && (i+1 == len(text) || text[i+1] < 0x80 || text[i+1] == chipMark)
 }
 
-// SetWidth sets the cells of a row, at least 1; a space may hang over by one cell.
+// SetWidth sets the cells of a row, at least 1; a space may exceed it by one cell.
 func (e *Editor) SetWidth(width int) { e.buf.width = max(1, width) }
 
-// Rows counts rows, but not beyond limit.
+// Rows counts rows up to limit.
 func (e *Editor) Rows(limit int) int {
 	n := 0
 	for i := range e.buf.lines {
@@ -96,7 +94,7 @@ func (e *Editor) Rows(limit int) int {
 	return n
 }
 
-// Row names a row on the screen: a line and the number of the row in it.
+// Row is a row on the screen: a line and the index of the row in it.
 type Row struct{ line, n int }
 
 func (r Row) less(s Row) bool { return r.line < s.line || r.line == s.line && r.n < s.n }
@@ -110,10 +108,10 @@ func (e *Editor) CursorRow() (Row, int) {
 // RowsOn returns the row n rows below r, or the last one.
 func (e *Editor) RowsOn(r Row, n int) Row { return e.buf.rowsOn(r, n) }
 
-// Up moves the cursor up a row and says whether there was one.
+// Up moves the cursor up a row and reports whether there was one.
 func (e *Editor) Up() bool { return e.climb(-1) }
 
-// Down moves the cursor down a row and says whether there was one.
+// Down moves the cursor down a row and reports whether there was one.
 func (e *Editor) Down() bool { return e.climb(1) }
 
 func (e *Editor) climb(by int) bool {
@@ -135,10 +133,10 @@ func (e *Editor) climb(by int) bool {
 
 const (
 	maxCluster = 256  // bytes; longer ones are cut
-	maxLook    = 1024 // bytes that are searched backwards for a sure boundary
+	maxLook    = 1024 // bytes searched backwards for a certain boundary
 )
 
-// clusterEnd returns where the cluster ends that begins at i.
+// clusterEnd returns the end of the cluster that starts at i.
 func clusterEnd(text []byte, i int) int {
 	if text[i] == chipMark {
 		return i + chipSize
@@ -158,7 +156,7 @@ func clusterEnd(text []byte, i int) int {
 	return i + n
 }
 
-// ClusterBefore returns where the cluster begins that ends at i > 0.
+// ClusterBefore returns the start of the cluster that ends at i > 0.
 func ClusterBefore(text []byte, i int) int {
 	start := i
 	for j := safeStart(text, i-1); j < i; j = clusterEnd(text, j) {
@@ -176,8 +174,8 @@ func DropLast(text string) string {
 	return string(b[:ClusterBefore(b, len(b))])
 }
 
-// safeStart returns a place at or before i where a cluster is known to begin without
-// reading the line from its start.
+// safeStart returns an offset at or before i at which a cluster certainly starts, without reading the line from its
+// start.
 func safeStart(text []byte, i int) int {
 	if i >= len(text) {
 		if len(text) == 0 {
@@ -204,7 +202,7 @@ func safeStart(text []byte, i int) int {
 	return i
 }
 
-// runeStart returns the start of the rune, or chip, that holds byte i.
+// runeStart returns the start of the rune or chip with byte i.
 func runeStart(text []byte, i int) int {
 	for i > 0 && !utf8.RuneStart(text[i]) {
 		i--
@@ -212,7 +210,7 @@ func runeStart(text []byte, i int) int {
 	return i
 }
 
-// plain reports whether the rune at i never joins a neighbour that is plain as well.
+// plain reports whether the rune at i never joins a plain neighbour.
 func plain(text []byte, i int) bool {
 	_, width := markup.Lone(text[i:runeEnd(text, i)])
 	return width > 0
@@ -223,8 +221,8 @@ func runeEnd(text []byte, i int) int {
 	return i + n
 }
 
-// VisibleFrom returns the first of h rows to show so that the cursor is among them, no
-// row is wasted behind the end, and the view moves as little as possible.
+// VisibleFrom returns the first of h rows to show. The cursor is among them, no row is wasted after the end, and the
+// view moves as little as possible.
 func (e *Editor) VisibleFrom(top, cursor Row, h int) Row {
 	if top.line >= len(e.buf.lines) || top.n >= len(e.buf.wrapped(top.line, top.n+1).rows) {
 		top = cursor
@@ -241,7 +239,7 @@ func (e *Editor) VisibleFrom(top, cursor Row, h int) Row {
 	return top
 }
 
-// Click puts the cursor at a column of a row.
+// Click moves the cursor to a column of a row.
 func (e *Editor) Click(r Row, col int) {
 	e.before, e.last = e.last, nothing
 	e.cur = e.buf.placeAt(r, max(0, col))

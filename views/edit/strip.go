@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Strip returns what one row of width cells shows of the text around the cursor, safe for a
-// terminal, and the column of the cursor. A line end shows as ␊; ‹ and › say that there is
-// more. It costs the same for any text.
+// Strip returns one row of width cells around the cursor, safe for a terminal, and the column of the cursor. Line ends
+// are shown as ␊; ‹ and › mark cut ends. The cost does not depend on the text.
 func (e *Editor) Strip(width int) (shown string, cursor int) {
 	width = max(width, 4)
 	var left []glyph
@@ -49,8 +48,7 @@ func (e *Editor) Strip(width int) (shown string, cursor int) {
 	}
 }
 
-// Word returns what stands between the last blank before the cursor and it, and what stands
-// before that.
+// Word returns the text between the last space before the cursor and the cursor, and the text before it.
 func (e *Editor) Word() (word, before string) {
 	from := e.wordStart()
 	return string(e.buf.raw(from, e.cur)), string(e.buf.raw(Place{}, from))
@@ -64,14 +62,14 @@ func (e *Editor) wordStart() Place {
 	return Place{e.cur.line, col}
 }
 
-// CompleteWord puts text in place of the Word.
+// CompleteWord replaces the Word.
 func (e *Editor) CompleteWord(text string) { e.Complete(e.wordStart(), text) }
 
-// maxMarkedWord limits the bytes of a marked word.
+// maxMarkedWord limits a marked word, in bytes.
 const maxMarkedWord = 256
 
-// MarkedWord returns the word that ends at the cursor, if a mark such as @ begins one: the
-// place of the mark, and what follows it.
+// MarkedWord returns the word that ends at the cursor if it starts with a mark such as @: the place of the mark, and
+// the text after it.
 func (e *Editor) MarkedWord(mark byte) (at Place, word string, ok bool) {
 	text := e.here()[:e.cur.col]
 	start := max(len(text)-maxMarkedWord, 0)
@@ -90,7 +88,7 @@ func (e *Editor) MarkedWord(mark byte) (at Place, word string, ok bool) {
 	return Place{e.cur.line, i}, string(after), true
 }
 
-// BeforeBlank reports whether a blank follows the cursor in its line.
+// BeforeBlank reports whether a space follows the cursor in its line.
 func (e *Editor) BeforeBlank() bool {
 	rest := e.here()[e.cur.col:]
 	return len(rest) > 0 && isSpace(rest[0])

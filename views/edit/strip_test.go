@@ -41,7 +41,7 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// Whatever the text and wherever the cursor, a strip fits and the cursor is in it.
+// A strip of any text fits and contains the cursor.
 func FuzzStrip(f *testing.F) {
 	f.Add("hello 日本 e\u0301\n\tx", 3, 12)
 	f.Fuzz(func(t *testing.T, text string, back, width int) {

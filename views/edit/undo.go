@@ -4,18 +4,18 @@ import "slices"
 
 const (
 	maxUndo   = 1000    // edits
-	undoBytes = 8 << 20 // of text that undo keeps
+	undoBytes = 8 << 20 // of text kept for undo
 )
 
-// undoLog holds the edits of a text that can be undone, and those that were.
+// undoLog holds the edits that can be undone and redone.
 type undoLog struct {
 	undos, redos []edit
 	size         int // bytes of text in undos
-	group        int // changes of one group are undone together; 0 = each alone
-	groups       int // that were begun
+	group        int // edits of one group are undone together; 0: separately
+	groups       int // number of groups so far
 }
 
-// edit holds one change that can be undone.
+// edit is a change that can be undone.
 type edit struct {
 	at                Place
 	removed, inserted []byte
@@ -26,16 +26,15 @@ type edit struct {
 
 func (ed *edit) size() int { return len(ed.removed) + len(ed.inserted) }
 
-// begin starts a group of changes that are undone in one step; endGroup ends it.
-func (u *undoLog) begin() {
+// startGroup starts a group of edits that are undone in one step; endGroup ends it.
+func (u *undoLog) startGroup() {
 	u.groups++
 	u.group = u.groups
 }
 
 func (u *undoLog) endGroup() { u.group = 0 }
 
-// add records an edit for undo; what is typed after typing joins that, word by word, or all
-// of it in a group.
+// add records an edit. Typing after typing joins the previous edit, word by word, or entirely in a group.
 func (u *undoLog) add(ed edit, afterTyping bool) {
 	u.redos, ed.group = nil, u.group
 	if n := len(u.undos); n > 0 && afterTyping && ed.typed {
@@ -57,9 +56,9 @@ func (u *undoLog) add(ed edit, afterTyping bool) {
 	}
 }
 
-// take moves the newest edit to the other list, turned around: the text is to be changed by it.
-// more reports whether the next one belongs to its group.
-func (u *undoLog) take(redo bool) (ed edit, more, ok bool) {
+// pop moves the newest edit to the other list and returns its inverse, to be applied to the text. more reports whether
+// the next one belongs to its group.
+func (u *undoLog) pop(redo bool) (ed edit, more, ok bool) {
 	from, to, sign := &u.undos, &u.redos, -1
 	if redo {
 		from, to, sign = to, from, 1
@@ -76,7 +75,7 @@ func (u *undoLog) take(redo bool) (ed edit, more, ok bool) {
 	return ed, n > 0 && ed.group != 0 && (*from)[n-1].group == ed.group, true
 }
 
-// startsWord reports whether next begins a word after a space.
+// startsWord reports whether next starts a word after a space.
 func startsWord(before, next []byte) bool {
 	return len(before) > 0 && isSpace(before[len(before)-1]) && len(next) > 0 && !isSpace(next[0])
 }

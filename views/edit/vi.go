@@ -7,32 +7,30 @@ import (
 	"buddy/app/keymap"
 )
 
-// Vi holds the keys of vi over an editor: modes, operators with motions and text objects,
-// counts, selecting, and the repetition of a change. It takes actions of the scope Vi, so its
-// keys are bound like all others. The zero value is off.
+// Vi implements the keys of vi for an editor: modes, operators with motions and text objects, counts, selections, and
+// repeating a change. It executes actions of the scope Vi, so that keys can be bound as usual. The zero value is off.
 type Vi struct {
 	On     bool
-	Normal bool // else text is typed
+	Normal bool // otherwise text is typed
 	cmd    viPending
 	sel    viSelection
 	ins    viInsertion
 	rep    viRepeat
-	sought keymap.Action // of the last search in the line
-	char   string        // that it was for
+	sought keymap.Action // the last search in the line
+	char   string        // the character of that search
 	reg    viRegister
 }
 
-// viPending holds what was typed of a command.
+// viPending holds the typed part of a command.
 type viPending struct {
-	count int // typed before what comes next; 0 = none
-	times int // typed before the operator; 0 = none
+	count int // typed count; 0: none
+	times int // count typed before the operator; 0: none
 	op    keymap.Action
 	wait  keymap.Action // waits for a character
 }
 
 const maxCount = 9999
 
-// Mode names the mode.
 func (v *Vi) Mode() string {
 	switch {
 	case !v.On:
@@ -49,7 +47,7 @@ func (v *Vi) Mode() string {
 	return "INSERT"
 }
 
-// digit takes a digit of a count and reports whether it is one: 0 alone is a motion.
+// digit adds a digit to the count and reports whether it is one: 0 alone is a motion.
 func (p *viPending) digit(text string) bool {
 	if p.wait != "" || len(text) != 1 || text[0] < '0' || text[0] > '9' || text == "0" && p.count == 0 {
 		return false
@@ -58,14 +56,14 @@ func (p *viPending) digit(text string) bool {
 	return true
 }
 
-// do takes an action, or the character that a command waits for.
+// do executes an action, or handles the character that a command waits for.
 func (v *Vi) do(e *Editor, a keymap.Action, text string) {
 	e.before, e.last = e.last, nothing
 	v.rep.note(e, viStep{action: a, text: []byte(text), count: v.cmd.count}, v.cmd.op == "" && v.cmd.wait == "")
 	switch {
 	case v.cmd.wait != "":
 		v.given(e, a, text)
-	case v.object(a): // waits for which one
+	case v.object(a): // waits for the object
 	case v.sel.kind != nothingSelected:
 		if !v.onSelection(e, a) {
 			v.motion(e, a)
@@ -81,7 +79,7 @@ func (v *Vi) do(e *Editor, a keymap.Action, text string) {
 	}
 }
 
-// Settle ends a command: the cursor is on a character again.
+// Settle ends a command and moves the cursor onto a character.
 func (v *Vi) Settle(e *Editor) {
 	v.cmd = viPending{}
 	if at := e.buf.snap(e.cur); at != e.cur {
@@ -98,13 +96,13 @@ func (v *Vi) Settle(e *Editor) {
 	}
 }
 
-// n returns how often what comes is done.
+// n returns the number of repetitions.
 func (p *viPending) n() int { return max(1, p.count) * max(1, p.times) }
 
 // counted reports whether a count was typed.
 func (p *viPending) counted() bool { return p.count > 0 || p.times > 0 }
 
-// operator takes d, c and y. Twice they are for lines.
+// operator handles d, c and y. Typed twice they operate on lines.
 func (v *Vi) operator(e *Editor, a keymap.Action) bool {
 	switch a {
 	case keymap.ViDelete, keymap.ViChange, keymap.ViYank:
@@ -123,8 +121,7 @@ func (v *Vi) operator(e *Editor, a keymap.Action) bool {
 	return true
 }
 
-// object takes i and a after an operator, or while something is selected: the name of a
-// text object follows.
+// object handles i and a after an operator or with a selection: the name of a text object follows.
 func (v *Vi) object(a keymap.Action) bool {
 	if v.cmd.op == "" && v.sel.kind == nothingSelected || a != keymap.ViInsert && a != keymap.ViAppend {
 		return false
@@ -133,7 +130,7 @@ func (v *Vi) object(a keymap.Action) bool {
 	return true
 }
 
-// given takes the character that a command waited for; means is the action of its key.
+// given handles the character that a command waited for; means is the action of its key.
 func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 	a := v.cmd.wait
 	v.cmd.wait = ""
@@ -148,7 +145,7 @@ func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 			v.toLine(e, 0)
 		}
 	case a == keymap.ViInsert || a == keymap.ViAppend:
-		v.takeObject(e, a == keymap.ViAppend, text)
+		v.applyObject(e, a == keymap.ViAppend, text)
 	default:
 		v.sought, v.char = a, text
 		v.seek(e, a, false)
@@ -160,7 +157,7 @@ func replaceChars(e *Editor, text string, n int) {
 	end := e.cur
 	for range n {
 		if end.col >= len(e.here()) {
-			return // there are not so many
+			return // there are fewer
 		}
 		end = e.buf.right(end)
 	}
@@ -169,7 +166,7 @@ func replaceChars(e *Editor, text string, n int) {
 	e.cur = e.buf.left(e.cur)
 }
 
-// upTo moves the cursor to a place, or works on the text up to there.
+// upTo moves the cursor to a place, or applies the operator to the text up to there.
 func (v *Vi) upTo(e *Editor, to Place, inclusive bool) {
 	if v.cmd.op == "" {
 		e.cur = to
@@ -184,7 +181,7 @@ func (v *Vi) upTo(e *Editor, to Place, inclusive bool) {
 	v.overText(e, from, to)
 }
 
-// overText works on the text between two places.
+// overText applies the operator to the text between two places.
 func (v *Vi) overText(e *Editor, from, to Place) {
 	if from != to {
 		v.reg.text, v.reg.lines = e.buf.raw(from, to), false
@@ -198,7 +195,7 @@ func (v *Vi) overText(e *Editor, from, to Place) {
 	}
 }
 
-// cut deletes what was put into the register.
+// cut deletes text that is in the register.
 func (v *Vi) cut(e *Editor, from, to Place) {
 	if from != to {
 		e.kills.add(slices.Clone(v.reg.text), false, false)
@@ -206,7 +203,7 @@ func (v *Vi) cut(e *Editor, from, to Place) {
 	e.change(from, to, nil)
 }
 
-// overLines works on whole lines, those that there are.
+// overLines applies the operator to whole lines within the text.
 func (v *Vi) overLines(e *Editor, first, last int) {
 	first, last = max(0, first), min(last, len(e.buf.lines)-1)
 	from, to := Place{first, 0}, Place{last, len(e.buf.lines[last].text)}
@@ -231,7 +228,7 @@ func (v *Vi) overLines(e *Editor, first, last int) {
 	}
 }
 
-// editing takes what changes text or begins to insert.
+// editing handles actions that change text or enter insert mode.
 func (v *Vi) editing(e *Editor, a keymap.Action) bool {
 	if v.cmd.op != "" {
 		return false // an operator needs a motion
@@ -262,7 +259,7 @@ func (v *Vi) editing(e *Editor, a keymap.Action) bool {
 	return true
 }
 
-// openLine begins a line below or above this one.
+// openLine inserts a line below or above the present one.
 func openLine(e *Editor, below bool) {
 	at := Place{e.cur.line, len(e.here())}
 	if !below {
@@ -274,7 +271,7 @@ func openLine(e *Editor, below bool) {
 	}
 }
 
-// short holds the commands that stand for an operator up to somewhere in the line.
+// short maps commands to an operator and a motion in the line.
 var short = map[keymap.Action]struct{ op, to keymap.Action }{
 	keymap.ViDeleteChar:     {keymap.ViDelete, keymap.ViRight},
 	keymap.ViDeleteBack:     {keymap.ViDelete, keymap.ViLeft},
@@ -285,7 +282,7 @@ var short = map[keymap.Action]struct{ op, to keymap.Action }{
 	keymap.ViYankLine:       {keymap.ViYank, ""},
 }
 
-// changing takes the commands that are short for others, and those of one character.
+// changing handles commands that are short for others, and those on one character.
 func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 	if s, ok := short[a]; ok {
 		v.shortFor(e, s.op, s.to)
@@ -318,7 +315,7 @@ func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 	return true
 }
 
-// shortFor carries out an operator up to where a motion leads; without one, on lines.
+// shortFor applies an operator up to the target of a motion; without one, to lines.
 func (v *Vi) shortFor(e *Editor, op, motion keymap.Action) {
 	v.cmd.op, v.ins.again = op, 1
 	if motion == "" {
@@ -336,10 +333,10 @@ func (v *Vi) back(e *Editor, undo bool) {
 	for range v.cmd.n() {
 		e.revert(!undo)
 	}
-	v.rep.now = nil // that is no change to be repeated
+	v.rep.now = nil // not a change to repeat
 }
 
-// join makes one line of some, with a blank between what they say.
+// join joins lines, with a space between their texts.
 func join(e *Editor, first, last int) {
 	for range min(last, len(e.buf.lines)-1) - first {
 		text, next := e.buf.lines[first].text, e.buf.lines[first+1].text

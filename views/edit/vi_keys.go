@@ -6,7 +6,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// Set turns the keys of vi on, in insert mode, or off.
+// Set switches the keys of vi on, in insert mode, or off.
 func (v *Vi) Set(e *Editor, on bool) {
 	*v = Vi{On: on}
 	if e.log.endGroup(); on {
@@ -14,7 +14,7 @@ func (v *Vi) Set(e *Editor, on bool) {
 	}
 }
 
-// Restart begins another text in insert mode.
+// Restart enters insert mode for another text.
 func (v *Vi) Restart(e *Editor) {
 	if v.On {
 		e.log.endGroup()
@@ -23,8 +23,7 @@ func (v *Vi) Restart(e *Editor) {
 	}
 }
 
-// Escape goes from insert and visual mode to normal mode, or drops what was typed of a
-// command, and reports whether it did.
+// Escape leaves insert or visual mode for normal mode, or drops a partial command, and reports whether it did.
 func (v *Vi) Escape(e *Editor) bool {
 	if !v.Normal {
 		v.leave(e)
@@ -35,9 +34,9 @@ func (v *Vi) Escape(e *Editor) bool {
 	return v.sel.end(e) || pending
 }
 
-// Press takes a key in normal mode, looked up in the scope Vi. It reports whether
-// that was all. On an empty text, what opens lists begins to insert. Up and down, alone, are
-// passed to line as LineUp and LineDown.
+// Press handles a key of normal mode, looked up in the scope Vi, and reports whether the caller has nothing left to do.
+// On an empty text, keys that open lists enter insert mode. Plain up and down are passed to line as LineUp and
+// LineDown.
 func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
 	a, text := p.Action, p.Text
 	switch {
@@ -75,7 +74,7 @@ func (v *Vi) action(e *Editor, a keymap.Action, text string, line func(keymap.Ac
 	v.Settle(e)
 }
 
-// Changed ends what was going on in normal mode after the text has changed.
+// Changed ends selections and commands of normal mode after an outside change of the text.
 func (v *Vi) Changed(e *Editor) {
 	if v.Normal {
 		v.sel.end(e)
@@ -83,7 +82,7 @@ func (v *Vi) Changed(e *Editor) {
 	}
 }
 
-// TypeAction carries out an action of insert mode and reports whether it did.
+// TypeAction executes an action of insert mode and reports whether it did.
 func (v *Vi) TypeAction(e *Editor, a keymap.Action) bool {
 	return v.insertion(e, viStep{action: a})
 }
@@ -95,7 +94,7 @@ func (v *Vi) TypeText(e *Editor, text string) {
 	}
 }
 
-// Paste inserts text in one step.
+// Paste inserts text as one undo step.
 func (v *Vi) Paste(e *Editor, text string) {
 	if !v.insertion(e, viStep{text: []byte(text), pasted: true}) {
 		e.Paste(text)

@@ -8,7 +8,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// motion moves the cursor, or lets the operator work up to there.
+// motion moves the cursor, or applies the operator up to its target.
 func (v *Vi) motion(e *Editor, a keymap.Action) {
 	switch a {
 	case keymap.ViFind, keymap.ViTill, keymap.ViFindBack, keymap.ViTillBack, keymap.ViTop:
@@ -31,7 +31,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 		}
 		return
 	}
-	if v.cmd.op == keymap.ViChange && classAt(e.buf, e.cur) != blank { // as vi does it
+	if v.cmd.op == keymap.ViChange && classAt(e.buf, e.cur) != blank { // as vi does
 		switch a {
 		case keymap.ViWord:
 			a = keymap.ViWordEnd
@@ -45,7 +45,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 	}
 }
 
-// upToMatch calls upTo for a bracket: both ends are part of it, whichever is first.
+// upToMatch calls upTo for a bracket: both brackets are included, whichever is first.
 func (v *Vi) upToMatch(e *Editor, to Place) {
 	if v.cmd.op != "" && to.less(e.cur) {
 		v.overText(e, to, e.buf.right(e.cur))
@@ -54,7 +54,7 @@ func (v *Vi) upToMatch(e *Editor, to Place) {
 	v.upTo(e, to, true)
 }
 
-// vertical moves by rows, or lets the operator work on lines.
+// vertical moves by rows, or applies the operator to lines.
 func (v *Vi) vertical(e *Editor, down bool) {
 	by := v.cmd.n()
 	if !down {
@@ -64,7 +64,7 @@ func (v *Vi) vertical(e *Editor, down bool) {
 		v.overLines(e, min(e.cur.line, e.cur.line+by), max(e.cur.line, e.cur.line+by))
 		return
 	}
-	e.last = e.before // the column that it aims at stays
+	e.last = e.before // keeps the column for vertical moves
 	for range v.cmd.n() {
 		if down && !e.Down() || !down && !e.Up() {
 			return
@@ -72,8 +72,7 @@ func (v *Vi) vertical(e *Editor, down bool) {
 	}
 }
 
-// toLine goes to the line that the count names, else to another one, or lets the operator
-// work on the lines up to there.
+// toLine goes to the line of the count, or else to line, or applies the operator to the lines up to there.
 func (v *Vi) toLine(e *Editor, line int) {
 	if v.cmd.counted() {
 		line = min(v.cmd.n(), len(e.buf.lines)) - 1
@@ -85,7 +84,7 @@ func (v *Vi) toLine(e *Editor, line int) {
 	e.cur = Place{line, e.buf.indent(line)}
 }
 
-// direction returns the search that repeats another one, in its direction or the other.
+// direction returns the search that repeats another one, in the same or the opposite direction.
 func direction(sought, a keymap.Action) keymap.Action {
 	if a == keymap.ViSeekAgain {
 		return sought
@@ -96,7 +95,7 @@ func direction(sought, a keymap.Action) keymap.Action {
 	}[sought]
 }
 
-// target returns where a motion leads. Inclusive ones take the character there along.
+// target returns the target of a motion. An inclusive motion includes the character there.
 func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
 	to = e.cur
 	end := len(e.here())
@@ -127,7 +126,7 @@ func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok 
 	return to, a == keymap.ViWordEnd || a == keymap.ViBigEnd, true
 }
 
-// steps holds the motions that a count repeats.
+// steps maps the motions that a count repeats.
 var steps = map[keymap.Action]func(*buffer, Place) Place{
 	keymap.ViLeft: func(b *buffer, p Place) Place {
 		if p.col > 0 {
@@ -149,8 +148,7 @@ var steps = map[keymap.Action]func(*buffer, Place) Place{
 	keymap.ViBigEnd:      func(b *buffer, p Place) Place { return wordEnd(b, p, bigClassAt) },
 }
 
-// seek goes to the next place of a character in the line. again leaves out the one where
-// the cursor stands beside already.
+// seek goes to the next occurrence of a character in the line. again skips the one next to the cursor.
 func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	back := a == keymap.ViFindBack || a == keymap.ViTillBack
 	till := a == keymap.ViTill || a == keymap.ViTillBack
@@ -176,8 +174,7 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	v.upTo(e, to, !back)
 }
 
-// nextPlace returns where a character is after an offset, -1 if nowhere. skip leaves out the one
-// that comes at once.
+// nextPlace returns the offset of a character after an offset, or -1. skip ignores an adjacent one.
 func nextPlace(text, char []byte, at int, skip bool) int {
 	from := at
 	if at < len(text) {
@@ -193,7 +190,7 @@ func nextPlace(text, char []byte, at int, skip bool) int {
 	return from + i
 }
 
-// lastPlace returns where a character is before an offset, as nextPlace does.
+// lastPlace is nextPlace backwards.
 func lastPlace(text, char []byte, at int, skip bool) int {
 	if skip && bytes.HasSuffix(text[:at], char) {
 		at -= len(char)
@@ -201,7 +198,7 @@ func lastPlace(text, char []byte, at int, skip bool) int {
 	return bytes.LastIndex(text[:at], char)
 }
 
-// bracketMatch returns the bracket that belongs to the first one at or after a place in its line.
+// bracketMatch returns the bracket that matches the first one at or after a place in its line.
 func bracketMatch(b *buffer, p Place) (Place, bool) {
 	text := b.lines[p.line].text
 	i := bytes.IndexAny(text[p.col:], "()[]{}")
@@ -222,8 +219,8 @@ var (
 	opening = map[byte]byte{')': '(', ']': '[', '}': '{', '>': '<'}
 )
 
-// partner returns the next bracket from a place on, down or up, that is not the partner of one
-// like that at the place on the way. The character at the place does not count.
+// partner returns the next unmatched bracket of kind want from a place, down or up; like is its counterpart. The
+// character at the place is not considered.
 func partner(b *buffer, p Place, like, want byte, step int) (Place, bool) {
 	depth := 0
 	for {
@@ -249,7 +246,7 @@ func partner(b *buffer, p Place, like, want byte, step int) (Place, bool) {
 	}
 }
 
-// class tells what kind of character stands at a place.
+// class is the kind of a character.
 type class uint8
 
 const (
@@ -258,7 +255,7 @@ const (
 	ofSigns
 )
 
-// classOf tells the class of the character at a place: classAt or bigClassAt.
+// classOf returns the class of the character at a place: classAt or bigClassAt.
 type classOf func(*buffer, Place) class
 
 func classAt(b *buffer, p Place) class {
@@ -275,7 +272,7 @@ func classAt(b *buffer, p Place) class {
 	return ofSigns
 }
 
-// bigClassAt returns the class where only blanks end a word.
+// bigClassAt returns the class if only spaces separate words.
 func bigClassAt(b *buffer, p Place) class {
 	if classAt(b, p) == blank {
 		return blank
@@ -283,7 +280,7 @@ func bigClassAt(b *buffer, p Place) class {
 	return ofWord
 }
 
-// nextWord returns the start of the next word; an empty line is one.
+// nextWord returns the start of the next word; an empty line is a word.
 func nextWord(b *buffer, p Place, of classOf) Place {
 	end := b.end()
 	for was := of(b, p); was != blank && p != end && of(b, p) == was; {
@@ -298,7 +295,7 @@ func nextWord(b *buffer, p Place, of classOf) Place {
 	return p
 }
 
-// wordBack returns the start of the word, or of the one before.
+// wordBack returns the start of the present or previous word.
 func wordBack(b *buffer, p Place, of classOf) Place {
 	p = b.left(p)
 	for p != (Place{}) && of(b, p) == blank {
@@ -310,7 +307,7 @@ func wordBack(b *buffer, p Place, of classOf) Place {
 	return p
 }
 
-// wordEnd returns the last character of the word, or of the next one.
+// wordEnd returns the last character of the present or next word.
 func wordEnd(b *buffer, p Place, of classOf) Place {
 	end := b.end()
 	p = b.right(p)

@@ -2,14 +2,14 @@ package edit
 
 import "bytes"
 
-// textObject holds what the name of a text object stands for: the text between two places, or their whole lines.
+// textObject is the extent of a text object: the text between two places, or their whole lines.
 type textObject struct {
 	from, to Place
 	lines    bool
 }
 
-// takeObject works on the text object of a name, or selects it.
-func (v *Vi) takeObject(e *Editor, around bool, name string) {
+// applyObject applies the operator to a text object, or selects it.
+func (v *Vi) applyObject(e *Editor, around bool, name string) {
 	o, ok := objectAt(e.buf, e.cur, name, around, v.cmd.n())
 	switch {
 	case !ok:
@@ -27,8 +27,8 @@ func (v *Vi) takeObject(e *Editor, around bool, name string) {
 	}
 }
 
-// objectAt finds the text object of a name at a place. around takes what is around it along:
-// quotes, brackets, blanks. n words or paragraphs, or the brackets n levels out.
+// objectAt finds a text object by name at a place. around includes the quotes, brackets or spaces around it. n is the
+// number of words, paragraphs or bracket levels.
 func objectAt(b *buffer, at Place, name string, around bool, n int) (textObject, bool) {
 	switch name {
 	case "w":
@@ -53,8 +53,8 @@ func objectAt(b *buffer, at Place, name string, around bool, n int) (textObject,
 	return textObject{}, false
 }
 
-// wordObject returns the word at a place, or the blanks between two. Around it are the blanks
-// that follow, else those before it.
+// wordObject returns the word at a place, or the spaces between two words. around adds the spaces after it, or else
+// before it.
 func wordObject(b *buffer, at Place, of classOf, around bool, n int) textObject {
 	end := len(b.lines[at.line].text)
 	o := textObject{from: at, to: at}
@@ -83,8 +83,8 @@ func wordObject(b *buffer, at Place, of classOf, around bool, n int) textObject 
 	return o
 }
 
-// paragraph returns the lines around a place up to an empty one, or the empty ones. Around it
-// are the empty ones that follow, else those before it.
+// paragraph returns the adjacent nonempty lines around a place, or the empty ones. around adds the empty lines after
+// it, or else before it.
 func paragraph(b *buffer, at Place, around bool, n int) textObject {
 	last := len(b.lines) - 1
 	empty := func(i int) bool { return len(bytes.TrimSpace(b.lines[i].text)) == 0 }
@@ -114,8 +114,8 @@ func paragraph(b *buffer, at Place, around bool, n int) textObject {
 	return textObject{Place{first, 0}, Place{end, len(b.lines[end].text)}, true}
 }
 
-// quoted returns what is between quotes in the line: those around the place, or the next ones.
-// Around them are the blanks that follow, else those before.
+// quoted returns the text in quotes in the line: around the place, or the next one. around adds the spaces after it, or
+// else before it.
 func quoted(b *buffer, at Place, quote byte, around bool) (textObject, bool) {
 	text := b.lines[at.line].text
 	open := -1
@@ -144,12 +144,12 @@ func quoted(b *buffer, at Place, quote byte, around bool) (textObject, bool) {
 	return textObject{}, false
 }
 
-// bracketed returns what is between the brackets around a place, n levels out. Brackets on
-// lines of their own have whole lines between them.
+// bracketed returns the text in brackets around a place, n levels out. Between brackets on lines of their own it
+// consists of whole lines.
 func bracketed(b *buffer, at Place, open byte, around bool, n int) (textObject, bool) {
 	from := at
 	if text := b.lines[at.line].text; from.col >= len(text) || text[from.col] != open {
-		n++ // it is not on the bracket
+		n++ // the place is not on the bracket
 	}
 	for range n - 1 {
 		var ok bool

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// viRegister holds what was deleted or yanked last.
+// viRegister holds the text that was last deleted or yanked.
 type viRegister struct {
 	text  []byte
 	lines bool // text is whole lines
 }
 
-// put inserts what was deleted or yanked last.
+// put inserts the register.
 func (r *viRegister) put(e *Editor, after bool, n int) {
 	if r.text == nil {
 		return

@@ -4,52 +4,50 @@ import (
 	"buddy/app/keymap"
 )
 
-// viStep holds a part of a change that can be repeated: an action in normal mode, or something
-// that was typed while inserting.
+// viStep is a part of a change that can be repeated: an action in normal mode, or input in insert mode.
 type viStep struct {
-	action keymap.Action // "" is typed text
+	action keymap.Action // "": typed text
 	text   []byte
 	count  int
-	typed  bool    // while inserting
-	pasted bool    // text was
-	region *region // the action worked on that much
+	typed  bool    // in insert mode
+	pasted bool    // text was pasted
+	region *region // extent of the selection that the action changed
 }
 
-// viRepeat holds what . repeats, and what may become that.
+// viRepeat holds the change that . repeats, and the one being recorded.
 type viRepeat struct {
 	last, now []viStep
-	gen       uint64 // of the text, when now began
+	gen       uint64 // of the text at the start of now
 	replaying bool
 }
 
-// viInsertion holds what is typed in insert mode.
+// viInsertion is the input of insert mode.
 type viInsertion struct {
 	typed     []viStep
-	again     int      // how often it is there in the end
-	opens     bool     // each time in a line of its own
-	over      bool     // it replaces what is there
-	overtyped [][]byte // which is this, for Backspace
+	again     int      // final number of copies
+	opens     bool     // each copy on a line of its own
+	over      bool     // it overwrites text
+	overtyped [][]byte // the overwritten text, for Backspace
 }
 
 const (
-	maxTyped    = 1000    // steps of an insertion that is repeated
-	maxRepeated = 1 << 20 // bytes that a count may make of a text
+	maxTyped    = 1000    // steps of an insertion that can be repeated
+	maxRepeated = 1 << 20 // bytes that a count may produce
 )
 
-// note takes down a part of a command, the first one if it is fresh. Its changes are undone
-// together.
+// note records a part of a command, the first one if it is fresh. The changes of a command are undone together.
 func (r *viRepeat) note(e *Editor, s viStep, fresh bool) {
 	if r.replaying {
 		return
 	}
 	if fresh {
 		r.now, r.gen = nil, e.gen
-		e.log.begin()
+		e.log.startGroup()
 	}
 	r.now = append(r.now, s)
 }
 
-// noted ends that. If the text has changed, this is what . repeats.
+// noted ends the recording of a command. If the text has changed, . repeats the command.
 func (r *viRepeat) noted(e *Editor) {
 	e.log.endGroup()
 	if r.replaying {
@@ -61,7 +59,7 @@ func (r *viRepeat) noted(e *Editor) {
 	r.now = nil
 }
 
-// repeat does the last change again, with a count of its own if there is one.
+// repeat repeats the last change, with a new count if there is one.
 func (v *Vi) repeat(e *Editor) {
 	n, counted := v.cmd.n(), v.cmd.counted()
 	v.cmd = viPending{}
@@ -92,27 +90,26 @@ func (v *Vi) repeat(e *Editor) {
 	v.rep.replaying = false
 }
 
-// insert goes to insert mode.
+// insert enters insert mode.
 func (v *Vi) insert(e *Editor) {
 	v.cmd = viPending{}
 	v.Normal, v.ins.over, v.sel.kind = false, false, nothingSelected
 	v.ins.typed, v.ins.overtyped = nil, nil
 	if e.log.group == 0 {
-		e.log.begin()
+		e.log.startGroup()
 	}
 	if v.rep.now == nil && !v.rep.replaying {
 		v.Afresh(e)
 	}
 }
 
-// Afresh forgets what was typed: what comes is another insertion.
+// Afresh starts another insertion.
 func (v *Vi) Afresh(e *Editor) {
 	v.rep.now, v.rep.gen = []viStep{{action: keymap.ViInsert}}, e.gen
 	v.ins.typed, v.ins.overtyped, v.ins.again, v.ins.opens = nil, nil, 1, false
 }
 
-// leave goes to normal mode, where the cursor stands on a character. What was typed is
-// repeated as the count has it.
+// leave enters normal mode, with the cursor on a character. It repeats the insertion as often as its count demands.
 func (v *Vi) leave(e *Editor) {
 	typed, size := v.ins.typed, 1
 	for _, s := range typed {
@@ -138,7 +135,7 @@ func (v *Vi) leave(e *Editor) {
 	}
 }
 
-// insertion takes what is typed in insert mode, to be repeated, and reports whether it did.
+// insertion records and executes input in insert mode, and reports whether it did.
 func (v *Vi) insertion(e *Editor, s viStep) bool {
 	switch {
 	case !v.On || v.Normal:
@@ -157,13 +154,13 @@ func (v *Vi) insertion(e *Editor, s viStep) bool {
 	return true
 }
 
-// changes holds the actions that are part of an insertion; others begin a new one.
+// changes lists the actions that are part of an insertion; others start another one.
 var changes = map[keymap.Action]bool{
 	keymap.Newline: true, keymap.DeleteLeft: true, keymap.DeleteRight: true, keymap.KillToEnd: true, keymap.KillToStart: true,
 	keymap.KillWord: true, keymap.KillWordLeft: true, keymap.KillToSpaceLeft: true, keymap.Yank: true, keymap.Transpose: true,
 }
 
-// perform carries out a part of an insertion.
+// perform executes a part of an insertion.
 func (i *viInsertion) perform(e *Editor, s viStep) {
 	switch {
 	case s.pasted:
@@ -184,7 +181,7 @@ func (i *viInsertion) perform(e *Editor, s viStep) {
 	}
 }
 
-// overtype puts a character in the place of the one at the cursor.
+// overtype replaces the character at the cursor.
 func (i *viInsertion) overtype(e *Editor, char []byte) {
 	e.before, e.last = e.last, typing
 	to := e.cur
@@ -195,7 +192,7 @@ func (i *viInsertion) overtype(e *Editor, char []byte) {
 	e.change(e.cur, to, char)
 }
 
-// restore takes back what was typed over another character.
+// restore restores the last overwritten character.
 func (i *viInsertion) restore(e *Editor) {
 	e.before, e.last = e.last, nothing
 	if e.cur.col == 0 {

@@ -9,7 +9,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// viEditor gives keys to an editor and its vi as a prompt does.
+// viEditor passes keys to an editor and its vi like a prompt.
 type viEditor struct {
 	editor *Editor
 	vi     Vi
@@ -57,7 +57,7 @@ func (p *viEditor) line(a keymap.Action) {
 
 func (p *viEditor) escape() { p.edit(func() { p.vi.Escape(p.editor) }) }
 
-// newVi is an editor in normal mode; | in text is where the cursor stands.
+// newVi returns an editor in normal mode; | in text is the cursor.
 func newVi(text string) *viEditor {
 	p := &viEditor{editor: New(), keys: keymap.Default()}
 	p.vi.Set(p.editor, true)
@@ -71,7 +71,7 @@ func newVi(text string) *viEditor {
 	return p
 }
 
-// text is the text with | at the cursor.
+// text returns the text with | at the cursor.
 func (p *viEditor) text() string {
 	e := p.editor
 	return string(e.buf.raw(Place{}, e.cur)) + "|" + string(e.buf.raw(e.cur, e.buf.end()))
@@ -187,7 +187,7 @@ func TestVi(t *testing.T) {
 	}
 }
 
-func TestViMore(t *testing.T) { // what fingers expect beyond that
+func TestViMore(t *testing.T) { // further keys that users of vi expect
 	tests := []struct{ name, before, keys, after string }{
 		{"t; after a wide character", "|xaécdc", "tc;", "xaéc|dc"},
 		{"t; after a character of two columns", "|x日c日c", "tc;", "x日c|日c"},
@@ -364,7 +364,7 @@ func TestViMore(t *testing.T) { // what fingers expect beyond that
 	}
 }
 
-// A count repeats no more than a terminal can take.
+// A count is limited to what a terminal can handle.
 func TestViCountsAreBounded(t *testing.T) {
 	p := newVi("|" + strings.Repeat("x", 100_000))
 	p.types("yy9999p")
@@ -376,8 +376,7 @@ func TestViCountsAreBounded(t *testing.T) {
 	}
 }
 
-// No keys in any order panic, the cursor stays on a character, and undo leads back to where it
-// began.
+// No sequence of keys panics, the cursor stays on a character, and undo leads back to the start.
 func FuzzVi(f *testing.F) {
 	f.Add("foo bar\nbaz", "dwu^Rjddp3x")
 	f.Add("日本 👨‍👩‍👧", "$xPrxcwa^[fxt;,,")

@@ -8,14 +8,13 @@ import (
 	"buddy/app/keymap"
 )
 
-// viSelection holds what is selected in visual mode: from the anchor to the cursor, both
-// included, or the lines that these are on.
+// viSelection is the selection in visual mode: from the anchor to the cursor, inclusive, or their lines.
 type viSelection struct {
 	kind   selects
 	anchor Place
 }
 
-// selects tells what a selection is made of.
+// selects is the unit of a selection.
 type selects uint8
 
 const (
@@ -24,17 +23,17 @@ const (
 	byLines
 )
 
-// region holds how large a selection was, to work on as much elsewhere.
+// region is the extent of a selection, to repeat an action elsewhere.
 type region struct {
 	kind  selects
-	lines int // after the first one
+	lines int // in addition to the first one
 	chars int // of the last line
 }
 
-// kindOf holds what the keys select that begin a selection.
+// kindOf maps the keys that start a selection to its unit.
 var kindOf = map[keymap.Action]selects{keymap.ViVisual: byChars, keymap.ViVisualLines: byLines}
 
-// end selects nothing and reports whether there was something.
+// end drops the selection and reports whether there was one.
 func (s *viSelection) end(e *Editor) bool {
 	was := s.kind != nothingSelected
 	if s.kind = nothingSelected; was {
@@ -43,7 +42,7 @@ func (s *viSelection) end(e *Editor) bool {
 	return was
 }
 
-// bounds returns the ends of what is selected.
+// bounds returns the ends of the selection.
 func (s *viSelection) bounds(e *Editor) (from, to Place) {
 	if s.kind == nothingSelected {
 		return Place{}, Place{}
@@ -58,8 +57,7 @@ func (s *viSelection) bounds(e *Editor) (from, to Place) {
 	return from, e.buf.right(to)
 }
 
-// onSelection takes what works on a selection, or changes of which kind it is. Anything else
-// but a motion means nothing.
+// onSelection handles actions on a selection and changes of its unit. It ignores other actions except motions.
 func (v *Vi) onSelection(e *Editor, a keymap.Action) bool {
 	s, isShort := short[a]
 	if isShort {
@@ -90,7 +88,7 @@ func (v *Vi) onSelection(e *Editor, a keymap.Action) bool {
 	return true
 }
 
-// operate does something with what is selected, which then is so no longer.
+// operate applies an action to the selection and drops it.
 func (v *Vi) operate(e *Editor, a keymap.Action, text string) {
 	if !v.rep.replaying {
 		v.rep.now = []viStep{{action: a, text: []byte(text), region: v.sel.region(e)}}
@@ -141,7 +139,7 @@ func rewrite(e *Editor, from, to Place, with func(char []byte) []byte) {
 	e.cur = from
 }
 
-// region measures what is selected.
+// region measures the selection.
 func (s *viSelection) region(e *Editor) *region {
 	from, to := s.anchor, e.cur
 	if to.less(from) {
@@ -158,7 +156,7 @@ func (s *viSelection) region(e *Editor) *region {
 	return r
 }
 
-// selectRegion selects as much from the cursor on.
+// selectRegion selects the extent of a region from the cursor on.
 func (s *viSelection) selectRegion(e *Editor, r *region) {
 	s.kind, s.anchor = r.kind, e.cur
 	at := e.cur
@@ -171,7 +169,7 @@ func (s *viSelection) selectRegion(e *Editor, r *region) {
 	e.cur = at
 }
 
-// otherCase makes capitals small and small letters capitals; what stands for a paste stays.
+// otherCase swaps upper and lower case, outside of chips.
 func otherCase(raw []byte) []byte {
 	return mapped(raw, func(r rune) rune {
 		if unicode.IsUpper(r) {

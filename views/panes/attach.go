@@ -7,20 +7,20 @@ import (
 	"buddy/app/state"
 )
 
-// attachHint holds whether the line shows that says how to attach to the selected pane: below the first pane
-// of a session until the next prompt, and when a person asks for it.
+// attachHint decides whether the command that attaches to the selected pane is shown: below the first pane of a session
+// until the next prompt, and on demand.
 type attachHint struct {
-	wanted bool // by the person
-	first  int  // the prompt's task during which the first pane came; 0 before
-	over   bool // it was shown below the first pane for long enough
+	wanted bool // on demand
+	first  int  // task of the prompt during which the first pane opened; 0: none yet
+	over   bool // it was shown below the first pane long enough
 }
 
 func (a *attachHint) shows() bool { return a.wanted || a.first != 0 && !a.over }
 
-// toggle shows the line, or hides it.
+// toggle shows or hides the line.
 func (a *attachHint) toggle() { a.wanted, a.over = !a.shows(), true }
 
-// update looks whether another prompt came since the one during which the first pane opened.
+// update detects the next prompt after the one during which the first pane opened.
 func (a *attachHint) update(s *state.State) {
 	if len(s.Panes) == 0 || a.over {
 		return

@@ -9,7 +9,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// How to attach stands below the first pane until the next prompt, and when a person asks.
+// The attach line is shown below the first pane until the next prompt, and on demand.
 func TestAttachLineShowsOnce(t *testing.T) {
 	s := &state.State{}
 	p := newTestPanes(t, s)
@@ -32,12 +32,12 @@ func TestAttachLineShowsOnce(t *testing.T) {
 	step("not wanted any more", false)
 }
 
-// What a call without a pane prints is a tab of its own while it is the newest, and reads back by itself.
+// The output of a call without a pane is a tab while the call is the newest, and has its own scroll position.
 func TestCallsWithoutAPane(t *testing.T) {
-	p, tell, _ := twoShared(t)
-	tell(begins("a", "%1")...)
-	tell(begins("b", "")...)
-	tell(event.ToolOutput{CallID: "b", Text: "one\ntwo\n"})
+	p, feed, _ := twoShared(t)
+	feed(begins("a", "%1")...)
+	feed(begins("b", "")...)
+	feed(event.ToolOutput{CallID: "b", Text: "one\ntwo\n"})
 	if text := viewtest.Text(t, p, 60, 9); p.Shown() != state.BarePane || !strings.Contains(text, "▸run_shell ◐") || !strings.Contains(text, "two") {
 		t.Errorf("%q shows:\n%s", p.Shown(), text)
 	}
@@ -52,17 +52,17 @@ func TestCallsWithoutAPane(t *testing.T) {
 		t.Error("the end does not show again")
 	}
 	code := 3
-	tell(event.ToolResult{CallID: "b", ExitCode: &code})
+	feed(event.ToolResult{CallID: "b", ExitCode: &code})
 	if text := viewtest.Text(t, p, 60, 9); !strings.Contains(text, "▸run_shell ✗") || !strings.Contains(text, "two") {
 		t.Errorf("after its end:\n%s", text)
 	}
-	tell(begins("c", "%1")...)
+	feed(begins("c", "%1")...)
 	if viewtest.Text(t, p, 60, 9); p.Shown() != "%1" {
 		t.Errorf("%q shows, not the pane in which a command began since", p.Shown())
 	}
 }
 
-// A command that is too long for a row is broken between its words, where a shell reads it the same.
+// A long command wraps between words, so that a shell reads it correctly.
 func TestAttachLineKeepsWordsWhole(t *testing.T) {
 	s := &state.State{}
 	p := newTestPanes(t, s)

@@ -16,7 +16,7 @@ import (
 // nameWidth limits the cells of a name in a tab.
 const nameWidth = 24
 
-// tile holds where a pane was drawn.
+// tile is the place of a drawn pane.
 type tile struct {
 	id         string
 	x, y, w, h int
@@ -24,10 +24,10 @@ type tile struct {
 
 func (t tile) has(x, y int) bool { return x >= t.x && x < t.x+t.w && y >= t.y && y < t.y+t.h }
 
-// tiles hold where the panes were drawn that show.
+// tiles are the places of the drawn panes.
 type tiles []tile
 
-// of returns the tile of a pane; ok is false if it does not show.
+// of returns the tile of a pane; ok is false if it is not visible.
 func (all tiles) of(id string) (t tile, ok bool) {
 	if i := slices.IndexFunc(all, func(t tile) bool { return t.id == id }); i >= 0 {
 		return all[i], true
@@ -35,10 +35,10 @@ func (all tiles) of(id string) (t tile, ok bool) {
 	return tile{}, false
 }
 
-// pictures hold the pictures of the panes that were drawn last, by id.
+// pictures holds the pictures of the drawn panes, by id.
 type pictures map[string]*draw.Picture
 
-// of returns the picture of a pane, a blank one for a pane that did not show.
+// of returns the picture of a pane, a blank one if it was not visible.
 func (all pictures) of(id string) *draw.Picture {
 	pic := all[id]
 	if pic == nil {
@@ -48,7 +48,7 @@ func (all pictures) of(id string) *draw.Picture {
 	return pic
 }
 
-// keep drops the pictures of panes that do not show.
+// keep drops the pictures of invisible panes.
 func (all pictures) keep(shown tiles) {
 	for id := range all {
 		if _, ok := shown.of(id); !ok {
@@ -57,7 +57,7 @@ func (all pictures) keep(shown tiles) {
 	}
 }
 
-// paneFit holds the size that a pane was given.
+// paneFit is the size that a pane was given.
 type paneFit struct {
 	id   string
 	w, h int
@@ -68,8 +68,8 @@ func (q *paneView) fits(t tile) bool {
 	return q != nil && !q.bare() && q.Lost == "" && t.w > 1 && t.h > 1
 }
 
-// fit reports which panes shall have another size than before: those that show get the size of what shows of them where
-// there is room, or while somebody types into them; all others have their own again.
+// fit reports panes that need another size: visible ones get the size of their tile if there is room, or while a person
+// types into them; others get their original size back.
 func (p *Panes) fit() {
 	if p.OnFit == nil {
 		return
@@ -94,12 +94,12 @@ func (p *Panes) fit() {
 	p.fitted = fits
 }
 
-// Draw draws the selected pane, or those that there is room for.
+// Draw draws the selected pane, or as many panes as have room.
 func (p *Panes) Draw(screen tcell.Screen) {
 	p.followCommands()
 	p.follow.see(p.list.shown)
 	_, _, w, _ := p.GetRect()
-	left, right := p.heads(w - 6) // before the tiles are forgotten, whose rows they speak of
+	left, right := p.heads(w - 6) // before the tiles, which it uses, are reset
 	_, less := p.doing()
 	p.tiles = p.tiles[:0]
 	if len(p.boxes) > 0 && p.list.index() >= 0 {
@@ -118,8 +118,8 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	p.fit()
 }
 
-// heads returns what the border says in w cells: the names of the panes, and what is done with
-// the selected one. Of that a few words must do where its name would not show.
+// heads returns the titles of the border in w cells: the names of the panes, and the state of the selected one, which
+// is shortened if its name would not be visible.
 func (p *Panes) heads(w int) (left, right []draw.Span) {
 	right, less := p.doing()
 	if len(right) == 0 {
@@ -131,10 +131,10 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	return p.list.title(w - draw.Width(right) - 3), right
 }
 
-// doing returns the text at the right of the border: that keys go to the pane, or its history
-// shows; less says so in fewer words.
+// doing returns the text on the right of the border: that keys go to the pane, or that its history is shown; less is a
+// shorter form.
 func (p *Panes) doing() (all, less []draw.Span) {
-	say := func(role themes.Role, text, less string) ([]draw.Span, []draw.Span) {
+	title := func(role themes.Role, text, less string) ([]draw.Span, []draw.Span) {
 		return []draw.Span{draw.Text(role, text)}, []draw.Span{draw.Text(role, less)}
 	}
 	switch ends := p.endKey() + " ends"; {
@@ -142,24 +142,24 @@ func (p *Panes) doing() (all, less []draw.Span) {
 		all = p.back.status(p.tiles.rows(p.list.shown), p.Keys.Name(keymap.ScrollBottom))
 		return all, all
 	case !p.typing && p.follow.pinned && len(p.list.panes) > 1:
-		took := p.list.selected().took(p.follow.now())
-		return say(themes.Muted, strings.TrimSuffix("pinned · "+took, " · "), "pinned")
+		elapsed := p.list.selected().elapsed(p.follow.now())
+		return title(themes.Muted, strings.TrimSuffix("pinned · "+elapsed, " · "), "pinned")
 	case !p.typing:
-		if took := p.list.selected().took(p.follow.now()); took != "" {
-			return say(themes.Muted, took, took)
+		if elapsed := p.list.selected().elapsed(p.follow.now()); elapsed != "" {
+			return title(themes.Muted, elapsed, elapsed)
 		}
 		return nil, nil
 	case p.asked > 0:
-		return say(themes.Warning, draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+p.endKey())
+		return title(themes.Warning, draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+p.endKey())
 	case !slices.Contains([]string{"", runs.sign, stays.sign}, p.list.selected().run.sign):
-		return say(themes.Warning, "nothing is running here · "+ends+" typing", ends)
+		return title(themes.Warning, "nothing is running here · "+ends+" typing", ends)
 	default:
-		return say(themes.Warning, "typing · "+ends, ends)
+		return title(themes.Warning, "typing · "+ends, ends)
 	}
 }
 
-// drawBoxes draws several panes, the selected one among them. The last box names those for which there is none. doing
-// says what is done with the selected one.
+// drawBoxes draws several panes, including the selected one. The last box names those without a box. doing is the state
+// of the selected one.
 func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
 	shown := p.list.best(len(p.boxes))
 	var others []draw.Span
@@ -171,7 +171,7 @@ func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
 	for i, box := range p.boxes {
 		area := draw.Area{Canvas: all.Down(box.Y-all.Y).Cols(box.X-all.X, box.X-all.X+box.W), H: box.H}
 		switch {
-		case i >= len(shown): // a pane has just gone
+		case i >= len(shown): // a pane has just closed
 			p.drawBox(area, nil, nil, nil)
 		case i == len(shown)-1:
 			p.drawBox(area, shown[i], others, doing)
@@ -205,11 +205,11 @@ func (p *Panes) drawBox(box draw.Area, q *paneView, others, doing []draw.Span) {
 	}
 }
 
-// boxTitle returns what the border of a box in w cells says: the name of its pane, the others, and at the right what is
-// done with the pane if it is selected, or how long its command runs. What doesn't fit is said in fewer words or left out.
+// boxTitle returns the titles of a box in w cells: the name of its pane, the others, and on the right the state of the
+// selected pane or the time of its command. Titles that do not fit are shortened or omitted.
 func (p *Panes) boxTitle(q *paneView, others, doing []draw.Span, w int) (left, right []draw.Span) {
-	if took := q.took(p.follow.now()); q.Pane.Pane != p.list.shown {
-		doing = []draw.Span{draw.Text(themes.Muted, took)}
+	if elapsed := q.elapsed(p.follow.now()); q.Pane.Pane != p.list.shown {
+		doing = []draw.Span{draw.Text(themes.Muted, elapsed)}
 	}
 	short := p.list.tag(q, false, w-8, w)
 	for _, name := range [][]draw.Span{append(p.list.tag(q, true, w, w), others...), append(slices.Clip(short), others...)} {
@@ -223,7 +223,7 @@ func (p *Panes) boxTitle(q *paneView, others, doing []draw.Span, w int) (left, r
 	return short, doing
 }
 
-// drawPane draws a pane and what is to be said of it.
+// drawPane draws a pane and the notes about it.
 func (p *Panes) drawPane(in draw.Area, q *paneView) {
 	for _, line := range p.notes(q) {
 		notes := in.Inset()
@@ -267,8 +267,8 @@ func (p *Panes) drawScreen(in draw.Area, q *paneView) {
 	p.drawCursor(in.Terminal(), q, p.pictures.of(q.Pane.Pane).Screen(in, s, q.first()))
 }
 
-// first returns the row of the picture where the command begins that runs or ran in the pane, 0 if that is not known. What
-// is above it is in the conversation.
+// first returns the row of the picture where the pane's command starts, or 0 if unknown. The conversation has the rows
+// above it.
 func (q *paneView) first() int {
 	if q.run.call == nil || q.run.call.Action.Command == "" {
 		return 0
@@ -286,7 +286,7 @@ func (q *paneView) first() int {
 	return 0
 }
 
-// drawCursor shows where the cursor of a pane is; while somebody types it is the real one.
+// drawCursor draws the cursor of a pane; while a person types it is the screen's cursor.
 func (p *Panes) drawCursor(in draw.Area, q *paneView, top int) {
 	c := q.Screen.Cursor
 	x, y := c.X, c.Y-top

@@ -6,25 +6,24 @@ import (
 	"buddy/views/draw"
 )
 
-// following holds which pane shows when nobody chooses: the one in which a command began
-// last. It stays while somebody types into it, reads its history or has the focus here.
+// following determines the pane shown by default: the one in which a command started last. It stays while a person
+// types into it, reads its history or has the focus here.
 type following struct {
 	now    func() time.Time
 	began  string    // id of that pane
-	pinned bool      // a person has chosen another one
+	pinned bool      // a person chose another one
 	held   bool      // the focus is here
-	drawn  string    // id of the selected pane when it was drawn last
-	since  time.Time // it took the place of another by itself then
+	drawn  string    // id of the selected pane at the last draw
+	since  time.Time // when it replaced another one automatically
 }
 
-// SetNow sets the clock that measures how long a pane has shown.
+// SetNow sets the clock that measures how long a pane has been visible.
 func (p *Panes) SetNow(now func() time.Time) { p.follow.now = now }
 
-// SetHeld tells the view whether it has the focus. The selected pane then stays, so that a key
-// means the pane that the person sees.
+// SetHeld sets whether the view has the focus. The selected pane then stays, so that a key goes to the visible pane.
 func (p *Panes) SetHeld(on bool) { p.follow.held = on }
 
-// followCommands selects the pane to show, and another one when the selected one is gone.
+// followCommands selects the pane to show, or another one when the selected one is gone.
 func (p *Panes) followCommands() {
 	q := p.list.selected()
 	if q == nil || q.Lost != "" {
@@ -39,7 +38,7 @@ func (p *Panes) followCommands() {
 	}
 }
 
-// choose selects a pane. It stays, unless it is the one that would show anyway.
+// choose selects a pane permanently, unless it is the default pane.
 func (p *Panes) choose(id string) {
 	if id != p.list.shown {
 		p.EndTyping()
@@ -49,7 +48,7 @@ func (p *Panes) choose(id string) {
 	p.follow.pinned = id != p.list.automatic(p.follow.began)
 }
 
-// see takes note of the selected pane, which is drawn.
+// see records the selected pane, which is being drawn.
 func (f *following) see(shown string) {
 	if f.drawn != "" && f.drawn != shown {
 		f.since = f.now()
@@ -57,8 +56,8 @@ func (f *following) see(shown string) {
 	f.drawn = shown
 }
 
-// seen reports whether the selected pane has been on the screen for long enough: a key that
-// comes now was not meant for the one before.
+// seen reports whether the selected pane has been on the screen long enough: earlier keys were meant for the previous
+// one.
 func (f *following) seen(shown string) bool {
 	return f.drawn == shown && f.now().Sub(f.since) >= draw.GracePeriod
 }

@@ -12,27 +12,26 @@ import (
 	"buddy/views/viewtest"
 )
 
-// twoShared are two panes, of which a command began in the second last, and a clock.
-func twoShared(t *testing.T) (p *Panes, tell func(...event.Event), now *time.Time) {
+// twoShared returns a view with two panes, a function that feeds events, and a clock.
+func twoShared(t *testing.T) (p *Panes, feed func(...event.Event), now *time.Time) {
 	s := &state.State{}
 	at := time.UnixMilli(0)
 	p = newTestPanes(t, s)
 	p.SetNow(func() time.Time { return at })
-	tell = func(events ...event.Event) {
+	feed = func(events ...event.Event) {
 		viewtest.Feed(s, events...)
 		p.Update(s, state.Panes|state.Output)
 	}
-	tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.PaneOpened{Pane: "web:%1", Title: "shared", Target: "web"})
-	return p, tell, &at
+	feed(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.PaneOpened{Pane: "web:%1", Title: "shared", Target: "web"})
+	return p, feed, &at
 }
 
-// begins are the events of a command that begins in a pane.
+// begins returns the events of a command that starts in a pane.
 func begins(id, pane string) []event.Event {
 	return []event.Event{event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web"}}, event.ToolStarted{CallID: id, Name: "run_shell", Pane: pane}}
 }
 
-// The pane in which a command begins is the one that shows, unless a person
-// has chosen another, types or reads back.
+// The pane in which a command starts is shown, unless a person has chosen another one, types or reads its history.
 func TestPanesFollowCommands(t *testing.T) {
 	shows := func(t *testing.T, p *Panes, want string) {
 		t.Helper()
@@ -54,48 +53,48 @@ func TestPanesFollowCommands(t *testing.T) {
 		"chose the newest": {func(p *Panes) { viewtest.Press(t, p, "pane-next", "pane-next") }, "%1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, tell, _ := twoShared(t)
+			p, feed, _ := twoShared(t)
 			shows(t, p, "web:%1")
 			c.do(p)
-			tell(begins("a", "%1")...)
+			feed(begins("a", "%1")...)
 			shows(t, p, c.want)
 		})
 	}
 	t.Run("chosen", func(t *testing.T) {
-		p, tell, _ := twoShared(t)
+		p, feed, _ := twoShared(t)
 		viewtest.Press(t, p, "pane-next")
-		tell(begins("a", "web:%1")...)
+		feed(begins("a", "web:%1")...)
 		shows(t, p, "%1")
 		if text := viewtest.Text(t, p, 60, 9); !strings.Contains(text, "pinned") {
 			t.Errorf("nothing says that the pane stays:\n%s", text)
 		}
 		viewtest.Press(t, p, "pane-next")
-		tell(begins("b", "%1")...)
+		feed(begins("b", "%1")...)
 		shows(t, p, "%1")
 	})
 	t.Run("pane of its own", func(t *testing.T) {
-		p, tell, _ := twoShared(t)
-		tell(begins("a", "%1")...)
-		tell(begins("b", "")...) // its pane opens later
+		p, feed, _ := twoShared(t)
+		feed(begins("a", "%1")...)
+		feed(begins("b", "")...) // its pane opens later
 		shows(t, p, state.BarePane)
-		tell(event.PaneOpened{Pane: "%2", Title: "npm", Target: "local"})
+		feed(event.PaneOpened{Pane: "%2", Title: "npm", Target: "local"})
 		shows(t, p, "%2")
-		tell(event.PaneClosed{Pane: "%2"})
+		feed(event.PaneClosed{Pane: "%2"})
 		shows(t, p, "web:%1")
-		tell(event.PaneLost{Pane: "web:%1", Why: "gone"})
+		feed(event.PaneLost{Pane: "web:%1", Why: "gone"})
 		shows(t, p, "%1")
 	})
 }
 
-// No key goes to another pane than the one that the person saw when it was pressed.
+// A key only goes to the pane that was visible when it was pressed.
 func TestPanesTypeIntoWhatShows(t *testing.T) {
-	p, tell, now := twoShared(t)
+	p, feed, now := twoShared(t)
 	redraw := func() { viewtest.Text(t, p, 60, 9) }
 	if p.BeginTyping() {
 		t.Error("typing into a pane that was not drawn yet")
 	}
 	redraw()
-	tell(begins("a", "%1")...)
+	feed(begins("a", "%1")...)
 	if p.BeginTyping() {
 		t.Error("the frame still shows the other pane")
 	}
@@ -113,18 +112,18 @@ func TestPanesTypeIntoWhatShows(t *testing.T) {
 	if !p.BeginTyping() || p.Shown() != "web:%1" {
 		t.Error("the person has just chosen it")
 	}
-	tell(event.PaneClosed{Pane: "web:%1"})
+	feed(event.PaneClosed{Pane: "web:%1"})
 	if p.Scope() != "panes" || p.BeginTyping() {
 		t.Error("the pane has closed, and keys go to another")
 	}
 }
 
-// Whoever types sees where, however narrow the view is.
+// The pane that receives keys is named, at any width.
 func TestPanesNameWhileTyping(t *testing.T) {
-	p, tell, _ := twoShared(t)
+	p, feed, _ := twoShared(t)
 	code := 0
-	tell(begins("a", "web:%1")...)
-	tell(event.ToolResult{CallID: "a", ExitCode: &code})
+	feed(begins("a", "web:%1")...)
+	feed(event.ToolResult{CallID: "a", ExitCode: &code})
 	viewtest.Text(t, p, 60, 9)
 	if !p.BeginTyping() {
 		t.Fatal("no typing")
@@ -136,7 +135,7 @@ func TestPanesNameWhileTyping(t *testing.T) {
 	}
 }
 
-// When a command has ended, its pane gives way to one in which something runs.
+// The pane of an ended command is replaced by one with a running command.
 func TestEndedPaneGivesWayToALiveOne(t *testing.T) {
 	const server = "%7"
 	for name, c := range map[string]struct {
@@ -150,13 +149,13 @@ func TestEndedPaneGivesWayToALiveOne(t *testing.T) {
 		"failed, one runs":          {"exit code 1", true, server},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, tell, _ := twoShared(t)
+			p, feed, _ := twoShared(t)
 			if c.serves {
-				tell(event.PaneOpened{Pane: server, Title: "server", Target: "local"}, event.TaskStarted{ID: 9, Kind: event.ShellTask, Pane: server, Title: "npm run dev"})
+				feed(event.PaneOpened{Pane: server, Title: "server", Target: "local"}, event.TaskStarted{ID: 9, Kind: event.ShellTask, Pane: server, Title: "npm run dev"})
 			}
-			tell(begins("a", "web:%1")...)
+			feed(begins("a", "web:%1")...)
 			viewtest.Text(t, p, 60, 9)
-			tell(event.ToolResult{CallID: "a", Name: "run_shell", Result: c.result, IsError: true})
+			feed(event.ToolResult{CallID: "a", Name: "run_shell", Result: c.result, IsError: true})
 			viewtest.Text(t, p, 60, 9)
 			if got := p.Shown(); got != c.want {
 				t.Errorf("%q shows, want %q", got, c.want)

@@ -8,19 +8,18 @@ import (
 	"buddy/views/draw"
 )
 
-// scrollback holds what a person reads of the history of the selected pane. It stands still
-// whatever the pane prints.
+// scrollback shows the history of the selected pane. It does not move while the pane prints.
 type scrollback struct {
 	on      bool
-	before  *event.PaneHistory // the latest when this one was asked for
-	of      *event.PaneHistory // nil until it has come
+	before  *event.PaneHistory // the latest one at the time of the request
+	of      *event.PaneHistory // nil until it arrives
 	pic     draw.Picture
 	window  draw.Viewport
-	first   bool // it was not placed yet: it begins at the end
-	pending int  // rows to move when the history has come
+	first   bool // not placed yet: it starts at the end
+	pending int  // rows to move when the history arrives
 }
 
-// update takes over a history that came, if it was asked for.
+// update stores a requested history when it arrives.
 func (b *scrollback) update(h *event.PaneHistory, id string) {
 	if b.on && b.of == nil && h != nil && h.Pane == id && h != b.before {
 		b.of = h
@@ -28,8 +27,8 @@ func (b *scrollback) update(h *event.PaneHistory, id string) {
 	}
 }
 
-// place puts the window where it was asked to be, at the end first, in h rows. It reports
-// whether the end of the history shows.
+// place moves the window of h rows as requested, initially to the end. It reports whether the end of the history is
+// visible.
 func (b *scrollback) place(h int) (live bool) {
 	end := max(len(b.of.Rows)-h, 0)
 	if b.first {
@@ -54,7 +53,7 @@ func (b *scrollback) draw(in draw.Area) {
 	}
 }
 
-// status returns where in the history this is.
+// status returns the position in the history.
 func (b *scrollback) status(rows int, liveKey string) []draw.Span {
 	if b.of == nil {
 		return nil
@@ -66,7 +65,7 @@ func (b *scrollback) status(rows int, liveKey string) []draw.Span {
 	}
 }
 
-// EndScroll goes back to the live picture and reports whether that was not shown.
+// EndScroll returns to the live picture and reports whether that was not visible.
 func (p *Panes) EndScroll() bool {
 	on := p.back.on
 	if q := p.list.selected(); q != nil && q.bare() && !p.printed.Following() {
@@ -77,8 +76,8 @@ func (p *Panes) EndScroll() bool {
 	return on
 }
 
-// Scroll moves back or on in the history of the selected pane. What it holds is asked for
-// when that begins; at its end the picture is live again.
+// Scroll moves in the history of the selected pane. The first move requests the history; at its end the picture is live
+// again.
 func (p *Panes) Scroll(rows int) {
 	q := p.list.selected()
 	b := &p.back
@@ -100,7 +99,7 @@ func (p *Panes) Scroll(rows int) {
 	}
 }
 
-// rows returns how many rows of a pane show, 1 if it does not.
+// rows returns the visible rows of a pane, 1 if it is not visible.
 func (all tiles) rows(id string) int {
 	if t, ok := all.of(id); ok {
 		return t.h
@@ -108,7 +107,7 @@ func (all tiles) rows(id string) int {
 	return 1
 }
 
-// Page scrolls by screens, down if they are positive.
+// Page scrolls by screens, down if positive.
 func (p *Panes) Page(screens int) {
 	if q := p.list.selected(); q != nil && q.bare() {
 		p.printed.Page(screens)
@@ -117,7 +116,7 @@ func (p *Panes) Page(screens int) {
 	p.Scroll(screens * max(p.tiles.rows(p.list.shown)-1, 1))
 }
 
-// Top goes to the beginning of the history.
+// Top goes to the start of the history.
 func (p *Panes) Top() {
 	if q := p.list.selected(); q != nil && q.bare() {
 		p.printed.Top()
@@ -126,7 +125,7 @@ func (p *Panes) Top() {
 	p.Scroll(-1 << 20)
 }
 
-// Bottom goes back to the live picture.
+// Bottom returns to the live picture.
 func (p *Panes) Bottom() {
 	p.printed.Bottom()
 	p.EndScroll()

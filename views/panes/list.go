@@ -15,46 +15,46 @@ import (
 	"buddy/views/draw"
 )
 
-// paneList holds the panes of a session and which of them is selected.
+// paneList holds the panes of a session and the selected one.
 type paneList struct {
 	panes []paneView
 	shown string // id of the selected pane
 }
 
-// paneView holds a pane with what runs in it, or ran last. The call that has none is in one of its own.
+// paneView is a pane with the command that runs in it, or ran last. A call without a pane has a paneView of its own.
 type paneView struct {
 	state.Pane
 	run run
 }
 
-// bare reports whether it is no pane but a call without one.
+// bare reports whether it is a call without a pane.
 func (q *paneView) bare() bool { return q.Pane.Pane == state.BarePane }
 
-// run holds a command with how it goes or went.
+// run is a command with its state.
 type run struct {
 	mark
-	call           *state.Call // or the call that began it; nil if that is not known
-	task           *state.Task // whose pane it is
-	started, ended int64       // Unix milliseconds; 0 for not yet
+	call           *state.Call // the call that started it; nil if unknown
+	task           *state.Task // the task that owns the pane
+	started, ended int64       // Unix milliseconds; 0: not yet
 }
 
-// took says how long it runs or ran, "" if nothing did.
-func (r *run) took(now int64) string {
+// elapsed returns how long it runs or ran, "" if nothing did.
+func (r *run) elapsed(now int64) string {
 	if r.started == 0 {
 		return ""
 	}
 	return draw.Clock(cmp.Or(r.ended, now) - r.started)
 }
 
-// mark holds how a command goes or went.
+// mark is the state of a command for display.
 type mark struct {
 	sign string
 	word string
 	role themes.Role
 }
 
-// runIn returns what belongs to a pane: the task of which it is the own, or the last command that began in
-// the shared pane of a target.
+// runIn returns the run of a pane: the task that owns it, or the last command that started in the shared pane of a
+// target.
 func runIn(s *state.State, q *state.Pane) run {
 	for _, t := range slices.Backward(s.Tasks) {
 		if t.Pane == q.Pane {
@@ -71,7 +71,7 @@ func runIn(s *state.State, q *state.Pane) run {
 	return run{}
 }
 
-// taskMark returns how the command of a task goes.
+// taskMark returns the state of a task's command.
 func taskMark(t *state.Task) mark {
 	if t.State != state.TaskDone {
 		return stays
@@ -86,7 +86,7 @@ func taskMark(t *state.Task) mark {
 	return mark{"✗", texts.OneLine(word), themes.ToolError}
 }
 
-// runOf returns how a call goes.
+// runOf returns the run of a call.
 func runOf(c *state.Call) run {
 	r := run{call: c, started: c.Started}
 	if c.State == state.CallRunning {
@@ -110,7 +110,7 @@ func runsOn(c *state.Call, q *state.Pane) bool {
 	return c != nil && q.Title == sharedTitle && slices.ContainsFunc(c.Action.Targets, func(t action.TargetCwd) bool { return t.Target == q.Target })
 }
 
-// targetRun returns how a command on several targets goes on one of them.
+// targetRun returns the run of a command on several targets, on one of them.
 func targetRun(c *state.Call, target string) run {
 	r := runOf(c)
 	if r.ended != 0 {
@@ -122,15 +122,15 @@ func targetRun(c *state.Call, target string) run {
 	return r
 }
 
-// took says how long what ran last in the pane runs or ran, "" if nothing did.
-func (q *paneView) took(now time.Time) string {
+// elapsed returns how long the pane's command runs or ran, "" if nothing did.
+func (q *paneView) elapsed(now time.Time) string {
 	if q == nil {
 		return ""
 	}
-	return q.run.took(now.UnixMilli())
+	return q.run.elapsed(now.UnixMilli())
 }
 
-// sharedTitle is the title of the pane for the commands that have none of their own.
+// sharedTitle is the title of the pane for commands without one of their own.
 const sharedTitle = "shared"
 
 var (
@@ -145,15 +145,15 @@ func exited(code int) mark {
 	return mark{"✗", fmt.Sprintf("exit %d", code), themes.ToolError}
 }
 
-// index returns the number of the selected pane, -1 if there is none.
+// index returns the index of the selected pane, or -1.
 func (l *paneList) index() int {
 	return slices.IndexFunc(l.panes, func(q paneView) bool { return q.Pane.Pane == l.shown })
 }
 
-// selected returns the selected pane, nil if there is none.
+// selected returns the selected pane, or nil.
 func (l *paneList) selected() *paneView { return l.get(l.shown) }
 
-// get returns the pane with an id, nil if there is none.
+// get returns the pane with an id, or nil.
 func (l *paneList) get(id string) *paneView {
 	if i := slices.IndexFunc(l.panes, func(q paneView) bool { return q.Pane.Pane == id }); i >= 0 {
 		return &l.panes[i]
@@ -161,8 +161,8 @@ func (l *paneList) get(id string) *paneView {
 	return nil
 }
 
-// best returns n of the panes, in their order: the selected one, then those that are live, and of them those in which
-// something began last.
+// best returns n panes in their order: the selected one, then live ones, preferring those in which a command started
+// last.
 func (l *paneList) best(n int) []*paneView {
 	all := make([]*paneView, len(l.panes))
 	for i := range l.panes {
@@ -178,7 +178,7 @@ func (l *paneList) best(n int) []*paneView {
 		return 0
 	}
 	byRank := slices.Clone(all)
-	slices.Reverse(byRank) // of two alike the one opened last
+	slices.Reverse(byRank) // of two equal ones the one opened last
 	slices.SortStableFunc(byRank, func(a, b *paneView) int {
 		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.run.started, a.run.started))
 	})
@@ -186,8 +186,8 @@ func (l *paneList) best(n int) []*paneView {
 	return slices.DeleteFunc(all, func(q *paneView) bool { return !slices.Contains(byRank, q) })
 }
 
-// automatic returns the pane in which a command began last. When that has ended, its pane gives way to the newest that is
-// live. If that pane is gone it is the one opened last that is not lost, else the last one.
+// automatic returns the pane in which a command started last. After its end a newer live pane is preferred. If that
+// pane is gone, it returns the last opened pane that is not lost, or else the last one.
 func (l *paneList) automatic(began string) string {
 	if q := l.newest(func(q *paneView) bool { return q.Pane.Pane == began && q.Lost == "" }); q != nil {
 		if q.run.ended != 0 {
@@ -202,7 +202,7 @@ func (l *paneList) automatic(began string) string {
 	return q.Pane.Pane
 }
 
-// newest returns the last pane of which something is true, nil if it is of none.
+// newest returns the last pane that satisfies a condition, or nil.
 func (l *paneList) newest(is func(*paneView) bool) *paneView {
 	for i := range slices.Backward(l.panes) {
 		if is(&l.panes[i]) {
@@ -212,13 +212,13 @@ func (l *paneList) newest(is func(*paneView) bool) *paneView {
 	return nil
 }
 
-// live reports whether a command runs in the pane, or, unless it is a shell, may run there. What has ended is in the
+// live reports whether a command runs in the pane or, unless it is a shell, may run there. Ended commands are in the
 // conversation.
 func (q *paneView) live() bool {
 	return q.Lost == "" && (q.run.mark == runs || q.run.mark == stays || q.run.started == 0 && q.Title != sharedTitle)
 }
 
-// name returns a pane's title, with its target if that is not this machine. The shared pane is the shell, or has the
+// name returns a pane's title, with its target if that is not this machine. The shared pane is called shell, or has the
 // name of its target.
 func (l *paneList) name(q *paneView) string {
 	switch {
@@ -232,8 +232,8 @@ func (l *paneList) name(q *paneView) string {
 	return q.Target + ":" + texts.OneLine(q.Title)
 }
 
-// title returns the names of the panes in at most w cells. ▸ marks the one that shows; when
-// not all fit, it alone is named, with its number.
+// title returns the names of the panes in at most w cells. ▸ marks the visible one; if not all fit, only that one is
+// named, with its number.
 func (l *paneList) title(w int) []draw.Span {
 	var all, short []draw.Span
 	for i := range l.panes {
@@ -253,8 +253,8 @@ func (l *paneList) title(w int) []draw.Span {
 	return all
 }
 
-// tag returns the name of a pane and how its command goes. Of several panes the selected one
-// is marked, and names are cut for all to fit in w cells, or to most.
+// tag returns the name of a pane and the state of its command. The selected one of several panes is marked, and names
+// are cut to fit in w cells, or to most.
 func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
 	role, sign := themes.Muted, q.sign(words)
 	if q.Pane.Pane == l.shown {
@@ -270,7 +270,7 @@ func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
 	return append(label, sign...)
 }
 
-// sign returns how the command of the pane goes, to be shown after its name.
+// sign returns the state of the pane's command, to follow its name.
 func (q *paneView) sign(words bool) []draw.Span {
 	m := q.shows()
 	if m.sign == "" {
@@ -283,7 +283,7 @@ func (q *paneView) sign(words bool) []draw.Span {
 	return draw.Untrusted(m.role, text)
 }
 
-// shows returns the mark of what runs or ran in the pane, or that it is gone.
+// shows returns the mark of the pane's command, or that the pane is closed.
 func (q *paneView) shows() mark {
 	if q.Lost != "" {
 		return mark{"✗", "closed", themes.Warning}

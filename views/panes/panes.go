@@ -1,5 +1,5 @@
-// Package panes shows what is live: the terminal panes of a session, one, or several in a grid, as they are
-// or scrolled back, to be looked at or typed into; and what a call prints that has no pane.
+// Package panes shows the terminal panes of a session, one or several in a grid, live or scrolled back, and passes keys
+// to them; it also shows the output of a call without a pane.
 //
 //	p := panes.New(theme, keys, output)
 //	p.Update(&s, state.Panes)
@@ -19,9 +19,9 @@ import (
 	"buddy/views/draw"
 )
 
-// Panes draws the terminal panes of the session as tmux captured them: one, with the
-// others as tabs, or several side by side, as those of a command on several targets. What does not fit is
-// cut: the rows around the cursor show, and › says that more is at the right.
+// Panes draws the terminal panes of the session as tmux captured them: one, with the others as tabs, or several side by
+// side, such as those of a command on several targets. Larger panes are cut: the rows around the cursor are visible,
+// and › marks a cut right side.
 type Panes struct {
 	draw.Frame
 	PaneIntents
@@ -29,46 +29,46 @@ type Panes struct {
 	follow   following
 	look     paneLook
 	typing   bool               // keys go to the selected pane
-	asked    int                // approvals that wait
-	history  *event.PaneHistory // the latest that came
+	asked    int                // open approvals
+	history  *event.PaneHistory // the latest one
 	back     scrollback
-	printed  Printed // by the call without a pane
+	printed  Printed // draws the output of the call without a pane
 	attach   attachHint
 	pictures pictures
 	tiles    tiles
-	boxes    []layout.Rect // of several panes; empty while one shows
-	fits     bool          // panes get the size of what shows of them
+	boxes    []layout.Rect // of several panes; empty for one
+	fits     bool          // panes get the size of their visible part
 	fitted   []paneFit     // the panes that did
 }
 
-// PaneIntents hold the callbacks for what a person does with terminal panes. Any may be nil.
+// PaneIntents are the callbacks for actions on terminal panes. Any may be nil.
 type PaneIntents struct {
-	OnOpen       func(c *state.Call, t *state.Task) // all of what ran in the selected pane is wanted; nil for what is not known
-	OnType       func(id string, p []byte)          // bytes as a terminal sends them; may be a password
-	OnPaste      func(id, text string)              // as private as what is typed
-	OnFit        func(id string, w, h int)          // the size of what shows of the pane, 0x0 when that is over
-	OnHistory    func(id string)                    // its history is wanted in the state
-	OnBackground func()                             // send the command that the agent waits for to the background
-	OnKill       func(id, name, why string)         // kill it; why says that it cannot be, else ""
+	OnOpen       func(c *state.Call, t *state.Task) // opens the whole output of the selected pane; nil if unknown
+	OnType       func(id string, p []byte)          // bytes as sent by a terminal; may be a password
+	OnPaste      func(id, text string)              // as private as typed text
+	OnFit        func(id string, w, h int)          // the size of the visible part; 0x0: the original size
+	OnHistory    func(id string)                    // requests its history
+	OnBackground func()                             // moves the command that the agent waits for to the background
+	OnKill       func(id, name, why string)         // kills it; why explains why that is impossible, or is ""
 }
 
-// paneLook holds how panes are shown.
+// paneLook determines how panes are shown.
 type paneLook struct {
 	chosen gridChoice
-	fleet  bool // a command began last that runs on several targets
+	fleet  bool // the last started command runs on several targets
 }
 
-// gridChoice tells whether a person wants several panes at once.
+// gridChoice is a person's choice about several panes.
 type gridChoice uint8
 
 const (
-	gridAuto gridChoice = iota // those that run; all for a command on several targets, and full screen
+	gridAuto gridChoice = iota // live ones; all for a command on several targets, and full screen
 	gridOff
 	gridOn
 )
 
-// Wanted returns how many panes are to be seen at once: those in which something runs, or, as a grid, all of them. When
-// nothing runs there is none, unless the person is here.
+// Wanted returns how many panes to show at once: the live ones or, as a grid, all. If nothing runs there is none,
+// unless the person is here.
 func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
 	for i := range p.list.panes {
 		if p.list.panes[i].live() {
@@ -86,8 +86,8 @@ func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
 	return max(n, min(len(p.list.panes), 1)), false
 }
 
-// Lasts reports whether something has been running for so long that a person wants to look at it: text that makes room
-// at each short command cannot be read.
+// Lasts reports whether something has been running long enough to be shown: text that moves for each short command is
+// unreadable.
 func (p *Panes) Lasts() bool {
 	long := p.follow.now().Add(-brief).UnixMilli()
 	return p.list.newest(func(q *paneView) bool { return q.live() && q.run.started <= long }) != nil
@@ -96,17 +96,17 @@ func (p *Panes) Lasts() bool {
 // brief is the time in which most commands end.
 const brief = time.Second
 
-// Place tells the view in which boxes the panes show, none for one pane in the whole view, and whether there is so much
-// room that a single pane gets the size of what shows of it, as several always do.
+// Place sets the boxes of the panes, none for one pane in the whole view, and whether there is enough room to give a
+// single pane the size of its visible part, as several always get.
 func (p *Panes) Place(boxes []layout.Rect, fits bool) {
 	p.boxes, p.fits = boxes, fits || len(boxes) > 0
 }
 
-// Printed draws what one call prints.
+// Printed draws the output of a call.
 type Printed interface {
 	Show(c *state.Call) // nil for none
 	DrawIn(in draw.Area)
-	Following() bool // the end shows
+	Following() bool // the view follows the end
 	Scroll(rows int)
 	Page(screens int)
 	Top()
@@ -118,7 +118,7 @@ func New(theme *themes.Theme, keys *keymap.Map, printed Printed) *Panes {
 	return &Panes{Frame: draw.NewFrame(theme, keys), printed: printed, follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(pictures)}
 }
 
-// Scope returns the scope in which keys are looked up: to the view, or all but one to the selected pane.
+// Scope returns the key scope of the view, or the one in which all keys but one go to the selected pane.
 func (p *Panes) Scope() keymap.Scope {
 	if p.typing {
 		return keymap.Typing
@@ -126,10 +126,10 @@ func (p *Panes) Scope() keymap.Scope {
 	return keymap.Panes
 }
 
-// Shown returns the id of the selected pane, "" if there is none.
+// Shown returns the id of the selected pane, or "".
 func (p *Panes) Shown() string { return p.list.shown }
 
-// Visible returns the ids of the panes that were drawn last.
+// Visible returns the ids of the panes at the last draw.
 func (p *Panes) Visible() []string {
 	var ids []string
 	for _, t := range p.tiles {
@@ -140,7 +140,7 @@ func (p *Panes) Visible() []string {
 	return ids
 }
 
-// Hide tells the view that it is not on the screen.
+// Hide records that the view is not on the screen.
 func (p *Panes) Hide() {
 	p.tiles = nil
 	p.fit()
@@ -149,15 +149,14 @@ func (p *Panes) Hide() {
 // Len counts the panes, and the call without one.
 func (p *Panes) Len() int { return len(p.list.panes) }
 
-// Update takes over what changed. Pictures are not copied; the state replaces them and
-// never changes one.
+// Update processes changes of the state. Pictures are not copied; the state replaces them and never changes one.
 func (p *Panes) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Panes|state.Tasks|state.Output|state.Conversation|state.Approvals) == 0 {
 		return
 	}
 	p.asked = len(s.Approvals)
 	p.list.panes = p.list.panes[:0]
-	running := 0 // panes in which the command runs that began last
+	running := 0 // panes with the last started command
 	for _, q := range s.Panes {
 		p.list.panes = append(p.list.panes, paneView{*q, runIn(s, q)})
 		if runsOn(s.Bare, q) && s.Began == state.BarePane {
@@ -177,7 +176,7 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	p.back.update(s.History, p.list.shown)
 }
 
-// panesKeys holds what keys do, other than scrolling by pages, while they do not go to a pane.
+// panesKeys maps actions to functions, without paging, while keys do not go to a pane.
 var panesKeys = map[keymap.Action]func(*Panes){
 	keymap.PaneType:     func(p *Panes) { p.BeginTyping() },
 	keymap.PaneNext:     func(p *Panes) { p.step(1) },
@@ -195,8 +194,7 @@ var panesKeys = map[keymap.Action]func(*Panes){
 	keymap.ScrollDown: func(p *Panes) { p.Scroll(1) },
 }
 
-// Press types into the selected pane, or goes from pane to pane, scrolls back and reports
-// what is wanted.
+// Press types into the selected pane, or selects panes, scrolls, and calls the intents.
 func (p *Panes) Press(press keymap.Press) {
 	switch do := panesKeys[press.Action]; {
 	case p.typing:
@@ -208,7 +206,7 @@ func (p *Panes) Press(press keymap.Press) {
 	}
 }
 
-// toggle shows one pane instead of several, or the other way round.
+// toggle switches between one and several panes.
 func (look *paneLook) toggle(several bool) {
 	look.chosen = gridOn
 	if several {
@@ -216,7 +214,7 @@ func (look *paneLook) toggle(several bool) {
 	}
 }
 
-// open reports that all of what ran in the selected pane is wanted.
+// open requests the whole output of the selected pane.
 func (p *Panes) open() {
 	if q := p.list.selected(); q != nil && p.OnOpen != nil {
 		p.OnOpen(q.run.call, q.run.task)
@@ -229,7 +227,7 @@ func (p *Panes) step(by int) {
 	}
 }
 
-// kill reports that the selected pane shall be killed.
+// kill requests that the selected pane is killed.
 func (p *Panes) kill() {
 	q := p.list.selected()
 	if q == nil || p.OnKill == nil {
@@ -247,7 +245,7 @@ func (p *Panes) kill() {
 	p.OnKill(q.Pane.Pane, p.list.name(q), why)
 }
 
-// MouseHandler selects the pane under the pointer and scrolls back with the wheel.
+// MouseHandler selects the pane under the pointer and scrolls with the wheel.
 func (p *Panes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()

@@ -32,7 +32,7 @@ func panesState(rows []string, w, h int, cursor event.Cursor) *state.State {
 	return s
 }
 
-// printed draws the last line of what a call printed.
+// printed draws the last line of a call's output.
 type printed struct {
 	call *state.Call
 	back int
@@ -55,7 +55,7 @@ func newTestPanes(t testing.TB, s *state.State) *Panes {
 	return p
 }
 
-// place gives a view of some size the boxes that the layout gives it.
+// place sets the boxes that the layout provides for a size.
 func place(p *Panes, w, h int, zoomed bool) {
 	in := layout.Input{W: w, H: h + 4, Prompt: 1, Tab: layout.Live, Zoom: true, Beside: layout.Beside{Column: true}}
 	in.Live, in.Grid = p.Wanted(zoomed)
@@ -68,7 +68,7 @@ func place(p *Panes, w, h int, zoomed bool) {
 	p.Place(l.Tiles, zoomed)
 }
 
-// Two panes in which something runs show by themselves, side by side or one above the other; the others are named.
+// Two panes with running commands are shown automatically, side by side or stacked; the others are named.
 func TestTwoRunningPanesGolden(t *testing.T) {
 	s := panesState([]string{"$ make", "ok"}, 120, 40, event.Cursor{Y: 2, Visible: true})
 	viewtest.Feed(s,
@@ -84,7 +84,7 @@ func TestTwoRunningPanesGolden(t *testing.T) {
 	}
 }
 
-// Panes get the size of what shows of them while there are several, and their own again after that.
+// Several panes get the size of their visible parts, and their original size afterwards.
 func TestPanesHaveTheSizeThatShows(t *testing.T) {
 	s := panesState(nil, 120, 40, event.Cursor{})
 	p := newTestPanes(t, s)
@@ -104,7 +104,7 @@ func TestPanesHaveTheSizeThatShows(t *testing.T) {
 	want("one", map[string][2]int{})
 	p.Place([]layout.Rect{{W: 40, H: 16}, {X: 39, W: 41, H: 16}}, false)
 	want("two", map[string][2]int{"%2": {38, 14}, "%3": {39, 14}})
-	viewtest.Press(t, p, "pane-next") // the first takes the place of the older of them
+	viewtest.Press(t, p, "pane-next") // the first one replaces the older of them
 	want("another two", map[string][2]int{"%1": {38, 14}, "%3": {39, 14}})
 	p.Place(nil, true)
 	want("a wide one", map[string][2]int{"%1": {78, 14}})
@@ -163,7 +163,7 @@ func TestPanesStyles(t *testing.T) {
 	viewtest.WantRole(t, s, '›', themes.Muted)
 }
 
-// A theme with a background of its own has it behind what a pane shows as well.
+// The background of a theme is also behind the content of a pane.
 func TestPanesBackground(t *testing.T) {
 	th, err := themes.Load("", "high-contrast")
 	if err != nil {
@@ -206,7 +206,7 @@ func TestPanesChoose(t *testing.T) {
 	}
 }
 
-// Whatever rows hold, each stays in its place and no control reaches a cell.
+// Each row stays in its place and no control character reaches a cell.
 func FuzzPicture(f *testing.F) {
 	for _, row := range []string{viewtest.Hostile, "\x1b[38;5", "\x1b[38;2;1;2;3mx", "\x1b]8;;x\x1b\\y", "\x1b", "a\x1b[4:3mb\x1b(0c", "\xff\x1b[m", "\x0elqk", "a\rb\nc"} {
 		f.Add(row, "next")
@@ -224,8 +224,7 @@ func FuzzPicture(f *testing.F) {
 	})
 }
 
-// Tmux writes colours and the line-drawing set once, for all rows that
-// have them.
+// Tmux writes colours and the line-drawing set once for consecutive rows.
 func TestPanesRowsGoOn(t *testing.T) {
 	rows := []string{"\x1b[41mR", "S\x1b[49m\x0elqk", "x x\x0fq"}
 	p := newTestPanes(t, panesState(rows, 20, 3, event.Cursor{}))
@@ -241,8 +240,7 @@ func TestPanesRowsGoOn(t *testing.T) {
 	}
 }
 
-// Several panes, with targets and how their commands go; one that is typed into; one that
-// somebody reads the history of.
+// Several panes, with targets and states of commands; one receives keys; one shows its history.
 func TestPanesGridGolden(t *testing.T) {
 	s := panesState([]string{"$ make", "ok"}, 120, 40, event.Cursor{Y: 2, Visible: true})
 	viewtest.Feed(s,
@@ -273,12 +271,12 @@ func TestPanesGridGolden(t *testing.T) {
 	viewtest.Golden(t, "panes-history", p, 58, 8)
 }
 
-// In a shell that has run others only the command that runs shows: what they printed is in the conversation.
+// A shell shows only its running command: earlier output is in the conversation.
 func TestPanesShowOnlyTheCommandThatRuns(t *testing.T) {
-	p, tell, _ := twoShared(t)
+	p, feed, _ := twoShared(t)
 	act := action.Action{Kind: action.Shell, Target: "web", Command: "make all"}
 	rows := []string{"\x1b[1m$\x1b[m make all", "an earlier one", "$ make lint", "[exit 1]", "\x1b[1m$\x1b[m make all", "compiling", ""}
-	tell(event.ToolRequested{CallID: "a", Name: "run_shell", Action: act}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "web:%1"},
+	feed(event.ToolRequested{CallID: "a", Name: "run_shell", Action: act}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "web:%1"},
 		event.PaneScreen{Pane: "web:%1", W: 80, H: 24, Rows: rows, Cursor: event.Cursor{Y: 6, Visible: true}})
 	if text := viewtest.Text(t, p, 60, 12); strings.Contains(text, "earlier") || strings.Contains(text, "lint") || !strings.Contains(text, "$ make all") || !strings.Contains(text, "compiling") {
 		t.Errorf("it shows\n%s", text)

@@ -20,24 +20,24 @@ import (
 	"buddy/views/markup"
 )
 
-// Strip is one line in the place of the panes and the tasks where there is no room for them: what runs in the selected
-// pane, else the newest task that is in no other line.
+// Strip is one line instead of the panes and tasks where there is no room: the command in the selected pane, or else
+// the newest task that has no other line.
 type Strip struct {
 	draw.Frame
 	of     *Panes
-	others []state.Task // copies; that run, but for prompts and the agents that they wait for
-	ended  []state.Task // a copy of the last one that ended in the background
+	others []state.Task // copies of running tasks other than prompts and the agents that they wait for
+	ended  []state.Task // a copy of the last task that ended in the background
 	now    func() time.Time
 
-	OnOpen func() // the person wants to see what it stands for
+	OnOpen func() // opens the panes or tasks
 }
 
-// NewStrip returns the line for a view of panes. now tells the time.
+// NewStrip returns the line for a view of panes. now is its clock.
 func NewStrip(theme *themes.Theme, keys *keymap.Map, of *Panes, now func() time.Time) *Strip {
 	return &Strip{Frame: draw.NewFrame(theme, keys), of: of, now: now}
 }
 
-// Update takes over what changed.
+// Update processes changes of the state.
 func (l *Strip) Update(s *state.State, ch state.Changed) {
 	if ch&state.Tasks == 0 {
 		return
@@ -54,7 +54,7 @@ func (l *Strip) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// Draw draws what fits into the last row: how it goes and its time before what it is.
+// Draw draws the line in the last row. State and time have priority over the name.
 func (l *Strip) Draw(screen tcell.Screen) {
 	all := l.Whole(screen).Cleared()
 	c := all.Down(all.H - 1)
@@ -70,7 +70,7 @@ func (l *Strip) Draw(screen tcell.Screen) {
 	c.Cols(c.W-n, c.W).Spans(0, right...)
 }
 
-// parts returns what is said at the left and at the right.
+// parts returns the left and the right part.
 func (l *Strip) parts() (left, right []draw.Span) {
 	now := l.now()
 	q := l.of.list.selected()
@@ -88,8 +88,8 @@ func (l *Strip) parts() (left, right []draw.Span) {
 	if n := len(others); n > 0 {
 		right = append(right, draw.Text(themes.Muted, "+"+texts.Plural(n, "task")+"  "))
 	}
-	if q.run.mark != runs { // the conversation says for how long
-		right = append(right, draw.Text(themes.Muted, q.took(now)))
+	if q.run.mark != runs { // the conversation shows the time
+		right = append(right, draw.Text(themes.Muted, q.elapsed(now)))
 	}
 	if t := q.run.task; t != nil && t.State == state.TaskRunning {
 		right = append(right, draw.Text(themes.Muted, fmt.Sprintf("   /kill %d stops it", t.ID)))
@@ -97,7 +97,7 @@ func (l *Strip) parts() (left, right []draw.Span) {
 	return left, right
 }
 
-// task returns what is said of the last of some tasks.
+// task describes the last of some tasks.
 func (l *Strip) task(all []state.Task, now time.Time) (left, right []draw.Span) {
 	if len(all) == 0 {
 		return nil, nil
@@ -113,7 +113,7 @@ func (l *Strip) task(all []state.Task, now time.Time) (left, right []draw.Span) 
 	return left, append(right, l.time(t, now, len(all)-1)...)
 }
 
-// elsewhere returns the tasks that don't run in a pane, such as the one that the line shows.
+// elsewhere returns the tasks that do not run in a pane.
 func (l *Strip) elsewhere(q *paneView) []state.Task {
 	if q == nil {
 		return l.others
@@ -121,8 +121,8 @@ func (l *Strip) elsewhere(q *paneView) []state.Task {
 	return slices.DeleteFunc(slices.Clone(l.others), func(t state.Task) bool { return t.Pane == q.Pane.Pane })
 }
 
-// doing names a pane, and what runs in it, once if that is its name. Of a command that a call waits for, which the
-// conversation names, it says what was printed last.
+// doing names a pane and its command, once if both are the same. For a command that a call waits for, which the
+// conversation names, it adds the last line of output.
 func (l *Strip) doing(q *paneView) []draw.Span {
 	name, what := l.of.list.name(q), q.run.what()
 	if begin := strings.TrimSuffix(name, "…"); q.run.mark != runs && what != "" && strings.HasPrefix(what, begin) {
@@ -135,16 +135,15 @@ func (l *Strip) doing(q *paneView) []draw.Span {
 	return append(all, draw.Untrusted(themes.Text, what)...)
 }
 
-// lastBytes limits what of an output is looked at for its last line.
+// lastBytes limits the output that is searched for its last line.
 const lastBytes = 1 << 10
 
-// lastLine returns the last line that a call printed, as a terminal shows it, "" for none: where panes have
-// no room, it is all that is seen of them.
+// lastLine returns the last line of a call's output as a terminal shows it, or "".
 func lastLine(c *state.Call) string {
 	out := c.Output.Buf
 	if from := len(out) - lastBytes; from > 0 {
 		out = out[from:]
-		out = out[bytes.IndexByte(out, '\n')+1:] // not from within an escape sequence
+		out = out[bytes.IndexByte(out, '\n')+1:] // not inside an escape sequence
 	}
 	w := markup.Writer{Terminal: true}
 	w.Write(out)
@@ -152,7 +151,7 @@ func lastLine(c *state.Call) string {
 	return texts.OneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// time says how long a task runs or ran, and how many others do.
+// time returns how long a task runs or ran, and the number of others.
 func (l *Strip) time(t *state.Task, now time.Time, others int) []draw.Span {
 	text := draw.Clock(cmp.Or(t.Ended, now.UnixMilli()) - t.Started)
 	if t.Started == 0 {
@@ -164,7 +163,7 @@ func (l *Strip) time(t *state.Task, now time.Time, others int) []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, text)}
 }
 
-// MouseHandler opens what the line stands for.
+// MouseHandler calls OnOpen for a click.
 func (l *Strip) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return l.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		if action != tview.MouseLeftClick || !l.InRect(ev.Position()) {
@@ -175,7 +174,7 @@ func (l *Strip) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 	})
 }
 
-// what says in one line what runs or ran.
+// what describes the run in one line.
 func (r *run) what() string {
 	switch {
 	case r.task != nil:

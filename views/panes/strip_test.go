@@ -11,7 +11,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// The line that stands for the panes says what runs once, and what it printed last while it runs.
+// The strip shows the running command once, and its last line of output.
 func TestStripSaysTheLastLine(t *testing.T) {
 	const command = "for i in $(seq 1 20); do echo step $i; sleep 1; done"
 	shared := event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}

@@ -6,8 +6,8 @@ import (
 	"buddy/app/keymap"
 )
 
-// BeginTyping makes keys go to the selected pane, unless it is gone or has only just taken
-// the place of another, and reports whether they do.
+// BeginTyping sends keys to the selected pane, unless it is gone or has just replaced another one, and reports whether
+// it does.
 func (p *Panes) BeginTyping() bool {
 	q := p.list.selected()
 	if q == nil || q.bare() || q.Lost != "" || !p.follow.seen(p.list.shown) {
@@ -18,7 +18,7 @@ func (p *Panes) BeginTyping() bool {
 	return true
 }
 
-// TypeInto selects a pane and makes keys go to it, and reports whether they do: not if it is gone.
+// TypeInto selects a pane and sends keys to it, and reports whether it does: not if the pane is gone.
 func (p *Panes) TypeInto(id string) bool {
 	for i := range p.list.panes {
 		if q := &p.list.panes[i]; q.Pane.Pane == id && !q.bare() && q.Lost == "" {
@@ -31,7 +31,7 @@ func (p *Panes) TypeInto(id string) bool {
 	return false
 }
 
-// EndTyping keeps keys here.
+// EndTyping stops sending keys to a pane.
 func (p *Panes) EndTyping() { p.typing = false }
 
 // endKey returns the name of the key that ends typing.
@@ -50,7 +50,7 @@ func (p *Panes) typeKey(press keymap.Press) {
 	}
 }
 
-// PasteHandler passes pasted text to the pane that somebody types into.
+// PasteHandler passes pasted text to the pane that receives keys.
 func (p *Panes) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if p.typing && p.OnPaste != nil {

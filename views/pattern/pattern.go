@@ -1,5 +1,5 @@
-// Package pattern finds what a person typed in texts. A [Pattern] finds it exactly; a
-// [Prefilter] rejects most texts that cannot show it, before they are laid out.
+// Package pattern searches texts for what a person typed. A [Pattern] finds it exactly; a [Prefilter] rejects most
+// texts that cannot show it, before they are laid out.
 //
 //	p := pattern.New("tax")
 //	from, to := p.Next(text, 0)
@@ -12,15 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxQuery limits the bytes of a text to look for.
+// MaxQuery limits a search text, in bytes.
 const MaxQuery = 256
 
-// Pattern holds a text to look for, as it is written or, if it has no capital, in any case.
-// The zero pattern finds nothing.
+// Pattern is a text to search for. It ignores case unless the text has a capital. The zero pattern finds nothing.
 type Pattern struct {
 	Text  string
-	fold  []rune    // the text folded; nil when capitals count
-	first [256]bool // with fold: bytes that a match may begin with
+	fold  []rune    // the folded text; nil: case matters
+	first [256]bool // with fold: bytes that can start a match
 }
 
 // New returns the pattern for a text, which finds nothing if it is empty.
@@ -41,8 +40,8 @@ func New(text string) Pattern {
 	}
 }
 
-// Finder returns what looks for a text as the search of the conversation does, in which
-// capitals count only when the text has one: it returns the offset of the first place, or -1.
+// Finder returns a function that searches like the conversation, ignoring case unless the text has a capital: it
+// returns the offset of the first match, or -1.
 func Finder(text string) func([]byte) int {
 	p := New(text)
 	return func(b []byte) int {
@@ -51,7 +50,7 @@ func Finder(text string) func([]byte) int {
 	}
 }
 
-// foldRune returns one rune for all that differ in case only.
+// foldRune returns the same rune for all runes that differ only in case.
 func foldRune(r rune) rune {
 	least := r
 	if r >= utf8.RuneSelf {
@@ -65,7 +64,7 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Longest returns the most bytes that a match can have.
+// Longest returns the maximum number of bytes of a match.
 func (p *Pattern) Longest() int { return max(len(p.Text), len(p.fold)*utf8.UTFMax) }
 
 // Next returns the first match in b at or after an offset; from is -1 if there is none.
@@ -91,7 +90,7 @@ func (p *Pattern) Next(b []byte, at int) (from, to int) {
 	return -1, -1
 }
 
-// prefix returns how many bytes of b the folded text takes at its beginning, 0 for none.
+// prefix returns the length of the match at the start of b, 0 for none.
 func (p *Pattern) prefix(b []byte) int {
 	n := 0
 	for _, want := range p.fold {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// All that differ in case only match, byte offsets are those of the text, and nothing
-// else is found.
+// Only texts that differ in case match, and byte offsets are those of the text.
 func FuzzPattern(f *testing.F) {
 	f.Add("tax", "The Tax")
 	f.Add("Tax", "The tax, the Tax")

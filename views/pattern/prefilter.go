@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// Prefilter rejects texts that cannot show the pattern, without laying them out, which takes
-// much longer: it looks for a word of the pattern in the text as it came. What shows of a text
-// may differ from that by marks that hide and by letters that are written as numbers; where it
-// finds such a thing in the way, it lets the text pass. The zero prefilter lets all pass.
+// Prefilter rejects texts that cannot show the pattern, without laying them out, which takes much longer: it searches
+// the raw text for a word of the pattern. The displayed text may differ from the raw one by hidden marks and by letters
+// encoded as numbers; the prefilter accepts a text with anything of this kind in the way. The zero prefilter accepts
+// all texts.
 type Prefilter struct {
-	word   string // of lower case ASCII letters; it is looked for in any case
-	buffer []byte // used again
+	word   string // lower case ASCII letters, searched in any case
+	buffer []byte // reused
 }
 
-// PrefilterGain is the factor by which a byte costs less here than when its text is laid out.
+// PrefilterGain is the cost of laying out a byte, relative to prefiltering it.
 const PrefilterGain = 32
 
-// commonness holds how often a letter is used, in percent of the letters of a text.
+// commonness is the frequency of letters, in tenths of a percent.
 var commonness = map[byte]int{
 	'a': 82, 'b': 15, 'c': 28, 'd': 43, 'e': 127, 'f': 22, 'g': 20, 'h': 61, 'i': 70, 'j': 2, 'k': 8, 'l': 40, 'm': 24,
 	'n': 67, 'o': 75, 'p': 19, 'q': 1, 'r': 60, 's': 63, 't': 91, 'u': 28, 'v': 10, 'w': 24, 'x': 2, 'y': 20, 'z': 1,
 }
 
-// NewPrefilter takes the rarest part of a pattern: the end of one of its words.
+// NewPrefilter selects the rarest part of a pattern: the end of one of its words.
 func NewPrefilter(p *Pattern) Prefilter {
 	var s Prefilter
 	least := 1000
@@ -37,13 +37,13 @@ func NewPrefilter(p *Pattern) Prefilter {
 	return s
 }
 
-// ownWord reports whether letters may show that are in no text: those of "image" and of numbers
-// that stand for control characters.
+// ownWord reports whether the letters of a word may be displayed without being in the text: those of "image" and of the
+// numbers for control characters.
 func ownWord(word string) bool {
 	return strings.Contains("image", word) || strings.Trim(word, "abcdefu") == ""
 }
 
-// Useful reports whether the prefilter can reject a text at all.
+// Useful reports whether the prefilter can reject any text.
 func (s *Prefilter) Useful() bool { return s.word != "" }
 
 // LacksString is Lacks for a string.
@@ -52,15 +52,14 @@ func (s *Prefilter) LacksString(text string) bool {
 	return s.Lacks(s.buffer)
 }
 
-// Lacks reports whether a text surely does not show the pattern.
+// Lacks reports whether a text certainly does not show the pattern.
 func (s *Prefilter) Lacks(text []byte) bool {
 	return s.word != "" && !encodes(text) && !s.find(text)
 }
 
-// encodes reports whether letters may show of a text that are not written in it, or in another
-// order.
+// encodes reports whether a text may be displayed with letters that it does not contain, or in another order.
 func encodes(text []byte) bool {
-	for _, odd := range []string{"\b", "&#", "&fjlig", "\u212a", "\u017f"} { // entities with letters; what folds into k and s
+	for _, odd := range []string{"\b", "&#", "&fjlig", "\u212a", "\u017f"} { // entities with letters; runes that fold to k and s
 		if bytes.Contains(text, []byte(odd)) {
 			return true
 		}
@@ -68,7 +67,7 @@ func encodes(text []byte) bool {
 	return overwrites(text) || numbers(text)
 }
 
-// overwrites reports whether a line goes back to its beginning.
+// overwrites reports whether a line returns to its start.
 func overwrites(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '\r')
@@ -81,7 +80,7 @@ func overwrites(text []byte) bool {
 	}
 }
 
-// numbers reports whether there may be letters as JSON's numbers.
+// numbers reports whether there may be letters as numbers of JSON.
 func numbers(text []byte) bool {
 	for {
 		i := bytes.Index(text, []byte(`\u`))
@@ -96,7 +95,7 @@ func numbers(text []byte) bool {
 	}
 }
 
-// find reports whether the word is in a text, or may be.
+// find reports whether a text contains the word, or may contain it.
 func (s *Prefilter) find(text []byte) bool {
 	lower, upper := s.word[0], s.word[0]-'a'+'A'
 	nextLower, nextUpper := bytes.IndexByte(text, lower), bytes.IndexByte(text, upper)
@@ -122,7 +121,7 @@ func after(text []byte, at int, b byte) int {
 	return -1
 }
 
-// begins reports whether what follows the first letter of the word may show as its rest.
+// begins reports whether the text after the first letter of the word may be displayed as its rest.
 func (s *Prefilter) begins(text []byte) bool {
 	for i := 1; i < len(s.word); {
 		if len(text) == 0 {
@@ -145,8 +144,7 @@ func (s *Prefilter) begins(text []byte) bool {
 	return true
 }
 
-// hidden returns how many bytes at the beginning of a text may not show, and whether that is
-// sure.
+// hidden returns how many bytes at the start of a text may be invisible, and whether that is certain.
 func hidden(text []byte) (n int, sure bool) {
 	switch b := text[0]; {
 	case b == 0x1b:
@@ -159,7 +157,7 @@ func hidden(text []byte) (n int, sure bool) {
 	return marks(text)
 }
 
-// colour does what hidden does for a sequence that sets colours; others may do more.
+// colour is hidden for a sequence that sets colours; other sequences may do more.
 func colour(text []byte) (n int, sure bool) {
 	n = 2
 	for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] == ';') {
@@ -171,7 +169,7 @@ func colour(text []byte) (n int, sure bool) {
 	return n + 1, true
 }
 
-// marks does what hidden does for the marks of markdown.
+// marks is hidden for the marks of markdown.
 func marks(text []byte) (n int, sure bool) {
 	for n < len(text) && strings.IndexByte("*~`[]<>_", text[n]) >= 0 {
 		n++
@@ -181,7 +179,7 @@ func marks(text []byte) (n int, sure bool) {
 		switch text[n] {
 		case '[', ':':
 			return 0, false
-		case '(': // where a link leads
+		case '(': // the target of a link
 			end := bytes.IndexAny(text[n+1:], "()\\<\"'\n")
 			if end < 0 || text[n+1+end] != ')' {
 				return 0, false
@@ -190,7 +188,7 @@ func marks(text []byte) (n int, sure bool) {
 		}
 	}
 	if len(bytes.Trim(text[:n], "_")) == 0 {
-		return 0, true // within a word it shows
+		return 0, true // visible inside a word
 	}
 	return n, true
 }

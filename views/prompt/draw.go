@@ -8,7 +8,7 @@ import (
 	"buddy/views/edit"
 )
 
-// shown returns the editor that is drawn: the text, or what a search found.
+// shown returns the editor that is drawn: the text, or the match of a search.
 func (p *Prompt) shown() *edit.Editor {
 	if p.search != nil {
 		return p.search.found
@@ -16,7 +16,7 @@ func (p *Prompt) shown() *edit.Editor {
 	return p.editor
 }
 
-// prefix returns what stands before the first row, at most a third of the width.
+// prefix returns the spans before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
 	if shell(p) && p.search == nil {
@@ -32,7 +32,7 @@ func (p *Prompt) prefix(width int) []draw.Span {
 	return append(where, mark)
 }
 
-// Height returns the rows that the prompt wants at a width, from 1 to most.
+// Height returns the rows of the prompt at a width, from 1 to most.
 func (p *Prompt) Height(width, most int) int {
 	e := p.shown()
 	width -= 2 * margin(width)
@@ -44,7 +44,7 @@ func (p *Prompt) Height(width, most int) int {
 	return max(1, min(rows, most))
 }
 
-// margin returns how many cells stay free at each side of so many.
+// margin returns the number of free cells at each side for a width.
 func margin(width int) int {
 	if width > 20 {
 		return draw.Padding
@@ -52,7 +52,7 @@ func margin(width int) int {
 	return 0
 }
 
-// inner clears the line and returns what of it has text.
+// inner clears the line and returns the area for text.
 func inner(p *Prompt, screen tcell.Screen) draw.Area {
 	in := p.Whole(screen)
 	if !p.Ruled(screen) {
@@ -94,7 +94,7 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawRow draws a row of the text, and what can be typed where there is none.
+// drawRow draws a row of the text, or hints if there is none.
 func drawRow(p *Prompt, c draw.Canvas, e *edit.Editor, r edit.Row) {
 	switch {
 	case p.search != nil:
@@ -115,7 +115,7 @@ func drawRow(p *Prompt, c draw.Canvas, e *edit.Editor, r edit.Row) {
 	p.vi.DrawSelection(c, e, r)
 }
 
-// offered says in w cells what can be typed.
+// offered returns hints of at most w cells.
 func offered(w int) string {
 	text := ""
 	for i, part := range [...]string{"Ask anything", "/ commands", "@ files", "! shell"} {

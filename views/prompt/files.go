@@ -10,20 +10,19 @@ import (
 	"buddy/views/markup"
 )
 
-// openWord holds the word at the cursor for which there may be a list: a path that is being typed after
-// an @, or an argument of a command.
+// openWord is the word at the cursor for which there may be a list: a path after an @, or an argument of a command.
 type openWord struct {
 	on    bool
-	at    edit.Place // of the @
-	query string     // of a path, without the @, or the argument
-	line  string     // the command's line before the argument; "" for a path
+	at    edit.Place // place of the @
+	query string     // the path without the @, or the argument
+	line  string     // the command line before the argument; "" for a path
 }
 
-// maxArguments limits the line of a command whose arguments are completed, in bytes.
+// maxArguments limits a command line whose arguments are completed, in bytes.
 const maxArguments = 4096
 
-// SetFiles answers OnFiles with paths, best first. An answer to what is no longer typed is
-// dropped, and so are paths with characters that do not show. A path with blanks is offered in quotes.
+// SetFiles answers OnFiles with paths, best first. An outdated answer is dropped, and so are paths with invisible
+// characters. A path with spaces is offered in quotes.
 func (p *Prompt) SetFiles(query string, paths []string) {
 	if !p.word.on || p.word.line != "" || p.word.query != query {
 		return
@@ -37,8 +36,8 @@ func (p *Prompt) SetFiles(query string, paths []string) {
 	p.popup.offer(offered)
 }
 
-// SetArguments answers OnArguments with words and what they mean, in their order. An answer to what is
-// no longer typed is dropped, and so are words with characters that do not show.
+// SetArguments answers OnArguments with words and their meanings, in order. An outdated answer is dropped, and so are
+// words with invisible characters.
 func (p *Prompt) SetArguments(line string, words []draw.CommandHelp) {
 	if !p.word.on || p.word.line == "" || p.word.line+p.word.query != line {
 		return
@@ -53,16 +52,16 @@ func (p *Prompt) SetArguments(line string, words []draw.CommandHelp) {
 	p.popup.offer(offered)
 }
 
-// offer offers what may follow what is typed: files after an @, arguments of a command, or commands. Only
-// typing begins a path or an argument; the cursor may be moved to one without a list that opens.
+// offer offers completions: files after an @, arguments of a command, or commands. A path or an argument must be typed;
+// moving the cursor to one opens no list.
 func (p *Prompt) offer() {
 	word := wordAt(p)
-	goesOn := word.on && p.word.on && word.at == p.word.at && word.line == p.word.line
+	continues := word.on && p.word.on && word.at == p.word.at && word.line == p.word.line
 	switch {
-	case !word.on, !goesOn && !p.editor.WasTyped():
+	case !word.on, !continues && !p.editor.WasTyped():
 		p.word = openWord{}
 		p.popup.match(p.commandPrefix())
-	case !goesOn:
+	case !continues:
 		p.popup.match("")
 		fallthrough
 	case word != p.word:
@@ -70,7 +69,7 @@ func (p *Prompt) offer() {
 	}
 }
 
-// ask asks what a word may become.
+// ask requests completions of a word.
 func ask(p *Prompt, word openWord) {
 	if p.word = word; word.line == "" {
 		p.OnFiles(word.query)
@@ -84,7 +83,7 @@ func ask(p *Prompt, word openWord) {
 func wordAt(p *Prompt) (word openWord) {
 	if p.OnFiles != nil {
 		if word.at, word.query, word.on = p.editor.MarkedWord('@'); word.on {
-			word.query = strings.TrimPrefix(word.query, `"`) // of a name in quotes
+			word.query = strings.TrimPrefix(word.query, `"`) // of a quoted name
 			return word
 		}
 	}
@@ -96,27 +95,25 @@ func wordAt(p *Prompt) (word openWord) {
 		return openWord{}
 	}
 	argument, before := p.editor.Word()
-	name, _, begun := strings.Cut(before, " ")
-	if !begun || len(before)+len(argument) < len(text) || !p.popup.completes(name) {
+	name, _, found := strings.Cut(before, " ")
+	if !found || len(before)+len(argument) < len(text) || !p.popup.completes(name) {
 		return openWord{}
 	}
 	return openWord{on: true, query: argument, line: before}
 }
 
-// completes reports whether what follows a command is completed.
+// completes reports whether the arguments of a command are completed.
 func (c *Popup) completes(name string) bool {
 	return slices.ContainsFunc(c.commands, func(cmd draw.CommandHelp) bool { return cmd.Completes && strings.EqualFold(cmd.Name, name) })
 }
 
-// said reports whether the argument that is typed is whole as far as anybody has chosen: Enter sends the
-// line then.
-func said(p *Prompt) bool {
+// complete reports whether the typed argument is complete and nothing else was chosen: then Enter sends the line.
+func complete(p *Prompt) bool {
 	return p.word.line != "" && !p.popup.moved && (p.word.query == "" || p.word.query == p.popup.selected())
 }
 
-// takeWord completes the path or the argument to the one that is selected. What may follow an argument
-// is offered at once.
-func takeWord(p *Prompt) {
+// acceptWord completes the path or argument to the selected one, and offers the next argument.
+func acceptWord(p *Prompt) {
 	text, word := p.popup.selected(), p.word
 	if !p.editor.BeforeBlank() && !strings.HasSuffix(text, "=") {
 		text += " "
@@ -132,7 +129,7 @@ func takeWord(p *Prompt) {
 	offerArguments(p)
 }
 
-// offerArguments offers what may follow what a choice has completed.
+// offerArguments offers arguments after a completed choice.
 func offerArguments(p *Prompt) {
 	if word := wordAt(p); word.line != "" {
 		p.popup.match("")

@@ -9,7 +9,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// An answer that comes late is dropped; what cannot be shown as it is is not offered.
+// A late answer is dropped; names with invisible characters are not offered.
 func TestPromptFiles(t *testing.T) {
 	p := newTestPrompt(t)
 	var asked []string
@@ -59,12 +59,12 @@ func TestPromptFiles(t *testing.T) {
 		t.Error("a command is taken for a path")
 	}
 	viewtest.Press(t, p, "' me@x.org \"@", "newline", "'@")
-	if got := strings.Join(asked, ","); got != "," { // a quote, a new line
+	if got := strings.Join(asked, ","); got != "," { // a quote, a newline
 		t.Errorf("asked %d times: %q", len(asked), asked)
 	}
 }
 
-// Enter before the answer to what was typed last takes nothing that does not begin with it.
+// Enter before the answer to the last typed character accepts only words that start with the typed text.
 func TestArgumentsBeforeTheirAnswer(t *testing.T) {
 	p := newTestPrompt(t)
 	p.SetCommands([]draw.CommandHelp{{Name: "/workflow", Completes: true}, {Name: "/help"}})

@@ -13,11 +13,11 @@ import (
 
 const maxHistory = 1000
 
-// history holds the earlier prompts and how far back one is looking. The draft is kept
-// while looking, and while a queued prompt is edited instead.
+// history holds earlier prompts and the position in them. The draft is kept while the person looks at them or edits a
+// queued prompt.
 type history struct {
 	entries []string // oldest first
-	back    int      // how many steps back; 0 is the draft
+	back    int      // steps back; 0: the draft
 	draft   []byte
 }
 
@@ -26,7 +26,7 @@ func (h *history) set(entries []string) {
 	h.leave()
 }
 
-// add appends text unless it is blank or what was added last.
+// add appends text unless it is blank or repeats the last entry.
 func (h *history) add(text string) {
 	h.leave()
 	if strings.TrimSpace(text) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == text {
@@ -38,7 +38,7 @@ func (h *history) add(text string) {
 	h.entries = append(h.entries, text)
 }
 
-// leave forgets the draft: the text is no longer an entry that is looked at.
+// leave drops the draft: the text is no longer an unmodified entry.
 func (h *history) leave() { h.back, h.draft = 0, nil }
 
 func (h *history) older(e *edit.Editor) {
@@ -63,7 +63,7 @@ func (h *history) newer(e *edit.Editor) {
 	}
 }
 
-// aside keeps what is typed as the draft, before another text than an entry takes its place.
+// aside keeps the text as the draft, before a text other than an entry replaces it.
 func (h *history) aside(e *edit.Editor) {
 	if h.back == 0 && h.draft == nil && !e.Empty() {
 		h.draft = e.Draft()
@@ -71,8 +71,8 @@ func (h *history) aside(e *edit.Editor) {
 	h.back = 0
 }
 
-// find returns the newest entry older than at, or the oldest newer than it, that holds
-// query; -1 if there is none. Lower case finds upper case too.
+// find returns the newest entry older than at, or the oldest newer one, that contains query; -1 if there is none. Lower
+// case finds upper case, too.
 func (h *history) find(query string, at, by int) int {
 	fold := query == strings.ToLower(query)
 	for i := at + by; i >= 0 && i < len(h.entries); i += by {
@@ -87,12 +87,12 @@ func (h *history) find(query string, at, by int) int {
 	return -1
 }
 
-// historySearch holds a search that is under way.
+// historySearch is a running search.
 type historySearch struct {
 	in    *history
 	query string
-	at    int // the entry that was found; total if none is
-	total int // how many entries there were when it began
+	at    int // index of the match; total if there is none
+	total int // number of entries at the start
 	found *edit.Editor
 }
 
@@ -103,7 +103,7 @@ func newHistorySearch(in *history) *historySearch {
 
 func (s *historySearch) failed() bool { return s.query != "" && s.at == s.total }
 
-// look looks for another query, beginning at what is shown.
+// look searches for another query, starting at the displayed entry.
 func (s *historySearch) look(query string) {
 	if len(query) > pattern.MaxQuery {
 		return
@@ -119,7 +119,7 @@ func (s *historySearch) look(query string) {
 	s.step(from, -1)
 }
 
-// step shows the next match from an entry on in a direction, if there is one.
+// step shows the next match from an entry in a direction, if there is one.
 func (s *historySearch) step(from, by int) {
 	i := s.in.find(s.query, from, by)
 	if i < 0 {
@@ -135,12 +135,12 @@ func (s *historySearch) step(from, by int) {
 // erase drops the last character of the query.
 func (s *historySearch) erase() {
 	if s.query != "" {
-		s.at = s.total // a shorter query is looked for from the newest on
+		s.at = s.total // a shorter query is searched from the newest entry
 		s.look(edit.DropLast(s.query))
 	}
 }
 
-// draw draws the line of the search, with the cursor at its end if keys come here.
+// draw draws the search line, with the cursor at its end if it has the focus.
 func (s *historySearch) draw(c draw.Canvas, focus bool) {
 	query := c.Cols(0, c.W-1)
 	used := query.Spans(query.Say(0, "search: ", themes.Accent), draw.Untrusted(themes.Text, s.query)...)
@@ -153,8 +153,8 @@ func (s *historySearch) draw(c draw.Canvas, focus bool) {
 	}
 }
 
-// searchKey handles a key during a search and says whether that was all. A key of the
-// prompt takes the match over and then does what it does.
+// searchKey handles a key during a search and reports whether it is done. A key of the prompt accepts the match and
+// then has its own effect.
 func (p *Prompt) searchKey(press keymap.Press) bool {
 	s := p.search
 	switch {
@@ -180,10 +180,10 @@ func (p *Prompt) searchKey(press keymap.Press) bool {
 	return true
 }
 
-func (p *Prompt) endSearch(take bool) {
+func (p *Prompt) endSearch(accept bool) {
 	s := p.search
 	p.search = nil
-	if take && s.at < s.total {
+	if accept && s.at < s.total {
 		p.history.leave()
 		p.edit(func() { p.editor.Replace(p.history.entries[s.at]) })
 	}

@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	popupRows = 6  // so many rows always
+	popupRows = 6  // minimal number of rows
 	mostRows  = 16 // on a high screen
-	restRows  = 14 // of the screen that stay for the rest before there are more
+	restRows  = 14 // rows of the screen that the popup leaves free when it grows
 )
 
-// Popup lists the commands that begin with what is typed, what may follow one, or the files that
-// fit what is typed after an @. It belongs to a prompt, which gives it its keys; whoever draws the screen draws it last, above the
-// prompt, while it is open.
+// Popup lists commands that start with the typed text, arguments of a command, or files that match the text after an @.
+// It belongs to a prompt, which handles its keys; while it is open it is drawn last, above the prompt.
 type Popup struct {
 	draw.Frame
 	commands  []draw.CommandHelp
@@ -30,20 +29,20 @@ type Popup struct {
 	at        int
 	typed     string
 	moved     bool // the selection was chosen, not only offered
-	dismissed bool // until another command is begun
-	first     int  // of matches that showed when it was drawn last
-	clicked   int  // the match that was clicked last, plus one
-	take      func()
+	dismissed bool // until another command is started
+	first     int  // first match displayed at the last draw
+	clicked   int  // index of the last clicked match, plus one
+	accept    func()
 }
 
 func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *Popup {
 	return &Popup{Frame: draw.NewFrame(theme, keys)}
 }
 
-// Open reports whether there is something to choose from.
+// Open reports whether the list is open.
 func (c *Popup) Open() bool { return len(c.matches) > 0 && !c.dismissed }
 
-// Size returns the cells that the list wants on a screen with so many rows, border included; 0, 0 while it is closed.
+// Size returns the size of the list on a screen with so many rows, border included; 0, 0 while it is closed.
 func (c *Popup) Size(rows int) (w, h int) {
 	if !c.Open() {
 		return 0, 0
@@ -62,11 +61,11 @@ func (c *Popup) nameWidth() int {
 	return w
 }
 
-// leastMeant limits the letters of another word that find a command.
+// leastMeant is the minimal length of another word that finds a command.
 const leastMeant = 3
 
-// match offers the commands that begin with typed, first the one that has no more letters, then those that other words
-// find; none if it is empty.
+// match offers the commands that start with typed, an exact match first, then those found by other words; none if typed
+// is empty.
 func (c *Popup) match(typed string) {
 	if typed == "" {
 		c.dismissed = false
@@ -100,12 +99,12 @@ func (c *Popup) offer(words []draw.CommandHelp) {
 	c.matches, c.at, c.moved, c.clicked = words, 0, false, 0
 }
 
-// narrow keeps of the words that are offered those that begin with a text.
-func (c *Popup) narrow(begun string) {
-	c.offer(slices.DeleteFunc(slices.Clone(c.matches), func(m draw.CommandHelp) bool { return !strings.HasPrefix(m.Name, begun) }))
+// narrow keeps the offered words that start with a text.
+func (c *Popup) narrow(prefix string) {
+	c.offer(slices.DeleteFunc(slices.Clone(c.matches), func(m draw.CommandHelp) bool { return !strings.HasPrefix(m.Name, prefix) }))
 }
 
-// known returns the length of the command at the start of text, 0 if it is none.
+// known returns the length of the command at the start of text, 0 if there is none.
 func (c *Popup) known(text []byte) int {
 	if len(text) == 0 || text[0] != '/' {
 		return 0
@@ -129,7 +128,7 @@ func (c *Popup) move(by int) {
 	c.moved = true
 }
 
-// MouseHandler selects a row, takes it with a second click, and moves with the wheel.
+// MouseHandler selects a row, accepts it with a second click, and moves with the wheel.
 func (c *Popup) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		_, top, _, h := c.GetRect()
@@ -145,7 +144,7 @@ func (c *Popup) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 		case action != tview.MouseLeftClick && action != tview.MouseLeftDoubleClick:
 		case y <= top || y >= top+h-1 || i >= len(c.matches):
 		case c.clicked == i+1 && c.at == i:
-			c.take()
+			c.accept()
 		default:
 			c.at, c.moved, c.clicked = i, true, i+1
 		}
@@ -155,7 +154,7 @@ func (c *Popup) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 
 func (c *Popup) dismiss() { c.dismissed = true }
 
-// Reopen opens the list again that was closed without a choice, and reports whether there was one.
+// Reopen opens a dismissed list again, and reports whether there was one.
 func (c *Popup) Reopen() bool {
 	was := c.dismissed && len(c.matches) > 0
 	c.dismissed = c.dismissed && !was
@@ -189,7 +188,7 @@ func (c *Popup) Draw(screen tcell.Screen) {
 	}
 }
 
-// popupText says what a command does, and if it is marked how it is typed with what may follow it.
+// popupText describes a command and, if it is marked, its arguments.
 func popupText(m draw.CommandHelp, marked bool) string {
 	if !marked || m.Args == "" {
 		return m.Help

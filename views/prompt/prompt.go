@@ -1,5 +1,4 @@
-// Package prompt takes what a person writes to the agent: an editor with history, search
-// in it, completion of commands or files.
+// Package prompt is the input for prompts: an editor with a searchable history and completion of commands and files.
 //
 //	p := prompt.New(theme, keys)
 //	p.OnSubmit = func(text string) { send(event.Submit{Text: text}) }
@@ -21,55 +20,54 @@ import (
 	"buddy/views/edit"
 )
 
-// Prompt takes what a person types: a multi-line editor with history, history search and
-// completion of commands and files. It draws no border. All callbacks are optional and run on the
-// UI goroutine.
+// Prompt is a multi-line editor with history, history search and completion of commands and files. It draws no border.
+// All callbacks are optional and run on the UI goroutine.
 type Prompt struct {
 	draw.Frame
 	promptState
 	draft
 	history history
-	search  *historySearch // nil while nobody searches
+	search  *historySearch // nil without a search
 	popup   *Popup
 	word    openWord
-	band    *draw.Palette // of the text on the tinted line; nil: the theme has none
+	band    *draw.Palette // for text on the tinted line; nil: the theme has no tint
 
-	To         string             // the subagent that reads what is sent; untrusted; "" is the main agent
-	OnSubmit   func(text string)  // the prompt is empty again when this is called
-	OnEmpty    func()             // sent with nothing in it, where that continues nothing
-	Private    func(string) bool  // what the history must not have
+	To         string             // the subagent that reads the prompt, untrusted; "": the main agent
+	OnSubmit   func(text string)  // called after the prompt was emptied
+	OnEmpty    func()             // an empty prompt was sent that continues nothing
+	Private    func(string) bool  // whether the history must not contain a text
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
 	OnEOF      func()             // end of input on an empty prompt
-	OnEdit     func()             // the person wants to write in an editor; see Replace
-	OnPicture  func()             // the person wants the picture of the clipboard; see InsertPicture
-	OnUnqueue  func(id int)       // a queued prompt was taken back into the editor
+	OnEdit     func()             // opens an editor; see Replace
+	OnPicture  func()             // requests the picture in the clipboard; see InsertPicture
+	OnUnqueue  func(id int)       // a queued prompt was moved into the editor
 	OnContinue func()             // Enter on an empty prompt after an interruption
-	OnRetry    func()             // Enter on an empty prompt while a request waits to be sent again
-	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
+	OnRetry    func()             // Enter on an empty prompt while a request waits for a retry
+	OnFiles    func(query string) // the text after an @ changed; must not block, see SetFiles
 
-	// OnArguments asks what the last word of a command's line may become; must not wait, see SetArguments.
+	// OnArguments requests completions of the last word of a command line; must not block, see SetArguments.
 	OnArguments func(line string)
 }
 
-// draft holds the text that is written.
+// draft is the text being written.
 type draft struct {
 	editor *edit.Editor
 	vi     edit.Vi
-	top    edit.Row // the first row that shows
+	top    edit.Row // the first visible row
 }
 
-// promptState holds what the prompt needs of the state.
+// promptState is the part of the state that the prompt needs.
 type promptState struct {
 	queued      []event.PromptSubmitted
 	interrupted bool
-	retries     bool   // a request waits to be sent again
-	target      string // empty when it is this machine
+	retries     bool   // a request waits for a retry
+	target      string // "" for this machine
 }
 
 // New returns an empty prompt.
 func New(theme *themes.Theme, keys *keymap.Map) *Prompt {
 	p := &Prompt{Frame: draw.NewFrame(theme, keys), draft: draft{editor: edit.New()}, popup: newCommandPopup(theme, keys)}
-	p.popup.take = func() { p.popupAction(keymap.PopupAccept) }
+	p.popup.accept = func() { p.popupAction(keymap.PopupAccept) }
 	tint(p)
 	return p
 }
@@ -81,20 +79,20 @@ func (p *Prompt) SetTheme(theme *themes.Theme) {
 	tint(p)
 }
 
-// tint finds the colours of the line.
+// tint computes the colours of the line.
 func tint(p *Prompt) {
 	if p.band = p.Palette.On(themes.Prompt); p.band == p.Palette {
 		p.band = nil
 	}
 }
 
-// fewColours limits the colours of terminals that can't show a tint apart from their own background.
+// fewColours is the number of colours of terminals that can't distinguish a tint from their background.
 const fewColours = 88
 
-// Ruled reports whether the prompt needs rules to be seen: a line of another colour does not show on this screen.
+// Ruled reports whether the prompt needs rules because a tint is not visible on this screen.
 func (p *Prompt) Ruled(s tcell.Screen) bool { return p.band == nil || s.Colors() <= fewColours }
 
-// Update takes over what changed.
+// Update processes changes of the state.
 func (p *Prompt) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Queue|state.Header|state.Tasks) == 0 {
 		return
@@ -107,19 +105,19 @@ func (p *Prompt) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// SetHistory sets the earlier prompts, oldest first. What is sent is added to them.
+// SetHistory sets the earlier prompts, oldest first. Sent prompts are added.
 func (p *Prompt) SetHistory(entries []string) { p.history.set(entries) }
 
-// SetCommands sets the commands that are offered after a slash.
+// SetCommands sets the commands offered after a slash.
 func (p *Prompt) SetCommands(commands []draw.CommandHelp) {
 	p.popup.commands = commands
 	p.popup.match(p.commandPrefix())
 }
 
-// Text returns the text, pastes in full.
+// Text returns the text with expanded pastes.
 func (p *Prompt) Text() string { return p.editor.Text() }
 
-// SetText replaces the text, such as by a draft that was saved.
+// SetText replaces the text, for example by a saved draft.
 func (p *Prompt) SetText(text string) {
 	p.search = nil
 	p.history.leave()
@@ -127,26 +125,25 @@ func (p *Prompt) SetText(text string) {
 	p.changed()
 }
 
-// Replace replaces the text, which can be undone.
+// Replace replaces the text; this can be undone.
 func (p *Prompt) Replace(text string) {
 	p.edit(func() { p.editor.Replace(text) })
 }
 
-// Discard empties the prompt and keeps its text in the history.
+// Discard empties the prompt and adds its text to the history.
 func (p *Prompt) Discard() {
 	p.history.add(p.editor.Text())
 	p.SetText("")
 }
 
-// Empty reports whether nothing is typed.
 func (p *Prompt) Empty() bool { return p.editor.Empty() }
 
-// Retries reports whether Enter sends a request again that waits: nothing is typed that it would send instead.
+// Retries reports whether Enter retries a waiting request: one is waiting, and the prompt has no text.
 func (p *Prompt) Retries() bool {
 	return p.retries && p.OnRetry != nil && strings.TrimSpace(p.editor.Text()) == ""
 }
 
-// Scope returns the scope in which keys are looked up: to the prompt or to what lies over it.
+// Scope returns the key scope of the prompt or of what is open over it.
 func (p *Prompt) Scope() keymap.Scope {
 	switch {
 	case p.search != nil:
@@ -159,22 +156,22 @@ func (p *Prompt) Scope() keymap.Scope {
 	return keymap.Prompt
 }
 
-// Popup returns the list of commands, which is drawn above the prompt while it is open.
+// Popup returns the list of completions, which is drawn above the prompt while it is open.
 func (p *Prompt) Popup() *Popup { return p.popup }
 
-// Paste inserts text in one step. It never makes a shell command of the prompt: nobody has typed that.
+// Paste inserts text as one undo step. It never makes the prompt a shell command, because nobody has typed that.
 func (p *Prompt) Paste(text string) {
 	if p.search != nil {
 		p.search.look(p.search.query + texts.OneLine(text))
 		return
 	}
 	if edit.AtStart(p.editor) && strings.HasPrefix(text, "!") {
-		text = " " + text // a prompt with a space in front is sent, not run
+		text = " " + text // a prompt with a leading space is sent, not run
 	}
 	p.edit(func() { p.vi.Paste(p.editor, text) })
 }
 
-// InsertPicture inserts a picture at the cursor, which shows as a chip and is sent as @PATH.
+// InsertPicture inserts a picture at the cursor, shown as a chip and sent as @PATH.
 func (p *Prompt) InsertPicture(path string) {
 	p.search = nil
 	p.edit(func() { p.editor.InsertPicture("@" + path) })
@@ -185,7 +182,7 @@ func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
 }
 
-// Press does what a key means in the prompt, or in what is open over it, and types text.
+// Press handles a key in the prompt or in what is open over it, and types text.
 func (p *Prompt) Press(press keymap.Press) {
 	switch {
 	case p.search != nil && p.searchKey(press):
@@ -203,7 +200,7 @@ func (p *Prompt) Press(press keymap.Press) {
 	}
 }
 
-// edit runs f and tells what follows from a change of the text.
+// edit runs f and then processes a change of the text.
 func (p *Prompt) edit(f func()) {
 	before := p.editor.Changes()
 	f()
@@ -220,7 +217,7 @@ func (p *Prompt) changed() {
 	call(p.OnChange)
 }
 
-// call calls a callback that there is.
+// call calls f unless it is nil.
 func call(f func()) {
 	if f != nil {
 		f()
@@ -256,8 +253,8 @@ func (p *Prompt) action(a keymap.Action) {
 	}
 }
 
-// continued begins a new line if a backslash is before the cursor, and reports whether it is. The shell reads the backslash
-// itself.
+// continued inserts a newline if a backslash precedes the cursor, and reports whether it does. In a shell command the
+// backslash stays, because the shell reads it.
 func continued(p *Prompt) bool {
 	if !edit.After(p.editor, '\\') {
 		return false
@@ -269,7 +266,7 @@ func continued(p *Prompt) bool {
 	return true
 }
 
-// shell reports whether what is typed is a shell command.
+// shell reports whether the text is a shell command.
 func shell(p *Prompt) bool {
 	text, _ := p.editor.FirstLine()
 	return len(text) > 0 && text[0] == '!'
@@ -298,7 +295,7 @@ func (p *Prompt) send() {
 	}
 }
 
-// unqueue takes the newest queued prompt back. What is typed is kept as the draft.
+// unqueue moves the newest queued prompt into the editor. The previous text becomes the draft.
 func (p *Prompt) unqueue() bool {
 	n := len(p.queued) - 1
 	if n < 0 || p.OnUnqueue == nil {
@@ -312,7 +309,7 @@ func (p *Prompt) unqueue() bool {
 	return true
 }
 
-// commandPrefix returns what is typed if it is the beginning of a command, else "".
+// commandPrefix returns the text if it is the start of a command, else "".
 func (p *Prompt) commandPrefix() string {
 	text, more := p.editor.FirstLine()
 	if more || len(text) == 0 || text[0] != '/' || len(text) > 64 || slices.ContainsFunc(text, edit.IsBreak) {
@@ -330,12 +327,12 @@ func (p *Prompt) popupAction(a keymap.Action) {
 	case keymap.PopupClose:
 		p.popup.dismiss()
 	case keymap.PopupRun:
-		if said(p) {
+		if complete(p) {
 			p.edit(p.send)
 			return
 		}
 		if p.word.on {
-			takeWord(p)
+			acceptWord(p)
 			return
 		}
 		typed := p.commandPrefix()
@@ -346,7 +343,7 @@ func (p *Prompt) popupAction(a keymap.Action) {
 		fallthrough
 	case keymap.PopupAccept:
 		if p.word.on {
-			takeWord(p)
+			acceptWord(p)
 			return
 		}
 		p.edit(func() {
@@ -357,7 +354,7 @@ func (p *Prompt) popupAction(a keymap.Action) {
 	}
 }
 
-// MouseHandler puts the cursor where the person clicks.
+// MouseHandler sets the cursor.
 func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()

@@ -151,7 +151,7 @@ func TestPromptEOF(t *testing.T) {
 	}
 }
 
-// The draft is kept while one looks at earlier prompts.
+// The draft is kept while the person looks at earlier prompts.
 func TestPromptHistory(t *testing.T) {
 	p := newTestPrompt(t)
 	p.SetHistory([]string{"first", "second\nof two lines"})
@@ -205,7 +205,7 @@ func TestPromptSearch(t *testing.T) {
 	}
 }
 
-// Prefix match, six rows on a low screen, Up and Down, Tab and Enter accept, Esc closes.
+// The popup matches prefixes and has six rows on a low screen; Up and Down move, Tab and Enter accept, Esc closes.
 func TestPromptPopup(t *testing.T) {
 	p := newTestPrompt(t)
 	var sent []string
@@ -242,10 +242,11 @@ func TestPromptPopup(t *testing.T) {
 	}
 }
 
-// Up takes queued prompts back before history, the newest first, whatever is typed; Down brings back what was.
+// Up moves queued prompts into the editor before history, newest first, whatever is typed; Down restores the previous
+// text.
 func TestPromptUnqueue(t *testing.T) {
 	for name, c := range map[string]struct{ typed, down string }{
-		"empty":          {"", "two"}, // which was edited since
+		"empty":          {"", "two"}, // edited since
 		"typed":          {"x", "x"},
 		"several rows":   {"x\ny", "x\ny"},
 		"in the history": {"", "two"},
@@ -279,7 +280,7 @@ func TestPromptUnqueue(t *testing.T) {
 	}
 }
 
-// Enter on an empty prompt continues what was interrupted.
+// Enter on an empty prompt continues interrupted work.
 func TestPromptContinues(t *testing.T) {
 	p := newTestPrompt(t)
 	n := 0
@@ -319,7 +320,7 @@ func TestPromptStyles(t *testing.T) {
 	tinted('s', themes.Shell)
 }
 
-// What is pasted never becomes a shell command; what is typed may.
+// Pasted text never becomes a shell command; typed text may.
 func TestPasteIsNoShellCommand(t *testing.T) {
 	for _, c := range []struct{ typed, pasted, sent string }{
 		{"", "!rm -rf x", " !rm -rf x"},
@@ -341,7 +342,7 @@ func TestPasteIsNoShellCommand(t *testing.T) {
 	}
 }
 
-// A backslash before Enter begins a new line. The shell reads its own.
+// A backslash before Enter starts a new line, except in a shell command.
 func TestBackslashBeforeEnter(t *testing.T) {
 	for text, want := range map[string]string{"line one\\": "line one\nx", "!ls \\": "!ls \\\nx"} {
 		p := newTestPrompt(t)
@@ -374,7 +375,7 @@ func TestPromptIsInert(t *testing.T) {
 	}
 }
 
-// A key, the layout and a draw with 1 MB in the prompt (figure: at most 0.5 ms).
+// BenchmarkPromptKey measures a key, the layout and a draw with 1 MB in the prompt; the limit is 0.5 ms.
 func BenchmarkPromptKey(b *testing.B) {
 	for name, text := range map[string]string{
 		"empty": "", "1MB-lines": strings.Repeat("some words of a line\n", 1<<20/21), "1MB-line": strings.Repeat("some words of a line ", 1<<20/21),
@@ -394,7 +395,7 @@ func BenchmarkPromptKey(b *testing.B) {
 	}
 }
 
-// Another theme reaches the prompt.
+// SetTheme applies to the prompt.
 func TestPromptSetTheme(t *testing.T) {
 	light, err := themes.Load("", "light")
 	if err != nil {

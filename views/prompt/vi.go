@@ -2,14 +2,13 @@ package prompt
 
 import "buddy/app/keymap"
 
-// SetVi turns the keys of vi on or off. It begins in insert mode.
+// SetVi switches the keys of vi on, in insert mode, or off.
 func (p *Prompt) SetVi(on bool) { p.vi.Set(p.editor, on) }
 
-// Mode names the mode of vi; "" without its keys.
+// Mode returns the name of the mode of vi; "" without vi.
 func (p *Prompt) Mode() string { return p.vi.Mode() }
 
-// EndInsert goes from insert and visual mode to normal mode, or drops what was typed of a
-// command, and reports whether it did.
+// EndInsert leaves insert or visual mode for normal mode, or drops a partial command, and reports whether it did.
 func (p *Prompt) EndInsert() bool {
 	switch {
 	case !p.vi.On || p.search != nil:
@@ -22,8 +21,7 @@ func (p *Prompt) EndInsert() bool {
 	return true
 }
 
-// BeginTyping prepares for what is typed from another place: a search ends, and with the keys of
-// vi it is inserted.
+// BeginTyping prepares for text typed elsewhere: it ends a search and enters insert mode.
 func (p *Prompt) BeginTyping() {
 	p.search = nil
 	if p.vi.Normal {
@@ -31,8 +29,8 @@ func (p *Prompt) BeginTyping() {
 	}
 }
 
-// viKey takes a key in normal mode and reports whether that was all. From the first and the last
-// row, up and down go through the history, as they do without vi.
+// viKey handles a key in normal mode and reports whether it is done. In the first and last row, up and down move
+// through the history, as without vi.
 func (p *Prompt) viKey(press keymap.Press) (done bool) {
 	if press.Scope != keymap.Vi {
 		press.Action = "" // of the prompt

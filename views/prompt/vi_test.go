@@ -14,7 +14,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// viPrompt is a prompt in normal mode; | in text is where the cursor stands.
+// viPrompt returns a prompt in normal mode; | in text is the cursor.
 func viPrompt(t testing.TB, text string) *Prompt {
 	t.Helper()
 	p := New(viewtest.Dark(t), keymap.Default())
@@ -85,7 +85,7 @@ func TestViModes(t *testing.T) {
 	viewtest.Text(t, p, 20, 3)
 }
 
-// What is selected shows, over lines, with a cell for a line end that is part of it.
+// The selection is highlighted over lines, with a cell for a selected line end.
 func TestViSelectionShows(t *testing.T) {
 	selected := draw.CellStyle(viewtest.Dark(t).Style(themes.Selection))
 	for _, tt := range []struct{ before, keys, want string }{
@@ -113,7 +113,7 @@ func TestViSelectionShows(t *testing.T) {
 	}
 }
 
-// No keys in any order panic, and Esc leads back to normal mode.
+// No sequence of keys panics, and Esc leads back to normal mode.
 func FuzzViPrompt(f *testing.F) {
 	f.Add("foo bar\nbaz", "dwu^Rjddp3x")
 	f.Add("日本 👨‍👩‍👧", "$xPrxcwa^[fxt;,,")

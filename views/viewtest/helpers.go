@@ -27,14 +27,14 @@ func Dark(t testing.TB) *themes.Theme {
 	return theme
 }
 
-// Session is a state that is fed events.
+// Session is a state with a clock.
 type Session struct {
 	state.State
 	seq uint64
 	Now int64
 }
 
-// Feed applies events to the state, each with the next number and the time Now.
+// Feed applies events to the state, with increasing numbers and the time Now.
 func (s *Session) Feed(events ...event.Event) *Session {
 	for _, e := range events {
 		s.seq++
@@ -43,7 +43,7 @@ func (s *Session) Feed(events ...event.Event) *Session {
 	return s
 }
 
-// Say is a whole answer.
+// Say returns a whole answer.
 func Say(text string) event.Event {
 	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
 }
@@ -51,14 +51,14 @@ func Say(text string) event.Event {
 // Ptr returns a pointer to a number, such as an exit code.
 func Ptr(n int) *int { return &n }
 
-// HostileText holds what an answer or output must show inert; it is no valid UTF-8.
+// HostileText is text that answers and output must show inert; it is invalid UTF-8.
 const HostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
 
-// Hostile holds what every view must show inert: colour tags, escape sequences, bidi
-// controls, zero width, wide characters.
+// Hostile is text that every view must show inert: colour tags, escape sequences, bidi controls, zero width, wide
+// characters.
 const Hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
 
-// ScreenRows returns the rows without blanks at their ends; of a view with a border what is inside.
+// ScreenRows returns the rows without trailing spaces; for a view with a border those inside.
 func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
 	t.Helper()
 	rows := strings.Split(strings.TrimSuffix(Text(t, p, w, h), "\n"), "\n")
@@ -74,16 +74,16 @@ func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
 // Now is the time of all goldens: 14:02:31.
 var Now = time.Date(2026, 11, 20, 14, 2, 31, 0, time.UTC)
 
-// ClockAt returns a clock that shows *now.
+// ClockAt returns a clock that returns *now.
 func ClockAt(now *time.Time) func() time.Time { return func() time.Time { return *now } }
 
 // Clock returns the time of all goldens.
 func Clock() time.Time { return Now }
 
-// MS is a time so many seconds before at.
+// MS returns the time of all goldens minus some seconds, in milliseconds.
 func MS(before int) int64 { return Now.Add(-time.Duration(before) * time.Second).UnixMilli() }
 
-// Feed feeds events to a state.
+// Feed applies events to a state.
 func Feed(s *state.State, events ...event.Event) state.Changed {
 	var ch state.Changed
 	for i, ev := range events {
@@ -92,7 +92,7 @@ func Feed(s *state.State, events ...event.Event) state.Changed {
 	return ch
 }
 
-// pressed is a view that takes keys.
+// pressed is a view that handles keys.
 type pressed interface {
 	Scope() keymap.Scope
 	Press(keymap.Press)
@@ -100,14 +100,14 @@ type pressed interface {
 
 var keys = keymap.Default()
 
-// Key gives a view a key as the screen does: looked up, and not what it means everywhere.
+// Key passes a key to a view as the screen does: looked up, without global keys.
 func Key(v pressed, ev *tcell.EventKey) {
 	if p := keys.Lookup(ev, v.Scope().Chain()...); p.Scope != keymap.Global {
 		v.Press(p)
 	}
 }
 
-// Press sends the first key of actions, as the key map has them; other texts are typed.
+// Press presses the first key of each action; other texts are typed.
 func Press(t testing.TB, v pressed, actions ...string) {
 	t.Helper()
 	for _, a := range actions {
@@ -125,7 +125,7 @@ func Press(t testing.TB, v pressed, actions ...string) {
 	}
 }
 
-// CellOf returns the style of the first cell that shows r, for tests of roles.
+// CellOf returns the style of the first cell with r, for tests of roles.
 func CellOf(t testing.TB, s tcell.SimulationScreen, r rune) tcell.Style {
 	t.Helper()
 	cells, _, _ := s.GetContents()
@@ -138,7 +138,7 @@ func CellOf(t testing.TB, s tcell.SimulationScreen, r rune) tcell.Style {
 	return tcell.StyleDefault
 }
 
-// WantRole compares the style of the first cell that shows r with a role's.
+// WantRole compares the style of the first cell with r with a role's.
 func WantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) {
 	t.Helper()
 	if got, want := CellOf(t, s, r), draw.CellStyle(Dark(t).Style(role)); got != want {
@@ -146,14 +146,14 @@ func WantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) 
 	}
 }
 
-// Ask returns the request for the approval of an action.
+// Ask returns a request for the approval of an action.
 func Ask(id string, a action.Action) event.ApprovalAsked {
 	return event.ApprovalAsked{ID: id, CallID: "c" + id, Action: a, Verdict: action.Verdict{
 		Decision: action.Ask, Reason: "not known to be read-only", Rule: "shell.unknown",
 	}}
 }
 
-// Restart is an action with all that a dialog shows.
+// Restart is an action with all information that a dialog shows.
 var Restart = action.Action{
 	Kind: action.Shell, Tool: "run_shell", Target: "root@web-02 (ssh)", Command: "systemctl restart nginx",
 	Why: "upstream sockets are stale after the deploy", Risk: action.High, Mutation: true,

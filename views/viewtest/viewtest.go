@@ -1,9 +1,8 @@
-// Package viewtest draws one primitive on a simulated screen and compares it with a
-// golden file that a person can read.
+// Package viewtest draws a primitive on a simulated screen and compares it with a readable golden file.
 //
 //	viewtest.Golden(t, "approval", m, 80, 24) // testdata/approval-80x24.screen
 //
-// Run the tests with -update to write the files anew.
+// Run the tests with -update to rewrite the files.
 package viewtest
 
 import (
@@ -36,8 +35,8 @@ func Screen(t testing.TB, p tview.Primitive, w, h int) tcell.SimulationScreen {
 	return s
 }
 
-// Text draws p at w×h cells and returns its rows without trailing blanks. The second
-// cell of a wide character is left out.
+// Text draws p at w×h cells and returns its rows without trailing spaces and without the second cells of wide
+// characters.
 func Text(t testing.TB, p tview.Primitive, w, h int) string {
 	t.Helper()
 	cells, cw, ch := Screen(t, p, w, h).GetContents()
@@ -60,13 +59,13 @@ func Text(t testing.TB, p tview.Primitive, w, h int) string {
 	return b.String()
 }
 
-// Golden compares what p looks like at w×h with testdata/<name>-<w>x<h>.screen.
+// Golden compares p at w×h with testdata/<name>-<w>x<h>.screen.
 func Golden(t testing.TB, name string, p tview.Primitive, w, h int) {
 	t.Helper()
 	GoldenText(t, fmt.Sprintf("%s-%dx%d", name, w, h), Text(t, p, w, h))
 }
 
-// GoldenText compares what is on a screen with the file of a name; -update writes it.
+// GoldenText compares a screen with the file of a name; -update writes it.
 func GoldenText(t testing.TB, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".screen")

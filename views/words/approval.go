@@ -16,8 +16,8 @@ import (
 // OneFile reports whether the question of an action on files names the file.
 func OneFile(act action.Action) bool { return len(act.Paths) < 2 && len(FilesOf(act)) == 1 }
 
-// Question returns what an approval asks, as a question: Edit checkout/tax.go? Of changes of files it returns
-// how many lines they add and delete, +4 −1.
+// Question returns the question of an approval: Edit checkout/tax.go? For changes of files it also returns the numbers
+// of added and deleted lines, +4 −1.
 func Question(a event.ApprovalAsked) (question, counts string) {
 	act := a.Action
 	switch act.Kind {
@@ -52,7 +52,7 @@ func commandQuestion(a event.ApprovalAsked) string {
 	return "Run this command?"
 }
 
-// fileVerbs say what happens to a file, by the verbs of diffs.
+// fileVerbs maps the verbs of diffs to those of questions.
 var fileVerbs = map[string]string{"new": "Create", "delete": "Delete", "rename": "Rename", "edit": "Edit"}
 
 func fileQuestion(act action.Action) (question, counts string) {
@@ -84,10 +84,10 @@ func fileQuestion(act action.Action) (question, counts string) {
 	return fmt.Sprintf("%s %d files?", verb, n), counts
 }
 
-// FilesOf returns the files that the preview of an action shows the diffs of.
+// FilesOf returns the files in the diffs of an action's preview.
 func FilesOf(act action.Action) []markup.DiffFile { return markup.DiffFiles(DiffOf(act)) }
 
-// DiffOf returns the preview of an action on files as a diff, with a line for its file if it is about one.
+// DiffOf returns the preview of an action on files as a diff, with a line for its file if there is only one.
 func DiffOf(act action.Action) string {
 	if len(act.Paths) > 0 || act.Preview == "" {
 		return act.Preview
@@ -108,8 +108,8 @@ func networkQuestion(act action.Action) string {
 	return "Send a " + draw.FirstLine(act.Method) + " request to " + what + "?"
 }
 
-// connectQuestion asks about hosts. One that is long is not named, because its beginning alone would mislead: all of it
-// is below the question.
+// connectQuestion asks about hosts. A long host is not named in the question, because its start alone would be
+// misleading: it is shown in full below.
 func connectQuestion(act action.Action) string {
 	switch n := len(act.Hosts); {
 	case n > 1:
@@ -131,10 +131,10 @@ func mcpQuestion(act action.Action) string {
 	return fmt.Sprintf("Let the MCP server %q run %s?", server, tool)
 }
 
-// RiskOf returns the risk of what an approval asks, "" if it is not known.
+// RiskOf returns the risk of an approval, "" if unknown.
 func RiskOf(a event.ApprovalAsked) action.Risk { return cmp.Or(a.Context.Risk, a.Action.Risk) }
 
-// Where names the machine of an action unless it is this one, and says if it is in production; "" for nothing.
+// Where names the machine of an action unless it is this one, and whether it is in production; "" for nothing.
 func Where(a event.ApprovalAsked) string {
 	where := a.Action.Target
 	switch n := len(a.Action.Targets); {
@@ -149,8 +149,8 @@ func Where(a event.ApprovalAsked) string {
 	return draw.FirstLine(where)
 }
 
-// Facts returns what a person must know before approving, a sentence each: first why it is asked about, if that
-// is not what it does, then what it does. Often there is one, and never one that its question says.
+// Facts returns what a person must know before approving, one sentence each: first why approval is necessary, unless
+// that is the effect, then the effect. Usually there is one; none repeats the question.
 func Facts(a event.ApprovalAsked) []string {
 	c := a.Context
 	facts := []string{sentence(c.Because)}
@@ -175,7 +175,7 @@ func Facts(a event.ApprovalAsked) []string {
 	return slices.DeleteFunc(facts, func(s string) bool { return s == "" })
 }
 
-// Reason returns the agent's reason in quotes, "" for none.
+// Reason returns the agent's reason in quotes, or "".
 func Reason(a event.ApprovalAsked) string {
 	if why := texts.OneLine(a.Action.Why); why != "" {
 		return `"` + why + `"`
@@ -191,7 +191,7 @@ const (
 	yesSimilar = "Yes, and "
 )
 
-// Similar returns the answer that also adds a rule, "" where none is offered.
+// Similar returns the answer that also adds a rule, "" if none is offered.
 func Similar(a event.ApprovalAsked) string {
 	if a.Context.Similar == "" {
 		return ""
@@ -199,8 +199,8 @@ func Similar(a event.ApprovalAsked) string {
 	return yesSimilar + a.Context.Similar
 }
 
-// Details returns what else helps to decide what an approval asks, a sentence or two each, and nothing that Facts
-// say. `buddy policy explain` says the rest.
+// Details returns more information about an approval, a sentence or two each, without repeating Facts. `buddy policy
+// explain` shows the rest.
 func Details(a event.ApprovalAsked) []string {
 	c, act := a.Context, a.Action
 	var all []string
@@ -216,7 +216,7 @@ func Details(a event.ApprovalAsked) []string {
 	if len(c.Kept) > 0 {
 		add(c.Kept[len(c.Kept)-1])
 	}
-	if !isCommand(act) || c.Effect.Text() == "" || len(c.Consequences) > 1 { // else the effect says it, and better
+	if !isCommand(act) || c.Effect.Text() == "" || len(c.Consequences) > 1 { // otherwise the effect describes it better
 		for _, s := range c.Consequences {
 			add(s)
 		}
@@ -229,7 +229,7 @@ func Details(a event.ApprovalAsked) []string {
 	return all
 }
 
-// undo says how what an approval asks about is undone, where Facts do not say that nothing does.
+// undo describes how to undo an action, unless Facts say that it can't be undone.
 func undo(c action.ApprovalContext) string {
 	switch {
 	case c.Undo != "":
@@ -240,7 +240,7 @@ func undo(c action.ApprovalContext) string {
 	return ""
 }
 
-// safer names what does less harm.
+// safer names safer alternatives.
 func safer(c action.ApprovalContext) string {
 	if len(c.Alternatives) == 0 {
 		return ""
@@ -251,17 +251,17 @@ func safer(c action.ApprovalContext) string {
 // isCommand reports whether an action runs a command.
 func isCommand(act action.Action) bool { return act.Kind == action.Shell || act.Kind == action.Git }
 
-// asks says why a person is asked, and by which rule, where Facts do not.
+// asks explains why approval is necessary, and by which rule, unless Facts do.
 func asks(a event.ApprovalAsked) string {
 	v := a.Verdict
 	if v.Reason == "" {
 		return ""
 	}
 	c := a.Context
-	switch said := strings.TrimSpace(c.Effect.Verb + " " + c.Effect.Object); {
+	switch effect := strings.TrimSpace(c.Effect.Verb + " " + c.Effect.Object); {
 	case v.Reason == c.Because && v.Rule != "" && v.Rule != v.Reason:
 		return "The rule: " + v.Rule
-	case v.Reason == c.Because, said != "" && c.Effect.Count == 0 && strings.HasSuffix(v.Reason, said):
+	case v.Reason == c.Because, effect != "" && c.Effect.Count == 0 && strings.HasSuffix(v.Reason, effect):
 		return ""
 	}
 	text := "You are asked because " + lowerFirst(v.Reason)
@@ -284,7 +284,7 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// folder says where a command starts, on each machine if that differs.
+// folder describes where a command starts, on each machine if they differ.
 func folder(act action.Action) string {
 	if len(act.Targets) == 0 {
 		if act.Cwd == "" {
@@ -299,7 +299,7 @@ func folder(act action.Action) string {
 	return "It runs on " + strings.Join(all, ", ")
 }
 
-// ruleReach says what else the rule would allow, and what it would not.
+// ruleReach describes what else the rule would allow, and what it would not.
 func ruleReach(c action.ApprovalContext) string {
 	if c.Similar == "" || len(c.Passes) == 0 {
 		return ""
@@ -314,7 +314,7 @@ func ruleReach(c action.ApprovalContext) string {
 	return text
 }
 
-// sentence returns a clause as a sentence. The program's own name has no capital letter.
+// sentence makes a sentence of a clause. The program's name keeps its lower case.
 func sentence(s string) string {
 	if strings.HasPrefix(s, "buddy ") {
 		return strings.TrimSuffix(s, ".") + "."

@@ -8,13 +8,13 @@ import (
 	"buddy/views/draw"
 )
 
-// args are the arguments of a call by their names, as people read them.
+// args maps argument names to readable values.
 type args map[string]string
 
-// unread stands for arguments that are no JSON object.
+// unread replaces arguments that are no JSON object.
 const unread = "unreadable arguments"
 
-// args returns the arguments of a call, none if they can't be read.
+// args returns the arguments of a call, none if they can't be parsed.
 func (c Call) args() args {
 	all, _ := texts.Members(c.Arguments)
 	a := make(args, len(all))
@@ -68,5 +68,5 @@ func (c Call) argumentLine() string {
 	return texts.Clip(strings.Join(all, " · "), maxArguments)
 }
 
-// maxArguments limits the characters of arguments on one line.
+// maxArguments limits arguments on one line, in characters.
 const maxArguments = 200

@@ -12,16 +12,16 @@ import (
 // maxOutcome limits the columns of an outcome.
 const maxOutcome = 24
 
-// Outcome returns what came of a call that did its work, where a few words tell: the lines that were changed, or said,
-// which is what its result says of it.
-func (c Call) Outcome(said string) string {
+// Outcome returns the outcome of a successful call in a few words, if possible: the numbers of changed lines, or
+// summary, the call's own description of its result.
+func (c Call) Outcome(summary string) string {
 	if act := c.reached().Action; (act.Kind == action.FileWrite || act.Kind == action.FileDelete) && act.Preview != "" {
 		return diffCount(act)
 	}
-	return markup.Shorten(texts.OneLine(said), maxOutcome)
+	return markup.Shorten(texts.OneLine(summary), maxOutcome)
 }
 
-// Looked says what calls that look at files have looked at: Read 3 files, searched twice.
+// Looked summarizes calls that look at files: Read 3 files, searched twice.
 func Looked(files, searches, folders int) string {
 	var all []string
 	if files > 0 {
@@ -36,7 +36,7 @@ func Looked(files, searches, folders int) string {
 	return texts.Capital(strings.Join(all, ", "))
 }
 
-// times says how often something was done.
+// times words how often something was done.
 func times(n int) string {
 	switch n {
 	case 1:
@@ -47,7 +47,7 @@ func times(n int) string {
 	return texts.Plural(n, "time")
 }
 
-// diffCount counts what a change of files adds and deletes: +3 −1.
+// diffCount counts the added and deleted lines of a change: +3 −1.
 func diffCount(act action.Action) string {
 	text := act.Preview
 	if len(act.Paths) == 0 {

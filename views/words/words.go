@@ -1,5 +1,5 @@
-// Package words says what calls of tools do and what came of them, for people: on the screen, line by line
-// and in lists. What it returns is as untrusted as the call is.
+// Package words describes tool calls and their outcomes for people: on the screen, line by line and in lists. Its
+// results are as untrusted as the calls.
 //
 //	c := words.Call{Name: "read_file", Arguments: `{"path":"a.go"}`, Action: act, Cwd: "/w"}
 //	verb, subject := c.Words() // read, a.go
@@ -19,10 +19,9 @@ import (
 	"buddy/views/draw"
 )
 
-// Call describes a call of a tool.
 type Call struct {
-	Name      string // of the tool, as the call has it
-	Arguments string // JSON, or what the model wrote instead of it
+	Name      string // of the tool, as in the call
+	Arguments string // JSON, or what the model wrote instead
 	Action    action.Action
 	Cwd       string // files below it are named relative to it; "" for none
 }
@@ -32,13 +31,12 @@ func Of(p event.ToolRequested) Call {
 	return Call{Name: p.Name, Arguments: p.Arguments, Action: p.Action}
 }
 
-// Asked returns the call that an approval is about, as far as the approval knows it.
+// Asked returns the call of an approval, as far as the approval has it.
 func Asked(a event.ApprovalAsked) Call { return Call{Name: a.Action.Tool, Action: a.Action} }
 
-// Look is a way to look at files, of which calls in a row are counted.
+// Look is a way to look at files; such calls in a row are counted.
 type Look uint8
 
-// The ways to look.
 const (
 	NoLook Look = iota
 	Reads
@@ -46,15 +44,15 @@ const (
 	Lists
 )
 
-// row says how the calls of a tool are told.
+// row is the wording of a tool's calls.
 type row struct {
-	verb    string // "" where the subject says all
+	verb    string // "" if the subject suffices
 	subject func(c Call, a args) string
 	look    Look
 	changes bool // it changes files
 }
 
-// tools are those that come with buddy.
+// tools are the built-in tools.
 var tools = map[string]row{
 	"run_shell":           {subject: command},
 	"read_file":           {verb: "read", subject: file, look: Reads},
@@ -71,7 +69,7 @@ var tools = map[string]row{
 	"ask_user":            {verb: "ask", subject: question},
 	"agent":               {verb: "agent", subject: agent},
 	"tool_search":         {verb: "search for tools", subject: argument("query")},
-	"use_tool":            {verb: "use a tool", subject: argument("name")}, // no tool is named in the call
+	"use_tool":            {verb: "use a tool", subject: argument("name")}, // the call names no tool
 	"capture-pane":        {verb: "view", subject: pane},
 	"send-keys":           {verb: "type", subject: typed},
 	"enter_plan":          {verb: "start plan mode", subject: nothing},
@@ -89,14 +87,14 @@ var tools = map[string]row{
 	"mcp_read":            {verb: "read", subject: argument("uri")},
 }
 
-// titles say in general words what needs an approval, where the verb alone would not.
+// titles name actions that need approval, where the verb alone is not enough.
 var titles = map[string]string{
 	"run_shell": "run a command", "edit_file": "change a file", "apply_patch": "change files", "write_file": "write a file",
 	"fetch_url": "fetch a page", "send-keys": "type into a pane", "tmux_kill_pane": "close a pane", "skill": "load a skill",
 	"web_search": "search the web", "task_kill": "stop a command", "read_file": "read a file", "remember": "remember something",
 }
 
-// Title says in general words what an action does that needs approval; the approval says the rest.
+// Title describes in general words an action that needs approval; the approval has the details.
 func Title(act action.Action) string {
 	if title := titles[act.Tool]; title != "" {
 		return title
@@ -110,7 +108,7 @@ func Title(act action.Action) string {
 	return texts.OneLine(plainName(act.Tool))
 }
 
-// reached returns the call that use_tool makes, else c itself.
+// reached returns the call that use_tool makes, or c itself.
 func (c Call) reached() Call {
 	if c.Name != "use_tool" {
 		return c
@@ -123,10 +121,10 @@ func (c Call) reached() Call {
 	return c
 }
 
-// Tool returns the name of the tool that is called: of use_tool that one which it calls.
+// Tool returns the name of the called tool; for use_tool that of the inner tool.
 func (c Call) Tool() string { return c.reached().Name }
 
-// Words returns what is done and to what, each on one line. One of them may be empty.
+// Words returns the action and its object, each on one line. One of them may be empty.
 func (c Call) Words() (verb, subject string) {
 	c = c.reached()
 	switch r, known := tools[c.Name]; {
@@ -149,13 +147,12 @@ func (c Call) Line() string {
 	return strings.TrimSpace(verb + " " + subject)
 }
 
-// Look returns how a call looks at files.
 func (c Call) Look() Look { return tools[c.Tool()].look }
 
 // Changes reports whether a call changes files.
 func (c Call) Changes() bool { return tools[c.Tool()].changes }
 
-// plainName returns the name of a tool as "server: tool" if it is one of an MCP server.
+// plainName returns "server: tool" for a tool of an MCP server, other names unchanged.
 func plainName(name string) string {
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
 		return server + ": " + tool
@@ -169,7 +166,7 @@ func command(c Call, a args) string {
 	return draw.FirstLine(cmp.Or(c.Action.Command, a["command"], "a command"))
 }
 
-// near returns a path relative to the folder of the session, if it is below that.
+// near returns a path relative to the session's folder, if it is below that.
 func (c Call) near(name string) string {
 	if rel, ok := strings.CutPrefix(name, strings.TrimSuffix(c.Cwd, "/")+"/"); ok && c.Cwd != "" && rel != "" {
 		return draw.FirstLine(rel)
@@ -195,8 +192,7 @@ func file(c Call, a args) string {
 	return text
 }
 
-// within returns a function that tells an argument, and the folder where it is looked for if that is not
-// the session's own.
+// within returns a function that names an argument, and the searched folder if that is not the session's own.
 func within(name string) func(Call, args) string {
 	return func(c Call, a args) string {
 		text := draw.FirstLine(a[name])
@@ -246,7 +242,7 @@ func task(c Call, a args) string {
 	return pane(c, a)
 }
 
-// steps says how far the list is that a call writes, and what is worked on.
+// steps describes the progress of the list that a call writes, and the present step.
 func steps(c Call, _ args) string {
 	done, all, now := stepsOf(c.Arguments)
 	if all == 0 {
@@ -258,8 +254,7 @@ func steps(c Call, _ args) string {
 	return fmt.Sprintf("%d/%d", done, all) + now
 }
 
-// stepsOf counts the steps in the arguments of the tool todo, and returns the one that is worked on, "" if
-// all are done.
+// stepsOf counts the steps in the arguments of the tool todo, and returns the present one, "" if all are done.
 func stepsOf(arguments string) (done, all int, now string) {
 	var list struct {
 		Items []struct{ Text, State string }

@@ -8,7 +8,7 @@ import (
 	"buddy/tools/toolset"
 )
 
-// Every tool that comes with buddy has words of its own, and every row is one of a tool.
+// Every built-in tool has a row of words, and every row belongs to a tool.
 func TestEveryToolHasWords(t *testing.T) {
 	known := map[string]bool{"diagnostics": true, "mcp_resources": true, "mcp_read": true}
 	for _, name := range toolset.Names() {
@@ -67,7 +67,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// However long or hostile arguments are, their words are one line of bounded length where they are listed.
+// The words of any arguments are one line of bounded length in lists.
 func TestWordsAreOneLine(t *testing.T) {
 	long := strings.Repeat("x ", 1<<20)
 	got := Call{Name: "deploy", Arguments: `{"text":"` + long + `"}`}.Line()
@@ -79,7 +79,7 @@ func TestWordsAreOneLine(t *testing.T) {
 	}
 }
 
-// A plan's file is the session's business: people see the plan, not where it is.
+// A session's plan is called the plan, not by its path.
 func TestPlanIsNotCalledByItsPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"/w/.buddyx/sessions/d841-0963-dcfb-a193/plan.md": "write the plan",
