@@ -21,6 +21,7 @@ type Queue struct {
 	locked  bool                    // the key that unqueues a prompt has another meaning now
 }
 
+// NewQueue returns an empty queue.
 func NewQueue(theme *themes.Theme, keys *keymap.Map) *Queue {
 	return &Queue{Frame: draw.NewFrame(theme, keys)}
 }

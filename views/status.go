@@ -44,7 +44,7 @@ type doing struct {
 	reads  bool   // the model's server processes the request
 }
 
-// around holds what the screen tells the line.
+// around holds what the line needs to know about the rest of the screen.
 type around struct {
 	hint   string // untrusted; replaces everything else
 	done   bool   // the hint reports success and is no warning

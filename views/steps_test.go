@@ -11,7 +11,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// planned returns a list of n steps of which the first are done and the next is being worked on.
+// planned returns a list of n steps: the first ones are done, and the next one is being worked on.
 func planned(n, done int) event.Event {
 	var b strings.Builder
 	for i := range n {

@@ -44,6 +44,7 @@ func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Task
 	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now, seen: make(map[int]bool)}
 }
 
+// Scope returns the key scope of the list.
 func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 
 // Update processes changes of the state. The selection stays on its task; until the person moves it, it is at the top,

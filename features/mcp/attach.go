@@ -96,7 +96,7 @@ func (s *server) attach(ctx context.Context, uri string) (string, []model.Image,
 // maxNames limits the completions.
 const maxNames = 50
 
-// Names completes the text after an @ with the resources of servers that are ready, as server:uri. Names that begin
+// Names completes the text after an @ with the resources of servers that are ready, as server:uri. Names that start
 // with the text come before names that contain it.
 func (s *Servers) Names(text string) []string {
 	var starting, containing []string

@@ -32,7 +32,7 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 	return m
 }
 
-// begins returns the first words of the correction that a denial of the action teaches, without secrets.
+// begins returns the first words of the correction that a denial of the action would add, without secrets.
 func begins(clean cleaner, act action.Action) string {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Context: c.context()}}

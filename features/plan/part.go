@@ -146,7 +146,7 @@ func (m planning) edited(before, after string, steps []event.PlanStep) (string, 
 	return after, steps
 }
 
-// decide applies the person's answer about a plan. before is the mode that was offered for afterwards.
+// decide applies the person's answer about a plan. before is the mode that follows plan mode.
 func (m planning) decide(answer, text string, steps []event.PlanStep, before action.Mode) tools.PlanDecision {
 	approvals, task := m.by.Approvals(), m.by.Task()
 	switch answer {

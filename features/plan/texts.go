@@ -39,7 +39,7 @@ func again(file, text string) string {
 	return "The plan that the user approved before the conversation was shortened:\n" + shortened(file, text)
 }
 
-// maxTold limits the text of a repeated plan, in bytes.
+// maxRepeated limits the text of a repeated plan, in bytes.
 const maxRepeated = 16 << 10
 
 // shortened cuts the end of a long plan.

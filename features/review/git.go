@@ -36,7 +36,7 @@ func On(targets *target.Set) func(ctx context.Context, name string) (Folder, err
 			}
 			return Folder{Git: gitIn(run), Files: fs.Local, Dir: dir}, nil
 		}
-		if dir == "" { // it could not be reached when the session began, which works in the home folder there
+		if dir == "" { // the target was unreachable at the start of the session, whose folder there is the home folder
 			var err error
 			if dir, err = one.Host.Home(ctx); err != nil {
 				return Folder{}, err

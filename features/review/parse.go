@@ -126,7 +126,7 @@ func (r *rawFinding) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// says reports whether the finding has a text.
+// hasText reports whether the finding has a text.
 func (r rawFinding) hasText() bool {
 	return r.text("what", "text", "message", "title", "description") != ""
 }

@@ -72,6 +72,7 @@ func New(o Options) *Book {
 	}
 }
 
+// Name implements turn.Part.
 func (*Book) Name() string { return "skills" }
 
 // Begin reads the skills when the session starts.

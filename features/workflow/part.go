@@ -31,6 +31,7 @@ type Part struct {
 	next      atomic.Int64 // the run that [event.Continue] resumes, or 0
 }
 
+// New returns a part without runs.
 func New(o Options) *Part { return &Part{Options: o} }
 
 // Name implements turn.Part.

@@ -38,6 +38,7 @@ func (a *Ask) Show(title, label string, accept func(text string) error) {
 // Open reports whether a line is being asked for.
 func (a *Ask) Open() bool { return a.editor != nil }
 
+// Scope returns the key scope of the dialog.
 func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
 
 // Press edits the line, passes it to accept, or closes the dialog.

@@ -30,6 +30,7 @@ func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Chan
 // SetHighlighter sets the highlighter of the diff's code. By default code is plain.
 func (c *Changes) SetHighlighter(h *markup.Highlighter) { c.body.code = h }
 
+// Scope returns the key scope of the dialog.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
 
 // Press scrolls, copies and closes.

@@ -68,6 +68,7 @@ func (c *Confirm) Asked() string { return c.asked.ID }
 // Has reports whether there is a choice with a number.
 func (c *Confirm) Has(number string) bool { return c.choices.has(number) }
 
+// Scope returns the key scope of the dialog.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 
 // Press answers or scrolls.

@@ -37,6 +37,7 @@ func (h *Help) SetCommands(commands []draw.CommandHelp) { h.commands, h.body = c
 // SetScope sets the scope whose keys come early, and goes to the top of the whole list.
 func (h *Help) SetScope(s keymap.Scope) { h.scope, h.query, h.body = s, "", body{} }
 
+// Scope returns the key scope of the dialog.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
 
 // Press searches, scrolls and closes.

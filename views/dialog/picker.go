@@ -136,6 +136,7 @@ func (p *Picker) SetNote(text string) { p.note = text }
 // Say shows a line until the next key.
 func (p *Picker) Say(text string) { p.notice = text }
 
+// Query returns the typed filter.
 func (p *Picker) Query() string { return p.query }
 
 // SetQuery replaces the typed query.
@@ -169,6 +170,7 @@ func (p *Picker) Selected() (show.Row, bool) {
 	return p.rows[p.shown[p.at]], true
 }
 
+// Scope returns the key scope of the dialog.
 func (p *Picker) Scope() keymap.Scope {
 	switch {
 	case p.ask != nil && p.ask.typed != nil:

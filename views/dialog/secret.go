@@ -35,6 +35,7 @@ func (s *Secret) Ask(title, text string, keep func(secret string)) {
 // Asking reports whether the dialog is open.
 func (s *Secret) Asking() bool { return s.typed != nil }
 
+// Scope returns the key scope of the dialog.
 func (s *Secret) Scope() keymap.Scope { return keymap.Secret }
 
 // Press edits the text, and closes.

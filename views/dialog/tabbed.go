@@ -107,6 +107,7 @@ func (t *Tabbed) AskText(label, text string, done func(string)) {
 	t.line = &typedLine{label, e, done}
 }
 
+// Scope returns the key scope of the dialog.
 func (t *Tabbed) Scope() keymap.Scope {
 	if t.line != nil {
 		return keymap.Asking

@@ -233,7 +233,7 @@ func (c Canvas) Down(n int) Canvas {
 	return c
 }
 
-// Area is H rows, of which the canvas is the first.
+// Area is a rectangle of H rows; Canvas is the first row.
 type Area struct {
 	Canvas
 	H int

@@ -17,6 +17,7 @@ type Frame struct {
 	ruled     bool           // the last draw was Ruled, without sides
 }
 
+// NewFrame returns the frame of a view.
 func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
 	return Frame{Box: tview.NewBox(), Palette: newPalette(theme), Keys: keys}
 }

@@ -57,6 +57,7 @@ func (e *Editor) Text() string {
 	return b.String()
 }
 
+// Empty reports whether there is no text.
 func (e *Editor) Empty() bool { return len(e.buf.lines) == 1 && len(e.buf.lines[0].text) == 0 }
 
 // SetText replaces the text, moves the cursor to its end and clears the undo log. The kill ring is kept.

@@ -31,6 +31,7 @@ type viPending struct {
 
 const maxCount = 9999
 
+// Mode returns the displayed name of the mode, "" if vi is off.
 func (v *Vi) Mode() string {
 	switch {
 	case !v.On:

@@ -19,7 +19,7 @@ const (
 	zwj  = '\u200d'
 )
 
-// glueTable holds runes of which a grapheme cluster may have any number: combining marks, skin tones, conjoining
+// glueTable holds runes that a grapheme cluster may have in any number: combining marks, skin tones, conjoining
 // Hangul, prepended marks. Without a limit one cluster could be as long as the text.
 var glueTable = &unicode.RangeTable{
 	R16: []unicode.Range16{

@@ -25,6 +25,7 @@ import (
 // Attr is a set of attributes that a style adds to its role.
 type Attr uint8
 
+// Attributes of a style.
 const (
 	Bold Attr = 1 << iota
 	Dim
@@ -74,6 +75,7 @@ type Run struct {
 // Wrap is a way to break long lines.
 type Wrap uint8
 
+// Ways to break long lines.
 const (
 	Hard  Wrap = iota // at the last column; every character is shown
 	Words             // before a word; spaces at the break are not shown

@@ -136,6 +136,7 @@ func (p *Prompt) Discard() {
 	p.SetText("")
 }
 
+// Empty reports whether there is no text.
 func (p *Prompt) Empty() bool { return p.editor.Empty() }
 
 // Retries reports whether Enter retries a waiting request: one is waiting, and the prompt has no text.

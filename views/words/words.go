@@ -19,6 +19,7 @@ import (
 	"buddy/views/draw"
 )
 
+// Call describes a tool call.
 type Call struct {
 	Name      string // of the tool, as in the call
 	Arguments string // JSON, or what the model wrote instead
@@ -37,6 +38,7 @@ func Asked(a event.ApprovalAsked) Call { return Call{Name: a.Action.Tool, Action
 // Look is a way to look at files; such calls in a row are counted.
 type Look uint8
 
+// Ways to look at files.
 const (
 	NoLook Look = iota
 	Reads
@@ -147,6 +149,7 @@ func (c Call) Line() string {
 	return strings.TrimSpace(verb + " " + subject)
 }
 
+// Look returns the way in which a call looks at files.
 func (c Call) Look() Look { return tools[c.Tool()].look }
 
 // Changes reports whether a call changes files.
