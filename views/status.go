@@ -20,18 +20,18 @@ import (
 // StatusLine shows above the prompt what runs or is waited for, and for how long; on the right are the keys for it.
 type StatusLine struct {
 	draw.Frame
-	now     func() time.Time
-	main    *state.Task  // a copy; nil if the main task does not run
-	others  []state.Task // copies of background tasks
-	agents  int          // subagents that calls wait for
-	doing   doing
-	heard   int64
-	queued  int
-	coming  state.Coming
-	retry   *state.Retry
-	steps   state.Steps
-	follows int // the subagent whose conversation is shown, which then replaces main; 0: none
-	around  around
+	now        func() time.Time
+	main       *state.Task  // a copy; nil if the main task does not run
+	others     []state.Task // copies of background tasks
+	agents     int          // subagents that calls wait for
+	doing      doing
+	lastOutput int64
+	queued     int
+	coming     state.Coming
+	retry      *state.Retry
+	steps      state.Steps
+	follows    int // the subagent whose conversation is shown, which then replaces main; 0: none
+	around     around
 }
 
 // doing describes the present work of the main task.
@@ -76,9 +76,9 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
 		of, t = followed.Agent.Talk, followed
 	}
-	l.heard, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retries.Retry, of.Steps
+	l.lastOutput, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retries.Retry, of.Steps
 	if len(of.Reaching) > 0 {
-		l.heard = 0 // the model is not expected to send anything
+		l.lastOutput = 0 // the model is not expected to send anything
 	}
 	if t != nil {
 		c := *t
@@ -409,7 +409,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	if since > 0 {
 		parts.add(themes.Running, draw.Elapsed(now.UnixMilli()-since))
 	}
-	if quiet := now.UnixMilli() - l.heard; l.heard > 0 && l.main.State == state.TaskRunning && quiet >= l.doing.mayBeQuiet().Milliseconds() {
+	if quiet := now.UnixMilli() - l.lastOutput; l.lastOutput > 0 && l.main.State == state.TaskRunning && quiet >= l.doing.mayBeQuiet().Milliseconds() {
 		parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
 	}
 	if l.doing.output > 0 {
@@ -420,7 +420,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	}
 	tokens := l.coming.Bytes / tokenBytes
 	parts.add(themes.Running, texts.Plural(tokens, "token"))
-	if ms := l.heard - l.coming.First; ms >= 1000 {
+	if ms := l.lastOutput - l.coming.First; ms >= 1000 {
 		parts.add(themes.Running, fmt.Sprintf("%d tokens/s", int64(tokens)*1000/ms))
 	}
 }

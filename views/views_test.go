@@ -217,7 +217,7 @@ func TestStatusLine(t *testing.T) {
 // TestStatusLineReading: while a local server processes the prompt its progress replaces the wait, with one clock: the
 // remaining time, once the server's speed is known. The next prompt starts with that speed.
 func TestStatusLineReading(t *testing.T) {
-	begun := event.ModelReading{Total: 4100, Cached: 100, Done: 100}
+	started := event.ModelReading{Total: 4100, Cached: 100, Done: 100}
 	half := event.ModelReading{Total: 4100, Cached: 100, Done: 2100, TookMS: 20_000}
 	all := event.ModelReading{Total: 4100, Cached: 100, Done: 4100, TookMS: 40_000}
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
@@ -226,16 +226,16 @@ func TestStatusLineReading(t *testing.T) {
 		events []event.Event
 		want   string
 	}{
-		{4, []event.Event{begun}, "Reading the prompt · 4100 tokens · 4s"},
-		{50, []event.Event{begun}, "Reading the prompt · 4100 tokens · 50s"},
-		{70, []event.Event{begun}, "Reading the prompt · 4100 tokens · 01:10 · quiet for 70 s"},
-		{0, []event.Event{begun, half}, "Reading the prompt ▓▓▓▓░░░░ 51% · about 20s left"},
-		{10, []event.Event{begun, half}, "Reading the prompt ▓▓▓▓▓▓░░ 75% · about 10s left"},
-		{21, []event.Event{begun, half}, "Reading the prompt · 4100 tokens · 21s"},
-		{1, []event.Event{begun, half, all}, "Waiting for the model · 1s"},
-		{0, []event.Event{begun, half, all, event.TextDelta{Text: "so"}}, "Writing · 0s"},
-		{5, []event.Event{begun, half, all, event.ModelMessage{}, event.RequestStarted{}, event.ModelReading{Total: 5000, Cached: 4000, Done: 4000}}, "Reading the prompt ▓▓▓▓▓▓▓░ 90% · about 5s left"},
-		{1, []event.Event{begun, half, event.ModelFallback{}}, "Waiting for the model · 1s"},
+		{4, []event.Event{started}, "Reading the prompt · 4100 tokens · 4s"},
+		{50, []event.Event{started}, "Reading the prompt · 4100 tokens · 50s"},
+		{70, []event.Event{started}, "Reading the prompt · 4100 tokens · 01:10 · quiet for 70 s"},
+		{0, []event.Event{started, half}, "Reading the prompt ▓▓▓▓░░░░ 51% · about 20s left"},
+		{10, []event.Event{started, half}, "Reading the prompt ▓▓▓▓▓▓░░ 75% · about 10s left"},
+		{21, []event.Event{started, half}, "Reading the prompt · 4100 tokens · 21s"},
+		{1, []event.Event{started, half, all}, "Waiting for the model · 1s"},
+		{0, []event.Event{started, half, all, event.TextDelta{Text: "so"}}, "Writing · 0s"},
+		{5, []event.Event{started, half, all, event.ModelMessage{}, event.RequestStarted{}, event.ModelReading{Total: 5000, Cached: 4000, Done: 4000}}, "Reading the prompt ▓▓▓▓▓▓▓░ 90% · about 5s left"},
+		{1, []event.Event{started, half, event.ModelFallback{}}, "Waiting for the model · 1s"},
 		{1, []event.Event{event.ModelReading{}}, "Waiting for the model · 1s"},
 	} {
 		var s state.State

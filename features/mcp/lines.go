@@ -71,7 +71,7 @@ func (l *lines) line() ([]byte, error) {
 				return line, nil // the last line has no newline
 			}
 			return nil, err
-		case !skipping && !begins(line):
+		case !skipping && !startsMessage(line):
 			skipping, line = true, line[:1]
 		case len(line) > maxFrame:
 			l.broken.Store(true)
@@ -80,8 +80,8 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// begins reports whether a line starts like a message or a batch of messages.
-func begins(line []byte) bool {
+// startsMessage reports whether a line starts like a message or a batch of messages.
+func startsMessage(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t")
 	if rest, ok := bytes.CutPrefix(line, []byte{'['}); ok {
 		line = bytes.TrimLeft(rest, " \t")
@@ -91,4 +91,4 @@ func begins(line []byte) bool {
 
 // isMessage reports whether a line is a message or a batch. It parses the line because logs may start with a bracket,
 // too.
-func isMessage(line []byte) bool { return begins(line) && json.Valid(line) }
+func isMessage(line []byte) bool { return startsMessage(line) && json.Valid(line) }

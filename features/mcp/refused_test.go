@@ -188,11 +188,11 @@ func TestOnlyWhatWasNotExecutedIsSentAgain(t *testing.T) {
 
 // A search waits for a server that starts, unless it asks for a tool that is already known.
 func TestSearchWaitsForAServerThatStarts(t *testing.T) {
-	begin := make(chan struct{})
+	release := make(chan struct{})
 	one := goodServer()
 	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return one }, &sdk.StreamableHTTPOptions{Stateless: true})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		<-begin
+		<-release
 		next.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
@@ -202,7 +202,7 @@ func TestSearchWaitsForAServerThatStarts(t *testing.T) {
 	}
 	got := make(chan string)
 	go func() { got <- b.search("again") }()
-	close(begin)
+	close(release)
 	if found := <-got; !strings.Contains(found, `"name":"mcp__remote__echo"`) {
 		t.Errorf("%s", found)
 	}

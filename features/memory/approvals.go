@@ -28,12 +28,12 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 	for _, scope := range s.writable {
 		m.Scopes = append(m.Scopes, string(scope))
 	}
-	m.Begins, m.Only = begins(s.clean, act), limitOf(act.Target)
+	m.Begins, m.Only = correctionStart(s.clean, act), limitOf(act.Target)
 	return m
 }
 
-// begins returns the first words of the correction that a denial of the action would add, without secrets.
-func begins(clean cleaner, act action.Action) string {
+// correctionStart returns the first words of the correction that a denial of the action would add, without secrets.
+func correctionStart(clean cleaner, act action.Action) string {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Context: c.context()}}
 	clean.record(&r) // before texts are cut: half a secret is not found
@@ -65,7 +65,7 @@ func (s *Store) Remember(ctx context.Context, scope Scope, d Denied) (Change, er
 	reason := s.clean.text(d.Reason) // before it is cut
 	original := s.clean.line(call{name: act.Tool, act: act}.what())
 	draft := Draft{
-		Scope: scope, Kind: Correction, Text: action.Taught(begins(s.clean, act), reason), Target: limitOf(act.Target),
+		Scope: scope, Kind: Correction, Text: action.Taught(correctionStart(s.clean, act), reason), Target: limitOf(act.Target),
 		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(original, `"`, "'") + `"`},
 	}
 	if s.o.Session != "" {

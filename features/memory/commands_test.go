@@ -127,8 +127,8 @@ func TestMemoryIsOffByTheSettings(t *testing.T) {
 		set, err := p.After(func(context.Context) (instructions.Set, error) {
 			return instructions.Set{Files: []instructions.File{{Path: "AGENTS.md", Text: "Be brief."}}}, nil
 		})(t.Context())
-		if told := set.Text(); err != nil || !strings.Contains(told, "Be brief.") || strings.Contains(told, "Use tabs.") != (c.err == nil) {
-			t.Errorf("%q: told %q, %v", text, told, err)
+		if got := set.Text(); err != nil || !strings.Contains(got, "Be brief.") || strings.Contains(got, "Use tabs.") != (c.err == nil) {
+			t.Errorf("%q: told %q, %v", text, got, err)
 		}
 		if got := p.Report(); !strings.HasPrefix(got, c.report) || len(p.Unoffered()) != c.unoffered {
 			t.Errorf("%q: %s, without %s", text, got, p.Unoffered())

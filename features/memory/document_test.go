@@ -47,9 +47,9 @@ func TestEntriesAreLinesBelowHeadings(t *testing.T) {
 // All lines of a damaged file are kept, and what is ignored is reported.
 func TestFilesThatPeopleAndGitLeave(t *testing.T) {
 	for name, c := range map[string]struct {
-		text string
-		want []string // texts of the entries
-		said []string // texts of problems, by line
+		text     string
+		want     []string // texts of the entries
+		problems []string // texts of problems, by line
 	}{
 		"windows":           {"## Rules\r\n- Use tabs. <!-- r-aaaa 2026-01-01 -->\r\n- Use spaces.\r\n", []string{"Use tabs.", "Use spaces."}, nil},
 		"byte order mark":   {"\ufeff## Rules\n- Use tabs.\n", []string{"Use tabs."}, nil},
@@ -81,13 +81,13 @@ func TestFilesThatPeopleAndGitLeave(t *testing.T) {
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if len(problems) != len(c.said) {
-			t.Errorf("%s: problems %v, want %v", name, problems, c.said)
+		if len(problems) != len(c.problems) {
+			t.Errorf("%s: problems %v, want %v", name, problems, c.problems)
 			continue
 		}
 		for i, p := range problems {
-			if !strings.Contains(p.String(), c.said[i]) {
-				t.Errorf("%s: %q, want %q", name, p, c.said[i])
+			if !strings.Contains(p.String(), c.problems[i]) {
+				t.Errorf("%s: %q, want %q", name, p, c.problems[i])
 			}
 		}
 	}
@@ -138,21 +138,21 @@ func FuzzParse(f *testing.F) {
 			}
 			seen[e.ID] = true
 		}
-		said, err := cleanText(text)
+		clean, err := cleanText(text)
 		if err != nil {
 			return
 		}
 		n := len(doc.entries())
 		doc.complete("2026-11-20")
-		doc.add(Entry{ID: "r-zzzzz", Kind: Rule, Text: said, Note: Note{"r-zzzzz", "2026-11-20"}})
+		doc.add(Entry{ID: "r-zzzzz", Kind: Rule, Text: clean, Note: Note{"r-zzzzz", "2026-11-20"}})
 		for l := range strings.Lines(string(data)) {
 			if _, ok := bulleted(strings.TrimRight(l, "\r\n")); !ok && !strings.Contains(string(doc.bytes()), strings.TrimRight(l, "\r\n")) {
 				t.Fatalf("%q is lost in %q", l, doc.bytes())
 			}
 		}
 		again, _ := parse(doc.bytes())
-		if i := again.find("r-zzzzz"); i >= 0 && (again.lines[i].entry.Text != said || len(again.entries()) < n) {
-			t.Fatalf("%q: %+v", said, again.lines[i].entry)
+		if i := again.find("r-zzzzz"); i >= 0 && (again.lines[i].entry.Text != clean || len(again.entries()) < n) {
+			t.Fatalf("%q: %+v", clean, again.lines[i].entry)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-func snapshot(told map[string]string) reminder.Snapshot { return reminder.Snapshot{Told: told} }
+func snapshot(seen map[string]string) reminder.Snapshot { return reminder.Snapshot{Told: seen} }
 
 // A session gets at most 4 KB of memory, the best supported entries, with a note that it is cut.
 func TestAtMostFourKilobytesAreTold(t *testing.T) {
@@ -155,11 +155,11 @@ func TestWhatIsNewIsAReminderUntilThePromptHasIt(t *testing.T) {
 	p.write(Folder, "## Rules\n- Use tabs. <!-- r-aaaa 2026-11-01 -->\n")
 	s := p.store("s1")
 	first := promptText(t, s)
-	told := map[string]string{}
+	seen := map[string]string{}
 	remind := func() string {
-		reminded := s.Reminder(t.Context(), snapshot(told))
+		reminded := s.Reminder(t.Context(), snapshot(seen))
 		if reminded.State != "" {
-			told[reminder.Memory] = reminded.State
+			seen[reminder.Memory] = reminded.State
 		}
 		return reminded.Text
 	}
@@ -206,9 +206,9 @@ func TestContradictions(t *testing.T) {
 		t.Errorf("overridden\n%v, want\n%v", got, want)
 	}
 	text := promptText(t, s)
-	for part, told := range map[string]bool{"Never push to main": true, "Push to main": true, "Use spaces": false, "- Use npm": false, "Never use npm": true, "ninja": false, "just": true} {
-		if strings.Contains(text, part) != told {
-			t.Errorf("%q is told: %v\n%s", part, !told, text)
+	for part, seen := range map[string]bool{"Never push to main": true, "Push to main": true, "Use spaces": false, "- Use npm": false, "Never use npm": true, "ninja": false, "just": true} {
+		if strings.Contains(text, part) != seen {
+			t.Errorf("%q is told: %v\n%s", part, !seen, text)
 		}
 	}
 }

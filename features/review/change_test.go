@@ -134,9 +134,9 @@ func TestFindSaysWhatIsCut(t *testing.T) {
 			}
 		}
 		text := got.Prompt(got.Diff, "")
-		said := strings.Contains(text, "longer than the 4 MB") && strings.Contains(text, "- c (the diff of it is cut off or left out: read it)")
-		if got.Cut != c.cut || files != c.files || said != c.cut || len(got.Diff) > MaxDiff {
-			t.Errorf("%s: cut %v, files %q, the reviewer is told: %v, %d bytes", c.name, got.Cut, files, said, len(got.Diff))
+		reported := strings.Contains(text, "longer than the 4 MB") && strings.Contains(text, "- c (the diff of it is cut off or left out: read it)")
+		if got.Cut != c.cut || files != c.files || reported != c.cut || len(got.Diff) > MaxDiff {
+			t.Errorf("%s: cut %v, files %q, the reviewer is told: %v, %d bytes", c.name, got.Cut, files, reported, len(got.Diff))
 		}
 	}
 	if !strings.Contains(event.DiffWasCut, fmt.Sprintf("%d MB", (MaxDiff+1)>>20)) {

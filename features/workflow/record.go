@@ -40,7 +40,7 @@ type stepRecord struct {
 	items   []string
 	units   map[int]*unit // by item, from 1; a step without items has the single unit 1
 	keeps   bool          // another part of the workflow uses its output
-	gave    *workflow.Result
+	cached  *workflow.Result
 }
 
 // unit is one call of a step, with its repetitions.
@@ -157,7 +157,7 @@ func (s *stepRecord) trim(u *unit) {
 
 // forget drops the output of a step, after the end of the run.
 func (s *stepRecord) forget() {
-	s.gave = nil
+	s.cached = nil
 	for _, u := range s.units {
 		u.got, u.began = nil, nil
 	}
@@ -165,8 +165,8 @@ func (s *stepRecord) forget() {
 
 // result returns the value of an ended step in templates and conditions.
 func (s *stepRecord) result() workflow.Result {
-	if s.gave != nil {
-		return *s.gave
+	if s.cached != nil {
+		return *s.cached
 	}
 	res := workflow.Result{Ran: s.state != event.WorkflowSkipped, OK: s.state == event.WorkflowCompleted}
 	var output, stdout strings.Builder
@@ -192,7 +192,7 @@ func (s *stepRecord) result() workflow.Result {
 	if s.each {
 		res.Done, res.Failed = s.inState(event.WorkflowCompleted), s.inState(event.WorkflowFailed)
 	}
-	s.gave = &res
+	s.cached = &res
 	return res
 }
 

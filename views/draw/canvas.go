@@ -112,12 +112,12 @@ func (c Canvas) Text(t *markup.Text, from, to int) int {
 
 // Row draws row i of a wrapped text: its prefix, the text, and spaces to the end of the canvas.
 func (c Canvas) Row(t *markup.Text, l *markup.Layout, i int) {
-	begin, col, band := l.Rest(t, i)
+	prefix, col, band := l.Rest(t, i)
 	fill, side := c.Palette[band], markup.Style{Role: themes.Muted}
 	if band != themes.Text {
 		side = markup.Style{Role: signs[band], BG: markup.Background(band)}
 	}
-	c.Run([]byte(begin), 0, c.Palette.cell(side, nil))
+	c.Run([]byte(prefix), 0, c.Palette.cell(side, nil))
 	row := l.Rows[i]
 	col += c.At(col).Text(t, int(row.From), int(row.To))
 	c.Fill(col, c.W, fill)

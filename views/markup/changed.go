@@ -64,18 +64,18 @@ func compare(a, b string) comparison {
 		return comparison{}
 	}
 	c := comparison{before: words(a), after: words(b)}
-	begin, end := 0, 0
+	start, end := 0, 0
 	short := min(len(c.before), len(c.after))
-	for begin < short && c.before[begin] == c.after[begin] {
-		begin++
+	for start < short && c.before[start] == c.after[start] {
+		start++
 	}
-	for end < short-begin && c.before[len(c.before)-1-end] == c.after[len(c.after)-1-end] {
+	for end < short-start && c.before[len(c.before)-1-end] == c.after[len(c.after)-1-end] {
 		end++
 	}
-	c.same = append(c.same, sameWords{0, 0, begin})
-	x, y := c.before[begin:len(c.before)-end], c.after[begin:len(c.after)-end]
+	c.same = append(c.same, sameWords{0, 0, start})
+	x, y := c.before[start:len(c.before)-end], c.after[start:len(c.after)-end]
 	if len(x) <= maxWords && len(y) <= maxWords {
-		c.between(x, y, begin)
+		c.between(x, y, start)
 	}
 	c.same = append(c.same, sameWords{len(c.before) - end, len(c.after) - end, end})
 	return c

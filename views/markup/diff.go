@@ -331,10 +331,10 @@ func (r *diffReader) marked(line string) bool {
 		f.added, _ = strconv.Atoi(m[2]) // no count has more digits than an int
 		f.deleted, _ = strconv.Atoi(m[3])
 		f.counted = true
-		said := slices.DeleteFunc(strings.Split(m[1], ", "), func(s string) bool {
+		facts := slices.DeleteFunc(strings.Split(m[1], ", "), func(s string) bool {
 			return s == "" || s == "new file" || s == "deletes the file" || s == "deleted" // the diff has this information
 		})
-		f.facts = []string{strings.Join(append(said, m[4]), ", ")}
+		f.facts = []string{strings.Join(append(facts, m[4]), ", ")}
 	}
 	r.addFile(f)
 	return true

@@ -277,8 +277,8 @@ func TestHostileCodeIsGivenUp(t *testing.T) {
 	for lang, src := range map[string]string{"go": unclosed, "python": strings.Repeat("$((`", 4000) + "\n", "md": unclosed} {
 		began := time.Now()
 		tints(lang, src)
-		if took := time.Since(began); took > time.Minute {
-			t.Errorf("%s took %v", lang, took)
+		if elapsed := time.Since(began); elapsed > time.Minute {
+			t.Errorf("%s took %v", lang, elapsed)
 		}
 	}
 }

@@ -20,8 +20,8 @@ func (r *renderer) link(dest string, st Style, text func(Style)) {
 	}
 	from := len(t.Bytes)
 	text(st)
-	if said := addition(string(t.Bytes[from:]), dest, st.Link > 0); said != "" {
-		r.put([]byte(" ("+said+")"), Style{Role: themes.Muted, Link: st.Link})
+	if more := addition(string(t.Bytes[from:]), dest, st.Link > 0); more != "" {
+		r.put([]byte(" ("+more+")"), Style{Role: themes.Muted, Link: st.Link})
 	}
 }
 

@@ -196,8 +196,8 @@ func TestHostileMarkdownIsFast(t *testing.T) {
 	for _, piece := range hostilePieces {
 		start := time.Now()
 		check(t, streamed(piece))
-		if took := time.Since(start); took > time.Minute {
-			t.Errorf("64 KB of %q took %v", piece, took)
+		if elapsed := time.Since(start); elapsed > time.Minute {
+			t.Errorf("64 KB of %q took %v", piece, elapsed)
 		}
 	}
 }

@@ -35,8 +35,8 @@ func TestAttachLineShowsOnce(t *testing.T) {
 // The output of a call without a pane is a tab while the call is the newest, and has its own scroll position.
 func TestCallsWithoutAPane(t *testing.T) {
 	p, feed, _ := twoShared(t)
-	feed(begins("a", "%1")...)
-	feed(begins("b", "")...)
+	feed(starts("a", "%1")...)
+	feed(starts("b", "")...)
 	feed(event.ToolOutput{CallID: "b", Text: "one\ntwo\n"})
 	if text := viewtest.Text(t, p, 60, 9); p.Shown() != state.BarePane || !strings.Contains(text, "▸run_shell ◐") || !strings.Contains(text, "two") {
 		t.Errorf("%q shows:\n%s", p.Shown(), text)
@@ -56,7 +56,7 @@ func TestCallsWithoutAPane(t *testing.T) {
 	if text := viewtest.Text(t, p, 60, 9); !strings.Contains(text, "▸run_shell ✗") || !strings.Contains(text, "two") {
 		t.Errorf("after its end:\n%s", text)
 	}
-	feed(begins("c", "%1")...)
+	feed(starts("c", "%1")...)
 	if viewtest.Text(t, p, 60, 9); p.Shown() != "%1" {
 		t.Errorf("%q shows, not the pane in which a command began since", p.Shown())
 	}

@@ -26,8 +26,8 @@ func twoShared(t *testing.T) (p *Panes, feed func(...event.Event), now *time.Tim
 	return p, feed, &at
 }
 
-// begins returns the events of a command that starts in a pane.
-func begins(id, pane string) []event.Event {
+// starts returns the events of a command that starts in a pane.
+func starts(id, pane string) []event.Event {
 	return []event.Event{event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web"}}, event.ToolStarted{CallID: id, Name: "run_shell", Pane: pane}}
 }
 
@@ -56,26 +56,26 @@ func TestPanesFollowCommands(t *testing.T) {
 			p, feed, _ := twoShared(t)
 			shows(t, p, "web:%1")
 			c.do(p)
-			feed(begins("a", "%1")...)
+			feed(starts("a", "%1")...)
 			shows(t, p, c.want)
 		})
 	}
 	t.Run("chosen", func(t *testing.T) {
 		p, feed, _ := twoShared(t)
 		viewtest.Press(t, p, "pane-next")
-		feed(begins("a", "web:%1")...)
+		feed(starts("a", "web:%1")...)
 		shows(t, p, "%1")
 		if text := viewtest.Text(t, p, 60, 9); !strings.Contains(text, "pinned") {
 			t.Errorf("nothing says that the pane stays:\n%s", text)
 		}
 		viewtest.Press(t, p, "pane-next")
-		feed(begins("b", "%1")...)
+		feed(starts("b", "%1")...)
 		shows(t, p, "%1")
 	})
 	t.Run("pane of its own", func(t *testing.T) {
 		p, feed, _ := twoShared(t)
-		feed(begins("a", "%1")...)
-		feed(begins("b", "")...) // its pane opens later
+		feed(starts("a", "%1")...)
+		feed(starts("b", "")...) // its pane opens later
 		shows(t, p, state.BarePane)
 		feed(event.PaneOpened{Pane: "%2", Title: "npm", Target: "local"})
 		shows(t, p, "%2")
@@ -94,7 +94,7 @@ func TestPanesTypeIntoWhatShows(t *testing.T) {
 		t.Error("typing into a pane that was not drawn yet")
 	}
 	redraw()
-	feed(begins("a", "%1")...)
+	feed(starts("a", "%1")...)
 	if p.BeginTyping() {
 		t.Error("the frame still shows the other pane")
 	}
@@ -122,7 +122,7 @@ func TestPanesTypeIntoWhatShows(t *testing.T) {
 func TestPanesNameWhileTyping(t *testing.T) {
 	p, feed, _ := twoShared(t)
 	code := 0
-	feed(begins("a", "web:%1")...)
+	feed(starts("a", "web:%1")...)
 	feed(event.ToolResult{CallID: "a", ExitCode: &code})
 	viewtest.Text(t, p, 60, 9)
 	if !p.BeginTyping() {
@@ -153,7 +153,7 @@ func TestEndedPaneGivesWayToALiveOne(t *testing.T) {
 			if c.serves {
 				feed(event.PaneOpened{Pane: server, Title: "server", Target: "local"}, event.TaskStarted{ID: 9, Kind: event.ShellTask, Pane: server, Title: "npm run dev"})
 			}
-			feed(begins("a", "web:%1")...)
+			feed(starts("a", "web:%1")...)
 			viewtest.Text(t, p, 60, 9)
 			feed(event.ToolResult{CallID: "a", Name: "run_shell", Result: c.result, IsError: true})
 			viewtest.Text(t, p, 60, 9)

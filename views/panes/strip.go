@@ -125,7 +125,7 @@ func (l *Strip) elsewhere(q *paneView) []state.Task {
 // conversation names, it adds the last line of output.
 func (l *Strip) doing(q *paneView) []draw.Span {
 	name, what := l.of.list.name(q), q.run.what()
-	if begin := strings.TrimSuffix(name, "…"); q.run.mark != runs && what != "" && strings.HasPrefix(what, begin) {
+	if prefix := strings.TrimSuffix(name, "…"); q.run.mark != runs && what != "" && strings.HasPrefix(what, prefix) {
 		return draw.Untrusted(themes.Accent, what)
 	}
 	all := append(draw.Untrusted(themes.Accent, name), draw.Text(themes.Text, "  "))

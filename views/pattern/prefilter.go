@@ -107,7 +107,7 @@ func (s *Prefilter) find(text []byte) bool {
 		} else {
 			nextLower = after(text, at, lower)
 		}
-		if s.begins(text[at+1:]) {
+		if s.continues(text[at+1:]) {
 			return true
 		}
 	}
@@ -121,8 +121,8 @@ func after(text []byte, at int, b byte) int {
 	return -1
 }
 
-// begins reports whether the text after the first letter of the word may be displayed as its rest.
-func (s *Prefilter) begins(text []byte) bool {
+// continues reports whether the text after the first letter of the word may be displayed as its rest.
+func (s *Prefilter) continues(text []byte) bool {
 	for i := 1; i < len(s.word); {
 		if len(text) == 0 {
 			return false

@@ -66,8 +66,8 @@ func (t *tailText) read(tail *state.Tail) (from int) {
 	if t.gen == tail.Gen { // the same bytes, although their offset may be counted differently
 		t.pos += tail.Dropped - t.dropped
 	}
-	goesOn := t.gen == tail.Gen || tail.Dropped > t.dropped && tail.Dropped <= t.pos
-	if t.writer == nil || !goesOn || t.pos > end {
+	continues := t.gen == tail.Gen || tail.Dropped > t.dropped && tail.Dropped <= t.pos
+	if t.writer == nil || !continues || t.pos > end {
 		*t = tailText{writer: &markup.Writer{Terminal: true}, pos: tail.Dropped}
 		if tail.Dropped > 0 { // start at a line, not inside an escape sequence
 			t.pos += int64(bytes.IndexByte(tail.Buf, '\n') + 1)

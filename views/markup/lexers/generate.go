@@ -61,13 +61,13 @@ func write(name string) error {
 
 // sorted sorts the states, whose order is that of a map.
 func sorted(xml string) string {
-	const begin, end = "    <state ", "  </rules>"
-	states := strings.Split(xml, begin)
+	const start, end = "    <state ", "  </rules>"
+	states := strings.Split(xml, start)
 	last := len(states) - 1
 	body, tail, _ := strings.Cut(states[last], end)
 	states[last] = body
 	slices.Sort(states[1:])
-	return strings.Join(states, begin) + end + tail
+	return strings.Join(states, start) + end + tail
 }
 
 // find returns a lexer by name, without the library's wrapper.
