@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// CallArguments returns the arguments of a call as a JSON object where the model made a small slip in it: a comma, a brace or an
-// empty object too many, a brace missing at the end, single quotes, line breaks in a string, a code fence or marks of a template around it.
-// With more than one reading, such as of a text that ends in the middle of a value, it returns them as they are.
+// CallArguments returns the arguments of a call as a JSON object, with small mistakes of the model repaired: an extra
+// comma, brace or empty object, a missing last brace, single quotes, line breaks in a string, a code fence or template
+// marks around it. It returns text with more than one reading unchanged, such as text that ends in the middle of a
+// value.
 func CallArguments(written string) string {
 	text := strings.TrimSpace(written)
 	if json.Valid([]byte(text)) {
@@ -35,7 +36,7 @@ func unfenced(text string) string {
 // maxNesting limits how deep objects and lists are nested.
 const maxNesting = 100
 
-// reader reads JSON with slips, and writes it without them.
+// reader reads JSON with small mistakes and writes it without them.
 type reader struct {
 	in  string
 	at  int
@@ -44,16 +45,16 @@ type reader struct {
 	depth  int
 	single bool // a string was in single quotes
 	repair bool // something was dropped or added
-	closed bool // the last value has an end of its own, which a number has not
+	closed bool // the last value has an explicit end, unlike a number
 }
 
-// marks match what may follow an object: closing braces too many, and marks of a template.
+// marks matches what may follow an object: extra closing braces and template marks.
 var marks = regexp.MustCompile(`^(\}|\s|<\|[a-z_]+\|>)*$`)
 
-// maxObjects limits how many objects are read one behind the other.
+// maxObjects limits how many objects are read one after the other.
 const maxObjects = 4
 
-// arguments reads the one object that a text can mean: others are empty, or the same again.
+// arguments reads the only object that the text can mean: any others must be empty or equal to it.
 func (r *reader) arguments() (string, bool) {
 	meant := ""
 	for range maxObjects {
@@ -73,7 +74,7 @@ func (r *reader) arguments() (string, bool) {
 	}
 	rest := r.in[r.at:]
 	if r.single && (r.repair || rest != "") {
-		return "", false // the quote that ends a string may as well be in it
+		return "", false // the quote that ends a string may also be part of it
 	}
 	return meant, meant != "" && marks.MatchString(rest)
 }
@@ -92,8 +93,8 @@ func (r *reader) space() {
 	}
 }
 
-// take reads a byte that must come next.
-func (r *reader) take(c byte) bool {
+// expect reads c, which must be the next byte after spaces.
+func (r *reader) expect(c byte) bool {
 	if r.space(); r.peek() != c {
 		return false
 	}
@@ -134,7 +135,7 @@ func (r *reader) members(object bool) bool {
 	r.out.WriteByte(r.in[r.at])
 	r.at++
 	for first := true; ; first = false {
-		if r.take(end) {
+		if r.expect(end) {
 			r.closed = true
 			return true
 		}
@@ -158,7 +159,7 @@ func (r *reader) members(object bool) bool {
 
 // member reads a value, in an object with its key.
 func (r *reader) member(object bool) bool {
-	return (!object || r.text() && r.take(':')) && r.value()
+	return (!object || r.text() && r.expect(':')) && r.value()
 }
 
 // unclosed reports whether only the last brace is missing.
@@ -170,7 +171,7 @@ func (r *reader) unclosed() bool {
 	return true
 }
 
-// comma reads the comma before another member; one before the end is left out.
+// comma reads the comma before another member; it drops a comma before the end.
 func (r *reader) comma(end byte) bool {
 	if r.peek() != ',' {
 		return false

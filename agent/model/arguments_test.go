@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-// TestCallName: what models put around a name goes, and nothing else does.
+// TestCallName: additions around a name are removed, and nothing else.
 func TestCallName(t *testing.T) {
 	for written, want := range map[string]string{
 		"run_shell": "run_shell", "functions.run_shell": "run_shell", "default_api.run_shell": "run_shell", "default_api:run_shell": "run_shell",
@@ -22,7 +22,7 @@ func TestCallName(t *testing.T) {
 	}
 }
 
-// TestCallArguments: a slip is mended where only one reading is possible.
+// TestCallArguments: a mistake is repaired where only one reading is possible.
 func TestCallArguments(t *testing.T) {
 	for written, want := range map[string]string{
 		`{"command":"ls"}}`:                       `{"command":"ls"}`,
@@ -57,7 +57,7 @@ func TestCallArguments(t *testing.T) {
 	}
 }
 
-// TestCallArgumentsOfSeveralReadings: what may mean something else stays as it is, and so does what is JSON.
+// TestCallArgumentsOfSeveralReadings: ambiguous text and valid JSON stay unchanged.
 func TestCallArgumentsOfSeveralReadings(t *testing.T) {
 	for _, written := range []string{
 		`{"command":"ls"}`, ` { "a" : 1.0 } `, `"{\"command\":\"ls\"}"`, `[]`, `7`, `null`, // JSON
@@ -75,7 +75,7 @@ func TestCallArgumentsOfSeveralReadings(t *testing.T) {
 	}
 }
 
-// FuzzCallArguments: what is changed becomes JSON of an object, and is not changed again.
+// FuzzCallArguments: a repaired text is a JSON object, and is not changed again.
 func FuzzCallArguments(f *testing.F) {
 	for _, s := range []string{`{"a":"b"}}`, `{'a':'b'}`, `{}{"a":[1,],}`, "```json\n{}\n```", `{"a":{"b":"c"}`, `{"a":"b\'c"}<|call|>`} {
 		f.Add(s)

@@ -2,10 +2,10 @@ package model
 
 import "strings"
 
-// CallName returns the name of a tool as it was offered, without what templates and namespaces put around it: gpt-oss calls
-// "functions.read_file<|channel|>commentary" (github.com/ggml-org/llama.cpp/pull/15181), Kimi "functions.read_file:0"
-// (github.com/vllm-project/vllm, make_tool_call_id), Gemini "default_api.read_file" or "default_api:read_file". No tool is offered
-// under such a name, because providers refuse its letters.
+// CallName returns the name of a tool as it was offered, without the additions of templates and namespaces: gpt-oss
+// calls "functions.read_file<|channel|>commentary" (github.com/ggml-org/llama.cpp/pull/15181), Kimi
+// "functions.read_file:0" (github.com/vllm-project/vllm, make_tool_call_id), Gemini "default_api.read_file" or
+// "default_api:read_file". No offered tool has such a name, because providers refuse these characters.
 func CallName(name string) string {
 	name, _, _ = strings.Cut(name, "<|")
 	name = strings.TrimSpace(name)

@@ -12,54 +12,54 @@ import (
 	"unicode/utf8"
 )
 
-// ErrorKind says where a request failed.
+// ErrorKind classifies how a request failed.
 type ErrorKind uint8
 
 // The kinds of errors.
 const (
 	StatusError   ErrorKind = iota + 1 // the server answered with an error status
-	ReportedError                      // the answer began well, then held an error object
-	ConnectError                       // no connection, or it broke before the answer began
-	TimeoutError                       // nothing came for too long
+	ReportedError                      // the answer started well, then held an error object
+	ConnectError                       // no connection, or it broke before the answer started
+	TimeoutError                       // no data for too long
 	CutError                           // the answer ended before it was complete
-	FormatError                        // the answer is not what the protocol says
+	FormatError                        // the answer violates the protocol
 	StallError                         // the answer stopped in the middle; see Recovery
-	SetupError                         // nothing that sending again could mend: a certificate, a redirect
-	SlowError                          // a server nearby has not answered yet and may still work on it
+	SetupError                         // sending again does not help: a certificate, a redirect
+	SlowError                          // a server nearby has not answered yet and may still be working on it
 	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent
-	EmptyError                         // the answer came whole, and nothing that a model could have said is in it
+	EmptyError                         // the answer is complete but has no content
 )
 
-// Error is a request that failed. Adapters return no other error, except the cause of
-// a cancelled context; use errors.As. No field ever holds a key.
+// Error is a failed request. Adapters return no other error, except the cause of a cancelled context; use errors.As. No
+// field ever holds a key.
 type Error struct {
 	Kind       ErrorKind
 	Endpoint   string        // the URL without credentials
-	Status     int           // HTTP status, or what a reported error amounts to; 0 = none
+	Status     int           // HTTP status, or the status equivalent to a reported error; 0 = none
 	What       string        // one line
-	Said       string        // what the server said of it in words, one line; "" if it said nothing for people
-	Body       string        // how the answer began, on one line, at most 2000 bytes
+	Said       string        // the server's message, one line; "" if it sent none
+	Body       string        // the start of the answer, on one line, at most 2000 bytes
 	Tries      int           // how often the request was sent, if that is more than once
-	RetryAfter time.Duration // what the server asked for; 0 = nothing
+	RetryAfter time.Duration // the wait that the server asked for; 0 = none
 	Hint       string        // what the person can do
-	Recovery   Recovery      // StallError: what is to follow
-	Window     int           // ContextError: how many tokens the server says that the model takes; 0 = it does not
-	Silence    time.Duration // how long nothing came, of one that ended for that; else 0
+	Recovery   Recovery      // StallError: what to do next
+	Window     int           // ContextError: the window in tokens that the server reported; 0 = not reported
+	Silence    time.Duration // how long no data came, for an error caused by that; else 0
 	Err        error         // the cause; may be nil
 }
 
-// Recovery says what follows when an answer has stalled.
+// Recovery selects what follows when an answer has stalled.
 type Recovery string
 
 // The recoveries. The zero value means RecoverRetry.
 const (
-	RecoverRetry    Recovery = "retry"    // the same model is asked again, a few times, then the fallback
+	RecoverRetry    Recovery = "retry"    // the same model is asked again a few times, then the fallback
 	RecoverFallback Recovery = "fallback" // the fallback is asked at once; without one the request fails
 	RecoverAbort    Recovery = "abort"    // the request fails
 )
 
-// Error is one sentence: the server, what happened, what it said of that, what to do. The
-// answer itself, often JSON, is not in it; see Raw.
+// Error returns one sentence: the server, what happened, its message, what to do. It omits the answer itself, often
+// JSON; see Raw.
 func (e *Error) Error() string {
 	if e.Hint != "" {
 		return e.Cause() + "; " + e.Hint
@@ -83,8 +83,8 @@ func (e *Error) Retryable() bool {
 	return false
 }
 
-// Overloaded reports whether the server had too much to do, or this account asked too
-// often: later, or at another model, the same request is likely to succeed.
+// Overloaded reports whether the server was overloaded or the account exceeded its rate limit: the same request is
+// likely to succeed later or with another model.
 func (e *Error) Overloaded() bool {
 	if e.Kind != StatusError && e.Kind != ReportedError {
 		return false
@@ -92,8 +92,8 @@ func (e *Error) Overloaded() bool {
 	return e.Status == 429 || e.Status == 503 || e.Status == 529
 }
 
-// Passes reports whether the same request may succeed later, without a change: when the server, the network or
-// the account's quota is there again.
+// Passes reports whether the same request may succeed later without a change: when the server, the network or the
+// account's quota is available again.
 func (e *Error) Passes() bool {
 	quota := e.Kind == SetupError && (e.Status == http.StatusPaymentRequired || e.Status == http.StatusTooManyRequests)
 	return e.Retryable() || e.Kind == StallError || e.Kind == SlowError || quota
@@ -114,7 +114,7 @@ func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
 }
 
-// Replaced says in two words why another model answers in place of this one, "" if none may.
+// Replaced returns in two words why another model answers in place of this one, "" if none may.
 func (e *Error) Replaced() string {
 	switch {
 	case !e.Replaceable():
@@ -125,13 +125,14 @@ func (e *Error) Replaced() string {
 	return "Model overloaded"
 }
 
-// overRate finds what a limit per minute or day allows and what the request alone has: "Request too large for gpt-4o in
-// organization org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI, github.com/Aider-AI/aider/issues/1880).
-// "Limit 6000, Used 5034, Requested 1443" passes (Groq, github.com/elizaOS/eliza/issues/4040 has both).
+// overRate finds the limit per minute or day and the size of the request: "Request too large for gpt-4o in organization
+// org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI, github.com/Aider-AI/aider/issues/1880). The
+// request of "Limit 6000, Used 5034, Requested 1443" succeeds later (Groq, github.com/elizaOS/eliza/issues/4040 has
+// both).
 var overRate = regexp.MustCompile(`(?i)\blimit:? ([\d,]{1,15})\b.{0,80}?\brequested:? ([\d,]{1,15})`)
 
-// OverRate reports whether what a server says of a request means that it has more tokens than the account may ever
-// send at once, so that no waiting helps.
+// OverRate reports whether the server's message means that the request has more tokens than the account may ever send
+// at once, so that waiting does not help.
 func OverRate(said string) bool {
 	found := overRate.FindStringSubmatch(said)
 	if found == nil {
@@ -144,15 +145,14 @@ func OverRate(said string) bool {
 	return number(found[2]) > number(found[1])
 }
 
-// Limits of foreign text, in bytes.
+// Limits of text from outside, in bytes.
 const (
-	excerptLimit = 200  // what an error says of it
-	bodyLimit    = 2000 // kept of it for a person who asks
+	excerptLimit = 200  // shown in an error
+	bodyLimit    = 2000 // kept for a person who asks for it
 )
 
-// Excerpt returns the beginning of foreign text, safe to show on one line: white space
-// becomes single blanks, what cannot be seen becomes U+FFFD. It has at most 200 bytes
-// and never part of a code point; "…" follows when something was left out.
+// Excerpt returns the start of a text from outside, safe to show on one line: white space becomes single spaces,
+// unprintable characters become U+FFFD. It has at most 200 bytes and no partial code point; "…" marks a cut.
 func Excerpt(b []byte) string { return excerpt(b, excerptLimit) }
 
 func excerpt(b []byte, limit int) string {
@@ -180,12 +180,11 @@ func excerpt(b []byte, limit int) string {
 	return out.String()
 }
 
-// askedWait finds what servers write: "Please try again in 2.5s", "try again in 1m30.5s",
-// "Please retry in 36.5s", "retry after 20 seconds".
+// askedWait matches waits in messages of servers: "Please try again in 2.5s", "try again in 1m30.5s", "Please retry in
+// 36.5s", "retry after 20 seconds".
 var askedWait = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.hms]*)\s*(seconds?|minutes?|hours?)?`)
 
-// AskedWait returns how long a text of a server asks to wait before the next request; 0 when
-// it does not.
+// AskedWait returns how long a server's message asks to wait before the next request; 0 if it does not.
 func AskedWait(said string) time.Duration {
 	found := askedWait.FindStringSubmatch(said)
 	if found == nil {

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// TestExcerpt: foreign text on one line, short and harmless.
+// TestExcerpt: the server's text becomes one short, harmless line.
 func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("é", 300)
 	for _, tt := range []struct{ in, want string }{
@@ -59,7 +59,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestWords: of what servers answer, only words are shown; no object, no web page.
+// TestWords: only the message of a server's answer is shown, no object and no web page.
 func TestWords(t *testing.T) {
 	for _, tt := range []struct{ answer, want string }{
 		{"", ""},
@@ -86,7 +86,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestOverflow: servers say in many ways that a conversation does not fit, and most say what does.
+// TestOverflow: many wordings mean that a conversation does not fit, and most include the window.
 func TestOverflow(t *testing.T) {
 	for said, want := range map[string]int{
 		`{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","code":"context_length_exceeded"}}`:                                    128000,
@@ -138,7 +138,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestOverRate: a request that is over a limit alone never passes; one that only comes too early does.
+// TestOverRate: a request larger than the limit never succeeds; one that comes too early does later.
 func TestOverRate(t *testing.T) {
 	for said, want := range map[string]bool{
 		"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 36278. The input or output tokens must be reduced":                       true,
@@ -156,7 +156,7 @@ func TestOverRate(t *testing.T) {
 	}
 }
 
-// TestShortHasOneClock: a provider's own words are said in short, but not when to come back: the wait shows that.
+// TestShortHasOneClock: Short has the provider's words, but not its wait: the countdown shows it.
 func TestShortHasOneClock(t *testing.T) {
 	for _, tt := range []struct {
 		status     int

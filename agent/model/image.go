@@ -10,30 +10,30 @@ import (
 	"buddy/agent/model/picture"
 )
 
-// MaxPicture limits the files that NewImage makes pictures of, in bytes.
+// MaxPicture limits the size in bytes of the files that NewImage accepts.
 const MaxPicture = 50 << 20
 
-// MaxImage limits the file of a picture that a message may carry, in bytes. It becomes 5 MiB of base64, the most
-// that Anthropic takes ("image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes", github.com/lobehub/lobehub/pull/14711); others
-// take more. All providers have the same limit, so that a session can go on with any of them.
+// MaxImage limits the size in bytes of an image in a message. It becomes 5 MiB of base64, the most that Anthropic takes
+// ("image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes", github.com/lobehub/lobehub/pull/14711). The limit is
+// the same for all providers, so that a session can continue with any of them.
 const MaxImage = 5 << 20 / 4 * 3
 
-// imageNames are the ends of names of files that are sent as pictures.
+// imageNames are the extensions of files that are sent as images.
 var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
 
-// IsImageName reports whether a file with this name is sent as a picture.
+// IsImageName reports whether a file with this name is sent as an image.
 func IsImageName(name string) bool {
 	return slices.Contains(imageNames, strings.ToLower(path.Ext(name)))
 }
 
-// Image is a picture that goes with what a person said. Make it with NewImage.
+// Image is a picture attached to a user's message. Create it with NewImage.
 type Image struct {
 	MediaType string `json:"media_type"` // "image/png", "image/jpeg", "image/gif" or "image/webp"
-	Data      []byte `json:"data"`       // the file as it is, base64 in JSON; shared, so not to be changed
+	Data      []byte `json:"data"`       // the unchanged file, base64 in JSON; shared, so do not modify it
 }
 
-// NewImage returns the picture that a file holds. The kind is known from its first
-// bytes, not from a name. Data is kept, not copied, unless it is larger than MaxImage: then the picture is made smaller.
+// NewImage returns the image in a file. The media type comes from the first bytes. Data is kept, not copied, unless it
+// is larger than MaxImage: then the image is scaled down.
 func NewImage(data []byte) (Image, error) {
 	i := Image{MediaType: mediaType(data), Data: data}
 	if len(data) > MaxImage && i.MediaType != "" {
@@ -42,7 +42,7 @@ func NewImage(data []byte) (Image, error) {
 	return i, i.Check()
 }
 
-// Fit returns the picture within limits; the same one if it is.
+// Fit returns the image scaled down to the limits, or the same image if it is within them.
 func (i Image) Fit(l picture.Limits) (Image, error) {
 	data, err := picture.Fit(i.Data, l)
 	if err != nil {
@@ -55,8 +55,8 @@ func (i Image) Fit(l picture.Limits) (Image, error) {
 	return i, i.Check()
 }
 
-// Check reports why no provider would take a picture: it is empty or larger than
-// MaxImage, or its bytes are not what its media type says.
+// Check returns an error if no provider would take the image: it is empty, larger than MaxImage, or not of its media
+// type.
 func (i Image) Check() error {
 	kind := mediaType(i.Data)
 	switch {
@@ -77,7 +77,7 @@ func TooLarge(size, allowed int64) error {
 	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, float64(allowed)/1e6)
 }
 
-// mediaType tells what a file is by its first bytes; "" for what models do not take.
+// mediaType returns the media type for a file's first bytes; "" if models do not take it.
 func mediaType(data []byte) string {
 	head := string(data[:min(len(data), 12)])
 	switch {

@@ -21,23 +21,23 @@ const (
 	Tool      Role = "tool"
 )
 
-// Kind says what a message of the role user is: not all of them are a person's words.
+// Kind tells apart the messages of the role user, because not all of them are a person's words.
 type Kind string
 
 // The kinds.
 const (
-	Prompt   Kind = ""         // what a person asks for; it opens an exchange
-	Steering Kind = "steering" // what a person says while an exchange goes on
-	Reminder Kind = "reminder" // what buddy tells: nobody asks for anything with it
+	Prompt   Kind = ""         // a person's request; it opens an exchange
+	Steering Kind = "steering" // a person's message during a running exchange
+	Reminder Kind = "reminder" // context that buddy adds; it requests nothing
 )
 
-// Message is one entry of a conversation. Its JSON form is that of Chat Completions;
-// an assistant message that only calls tools carries "content": null.
+// Message is one entry of a conversation. Its JSON form is that of Chat Completions; an assistant message that only
+// calls tools has "content": null.
 type Message struct {
 	Role       Role
-	Kind       Kind // Role User; no provider is told
+	Kind       Kind // Role User; not sent to providers
 	Content    string
-	Images     []Image // Role User: what goes with the text
+	Images     []Image // Role User
 	ToolCalls  []ToolCall
 	ToolCallID string // Role Tool: the call that this answers
 	Failed     bool   // Role Tool: the call failed or did not run; sent only in protocols that have a field for it
@@ -45,25 +45,24 @@ type Message struct {
 	Extra      map[string]json.RawMessage // every field that this type does not know
 }
 
-// Note begins the keys of Extra under which an adapter keeps what only it understands,
-// such as "buddy:responses". Notes are stored like all else, and sent to nobody.
+// Note is the prefix of the keys of Extra under which an adapter keeps what only it understands, such as
+// "buddy:responses". Notes are stored with the message but not sent.
 const Note = "buddy:"
 
 const (
-	// imagesKey holds Images in JSON. It is a note, since providers have an "images" of
-	// their own, and one that a program without images leaves alone.
+	// imagesKey holds Images in JSON. It has the prefix Note because providers have an "images" field of their own.
 	imagesKey = Note + "images"
 	// kindKey holds Kind in JSON.
 	kindKey = Note + "kind"
-	// compactedKey marks a message that stands for all before it, see Compacted.
+	// compactedKey marks a message that replaces all messages before it, see Compacted.
 	compactedKey = Note + "compacted"
 )
 
-// Compacted reports whether the provider has put a summary of all messages before this
-// one into it. Such a message is worth keeping even with no text and no calls.
+// Compacted reports whether the message holds the provider's summary of all messages before it. Such a message is kept
+// even with no text and no calls.
 func (m Message) Compacted() bool { return m.Extra[compactedKey] != nil }
 
-// MarkCompacted makes Compacted true. It replaces Extra by a copy.
+// MarkCompacted makes Compacted return true. It replaces Extra by a copy.
 func (m *Message) MarkCompacted() {
 	extra := maps.Clone(m.Extra)
 	if extra == nil {
@@ -73,8 +72,7 @@ func (m *Message) MarkCompacted() {
 	m.Extra = extra
 }
 
-// ToolCall is a model's request to run a tool. Arguments is the JSON text as the
-// model wrote it, which may be invalid.
+// ToolCall is a model's request to run a tool. Arguments is the JSON text as the model wrote it, possibly invalid.
 type ToolCall struct {
 	ID        string
 	Name      string
@@ -82,14 +80,14 @@ type ToolCall struct {
 	Extra     map[string]json.RawMessage
 }
 
-// member is one key of a JSON object with the value to write, or where to put it.
+// member is one key of a JSON object with the value to write, or the pointer to decode into.
 type member struct {
 	key   string
 	value any
 }
 
-// MarshalJSON writes known fields in a fixed order, then the unknown ones sorted, so
-// that the same message always gives the same bytes (prompt caches need that).
+// MarshalJSON writes known fields in a fixed order, then the unknown ones sorted: prompt caches need the same bytes for
+// the same message.
 func (m Message) MarshalJSON() ([]byte, error) {
 	fields := m.fields(nil)
 	if len(m.Images) > 0 {
@@ -101,13 +99,12 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return writeObject(fields, m.Extra)
 }
 
-// EncodeWith writes a message for a provider: as MarshalJSON does, but without its Kind, and
-// without Images, for which content stands beside the text if it is not nil.
+// EncodeWith writes a message for a provider: without Kind and Images. content replaces the text if it is not nil.
 func (m Message) EncodeWith(content any) ([]byte, error) {
 	return writeObject(m.fields(content), m.Extra)
 }
 
-// fields are the members that this type knows. content replaces the text if it is not nil.
+// fields returns the members that this type knows. content replaces the text if it is not nil.
 func (m Message) fields(content any) []member {
 	fields := []member{{"role", m.Role}}
 	switch {
@@ -130,7 +127,7 @@ func (m Message) fields(content any) []member {
 	return fields
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and what providers send.
+// UnmarshalJSON reads the output of MarshalJSON and the messages of providers.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var n Message
 	var err error
@@ -150,8 +147,9 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Object returns the arguments of a call, {} for what is no JSON object. Servers that parse the arguments of earlier calls refuse
-// every later request with others: vLLM and llama-server do. The result of such a call tells the model what was wrong.
+// Object returns the arguments of a call, or {} if they are not a JSON object. vLLM and llama-server parse the
+// arguments of earlier calls and would refuse every later request. The result of such a call already reports the
+// mistake to the model.
 func Object(arguments string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {
@@ -218,9 +216,8 @@ func encodeMember(buf *bytes.Buffer, enc *json.Encoder, f member) error {
 	return nil
 }
 
-// readObject decodes the members that known names and returns the others. Names must
-// match exactly; encoding/json alone would take "Content" for "content". data is valid JSON, as
-// UnmarshalJSON is given.
+// readObject decodes the members named in known and returns the others. Names must match exactly; encoding/json alone
+// would accept "Content" for "content". data must be valid JSON.
 func readObject(data []byte, known []member) (others map[string]json.RawMessage, err error) {
 	all := make(map[string]json.RawMessage)
 	if !quickjson.Members(data, func(key, value []byte) bool { all[string(key)] = value; return true }) {
@@ -248,7 +245,7 @@ func readObject(data []byte, known []member) (others map[string]json.RawMessage,
 	return all, nil
 }
 
-// readMember decodes a value into what a pointer leads to.
+// readMember decodes a value into the pointer to.
 func readMember(raw json.RawMessage, to any) error {
 	if text, ok := to.(*string); ok {
 		if s, ok := quickjson.String(raw); ok {

@@ -26,7 +26,6 @@ func decode(t testing.TB, text string) Message {
 	return m
 }
 
-// The wire form of each role.
 func TestMessageJSON(t *testing.T) {
 	call := ToolCall{ID: "c1", Name: "run", Arguments: `{"a":1}`}
 	tests := []struct {
@@ -67,7 +66,7 @@ func TestMessageJSON(t *testing.T) {
 	}
 }
 
-// What a provider sent is what it gets back, whatever the order of its fields.
+// A provider gets its own fields back, whatever their order.
 func TestUnknownFieldsKept(t *testing.T) {
 	in := `{"annotations":[],"tool_calls":[{"index":0,"function":{"arguments":"","name":"f"},"id":"c","type":"function","extra_content":{"google":{"thought_signature":"AB+/="}}}],
 		"refusal":null,"content":null,"role":"assistant","reasoning_details":[{"type":"reasoning.encrypted","data":"x<y"}]}`
@@ -144,7 +143,7 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// What decodes encodes to something that decodes to the same.
+// Decoding the encoded form of a decoded message gives the same message.
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"x":{"a":[1]}}`))
 	f.Add([]byte(`{"role":"user","CONTENT":"b","content":"a"}`))
@@ -171,7 +170,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// Images survive the journal, old lines load, and a provider's own "images" are its own.
+// Images survive the journal, old lines load, and a provider's "images" field stays in Extra.
 func TestImagesJSON(t *testing.T) {
 	image := Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
 	const line = `{"role":"user","content":"what?","buddy:images":[{"media_type":"image/png","data":"iVBORw0KGgo="}]}`
@@ -196,7 +195,7 @@ func TestImagesJSON(t *testing.T) {
 	}
 }
 
-// TestNewImage: the kind is known from the bytes.
+// TestNewImage: the media type comes from the bytes.
 func TestNewImage(t *testing.T) {
 	for head, want := range map[string]string{
 		"\x89PNG\r\n\x1a\n": "image/png", "\xff\xd8\xff\xe0": "image/jpeg", "GIF87a": "image/gif", "GIF89a": "image/gif",
@@ -209,7 +208,7 @@ func TestNewImage(t *testing.T) {
 	}
 }
 
-// TestCompacted: the mark is no part of what others share, and survives the journal.
+// TestCompacted: the mark does not change a shared Extra, and survives the journal.
 func TestCompacted(t *testing.T) {
 	extra := map[string]json.RawMessage{"a": json.RawMessage("1")}
 	m := Message{Role: Assistant, Content: "x", Extra: extra}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// overflows match the words by which servers say that a conversation does not fit, each from a message that was read: in
-// an issue or a pull request on GitHub, or in the collections of pi (github.com/earendil-works/pi,
+// overflows matches servers' messages that a conversation does not fit. Each pattern comes from a message in an issue
+// or a pull request on GitHub, or in the collections of pi (github.com/earendil-works/pi,
 // packages/ai/src/utils/overflow.ts) and of LiteLLM (github.com/BerriAI/litellm,
 // litellm/litellm_core_utils/exception_mapping_utils.py).
 var overflows = regexp.MustCompile(`(?i)` + strings.Join([]string{
@@ -72,7 +72,7 @@ var overflows = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`input tokens exceed`,
 }, "|"))
 
-// windows match where such a message has the size of the window, the surest first.
+// windows match the size of the window in such a message, the most reliable first.
 var windows = []*regexp.Regexp{
 	regexp.MustCompile(`"?n_ctx"?\s*[:=]\s*(\d+)`),
 	regexp.MustCompile(`max_seq_len \((\d+)`),
@@ -82,16 +82,16 @@ var windows = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(?:maximum|\bmax|limit|\bonly|cannot exceed|context (?:length|size|window)|model length)\D{0,40}?([\d,]*\d)`),
 }
 
-// excess matches by how much something is too long, which is no window.
+// excess matches by how much the input is too long, which is not the window.
 var excess = regexp.MustCompile(`(?i)\bby [\d,]+`)
 
-// Overflow reports whether what a server says of a refused request means that the conversation is longer than its model
-// takes, and how many tokens that takes; 0 = it does not say.
+// Overflow reports whether the message of a refused request means that the conversation is longer than the model takes,
+// and the model's window in tokens; 0 = not stated.
 func Overflow(said string) (window int, ok bool) {
 	if !overflows.MatchString(said) {
 		return 0, false
 	}
-	const least, most = 2048, 100_000_000 // of what can be a window
+	const least, most = 2048, 100_000_000 // plausible windows
 	text := excess.ReplaceAllString(said, "")
 	for _, w := range windows {
 		for _, m := range w.FindAllStringSubmatch(text, 10) {

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// IsPage reports whether an answer is a web page, as proxies and gateways send it in place of the server's answer.
+// IsPage reports whether the answer is a web page, as proxies and gateways send it in place of the server's answer.
 func IsPage(answer []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(answer), []byte("<")) }
 
-// pageText returns the words of a web page, each once and without those of its status, which is said anyway.
+// pageText returns the words of a web page, each text once, without the status, which is shown anyway.
 func pageText(page, status string) string {
 	var words []string
 	z, silent := html.NewTokenizer(strings.NewReader(page)), false
 	for {
 		switch z.Next() {
-		case html.ErrorToken: // the end, or where the page was cut
+		case html.ErrorToken: // the end, or where the page was cut off
 			return strings.Join(words, " ")
 		case html.StartTagToken:
 			name, _ := z.TagName()

@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// Money is an amount in micro-dollars: 1_000_000 is one dollar. Sums of it are exact.
+// Money is an amount in micro-dollars: 1_000_000 is one dollar. Sums are exact.
 type Money int64
 
 // Dollar is one dollar.
@@ -27,24 +27,24 @@ func (m Money) String() string {
 // Price holds the prices of a million tokens. The zero value means that they are not known.
 type Price struct {
 	Input      Money `json:"input"`
-	Cached     Money `json:"cached"`      // input that the provider had cached
-	CacheWrite Money `json:"cache_write"` // input that it stores for later
+	Cached     Money `json:"cached"`      // input that the provider has cached
+	CacheWrite Money `json:"cache_write"` // input that the provider stores for later
 	Output     Money `json:"output"`
 }
 
 // Known reports whether there is a price.
 func (p Price) Known() bool { return p != Price{} }
 
-// maxTokens bounds what a provider may claim of one request, so that no sum overflows.
+// maxTokens bounds the tokens that a provider may report for one request, so that no sum overflows.
 const maxTokens = 1_000_000_000
 
 // Covers reports whether Cost is known for a request.
 func (p Price) Covers(u Usage) bool { return u.Cost > 0 || p.Known() }
 
-// maxCost bounds what a provider may claim that one request cost.
+// maxCost bounds the cost that a provider may report for one request.
 const maxCost = 1_000_000 * Dollar
 
-// Dollars returns an amount that a provider states in dollars; 0 for one that no request costs.
+// Dollars returns an amount that a provider states in dollars; 0 if it is negative or not a number.
 func Dollars(f float64) Money {
 	if !(f > 0) { // NaN too
 		return 0
@@ -52,8 +52,8 @@ func Dollars(f float64) Money {
 	return Money(min(f, float64(maxCost/Dollar))*float64(Dollar) + 0.5)
 }
 
-// Cost returns the cost of a request, rounded to a micro-dollar: what the provider says, else what follows from the
-// price; 0 when that is not known.
+// Cost returns the cost of a request, rounded to a micro-dollar: the reported cost, else the computed one; 0 if
+// unknown.
 func (p Price) Cost(u Usage) Money {
 	if u.Cost > 0 {
 		return min(u.Cost, maxCost)

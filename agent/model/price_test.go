@@ -34,7 +34,7 @@ func TestCost(t *testing.T) { // exact sums, rounded once a request
 	}
 }
 
-// TestDollars: what is no cost is 0, and no sum can overflow.
+// TestDollars: invalid costs become 0, and no sum can overflow.
 func TestDollars(t *testing.T) {
 	for f, want := range map[float64]Money{0: 0, -1: 0, math.Inf(-1): 0, 0.0123: 12_300, 1e-7: 0, 6e-7: 1, 2: 2 * Dollar, 1e300: 1_000_000 * Dollar, math.Inf(1): 1_000_000 * Dollar} {
 		if got := Dollars(f); got != want {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Heard keeps what a server answered with an error: its words, and how it began.
+// Heard records the server's answer to a failed request: its message and its start.
 func (e *Error) Heard(answer []byte) {
 	e.Said, e.Body = Words(answer), excerpt(answer, bodyLimit)
 	if IsPage(answer) {
@@ -29,7 +29,7 @@ func Malformed(what string, answer []byte, cause error) *Error {
 // Cut returns the error of an answer that was cut off.
 func Cut() *Error { return &Error{Kind: CutError, What: "the answer was cut off"} }
 
-// Cause is Error without what to do. A key that was refused comes before all else: the address says nothing about it.
+// Cause returns Error without the hint. For a refused key it omits the address, which says nothing about the key.
 func (e *Error) Cause() string {
 	text := e.What
 	if e.Kind == StatusError && e.Status == http.StatusUnauthorized {
@@ -50,9 +50,9 @@ func (e *Error) Cause() string {
 	return text
 }
 
-// StatusText is an HTTP status for people: "401 unauthorized".
+// StatusText returns an HTTP status with its meaning: "401 unauthorized".
 func StatusText(code int) string {
-	const overloaded = 529 // Anthropic's, which no standard has
+	const overloaded = 529 // used by Anthropic, in no standard
 	text := strings.ToLower(http.StatusText(code))
 	if code == overloaded {
 		text = "overloaded"
@@ -60,7 +60,7 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Back says when a server takes requests again that asks to wait: "requests are taken again at 18:40, in 2h5m".
+// Back says when a server that asks to wait accepts requests again: "requests are taken again at 18:40, in 2h5m".
 func Back(wait time.Duration) string {
 	at := time.Now().Add(wait)
 	layout := "15:04"
@@ -71,8 +71,7 @@ func Back(wait time.Duration) string {
 	return "requests are taken again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
-// Raw returns what the server answered, with the address and the status, for a person who asks to see it;
-// "" if nothing of an answer came.
+// Raw returns the server's answer with the address and the status, to show on request; "" if no answer came.
 func (e *Error) Raw() string {
 	if e.Body == "" {
 		return ""
@@ -84,28 +83,28 @@ func (e *Error) Raw() string {
 	return strings.TrimSpace(text + "\n" + e.Body)
 }
 
-// Tell takes an error apart for people: one sentence with the cause, what to do, and what the server
-// answered. The last two may be empty.
+// Tell splits an error for display: one sentence with the cause, what to do, and the server's answer. The last two may
+// be empty.
 func Tell(err error) (cause, next, raw string) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err.Error(), "", ""
 	}
-	if err.Error() == e.Error() { // nothing was said around it
+	if err.Error() == e.Error() { // err is not wrapped
 		return e.Cause(), e.Hint, e.Raw()
 	}
 	return err.Error(), "", e.Raw()
 }
 
-// said finds the member of an object that holds words for people. The answer may be cut off, and nobody
-// knows its shape, so it is not decoded as a whole.
-var said = regexp.MustCompile(`"(message|msg|detail|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)+")`)
+// messageMember finds the member of an object that holds a message for people. The answer may be cut off and has no
+// known shape, so it is not decoded as a whole.
+var messageMember = regexp.MustCompile(`"(message|msg|detail|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)+")`)
 
-// embedded matches the beginning of an object in the middle of words.
+// embedded matches the start of an object inside a sentence.
 var embedded = regexp.MustCompile(`[\s:(\-]*[\[{]\s*[\[{]?\s*['"]`)
 
-// Words returns what an answer says to people, as Excerpt does: the message of an error object, or plain
-// text. A web page and an object without a message say nothing.
+// Words returns the message of an answer, shortened by Excerpt: the message of an error object, or plain text. It
+// returns "" for a web page and for an object without a message.
 func Words(answer []byte) string {
 	text := strings.TrimSpace(string(answer))
 	text = strings.TrimSpace(strings.TrimPrefix(text, "data:"))
@@ -126,11 +125,10 @@ func Words(answer []byte) string {
 	return Excerpt([]byte(text))
 }
 
-// message returns the first member of an object that is words for people; one that is named so comes
-// before others.
+// message returns the value of the first "message" in an object, else of the first member that holds a message.
 func message(object string) string {
 	first := ""
-	for _, m := range said.FindAllStringSubmatch(object, 20) {
+	for _, m := range messageMember.FindAllStringSubmatch(object, 20) {
 		var text string
 		if json.Unmarshal([]byte(m[2]), &text) != nil {
 			continue

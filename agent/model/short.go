@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// Short says in a few words what happened, with the provider's own if they add something: "Overloaded (529)",
+// Short returns a few words about what happened, with the provider's own if they add something: "Overloaded (529)",
 // "Server error (500): No GPU left".
 func (e *Error) Short() string {
 	if e.Status == 0 || e.Kind != ReportedError && e.Kind != StatusError {
@@ -23,7 +23,7 @@ func (e *Error) Short() string {
 	return text
 }
 
-// statusName says what an HTTP status means to a person.
+// statusName returns the meaning of an HTTP status in plain words.
 func statusName(code int) string {
 	switch code {
 	case http.StatusTooManyRequests:
@@ -40,11 +40,11 @@ func statusName(code int) string {
 	return name
 }
 
-// mostOwn limits what of a provider's own words is said in short, in runes.
+// mostOwn limits the length of a provider's own words, in runes.
 const mostOwn = 90
 
-// ownWords returns the part of a provider's message that matters to a person: its first sentence. When to come back is
-// not repeated: the wait is shown as it passes, and two waits would contradict each other.
+// ownWords returns the first sentence of a provider's message. It returns "" for a message with a wait, because a
+// countdown shows the wait already.
 func ownWords(said string) string {
 	if AskedWait(said) > 0 {
 		return ""

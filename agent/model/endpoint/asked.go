@@ -10,9 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// askedWait returns how long an answer with an error status asks to wait; 0 when it does
-// not say. The plainest word counts: Retry-After-Ms, Retry-After, then when a limit that is
-// used up is reset, then what the text says.
+// askedWait returns how long an answer with an error status asks to wait; 0 if it does not. The most precise source
+// wins: Retry-After-Ms, Retry-After, the reset of a used-up limit, then the text.
 func askedWait(h http.Header, body string, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -29,12 +28,12 @@ func askedWait(h http.Header, body string, now time.Time) time.Duration {
 	return model.AskedWait(body)
 }
 
-// resets finds the members of an error object that say when a quota is back: "resets_at" and "resets_in_seconds" of
-// ChatGPT's plans (github.com/router-for-me/CLIProxyAPI/issues/1666), "X-RateLimit-Reset" of OpenRouter, whose headers
-// are in the body too (github.com/Gitlawb/openclaude/issues/936).
+// resets matches the members of an error object with the time when a quota is reset: "resets_at" and
+// "resets_in_seconds" of ChatGPT's plans (github.com/router-for-me/CLIProxyAPI/issues/1666), "X-RateLimit-Reset" of
+// OpenRouter, which repeats headers in the body (github.com/Gitlawb/openclaude/issues/936).
 var resets = regexp.MustCompile(`(?i)"(?:resets_at|resets_in_seconds|x-ratelimit-reset)"\s*:\s*"?([\w.:+-]{1,40})`)
 
-// resetIn returns the longest wait of those that an error object names.
+// resetIn returns the longest wait in an error object.
 func resetIn(body string, now time.Time) time.Duration {
 	var longest time.Duration
 	for _, m := range resets.FindAllStringSubmatch(body, 10) {
@@ -43,9 +42,8 @@ func resetIn(body string, now time.Time) time.Duration {
 	return longest
 }
 
-// reset returns when limits are reset that are used up: the last of them; where no header
-// tells which are, the first. Names and values:
-// developers.openai.com/api/docs/guides/rate-limits (x-ratelimit-reset-requests: 6m0s),
+// reset returns the wait until all used-up limits are reset; if no header shows which are used up, until the first
+// reset. Names and values: developers.openai.com/api/docs/guides/rate-limits (x-ratelimit-reset-requests: 6m0s),
 // platform.claude.com/docs/en/api/rate-limits (anthropic-ratelimit-tokens-reset: RFC 3339),
 // openrouter.ai/docs/api/reference/limits (X-RateLimit-Reset: milliseconds since 1970).
 func reset(h http.Header, now time.Time) time.Duration {
@@ -59,11 +57,11 @@ func reset(h http.Header, now time.Time) time.Duration {
 		if wait <= 0 {
 			continue
 		}
-		left := h.Get(strings.Replace(low, "reset", "remaining", 1))
+		remaining := h.Get(strings.Replace(low, "reset", "remaining", 1))
 		switch {
-		case left == "0":
+		case remaining == "0":
 			used = max(used, wait)
-		case left == "" && (first == 0 || wait < first):
+		case remaining == "" && (first == 0 || wait < first):
 			first = wait
 		}
 	}
@@ -73,8 +71,8 @@ func reset(h http.Header, now time.Time) time.Duration {
 	return first
 }
 
-// until reads seconds, a duration such as 6m0s, a date, or seconds or milliseconds since
-// 1970, as a wait from now; 0 when it is none or over.
+// until converts seconds, a duration such as 6m0s, a date, or seconds or milliseconds since 1970 to a wait from now; 0
+// if it is invalid or past.
 func until(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if n, err := strconv.ParseFloat(v, 64); err == nil {

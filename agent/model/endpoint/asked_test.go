@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestAskedWait: what servers say of when to come back, in all spellings.
+// TestAskedWait reads the waits of servers in all spellings.
 func TestAskedWait(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {

@@ -13,11 +13,10 @@ import (
 	"buddy/agent/model/sse"
 )
 
-// errTimeout is the cause of a context that ended because nothing came.
+// errTimeout is the cause of a context that ended because no data arrived.
 var errTimeout = errors.New("timeout")
 
-// Call is one request to an endpoint. It has the Do method of an HTTP client, to be
-// used once. Close must be called.
+// Call is one request to an endpoint. It has the Do method of an HTTP client; use it once. Close must be called.
 type Call struct {
 	e      *Endpoint
 	parent context.Context
@@ -27,9 +26,9 @@ type Call struct {
 	watch  watch
 	gather gather
 	shown  string // the URL of the request
-	cost   string // that a gateway states in a header; "" where none does
+	cost   string // cost as stated in a gateway's header; "" if none
 	body   *sse.Reader
-	log    *callLog // nil: nobody wants one
+	log    *callLog // nil: no debug log
 }
 
 // Call starts one request. Cancelling ctx ends it at any point.
@@ -41,31 +40,31 @@ func (e *Endpoint) Call(ctx context.Context) *Call {
 	return c
 }
 
-// Context is the one to send the request with.
+// Context returns the context to send the request with.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// Close ends the request and waits for nothing but the end of a whole answer.
+// Close ends the request. It waits only for the end of a complete answer.
 func (c *Call) Close() {
 	if c.body != nil {
-		_ = c.body.Close() // the answer was read or given up
+		_ = c.body.Close() // the answer was read or abandoned
 	}
 	c.log.end()
 	c.timer.Stop()
 	c.cancel(nil)
 }
 
-// Finished reports whether the answer said that it is whole, see [sse.Reader.Finished].
+// Finished reports whether the answer was marked as complete, see [sse.Reader.Finished].
 func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 
-// Finish says that the answer is whole by a sign of its protocol that is not [DONE].
+// Finish marks the answer as complete, for protocols whose end mark is not [DONE].
 func (c *Call) Finish() { c.body.Finish() }
 
-// Next gives the next event of the answer that Do began, see [sse.Reader.Next]. [DONE] is
-// io.EOF, nil without an error is bytes that make no event.
+// Next returns the next event of the answer, see [sse.Reader.Next]. [DONE] is io.EOF; nil without an error means bytes
+// that make no event.
 func (c *Call) Next() ([]byte, error) {
 	event, err := c.body.Next()
 	if event == nil && err == nil && c.body.Partial() {
-		c.watch.pings = time.Time{} // no ping, but a part of something
+		c.watch.pings = time.Time{} // not a ping, but a part of an event
 	}
 	if string(event) == "[DONE]" {
 		return nil, io.EOF
@@ -73,18 +72,18 @@ func (c *Call) Next() ([]byte, error) {
 	return event, err
 }
 
-// Cost returns what a gateway states in a header that the request cost; 0 where none does. LiteLLM sends it with
+// Cost returns the cost of the request as a gateway's header states it; 0 if none does. LiteLLM sends the header with
 // answers that do not stream: docs.litellm.ai/docs/proxy/response_headers.
 func (c *Call) Cost() model.Money {
-	f, _ := strconv.ParseFloat(c.cost, 64) // "" and "None" are none
+	f, _ := strconv.ParseFloat(c.cost, 64) // "" and "None" become 0
 	return model.Dollars(f)
 }
 
-// More reports whether Next has another event at once.
+// More reports whether Next has another event without waiting.
 func (c *Call) More() bool { return c.body.More() }
 
-// Do sends req, which must carry the Call's context. Its errors are [model.Error] or
-// the cause of the cancelled context. The body of the response is empty: Next reads it.
+// Do sends req, which must have the Call's context. Its errors are [model.Error] or the cause of the cancelled context.
+// The body of the response is empty; use Next.
 func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	c.e.dress(req)
 	shown := *req.URL
@@ -92,7 +91,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	c.shown = shown.String()
 	c.log, req = newCallLog(req, c.shown)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), c.gather.trace()))
-	c.timer.Reset(c.watch.begin(c.e.waits, time.Now()))
+	c.timer.Reset(c.watch.start(c.e.waits, time.Now()))
 	resp, err := c.e.client.Do(req)
 	c.log.answered(resp, err)
 	if err != nil {
@@ -100,7 +99,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.Explain(err)
 	}
 	if resp.ProtoMajor > 1 {
-		c.gather.conn = nil // other answers come over it as well
+		c.gather.conn = nil // the connection has other answers as well
 	}
 	plain, err := unpacked(watched{resp.Body, c}, resp.Header.Get("Content-Encoding"))
 	if err != nil {
@@ -109,7 +108,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.Explain(err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
-		head, _ := io.ReadAll(io.LimitReader(plain, maxPage)) // the beginning is all that is shown
+		head, _ := io.ReadAll(io.LimitReader(plain, maxPage)) // only the start is shown
 		_ = resp.Body.Close()
 		c.timer.Stop()
 		return nil, c.unknownModel(req, c.status(resp, head), head)

@@ -1,9 +1,7 @@
-// Package endpoint is one provider's address: it checks it, sends requests to it with
-// every wait bounded, and turns whatever goes wrong into one [model.Error] that says
-// where, what and what to do, and never holds the key.
+// Package endpoint connects to one provider's address: it checks the address, bounds every wait, and turns every
+// failure into one [model.Error] that says where, what and what to do, without the key.
 //
-// An adapter gives a [Call] to its SDK as the HTTP client and reads normalised events
-// (see [sse]):
+// An adapter passes a [Call] to its SDK as the HTTP client and reads normalised events (see [sse]):
 //
 //	e, err := endpoint.New(endpoint.Config{Profile: "work", API: "completions", BaseURL: url, Access: endpoint.Access{Key: key}})
 //	call := e.Call(ctx)
@@ -28,25 +26,25 @@ import (
 	"buddy/texts/proxies"
 )
 
-// Config says where a model is. BaseURL is required.
+// Config holds the address of a model. BaseURL is required.
 type Config struct {
 	Profile string // the name under [models]; for hints
 	API     string // the value of the api key in the configuration; for hints
-	Model   string // the name that is sent; for hints
-	BaseURL string // http or https; a trailing slash does not matter; a query goes with every request
+	Model   string // the model's name as sent; for hints
+	BaseURL string // http or https; a trailing slash does not matter; its query is added to every request
 	Access
-	Client *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
+	Client *http.Client // nil: a default client; CheckRedirect and Timeout are overwritten
 }
 
-// Access says how requests are signed and sent.
+// Access holds how requests authenticate and what they send.
 type Access struct {
-	Key       string   // empty: no Authorization is sent, as local servers need none
-	KeySource string   // where Key is and what changes it, see [buddy/config.Profile.KeyPlace]; for hints
-	KeyHeader string   // what holds Key instead of the protocol's header; "Authorization" has Bearer before it
-	Headers   []string // "Name: value", of every request
+	Key       string   // empty: no Authorization is sent
+	KeySource string   // the place of Key and how to change it, see [buddy/config.Profile.KeyPlace]; for hints
+	KeyHeader string   // the header for Key instead of the protocol's; "Authorization" gets the prefix Bearer
+	Headers   []string // "Name: value", added to every request
 	UserAgent string
 	Waits     Waits
-	// Authorities vouch for the server; nil: those of the system.
+	// Authorities are the trusted certificate authorities; nil: the system's.
 	Authorities *x509.CertPool
 }
 
@@ -55,14 +53,14 @@ type Endpoint struct {
 	config Config
 	client *http.Client
 	base   string // for requests
-	query  string // of every request
+	query  string // query of every request
 	shown  string // without credentials
 	host   string // host:port
-	near   bool   // a machine of the person's own
-	waits  Waits  // none of them 0
+	near   bool   // a machine nearby, see near
+	waits  Waits  // with all defaults, except Stall
 }
 
-// New checks c without any I/O. Its errors name the key of the configuration.
+// New checks c without I/O. Its errors name the setting.
 func New(c Config) (*Endpoint, error) {
 	key := "api_base_url"
 	if c.Profile != "" {
@@ -111,8 +109,7 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// client returns a client that follows no redirect: it would send the conversation to
-// a server that nobody named.
+// client returns a client that follows no redirect: a redirect would send the conversation to an unknown server.
 func client(conf Config) *http.Client {
 	c := http.Client{}
 	if conf.Client != nil {
@@ -127,7 +124,7 @@ func client(conf Config) *http.Client {
 			ForceAttemptHTTP2:     true,
 			MaxIdleConnsPerHost:   4,
 			IdleConnTimeout:       90 * time.Second,
-			DisableCompression:    true, // a compressor holds small events back
+			DisableCompression:    true, // a compressor delays small events
 			WriteBufferSize:       64 << 10,
 			ReadBufferSize:        32 << 10,
 			ExpectContinueTimeout: time.Second,
@@ -140,13 +137,13 @@ func client(conf Config) *http.Client {
 	return &c
 }
 
-// BaseURL is for requests and may hold credentials.
+// BaseURL returns the URL for requests, which may hold credentials.
 func (e *Endpoint) BaseURL() string { return e.base }
 
-// Shown is the base URL for people, without credentials.
+// Shown returns the base URL without credentials, for display.
 func (e *Endpoint) Shown() string { return e.shown }
 
-// dress gives a request what the configuration wants of every one.
+// dress adds the configured query, headers and key to a request.
 func (e *Endpoint) dress(req *http.Request) {
 	if e.query != "" {
 		req.URL.RawQuery = e.query

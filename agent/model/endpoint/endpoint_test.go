@@ -75,7 +75,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestCredentialsInURL: they are sent, and shown nowhere.
+// TestCredentialsInURL: credentials are sent, but never shown.
 func TestCredentialsInURL(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "u" || password != "pass-word" {
@@ -95,7 +95,7 @@ func TestCredentialsInURL(t *testing.T) {
 	}
 }
 
-// TestShortKey: the placeholder keys of local servers are no secrets and garble nothing.
+// TestShortKey: the placeholder keys of local servers are not treated as secrets, so texts stay readable.
 func TestShortKey(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
@@ -107,8 +107,7 @@ func TestShortKey(t *testing.T) {
 	}
 }
 
-// TestUnknownModel: who names a model that the server does not have learns which ones are written like it; a
-// 404 about something else asks for no list.
+// TestUnknownModel: the error for an unknown model lists similar names; a 404 about something else requests no list.
 func TestUnknownModel(t *testing.T) {
 	for _, tt := range []struct {
 		name, said, list, hint string

@@ -17,8 +17,8 @@ import (
 	"buddy/agent/model"
 )
 
-// Explain turns an error of the request or of reading its answer into a [model.Error]
-// with the endpoint, or into the cause when the caller's context has ended.
+// Explain converts an error of the request or of reading its answer to a [model.Error] with the endpoint, or to the
+// cause if the caller's context has ended.
 func (c *Call) Explain(err error) error {
 	if c.parent.Err() != nil {
 		return context.Cause(c.parent)
@@ -53,7 +53,7 @@ func (c *Call) Refused(err error, otherProtocol bool) error {
 	return e
 }
 
-// connect fills in why there was no answer at all.
+// connect fills in why no answer came.
 func (c *Call) connect(e *model.Error) {
 	var (
 		dns   *net.DNSError
@@ -84,7 +84,7 @@ func (c *Call) connect(e *model.Error) {
 	}
 }
 
-// short is the text of an error of net/http, fit for one line.
+// short returns the text of an error of net/http on one line.
 func short(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the connection ended"
@@ -92,10 +92,10 @@ func short(err error) string {
 	return model.Excerpt([]byte(err.Error()))
 }
 
-// maxPage limits the bytes of an error's text that are read.
+// maxPage limits how many bytes of an error's answer are read.
 const maxPage = 8 << 10
 
-// status describes an answer that is an error.
+// status describes an answer with an error status.
 func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	e := &model.Error{
 		Kind: model.StatusError, Endpoint: c.shown, Status: resp.StatusCode,
@@ -129,7 +129,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	return e
 }
 
-// limited describes an answer that says that the account may not send this now.
+// limited describes an answer that means that the account may not send this request now.
 func limited(e *model.Error, head []byte) {
 	switch {
 	case model.OverRate(string(head)):
@@ -146,15 +146,15 @@ const contextHint = "the conversation is too long for the model: /compact makes 
 
 const overRateHint = "the request has more tokens than the account may send in that time: /compact makes the conversation shorter, /model chooses another model"
 
-// refused reports whether a status may stand for a request that is too long: llama.cpp and
-// some gateways answer 500 then, all others 400 or 422.
+// refused reports whether a request that is too long may get this status: llama.cpp and some gateways answer 500, all
+// others 400 or 422.
 func refused(code int) bool { return code == 400 || code == 422 || code == 500 }
 
-// noCredit tells the 429 of an account that is used up, which no waiting ends, from that
-// of one that asks too fast; platform.openai.com/docs/guides/error-codes has both.
+// noCredit reports whether a 429 means that the account's quota is used up, which waiting does not mend, and not that
+// requests came too fast; platform.openai.com/docs/guides/error-codes has both.
 func noCredit(head []byte) bool { return bytes.Contains(head, []byte("insufficient_quota")) }
 
-// refusedKey says what a server answered that does not take the key.
+// refusedKey returns the text for a missing or refused key.
 func (c *Call) refusedKey() string {
 	of := ""
 	if c.e.config.Profile != "" {
@@ -166,7 +166,7 @@ func (c *Call) refusedKey() string {
 	return "The API key" + of + " was refused"
 }
 
-// keyHint says where the key is and what changes it.
+// keyHint says where the key is and how to change it.
 func (c *Call) keyHint() string {
 	switch conf := c.e.config; {
 	case conf.Key == "":
@@ -178,7 +178,7 @@ func (c *Call) keyHint() string {
 	}
 }
 
-// protocolHint names the other way to speak to the same server.
+// protocolHint suggests the other protocol for the same server.
 func (c *Call) protocolHint() string {
 	other := map[string]string{"completions": "responses", "responses": "completions", "anthropic": "completions"}[c.e.config.API]
 	return fmt.Sprintf("check api_base_url and model, or try the other protocol: api = %q in %s", other, c.section())
@@ -194,11 +194,10 @@ func (c *Call) section() string {
 	return "[models." + c.e.config.Profile + "]"
 }
 
-// minKey is the least length of a key that is a secret: local servers get keys like "x".
+// minKey is the minimum length of a key that is a secret: local servers get keys like "x".
 const minKey = 4
 
-// scrub removes the key from what a server sent back, and a beginning of it where the
-// text was cut.
+// scrub removes the key from a server's text, and the start of the key where the text was cut.
 func (c *Call) scrub(s string) string {
 	key := c.e.config.Key
 	if len(key) < minKey {

@@ -11,26 +11,25 @@ import (
 )
 
 const (
-	// gatherTime says how long words are gathered before they are read. Each read is a frame of the
-	// screen, so this is what an answer that streams costs.
+	// gatherTime is how long words are gathered before a read. Each read causes a frame of the screen, which is the
+	// main cost of a streaming answer.
 	gatherTime = 50 * time.Millisecond
 
-	slowRead  = time.Millisecond // a read that took as long had to wait for the server
-	largeRead = 8 << 10          // bytes of a read, of which there are few a second if it had to wait
+	slowRead  = time.Millisecond // a read that takes this long had to wait for the server
+	largeRead = 8 << 10          // bytes; a larger read that had to wait happens only a few times a second
 )
 
-// gather lets text that comes word by word be read some words at a time: one wake-up of the process
-// for each word is most of what an answer costs. While words come it waits before it reads what is
-// not there yet. The first words are read as they come, and so are calls, for which something waits.
-// One goroutine uses it: that which reads.
+// gather delays reads of text that arrives word by word, so that one read returns several words: waking the process for
+// each word is most of the cost of an answer. The first words and tool calls are read at once. Only the reading
+// goroutine uses it.
 type gather struct {
-	text  bool            // what came last was text or a thought, and more is to come
-	words bool            // the last reads brought some words each
+	text  bool            // the last content was text or a thought, and more will follow
+	words bool            // the last reads returned a few words each
 	last  time.Time       // when the last read ended
-	conn  syscall.RawConn // over which the answer comes, and nothing else; nil if it is not known
+	conn  syscall.RawConn // the connection if it has only this answer; nil if unknown
 }
 
-// hold returns when it is time to read, or ctx ends.
+// hold returns when the next read is due, or ctx ends.
 func (g *gather) hold(ctx context.Context) {
 	if !g.text || !g.words || g.arrived() {
 		return
@@ -45,19 +44,18 @@ func (g *gather) hold(ctx context.Context) {
 	}
 }
 
-// note tells of a read of n bytes that took so long.
-func (g *gather) note(n int, now time.Time, took time.Duration) {
-	waited := took >= slowRead
+// note records a read of n bytes that took elapsed.
+func (g *gather) note(n int, now time.Time, elapsed time.Duration) {
+	waited := elapsed >= slowRead
 	soon := now.Sub(g.last) < gatherTime
 	g.words = n < largeRead && (waited && soon || !waited && g.words)
 	g.last = now
 }
 
-// arrived reports whether bytes are there already: of a connection with TLS a read gives the words
-// of one record.
+// arrived reports whether bytes are available already: with TLS, one read returns only the words of one record.
 func (g *gather) arrived() (some bool) {
 	if g.conn != nil {
-		_ = g.conn.Control(func(fd uintptr) { // an error is told by the next read
+		_ = g.conn.Control(func(fd uintptr) { // the next read reports the error
 			_, _, err := unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
 			some = err == nil
 		})
@@ -65,20 +63,20 @@ func (g *gather) arrived() (some bool) {
 	return some
 }
 
-// wakeAt makes the system wake the process only when n bytes have come: it would for each word,
-// though nobody reads.
+// wakeAt sets how many bytes must arrive before the system wakes the process. By default one word wakes it, even
+// without a reader.
 func (g *gather) wakeAt(n int) {
 	if g.conn != nil {
-		_ = g.conn.Control(func(fd uintptr) { // it is no harm if that fails
+		_ = g.conn.Control(func(fd uintptr) { // a failure is harmless
 			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVLOWAT, n)
 		})
 	}
 }
 
-// trace returns what finds out the connection of a request.
+// trace returns a trace that finds the connection of a request.
 func (g *gather) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
-		conn := got.Conn
+	return &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		conn := info.Conn
 		if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 			conn = secure.NetConn()
 		}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestGatherReadsWhatIsThere: what has come already is read at once, and so is the end, even while words
-// come one by one: a read may give a part of it only. What has not come is waited for with the system
-// told not to wake the process for each word; then that is as it was.
+// TestGatherReadsWhatIsThere: available bytes and the end are read at once, even while words arrive one by one: a read
+// may return only a part of them. While gather waits for more, the system does not wake the process for each word;
+// afterwards it does again.
 func TestGatherReadsWhatIsThere(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

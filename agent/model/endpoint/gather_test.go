@@ -15,9 +15,9 @@ import (
 	"buddy/agent/model/endpoint"
 )
 
-// words is an answer of n events, one every so often. A read gives all that have come.
+// words is an answer of n events at a fixed interval. A read returns all that have arrived.
 func words(n int, every time.Duration, size int) io.ReadCloser {
-	come := make(chan []byte, n) // what the kernel holds
+	come := make(chan []byte, n) // the kernel's buffer
 	go func() {
 		defer close(come)
 		for i := range n {
@@ -74,9 +74,8 @@ func begin(t *testing.T, ctx context.Context, body answers) *endpoint.Call {
 	return call
 }
 
-// TestWordsAreGathered: of text that comes word by word the first is there at once, the others some
-// at a time and in their order, none later than 50 ms and the last not lost. Calls, and text that
-// comes as fast as it is read, are read as they come.
+// TestWordsAreGathered: the first word of slow text arrives at once, later words in groups, in order, at most 50 ms
+// late, and the last is not lost. Calls and fast text are read as they arrive.
 func TestWordsAreGathered(t *testing.T) {
 	const n, every = 400, 5 * time.Millisecond
 	for _, tt := range []struct {
@@ -84,7 +83,7 @@ func TestWordsAreGathered(t *testing.T) {
 		kind     model.DeltaKind
 		every    time.Duration
 		size     int
-		moments  [2]int // at which something was read: at least, at most
+		moments  [2]int // the number of reads: minimum, maximum
 		lateness time.Duration
 	}{
 		{"text", model.Text, every, 4, [2]int{36, 44}, 50 * time.Millisecond},
@@ -131,7 +130,7 @@ func TestWordsAreGathered(t *testing.T) {
 	}
 }
 
-// TestCancelEndsGathering: who cancels does not wait for more words.
+// TestCancelEndsGathering: cancelling does not wait for more words.
 func TestCancelEndsGathering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -151,6 +150,6 @@ func TestCancelEndsGathering(t *testing.T) {
 		if took := time.Since(began); took != 7*time.Millisecond {
 			t.Errorf("it took %v", took)
 		}
-		time.Sleep(time.Second) // its server ends
+		time.Sleep(time.Second) // the server ends
 	})
 }

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// callLog logs where the time of a request goes, when slog wants lines for debugging. The
-// nil callLog does nothing. Headers and bodies stay out of it.
+// callLog logs where the time of a request is spent, if slog logs debug lines. A nil callLog does nothing. It never
+// logs headers or bodies.
 type callLog struct {
-	url   string
-	began time.Time
+	url     string
+	started time.Time
 
-	mu    sync.Mutex // guards all below: a dial may go on after the call
+	mu    sync.Mutex // guards the fields below: a dial may outlast the call
 	attrs []any
 	bytes int
 	ended bool
 }
 
-// newCallLog returns the request with what watches it.
+// newCallLog returns a log and the request with the trace that fills it.
 func newCallLog(req *http.Request, url string) (*callLog, *http.Request) {
 	if !slog.Default().Enabled(req.Context(), slog.LevelDebug) {
 		return nil, req
 	}
-	l := &callLog{url: url, began: time.Now()}
+	l := &callLog{url: url, started: time.Now()}
 	trace := &httptrace.ClientTrace{
 		GotConn:              func(i httptrace.GotConnInfo) { l.note("reused", i.Reused); l.mark("connected_ms") },
 		DNSDone:              func(httptrace.DNSDoneInfo) { l.mark("name_ms") },
@@ -37,8 +37,8 @@ func newCallLog(req *http.Request, url string) (*callLog, *http.Request) {
 	return l, req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
 }
 
-// mark notes how long after the beginning something happened.
-func (l *callLog) mark(what string) { l.note(what, time.Since(l.began).Milliseconds()) }
+// mark logs when something happened, since the start of the request.
+func (l *callLog) mark(what string) { l.note(what, time.Since(l.started).Milliseconds()) }
 
 func (l *callLog) note(what string, value any) {
 	l.mu.Lock()
@@ -46,7 +46,7 @@ func (l *callLog) note(what string, value any) {
 	l.attrs = append(l.attrs, what, value)
 }
 
-// answered takes what Do came to.
+// answered logs the result of Do.
 func (l *callLog) answered(resp *http.Response, err error) {
 	if l == nil {
 		return
@@ -71,7 +71,7 @@ func (l *callLog) read(n int) {
 	l.bytes += n
 }
 
-// end writes the line, once.
+// end writes the line, only once.
 func (l *callLog) end() {
 	if l == nil {
 		return

@@ -10,11 +10,11 @@ import (
 	"net/url"
 )
 
-// ErrKey means that a server wants a key, or another one.
+// ErrKey means that a server asks for a key, or for another one.
 var ErrKey = errors.New("it wants a key")
 
-// Models asks a server which models it has, for at most some seconds. Their names are untrusted. The error is
-// ErrKey where a key is missing or wrong.
+// Models asks a server for its models, for at most listWait. The names are untrusted. The error is ErrKey if the key is
+// missing or wrong.
 func Models(ctx context.Context, c Config) ([]string, error) {
 	e, err := New(c)
 	if err != nil {
@@ -39,7 +39,7 @@ func Models(ctx context.Context, c Config) ([]string, error) {
 	return e.list(req)
 }
 
-// list sends a request for the models.
+// list sends a request for the list of models.
 func (e *Endpoint) list(req *http.Request) ([]string, error) {
 	e.dress(req)
 	resp, err := e.client.Do(req)
@@ -49,7 +49,7 @@ func (e *Endpoint) list(req *http.Request) ([]string, error) {
 		}
 		return nil, fmt.Errorf("%s could not be asked: %w", e.shown, err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read, or is of no use
+	defer func() { _ = resp.Body.Close() }() // it was read, or is not needed
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -6,9 +6,8 @@ import (
 	"net/http"
 )
 
-// Post sends a JSON body to a path below the base URL, such as "/messages", and returns
-// when the answer begins; Next gives its events. header may be nil. Its errors are those of
-// Do.
+// Post sends a JSON body to a path below the base URL, such as "/messages", and returns when the answer starts; read it
+// with Next. header may be nil. The errors are those of Do.
 func (c *Call) Post(path string, header http.Header, body []byte) error {
 	req, err := http.NewRequestWithContext(c.ctx, http.MethodPost, c.e.base+path, bytes.NewReader(body))
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 
 const proxyHint = "check the proxy in " + proxies.Variables + ", and NO_PROXY for hosts that need none"
 
-// pageWait limits how long the page of a proxy that refuses may take: the status alone says it, too.
+// pageWait limits the wait for a refusing proxy's page: the status alone is enough for an error.
 const pageWait = time.Second
 
-// proxyRefusal holds the answer of a proxy that did not connect to the server.
+// proxyRefusal holds the answer of a proxy that refused to connect to the server.
 type proxyRefusal struct {
 	proxy  string
 	status int
-	page   []byte // its beginning
+	page   []byte // its start
 }
 
 func (r *proxyRefusal) Error() string {
@@ -37,8 +37,8 @@ func refuseProxy(_ context.Context, at *url.URL, _ *http.Request, resp *http.Res
 		return nil
 	}
 	read := make(chan []byte, 1)
-	go func() { // ends when the transport closes the connection, at the latest
-		page, _ := io.ReadAll(io.LimitReader(resp.Body, maxPage)) // the beginning is all that is shown
+	go func() { // ends at the latest when the transport closes the connection
+		page, _ := io.ReadAll(io.LimitReader(resp.Body, maxPage)) // only the start is shown
 		read <- page
 	}()
 	refusal := &proxyRefusal{proxy: at.Host, status: resp.StatusCode}
@@ -49,7 +49,7 @@ func refuseProxy(_ context.Context, at *url.URL, _ *http.Request, resp *http.Res
 	return refusal
 }
 
-// proxy fills in why there is no way through a proxy. It reports whether that was it.
+// proxy fills in why a proxy failed, and reports whether one did.
 func (c *Call) proxy(e *model.Error) bool {
 	if refused, ok := errors.AsType[*proxyRefusal](e.Err); ok {
 		e.What, e.Status, e.Hint = refused.Error(), refused.status, proxyHint

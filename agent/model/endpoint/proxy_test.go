@@ -21,14 +21,14 @@ import (
 	"buddy/texts/proxies/proxiestest"
 )
 
-// blockPage is a page as firewalls send it, and blockText what is quoted of it.
+// blockPage is a page as firewalls send it, and blockText the text quoted from it.
 const (
 	blockPage = "<!DOCTYPE html>\n<html><head><title>403 Forbidden</title><style>p { color: red }</style><script>alert('x')</script></head>\n" +
 		"<body><h1>Access blocked</h1>\n<p>Category:\n <b>AI &amp; chat</b>\x1b[31m</p><p>Ask it@example.com</p></body></html>"
 	blockText = "Access blocked Category: AI & chat \ufffd[31m Ask it@example.com"
 )
 
-// TestProxies: the models of an endpoint are reached through the proxy of the environment, of any kind.
+// TestProxies: models are reached through proxies of any kind from the environment.
 func TestProxies(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"data":[{"id":"by %s"}]}`, r.Host)
@@ -46,8 +46,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestAuthorities: a server whose certificate the system does not trust is reached with its authority, and else the error
-// says what to set.
+// TestAuthorities: a server with an untrusted certificate is reached with its authority; otherwise the error names the
+// setting.
 func TestAuthorities(t *testing.T) {
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"data":[{"id":"one"}]}`)
@@ -119,14 +119,14 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestCompressed: what was not asked for is read all the same, as it comes.
+// TestCompressed: an unrequested compression is decoded while the answer streams.
 func TestCompressed(t *testing.T) {
 	const event = "data: {\"message\":\"packed\"}\n\n"
 	for _, tt := range []struct {
 		encoding string
 		code     int
 		pack     func(io.Writer) io.WriteCloser
-		want     string // in the error; "" = it is read
+		want     string // in the error; "" = no error
 	}{
 		{"gzip", 200, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, ""},
 		{"deflate", 200, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }, ""},
@@ -161,8 +161,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// TestDress: headers, the query of the base URL and the name of the key's header go with
-// every request, and are shown nowhere.
+// TestDress: headers, the query of the base URL and the key's header are in every request and never shown.
 func TestDress(t *testing.T) {
 	var got *http.Request
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

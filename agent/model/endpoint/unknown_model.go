@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	listWait  = 5 * time.Second // for the list of models: nobody should wait long for a hint
-	listLimit = 4 << 20         // bytes of it
-	maxNames  = 3               // that a hint suggests
+	listWait  = 5 * time.Second // for the list of models: a hint is not worth a longer wait
+	listLimit = 4 << 20         // bytes of the list
+	maxNames  = 3               // names in a hint
 )
 
-// unknownModel adds to an error that says that there is no such model which ones there are. Another error
-// stays as it is.
+// unknownModel adds the nearest names to an error about an unknown model. It returns other errors unchanged.
 func (c *Call) unknownModel(failed *http.Request, e *model.Error, head []byte) error {
 	name := c.e.config.Model
 	if name == "" || e.Kind != model.StatusError || e.Status != http.StatusNotFound && e.Status != http.StatusBadRequest {
@@ -30,7 +29,7 @@ func (c *Call) unknownModel(failed *http.Request, e *model.Error, head []byte) e
 	}
 	all := c.models(failed)
 	if slices.Contains(all, name) {
-		return e // it is there: something else is wrong
+		return e // the model exists: something else is wrong
 	}
 	e.Hint = "choose another with /model, or set model in " + c.section()
 	if near := nearestNames(name, all); len(near) > 0 {
@@ -39,7 +38,7 @@ func (c *Call) unknownModel(failed *http.Request, e *model.Error, head []byte) e
 	return e
 }
 
-// models asks the server which models it has; nil if it does not say.
+// models asks the server for its models; nil if it does not list them.
 func (c *Call) models(failed *http.Request) []string {
 	ctx, cancel := context.WithTimeout(c.ctx, listWait)
 	defer cancel()
@@ -47,7 +46,7 @@ func (c *Call) models(failed *http.Request) []string {
 	if err != nil {
 		return nil
 	}
-	for name, values := range failed.Header { // the key, and the version of the protocol
+	for name, values := range failed.Header { // the key, and the protocol's version
 		if !strings.HasPrefix(name, "Content-") && name != "Accept" {
 			req.Header[name] = values
 		}
@@ -59,8 +58,8 @@ func (c *Call) models(failed *http.Request) []string {
 	return names
 }
 
-// nearestNames returns the names that are written most like a wrong one, the nearest first: those that
-// differ in at most half of it, or hold it, or are its beginning.
+// nearestNames returns the names most similar to a wrong one, the nearest first: names that differ in at most half of
+// it, contain it, or are a prefix of it.
 func nearestNames(wrong string, names []string) []string {
 	type candidate struct {
 		name     string

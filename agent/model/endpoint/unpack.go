@@ -12,15 +12,15 @@ import (
 	"buddy/agent/model"
 )
 
-// unpacked undoes the compression that a server chose though nobody asked for it. The
-// bytes that the watch counts are those on the wire.
+// unpacked decompresses an answer that a server compressed without being asked to. The watch counts the bytes on the
+// wire.
 func unpacked(body io.Reader, encoding string) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
 		return body, nil
 	case "gzip", "x-gzip":
 		return &lazily{open: func() (io.Reader, error) { return gzip.NewReader(body) }}, nil
-	case "deflate": // with the header of zlib, as RFC 9110 has it, or without, as some send it
+	case "deflate": // with a zlib header as in RFC 9110, or without, as some servers send it
 		return &lazily{open: func() (io.Reader, error) {
 			in := bufio.NewReader(body)
 			head, err := in.Peek(2)
@@ -33,7 +33,7 @@ func unpacked(body io.Reader, encoding string) (io.Reader, error) {
 	return nil, &model.Error{Kind: model.FormatError, What: fmt.Sprintf("the answer is compressed with %q, which was not asked for", model.Excerpt([]byte(encoding)))}
 }
 
-// lazily opens a reader when the first byte is wanted: before that nothing came.
+// lazily opens its reader at the first Read, because opening reads from the connection.
 type lazily struct {
 	open func() (io.Reader, error)
 	in   io.Reader
@@ -50,7 +50,7 @@ func (l *lazily) Read(p []byte) (int, error) {
 	return l.in.Read(p)
 }
 
-// body reads the unpacked bytes and closes the connection's.
+// body reads the decompressed bytes and closes the connection's body.
 type body struct {
 	io.Reader
 	io.Closer

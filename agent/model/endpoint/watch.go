@@ -10,18 +10,16 @@ import (
 	"buddy/agent/model"
 )
 
-// Waits says for how long an answer may be silent, in any state of it; 0 stands for the
-// usual value. Every byte ends a silence, those of a ping and of a comment too. How long an
-// answer takes as a whole is not limited.
+// Waits limits how long an answer may be silent in each of its states; 0 means the default. Every byte ends a silence,
+// also a ping's and a comment's. The total time of an answer is not limited.
 type Waits struct {
-	FirstByte time.Duration // until something of the answer is there; usually 300 s, 600 s near
-	Stall     time.Duration // after that; usually 120 s, and 300 s once it thinks or writes a call
-	KeepAlive time.Duration // how long only pings and the like may come; usually 600 s
+	FirstByte time.Duration // until the first byte of the answer; default 300 s, or 600 s for a server nearby
+	Stall     time.Duration // after that; default 120 s, or 300 s once the model thinks or writes a call
+	KeepAlive time.Duration // while only pings and the like arrive; default 600 s
 }
 
-// The usual waits. Models think for minutes and write a file's contents as one piece:
-// gateways were measured to be silent for 78 and 329 s. Servers nearby compute long prompts
-// on small machines.
+// The default waits. Models think for minutes and send a file's contents as one piece: gateways were measured to be
+// silent for 78 and 329 s. Servers nearby may process long prompts on slow machines.
 const (
 	firstByte     = 300 * time.Second
 	firstByteNear = 600 * time.Second
@@ -30,8 +28,8 @@ const (
 	keepAlive     = 600 * time.Second
 )
 
-// filled returns w with the usual values in place of zeros. The wait of an answer that
-// thinks or writes a call is found in deep.
+// filled returns w with the defaults in place of zeros. Stall stays 0, because its default depends on the answer; see
+// stalls.
 func (w Waits) filled(near bool) Waits {
 	if w.FirstByte <= 0 {
 		w.FirstByte = firstByte
@@ -45,7 +43,7 @@ func (w Waits) filled(near bool) Waits {
 	return w
 }
 
-// stalls returns how long an answer that has begun may be silent.
+// stalls returns how long an answer that has started may be silent.
 func (w Waits) stalls(deep bool) time.Duration {
 	switch {
 	case w.Stall > 0:
@@ -56,7 +54,7 @@ func (w Waits) stalls(deep bool) time.Duration {
 	return stall
 }
 
-// near reports whether a host is this machine or one of the same network.
+// near reports whether a host is this machine or on the same network.
 func near(host string) bool {
 	host = strings.ToLower(host)
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -71,34 +69,34 @@ func near(host string) bool {
 	return host == "localhost"
 }
 
-// silence is a wait for bytes that was too long.
+// silence is a kind of wait that took too long.
 type silence uint8
 
 const (
-	noAnswer  silence = iota // nothing of the answer came
-	stalled                  // it stopped in the middle
-	noContent                // only pings and the like came
+	noAnswer  silence = iota // no byte of the answer arrived
+	stalled                  // the answer stopped in the middle
+	noContent                // only pings and the like arrived
 )
 
-// watch knows which silence the call is in. One goroutine uses it: that which reads.
+// watch tracks which silence the call is in. Only the reading goroutine uses it.
 type watch struct {
-	begun bool          // something of the answer came
-	deep  bool          // that was no text: a thought, a piece of a call
-	pings time.Time     // since when only bytes came that are nothing of the answer; zero = none did
-	grace time.Duration // the longest wait at the end of an answer; 0 = it is not there
-	limit time.Duration // of the wait that goes on, or was the last
-	kind  silence
+	started bool          // some of the answer arrived
+	deep    bool          // some of it was not text: a thought, a piece of a call
+	pings   time.Time     // since when only bytes without content have arrived; zero = none did
+	grace   time.Duration // the longest wait at the end of an answer; 0 = the end is not reached
+	limit   time.Duration // of the current wait, or of the last one
+	kind    silence
 }
 
-// begin starts a wait and returns how long it may take.
-func (w *watch) begin(waits Waits, now time.Time) time.Duration {
+// start starts a wait and returns how long it may take.
+func (w *watch) start(waits Waits, now time.Time) time.Duration {
 	w.kind, w.limit = noAnswer, waits.FirstByte
-	if w.begun {
+	if w.started {
 		w.kind, w.limit = stalled, waits.stalls(w.deep)
 	}
-	if left := waits.KeepAlive - now.Sub(w.pings); !w.pings.IsZero() && left < w.limit {
+	if remaining := waits.KeepAlive - now.Sub(w.pings); !w.pings.IsZero() && remaining < w.limit {
 		w.kind, w.limit = noContent, waits.KeepAlive
-		return max(left, 0)
+		return max(remaining, 0)
 	}
 	if w.grace > 0 {
 		w.limit = min(w.limit, w.grace)
@@ -106,28 +104,27 @@ func (w *watch) begin(waits Waits, now time.Time) time.Duration {
 	return w.limit
 }
 
-// end ends a wait in which n bytes came. Content tells it when they were of the answer.
+// end ends a wait in which n bytes arrived. Content is called when they had content.
 func (w *watch) end(n int, now time.Time) {
 	if n > 0 && w.pings.IsZero() {
 		w.pings = now
 	}
 }
 
-// Content says that something of the answer came, of a kind.
+// Content records that content of a kind arrived.
 func (c *Call) Content(kind model.DeltaKind) {
-	c.watch.begun, c.watch.pings = true, time.Time{}
+	c.watch.started, c.watch.pings = true, time.Time{}
 	c.watch.deep = c.watch.deep || kind != model.Text
 	c.gather.text = kind == model.Text || kind == model.Reasoning
 }
 
-// Working says that the server processes the request, of whose answer nothing came.
+// Working records that the server processes the request, though its answer has not started.
 func (c *Call) Working() { c.watch.pings = time.Time{} }
 
 // Expect shortens the wait for further bytes, when the answer is known to be nearly over.
 func (c *Call) Expect(wait time.Duration) { c.watch.grace, c.gather.text = wait, false }
 
-// watched bounds every wait for bytes. The timer runs during a read only: a slow
-// reader is not the server's fault.
+// watched bounds every wait for bytes. The timer runs only during a read: a slow reader is not the server's fault.
 type watched struct {
 	io.ReadCloser
 	call *Call
@@ -135,18 +132,18 @@ type watched struct {
 
 func (w watched) Read(p []byte) (int, error) {
 	w.call.gather.hold(w.call.ctx)
-	began := time.Now()
-	w.call.timer.Reset(w.call.watch.begin(w.call.e.waits, began))
+	started := time.Now()
+	w.call.timer.Reset(w.call.watch.start(w.call.e.waits, started))
 	n, err := w.ReadCloser.Read(p)
 	w.call.timer.Stop()
 	now := time.Now()
 	w.call.watch.end(n, now)
 	w.call.log.read(n)
-	w.call.gather.note(n, now, now.Sub(began))
+	w.call.gather.note(n, now, now.Sub(started))
 	return n, err
 }
 
-// silent fills in why a call that was silent for too long was ended.
+// silent fills in the error of a call that was ended after too long a silence.
 func (c *Call) silent(e *model.Error) {
 	e.Kind, e.Silence = model.StallError, c.watch.limit
 	switch c.watch.kind {
