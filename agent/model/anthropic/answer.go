@@ -71,7 +71,7 @@ type ending struct {
 
 // Take adds one event. After the stop reason, one that is wrong does not matter.
 func (a *answer) Take(raw []byte) error {
-	err := a.take(raw)
+	err := a.handle(raw)
 	if err == nil || a.finish == "" {
 		return err
 	}
@@ -97,7 +97,7 @@ func (a *answer) Done(marked bool) error {
 	return a.done()
 }
 
-func (a *answer) take(raw []byte) error {
+func (a *answer) handle(raw []byte) error {
 	if string(raw) == "[DONE]" {
 		return nil // from servers that come from Chat Completions
 	}
@@ -192,7 +192,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 	b := a.open(index, head.Type)
 	switch head.Type {
 	case "text":
-		return a.Say(head.Text)
+		return a.AddText(head.Text)
 	case "tool_use":
 		b.call = &wire.Call{ID: head.ID, Name: head.Name}
 		a.Begin(b.call, "toolu_")
@@ -239,7 +239,7 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 	}
 	switch b.kind {
 	case "text":
-		return a.Say(d.Text) // citations are not ours
+		return a.AddText(d.Text) // citations are not ours
 	case "tool_use":
 		return a.Add(b.call, d.JSON)
 	}

@@ -136,27 +136,27 @@ func keptIn(m model.Message, name string) []keptBlock {
 func assistant(m model.Message, name string) []any {
 	var out []any
 	text, calls := m.Content, m.ToolCalls
-	say := func(n int) {
+	writeText := func(n int) {
 		for n < len(text) && !utf8.RuneStart(text[n]) {
 			n--
 		}
 		out = addText(out, text[:n])
 		text = text[n:]
 	}
-	callUpTo := func(n int) {
+	writeCalls := func(n int) {
 		for _, c := range calls[:n] {
 			out = append(out, &part{Type: "tool_use", ID: safe(c.ID), Name: safe(c.Name), Input: json.RawMessage(model.Object(c.Arguments))})
 		}
 		calls = calls[n:]
 	}
 	for _, k := range keptIn(m, name) {
-		said, called := len(m.Content)-len(text), len(m.ToolCalls)-len(calls)
-		say(min(max(k.Text-said, 0), len(text)))
-		callUpTo(min(max(k.Calls-called, 0), len(calls)))
+		written, called := len(m.Content)-len(text), len(m.ToolCalls)-len(calls)
+		writeText(min(max(k.Text-written, 0), len(text)))
+		writeCalls(min(max(k.Calls-called, 0), len(calls)))
 		out = append(out, k.Block)
 	}
-	say(len(text))
-	callUpTo(len(calls))
+	writeText(len(text))
+	writeCalls(len(calls))
 	return withoutLastThinking(out)
 }
 

@@ -111,19 +111,19 @@ func (r *request) add(m model.Message) {
 	case model.System:
 		r.System = addText(r.System, m.Content)
 	case model.Assistant:
-		r.say(model.Assistant, assistant(m, r.Model))
+		r.addTurn(model.Assistant, assistant(m, r.Model))
 	case model.Tool:
 		p := &part{Type: "tool_result", ToolUseID: safe(m.ToolCallID), IsError: m.Failed}
 		if strings.TrimSpace(m.Content) != "" {
 			p.Content = m.Content
 		}
-		r.say(model.User, []any{p})
+		r.addTurn(model.User, []any{p})
 	default:
-		r.say(model.User, addText(images(m.Images), m.Content))
+		r.addTurn(model.User, addText(images(m.Images), m.Content))
 	}
 }
 
-func (r *request) say(role model.Role, parts []any) {
+func (r *request) addTurn(role model.Role, parts []any) {
 	if len(parts) == 0 {
 		return
 	}
@@ -161,11 +161,11 @@ func (r *request) mark(system []int) {
 	if n := len(r.Tools); n > 0 {
 		r.Tools[n-1].Cache = ephemeral
 	}
-	left := min(2, 3-len(system))
-	for i := len(r.Messages) - 1; i >= 0 && left > 0; i-- {
+	remaining := min(2, 3-len(system))
+	for i := len(r.Messages) - 1; i >= 0 && remaining > 0; i-- {
 		if r.Messages[i].Role == model.User {
 			markLast(r.Messages[i].Content)
-			left--
+			remaining--
 		}
 	}
 }

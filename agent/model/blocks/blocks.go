@@ -1,11 +1,11 @@
-// Package blocks speaks with a model in plain text in place of calls of tools: a fenced block of shell is a command, a
-// fenced block after the name of a file is its text, and all else is the answer. Small models do that well which fail at
-// calls in JSON, and models for which a server takes no tools have no other way.
+// Package blocks exchanges plain text with a model instead of tool calls: a fenced shell block is a command, a fenced
+// block after a file name is the file's text, and everything else is the answer. Small models that fail at calls in
+// JSON manage this, and it is the only way for models whose server accepts no tools.
 //
-//	m := blocks.New(adapter, blocks.Always("it has 1.5 billion parameters"))
+//	m := blocks.New(adapter, "it has 1.5 billion parameters")
 //	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file, as of any model
 //
-// To the model the call
+// In the text for the model, the call
 //
 //	{"name": "run_shell", "arguments": {"command": "ls docs"}}
 //
@@ -15,8 +15,8 @@
 //	ls docs
 //	```
 //
-// and so are all earlier calls of the conversation, whichever model made them, with their results as text. Only what the
-// model writes is read for blocks, and only up to the first one that is a call: there its answer is cut off.
+// and so are all earlier calls of the conversation, whichever model made them, with their results as text. Only the
+// model's answer is searched for blocks, and it is cut off after the first block that is a call.
 package blocks
 
 import (
@@ -33,7 +33,7 @@ import (
 	"buddy/texts"
 )
 
-// The tools whose calls are blocks, and the one with which buddy reads what prompts name.
+// The tools whose calls are blocks, and the tool that reads files named in prompts.
 const (
 	Shell = "run_shell"
 	Write = "write_file"
@@ -46,28 +46,28 @@ var system string
 // System is the system text.
 var System = strings.TrimSpace(system)
 
-// Has reports whether a session with such a model has a tool.
+// Has reports whether a session with such a model offers a tool.
 func Has(tool string) bool { return tool == Shell || tool == Write || tool == Read }
 
-// Model is a model.Model that is spoken to in blocks. Make it with New or Auto.
+// Model is a model.Model that exchanges blocks. Create it with New or Auto.
 type Model struct {
 	next   model.Model
-	why    atomic.Pointer[string] // nil: it is spoken to with calls of tools
-	unused atomic.Int32           // answers with calls in their text that could not be used
+	why    atomic.Pointer[string] // nil: it gets tools
+	unused atomic.Int32           // answers with unusable calls in their text
 }
 
-// New returns next, spoken to in blocks. why says the reason, for people.
+// New wraps next in blocks. why is the reason, for display.
 func New(next model.Model, why string) *Model {
 	m := Auto(next)
 	m.why.Store(&why)
 	return m
 }
 
-// Auto returns next, which is spoken to in blocks once its server has refused a request because of its tools, or twice an
-// answer had calls in its text that could not be used.
+// Auto wraps next, and switches to blocks once its server refuses a request because of its tools, or two answers had
+// unusable calls in their text.
 func Auto(next model.Model) *Model { return &Model{next: next} }
 
-// Info describes the model. Its Blocks may become a reason.
+// Info describes the model. Blocks may be set later.
 func (m *Model) Info() model.Info {
 	i := m.next.Info()
 	if why := m.why.Load(); why != nil {
@@ -76,8 +76,8 @@ func (m *Model) Info() model.Info {
 	return i
 }
 
-// Stream sends a request that offers tools as text, and yields the first block of the answer as a call. Requests without
-// tools are passed on as they are.
+// Stream sends tools as text, and yields the first block of the answer as a call. It passes on requests without tools
+// unchanged.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	if len(req.Tools) == 0 {
 		return m.next.Stream(ctx, req)
@@ -87,7 +87,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 		switch {
 		case m.why.Load() != nil:
 		case slices.ContainsFunc(req.Needs, m.learnt):
-			stays = m.begin(req, learnt, yield)
+			stays = m.switchToBlocks(req, learnt, yield)
 		default:
 			stays = m.native(ctx, req, yield)
 		}
@@ -111,17 +111,17 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 	a := &answer{past: past, yield: yield, quoted: func(text string) bool { return occurs(req.Messages, text) }}
 	var more []model.Message
 	for tries := 1; ; tries++ {
-		a.begin()
+		a.start()
 		a.read(m.next.Stream(ctx, rendered(req, more...)))
 		objection := a.objection()
-		if a.left || objection == "" || tries > maxObjections && (a.scanner.call == nil || objection == script) {
+		if a.stopped || objection == "" || tries > maxObjections && (a.scanner.call == nil || objection == script) {
 			break
 		}
 		if tries > maxObjections {
 			yield(model.Delta{}, fmt.Errorf("%s made the same call %d times in a row, which was done once: say what is missing, or choose another model with /model", m.Info().Model, tries+1))
 			return
 		}
-		if tries > 1 { // a small model repeats the answer that it reads, so the first one is left out
+		if tries > 1 { // a small model repeats an answer that it reads, so the first one is omitted
 			more = append(more, model.Message{Role: model.Assistant, Content: answerText(a.message())})
 		}
 		more = append(more, model.Message{Role: model.User, Content: objection})
@@ -130,15 +130,15 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 }
 
 const (
-	// maxObjections limits how often a model is asked for a better answer before its answer counts.
+	// maxObjections limits how often a model is asked for a better answer.
 	maxObjections = 2
 
-	// maxVain limits how many commands in a row may print nothing and change nothing before the model is told to look, and
-	// twice that before the exchange ends: small models vary a wrong command without end.
+	// maxVain limits how many commands in a row may print nothing and change nothing before the model is asked to look;
+	// after twice as many the exchange ends. Small models vary a wrong command endlessly.
 	maxVain = 3
 )
 
-// What a model is asked to do better.
+// Texts that ask the model to do better.
 const (
 	repeated = "You did that already, and it was not done again. If the task is done, say so in one sentence, without a block. Else do something else."
 	useless  = "You did that already, and it changes nothing. It was not done again. Read the text again, and do something else."
@@ -153,21 +153,21 @@ const (
 	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
 )
 
-// answer is an answer on its way.
+// answer is an answer while it streams.
 type answer struct {
 	past    past
 	quoted  func(text string) bool
 	yield   func(model.Delta, error) bool
 	scanner scanner
-	guesses bool         // what it says may be a guess
-	held    string       // prose that is not passed on yet, because it may be one
-	left    bool         // the reader has left, or got an error
-	told    bool         // it was told that its calls do nothing
+	guesses bool         // the text may be a guess
+	held    string       // text held back because it may be a guess
+	stopped bool         // the reader has stopped, or got an error
+	warned  bool         // the objection vain was made
 	done    *model.Delta // the end of the answer; nil: it was cut off after a block
 }
 
-// begin begins an attempt.
-func (a *answer) begin() {
+// start starts an attempt.
+func (a *answer) start() {
 	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.names || a.past.idle || a.past.fails || a.past.reckons, "", nil
 }
 
@@ -178,29 +178,29 @@ func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
 		case err != nil:
 			a.pass(model.Delta{}, err)
 		case d.Kind == model.Text:
-			a.say(a.scanner.write(d.Text))
+			a.emitText(a.scanner.write(d.Text))
 			if a.scanner.open != nil && a.scanner.open.call {
 				a.pass(model.Delta{Kind: model.CallDelta, CallID: "block", Text: d.Text}, nil)
 			}
 		case d.Kind == model.Done:
 			if d.Finish != model.FinishLength {
-				a.say(a.scanner.end())
+				a.emitText(a.scanner.end())
 			}
 			a.done = &d
 		case d.Kind == model.Stalled, d.Kind == model.Retry, d.Kind == model.Fallback: // the text so far is void
-			a.begin()
+			a.start()
 			a.pass(d, nil)
 		case d.Kind != model.CallDelta && d.Kind != model.CallReady: // no tools were offered
 			a.pass(d, nil)
 		}
-		if a.left || a.scanner.call != nil {
+		if a.stopped || a.scanner.call != nil {
 			return
 		}
 	}
 }
 
-// say passes on prose. What may be a guess is held back while it is short.
-func (a *answer) say(text string) {
+// emitText passes on text. While it may be a guess and is short, it is held back.
+func (a *answer) emitText(text string) {
 	if a.guesses {
 		a.held += text
 		if len(a.held) <= maxGuess {
@@ -214,12 +214,11 @@ func (a *answer) say(text string) {
 }
 
 func (a *answer) pass(d model.Delta, err error) {
-	a.left = a.left || !a.yield(d, err) || err != nil
+	a.stopped = a.stopped || !a.yield(d, err) || err != nil
 }
 
-// objection says what is wrong with an answer: it makes the call that was made just before, it names files of which
-// the model has not seen more than the name, it computes without a command, or it ends a task that asks for a change
-// before there was one.
+// objection returns what is wrong with an answer: it repeats the last call, names files of which the model has seen
+// only the name, computes without a command, or ends a task without the requested change.
 func (a *answer) objection() string {
 	switch {
 	case a.scanner.call != nil:
@@ -253,14 +252,14 @@ func (a *answer) callObjection() string {
 		return useless
 	case a.past.last != "" && callText(a.call()) == a.past.last:
 		return repeated
-	case a.past.vain == maxVain && !a.told:
-		a.told = true
+	case a.past.vain == maxVain && !a.warned:
+		a.warned = true
 		return vain
 	}
 	return ""
 }
 
-// guessesFile reports whether the answer names a file of which no result since the prompt says anything.
+// guessesFile reports whether the answer names a file that no result since the prompt mentions.
 func (a *answer) guessesFile() bool {
 	return slices.ContainsFunc(strings.Fields(a.held), func(word string) bool {
 		word = strings.Trim(word, "`*\"'(),;:.!?")
@@ -279,13 +278,13 @@ func (a *answer) call() model.ToolCall {
 	return model.ToolCall{Name: name, Arguments: string(data)}
 }
 
-// message returns the answer as it is stored.
+// the message to store
 func (a *answer) message() model.Message {
 	m := model.Message{Role: model.Assistant, Content: strings.TrimSpace(a.scanner.prose.String())}
 	if a.scanner.call != nil {
 		m.ToolCalls = []model.ToolCall{a.call()}
 		if at := strings.LastIndexByte(m.Content, '\n') + 1; fileAlone(m.Content[at:]) != "" && fileAlone(m.Content[at:]) == a.scanner.call.file {
-			m.Content = strings.TrimSpace(m.Content[:at]) // the call has it
+			m.Content = strings.TrimSpace(m.Content[:at]) // the call has the name
 		}
 	}
 	return m
@@ -293,7 +292,7 @@ func (a *answer) message() model.Message {
 
 // finish yields the end of the answer.
 func (a *answer) finish() {
-	if a.left {
+	if a.stopped {
 		return
 	}
 	m := a.message()
@@ -301,12 +300,12 @@ func (a *answer) finish() {
 		a.pass(model.Delta{Kind: model.Text, Text: a.held}, nil)
 	}
 	if len(m.ToolCalls) == 0 {
-		if a.done == nil { // the stream ended before its end, which the caller reports
+		if a.done == nil { // the stream was cut off, which the caller reports
 			return
 		}
 		end := *a.done
-		if said := a.done.Message; said != nil && a.done.Finish == model.FinishLength {
-			m.Content = said.Content // with a block that is not whole
+		if full := a.done.Message; full != nil && a.done.Finish == model.FinishLength {
+			m.Content = full.Content // with an incomplete block
 		}
 		end.Message = &m
 		a.yield(end, nil)

@@ -15,13 +15,13 @@ import (
 	"buddy/agent/model/blocks"
 )
 
-// speaker is a model that gives its answers one after the other, in pieces of three bytes.
+// speaker is a model that returns its answers one after the other, in pieces of three bytes.
 type speaker struct {
 	answers []string
-	fails   error // in place of an answer to a request with tools
-	unused  bool  // answers to requests with tools have calls in their text that can't be used
+	fails   error // returned for a request with tools
+	unused  bool  // answers to requests with tools have unusable calls in their text
 	asked   []model.Request
-	cut     int // answers that were left before their end
+	cut     int // answers whose reader stopped early
 }
 
 func (s *speaker) Info() model.Info {
@@ -57,7 +57,7 @@ var offered = []model.ToolDef{{Name: "run_shell"}, {Name: "write_file"}}
 
 func user(text string) model.Message { return model.Message{Role: model.User, Content: text} }
 
-func told(text string) model.Message {
+func reminder(text string) model.Message {
 	return model.Message{Role: model.User, Kind: model.Reminder, Content: "<system-reminder>\n" + text + "\n</system-reminder>"}
 }
 
@@ -69,7 +69,7 @@ func result(id, text string) model.Message {
 	return model.Message{Role: model.Tool, ToolCallID: id, Content: text}
 }
 
-// ask sends messages and returns what was shown, the end of the answer and all other deltas.
+// ask sends messages and returns the text shown, the end of the answer and all other deltas.
 func ask(t *testing.T, m model.Model, msgs ...model.Message) (shown string, done model.Delta, others []model.Delta) {
 	t.Helper()
 	req := model.Request{Tools: offered, Messages: append([]model.Message{{Role: model.System, Content: blocks.System}}, msgs...)}
@@ -111,21 +111,21 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestSystemTextIsShort: what every request begins with has at most 200 tokens, at three characters and a half each.
+// TestSystemTextIsShort: the start of every request has at most 200 tokens, at three and a half characters each.
 func TestSystemTextIsShort(t *testing.T) {
 	if n := len(blocks.System); n > 700 {
 		t.Errorf("%d characters", n)
 	}
 }
 
-// TestConversationAsText: calls of any model and their results are text; reminders come before the words of
-// the person, results before both; instruction files are cut short, and neighbouring messages are one.
+// TestConversationAsText: calls of any model and their results are text; reminders precede the user's text, and results
+// precede both; instruction files are cut short, and neighbouring messages are joined.
 func TestConversationAsText(t *testing.T) {
 	s := &speaker{answers: []string{"Done."}}
 	msgs := []model.Message{
 		{Role: model.System, Content: blocks.System + "\n\nBe brief."},
 		{Role: model.System, Content: "Summary of what was before."},
-		told("Commands run on this machine (linux, bash), starting in /w.\n\n" + strings.Repeat("Use tabs. ", 500)), told("Files in the folder: a.txt."), user("<system-reminder>Today is Monday.</system-reminder>\n\nchange it"),
+		reminder("Commands run on this machine (linux, bash), starting in /w.\n\n" + strings.Repeat("Use tabs. ", 500)), reminder("Files in the folder: a.txt."), user("<system-reminder>Today is Monday.</system-reminder>\n\nchange it"),
 		calls("1", "run_shell", `{"command":"cat a.txt","why":"to see it"}`),
 		result("1", "x\n[stderr]\ne\n[exit code 1, 0.2 s]\n[no file was changed]"),
 		calls("2", "write_file", "{\"path\":\"b c.md\",\"content\":\"```\\nx\\n```\\n\"}"), result("2", "Wrote 12 bytes"),
@@ -167,7 +167,7 @@ func TestConversationAsText(t *testing.T) {
 	}
 }
 
-// TestNativePromptIsLeftOut: a model that answers in the place of another one does not get the system text for calls of tools.
+// TestNativePromptIsLeftOut: a model that answers in place of another does not get the system text about tool calls.
 func TestNativePromptIsLeftOut(t *testing.T) {
 	s := &speaker{answers: []string{"Hello."}}
 	for range blocks.New(s, "x").Stream(t.Context(), model.Request{Tools: offered, Messages: []model.Message{{Role: model.System, Content: "Use the tools."}, user("hi")}}) {
@@ -177,7 +177,7 @@ func TestNativePromptIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestRepeatedCall: the call whose result came last is not made again; the model is told so, once.
+// TestRepeatedCall: the last call is not made again; the model gets one objection.
 func TestRepeatedCall(t *testing.T) {
 	const block = "```sh\nwc a.txt\n```"
 	before := []model.Message{user("list it"), calls("1", "run_shell", `{"command":"wc a.txt"}`), result("1", "a.txt\n[no file was changed]")}
@@ -185,7 +185,7 @@ func TestRepeatedCall(t *testing.T) {
 		name    string
 		answers []string
 		then    []model.Message
-		want    string // the command that is called
+		want    string // the command of the call
 		asked   int
 	}{
 		{"another answer", []string{block, "There is a.txt."}, nil, "", 2},
@@ -193,7 +193,7 @@ func TestRepeatedCall(t *testing.T) {
 		{"another one at last", []string{block, block, "Well."}, nil, "", 3},
 		{"another one first", []string{"```sh\nls -l\n```"}, nil, "ls -l", 1},
 		{"the person spoke since", []string{block}, []model.Message{user("again")}, "wc a.txt", 1},
-		{"buddy spoke since", []string{block, "x"}, []model.Message{told("a pane has changed")}, "", 2},
+		{"buddy spoke since", []string{block, "x"}, []model.Message{reminder("a pane has changed")}, "", 2},
 	} {
 		s := &speaker{answers: tt.answers}
 		_, done, _ := ask(t, blocks.New(s, "x"), append(slices.Clone(before), tt.then...)...)
@@ -210,7 +210,7 @@ func TestRepeatedCall(t *testing.T) {
 	}
 }
 
-// TestModelThatInsists: a call that comes again and again is not made again, and the prompt ends with the reason.
+// TestModelThatInsists: a call that the model repeats again and again is not made, and the prompt ends with the reason.
 func TestModelThatInsists(t *testing.T) {
 	const block = "```sh\nls\n```"
 	s := &speaker{answers: []string{block, block, block}}
@@ -231,7 +231,7 @@ func TestModelThatInsists(t *testing.T) {
 	}
 }
 
-// texts returns what a request says.
+// texts returns the texts of a request.
 func texts(all []model.Message) (text string) {
 	for _, m := range all[1:] {
 		text += m.Content + "\n"
@@ -239,32 +239,32 @@ func texts(all []model.Message) (text string) {
 	return text
 }
 
-// TestAnswersThatCameTooEarly: a model that names files without having looked is asked to look, and one that ends a task
-// without a change that the task asks for is asked to make it. Nothing of the first answer is shown.
+// TestAnswersThatCameTooEarly: a model that names files without having looked is asked to look, and one that ends a
+// task without the requested change is asked to make it. The first answer is not shown.
 func TestAnswersThatCameTooEarly(t *testing.T) {
 	looked := []model.Message{calls("1", "run_shell", `{"command":"cat a.txt"}`), result("1", "x\n[no file was changed]")}
 	for _, tt := range []struct {
-		name   string
-		msgs   []model.Message
-		answer string
-		told   string
+		name      string
+		msgs      []model.Message
+		answer    string
+		objection string
 	}{
 		{"a guess", []model.Message{user("where is f defined?")}, "In `a/b.py`.", "not looked"},
 		{"a command without a block", []model.Message{user("what is in docs?")}, "ls docs", "in a block"},
 		{"a sentence that begins so", []model.Message{user("what shows files?")}, "ls shows them.", ""},
-		{"a file was shown", []model.Message{told("b.py:\n```\nx\n```"), user("what has b.py?")}, "b.py has x.", ""},
+		{"a file was shown", []model.Message{reminder("b.py:\n```\nx\n```"), user("what has b.py?")}, "b.py has x.", ""},
 		{"it has looked", append([]model.Message{user("where is f defined?")}, looked...), "In a/b.py.", ""},
 		{"it has seen names", []model.Message{user("where is f defined?"), calls("1", "run_shell", `{"command":"ls -l"}`), result("1", "a\n[no file was changed]")}, "In b/main.py.", "names only"},
 		{"names were asked for", []model.Message{user("what is in docs?"), calls("1", "run_shell", `{"command":"ls docs"}`), result("1", "a.md\n[no file was changed]")}, "There is docs/a.md.", ""},
 		{"no file is named", []model.Message{user("how are you?")}, "Fine.", ""},
 		{"nothing was changed", append([]model.Message{user("Add a line to a.txt.")}, looked...), "It is there.", "No file was changed"},
-		{"nothing was done", []model.Message{told("old.txt:\n```\nx\n```"), user("please delete old.txt")}, "It is gone.", "No file was changed"},
+		{"nothing was done", []model.Message{reminder("old.txt:\n```\nx\n```"), user("please delete old.txt")}, "It is gone.", "No file was changed"},
 		{"it was a question", append([]model.Message{user("How do I add a line?")}, looked...), "With echo.", ""},
 		{"something was changed", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "[what changed]\na.txt")}, "Done.", ""},
 		{"a person said no", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "Command execution denied by user.")}, "I was not allowed to.", ""},
 		{"the command failed", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "exit code 4, 0.1 s\n[what changed]\na.txt")}, "Done.", "failed"},
 		{"a command that changed nothing", []model.Message{user("Fix a.txt."), calls("1", "run_shell", `{"command":"sed -i s/x/x/ a.txt"}`), result("1", "[exit code 0, no output]\n[no file was changed]")}, "Done.", "Write the whole file"},
-		{"a number", []model.Message{told("a.txt:\n```\n1\n2\n```"), user("What is the sum of the numbers in a.txt?")}, "```\n4\n```", "with a command"},
+		{"a number", []model.Message{reminder("a.txt:\n```\n1\n2\n```"), user("What is the sum of the numbers in a.txt?")}, "```\n4\n```", "with a command"},
 		{"a number that a command printed", append([]model.Message{user("How many lines has a.txt?")}, looked...), "2", ""},
 		{"a script", []model.Message{user("What would a script that does it look like?")}, "```sh\n#!/bin/sh\necho x\n```", "To write a file"},
 		{"a long answer", []model.Message{user("Write about a.txt.")}, strings.Repeat("word ", 100), ""},
@@ -272,23 +272,23 @@ func TestAnswersThatCameTooEarly(t *testing.T) {
 		s := &speaker{answers: []string{tt.answer, "Second.", "Second."}}
 		shown, done, _ := ask(t, blocks.New(s, "x"), tt.msgs...)
 		want := tt.answer
-		if tt.told != "" {
+		if tt.objection != "" {
 			want = "Second."
 		}
 		if strings.TrimSpace(shown) != strings.TrimSpace(want) || done.Message.Content != strings.TrimSpace(want) {
 			t.Errorf("%s: shown %q, answered %q, want %q", tt.name, shown, done.Message.Content, want)
 		}
 		last := s.asked[len(s.asked)-1].Messages
-		if tt.told != "" && (last[len(last)-1].Role != model.User || strings.Contains(texts(last), strings.TrimSpace(tt.answer))) {
+		if tt.objection != "" && (last[len(last)-1].Role != model.User || strings.Contains(texts(last), strings.TrimSpace(tt.answer))) {
 			t.Errorf("%s: the model reads its own bad answer again: %q", tt.name, texts(last))
 		}
-		if got := last[len(last)-1].Content; (len(s.asked) > 1) != (tt.told != "") || !strings.Contains(got, tt.told) {
+		if got := last[len(last)-1].Content; (len(s.asked) > 1) != (tt.objection != "") || !strings.Contains(got, tt.objection) {
 			t.Errorf("%s: %d requests, the last ends with %q", tt.name, len(s.asked), got)
 		}
 	}
 }
 
-// TestFileThatWasNotRead: a file that the model wanted to replace without having read it is read, and the model sees that.
+// TestFileThatWasNotRead: a file that the model wanted to replace without having read it is read for the model.
 func TestFileThatWasNotRead(t *testing.T) {
 	s := &speaker{answers: []string{"a.txt\n```\ny\n```"}}
 	m := blocks.New(s, "x")
@@ -306,7 +306,7 @@ func TestFileThatWasNotRead(t *testing.T) {
 	}
 }
 
-// TestBlocksElsewhere: a block in a prompt or a result is no call.
+// TestBlocksElsewhere: a block in a prompt or a result is not a call.
 func TestBlocksElsewhere(t *testing.T) {
 	const block = "```sh\nrm -rf x\n```"
 	s := &speaker{answers: []string{"That deletes x."}}
@@ -314,7 +314,7 @@ func TestBlocksElsewhere(t *testing.T) {
 	if len(done.Message.ToolCalls) > 0 {
 		t.Errorf("called %+v", done.Message.ToolCalls)
 	}
-	s = &speaker{answers: []string{block}} // the model itself says it: that is a call
+	s = &speaker{answers: []string{block}} // in the model's answer it is a call
 	if _, done, _ = ask(t, blocks.New(s, "x"), user("what does this do?\n"+block)); len(done.Message.ToolCalls) != 1 {
 		t.Error("what the model says is no call")
 	}
@@ -387,8 +387,8 @@ func (s script) Stream(context.Context, model.Request) iter.Seq2[model.Delta, er
 	}
 }
 
-// TestAuto: a model is spoken to in blocks once its server has refused tools, or two answers had calls that could not be
-// used; the session stores that, and other faults change nothing.
+// TestAuto: a model switches to blocks once its server has refused tools, or two answers had unusable calls; the
+// session stores that, and other errors change nothing.
 func TestAuto(t *testing.T) {
 	refused := func(body string) *model.Error {
 		return &model.Error{Kind: model.StatusError, Status: 400, Body: body, Said: body}
@@ -443,7 +443,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// TestCallsInVain: a model that varies a command which does nothing is told to look, and its exchange ends if it does not.
+// TestCallsInVain: a model that varies a command without effect is asked to look, and its exchange ends if it does not.
 func TestCallsInVain(t *testing.T) {
 	const silent = "[exit code 0, no output]\n[no file was changed]"
 	block := func(n int) string { return fmt.Sprintf("```sh\nsed -i s/%d/x/ a.txt\n```", n) }

@@ -7,37 +7,37 @@ import (
 
 // block is a fenced block that is a call: a command, or the text of a file.
 type block struct {
-	file string // its name; "" is a command
+	file string // its name; "" for a command
 	text string
 }
 
-// scanner reads an answer piece by piece and finds the first fenced block that is a call. Fences are those of
-// CommonMark (spec.commonmark.org/0.31.2/#fenced-code-blocks), also in the items of a list.
+// scanner reads an answer piece by piece and finds the first fenced block that is a call. It knows the fences of
+// CommonMark (spec.commonmark.org/0.31.2/#fenced-code-blocks), also in list items.
 type scanner struct {
 	quoted func(text string) bool // whether the model has read a text; nil: it has read nothing
 
-	prose  strings.Builder // all before the call
-	line   strings.Builder // the newest line, which has not ended
-	passed int             // bytes of line that are in prose
-	before string          // the last line outside of fences that is not blank
-	item   int             // the column at which the text of a list item begins; 0: there is none
-	open   *fence          // nil: the line is in no fence
-	call   *block          // nil: none has ended yet
+	prose  strings.Builder // the text before the call
+	line   strings.Builder // the current, unfinished line
+	passed int             // bytes of line that are already in prose
+	before string          // the last non-blank line outside of fences
+	item   int             // the column at which the text of a list item starts; 0: no list item
+	open   *fence          // nil: the line is not in a fence
+	call   *block          // nil: no call has ended yet
 }
 
-// fence is a block that has begun.
+// fence is an open block.
 type fence struct {
-	mark   string // the characters that begin it
+	mark   string // its opening characters
 	indent int    // columns before them
-	item   int    // of which belong to a list item
-	call   bool   // it is one
-	bare   bool   // it has no language: it is a call if it looks like one
+	item   int    // columns of indent that belong to a list item
+	call   bool   // the block is a call
+	bare   bool   // without a language, it is a call only if it looks like one
 	file   string // see block
 	text   strings.Builder
-	whole  strings.Builder // with its first line
+	whole  strings.Builder // the text with the opening line
 }
 
-// write takes the next piece of an answer, and returns what of it is prose. What follows the call is left out.
+// write adds the next piece of an answer and returns its prose. It drops the text after the call.
 func (s *scanner) write(piece string) (prose string) {
 	at := s.prose.Len()
 	for piece != "" && s.call == nil {
@@ -55,7 +55,7 @@ func (s *scanner) write(piece string) (prose string) {
 	return s.prose.String()[at:]
 }
 
-// end takes the end of an answer, which ends a fence as well, and returns the rest of the prose.
+// end ends the answer and any open fence, and returns the rest of the prose.
 func (s *scanner) end() (prose string) {
 	at := s.prose.Len()
 	if s.call == nil && s.line.Len() > 0 {
@@ -67,10 +67,10 @@ func (s *scanner) end() (prose string) {
 	return s.prose.String()[at:]
 }
 
-// marker matches what may stand before a fence in its line.
+// marker matches what may precede a fence on its line.
 var marker = regexp.MustCompile(`^(?: *(?:[-+*]|\d{1,9}[.)]) +)? *`)
 
-// mayBegin reports whether a line that has not ended may be the first one of a fence.
+// mayBegin reports whether an unfinished line may open a fence.
 func mayBegin(line string) bool {
 	rest := line[len(marker.FindString(line)):]
 	for _, mark := range []string{"```", "~~~"} {
@@ -81,7 +81,7 @@ func mayBegin(line string) bool {
 	return false
 }
 
-// endLine takes the end of the line.
+// endLine handles a complete line.
 func (s *scanner) endLine(end string) {
 	line := strings.TrimSuffix(s.line.String(), "\r")
 	switch f := s.open; {
@@ -105,10 +105,10 @@ func (s *scanner) endLine(end string) {
 	s.passed = 0
 }
 
-// keep adds what is left of the line to the prose.
+// keep adds the rest of the line to the prose.
 func (s *scanner) keep(end string) { s.prose.WriteString(s.line.String()[s.passed:] + end) }
 
-// close ends the fence that is open, which may be a call. One that is none is prose.
+// close ends the open fence. A block that is not a call becomes prose.
 func (s *scanner) close() {
 	f := s.open
 	s.open, s.before = nil, ""
@@ -127,10 +127,10 @@ func (s *scanner) close() {
 	s.call = &b
 }
 
-// sentence matches a block of shell that is an answer: small models put it there after some commands.
+// sentence matches a shell block that is an answer: small models put answers there after some commands.
 var sentence = regexp.MustCompile("^[A-Z][a-z']+ [^\n]*[.!?]$")
 
-// outside takes a line that is in no fence, up to its end.
+// outside handles a complete line outside of fences.
 func (s *scanner) outside(line, end string) {
 	before := marker.FindString(line)
 	indent, opens := len(before), strings.TrimSpace(before) != ""
@@ -142,7 +142,7 @@ func (s *scanner) outside(line, end string) {
 		alone := strings.TrimSpace(s.prose.String()) == ""
 		if s.open.file, s.open.call = meaning(info, s.before, alone); s.open.call {
 			s.open.bare = info == ""
-			if opens { // the mark of the item stays
+			if opens { // the list marker stays
 				s.prose.WriteString(before[s.passed:])
 				s.passed = indent
 			}
@@ -158,7 +158,7 @@ func (s *scanner) outside(line, end string) {
 	s.keep(end)
 }
 
-// fenceMark returns the characters that begin a fence, and what follows them in the line; "" for another line.
+// fenceMark returns the opening characters of a fence and the rest of the line; "" if the line opens none.
 func fenceMark(text string) (mark, info string) {
 	if text == "" || text[0] != '`' && text[0] != '~' {
 		return "", ""
@@ -181,7 +181,7 @@ func (f *fence) closes(line string) bool {
 	return len(text)-len(rest) >= len(f.mark) && strings.TrimSpace(rest) == ""
 }
 
-// unindented returns a line without its first blanks, so many columns at most.
+// unindented returns a line without its first spaces, at most columns of them.
 func unindented(line string, columns int) string {
 	for columns > 0 && strings.HasPrefix(line, " ") {
 		line = line[1:]

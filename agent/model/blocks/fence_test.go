@@ -21,7 +21,7 @@ func scan(answer string, n int) (prose, shown string, call *block) {
 	return s.prose.String(), shown, s.call
 }
 
-// TestFirstCall: the first block that is a command or the text of a file is a call, whatever pieces the answer comes in.
+// TestFirstCall: the first block that is a command or the text of a file is a call, whatever the pieces of the answer.
 func TestFirstCall(t *testing.T) {
 	command := func(text string) *block { return &block{text: text} }
 	for _, tt := range []struct {
@@ -108,8 +108,8 @@ func TestFirstCall(t *testing.T) {
 	}
 }
 
-// FuzzScanner: pieces make no difference, what was shown is the prose, and outside of lists, quotations and HTML the first
-// command is the one in the first such block that goldmark finds.
+// FuzzScanner: pieces make no difference, the shown text is the prose, and outside of lists, quotations and HTML the
+// first command is the one that goldmark finds.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{
 		"a\n```sh\nls\n```\nb", "~~~~ sh\nx\n~~~\n~~~~", "```sh\n\n```\n   ```bash\n  y\n    ```\n```", "```\nls\n```", "````\n```sh\nx\n```\n````\n```sh\nz",
@@ -142,7 +142,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > 126 || r < 32 && r != '\n' })
 }
 
-// commandBy returns the first command in an answer, as goldmark reads its blocks.
+// commandBy returns the first command in an answer according to goldmark.
 func commandBy(answer string) (command string, ok bool) {
 	source := []byte(answer)
 	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)), func(n ast.Node, enter bool) (ast.WalkStatus, error) {

@@ -10,18 +10,18 @@ import (
 // shells are the languages of blocks that are commands.
 var shells = []string{"sh", "bash", "shell", "zsh", "console", "terminal", "shellscript", "shell-session", "sh-session"}
 
-// changes are the languages of blocks that say how a file changes, and are not its text.
+// changes are the languages of blocks that describe a change to a file, and are not its text.
 var changes = []string{"diff", "patch", "udiff"}
 
-// Words by which a line before a block says that it is the text of a file.
+// Words on the line before a block that make it the text of a file, or a command.
 var (
 	writes = regexp.MustCompile(`(?i)\b(create|write|save|put|make|add|update|change|edit|modify|replace|rewrite|overwrite|correct|fix|new|updated|changed|edited|modified|corrected|fixed)\b`)
 	runs   = regexp.MustCompile(`(?i)\b(run|execute|command)\b`)
 )
 
-// meaning says what a block is that has this after the characters of its fence and this line before it: a call or an
-// example, and the name of the file whose text it is, "" for a command. Without a language a block is a command if the
-// answer begins with it: behind a sentence it more often shows what a file has or a command has printed.
+// meaning decides from the text after the fence characters (info) and the line before the block whether the block is a
+// call, and returns the file whose text it is, "" for a command. A block without a language is a command only if the
+// answer starts with it: after a sentence it usually shows a file or the output of a command.
 func meaning(info, before string, first bool) (file string, call bool) {
 	language, _, _ := strings.Cut(strings.Trim(info, "{}"), " ")
 	language = strings.ToLower(strings.TrimPrefix(language, "."))
@@ -41,13 +41,13 @@ func meaning(info, before string, first bool) (file string, call bool) {
 	return "", shell || info == "" && first
 }
 
-// scripts are the ends of names of files in which a command may be the text.
+// scripts are the extensions of files whose text may be a command.
 var scripts = []string{".sh", ".bash", ".zsh"}
 
-// named are names of files without an end.
+// named are names of files without an extension.
 var named = []string{"Makefile", "Dockerfile", "Containerfile", "Procfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Vagrantfile", "Jenkinsfile", "README", "LICENSE", "CHANGELOG", "NOTICE", "VERSION", "CODEOWNERS"}
 
-// fileName matches what is a name of a file, or a path.
+// fileName matches the name or path of a file.
 var fileName = regexp.MustCompile(`^(?:~|\.{0,2})/?(?:[\w@+.-]+/)*[\w@+.-]*\.[A-Za-z][A-Za-z0-9_-]{0,11}$`)
 
 // isFile reports whether a word is the name of a file.
@@ -56,8 +56,8 @@ func isFile(word string) bool {
 	return fileName.MatchString(word) && strings.Trim(base, ".") != "" || slices.Contains(named, base) && !strings.ContainsAny(word, " \t")
 }
 
-// fileInInfo returns the file that the info string of a fence names: "python app.py", "app.py", "python:app.py",
-// "ini title=config.ini".
+// fileInInfo returns the file named in the info string of a fence: "python app.py", "app.py", "python:app.py", "ini
+// title=config.ini".
 func fileInInfo(info string) string {
 	for _, word := range strings.Fields(strings.Trim(info, "{}")) {
 		for _, cut := range []string{"=", ":"} {
@@ -72,10 +72,10 @@ func fileInInfo(info string) string {
 	return ""
 }
 
-// heads matches what may stand before the name of a file that is alone in a line.
+// heads matches what may precede a file name that is alone on a line.
 var heads = regexp.MustCompile(`(?i)^(?:#{1,6} +|[-+*] +|\d{1,9}[.)] +)?(?:\**(?:file(?:name)?|path|in|write|save) *:?\** +)?`)
 
-// fileAlone returns the name of a file that is alone in a line, as in "app.py:", "### `app.py`", "File: **app.py**".
+// fileAlone returns the file name that is alone on a line, as in "app.py:", "### `app.py`", "File: **app.py**".
 func fileAlone(line string) string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimSpace(line[len(heads.FindString(line)):])
@@ -91,37 +91,37 @@ func fileAlone(line string) string {
 	return ""
 }
 
-// fileInSentence returns the one file that a line names which says that it is written: "Create `app.py` with:".
+// fileInSentence returns the only file named on a line that announces its text: "Create `app.py` with:".
 func fileInSentence(line string) (file string) {
 	line = strings.TrimRight(strings.TrimSpace(line), "*")
 	if !strings.HasSuffix(line, ":") {
 		return ""
 	}
-	says := false
+	writing := false
 	for _, word := range strings.Fields(line) {
 		word = strings.Trim(word, "`*\"'(),;:")
 		switch {
 		case !isFile(word):
-			says = says || writes.MatchString(word)
+			writing = writing || writes.MatchString(word)
 		case word == file:
 		case file != "":
-			return "" // one of two
+			return "" // there are two names
 		default:
 			file = word
 		}
 	}
-	if !says {
+	if !writing {
 		return ""
 	}
 	return file
 }
 
-// looksLikeCommand reports whether a text begins as commands do: names of programs are in lower case.
+// looksLikeCommand reports whether a text starts like a command: names of programs are in lower case.
 func looksLikeCommand(text string) bool {
 	return strings.ContainsAny(text[:1], "abcdefghijklmnopqrstuvwxyz./~_[({")
 }
 
-// commandIn returns the command in a block of shell: what is behind the prompts, if there are any, else all of it.
+// commandIn returns the command in a shell block: the text after the prompts if there are any, else the whole text.
 func commandIn(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "$ ") {

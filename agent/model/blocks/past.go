@@ -12,16 +12,16 @@ import (
 // maxGuess limits an answer that may be a guess, in bytes.
 const maxGuess = 300
 
-// past holds what the answer to come is judged by.
+// past holds the facts about a conversation that an answer is judged by.
 type past struct {
-	last    string // the call whose result is the newest thing in the conversation, as text; "": something came after it
+	last    string // the last call as text, if nothing follows its result; else ""
 	blind   bool   // nothing was shown or run since the prompt
-	names   bool   // what was run since the prompt lists names of files only
-	seen    string // what the results since the prompt say
-	idle    bool   // the prompt asks for a change, and since then there was none
-	fails   bool   // the prompt asks for a change, and the newest command has failed
+	names   bool   // the commands since the prompt only listed names of files
+	seen    string // the results since the prompt
+	idle    bool   // the prompt asks for a change, and none was made since then
+	fails   bool   // the prompt asks for a change, and the last command failed
 	reckons bool   // the prompt asks for a number or a comparison, and nothing was run since then
-	vain    int    // how many of the newest results say that nothing was printed and nothing has changed
+	vain    int    // how many of the last results have no output and no change
 }
 
 // orders matches words of prompts that ask for a change.
@@ -30,7 +30,7 @@ var orders = regexp.MustCompile(`(?i)^(please )?(add|append|change|convert|copy|
 // reckonings matches words of prompts that ask for a number or a comparison.
 var reckonings = regexp.MustCompile(`(?i)\bhow (many|much|big|large|long|old)\b|\b(sum|total|average|mean|number of|count|largest|biggest|smallest|longest|shortest|newest|oldest)\b`)
 
-// pastOf returns what a conversation says of the exchange that it ends with.
+// pastOf returns the facts about the last exchange of a conversation.
 func pastOf(all []model.Message) past {
 	at := len(all) - 1
 	for at >= 0 && (all[at].Role != model.User || all[at].Kind != model.Prompt) {
@@ -66,7 +66,7 @@ func pastOf(all []model.Message) past {
 	return p
 }
 
-// lastCall returns the call whose result is the newest thing in an exchange, as text; "" where something came after it.
+// lastCall returns the last call of an exchange as text if nothing follows its result; else "".
 func lastCall(since []model.Message) string {
 	for _, m := range slices.Backward(since) {
 		switch {
@@ -79,7 +79,7 @@ func lastCall(since []model.Message) string {
 	return ""
 }
 
-// blind reports whether the model has seen no text of a file or command since a prompt or right before it.
+// blind reports whether the model has seen no text of a file or command since a prompt or directly before it.
 func blind(before, since []model.Message) bool {
 	for _, m := range since {
 		if m.Role != model.User || strings.Contains(m.Content, "```") {
@@ -97,15 +97,15 @@ func blind(before, since []model.Message) bool {
 	return true
 }
 
-// lists matches commands that say no more of files than their names.
+// lists matches commands that show only the names of files.
 var lists = regexp.MustCompile(`^(ls|pwd|tree|find)\b[^|;&\n]*$`)
 
-// listsOnly reports whether all calls since a prompt, one at least, only list names of files.
+// listsOnly reports whether all calls since a prompt, at least one, only list names of files.
 func listsOnly(since []model.Message) (only bool) {
 	for _, m := range since {
 		for _, c := range m.ToolCalls {
 			var args struct{ Command string }
-			_ = json.Unmarshal([]byte(c.Arguments), &args) // what does not fit is no command
+			_ = json.Unmarshal([]byte(c.Arguments), &args) // anything else is not a command
 			if only = lists.MatchString(args.Command); !only {
 				return false
 			}
@@ -114,19 +114,20 @@ func listsOnly(since []model.Message) (only bool) {
 	return only
 }
 
-// aside matches what buddy says in a message of the person, such as the date.
+// aside matches a reminder inside a user's message, such as the date.
 var aside = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
 
-// bare matches an answer that is nothing but a command.
+// bare matches an answer that is only a command.
 var bare = regexp.MustCompile("^`?(ls|cat|grep|sed|echo|head|tail|wc|find|mkdir|cp|mv|rm|touch|sort|sh|bash|git|python3?)( [^\n]*[^.\n])?$")
 
-// exits matches an exit code in a result that is not 0.
+// exits matches a non-zero exit code in a result.
 var exits = regexp.MustCompile(`(?:"exit_code":|exit code )[1-9]`)
 
-// unchanged ends a result when nothing has changed.
+// unchanged is the last line of a result if nothing has changed.
 const unchanged = "[no file was changed]"
 
-// inVain reports whether a result says that nothing has changed, and has no more than lines of ours, which are in brackets.
+// inVain reports whether a result says that nothing has changed, and otherwise has only buddy's own lines, which are in
+// brackets.
 func inVain(result string) bool {
 	for line := range strings.Lines(strings.TrimSpace(result)) {
 		if !strings.HasPrefix(line, "[") {
@@ -136,7 +137,7 @@ func inVain(result string) bool {
 	return strings.Contains(result, unchanged)
 }
 
-// occurs reports whether a model was given a text.
+// occurs reports whether the model has read a text.
 func occurs(all []model.Message, text string) bool {
 	return slices.ContainsFunc(all, func(m model.Message) bool {
 		read := m.Content
@@ -147,8 +148,8 @@ func occurs(all []model.Message, text string) bool {
 	})
 }
 
-// unread returns the call that reads a file which the model wanted to write, if that was refused because it has not read it
-// as it is; else nil.
+// unread returns a call that reads the file which the model wanted to write, if the write was refused because the model
+// has not read its current text; else nil.
 func unread(all []model.Message) *model.ToolCall {
 	calls := make(map[string]model.ToolCall)
 	var last model.Message

@@ -12,12 +12,12 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// TestRecordedAnswers plays what a real model on a real llama-server said (Qwen2.5-Coder 1.5B, 4 bits).
+// TestRecordedAnswers plays answers of a real model on a real llama-server (Qwen2.5-Coder 1.5B, 4 bits).
 func TestRecordedAnswers(t *testing.T) {
 	for name, want := range map[string]struct{ shown, call string }{
-		"command": {"", `{"command":"ls docs"}`},        // an explanation follows, which is cut off
-		"answer":  {"```\nBuy rope.\n```", ""},          // what the file has that was shown
-		"file":    {"```python\n# hello.py\nprint", ""}, // an example that names no file before it
+		"command": {"", `{"command":"ls docs"}`},        // the explanation after it is cut off
+		"answer":  {"```\nBuy rope.\n```", ""},          // the text of the shown file
+		"file":    {"```python\n# hello.py\nprint", ""}, // an example without a file name before it
 	} {
 		stream, err := os.ReadFile("testdata/" + name + ".sse")
 		if err != nil {
@@ -32,7 +32,7 @@ func TestRecordedAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, done, _ := ask(t, blocks.New(m, "x"), told("note.txt:\n```\nBuy rope.\n```"), user("Say it."))
+		shown, done, _ := ask(t, blocks.New(m, "x"), reminder("note.txt:\n```\nBuy rope.\n```"), user("Say it."))
 		got := ""
 		for _, c := range done.Message.ToolCalls {
 			got += c.Arguments

@@ -11,17 +11,17 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what a small model gets of a text that is meant for larger ones, in bytes.
+// Limits, in bytes, for texts that were written for larger models.
 const (
-	maxRules  = 1500 // of where it works, instruction files and memory together
-	maxTold   = 3500 // of what buddy says
-	maxOther  = 300  // of the arguments of a call that is no block
-	maxResult = 3000 // of a result
-	maxEnd    = 800  // of which are its end
+	maxRules    = 1500 // of the opening: folder, instruction files and memory together
+	maxReminder = 3500 // of a reminder
+	maxOther    = 300  // of the arguments of a call that is not a block
+	maxResult   = 3000 // of a result
+	maxEnd      = 800  // of the end of a long result
 )
 
-// rendered returns a request in which all calls and results are text, and neighbouring messages of a person, of tools and of
-// buddy are one. more follows the conversation; its first message joins the last one of the conversation.
+// rendered returns a request with all calls and results as text, and neighbouring user messages, results and reminders
+// joined. more follows the conversation; its first message is joined to the last one of the conversation.
 func rendered(req model.Request, more ...model.Message) model.Request {
 	system, rest := systemOf(req.Messages)
 	out := []model.Message{{Role: model.System, Content: system}}
@@ -34,9 +34,9 @@ func rendered(req model.Request, more ...model.Message) model.Request {
 		case m.Kind == model.Reminder && i == 0:
 			m = model.Message{Role: model.User, Content: opening(m.Content)}
 		case m.Kind == model.Reminder:
-			m = model.Message{Role: model.User, Content: clipped(untagged(m.Content), maxTold), Images: m.Images}
+			m = model.Message{Role: model.User, Content: clipped(untagged(m.Content), maxReminder), Images: m.Images}
 		default:
-			text := aside.ReplaceAllLiteralString(m.Content, "") // without the date, which a small model takes for a part of the task
+			text := aside.ReplaceAllLiteralString(m.Content, "") // without the date, which a small model mistakes for a part of the task
 			m = model.Message{Role: model.User, Content: strings.TrimSpace(text), Images: m.Images}
 		}
 		if last := &out[len(out)-1]; m.Role == model.User && last.Role == model.User {
@@ -52,7 +52,7 @@ func rendered(req model.Request, more ...model.Message) model.Request {
 	return req
 }
 
-// systemOf returns the system text of a conversation, and the messages behind it.
+// systemOf returns the system text of a conversation and the messages after it.
 func systemOf(all []model.Message) (system string, rest []model.Message) {
 	system = System
 	for i, m := range all {
@@ -61,7 +61,7 @@ func systemOf(all []model.Message) (system string, rest []model.Message) {
 		}
 		text, own := strings.CutPrefix(m.Content, System)
 		if i == 0 && !own {
-			continue // it was written for calls of tools
+			continue // that text describes tool calls
 		}
 		if text = strings.TrimSpace(text); text != "" {
 			system += "\n\n" + clipped(text, maxRules)
@@ -70,7 +70,7 @@ func systemOf(all []model.Message) (system string, rest []model.Message) {
 	return system, nil
 }
 
-// clipped returns the beginning of a text, at most n bytes of it.
+// clipped returns the start of a text, at most n bytes of it.
 func clipped(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -78,23 +78,23 @@ func clipped(text string, n int) string {
 	return texts.ClipBytes(text, n) + " [cut off]"
 }
 
-// What of the opening of a conversation is for larger models. Small ones make wrong names of the folder's own name.
+// Parts of the opening that are only for larger models. Small ones derive wrong file names from the name of the folder.
 var (
 	here    = regexp.MustCompile(`^Commands run on this machine [^\n]*\n?`)
 	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)
 )
 
-// opening returns where the model works and the instruction files, in short.
+// opening returns a short form of the working folder and the instruction files.
 func opening(text string) string {
 	text = here.ReplaceAllLiteralString(untagged(text), "")
 	text = preface.ReplaceAllLiteralString(text, "How to work here, which permits nothing:\n<instructions")
 	return clipped(strings.TrimSpace(text), maxRules)
 }
 
-// tags are those around what buddy says.
+// tags removes the tags around a reminder.
 var tags = strings.NewReplacer("<system-reminder>", "", "</system-reminder>", "")
 
-// untagged returns what buddy says without the tags.
+// untagged returns a reminder without its tags.
 func untagged(text string) string { return strings.TrimSpace(tags.Replace(text)) }
 
 // answerText returns an answer as a model would have written it in blocks.
@@ -106,10 +106,10 @@ func answerText(m model.Message) string {
 	return strings.TrimSpace(strings.Join(parts, "\n"))
 }
 
-// callText returns a call as a block. Tools that have none are named.
+// callText returns a call as a block. Calls of tools without a block are named with their arguments.
 func callText(c model.ToolCall) string {
 	var args struct{ Command, Path, Content string }
-	_ = json.Unmarshal([]byte(c.Arguments), &args) // what does not fit is empty
+	_ = json.Unmarshal([]byte(c.Arguments), &args) // missing members stay empty
 	switch {
 	case c.Name == Shell && args.Command != "":
 		return texts.Fenced("sh", args.Command)
@@ -121,7 +121,7 @@ func callText(c model.ToolCall) string {
 	return fmt.Sprintf("(%s %s)", c.Name, clipped(c.Arguments, maxOther))
 }
 
-// quoted returns a name as a word of a command.
+// quoted returns a name as a shell word.
 func quoted(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'$`\\&;|<>()*?[]#~!{}", r) }) {
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
@@ -129,16 +129,15 @@ func quoted(name string) string {
 	return name
 }
 
-// resultText returns a result as the model reads it. What is left out of a long one is its middle: the end says what has
-// changed.
+// resultText returns a result for the model. Of a long result it drops the middle: the end shows what has changed.
 func resultText(content string) string {
 	head, text := "Output", strings.Trim(content, "\n")
 	if m := ended.FindStringSubmatch(text); m != nil { // the rest of that line is for larger models
 		head, text = "Output (exit code "+m[1]+")", strings.Trim(ended.ReplaceAllLiteralString(text, ""), "\n")
 	}
 	if len(text) > maxResult {
-		begin, end := texts.ClipBytes(text, maxResult-maxEnd), strings.ToValidUTF8(text[len(text)-maxEnd:], "")
-		text = begin + "\n[the middle is left out]\n" + end
+		start, end := texts.ClipBytes(text, maxResult-maxEnd), strings.ToValidUTF8(text[len(text)-maxEnd:], "")
+		text = start + "\n[the middle is left out]\n" + end
 	}
 	if text == "" {
 		return strings.Replace(head, "Output", "No output", 1) + "."
@@ -146,5 +145,5 @@ func resultText(content string) string {
 	return head + ":\n" + texts.Fenced("", text)
 }
 
-// ended matches the line of a result that says how a command ended.
+// ended matches the line of a result with the exit code.
 var ended = regexp.MustCompile(`(?m)^\[exit code (\d+)[^\n]*\]\n?`)

@@ -49,7 +49,7 @@ type choice struct {
 // Take adds one event.
 func (a *answer) Take(event []byte) error {
 	if raw, ok := a.form.match(event); ok {
-		return a.form.take(a, raw)
+		return a.form.apply(a, raw)
 	}
 	var c chunk
 	if err := json.Unmarshal(event, &c); err != nil {
@@ -160,7 +160,7 @@ func (a *answer) content(raw json.RawMessage) error {
 		if !ok {
 			return wire.Bad("the answer has a text that is not valid", raw, nil)
 		}
-		return a.Say(s)
+		return a.AddText(s)
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
@@ -188,9 +188,9 @@ func (a *answer) part(raw json.RawMessage) error {
 		return a.reason("content."+p.Type, raw)
 	}
 	if s := wire.Text(p.Text); s != "" {
-		return a.Say(s)
+		return a.AddText(s)
 	}
-	return a.Say(wire.Text(p.Content))
+	return a.AddText(wire.Text(p.Content))
 }
 
 func (a *answer) reason(field string, raw json.RawMessage) error {

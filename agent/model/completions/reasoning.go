@@ -48,11 +48,11 @@ type traces struct {
 
 // trace is one field. While it only repeats what another field said, it is silent.
 type trace struct {
-	held  string // the beginning, while it may still be a way to say "none"
-	begun bool
-	own   int  // the end in shown of what came from this field
-	at    int  // how much of shown this field has said, too
-	apart bool // it says something else
+	held    string // the beginning, while it may still be a way to say "none"
+	started bool
+	own     int  // the end in shown of what came from this field
+	at      int  // how much of shown this field has said, too
+	apart   bool // it says something else
 }
 
 // add returns what is new in the next piece of a field.
@@ -65,13 +65,13 @@ func (t *traces) add(field string, raw json.RawMessage) string {
 		f = &trace{}
 		t.byKey[field] = f
 	}
-	s := pull(raw, !f.begun, 0)
-	if !f.begun {
+	s := pull(raw, !f.started, 0)
+	if !f.started {
 		f.held += s
 		if isNothing(f.held) {
 			return ""
 		}
-		s, f.held, f.begun = f.held, "", true
+		s, f.held, f.started = f.held, "", true
 	}
 	return t.news(f, s)
 }

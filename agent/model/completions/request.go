@@ -122,14 +122,14 @@ func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 	for _, i := range req.Marks(len(system)) {
 		all[system[i]] = true
 	}
-	left := min(2, 4-len(all))
+	remaining := min(2, 4-len(all))
 	for i := len(req.Messages) - req.Ephemeral - 1; i >= 0; i-- {
 		m := req.Messages[i]
 		switch {
 		case strings.TrimSpace(m.Content) == "" || m.Role == model.Assistant:
-		case m.Role != model.System && left > 0:
+		case m.Role != model.System && remaining > 0:
 			all[i] = true
-			left--
+			remaining--
 		}
 	}
 	return all

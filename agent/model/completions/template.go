@@ -14,7 +14,7 @@ import (
 // long answer (BenchmarkClient).
 type template struct {
 	head, tail []byte // around the string, without its quotes
-	take       func(*answer, json.RawMessage) error
+	apply      func(*answer, json.RawMessage) error
 }
 
 // learn remembers the form of an event, or forgets when it holds more than a string.
@@ -23,19 +23,19 @@ func (t *template) learn(event []byte, c chunk) {
 	if len(c.Choices) != 1 || c.Choices[0].Index != 0 || c.Choices[0].Finish != nil || c.Choices[0].Message != nil || !isBlank(c.Usage) {
 		return
 	}
-	text, take := only(c.Choices[0].Delta)
+	text, apply := only(c.Choices[0].Delta)
 	if len(text) <= len(`""`) || text[0] != '"' || bytes.Count(event, text) != 1 {
 		return
 	}
 	i := bytes.Index(event, text)
 	t.head = append(t.head, event[:i]...)
 	t.tail = append(t.tail[:0], event[i+len(text):]...)
-	t.take = take
+	t.apply = apply
 }
 
 // only returns the one thing that a delta holds and what to do with it; nil when it
 // holds several.
-func only(delta wire.Members) (raw json.RawMessage, take func(*answer, json.RawMessage) error) {
+func only(delta wire.Members) (raw json.RawMessage, apply func(*answer, json.RawMessage) error) {
 	key := ""
 	for k, v := range delta {
 		if k == "role" || isBlank(v) {

@@ -1,6 +1,5 @@
-// Package demo is the embedded model: it needs no key and no network, says that it is
-// not a language model, and calls the real tools, so that the whole program can be tried
-// before a model is connected.
+// Package demo is the embedded model, for trying the whole program before a model is connected. It needs no key and no
+// network, states that it is not a language model, and calls the real tools.
 //
 //	m := demo.New(20 * time.Millisecond) // a word every 20 ms
 //	for d, err := range m.Stream(ctx, req) { … }
@@ -17,13 +16,13 @@ import (
 	"buddy/agent/model"
 )
 
-// Connect is the line that tells how to connect a real model.
+// Connect is the line that explains how to connect a real model.
 const Connect = "To connect a real model, enter a provider's API key with `/login openai`, or quit and run `buddy init`. Any server that speaks the OpenAI or Anthropic protocol works, including one on this machine."
 
-// Model is the embedded model. Make it with New.
+// Model is the embedded model. Create it with New.
 type Model struct{ pace time.Duration }
 
-// New returns the embedded model. It pauses for pace after each word; 0 is no pause.
+// New returns the embedded model. It pauses for pace after each word; 0 means no pause.
 func New(pace time.Duration) *Model { return &Model{pace: pace} }
 
 // Info describes the demo.
@@ -31,7 +30,7 @@ func (*Model) Info() model.Info {
 	return model.Info{Profile: "demo", Model: "demo", API: model.Demo, Window: 32_000, TextOnly: true}
 }
 
-// Stream answers the last thing that the person said. It refuses images.
+// Stream answers the last prompt. It refuses images.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		req.Messages = req.Messages[:len(req.Messages)-req.Ephemeral]
@@ -78,7 +77,7 @@ func (m *Model) wait(ctx context.Context) bool {
 	}
 }
 
-// words yields s in pieces that end after a run of blanks; joined they are s.
+// words yields s in pieces that end after white space; joined they equal s.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {
@@ -105,7 +104,7 @@ func size(req model.Request) int {
 	return n
 }
 
-// reply decides what to say from the last prompt and the results that came after it.
+// reply chooses the answer from the last prompt and the results after it.
 func reply(req model.Request) model.Message {
 	prompt, results := lastExchange(req.Messages)
 	verb, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
@@ -126,11 +125,11 @@ func reply(req model.Request) model.Message {
 			return call(req, "I will write to "+code(path)+".", "write_file", map[string]any{"path": path, "content": text + "\n", "why": "you asked me to write this file"})
 		}
 	case verb == "help" && rest == "":
-		return say(help)
+		return textMessage(help)
 	case strings.EqualFold(strings.TrimSpace(prompt), "explain yourself"):
-		return say(explain)
+		return textMessage(explain)
 	}
-	return say(unknown)
+	return textMessage(unknown)
 }
 
 const (
@@ -153,44 +152,44 @@ func lastExchange(msgs []model.Message) (prompt string, results []model.Message)
 		switch m := msgs[i]; {
 		case m.Role == model.Tool:
 			results = append([]model.Message{m}, results...)
-		case m.Role == model.User && m.Kind != model.Reminder: // by a person
+		case m.Role == model.User && m.Kind != model.Reminder: // from a person
 			return msgs[i].Content, results
 		}
 	}
 	return "", results
 }
 
-func say(text string) model.Message { return model.Message{Content: text} }
+func textMessage(text string) model.Message { return model.Message{Content: text} }
 
-// run asks for a shell command.
+// run returns a call of the shell tool.
 func run(req model.Request, text, command, why, risk string, mutation bool) model.Message {
 	return call(req, text, "run_shell", map[string]any{"command": command, "why": why, "risk": risk, "mutation": mutation, "privesc": false})
 }
 
-// call asks for a tool, if there is one of that name.
+// call returns a call of a tool, if the request offers it.
 func call(req model.Request, text, tool string, args map[string]any) model.Message {
 	for _, t := range req.Tools {
 		if t.Name != tool {
 			continue
 		}
 		data, err := json.Marshal(args)
-		if err != nil { // of strings and booleans: cannot happen
-			return say(err.Error())
+		if err != nil { // strings and booleans: cannot happen
+			return textMessage(err.Error())
 		}
 		return model.Message{Content: text, ToolCalls: []model.ToolCall{{Name: tool, Arguments: string(data)}}}
 	}
-	return say("No tool here does that.\n\n" + Connect)
+	return textMessage("No tool here does that.\n\n" + Connect)
 }
 
-// report tells what a tool gave.
+// report describes the result of a tool.
 func report(result model.Message) model.Message {
 	if result.Failed {
-		return say("It did not run: " + strings.TrimSuffix(result.Content, ".") + ".")
+		return textMessage("It did not run: " + strings.TrimSuffix(result.Content, ".") + ".")
 	}
-	return say("Done" + shown(result.Content))
+	return textMessage("Done" + shown(result.Content))
 }
 
-// shown ends a sentence with the first lines of an output.
+// shown completes a sentence with the first lines of an output.
 func shown(out string) string {
 	const most = 8
 	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
@@ -203,7 +202,7 @@ func shown(out string) string {
 	return fmt.Sprintf(", %d lines. The first ones:\n\n%s", len(lines), fence(strings.Join(lines[:most], "\n")))
 }
 
-// tour runs three harmless commands, one a turn.
+// tour runs three harmless commands, one per turn.
 func tour(req model.Request, results []model.Message) model.Message {
 	switch len(results) {
 	case 0:
@@ -216,11 +215,11 @@ func tour(req model.Request, results []model.Message) model.Message {
 		return run(req, "**Step 3.** It is a real terminal: the folder and the variables are kept from one command to the next.",
 			"pwd; test \"$TOUR\" = 42 && echo \"TOUR is still 42\" || echo \"TOUR is not set\"", "the tour shows that the shell keeps its state", "low", false)
 	default:
-		return say("That was the tour. Press `Tab` until the pane is marked: the line under it shows how to **attach to it** from another terminal. `F1` lists all keys.\n\n" + Connect)
+		return textMessage("That was the tour. Press `Tab` until the pane is marked: the line under it shows how to **attach to it** from another terminal. `F1` lists all keys.\n\n" + Connect)
 	}
 }
 
-// fence puts text into a code block that it can't end.
+// fence puts text into a code block, with a fence longer than any in the text.
 func fence(text string) string {
 	marks := "```"
 	for strings.Contains(text, marks) {

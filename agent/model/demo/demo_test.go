@@ -14,7 +14,7 @@ import (
 
 var shell = []model.ToolDef{{Name: "run_shell"}, {Name: "read_file"}, {Name: "list_dir"}, {Name: "write_file"}}
 
-// ask returns what the demo says to a conversation, put together from its deltas.
+// ask returns the demo's answer to a conversation, joined from its deltas.
 func ask(t *testing.T, defs []model.ToolDef, msgs ...model.Message) (text string, done model.Delta) {
 	t.Helper()
 	for d, err := range New(0).Stream(t.Context(), model.Request{Messages: msgs, Tools: defs}) {
@@ -127,7 +127,7 @@ func TestCancelWhileItSpeaks(t *testing.T) {
 	})
 }
 
-// TestImages: they are refused, not overlooked.
+// TestImages: images are refused, not ignored.
 func TestImages(t *testing.T) {
 	m := New(0)
 	image, err := model.NewImage([]byte("GIF89a"))

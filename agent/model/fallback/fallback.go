@@ -1,13 +1,13 @@
-// Package fallback lets a second model answer what the first can't: when it
-// is overloaded, or its answer stalled, and the retries are used up.
+// Package fallback lets a second model answer when the first is overloaded or its answer stalled, and the retries are
+// used up.
 //
 //	m := fallback.New(retry.BeforeFallback(first, second, recovery), retry.New(second, recovery))
 //	for d, err := range m.Stream(ctx, req) {
-//		if d.Kind == model.Fallback { … } // what the first model said is void
+//		if d.Kind == model.Fallback { … } // the answer of the first model is void
 //	}
 //
-// The switch holds for one request. Who sends others that belong to it asks the Model of the
-// notice, so that each of them need not find out that the first one is overloaded.
+// The switch applies to one request. To send related requests, use the Model of the notice, so that they do not wait
+// for the overloaded model again.
 package fallback
 
 import (
@@ -19,22 +19,21 @@ import (
 	"buddy/agent/model"
 )
 
-// Model is a model.Model with another one behind it. Make it with New.
+// Model is a model.Model with a fallback. Create it with New.
 type Model struct{ first, second model.Model }
 
-// New returns first, with second for the requests that it has no capacity for.
+// New returns first, with second for the requests that first fails to answer.
 func New(first, second model.Model) *Model { return &Model{first, second} }
 
 // Info describes the first model.
 func (m *Model) Info() model.Info { return m.first.Info() }
 
-// Stream sends req to the first model. If that fails with an error that is
-// [model.Error.Replaceable], and req fits into the window of the second, it yields a
-// [model.Fallback] and goes on with the answer of the second.
+// Stream sends req to the first model. If that fails with an error that is [model.Error.Replaceable], and req fits into
+// the window of the second, it yields a [model.Fallback] and continues with the answer of the second.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		failed, left := pass(m.first.Stream(ctx, req), yield)
-		if failed == nil || left {
+		failed, stopped := pass(m.first.Stream(ctx, req), yield)
+		if failed == nil || stopped {
 			return
 		}
 		e, ok := errors.AsType[*model.Error](failed)
@@ -58,8 +57,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// pass hands on an answer up to its error. left means that the reader has left.
-func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) bool) (failed error, left bool) {
+// pass passes on an answer up to its error. stopped means that the reader has stopped.
+func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) bool) (failed error, stopped bool) {
 	for d, err := range answer {
 		if err != nil {
 			return err, false

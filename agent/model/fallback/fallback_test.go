@@ -14,7 +14,7 @@ import (
 	"buddy/agent/model/retry"
 )
 
-// fake says its name and ends with a fault, if it has one, or hangs, or is done.
+// fake yields its name, then ends with a fault, hangs, or completes.
 type fake struct {
 	info  model.Info
 	fault error
@@ -59,8 +59,8 @@ func asks(wait time.Duration) error {
 	return &model.Error{Kind: model.StatusError, Status: 429, What: "status", RetryAfter: wait}
 }
 
-// told returns what a reader saw: texts and notices in order.
-func told(t *testing.T, m model.Model, req model.Request) (string, error) {
+// collect returns the texts and notices that a reader gets, in order.
+func collect(t *testing.T, m model.Model, req model.Request) (string, error) {
 	t.Helper()
 	var out strings.Builder
 	for d, err := range m.Stream(t.Context(), req) {
@@ -86,8 +86,8 @@ func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 	return out.String(), nil
 }
 
-// TestWhenTheSecondModelIsAsked checks when the second model is asked: after two attempts that met an
-// overload or a stall, never for a prompt that it can't hold. That has all attempts at the first model.
+// TestWhenTheSecondModelIsAsked: the second model is asked after two attempts that met an overload or a stall, and
+// never for a prompt larger than its window. Such a prompt gets all attempts at the first model.
 func TestWhenTheSecondModelIsAsked(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -119,7 +119,7 @@ func TestWhenTheSecondModelIsAsked(t *testing.T) {
 				first, second := tt.first, fake{info: named("b", 1000)}
 				first.info = named("a", 5000)
 				m := fallback.New(retry.BeforeFallback(&first, &second, tt.recovery), retry.New(&second, ""))
-				got, err := told(t, m, model.Request{Tokens: tt.tokens})
+				got, err := collect(t, m, model.Request{Tokens: tt.tokens})
 				if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("%q, %v\nwant %q, %q", got, err, tt.want, tt.err)
 				}
@@ -135,11 +135,11 @@ func TestWhenTheSecondModelIsAsked(t *testing.T) {
 	}
 }
 
-// When both fail the error names both, and is that of the second.
+// When both fail, the error names both and wraps the second's.
 func TestBothFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := fake{info: named("a", 0), fault: status(529)}, fake{info: named("b", 0), fault: status(401)}
-		got, err := told(t, fallback.New(&first, &second), model.Request{Tokens: 1 << 30}) // a window that is not known stops nothing
+		got, err := collect(t, fallback.New(&first, &second), model.Request{Tokens: 1 << 30}) // every request fits an unknown window
 		var e *model.Error
 		if got != "a a→b (Model overloaded) b " || !errors.As(err, &e) || e.Status != 401 || !strings.Contains(err.Error(), "(the fallback, after: status)") {
 			t.Errorf("%q, %v", got, err)
@@ -147,7 +147,7 @@ func TestBothFail(t *testing.T) {
 	})
 }
 
-// A request that is cancelled is nobody's, and one whose reader left neither.
+// Neither a cancelled request nor one whose reader stopped goes to the second model.
 func TestNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

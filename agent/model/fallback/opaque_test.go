@@ -18,8 +18,8 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// TestOpaqueFieldsStayHome: what an adapter noted of its answers, such as signatures and
-// encrypted reasoning, is sent to no other provider.
+// TestOpaqueFieldsStayHome: an adapter's notes, such as signatures and encrypted reasoning, are sent to no other
+// provider.
 func TestOpaqueFieldsStayHome(t *testing.T) {
 	apis := map[string]func(url string) (model.Model, error){
 		completions.Name: func(url string) (model.Model, error) {
@@ -64,7 +64,7 @@ func TestOpaqueFieldsStayHome(t *testing.T) {
 	}
 }
 
-// listener answers with a status and keeps what it was sent.
+// listener answers with a status and keeps the requests.
 type listener struct {
 	url  string
 	mu   sync.Mutex

@@ -7,37 +7,36 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Edit is the form in which models of a family change files.
+// Edit is the form in which the models of a family edit files.
 type Edit string
 
-// The forms of changes. A family that nobody knows has none: it is offered both.
+// The forms of edits. Models of an unknown family are offered both.
 const (
 	Patch   Edit = "patch"   // a patch of several files
-	Replace Edit = "replace" // text in the place of text
+	Replace Edit = "replace" // replacing text
 )
 
-// Tools says which tools models of a family are told of. All can be called.
+// Tools selects which tools a model is offered. It may call the others as well.
 type Tools string
 
 // The lists of tools.
 const (
 	All   Tools = "all"
-	Short Tools = "short" // without what is seldom needed
+	Short Tools = "short" // without rarely needed tools
 )
 
-// roomy is from how many tokens on a window has room for all tools.
+// roomy is the smallest window in tokens with room for all tools.
 const roomy = 32_000
 
-// Family says how models that are trained alike work best.
+// Family holds how models with the same training work best.
 type Family struct {
 	Edit  Edit
-	Says  string // a line of the system prompt, "" for none
-	Tools Tools  // where the window is not known; "" is Short
+	Says  string // a line for the system prompt, "" for none
+	Tools Tools  // the list for an unknown window; "" means Short
 	Free  bool   // calls may be free text, in protocols that have it
 }
 
-// ToolsIn returns the list of tools that a model of the family with a window of so many tokens
-// is told of; 0 is a window that nobody knows.
+// ToolsIn returns the list of tools for a model of the family with this window in tokens; 0 means unknown.
 func (f Family) ToolsIn(window int) Tools {
 	if window >= roomy || window == 0 && f.Tools == All {
 		return All
@@ -51,7 +50,7 @@ type family struct {
 	Family
 }
 
-// families are read when they are first asked for.
+// families are parsed on first use.
 var families = sync.OnceValue(func() []family {
 	all, err := parseFamilies(data)
 	if err != nil {
@@ -73,8 +72,7 @@ func parseFamilies(text []byte) ([]family, error) {
 	return file.Family, nil
 }
 
-// FamilyOf returns the family of a model, by its name as in [Window]; the zero value of one
-// that nobody knows.
+// FamilyOf returns the family of a model, by its name as in [Window]; the zero value if unknown.
 func FamilyOf(name string) Family {
 	for _, f := range families() {
 		if f.Kind.fits(f.Name, name) {

@@ -1,5 +1,5 @@
-// Package limits knows how many tokens a model can take in and give out, and what they
-// cost. The numbers are data in models.toml and limits.toml, each with its source.
+// Package limits holds the input and output limits of models in tokens, and their prices. The data is in models.toml
+// and limits.toml, each number with its source.
 //
 //	window, ok := limits.Window("openai/gpt-4o:free") // 128000, true
 //	price := limits.Price("https://api.openai.com/v1", "gpt-5.1")
@@ -19,11 +19,11 @@ import (
 	"buddy/agent/model"
 )
 
-// Default is assumed, in tokens, of a model that nothing is known of.
+// Default is the assumed window, in tokens, of an unknown model.
 const Default = 8192
 
-// generated is made by the script generate from a package that lists models; data is what
-// it has not, written by hand.
+// generated is written by the script generate from a package that lists models; data is written by hand and holds the
+// rest.
 var (
 	//go:embed models.toml
 	generated []byte
@@ -31,7 +31,7 @@ var (
 	data []byte
 )
 
-// kind says how a rule compares its name with that of a model.
+// kind selects how a rule's name is compared with a model's.
 type kind string
 
 const (
@@ -50,8 +50,8 @@ type rule struct {
 	Date   toml.LocalDate
 }
 
-// price holds the price of one seller, in dollars per million tokens. Others sell the same
-// model for more or less, and a model on one's own machine costs nothing.
+// price holds one seller's price in dollars per million tokens. Other sellers have other prices, and a model on one's
+// own machine costs nothing.
 type price struct {
 	Host       string
 	Input      float64
@@ -60,7 +60,7 @@ type price struct {
 	Output     float64
 }
 
-// parse reads a catalogue and checks that every rule is whole.
+// parse reads a catalogue and checks that every rule is complete.
 func parse(text []byte) ([]rule, error) {
 	var file struct{ Rule []rule }
 	if err := toml.Unmarshal(text, &file); err != nil {
@@ -74,7 +74,7 @@ func parse(text []byte) ([]rule, error) {
 	return file.Rule, nil
 }
 
-// check says what is wrong with a rule.
+// check returns what is wrong with a rule.
 func (r rule) check() error {
 	switch {
 	case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
@@ -91,12 +91,12 @@ func (r rule) check() error {
 	return nil
 }
 
-// whole tells whether nothing is missing in a price; none is whole.
+// whole reports whether a price is complete; nil is complete.
 func (p *price) whole() bool {
 	return p == nil || p.Host != "" && p.Input > 0 && p.Output > 0 && p.Cached >= 0 && p.CacheWrite >= 0
 }
 
-// catalogue is read when it is first asked.
+// catalogue is parsed on first use.
 var catalogue = sync.OnceValue(func() []rule {
 	var all []rule
 	for _, file := range [][]byte{generated, data} {
@@ -116,14 +116,14 @@ func Window(name string) (tokens int, ok bool) {
 	return r.Window, r.Window > 0
 }
 
-// Output returns how many tokens one answer of a model can have.
+// Output returns the maximum tokens in one answer of a model.
 func Output(name string) (tokens int, ok bool) {
 	r := find(catalogue(), name)
 	return r.Output, r.Output > 0
 }
 
-// Price returns the price of a model at an endpoint. It is unknown unless the endpoint is
-// that of the documented seller.
+// Price returns the price of a model at an endpoint. It is unknown unless the endpoint belongs to the documented
+// seller.
 func Price(baseURL, name string) model.Price {
 	return priceOf(find(catalogue(), name), baseURL)
 }
@@ -142,7 +142,7 @@ func priceOf(r rule, baseURL string) model.Price {
 	return model.Price{Input: money(r.Price.Input), Cached: money(r.Price.Cached), CacheWrite: money(r.Price.CacheWrite), Output: money(r.Price.Output)}
 }
 
-// find returns the first rule that fits a name, the zero rule when there is none.
+// find returns the first rule that fits a name, or the zero rule.
 func find(rules []rule, name string) rule {
 	for _, r := range rules {
 		if r.Kind.fits(r.Name, name) {
@@ -152,8 +152,7 @@ func find(rules []rule, name string) rule {
 	return rule{}
 }
 
-// fits reports whether a model is meant by a rule's name, by its whole name or what is after
-// the last slash of it.
+// fits reports whether a rule's name fits a model, by its whole name or the part after the last slash.
 func (k kind) fits(rule, model string) bool {
 	model = strings.ToLower(strings.TrimSpace(model))
 	model, _, _ = strings.Cut(model, ":")

@@ -39,7 +39,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestPrice: a price is that of one seller, and what it does not name costs as input.
+// TestPrice: a price is one seller's, and unstated prices equal the input price.
 func TestPrice(t *testing.T) {
 	tests := []struct {
 		url, model string
@@ -85,7 +85,7 @@ func TestCatalogueHasSources(t *testing.T) {
 	}
 }
 
-func TestNoRuleIsHidden(t *testing.T) { // first hit wins: no rule may be out of reach
+func TestNoRuleIsHidden(t *testing.T) { // the first match wins: every rule must be reachable
 	rules := catalogue()
 	for i, r := range rules {
 		if got := find(rules[:i], r.Name); got.Window != 0 {

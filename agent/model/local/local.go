@@ -1,11 +1,11 @@
-// Package local finds servers of models on this machine.
+// Package local finds model servers on this machine.
 //
 //	for _, s := range local.Find(ctx, []local.Place{{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1"}}) {
 //		fmt.Println(s.Name, s.Models)
 //	}
 //
-// It asks nothing but loopback addresses, all at once, and follows no redirect and no
-// proxy: a look at this machine must not become a request to another one.
+// It connects only to loopback addresses, to all at once, and follows no redirect and no proxy: a search on this
+// machine must not become a request to another one.
 package local
 
 import (
@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// Limit is the longest that Find takes.
+// Limit is the maximum time of Find.
 const Limit = 300 * time.Millisecond
 
-// Bounds of what a server may answer.
+// Limits for the answer of a server.
 const (
 	maxBody   = 1 << 20 // bytes
 	maxModels = 100
@@ -32,32 +32,32 @@ const (
 // Place names an address where a server may be.
 type Place struct {
 	Name    string
-	BaseURL string // of OpenAI's protocol, such as http://127.0.0.1:11434/v1
+	BaseURL string // base URL of OpenAI's protocol, such as http://127.0.0.1:11434/v1
 }
 
-// Server is one that answered.
+// Server is a server that answered.
 type Server struct {
 	Place
-	Models []Model // as it lists them; none when nothing is loaded
+	Models []Model // the models that it lists; none if no model is loaded
 }
 
-// Model describes a model that a server has to offer.
+// Model describes a model on a server.
 type Model struct {
 	ID         string
-	Window     int     // tokens; 0 = not said
-	Parameters float64 // 0 = not said
-	Owner      string  // such as "llamacpp"; "" = not said
+	Window     int     // tokens; 0 = not stated
+	Parameters float64 // 0 = not stated
+	Owner      string  // such as "llamacpp"; "" = not stated
 }
 
-// Find asks all places for their models, within Limit, and returns those that answered in
-// the order of places. What does not speak the protocol is not a server.
+// Find asks all places for their models, within Limit, and returns those that answered, in the order of places. It
+// ignores servers of other protocols.
 func Find(ctx context.Context, places []Place) []Server {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	return find(ctx, places)
 }
 
-// find is Find without a limit of its own.
+// find is Find without the limit.
 func find(ctx context.Context, places []Place) []Server {
 	client := newClient()
 	found := make([]*Server, len(places))
@@ -79,7 +79,7 @@ func find(ctx context.Context, places []Place) []Server {
 	return servers
 }
 
-// newClient returns a client that leaves this machine in no way.
+// newClient returns a client that never connects to another machine.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
@@ -112,8 +112,8 @@ func ask(ctx context.Context, client *http.Client, base string) ([]Model, error)
 	return parse(data)
 }
 
-// parse reads a list of models. Windows are vLLM's max_model_len and llama.cpp's
-// meta.n_ctx, parameters are its meta.n_params.
+// parse reads a list of models. Windows are vLLM's max_model_len and llama.cpp's meta.n_ctx; parameters are llama.cpp's
+// meta.n_params.
 func parse(data []byte) ([]Model, error) {
 	var list struct {
 		Object string
@@ -131,7 +131,7 @@ func parse(data []byte) ([]Model, error) {
 		return nil, err
 	}
 	if list.Data == nil {
-		if list.Object != "list" { // Ollama without a model says {"object":"list","data":null}
+		if list.Object != "list" { // Ollama without a model sends {"object":"list","data":null}
 			return nil, fmt.Errorf("not a list of models")
 		}
 		return nil, nil
@@ -139,7 +139,7 @@ func parse(data []byte) ([]Model, error) {
 	var models []Model
 	for _, m := range *list.Data {
 		if m.ID == "" || len(m.ID) > maxName || strings.Contains(strings.ToLower(m.ID), "embed") || len(models) == maxModels {
-			continue // an embedding model answers no prompt
+			continue // skip embedding models: they cannot answer prompts
 		}
 		models = append(models, Model{m.ID, max(m.Window, m.Meta.Window, 0), max(m.Meta.Parameters, 0), m.Owner})
 	}

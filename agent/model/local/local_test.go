@@ -19,7 +19,7 @@ func serve(t *testing.T, answer http.HandlerFunc) string {
 	return s.URL + "/v1"
 }
 
-// muteServer takes connections and never answers.
+// muteServer accepts connections and never answers.
 func muteServer(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,8 +30,7 @@ func muteServer(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/v1"
 }
 
-// TestFind: servers are found in the order of the places, whatever the others do; one that
-// never answers is waited for no longer than the limit.
+// TestFind: servers are found in the order of the places; a server that never answers delays nothing beyond the limit.
 func TestFind(t *testing.T) {
 	outside := false
 	other := serve(t, func(http.ResponseWriter, *http.Request) { outside = true })
@@ -50,7 +49,7 @@ func TestFind(t *testing.T) {
 		{"named", "http://localhost:80/v1"},
 	}
 	t.Setenv("HTTP_PROXY", other)
-	got := find(t.Context(), places) // without the limit, within which a busy machine may not answer
+	got := find(t.Context(), places) // without the limit, which a busy machine may exceed
 	want := []Server{{places[1], []Model{{ID: "qwen3", Window: 40960, Owner: "vllm"}}}, {places[2], nil}}
 	if !reflect.DeepEqual(got, want) || outside {
 		t.Errorf("found %+v, want %+v; another was asked: %v", got, want, outside)
@@ -66,7 +65,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestParse: what may be long or wrong is bounded.
+// TestParse: long or wrong values are bounded.
 func TestParse(t *testing.T) {
 	many := `{"data":[` + strings.TrimSuffix(strings.Repeat(`{"id":"m"},`, 2*maxModels), ",") + `]}`
 	if got, err := parse([]byte(many)); len(got) != maxModels || err != nil {

@@ -11,27 +11,27 @@ import (
 	"buddy/agent/model"
 )
 
-// Watched is a model of a server on this machine that is asked, once its model is loaded, whether it takes fewer tokens
-// than the model could. Make it with Watch.
+// Watched wraps a model on this machine. Once the model is loaded, it asks the server whether the window is smaller
+// than the model's maximum. Create it with Watch.
 type Watched struct {
 	next  model.Model
 	base  string
-	limit time.Duration // of the questions
+	limit time.Duration // for the questions
 	asked atomic.Bool
 }
 
-// Watch returns next, whose server listens at a base URL of OpenAI's protocol. Ollama loads a model with a window of its own
-// choice, often 4,096 tokens, and drops the beginning of a longer request without a word
-// (github.com/ollama/ollama/blob/main/docs/context-length.mdx): it says which one only while the model is loaded.
+// Watch returns next wrapped; base is its server's base URL of OpenAI's protocol. Ollama loads a model with a window of
+// its own choice, often 4,096 tokens, and silently drops the start of a longer request
+// (github.com/ollama/ollama/blob/main/docs/context-length.mdx). It reports that window only while the model is loaded.
 func Watch(next model.Model, base string) *Watched {
 	return &Watched{next: next, base: base, limit: Limit}
 }
 
-// Info describes the model behind it.
+// Info describes the wrapped model.
 func (w *Watched) Info() model.Info { return w.next.Info() }
 
-// Stream sends req to the model behind it. Behind its first answer it yields a [model.Healed] if the server has
-// loaded the model with a smaller window than it has.
+// Stream sends req to the wrapped model. After its first answer it yields a [model.Healed] if the server has loaded the
+// model with a smaller window than its maximum.
 func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		for d, err := range w.next.Stream(ctx, req) {
@@ -47,7 +47,8 @@ func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// needs returns that the model's window is smaller than it could be, nil if it is not or the request says so.
+// needs returns the model's loaded window if it is smaller than the maximum; nil if it is not, or if the request has it
+// already.
 func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	ctx, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()
@@ -67,8 +68,7 @@ func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	}
 }
 
-// loadedWindow returns the window that Ollama has loaded a model with and the one that the model is made for; 0 if
-// it does not say.
+// loadedWindow returns the window with which Ollama has loaded a model, and the model's maximum; 0 if unknown.
 func loadedWindow(ctx context.Context, base, name string) (loaded, most int) {
 	a := asking{ctx, newClient(), strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), name}
 	if loaded = a.running().Window; loaded == 0 {
@@ -81,7 +81,7 @@ func loadedWindow(ctx context.Context, base, name string) (loaded, most int) {
 	return loaded, madeFor(m.Info)
 }
 
-// madeFor returns the window that a model is made for, by Ollama's description of it; 0 if that does not say.
+// madeFor returns a model's maximum window from Ollama's description of it; 0 if it is missing.
 func madeFor(info map[string]any) int {
 	for k, v := range info {
 		if n, ok := v.(float64); ok && strings.HasSuffix(k, ".context_length") && n > 0 && n < 1<<31 {

@@ -27,12 +27,13 @@ func (quiet) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error
 	}
 }
 
-// TestWindowThatOllamaChose: behind the first answer a smaller window than the model has is told, with what makes it larger.
+// TestWindowThatOllamaChose: after the first answer, a window smaller than the model's is reported with the setting
+// that enlarges it.
 func TestWindowThatOllamaChose(t *testing.T) {
 	const shown = `{"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`
 	for name, tt := range map[string]struct {
 		ps, show string
-		knows    int // what the session has learnt before
+		knows    int // learnt earlier in the session
 		want     int
 	}{
 		"smaller":        {`{"models":[{"name":"qwen3:latest","context_length":4096}]}`, shown, 0, 4096},
@@ -57,7 +58,7 @@ func TestWindowThatOllamaChose(t *testing.T) {
 				}
 			})
 			m := Watch(quiet{base}, base)
-			m.limit = time.Minute // a busy machine may not answer within the real one
+			m.limit = time.Minute // a busy machine may exceed the real one
 			req := model.Request{Needs: []model.Needs{{Model: "qwen3", BaseURL: base, Window: tt.knows}}}
 			for turn := range 2 {
 				var kinds []model.DeltaKind

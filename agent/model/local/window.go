@@ -13,25 +13,25 @@ import (
 	"strings"
 )
 
-// Facts holds what a server on this machine says of a model.
+// Facts holds a local server's data about a model.
 type Facts struct {
-	Window     int     // tokens that it takes in; 0 = not said
-	Parameters float64 // 0 = not said
-	NoTools    bool    // it takes no tools
+	Window     int     // maximum input in tokens; 0 = not stated
+	Parameters float64 // 0 = not stated
+	NoTools    bool    // the model takes no tools
 }
 
-// Describe asks the server on this machine at a base URL of OpenAI's protocol for what it knows of a model, within
-// Limit. Of windows, what is loaded counts before what the model could take. The questions are those of vLLM and
-// llama.cpp, then of each alone: docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
-// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props),
-// docs.ollama.com/api (/api/ps, /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
+// Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within Limit.
+// A loaded window comes before a maximum. The questions are those of vLLM and llama.cpp, then of each server alone:
+// docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props), docs.ollama.com/api (/api/ps,
+// /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
 func Describe(ctx context.Context, base, model string) Facts {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	return describe(ctx, base, model)
 }
 
-// describe is Describe without a limit of its own.
+// describe is Describe without the limit.
 func describe(ctx context.Context, base, model string) Facts {
 	base = strings.TrimRight(base, "/")
 	a := asking{ctx, newClient(), strings.TrimSuffix(base, "/v1"), model}
@@ -47,7 +47,7 @@ func describe(ctx context.Context, base, model string) Facts {
 	return all
 }
 
-// asking is one server and one model of it.
+// asking holds one server and one of its models.
 type asking struct {
 	ctx    context.Context
 	client *http.Client
@@ -55,8 +55,7 @@ type asking struct {
 	model  string
 }
 
-// get decodes a JSON answer into to, which stays empty without one; body is sent if it is
-// not nil.
+// get decodes a JSON answer into to, and leaves to unchanged if none comes; body is sent if it is not nil.
 func (a asking) get(url string, body, to any) {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {
@@ -68,7 +67,7 @@ func (a asking) get(url string, body, to any) {
 		return
 	}
 	if answer, err := fetch(a.client, req); err == nil {
-		_ = json.Unmarshal(answer, to) // what is no such JSON tells no window
+		_ = json.Unmarshal(answer, to) // other answers state no window
 	}
 }
 
@@ -94,7 +93,7 @@ func (a asking) listed(base string) Facts {
 	return Facts{}
 }
 
-// props returns what llama.cpp's server says of the model that it has loaded.
+// props returns the data of llama.cpp's server about its loaded model.
 func (a asking) props() Facts {
 	var p struct {
 		Settings struct {
@@ -125,8 +124,8 @@ func (a asking) running() Facts {
 	return Facts{}
 }
 
-// shown returns what Ollama's description of a model says. Of windows, num_ctx is what it will be loaded
-// with, before the length that it was made for.
+// shown returns the data in Ollama's description of a model. Its window is num_ctx, with which the model will be
+// loaded, else the model's maximum.
 func (a asking) shown() Facts {
 	var m struct {
 		Parameters   string
@@ -153,7 +152,7 @@ func (a asking) shown() Facts {
 	return f
 }
 
-// parameters reads a number of parameters as Ollama writes it: "1.5B", "270.3M"; 0 for another text.
+// parameters parses a number of parameters as Ollama writes it: "1.5B", "270.3M"; 0 for other text.
 func parameters(text string) float64 {
 	for unit, factor := range map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9} {
 		if digits, ok := strings.CutSuffix(text, unit); ok {
@@ -165,7 +164,7 @@ func parameters(text string) float64 {
 	return 0
 }
 
-// loaded returns the window of the model in LM Studio, in tokens, 0 if it does not tell.
+// loaded returns the window of the model in LM Studio, in tokens; 0 if unknown.
 func (a asking) loaded() Facts {
 	var list struct {
 		Data []struct {

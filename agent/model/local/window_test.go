@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// TestWindow: each kind of server is asked in its own way; what is loaded counts before what
-// could be.
+// TestWindow: each kind of server is asked in its own way; a loaded window comes before a possible one.
 func TestWindow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers map[string]string // by path
@@ -32,7 +31,7 @@ func TestWindow(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusNotFound)
 		})
-		if got := describe(t.Context(), base, "qwen3").Window; got != tt.want { // without the limit, within which a busy machine may not answer
+		if got := describe(t.Context(), base, "qwen3").Window; got != tt.want { // without the limit, which a busy machine may exceed
 			t.Errorf("%s: %d, want %d", name, got, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package picture makes pictures small enough for those who take them.
+// Package picture scales pictures down to the limits of a provider.
 //
 //	smaller, err := picture.Fit(file, picture.Limits{Side: 2000, Bytes: 3 << 20})
 package picture
@@ -9,40 +9,40 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // a format that Decode knows
+	_ "image/gif" // registers the format
 	"image/jpeg"
 	"image/png"
 	"math"
 	"slices"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // as above
+	_ "golang.org/x/image/webp" // registers the format
 )
 
-// Limits says which pictures are taken; a zero is no limit.
+// Limits holds which pictures are accepted; zero means no limit.
 type Limits struct {
 	Side    int      // longest side, in pixels
 	Pixels  int      // width times height
 	Bytes   int      // of the file
-	Formats []string // of "png", "jpeg", "gif" and "webp"; the first two are always taken
+	Formats []string // of "png", "jpeg", "gif" and "webp"; the first two are always accepted
 }
 
-// maxDecoded limits the memory for a picture that is made smaller, in bytes. A file of a few bytes can hold a
-// picture of many thousand megapixels.
+// maxDecoded limits the memory for scaling a picture, in bytes. A file of a few bytes can hold a picture of thousands
+// of megapixels.
 const maxDecoded = 256 << 20
 
-// shrink is the factor by which the sides become shorter when a file has too many bytes.
+// shrink is the factor for the sides when a file has too many bytes.
 const shrink = 0.7
 
-// quality is that of a JPEG: text in a picture stays legible.
+// quality is the quality of a JPEG: text in a picture stays legible.
 const quality = 85
 
-// errLarge means that a picture has too many bytes however small it is made.
+// errLarge means that a picture has too many bytes at any size.
 var errLarge = errors.New("the picture can't be made small enough")
 
-// Fit returns a file with a picture that is within the limits: the same one if it is, else one with fewer pixels or
-// in another format, of which only the first frame of an animation is left. A file that can't be read, in a format
-// that is not known here, is returned as it is if its bytes are within the limit.
+// Fit returns a picture within the limits: the same file if it is within them, else one with fewer pixels or in another
+// format, with only the first frame of an animation. A file in an unknown format is returned unchanged if its size is
+// within the limit.
 func Fit(file []byte, l Limits) ([]byte, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -71,7 +71,7 @@ func Fit(file []byte, l Limits) ([]byte, error) {
 	return nil, errLarge
 }
 
-// scale returns the factor for the sides of a picture with which it has as many pixels as are taken, 1 at most.
+// scale returns the factor, at most 1, that brings a picture's sides and pixels within the limits.
 func (l Limits) scale(width, height int) float64 {
 	factor := 1.0
 	if long := max(width, height); l.Side > 0 && long > l.Side {
@@ -83,10 +83,10 @@ func (l Limits) scale(width, height int) float64 {
 	return factor
 }
 
-// takes reports whether a file of so many bytes is taken.
+// takes reports whether a file of this size is accepted.
 func (l Limits) takes(size int) bool { return l.Bytes <= 0 || size <= l.Bytes }
 
-// bytesOf returns about how much memory a picture has when it is decoded.
+// bytesOf estimates the memory of a decoded picture.
 func bytesOf(c image.Config) int {
 	each := 4
 	switch c.ColorModel {
@@ -107,8 +107,8 @@ func bytesOf(c image.Config) int {
 	return c.Width * c.Height * each
 }
 
-// scaled returns a picture whose sides are shorter by a factor. Halves come first: each pixel of them is the mean of
-// four, so that nothing is skipped, and they need no memory besides the picture's own.
+// scaled returns a picture with its sides multiplied by factor. It halves first: each pixel is then the mean of four,
+// so that none is skipped, and halving needs no memory besides the picture's own.
 func scaled(p image.Image, factor float64) image.Image {
 	if factor == 1 {
 		return p
@@ -126,7 +126,8 @@ func scaled(p image.Image, factor float64) image.Image {
 	}
 }
 
-// encode returns a file with a picture, nil if it has more bytes than are taken. What was no photo stays sharp if it can.
+// encode returns a file with a picture, nil if it is too large. Pictures other than photos become PNG if that is small
+// enough, to stay sharp.
 func encode(p image.Image, format string, l Limits) ([]byte, error) {
 	var out bytes.Buffer
 	if format != "jpeg" {

@@ -17,7 +17,7 @@ import (
 	"buddy/agent/model/picture"
 )
 
-// noise is a picture that no format makes small, whose left half is red and whose right half is blue.
+// noise is a picture that no format compresses well, with a red left half and a blue right half.
 func noise(w, h int) image.Image {
 	p, r := image.NewNRGBA(image.Rect(0, 0, w, h)), rand.New(rand.NewPCG(1, 2))
 	for y := range h {
@@ -50,7 +50,8 @@ func encoded(t *testing.T, format string, p image.Image) []byte {
 	return out.Bytes()
 }
 
-// TestFit: what comes out is within the limits, has the shape of what went in, and is that itself if it was fit.
+// TestFit: the result is within the limits, has the input's shape, and is the input itself if that was within the
+// limits.
 func TestFit(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -58,7 +59,7 @@ func TestFit(t *testing.T) {
 		width, height int
 		l             picture.Limits
 		want          image.Point
-		in            string // format of what comes out; "" is the same file
+		in            string // format of the result; "" is the same file
 	}{
 		{"fit", "png", 40, 20, picture.Limits{Side: 40, Pixels: 800, Bytes: 1 << 20}, image.Pt(40, 20), ""},
 		{"no limit", "gif", 40, 20, picture.Limits{}, image.Pt(40, 20), ""},
@@ -93,7 +94,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestFitBytes: a file that is too large becomes a JPEG, then one with fewer pixels.
+// TestFitBytes: a file that is too large becomes a JPEG, then a JPEG with fewer pixels.
 func TestFitBytes(t *testing.T) {
 	file := encoded(t, "png", noise(600, 400))
 	for _, most := range []int{len(file), len(file) / 2, len(file) / 20, 2_000} {
@@ -111,7 +112,7 @@ func TestFitBytes(t *testing.T) {
 	}
 }
 
-// TestTransparentBecomesWhite: black text on nothing stays legible in a JPEG.
+// TestTransparentBecomesWhite: black text on a transparent background stays legible in a JPEG.
 func TestTransparentBecomesWhite(t *testing.T) {
 	p := noise(64, 64).(*image.NRGBA)
 	for i := range p.Pix {
@@ -133,7 +134,7 @@ func TestTransparentBecomesWhite(t *testing.T) {
 	}
 }
 
-// bomb is a PNG that says it has so many pixels, and holds none.
+// bomb is a PNG that declares this many pixels and has none.
 func bomb(width, height uint32) []byte {
 	head := binary.BigEndian.AppendUint32([]byte("IHDR"), width)
 	head = append(binary.BigEndian.AppendUint32(head, height), 8, 6, 0, 0, 0)
@@ -141,7 +142,8 @@ func bomb(width, height uint32) []byte {
 	return binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE(head))
 }
 
-// TestFilesThatCannotBeRead: neither much memory nor a panic comes of them; what no limit is against is not refused here.
+// TestFilesThatCannotBeRead: broken files cause neither high memory use nor a panic; files within all limits are not
+// refused.
 func TestFilesThatCannotBeRead(t *testing.T) {
 	half := encoded(t, "png", noise(40, 40))
 	half = half[:len(half)/2]
@@ -149,7 +151,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		name string
 		file []byte
 		l    picture.Limits
-		err  string // "" is the same file
+		err  string // "" means the same file
 	}{
 		{"a bomb", bomb(100_000, 100_000), picture.Limits{Side: 2000}, "100000 × 100000 pixels is too large to be made smaller"},
 		{"one of more than there are numbers for", bomb(1<<31-1, 1<<31-1), picture.Limits{Side: 2000}, ""},

@@ -1,6 +1,5 @@
-// Package renew lets a model work with a key that changes, as the token of a login does:
-// before every request it asks for the key, and when the server refuses it, once
-// more.
+// Package renew wraps a model whose key changes, such as a login's token: it asks for the key before every request, and
+// once more when the server refuses the key.
 //
 //	m, err := renew.New(renew.Config{
 //		Key:   func(ctx context.Context, refused string) (string, error) { return client.Token(ctx, login, refused) },
@@ -18,26 +17,26 @@ import (
 	"buddy/agent/model"
 )
 
-// Config says where the key comes from and what to do with it.
+// Config holds where the key comes from and how it is used.
 type Config struct {
-	// Key returns the key to send. refused is one that the server does not take, or "".
+	// Key returns the key to send. refused is the key that the server has refused, or "".
 	Key func(ctx context.Context, refused string) (string, error)
-	// Build returns the model that sends a key. It does no I/O.
+	// Build returns a model that sends a key. It does no I/O.
 	Build func(key string) (model.Model, error)
-	Hint  string // what the person can do when there is no key, or none that is taken
+	Hint  string // what to do when there is no key, or only a refused one
 }
 
-// Model is a model.Model. Make it with New. It is safe for concurrent use.
+// Model is a model.Model. Create it with New. It is safe for concurrent use.
 type Model struct {
 	config Config
 	info   model.Info
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	key string
 	now model.Model // built with key
 }
 
-// New builds the model once without a key, which checks what else there is.
+// New builds the model once without a key to check the configuration.
 func New(c Config) (*Model, error) {
 	m, err := c.Build("")
 	if err != nil {
@@ -53,11 +52,11 @@ func (m *Model) Info() model.Info {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	info := m.info
-	info.TextOnly = m.now.Info().TextOnly // it may have been learnt
+	info.TextOnly = m.now.Info().TextOnly // it may have been learnt from a refusal
 	return info
 }
 
-// Stream sends req, with another key when the first is refused.
+// Stream sends req, and again with another key if the first is refused.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		refused := ""
@@ -87,7 +86,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// with returns the model that sends the key of now.
+// with returns the model that sends the current key.
 func (m *Model) with(ctx context.Context, refused string) (model.Model, string, error) {
 	key, err := m.config.Key(ctx, refused)
 	if err != nil {
@@ -108,7 +107,7 @@ func (m *Model) with(ctx context.Context, refused string) (model.Model, string, 
 	return m.now, key, nil
 }
 
-// refusal reports whether a server did not take the key.
+// refusal reports whether the server refused the key.
 func refusal(err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	return ok && e.Kind == model.StatusError && e.Status == http.StatusUnauthorized
@@ -116,7 +115,7 @@ func refusal(err error) bool {
 
 func (m *Model) hinted(err error) error {
 	e, _ := errors.AsType[*model.Error](err)
-	said := *e
-	said.What, said.Hint = "The login was refused (401)", m.config.Hint
-	return &said
+	withHint := *e
+	withHint.What, withHint.Hint = "The login was refused (401)", m.config.Hint
+	return &withHint
 }

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// server takes one key and refuses the others.
+// server accepts one key and refuses the others.
 type server struct {
 	takes string
 	asked []string // keys
@@ -34,8 +34,8 @@ func (s sender) Stream(context.Context, model.Request) iter.Seq2[model.Delta, er
 	}
 }
 
-// TestStream: the key is asked for before each request, and once more when it is
-// refused; a second refusal says what to do.
+// TestStream: the key is requested before each request, and once more when it is refused; a second refusal returns the
+// hint.
 func TestStream(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -43,7 +43,7 @@ func TestStream(t *testing.T) {
 		keys    []string // what Key returns, one after another
 		fails   error
 		asked   string
-		refused string // what Key is told
+		refused string // what Key gets
 		want    string // in the error
 	}{
 		{"taken", "a", []string{"a"}, nil, "a", "", ""},
@@ -84,7 +84,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestLeave: a reader that leaves in the middle leaves, and a cancelled request ends as one.
+// TestLeave: a reader may stop in the middle, and cancelling ends a request.
 func TestLeave(t *testing.T) {
 	s := &server{takes: "a"}
 	m, err := New(Config{

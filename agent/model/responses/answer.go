@@ -13,15 +13,15 @@ import (
 
 // answer collects the events of one answer and emits deltas.
 type answer struct {
-	emit     wire.Emit
-	origin   string
-	tools    []model.ToolDef // of the request
-	items    []*item
-	said     bool // some text was emitted
-	thought  bool // some reasoning was emitted
-	events   bool // something that belongs to the protocol came
-	odd      string
-	response *response // the last one, when it ends the answer
+	emit             wire.Emit
+	origin           string
+	tools            []model.ToolDef // of the request
+	items            []*item
+	emittedText      bool // some text was emitted
+	emittedReasoning bool // some reasoning was emitted
+	events           bool // something that belongs to the protocol came
+	odd              string
+	response         *response // the last one, when it ends the answer
 }
 
 func newAnswer(emit wire.Emit, origin string, tools []model.ToolDef) *answer {
@@ -125,7 +125,7 @@ func (a *answer) piece(name string, e event) error {
 	}
 	i := a.find(e, owner)
 	if i == nil {
-		i = a.begin(e, owner)
+		i = a.newItem(e, owner)
 	}
 	switch {
 	case isDelta:
@@ -177,7 +177,7 @@ func (a *answer) final(r *response) error {
 	for _, m := range r.Output {
 		i := a.match(m, matched)
 		if i == nil {
-			i = a.begin(event{Item: m}, wire.Text(m["type"]))
+			i = a.newItem(event{Item: m}, wire.Text(m["type"]))
 		}
 		matched[i] = true
 		if err := a.finish(i, m); err != nil {
@@ -185,10 +185,10 @@ func (a *answer) final(r *response) error {
 		}
 	}
 	text := wire.Text(r.OutputText)
-	if a.said || strings.TrimSpace(text) == "" {
+	if a.emittedText || strings.TrimSpace(text) == "" {
 		return nil
 	}
-	i := a.begin(event{}, messageItem)
+	i := a.newItem(event{}, messageItem)
 	return a.delta(i, outputText, 0, text)
 }
 
@@ -276,7 +276,7 @@ func (a *answer) partial(marked bool) (string, error) {
 			return "", model.Cut()
 		}
 	}
-	if !marked || !a.said && !called {
+	if !marked || !a.emittedText && !called {
 		return "", model.Cut()
 	}
 	return "", nil

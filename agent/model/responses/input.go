@@ -157,9 +157,9 @@ func (in *input) assistant(m model.Message) error {
 			err = in.made(calls[0], p.Free)
 			calls = calls[1:]
 		case p.Text > 0:
-			said := text[:p.Text]
+			piece := text[:p.Text]
 			text = strings.TrimPrefix(text[p.Text:], between)
-			err = in.text(said, p.Phase)
+			err = in.text(piece, p.Phase)
 		case p.Item != nil && (!isReasoning(p.Item) || led(places[i+1:], len(calls))):
 			err = in.add(p.Item)
 		}

@@ -60,7 +60,7 @@ func (i *item) text() string {
 func (i *item) join(m *model.Message) []place {
 	switch i.kind {
 	case messageItem:
-		return i.say(m)
+		return i.joinMessage(m)
 	case callItem, freeItem:
 		if i.call.Name == "" {
 			return nil // nobody could run it
@@ -75,7 +75,7 @@ func (i *item) join(m *model.Message) []place {
 }
 
 // say is join for messages.
-func (i *item) say(m *model.Message) []place {
+func (i *item) joinMessage(m *model.Message) []place {
 	text := i.text()
 	if text == "" {
 		return nil
@@ -148,7 +148,7 @@ func (a *answer) find(e event, kind string) *item {
 }
 
 // begin adds an item.
-func (a *answer) begin(e event, kind string) *item {
+func (a *answer) newItem(e event, kind string) *item {
 	i := &item{kind: kind, index: -1, id: e.ItemID}
 	if e.OutputIndex != nil {
 		i.index = *e.OutputIndex
@@ -180,7 +180,7 @@ func (a *answer) callID(ids ...string) string {
 
 // open takes the beginning of an item, which may hold all of it.
 func (a *answer) open(e event) error {
-	return a.fill(a.begin(e, wire.Text(e.Item["type"])), e.Item)
+	return a.fill(a.newItem(e, wire.Text(e.Item["type"])), e.Item)
 }
 
 // itemDone takes the end of an item.
@@ -191,7 +191,7 @@ func (a *answer) itemDone(e event) error {
 	}
 	i := a.find(e, kind)
 	if i == nil || i.done {
-		i = a.begin(e, kind)
+		i = a.newItem(e, kind)
 	}
 	return a.finish(i, e.Item)
 }
@@ -321,7 +321,7 @@ func (a *answer) partDone(e event) error {
 	}
 	i := a.find(e, owner)
 	if i == nil {
-		i = a.begin(e, owner)
+		i = a.newItem(e, owner)
 	}
 	return a.part(i, e.Part, kind, n)
 }
@@ -362,10 +362,10 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 	s.text = append(s.text, text...)
 	switch i.kind {
 	case messageItem:
-		if first && i.slots[0] == s && a.said {
+		if first && i.slots[0] == s && a.emittedText {
 			text = between + text
 		}
-		a.said = true
+		a.emittedText = true
 		return a.emit(model.Delta{Kind: model.Text, Text: text})
 	case callItem, freeItem:
 		return a.emit(model.Delta{Kind: model.CallDelta, CallID: i.call.ID, Text: text})
@@ -373,10 +373,10 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 	if kind != i.slots[0].kind {
 		return nil // a summary of what was shown, or what was summed up
 	}
-	if first && a.thought {
+	if first && a.emittedReasoning {
 		text = between + text
 	}
-	a.thought = true
+	a.emittedReasoning = true
 	return a.emit(model.Delta{Kind: model.Reasoning, Field: kind, Text: text})
 }
 

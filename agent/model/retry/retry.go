@@ -1,12 +1,12 @@
-// Package retry sends a request again when it failed in a way that may pass.
+// Package retry sends a request again after a temporary failure.
 //
 //	m := retry.New(adapter, model.RecoverRetry)
 //	for d, err := range m.Stream(ctx, req) {
-//		if d.Kind == model.Retry { … } // what the failed attempt said is void
+//		if d.Kind == model.Retry { … } // the failed attempt is void
 //	}
 //
-// An attempt may fail in the middle of its answer: the deltas before a [model.Retry]
-// belong to it, so readers discard them and must not have acted on its calls.
+// An attempt may fail in the middle of its answer: the deltas before a [model.Retry] belong to it, so readers discard
+// them and must not have run its calls.
 package retry
 
 import (
@@ -22,49 +22,49 @@ import (
 	"buddy/agent/model"
 )
 
-// A provider that is overloaded is given a minute to recover: waits of 0.5, 1.5, 4.5, 13.5
-// and 40.5 s, and up to a quarter more by chance, are 76 s at most.
+// An overloaded provider gets a minute to recover: waits of 0.5, 1.5, 4.5, 13.5 and 40.5 s, each up to a quarter longer
+// at random, take 76 s at most.
 const (
 	attempts  = 6 // in all
-	fewer     = 3 // of what seldom passes, see tries
-	restarts  = 5 // of a server on this machine that does not listen: 20 to 25 s
-	replaced  = 2 // where another model waits to answer
+	fewer     = 3 // for failures that rarely disappear, see limits
+	restarts  = 5 // for a server on this machine that refuses connections: 20 to 25 s
+	replaced  = 2 // if a fallback can answer
 	firstWait = 500 * time.Millisecond
 	growth    = 3
 	maxOwn    = 90 * time.Second // of our own waits for one request together
-	maxAsked  = 5 * time.Minute  // of a wait that a server asks for; a person is told of a longer one
-	maxBefore = 10 * time.Second // of that wait where another model waits to answer
+	maxAsked  = 5 * time.Minute  // of a wait that a server asks for; after a longer one the request fails
+	maxBefore = 10 * time.Second // of that wait if a fallback can answer
 )
 
-// Model is a model.Model that tries again. Make it with New or BeforeFallback.
+// Model is a model.Model that sends failed requests again. Create it with New or BeforeFallback.
 type Model struct {
 	next     model.Model
 	recovery model.Recovery
-	second   model.Model // answers what is [model.Error.Replaceable]; nil: nobody does
+	second   model.Model // answers if the error is [model.Error.Replaceable]; nil: no fallback
 }
 
-// New returns next with retries. recovery decides what follows when an answer stalls.
+// New returns next with retries. recovery selects what follows when an answer stalls.
 func New(next model.Model, recovery model.Recovery) *Model {
 	return &Model{next: next, recovery: recovery}
 }
 
-// BeforeFallback is New for a model that has a fallback: where second can answer, next is tried twice.
+// BeforeFallback is New for a model with a fallback: next is tried only twice if second can answer.
 func BeforeFallback(next, second model.Model, recovery model.Recovery) *Model {
 	return &Model{next: next, recovery: recovery, second: second}
 }
 
-// Info describes the model behind it.
+// Info describes the wrapped model.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Stream sends req up to six times, twice before a fallback. Before each wait it yields a [model.Retry], whose Now
-// ends the wait, and after it a [model.Alive]; cancelling ctx ends it with an error. An answer that stalled gives a
-// [model.Stalled] first. Only errors that are a retryable [model.Error] are tried again.
+// Stream sends req up to six times, twice before a fallback. Before each wait it yields a [model.Retry], whose Now ends
+// the wait, and after the wait a [model.Alive]; cancelling ctx ends the wait with an error. A stalled answer yields a
+// [model.Stalled] first. Only a retryable [model.Error] is retried.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		own, replaceable := time.Duration(0), m.second != nil && m.second.Info().Fits(req)
 		for n := 1; ; n++ {
-			err, left := m.attempt(ctx, req, yield)
-			if err == nil || left {
+			err, stopped := m.attempt(ctx, req, yield)
+			if err == nil || stopped {
 				return
 			}
 			e, ok := errors.AsType[*model.Error](err)
@@ -89,7 +89,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// givenUp returns the error to end with after n attempts; wait would have come before the next one.
+// givenUp returns the final error after n attempts; wait is the wait before the next one.
 func givenUp(e *model.Error, n int, wait time.Duration) error {
 	last := *e
 	last.Tries, last.Err, last.Hint = n, e, cmp.Or(e.Hint, "try again later, or choose another model with /model")
@@ -99,8 +99,8 @@ func givenUp(e *model.Error, n int, wait time.Duration) error {
 	return &last
 }
 
-// attempt passes on the deltas of one request. left means that the reader has left.
-func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) (failed error, left bool) {
+// attempt passes on the deltas of one request. stopped means that the reader has stopped.
+func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) (failed error, stopped bool) {
 	for d, err := range m.next.Stream(ctx, req) {
 		var e *model.Error
 		switch {
@@ -117,9 +117,8 @@ func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model
 	return nil, false
 }
 
-// limits returns how often a request is sent that fails in a way, and how long at most it waits in between: not
-// often where another model can answer, or where the person has most likely to change something, so that they
-// read soon what it is.
+// limits returns how often a request with this error is sent and the longest wait in between. Both are small if a
+// fallback can answer, or if the person probably has to change something, so that the error appears soon.
 func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration) {
 	switch {
 	case replaceable && e.Replaceable():
@@ -132,8 +131,8 @@ func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration)
 	return attempts, maxAsked
 }
 
-// delay is our own wait after attempt n in whole milliseconds. Up to a quarter is added by
-// chance, so that many who failed together do not come back together.
+// delay returns our own wait after attempt n in whole milliseconds. It adds up to a quarter at random, so that many
+// clients that failed together do not return together.
 func delay(n int) time.Duration {
 	wait := firstWait
 	for range n - 1 {
@@ -142,8 +141,8 @@ func delay(n int) time.Duration {
 	return (wait + rand.N(wait/4+1)).Truncate(time.Millisecond)
 }
 
-// pause yields the notice and waits. It reports whether to go on: the reader has not left,
-// and ctx has not ended, which it yields the cause of.
+// pause yields the notice and waits. It returns false if the reader has stopped or ctx has ended; then it has yielded
+// the cause.
 func pause(ctx context.Context, wait time.Duration, notice model.RetryNotice, yield func(model.Delta, error) bool) bool {
 	now := make(chan struct{})
 	notice.WaitMS, notice.Now = wait.Milliseconds(), sync.OnceFunc(func() { close(now) })

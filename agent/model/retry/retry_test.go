@@ -47,17 +47,17 @@ func refusedAt(endpoint string) *model.Error {
 	return &model.Error{Kind: model.ConnectError, Endpoint: endpoint, What: "refused", Err: syscall.ECONNREFUSED}
 }
 
-// TestRetries checks what is tried again, how often, and how long the waits are.
+// TestRetries checks which errors are retried, how often, and how long the waits are.
 func TestRetries(t *testing.T) {
 	const ms = time.Millisecond
-	own := []time.Duration{500 * ms, 1500 * ms, 4500 * ms, 13500 * ms, 40500 * ms} // 90 s at most with what chance adds
+	own := []time.Duration{500 * ms, 1500 * ms, 4500 * ms, 13500 * ms, 40500 * ms} // 90 s at most with the random part
 	plain := errors.New("plain")
 	many := func(err error) []error { return slices.Repeat([]error{err}, 6) }
 	for _, tt := range []struct {
 		name  string
 		errs  []error
 		waits []time.Duration
-		fails string // in the error; "" = it does not fail
+		fails string // in the error; "" = no error
 	}{
 		{"no fault", nil, nil, ""},
 		{"one 500", []error{status(500, 0)}, own[:1], ""},
@@ -92,7 +92,7 @@ func TestRetries(t *testing.T) {
 				for _, w := range waits {
 					total += w
 				}
-				within := func(got, base time.Duration) bool { // up to a quarter more by chance, unless the server asked
+				within := func(got, base time.Duration) bool { // up to a quarter more at random, unless the server asked
 					return got >= base && got <= base+base/4 && (got == base || tt.errs[0].(*model.Error).RetryAfter == 0)
 				}
 				if !slices.EqualFunc(waits, tt.waits, within) || time.Since(began) != total {
@@ -109,7 +109,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestNowEndsTheWait: who calls Now waits no longer, however often and late it is called.
+// TestNowEndsTheWait: Now ends the wait, however often and late it is called.
 func TestNowEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{errs: []error{status(429, 300*time.Second)}}
@@ -129,7 +129,7 @@ func TestNowEndsTheWait(t *testing.T) {
 	})
 }
 
-// TestStall: an answer that stalled is said to have, and what follows is the person's choice.
+// TestStall: a stalled answer yields Stalled, and recovery selects what follows.
 func TestStall(t *testing.T) {
 	for _, tt := range []struct {
 		recovery    model.Recovery
@@ -175,7 +175,7 @@ func run(t *testing.T, f *fake) (waits []time.Duration, done bool, last error) {
 	return waits, done, last
 }
 
-// TestCancelEndsTheWait checks that nobody sits out a wait of minutes.
+// TestCancelEndsTheWait: cancelling ends a wait of minutes.
 func TestCancelEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("the person said stop")
@@ -196,7 +196,7 @@ func TestCancelEndsTheWait(t *testing.T) {
 	})
 }
 
-// TestReaderLeaves checks that leaving the loop at any delta ends everything.
+// TestReaderLeaves: leaving the loop at any delta ends everything.
 func TestReaderLeaves(t *testing.T) {
 	for _, at := range []model.DeltaKind{model.Text, model.Retry, model.Done} {
 		synctest.Test(t, func(t *testing.T) {

@@ -10,9 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// reported returns the error that an event reports instead of being part of an answer:
-// {"error": {…}}, {"error": "text"}, {"type": "error", …} or {"object": "error", …}; or
-// anything if the event is named so.
+// reported returns the error that an event holds instead of a part of an answer: {"error": {…}}, {"error": "text"},
+// {"type": "error", …} or {"object": "error", …}; or any data if the event is named error.
 func reported(event []byte, named bool) error {
 	if !named && !bytes.Contains(event, []byte(`"error"`)) {
 		return nil
@@ -22,7 +21,7 @@ func reported(event []byte, named bool) error {
 		Type, Object, Message json.RawMessage
 	}
 	if json.Unmarshal(event, &e) != nil && !named {
-		return nil // the adapter says what is wrong with it
+		return nil // the adapter reports what is wrong with it
 	}
 	switch {
 	case !isBlank(e.Error):
@@ -33,7 +32,7 @@ func reported(event []byte, named bool) error {
 	return nil
 }
 
-// isBlank reports whether a member says nothing.
+// isBlank reports whether a member has no content.
 func isBlank(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", "{}", `""`, "false":
@@ -55,15 +54,14 @@ func text(raw json.RawMessage) string {
 	return ""
 }
 
-// Reported reads an error object: what the common shapes of them have in common. The
-// result is a [model.Error] without an Endpoint.
+// Reported reads the common members of an error object. The result is a [model.Error] without an Endpoint.
 func Reported(raw json.RawMessage) error {
 	e := &model.Error{Kind: model.ReportedError, What: "the server reported an error in its answer"}
 	var o struct{ Message, Detail, Type, Code, Status json.RawMessage }
 	if json.Unmarshal(raw, &o) != nil {
-		said := cmp.Or(text(raw), string(raw))
-		e.Heard([]byte(said))
-		e.RetryAfter = model.AskedWait(said)
+		message := cmp.Or(text(raw), string(raw))
+		e.Heard([]byte(message))
+		e.RetryAfter = model.AskedWait(message)
 		e.Status = statusOf(e.Body)
 		return classify(e, e.Body)
 	}
@@ -74,25 +72,24 @@ func Reported(raw json.RawMessage) error {
 	return classify(e, string(raw))
 }
 
-// classify makes a ContextError of an error that says so.
-func classify(e *model.Error, said string) error {
-	if window, ok := model.Overflow(said); ok && !e.Overloaded() {
+// classify makes e a ContextError if its message means that.
+func classify(e *model.Error, message string) error {
+	if window, ok := model.Overflow(message); ok && !e.Overloaded() {
 		e.Kind, e.Status, e.Window = model.ContextError, 400, window
-	} else if model.OverRate(said) {
+	} else if model.OverRate(message) {
 		e.Kind, e.Status = model.ContextError, 400
 	}
 	return e
 }
 
-// permanent and busy are words of error types and codes that tell whether sending the
-// same again can help.
+// permanent and busy are words in error types and codes that show whether sending the same again can help.
 var (
 	permanent = []string{"invalid", "not_found", "authentication", "permission", "context_length", "quota", "content_filter", "unsupported", "too_large", "billing"}
 	busy      = []string{"rate_limit", "too_many", "resource_exhausted"}
 )
 
-// statusOf maps what a server calls an error to the HTTP status that it amounts to;
-// 500 when it does not tell, since a request that it began to answer was not wrong.
+// statusOf maps a server's name for an error to the equivalent HTTP status; 500 if unknown, because a request whose
+// answer has started was not wrong.
 func statusOf(words ...string) int {
 	for _, w := range words {
 		if n, err := strconv.Atoi(w); err == nil && n >= 400 && n < 600 {

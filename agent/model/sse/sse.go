@@ -1,13 +1,12 @@
-// Package sse reads the events of a streaming answer, however a server spells it.
+// Package sse reads the events of a streaming answer in all spellings that servers use.
 //
-// It joins data of several lines, drops comments, names, ids and keep-alives, accepts
-// CRLF, CR and LF and any chunking, takes a plain JSON body as one event, and
-// turns web pages, error objects and endless lines into a [model.Error].
-// Memory is bounded by a few times [MaxEvent].
+// It joins data of several lines, drops comments, names, ids and keep-alives, accepts CRLF, CR and LF and any chunking,
+// returns a plain JSON body as one event, and turns web pages, error objects and endless lines into a [model.Error]. It
+// uses at most a few times [MaxEvent] of memory.
 //
 //	r := sse.NewReader(resp.Body, resp.Header.Get("Content-Type"))
 //	event, err := r.Next() // until io.EOF, then:
-//	whole := r.Finished()  // false: the connection ended without a word
+//	whole := r.Finished()  // false: the connection was cut off
 package sse
 
 import (
@@ -23,16 +22,16 @@ import (
 	"buddy/agent/model"
 )
 
-// MaxEvent is the longest event, and the longest line, in bytes.
+// MaxEvent is the maximum length of an event and of a line, in bytes.
 const MaxEvent = 8 << 20
 
 const (
 	chunkSize = 32 << 10 // of one read
-	drainSize = 4 << 10  // read after the end, so that the connection can be used again
+	drainSize = 4 << 10  // read after the end, so that the connection can be reused
 	drainTime = 100 * time.Millisecond
 )
 
-// mode says how a body is spelled, known from its first byte.
+// mode is the kind of a body, known from its first byte.
 type mode uint8
 
 const (
@@ -47,29 +46,29 @@ var (
 	mark  = []byte("\xef\xbb\xbf") // a byte order mark
 )
 
-// Reader reads a body. Make it with NewReader. It is not safe for concurrent
-// use, but Close may be called while Read waits.
+// Reader reads a body. Create it with NewReader. It is not safe for concurrent use, but Close may be called while Next
+// waits.
 type Reader struct {
 	body     io.ReadCloser
-	html     bool // the header says so
+	html     bool // by the content type
 	mode     mode
-	begun    bool   // past a byte order mark
-	in       []byte // what one read gave
-	line     []byte // a line that is not complete yet
+	started  bool   // after a possible byte order mark
+	in       []byte // the buffer of reads
+	line     []byte // an incomplete line
 	skipLF   bool   // the last byte was a CR
 	data     []byte // the event so far
 	lines    int    // lines in data
 	failed   bool   // the event so far is named error
-	odd      []byte // the beginning of lines that are none of the format, see endEvents
-	out      []byte // events to hand out, a line each
-	at       int    // how much of out was handed out
-	err      error  // what comes after out
+	odd      []byte // the start of lines that are not in the format, see end
+	out      []byte // events to return, one per line
+	at       int    // how much of out was returned
+	err      error  // returned after out
 	finished bool
-	any      bool // some event came
+	any      bool // an event arrived
 }
 
-// NewReader returns a Reader of body, which it owns from now on. contentType is the
-// header's value; only text/html is believed, for the rest the first byte decides.
+// NewReader returns a Reader that owns body. contentType is the header's value; only text/html counts, otherwise the
+// first byte decides.
 func NewReader(body io.ReadCloser, contentType string) *Reader {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -82,14 +81,13 @@ func NewReader(body io.ReadCloser, contentType string) *Reader {
 	}
 }
 
-// Finished reports whether the body said that it is whole: by [DONE], or by being one
-// JSON document. Some protocols end otherwise.
+// Finished reports whether the body was marked as complete: by [DONE], or by being one JSON document. Some protocols
+// have other end marks.
 func (r *Reader) Finished() bool { return r.finished }
 
-// Next gives the next event, without the "data: " before it. The bytes are good until
-// the next call. It is nil, without an error, when bytes came that make no event, such as a
-// comment: whoever waits wants to know that the server lives. Every error but io.EOF and
-// those of the body is a [model.Error] without an Endpoint.
+// Next returns the next event without the "data: " prefix. The bytes are valid until the next call. It returns nil
+// without an error for bytes that make no event, such as a comment: they show that the server is alive. Every error
+// except io.EOF and the body's own is a [model.Error] without an Endpoint.
 func (r *Reader) Next() ([]byte, error) {
 	if r.at == len(r.out) {
 		if r.err != nil {
@@ -101,7 +99,7 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 	}
 	line := r.out[r.at:]
-	n := bytes.IndexByte(line, '\n') // there is one: emit writes whole lines
+	n := bytes.IndexByte(line, '\n') // found: emit writes complete lines
 	r.at += n + 1
 	return line[:n], nil
 }
@@ -109,7 +107,7 @@ func (r *Reader) Next() ([]byte, error) {
 // More reports whether Next has another event without a read.
 func (r *Reader) More() bool { return r.at < len(r.out) }
 
-// Partial reports whether an event has begun whose end has not come yet.
+// Partial reports whether an incomplete event has arrived.
 func (r *Reader) Partial() bool {
 	return len(r.data) > 0 || bytes.HasPrefix(r.line, field)
 }
@@ -117,18 +115,18 @@ func (r *Reader) Partial() bool {
 // Finish marks the answer as complete, for protocols whose end marker is not [DONE].
 func (r *Reader) Finish() { r.finished = true }
 
-// Close ends the answer. When that is whole it first reads the little that may follow, for at
-// most 100 ms, since a connection that was read to its end is used again.
+// Close ends the answer. After a complete answer it first reads the few bytes that may follow, for at most 100 ms,
+// because only a connection read to its end is reused.
 func (r *Reader) Close() error {
 	if r.finished {
 		t := time.AfterFunc(drainTime, func() { _ = r.body.Close() })
-		_, _ = io.CopyN(io.Discard, r.body, drainSize) // whatever it is, it has no meaning
+		_, _ = io.CopyN(io.Discard, r.body, drainSize) // these bytes have no meaning
 		t.Stop()
 	}
 	return r.body.Close()
 }
 
-// fill reads once and converts what came.
+// fill reads once and converts the bytes.
 func (r *Reader) fill() {
 	n, err := r.body.Read(r.in)
 	chunk := r.in[:n]
@@ -148,18 +146,18 @@ func (r *Reader) fill() {
 	}
 }
 
-// sniff finds out what the body is by its first byte that is no white space. Until
-// then nothing is worth keeping, but for the bytes of a byte order mark.
+// sniff detects the kind of the body from its first byte that is not white space. Before that byte it keeps only the
+// start of a byte order mark.
 func (r *Reader) sniff(chunk []byte) []byte {
 	r.line = append(r.line, chunk...)
 	head := r.line
-	if !r.begun && len(head) < len(mark) && bytes.HasPrefix(mark, head) {
-		return nil // may become one
+	if !r.started && len(head) < len(mark) && bytes.HasPrefix(mark, head) {
+		return nil // may become a mark
 	}
-	if !r.begun {
+	if !r.started {
 		head = bytes.TrimPrefix(head, mark)
 	}
-	r.begun = true
+	r.started = true
 	head = bytes.TrimLeft(head, " \t\r\n")
 	r.line = append(r.line[:0], head...)
 	if len(r.line) == 0 {
@@ -184,8 +182,7 @@ func (r *Reader) sniff(chunk []byte) []byte {
 	return head
 }
 
-// grow appends a part to what is kept of the answer, at most MaxEvent bytes. what says what
-// is too long with more.
+// grow appends part to a buffer of at most MaxEvent bytes. what names the text in the error.
 func (r *Reader) grow(to *[]byte, part []byte, what string) {
 	if len(*to)+len(part) > MaxEvent {
 		r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}
@@ -218,7 +215,7 @@ func (r *Reader) split(chunk []byte) {
 			line = r.line
 		}
 		if r.err == nil {
-			r.take(line)
+			r.addLine(line)
 		}
 		r.line = r.line[:0]
 	}
@@ -237,35 +234,35 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// take handles one line. Only data and blank lines mean anything.
-func (r *Reader) take(line []byte) {
+// addLine handles one line. Only data and empty lines matter.
+func (r *Reader) addLine(line []byte) {
 	if len(line) == 0 {
 		r.emit()
 		return
 	}
 	value, ok := bytes.CutPrefix(line, field)
 	if !ok {
-		r.takeOther(line)
+		r.addField(line)
 		return
 	}
 	value = bytes.TrimPrefix(value, []byte(" "))
 	if r.lines == 1 && whole(r.data) {
-		r.emit() // some servers forget the blank line
+		r.emit() // some servers omit the empty line
 	}
 	if r.err != nil {
 		return
 	}
 	if r.lines > 0 {
-		// The joining newline would end our line; in JSON a blank means the same.
+		// A newline would end our line; in JSON a space means the same.
 		r.data = append(r.data, ' ')
 	}
 	r.grow(&r.data, value, "an event of the answer is")
 	r.lines++
 }
 
-// takeOther handles a line that has no data. The name of an event counts when it is error;
-// llama.cpp has sent errors as a field of their own: "error: {…}".
-func (r *Reader) takeOther(line []byte) {
+// addField handles a line without data. An event's name matters only if it is error; llama.cpp has sent errors as a
+// field: "error: {…}".
+func (r *Reader) addField(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimSpace(value)
 	switch string(name) {
@@ -283,16 +280,16 @@ func (r *Reader) takeOther(line []byte) {
 	}
 }
 
-// maxOdd limits how much is kept of what is not of the format, in bytes: more than an error shows.
+// maxOdd limits how many bytes outside the format are kept: more than an error shows.
 const maxOdd = 400
 
-// whole reports whether data is complete by itself.
+// whole reports whether data is a complete event.
 func whole(data []byte) bool {
 	data = bytes.TrimSpace(data)
 	return bytes.Equal(data, done) || bytes.HasSuffix(data, []byte("}")) && json.Valid(data)
 }
 
-// emit hands out the event that was collected.
+// emit adds the collected event to out.
 func (r *Reader) emit() {
 	data := bytes.TrimSpace(r.data)
 	failed := r.failed
@@ -312,7 +309,7 @@ func (r *Reader) emit() {
 	}
 }
 
-// end handles the end of the body, which may be a failure.
+// end handles the end of the body, expected or not.
 func (r *Reader) end(err error) {
 	if !errors.Is(err, io.EOF) {
 		r.err = err
@@ -325,7 +322,7 @@ func (r *Reader) end(err error) {
 		r.endDocument()
 	case events:
 		if len(r.line) > 0 {
-			r.take(r.line)
+			r.addLine(r.line)
 		}
 		if r.err == nil && r.lines > 0 && !whole(r.data) {
 			r.err = model.Cut()
@@ -333,8 +330,8 @@ func (r *Reader) end(err error) {
 		if r.err == nil {
 			r.emit()
 		}
-		if said := bytes.TrimSpace(r.odd); r.err == nil && !r.any && len(said) > 0 {
-			r.err = model.Malformed("answered with plain text instead of data", said, nil)
+		if plain := bytes.TrimSpace(r.odd); r.err == nil && !r.any && len(plain) > 0 {
+			r.err = model.Malformed("answered with plain text instead of data", plain, nil)
 		}
 	}
 	if r.err == nil {

@@ -14,7 +14,7 @@ import (
 	"buddy/agent/model/sse"
 )
 
-// read returns the events of a body, each as a line of its own, and how it ended.
+// read returns the events of a body, one per line, and its final error.
 func read(body io.Reader, contentType string) (out string, finished bool, err error) {
 	r := sse.NewReader(io.NopCloser(body), contentType)
 	var lines strings.Builder
@@ -32,7 +32,7 @@ func read(body io.Reader, contentType string) (out string, finished bool, err er
 	}
 }
 
-// TestSpellings feeds every spelling of the same thing, whole, in halves and byte by byte.
+// TestSpellings feeds every spelling of the same events, whole, in halves and byte by byte.
 func TestSpellings(t *testing.T) {
 	const one, two = `{"a":"é1"}`, `{"b":2}`
 	both := "data: " + one + "\ndata: " + two + "\n"
@@ -75,8 +75,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestFaults checks each fault: its kind, what it says and whether the
-// request may be sent again.
+// TestFaults checks each fault: its kind, its text and whether the request may be sent again.
 func TestFaults(t *testing.T) {
 	const ev = "data: {}\n\n"
 	for _, tt := range []struct {
@@ -114,7 +113,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// endless gives the same bytes again and again, n in all.
+// endless returns the same bytes again and again, n in all.
 type endless struct{ n int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -129,7 +128,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestHugeLine: a line of 50 MB is one clear error and not much memory (rule 4).
+// TestHugeLine: a line of 50 MB is one clear error and uses little memory.
 func TestHugeLine(t *testing.T) {
 	src := &endless{50 << 20}
 	var before, after runtime.MemStats
@@ -147,7 +146,7 @@ func TestHugeLine(t *testing.T) {
 	}
 }
 
-// TestBrokenConnection passes the body's own error on, after what came before it.
+// TestBrokenConnection: the body's own error follows the events before it.
 func TestBrokenConnection(t *testing.T) {
 	broken := errors.New("reset")
 	out, finished, err := read(io.MultiReader(strings.NewReader("data: {}\n\ndata: {"), iotest.ErrReader(broken)), "")
@@ -156,7 +155,7 @@ func TestBrokenConnection(t *testing.T) {
 	}
 }
 
-// TestBytesAtOnce: an event is handed out when its blank line came, not later.
+// TestBytesAtOnce: an event is returned when its empty line has arrived, not later.
 func TestBytesAtOnce(t *testing.T) {
 	pr, pw := io.Pipe()
 	r := sse.NewReader(pr, "text/event-stream")
@@ -169,8 +168,8 @@ func TestBytesAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzReader: any bytes in any chunks give events that are single lines, the same
-// however they are chunked, and reading what came out again changes nothing.
+// FuzzReader: any bytes in any chunks give events that are single lines, the same for all chunkings; reading the output
+// again changes nothing.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		"data: {\"a\":1}\n\ndata: [DONE]\n\n", "data: {\r\ndata: }\r\n\r\n", "{\"a\":1}", "<html>", ": x\n\n",
@@ -192,7 +191,7 @@ func FuzzReader(f *testing.F) {
 		if err != nil || out == "" {
 			return
 		}
-		// What a lenient reader took at the end of a body may need its JSON to be whole.
+		// A lenient reader accepts data at the end of a body only if its JSON is complete.
 		twice, _, err := read(strings.NewReader(strings.ReplaceAll(out, "\n", "\n\n")), "")
 		if err != nil || twice != out {
 			t.Fatalf("%q became %q, %v", out, twice, err)
@@ -220,7 +219,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// chunked gives at most size bytes a read.
+// chunked returns at most size bytes per read.
 type chunked struct {
 	rest []byte
 	size int
@@ -235,7 +234,7 @@ func (c *chunked) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestNext gives the events one by one, until the end.
+// TestNext returns the events one by one, until the end.
 func TestNext(t *testing.T) {
 	r := sse.NewReader(io.NopCloser(strings.NewReader("event: a\ndata: {\"a\":\ndata: 1}\n\n: b\n\ndata: {}\r\rdata: [DONE]\n\n")), "")
 	for _, want := range []string{`{"a": 1}`, `{}`, `[DONE]`} {

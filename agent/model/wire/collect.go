@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Collector gathers the text and the tool calls of an answer, and emits them as they come.
+// Collector gathers the text and the tool calls of an answer, and emits them as they arrive.
 type Collector struct {
 	Emit  Emit
 	Text  strings.Builder
@@ -21,12 +21,12 @@ type Collector struct {
 type Call struct {
 	ID, Name string
 	Args     []byte
-	Extra    map[string]json.RawMessage // goes back with the call
+	Extra    map[string]json.RawMessage // sent back with the call
 	ready    bool                       // CallReady was emitted
 }
 
-// Say adds text.
-func (c *Collector) Say(s string) error {
+// AddText adds and emits text.
+func (c *Collector) AddText(s string) error {
 	if s == "" {
 		return nil
 	}
@@ -34,8 +34,7 @@ func (c *Collector) Say(s string) error {
 	return c.Emit(model.Delta{Kind: model.Text, Text: s})
 }
 
-// Begin adds a call. One without an id, or with that of a call before it, gets an id of ours,
-// which begins with prefix.
+// Begin adds a call. A call without an id, or with the id of an earlier call, gets a new id that starts with prefix.
 func (c *Collector) Begin(call *Call, prefix string) {
 	if call.ID == "" || slices.ContainsFunc(c.Calls, func(o *Call) bool { return o.ID == call.ID }) {
 		call.ID = prefix + rand.Text()
@@ -43,7 +42,7 @@ func (c *Collector) Begin(call *Call, prefix string) {
 	c.Calls = append(c.Calls, call)
 }
 
-// Add adds a piece of a call's arguments.
+// Add adds and emits a piece of a call's arguments.
 func (c *Collector) Add(call *Call, s string) error {
 	switch {
 	case s == "", call.ready && strings.TrimSpace(s) == "":
@@ -55,7 +54,7 @@ func (c *Collector) Add(call *Call, s string) error {
 	return c.Emit(model.Delta{Kind: model.CallDelta, CallID: call.ID, Text: s})
 }
 
-// Ready emits that a call is complete, once. A call without parameters gets an empty object.
+// Ready emits that a call is complete, only once. A call without parameters gets an empty object.
 func (c *Collector) Ready(call *Call) error {
 	call.fill()
 	if call.ready {
@@ -76,8 +75,8 @@ func (c *Call) toolCall() model.ToolCall {
 	return model.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Args), Extra: c.Extra}
 }
 
-// End emits the calls that are complete now that the answer has ended, and returns the
-// message. reason is why it ended, or what follows from its calls where the server did not say.
+// End emits the calls that are complete at the end of the answer, and returns the message. reason is finish, or follows
+// from the calls if finish is empty.
 func (c *Collector) End(finish string) (m *model.Message, reason string, err error) {
 	switch {
 	case finish != "":
@@ -86,7 +85,7 @@ func (c *Collector) End(finish string) (m *model.Message, reason string, err err
 	default:
 		finish = model.FinishStop
 	}
-	// The calls of an answer that was stopped may be fragments.
+	// The calls of an answer that was cut off may be fragments.
 	whole := finish != model.FinishLength && finish != model.FinishContext && finish != model.FinishContentFilter
 	m = &model.Message{Role: model.Assistant, Content: c.Text.String()}
 	for _, call := range c.Calls {

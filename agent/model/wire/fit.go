@@ -11,28 +11,29 @@ import (
 	"buddy/agent/model/picture"
 )
 
-// pictures says what a provider takes of pictures in one request.
+// pictures holds a provider's limits for the pictures in one request.
 type pictures struct {
 	each   picture.Limits
-	number int // 0 is no limit
-	total  int // bytes of their files, which base64 makes a third larger, with room for text; 0 is no limit
+	number int // 0 means no limit
+	total  int // bytes of all files, leaving room for text; base64 makes them a third larger; 0 means no limit
 }
 
-// side is the longest side of pictures for servers of which no other is known: Anthropic refuses more in a request of
-// more than 20 pictures, as which any may end ("At least one of the image dimensions exceed max allowed size for
-// many-image requests: 2000 pixels", github.com/anthropics/claude-code/issues/24630), and a picture that
-// became smaller only then would change what the provider has cached.
+// side is the longest side of pictures for servers without a known limit: Anthropic refuses larger ones in a request
+// with more than 20 pictures ("At least one of the image dimensions exceed max allowed size for many-image requests:
+// 2000 pixels", github.com/anthropics/claude-code/issues/24630). Any request may grow to that, and scaling a picture
+// down only then would change what the provider has cached.
 const side = 2000
 
-// portable are pictures in PNG or JPEG, which every server takes: llama.cpp can't read WebP
-// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI and Fireworks don't take it.
+// portable are pictures in PNG or JPEG, which every server accepts: llama.cpp cannot read WebP
+// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI and Fireworks refuse it.
 var portable = picture.Limits{Side: side, Formats: []string{}}
 
-// every are the formats that the large providers take.
+// every lists the formats that the large providers accept.
 var every = []string{"png", "jpeg", "gif", "webp"}
 
-// taken lists providers by the host of their address. Where a page and what was measured differ, the smaller number counts.
-// github.com/earendil-works/pi/pull/120 measured the numbers of pictures that Anthropic, OpenAI, Mistral and Groq take.
+// taken holds providers' limits by the host of their address. If a document and a measurement differ, the smaller
+// number is used. github.com/earendil-works/pi/pull/120 measured how many pictures Anthropic, OpenAI, Mistral and Groq
+// accept.
 var taken = map[string]pictures{
 	// platform.claude.com/docs/en/build-with-claude/vision: 100 pictures, for models with a large window 600; requests of 32 MB.
 	"api.anthropic.com": {picture.Limits{Side: side, Formats: every}, 100, 22 << 20},
@@ -54,7 +55,7 @@ var taken = map[string]pictures{
 	"api.scaleway.ai": {portable, 12, 0},
 }
 
-// takenAt returns what the server at a base URL takes. The whole of a request is limited where that is not known, too:
+// takenAt returns the limits of the server at a base URL. Unknown servers get a limit for the whole request, because
 // gateways have such limits.
 func takenAt(base string) pictures {
 	if u, err := url.Parse(base); err == nil {
@@ -65,24 +66,24 @@ func takenAt(base string) pictures {
 	return pictures{each: portable, total: 13 << 20}
 }
 
-// fitter makes the pictures of requests fit. It is safe for concurrent use.
+// fitter scales the pictures of requests down to the limits. It is safe for concurrent use.
 type fitter struct {
 	takes pictures
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	made map[*byte]model.Image
 }
 
-// maxMade limits how many pictures are kept that were made smaller.
+// maxMade limits how many scaled pictures are kept.
 const maxMade = 100
 
-// fit returns a request with pictures that the server takes, and a text for each that it does not. The same
-// pictures give the same request, so that the provider's cache holds.
+// fit returns a request with pictures within the limits, and a text in place of each picture that the server refuses.
+// The same pictures give the same request, so that the provider's cache stays valid.
 func (f *fitter) fit(req model.Request) model.Request {
 	if !req.HasImages() {
 		return req
 	}
-	req.Messages = slices.Clone(req.Messages) // they are the history's
+	req.Messages = slices.Clone(req.Messages) // the history has the original
 	var sizes []int
 	for i := range req.Messages {
 		m := &req.Messages[i]
@@ -93,7 +94,7 @@ func (f *fitter) fit(req model.Request) model.Request {
 		for _, image := range m.Images {
 			smaller, err := f.image(image)
 			if err != nil {
-				say(m, fmt.Sprintf("[picture left out: %v]", err))
+				addText(m, fmt.Sprintf("[picture left out: %v]", err))
 				continue
 			}
 			fit = append(fit, smaller)
@@ -105,7 +106,7 @@ func (f *fitter) fit(req model.Request) model.Request {
 	return req
 }
 
-// image returns a picture that the server takes.
+// image returns a picture within the limits.
 func (f *fitter) image(i model.Image) (model.Image, error) {
 	if i.Check() != nil { // the adapter refuses it
 		return i, nil
@@ -130,8 +131,8 @@ func (f *fitter) image(i model.Image) (model.Image, error) {
 	return fit, nil
 }
 
-// tooMany returns how many of the oldest pictures a request can't have, whose files have so many bytes each. They go by
-// the half of what is taken, so that what comes before the next picture stays the same for a while.
+// tooMany returns how many of the oldest pictures must be left out; sizes are the bytes of each. It leaves out several
+// at once, half of the limit, so that requests keep the same start for a while.
 func (p pictures) tooMany(sizes []int) int {
 	gone := 0
 	if n := len(sizes); p.number > 0 && n > p.number {
@@ -158,7 +159,7 @@ func leaveOutOldest(msgs []model.Message, gone int) {
 		m := &msgs[i]
 		here := min(gone, len(m.Images))
 		for range here {
-			say(m, "[picture left out: there are newer ones, and the server does not take all of them]")
+			addText(m, "[picture left out: there are newer ones, and the server does not take all of them]")
 		}
 		if here > 0 {
 			m.Images = slices.Clone(m.Images[here:])
@@ -167,8 +168,8 @@ func leaveOutOldest(msgs []model.Message, gone int) {
 	}
 }
 
-// say adds a line to what a message says.
-func say(m *model.Message, text string) {
+// addText adds a line to the text of a message.
+func addText(m *model.Message, text string) {
 	switch {
 	case strings.TrimSpace(m.Content) == "":
 		m.Content = text

@@ -33,7 +33,8 @@ func drawn(t *testing.T, format string, width, height int) model.Image {
 	return i
 }
 
-// TestPicturesFitTheProvider: by its address, in pixels and format. The history keeps its own.
+// TestPicturesFitTheProvider: pictures are within the provider's limits for pixels and format. The history keeps the
+// originals.
 func TestPicturesFitTheProvider(t *testing.T) {
 	large, small := drawn(t, "png", 3000, 1000), drawn(t, "gif", 30, 20)
 	for base, want := range map[string]struct{ width, height int }{
@@ -63,7 +64,7 @@ func TestPicturesFitTheProvider(t *testing.T) {
 	}
 }
 
-// TestPictureThatCannotFit: a text says so, the others go.
+// TestPictureThatCannotFit: a text replaces it, and other pictures are sent.
 func TestPictureThatCannotFit(t *testing.T) {
 	good := drawn(t, "png", 3, 3)
 	cut := drawn(t, "png", 4000, 4000)
@@ -75,7 +76,7 @@ func TestPictureThatCannotFit(t *testing.T) {
 	}
 }
 
-// TestTooManyPictures: the oldest go, several at once, so that a request mostly begins as the one before.
+// TestTooManyPictures: the oldest are left out, several at once, so that a request usually starts like the one before.
 func TestTooManyPictures(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

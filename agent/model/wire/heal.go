@@ -16,17 +16,17 @@ import (
 	"buddy/agent/model"
 )
 
-// Names of remedies, as sessions store them.
+// Names of remedies, as stored in sessions.
 const (
-	NeedsReasoning  = "reasoning_required"  // each answer is sent with reasoning, if need be an empty one
-	OtherThinking   = "other_thinking"      // thinking is asked for in the other of two forms
-	NoThinkingYet   = "no_thinking_in_turn" // no thinking is asked for in the middle of a turn that has none
-	NoReasoning     = "no_reasoning"        // what only this model understands is left out: reasoning, signatures
+	NeedsReasoning  = "reasoning_required"  // every answer is sent with reasoning, if necessary a blank one
+	OtherThinking   = "other_thinking"      // thinking is requested in the other of two forms
+	NoThinkingYet   = "no_thinking_in_turn" // no thinking is requested in the middle of a turn without thinking
+	NoReasoning     = "no_reasoning"        // data that only this model understands is left out: reasoning, signatures
 	NoPictures      = model.NoPictures
 	Ordered         = "ordered"     // see inOrder
 	NoSampling      = "no_sampling" // temperature and top_p
 	NoSummary       = "no_reasoning_summary"
-	NoInclude       = "no_include" // of encrypted reasoning
+	NoInclude       = "no_include" // no encrypted reasoning is requested
 	NoEffort        = "no_effort"
 	NoCacheMarks    = "no_cache_marks"
 	NoParallelCalls = "no_parallel_calls"
@@ -36,67 +36,67 @@ const (
 	NoFreeText      = "no_free_text"
 )
 
-// remedy is one way to send a request that was refused.
+// remedy is one change to a refused request.
 type remedy struct {
 	name  string
-	says  string         // what the request is then, for people
-	named *regexp.Regexp // what in an answer asks for it
-	// Of what the answer does not name, only what is optional is tried.
+	label string         // describes the changed request, for display
+	named *regexp.Regexp // matches answers that ask for it
+	// Only optional remedies are tried without a matching answer.
 	optional bool
-	field    bool // a field of the request other than its messages; all such are tried together
+	field    bool // it removes a field other than the messages; all such remedies are tried together
 }
 
-// remedies lists all there are, in the order in which they are tried.
+// remedies lists all remedies in the order in which they are tried.
 var remedies = []remedy{
 	// DeepSeek, Kimi: "thinking is enabled but reasoning_content is missing in assistant tool call message".
-	{name: NeedsReasoning, says: "with reasoning in each answer", named: words(`reasoning_content.*(missing|required|must be passed)`)},
+	{name: NeedsReasoning, label: "with reasoning in each answer", named: words(`reasoning_content.*(missing|required|must be passed)`)},
 	// Anthropic: "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\"".
-	{name: OtherThinking, says: "with another form of thinking", named: words(`thinking\.type|adaptive|budget_tokens|output_config|effort parameter`)},
+	{name: OtherThinking, label: "with another form of thinking", named: words(`thinking\.type|adaptive|budget_tokens|output_config|effort parameter`)},
 	// Anthropic: "Expected `thinking` or `redacted_thinking`, but found `tool_use`".
-	{name: NoThinkingYet, says: "without thinking in a turn that has none yet", named: words("expected .{0,6}thinking|must start with a thinking block")},
+	{name: NoThinkingYet, label: "without thinking in a turn that has none yet", named: words("expected .{0,6}thinking|must start with a thinking block")},
 	// Anthropic: "Invalid `signature` in `thinking` block"; OpenAI: "Item 'rs_…' of type 'reasoning' was provided without
 	// its required following item", "The encrypted content could not be verified"; Groq: "property 'reasoning_content'
 	// is unsupported"; Gemini: "Thought signature is not valid".
 	{
-		name: NoReasoning, says: "without the earlier reasoning", optional: true,
+		name: NoReasoning, label: "without the earlier reasoning", optional: true,
 		named: words(`signature|thinking.{0,3} block|redacted_thinking|reasoning_content|reasoning_details|encrypted[_ ]content|type 'reasoning'|reasoning item|\brs_`),
 	},
-	{name: NoPictures, says: "without the pictures so far", optional: true, named: words(`image|picture|pixel|media_type`)},
+	{name: NoPictures, label: "without the pictures so far", optional: true, named: words(`image|picture|pixel|media_type`)},
 	// Mistral: "Unexpected role 'user' after role 'tool'"; vLLM: "conversation roles must alternate user and assistant";
 	// llama.cpp: "Jinja Exception: …".
 	{
-		name: Ordered, says: "with neighbouring messages joined", optional: true,
+		name: Ordered, label: "with neighbouring messages joined", optional: true,
 		named: words(`alternat|(after|unexpected|same|last) role|consecutive|message_order|conversation roles|roles must|jinja|chat template`),
 	},
-	{name: NoSampling, says: "without temperature and top_p", optional: true, field: true, named: words(`temperature|top_p`)},
+	{name: NoSampling, label: "without temperature and top_p", optional: true, field: true, named: words(`temperature|top_p`)},
 	// OpenAI: "Unsupported parameter: 'reasoning.summary'", "must be verified to generate reasoning summaries".
-	{name: NoSummary, says: "without a summary of the reasoning", optional: true, field: true, named: words(`reasoning\.summary|reasoning summar|"reasoning"`)},
-	{name: NoInclude, says: "without encrypted reasoning", optional: true, field: true, named: words(`"include"|include\[|encrypted content is not supported`)},
-	{name: NoEffort, says: "without an effort", optional: true, field: true, named: words(`effort|reasoning|thinking|chat_template_kwargs`)},
+	{name: NoSummary, label: "without a summary of the reasoning", optional: true, field: true, named: words(`reasoning\.summary|reasoning summar|"reasoning"`)},
+	{name: NoInclude, label: "without encrypted reasoning", optional: true, field: true, named: words(`"include"|include\[|encrypted content is not supported`)},
+	{name: NoEffort, label: "without an effort", optional: true, field: true, named: words(`effort|reasoning|thinking|chat_template_kwargs`)},
 	// Bedrock, LiteLLM: "cache_control: Extra inputs are not permitted".
-	{name: NoCacheMarks, says: "without cache marks", optional: true, field: true, named: words(`cache_control|cache control|cachepoint|ephemeral`)},
-	{name: NoParallelCalls, says: "without parallel calls", optional: true, field: true, named: words(`parallel_tool_calls`)},
-	{name: NoProgress, says: "without return_progress", optional: true, field: true, named: words(`return_progress`)},
-	{name: NoStreamOptions, says: "without stream_options, so that no tokens are counted", optional: true, field: true, named: words(`stream_options|include_usage`)},
-	{name: NoStore, says: "without store", optional: true, field: true, named: words(`["'\x60]store\b|store: extra`)},
-	{name: NoFreeText, says: "without calls in free text", optional: true, field: true, named: words(`["']custom["']|custom[_ ]tool|grammar`)},
+	{name: NoCacheMarks, label: "without cache marks", optional: true, field: true, named: words(`cache_control|cache control|cachepoint|ephemeral`)},
+	{name: NoParallelCalls, label: "without parallel calls", optional: true, field: true, named: words(`parallel_tool_calls`)},
+	{name: NoProgress, label: "without return_progress", optional: true, field: true, named: words(`return_progress`)},
+	{name: NoStreamOptions, label: "without stream_options, so that no tokens are counted", optional: true, field: true, named: words(`stream_options|include_usage`)},
+	{name: NoStore, label: "without store", optional: true, field: true, named: words(`["'\x60]store\b|store: extra`)},
+	{name: NoFreeText, label: "without calls in free text", optional: true, field: true, named: words(`["']custom["']|custom[_ ]tool|grammar`)},
 }
 
 func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) }
 
-// noPictures matches the words by which servers say that a model takes no pictures at all: DeepSeek "unknown variant
-// `image_url`, expected `text`", OpenRouter "404 No endpoints found that support image input", llama.cpp "500 image
-// input is not supported - hint: … you may need to provide the mmproj", vLLM "is not a multimodal model".
+// noPictures matches servers' messages that a model takes no pictures at all: DeepSeek "unknown variant `image_url`,
+// expected `text`", OpenRouter "404 No endpoints found that support image input", llama.cpp "500 image input is not
+// supported - hint: … you may need to provide the mmproj", vLLM "is not a multimodal model".
 var noPictures = words(`image_url|image input|mmproj|not support (images?|vision|multimodal)|not a (vision|multimodal)`)
 
-// Remedied says which remedies a request is sent with. It is made for one request.
+// Remedied holds the remedies of one request.
 type Remedied struct {
 	on   []model.Remedy
 	asks map[string]bool // remedies that would change the request
 }
 
-// With reports whether a request is sent with a remedy. It may be called only where that makes a difference: what a
-// server refuses is healed by a remedy that was asked for.
+// With reports whether the request has a remedy. Call it only if the remedy would change the request: it also records
+// that the remedy may be tried after a refusal.
 func (r *Remedied) With(name string) bool {
 	if i := index(r.on, name); i >= 0 {
 		return true
@@ -112,7 +112,7 @@ func index(all []model.Remedy, name string) int {
 	return slices.IndexFunc(all, func(r model.Remedy) bool { return r.Name == name })
 }
 
-// together returns remedies with others, which replace those of the same name.
+// together returns remedies with others added; others replace remedies of the same name that are limited by Until.
 func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	all = slices.Clone(all)
 	for _, o := range others {
@@ -125,13 +125,13 @@ func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	return all
 }
 
-// memory holds what the requests of a client need. It is safe for concurrent use.
+// memory holds the remedies of a client. It is safe for concurrent use.
 type memory struct {
 	mu  sync.Mutex // guards all
 	all []model.Remedy
 }
 
-// know adds remedies, and returns all.
+// know adds remedies and returns all.
 func (m *memory) know(others ...model.Remedy) []model.Remedy {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,21 +139,21 @@ func (m *memory) know(others ...model.Remedy) []model.Remedy {
 	return m.all
 }
 
-// maxRequests limits how often a request is sent in all forms together; a compaction may follow.
+// maxRequests limits how often a request is sent in all forms together.
 const maxRequests = 5
 
-// healing is the way of one request through its forms.
+// healing is the search for a form of one request that the server accepts.
 type healing struct {
 	m     *Model
 	req   model.Request
-	known []model.Remedy  // those that every request has
-	on    []model.Remedy  // with those that answers have asked for
-	trial []model.Remedy  // those that nobody asked for and that are tried now
+	known []model.Remedy  // used for every request
+	on    []model.Remedy  // known, and those that answers asked for
+	trial []model.Remedy  // those tried now without a matching answer
 	tried map[string]bool // by name
-	err   error           // why the request was refused without a trial
+	err   error           // why the request without trial was refused
 }
 
-// heal sends a request until it is taken, each time with another change that may help.
+// heal sends a request until it is accepted, each time with another change that may help.
 func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 	h := &healing{m: m, req: req, tried: make(map[string]bool)}
 	for _, learnt := range req.Needs {
@@ -165,10 +165,10 @@ func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 	h.on = h.known
 	for n := 1; ; n++ {
 		with := &Remedied{on: together(h.on, h.trial...)}
-		taken := false
+		accepted := false
 		err := m.ask(ctx, func(d model.Delta) error {
-			if !taken {
-				if taken = true; n > 1 {
+			if !accepted {
+				if accepted = true; n > 1 {
 					if err := emit(h.healed(with.on)); err != nil {
 						return err
 					}
@@ -176,41 +176,41 @@ func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 			}
 			return emit(d)
 		}, m.changed(req, with), with)
-		if err == nil || taken {
+		if err == nil || accepted {
 			return err
 		}
 		tried := h.trial != nil
 		if n == maxRequests || !h.next(err, with.asks) {
 			if e, ok := errors.AsType[*model.Error](err); ok && tried && e.Refused() {
-				return h.err // what was tried is not what is wrong
+				return h.err // the trial did not address the problem
 			}
 			return err
 		}
 	}
 }
 
-// healed remembers what helped, and returns the delta that says so.
+// healed remembers the remedies that helped, and returns a delta that describes them.
 func (h *healing) healed(with []model.Remedy) model.Delta {
 	info := h.m.Info()
 	text := info.Model + " refused a request: from now on it is sent "
-	var says []string
+	var labels []string
 	for _, r := range remedies {
 		i := index(with, r.name)
 		switch {
 		case i < 0 || slices.Contains(h.known, with[i]):
 		case r.name == NoPictures && with[i].Until == "":
-			says = append(says, "without pictures, as the model takes none")
+			labels = append(labels, "without pictures, as the model takes none")
 		default:
-			says = append(says, r.says)
+			labels = append(labels, r.label)
 		}
 	}
 	h.m.memory.know(with...)
 	return model.Delta{Kind: model.Healed, Needs: &model.Needs{
-		Model: info.Model, BaseURL: info.BaseURL, Remedies: with, Text: text + strings.Join(says, ", "),
+		Model: info.Model, BaseURL: info.BaseURL, Remedies: with, Text: text + strings.Join(labels, ", "),
 	}}
 }
 
-// next chooses the next form of a request that was refused. asks are the remedies that would change it.
+// next chooses the next form of a refused request. asks are the remedies that would change it.
 func (h *healing) next(err error, asks map[string]bool) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok {
@@ -219,7 +219,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	if h.trial == nil {
 		h.err = err
 	}
-	if e.Status == http.StatusRequestEntityTooLarge { // the pictures are most of a large request
+	if e.Status == http.StatusRequestEntityTooLarge { // pictures are most of a large request
 		return h.try(NoPictures, asks)
 	}
 	// OpenRouter answers 404 for pictures, llama.cpp 500.
@@ -229,7 +229,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	}
 	for _, r := range remedies {
 		if asks[r.name] && !h.tried[r.name] && r.named.MatchString(e.Body) {
-			h.on, h.trial = together(h.on, h.trial...), nil // what was tried led to another objection
+			h.on, h.trial = together(h.on, h.trial...), nil // the trial led to another refusal
 			h.tried[r.name] = true
 			h.on = together(h.on, h.extent(r.name, e))
 			return true
@@ -241,7 +241,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	return h.tryOptional(asks)
 }
 
-// try tries a remedy that nobody asked for.
+// try adds a remedy without a matching answer.
 func (h *healing) try(name string, asks map[string]bool) bool {
 	if !asks[name] || h.tried[name] {
 		return false
@@ -251,7 +251,7 @@ func (h *healing) try(name string, asks map[string]bool) bool {
 	return true
 }
 
-// tryOptional tries the next remedy that leaves out what is optional, alone; all fields together.
+// tryOptional tries the next optional remedy alone, or all remedies for fields together.
 func (h *healing) tryOptional(asks map[string]bool) bool {
 	tries := false
 	h.trial = nil
@@ -265,8 +265,8 @@ func (h *healing) tryOptional(asks map[string]bool) bool {
 	return tries
 }
 
-// extent returns a remedy as far as it reaches: of reasoning and pictures only what the request has is left out. Reasoning that
-// is refused again is never sent any more.
+// extent returns a remedy with its extent: reasoning and pictures are left out only up to the newest in this request.
+// Reasoning that is refused again is never sent again.
 func (h *healing) extent(name string, e *model.Error) model.Remedy {
 	r := model.Remedy{Name: name}
 	var has func(model.Message) string
@@ -286,13 +286,13 @@ func (h *healing) extent(name string, e *model.Error) model.Remedy {
 	return r
 }
 
-// opaque returns a hash of what only this model understands of a message, "" if there is nothing.
+// opaque returns a hash of the data in a message that only this model understands, "" if there is none.
 func (m *Model) opaque(msg model.Message) string {
 	if msg.Role != model.Assistant || !m.protocol.Opaque(msg) {
 		return ""
 	}
 	sum := crc32.New(castagnoli)
-	_, _ = sum.Write([]byte(msg.Content)) // a hash takes everything
+	_, _ = sum.Write([]byte(msg.Content)) // a hash accepts everything
 	add := func(extra map[string]json.RawMessage) {
 		for _, k := range slices.Sorted(maps.Keys(extra)) {
 			_, _ = fmt.Fprintf(sum, "%s %s\n", k, extra[k])
@@ -307,7 +307,7 @@ func (m *Model) opaque(msg model.Message) string {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// changed returns a request with the remedies that concern its messages.
+// changed returns a request with the remedies for its messages.
 func (m *Model) changed(req model.Request, with *Remedied) model.Request {
 	req.Messages = leaveOut(req.Messages, with, NoReasoning, m.opaque, func(msg *model.Message) {
 		msg.Extra = nil
@@ -316,16 +316,16 @@ func (m *Model) changed(req model.Request, with *Remedied) model.Request {
 			msg.ToolCalls[i].Extra = nil
 		}
 	})
-	left := pictureRefused
+	replacement := pictureRefused
 	if model.TextOnly(with.on) {
-		left = pictureLeftOut
+		replacement = pictureLeftOut
 	}
-	req.Messages = leaveOut(req.Messages, with, NoPictures, lastPicture, func(msg *model.Message) { withoutPictures(msg, left) })
+	req.Messages = leaveOut(req.Messages, with, NoPictures, lastPicture, func(msg *model.Message) { withoutPictures(msg, replacement) })
 	return m.inOrder(req, with)
 }
 
-// leaveOut takes something out of messages, as far as a remedy says: has returns a hash of it, "" for a message without,
-// and cut takes it out of one.
+// leaveOut removes a kind of data from messages as far as a remedy requires: has returns a hash of a message's data, ""
+// for none, and cut removes it.
 func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.Message) string, cut func(*model.Message)) []model.Message {
 	until, at := "", index(with.on, name)
 	if at >= 0 {
@@ -334,7 +334,7 @@ func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.
 	cutting, cloned := at >= 0 && until == "", false
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if at < 0 && with.asks[name] {
-			break // there is nothing more to find out
+			break // nothing more to find
 		}
 		hash := has(msgs[i])
 		if hash == "" {
@@ -345,14 +345,14 @@ func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.
 			continue
 		}
 		if !cloned {
-			msgs, cloned = slices.Clone(msgs), true // they are the history's
+			msgs, cloned = slices.Clone(msgs), true // the history has the original
 		}
 		cut(&msgs[i])
 	}
 	return msgs
 }
 
-// newer notes that a remedy would change the request, also one that is on for what is older.
+// newer records that a remedy would change the request, even if the remedy is already used for older messages.
 func (r *Remedied) newer(name string) {
 	if r.asks == nil {
 		r.asks = make(map[string]bool)

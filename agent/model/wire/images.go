@@ -14,13 +14,13 @@ const (
 	pictureRefused = "[picture left out: the server refused it]"
 )
 
-// withoutPictures replaces the pictures of a message by a text for each.
+// withoutPictures replaces each picture of a message by a text.
 func withoutPictures(m *model.Message, text string) {
-	left := strings.TrimSuffix(strings.Repeat(text+"\n", len(m.Images)), "\n")
+	replacement := strings.TrimSuffix(strings.Repeat(text+"\n", len(m.Images)), "\n")
 	if strings.TrimSpace(m.Content) != "" {
-		left = m.Content + "\n\n" + left
+		replacement = m.Content + "\n\n" + replacement
 	}
-	m.Content, m.Images = left, nil
+	m.Content, m.Images = replacement, nil
 }
 
 // lastPicture returns a hash of the last picture of a message, "" if it has none.
@@ -32,8 +32,7 @@ func lastPicture(m model.Message) string {
 	return fmt.Sprintf("%08x-%d", crc32.Checksum(data, castagnoli), len(data))
 }
 
-// CheckImages reports why the images of a request would be refused, as a [model.Error]:
-// it is said before anything is sent.
+// CheckImages returns a [model.Error] if the images of a request would be refused, before anything is sent.
 func (c *Client) CheckImages(msgs []model.Message) error {
 	for n, m := range msgs {
 		for i, image := range m.Images {

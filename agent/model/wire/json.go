@@ -11,10 +11,10 @@ import (
 	"buddy/texts/quickjson"
 )
 
-// Members is a JSON object of which we know some keys.
+// Members is a JSON object with some known keys.
 type Members map[string]json.RawMessage
 
-// Parameters returns the schema of a tool, one without any parameters when it has none.
+// Parameters returns the schema of a tool, by default one without parameters.
 func Parameters(d model.ToolDef) json.RawMessage {
 	if len(d.Parameters) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -22,7 +22,7 @@ func Parameters(d model.ToolDef) json.RawMessage {
 	return d.Parameters
 }
 
-// DataURL is an image as OpenAI's protocols take it.
+// DataURL returns an image in the form of OpenAI's protocols.
 func DataURL(i model.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
@@ -38,18 +38,17 @@ func String(raw json.RawMessage) (s string, ok bool) {
 	return s, true
 }
 
-// Text is the text of a string or of {"value": "…"}; anything else has none.
+// Text returns the text of a string or of {"value": "…"}; "" for anything else.
 func Text(raw json.RawMessage) string {
 	if s, ok := String(raw); ok {
 		return s
 	}
 	var v struct{ Value string }
-	_ = json.Unmarshal(raw, &v) // the zero value is the answer then
+	_ = json.Unmarshal(raw, &v) // the zero value is the result then
 	return v.Value
 }
 
-// Usage reads token counts under the names that servers use, as numbers or as strings;
-// nil when there are none.
+// Usage reads token counts under the names that servers use, as numbers or as strings; nil if there are none.
 func Usage(raw json.RawMessage) *model.Usage {
 	var m Members
 	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {
@@ -80,15 +79,15 @@ func Usage(raw json.RawMessage) *model.Usage {
 	return u
 }
 
-// cost reads what a gateway says that a request cost, in dollars: OpenRouter, where a credit is one
-// (openrouter.ai/docs/use-cases/usage-accounting), and LiteLLM where include_cost_in_streaming_usage is set.
+// cost reads a request's cost in dollars as a gateway reports it: OpenRouter, where a credit is a dollar
+// (openrouter.ai/docs/use-cases/usage-accounting), and LiteLLM with include_cost_in_streaming_usage.
 func cost(raw json.RawMessage) model.Money {
-	f, _ := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64) // what is no number says nothing
+	f, _ := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64) // 0 if it is not a number
 	return model.Dollars(f)
 }
 
-// thoughtApart returns the tokens of reasoning that a server does not count among those of the answer, though it is
-// paid for them: xAI's total is the sum of all three (github.com/vercel/ai/issues/12425).
+// thoughtApart returns the reasoning tokens that a server does not count as part of the answer, though they are
+// charged: xAI's total is the sum of all three (github.com/vercel/ai/issues/12425).
 func thoughtApart(m Members, u *model.Usage) int {
 	total, _ := Count(m, "total_tokens")
 	for _, k := range []string{"completion_tokens_details", "output_tokens_details"} {
@@ -103,7 +102,7 @@ func thoughtApart(m Members, u *model.Usage) int {
 	return 0
 }
 
-// Count returns the first of the keys that holds a number, which may be a string of digits.
+// Count returns the value of the first key that has a number, which may be a string of digits.
 func Count(m Members, keys ...string) (int, bool) {
 	for _, k := range keys {
 		var s string

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/model"
 )
 
-// inOrder returns a request whose messages strict templates take. Where the server is known to take any order, reminders
-// and the person's words behind them are still one message.
+// inOrder returns a request whose messages strict templates accept. For servers that accept any order, it only joins
+// reminders with the user's messages after them.
 func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	msgs, ephemeral, changed := ordered(req.Messages, req.Ephemeral)
 	switch {
@@ -21,27 +21,28 @@ func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	return req
 }
 
-// anyOrder reports whether messages of one role may follow each other: the protocol of Anthropic has blocks instead, and OpenAI
-// and OpenRouter take them, that except for models whose templates are strict. All others may use such a template.
+// anyOrder reports whether messages of one role may follow each other: Anthropic's protocol has blocks instead, and
+// OpenAI and OpenRouter accept them, except OpenRouter for models with strict templates. All other servers may use such
+// a template.
 func (m *Model) anyOrder() bool {
 	return m.info.API == "anthropic" || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
 }
 
-// between is the answer put between the results of tools and a person's prompt, which must not become part of a result.
+// between is an answer inserted between tool results and a prompt, so that the prompt does not become part of a result.
 const between = "I have read the results."
 
-// gap separates texts that become one message.
+// gap separates texts that are joined into one message.
 const gap = "\n\n"
 
-// ordered joins messages so that a user's message follows neither a user's nor a result, as the templates of Mistral, Gemma
-// and others want it: github.com/mistralai/mistral-common, validator.py: "Expected last role …", "Unexpected role 'user'
-// after role 'tool'"; huggingface.co/google/gemma-3-27b-it, chat_template: "Conversation roles must alternate". Text is
-// added behind what is there, so that a server's cache of what comes before stays good. ephemeral counts the last messages
-// that belong to one request only, before and after. No message of msgs changes.
+// ordered joins messages so that a user's message follows neither a user's message nor a result, as the templates of
+// Mistral, Gemma and others require: github.com/mistralai/mistral-common, validator.py: "Expected last role …",
+// "Unexpected role 'user' after role 'tool'"; huggingface.co/google/gemma-3-27b-it, chat_template: "Conversation roles
+// must alternate". It adds text only after existing text, so that a server's cache of the start stays valid. ephemeral
+// counts the last messages that belong to one request only, and after counts them in out. msgs does not change.
 func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after int, changed bool) {
 	out = make([]model.Message, 0, len(msgs))
 	stay := len(msgs) - ephemeral
-	first := -1 // of out that is ephemeral
+	first := -1 // the index in out of the first ephemeral message
 	for i, m := range msgs {
 		n := len(out)
 		switch {
@@ -64,8 +65,8 @@ func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after in
 	return out, after, changed
 }
 
-// reminded joins reminders with the user's messages behind them. ephemeral counts the last messages that belong to one
-// request only, before and after. No message of msgs changes.
+// reminded joins reminders with the user's messages after them. ephemeral counts the last messages that belong to one
+// request only, and after counts them in out. msgs does not change.
 func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after int) {
 	out = make([]model.Message, 0, len(msgs))
 	for i, m := range msgs {
@@ -76,7 +77,7 @@ func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after i
 			out = append(out, m)
 		}
 		if i == len(msgs)-ephemeral {
-			after = len(out) - 1 // the first of them
+			after = len(out) - 1 // the index of the first of them
 		}
 	}
 	if ephemeral > 0 {
@@ -85,7 +86,7 @@ func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after i
 	return out, after
 }
 
-// joined returns a message with the next one behind it.
+// joined returns message a with b appended.
 func joined(a, b model.Message) model.Message {
 	switch {
 	case strings.TrimSpace(a.Content) == "":

@@ -8,8 +8,8 @@ import (
 	"buddy/agent/model"
 )
 
-// TestOrdered: what strict templates take. Each letter is a message: s(ystem), p(rompt), r(eminder), i(mage that a tool
-// read), a(nswer), c(all), t(ool's result); joined ones have their texts in order, and B stands between.
+// TestOrdered checks the order for strict templates. Each letter is a message: s(ystem), p(rompt), r(eminder), i(mage
+// that a tool read), a(nswer), c(all), t(ool's result); joined messages have their texts in order, and B is between.
 func TestOrdered(t *testing.T) {
 	for _, tt := range []struct {
 		from      string
@@ -42,7 +42,7 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
-// TestReminded: what servers are sent that take any order. A result stays as the tool gave it.
+// TestReminded checks the messages for servers that accept any order. A result stays unchanged.
 func TestReminded(t *testing.T) {
 	for _, tt := range []struct {
 		from      string

@@ -12,16 +12,16 @@ import (
 	"buddy/texts"
 )
 
-// Effort says how much a model is to think before it answers; "" leaves it to the provider.
+// Effort is how much a model thinks before it answers; "" leaves it to the provider.
 type Effort string
 
-// efforts are the values that the configuration allows, in order.
+// efforts are the allowed values, in ascending order.
 var efforts = []Effort{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// Provider names the provider behind an endpoint, as far as its address tells.
+// Provider is the provider at an endpoint, as far as its address shows.
 type Provider string
 
-// The providers that differ from what OpenAI's protocols say, and OpenAI itself.
+// The providers that deviate from OpenAI's protocols, and OpenAI itself.
 const (
 	OpenAI     Provider = "OpenAI"
 	Anthropic  Provider = "Anthropic"
@@ -33,8 +33,8 @@ const (
 	LlamaCPP   Provider = "llama.cpp"
 )
 
-// ports lists where local servers listen unless told otherwise. What is sent to them beyond
-// the protocol does no harm to another server on the same port, as it ignores it.
+// ports maps the default ports of local servers. Fields beyond the protocol do no harm to another server on the same
+// port, which ignores them.
 var ports = map[string]Provider{
 	"11434": Ollama,   // docs.ollama.com/api/openai-compatibility
 	"1234":  LMStudio, // lmstudio.ai/docs/developer/openai-compat
@@ -43,11 +43,10 @@ var ports = map[string]Provider{
 	"9931":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 }
 
-// owners lists what servers say in "owned_by" of their models, whichever port they listen on. llama.cpp: as a server of
-// build 11434 was seen to say.
+// owners maps the "owned_by" of models to the server, on any port. llama.cpp: seen in build 11434.
 var owners = map[string]Provider{"llamacpp": LlamaCPP}
 
-// providerAt returns the provider at a base URL, "" when that is not known.
+// providerAt returns the provider at a base URL, "" if unknown.
 func providerAt(base string) Provider {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -66,10 +65,10 @@ func providerAt(base string) Provider {
 	return ports[u.Port()]
 }
 
-// family holds what is known of models whose names begin alike.
+// family holds facts about models whose names start alike.
 type family struct {
 	prefix   string
-	efforts  []Effort // those that it takes; empty: it does not reason
+	efforts  []Effort // the efforts that it accepts; empty: it does not reason
 	textOnly bool     // it takes no images
 }
 
@@ -80,11 +79,10 @@ var (
 	noneToX   = []Effort{"none", "low", "medium", "high", "xhigh"}
 )
 
-// families are models of OpenAI, the first that fits counts. Which models reason and how much:
-// developers.openai.com/api/docs/guides/reasoning and the pages of the models there; that
-// "none" begins with 5.1 and "minimal" ends before it:
-// learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Images: the same
-// pages, "Modalities".
+// families are OpenAI's models; the first match counts. Which models reason and how much:
+// developers.openai.com/api/docs/guides/reasoning and the pages of the models there; "none" exists since 5.1, and
+// "minimal" only before: learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Images: the same pages,
+// "Modalities".
 var families = []family{
 	{"gpt-3.5", nil, true},
 	{"gpt-4", nil, false},
@@ -99,7 +97,7 @@ var families = []family{
 	{"gpt-5-pro", []Effort{"high"}, false},
 	{"gpt-5-codex", lowToHigh, false},
 	{"gpt-5.1", []Effort{"none", "low", "medium", "high"}, false},
-	{"gpt-5.6-cyber", lowToMax, false}, // from here on: npm @earendil-works/pi-ai 1.5.2
+	{"gpt-5.6-cyber", lowToMax, false}, // from here: npm @earendil-works/pi-ai 1.5.2
 	{"gpt-5.6", noneToMax, false},
 	{"gpt-5.2-pro", []Effort{"medium", "high", "xhigh"}, false},
 	{"gpt-5.4-pro", []Effort{"medium", "high", "xhigh"}, false},
@@ -113,12 +111,12 @@ var families = []family{
 	{"gpt-oss", lowToHigh, true},
 }
 
-// plainName returns the name of a model without its maker's: "OpenAI/gpt-5" is gpt-5.
+// plainName returns the name of a model without its maker: "OpenAI/gpt-5" is gpt-5.
 func plainName(model string) string {
 	return strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 }
 
-// familyOf finds a model under its plain name. ok is false for models that we know nothing of.
+// familyOf finds a model by its plain name. ok is false for unknown models.
 func familyOf(model string) (f family, ok bool) {
 	model = plainName(model)
 	i := slices.IndexFunc(families, func(f family) bool { return strings.HasPrefix(model, f.prefix) })
@@ -128,21 +126,20 @@ func familyOf(model string) (f family, ok bool) {
 	return families[i], true
 }
 
-// WantsSignatures reports whether the model is a Gemini that refuses calls without a signature, as
-// those since Gemini 3 do. OpenRouter signs by itself.
+// WantsSignatures reports whether the model is a Gemini that refuses calls without a signature, which is true since
+// Gemini 3. OpenRouter adds signatures itself.
 func (c *Client) WantsSignatures() bool {
 	version, ok := strings.CutPrefix(plainName(c.info.Model), "gemini-")
 	return ok && c.provider != OpenRouter && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
 }
 
-// Reasons reports whether a model of OpenAI thinks before it answers. Unknown ones may.
+// Reasons reports whether a model of OpenAI thinks before it answers; true for unknown models.
 func Reasons(model string) bool {
 	f, ok := familyOf(model)
 	return !ok || len(f.efforts) > 0
 }
 
-// checkEffort returns the effort in the configuration's spelling. Its error names the key
-// and what is allowed.
+// checkEffort returns the effort in canonical spelling. Its error names the setting and the allowed values.
 func checkEffort(c Config, api string, p Provider) (Effort, error) {
 	e := Effort(strings.ToLower(strings.TrimSpace(string(c.Effort))))
 	if e == "" {
@@ -156,7 +153,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 	case p == Ollama: // "none" and three levels: docs.ollama.com/api/openai-compatibility
 		allowed, who = []Effort{"none", "low", "medium", "high"}, string(p)
 	case p == LMStudio && api == "completions":
-		// github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250: it is ignored there.
+		// github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250: LM Studio ignores it.
 		return "", fmt.Errorf("%s = %q: LM Studio ignores it in this protocol; use api = \"responses\", or set it in LM Studio", c.key("reasoning_effort"), c.Effort)
 	case p == LMStudio: // lmstudio.ai/docs/developer/openai-compat/responses
 		allowed, who = lowToHigh, string(p)
@@ -172,10 +169,10 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 	return "", fmt.Errorf("%s = %q is not possible%s (allowed: %s)", c.key("reasoning_effort"), c.Effort, who, texts.Names(allowed))
 }
 
-// Effort is the checked effort of the configuration; "" when it has none.
+// Effort returns the configured effort; "" if none is set.
 func (c *Client) Effort() Effort { return c.effort }
 
-// EffortOf returns the effort that a request asks for.
+// EffortOf returns the effort for a request.
 func (c *Client) EffortOf(with *Remedied) Effort {
 	if c.effort == "" || with.With(NoEffort) {
 		return ""
@@ -183,16 +180,16 @@ func (c *Client) EffortOf(with *Remedied) Effort {
 	return c.effort
 }
 
-// Provider returns the provider, as far as the address tells; "" when it does not.
+// Provider returns the provider, as far as the address shows; "" if unknown.
 func (c *Client) Provider() Provider { return c.provider }
 
 // Sampling holds temperature and top_p. A nil value is not sent.
 type Sampling struct{ Temperature, TopP *float64 }
 
-// Sample sets how much chance there is in answers. Call it before the first request.
+// Sample sets temperature and top_p. Call it before the first request.
 func (c *Client) Sample(s Sampling) { c.sampling = s }
 
-// SamplingOf returns what Sample set, as far as a request is sent with it.
+// SamplingOf returns the sampling for a request.
 func (c *Client) SamplingOf(with *Remedied) Sampling {
 	if c.sampling == (Sampling{}) || with.With(NoSampling) {
 		return Sampling{}
@@ -200,7 +197,7 @@ func (c *Client) SamplingOf(with *Remedied) Sampling {
 	return c.sampling
 }
 
-// members returns what is to be sent, under the names that OpenAI's protocols have.
+// members returns the values to send, under the names of OpenAI's protocols.
 func (s Sampling) members() Members {
 	m := make(Members)
 	for name, v := range map[string]*float64{"temperature": s.Temperature, "top_p": s.TopP} {
@@ -211,16 +208,15 @@ func (s Sampling) members() Members {
 	return m
 }
 
-// WithSampling adds the sampling to the members of a request of OpenAI's protocols. The SDK
-// would send no zero.
+// WithSampling adds the sampling to the members of a request of OpenAI's protocols. The SDK would not send a zero.
 func (c *Client) WithSampling(m Members, with *Remedied) Members {
 	all := c.SamplingOf(with).members()
 	maps.Copy(all, m)
 	return all
 }
 
-// Extra returns what a request of Chat Completions needs beyond the protocol as OpenAI
-// has it, for the effort and for the provider. tools says whether it offers any.
+// Extra returns the members of a Chat Completions request beyond OpenAI's protocol, for the effort and the provider.
+// tools reports whether the request offers any.
 func (c *Client) Extra(tools bool, with *Remedied) Members {
 	m := make(Members)
 	set := func(key string, value any) {
@@ -232,20 +228,20 @@ func (c *Client) Extra(tools bool, with *Remedied) Members {
 		// openrouter.ai/docs/use-cases/reasoning-tokens: one spelling for all its models.
 		set("reasoning", map[string]any{"effort": e})
 	case c.provider == OpenRouter:
-		// The same page, "Legacy parameters": show what is thought, change nothing else.
+		// The same page, "Legacy parameters": show the reasoning, change nothing else.
 		set("include_reasoning", true)
 	case e == "none" && (c.provider == VLLM || c.provider == LlamaCPP):
 		// Models with a switch in their template, such as Qwen, know only this:
 		// docs.vllm.ai/en/latest/features/reasoning_outputs; llama.cpp tools/server/README.md.
 		template("enable_thinking", false)
 	case e != "" && c.provider == LlamaCPP:
-		// github.com/ggml-org/llama.cpp/discussions/15396: the template of gpt-oss takes it.
+		// github.com/ggml-org/llama.cpp/discussions/15396: the template of gpt-oss reads it.
 		template("reasoning_effort", e)
 	case e != "":
 		set("reasoning_effort", e)
 	}
 	if tools && c.provider == LlamaCPP && !with.With(NoParallelCalls) {
-		// Off unless asked for: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
+		// Off by default: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
 		set("parallel_tool_calls", true)
 	}
 	if c.provider == LlamaCPP && !with.With(NoProgress) {

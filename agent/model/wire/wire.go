@@ -1,11 +1,10 @@
-// Package wire is what the adapters have in common: the configuration, the way of one
-// request and its answer, and, for OpenAI's two protocols, the parts of their JSON that
-// are alike.
+// Package wire holds the code that the adapters share: the configuration, sending a request and reading its answer, and
+// common parts of the JSON of OpenAI's two protocols.
 //
 //	c, err := wire.New(config, "responses")
 //	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Opaque: opaque}) // a model.Model
 //
-// It does not know the SDK; the adapters do.
+// It does not depend on the SDK; only the adapters do.
 package wire
 
 import (
@@ -26,25 +25,25 @@ import (
 	"buddy/agent/model/endpoint"
 )
 
-// grace is the longest wait for what may follow the end of an answer: usage, [DONE].
+// grace is the maximum wait for what may follow the end of an answer: usage, [DONE].
 const grace = 5 * time.Second
 
-// Config says which model to talk to and where.
+// Config holds the model and its address.
 type Config struct {
 	Profile   string // the name under [models]
 	BaseURL   string // http or https; a trailing slash does not matter; required
 	Model     string // the provider's name of the model; empty: Profile
 	Window    int    // context window in tokens; 0 = unknown
-	Server    string // who owns the model, as the list of models of a server on this machine says, such as "llamacpp"
-	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
-	MaxTokens int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
-	MaxOutput int    // what is documented of the model for it; 0 = nothing
-	Free      bool   // the model takes tools whose calls are free text, if the protocol is Responses
+	Server    string // the owner of the model in the list of a server on this machine, such as "llamacpp"
+	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's default
+	MaxTokens int    // limit of one answer in tokens, thinking included, if the protocol requires one; 0 = the adapter's default
+	MaxOutput int    // the documented maximum of MaxTokens; 0 = unknown
+	Free      bool   // the model supports tools whose calls are free text, with the protocol Responses
 	endpoint.Access
-	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
+	HTTPClient *http.Client // nil: a default client. Redirects are never followed.
 }
 
-// key names a key of the profile as people find it in the configuration.
+// key returns the full name of a setting of the profile.
 func (c Config) key(name string) string {
 	if c.Profile == "" {
 		return name
@@ -52,7 +51,7 @@ func (c Config) key(name string) string {
 	return "models." + c.Profile + "." + name
 }
 
-// Client is one model behind one endpoint. It is safe for concurrent use.
+// Client is one model at one endpoint. It is safe for concurrent use.
 type Client struct {
 	info     model.Info
 	provider Provider
@@ -62,11 +61,10 @@ type Client struct {
 	key      string
 	endpoint *endpoint.Endpoint
 	pictures fitter
-	memory   memory // what its server has refused
+	memory   memory // remedies for what its server has refused
 }
 
-// New checks c without any I/O. api is the value of the api key in the configuration.
-// Its errors name the key of the configuration.
+// New checks c without I/O. api is the value of the setting api. Its errors name the setting.
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
 		Profile: c.Profile, API: api, Model: strings.TrimSpace(cmp.Or(c.Model, c.Profile)), BaseURL: c.BaseURL, Access: c.Access, Client: c.HTTPClient,
@@ -104,53 +102,53 @@ func (c *Client) Info() model.Info {
 	return info
 }
 
-// Origin tells whose answer a message is: what only one provider understands, such as encrypted
-// reasoning, goes back to the same model at the same address alone.
+// Origin identifies the author of a message: data that only one provider understands, such as encrypted reasoning, is
+// sent back only to the same model at the same address.
 func (c *Client) Origin() string { return c.info.Model + " " + c.info.BaseURL }
 
-// Key returns the key that requests are signed with.
+// Key returns the key that requests authenticate with.
 func (c *Client) Key() string { return c.key }
 
-// BaseURL is for requests and may hold credentials.
+// BaseURL returns the URL for requests, which may hold credentials.
 func (c *Client) BaseURL() string { return c.endpoint.BaseURL() }
 
-// maxAnswer is the most text that one answer may have, in bytes of all deltas together: a
-// server that never ends must not fill the memory. The largest outputs that models are
-// sold with, 128,000 tokens, are a hundredth of it.
+// maxAnswer limits the text of one answer, in bytes of all deltas together: a server that never ends must not fill the
+// memory. It is about a hundred times the largest output of models on sale, 128,000 tokens.
 const maxAnswer = 64 << 20
 
-// Emit hands one delta to the reader of a stream. After its error nothing may be
-// emitted; return it as it is.
+// Emit passes one delta to the reader of a stream. After it returns an error, emit nothing more and return the error
+// unchanged.
 type Emit func(model.Delta) error
 
-// errLeft means that the reader of the deltas has had enough.
+// errLeft means that the reader of the deltas has stopped.
 var errLeft = errors.New("left")
 
-// Protocol says how an adapter asks its server.
+// Protocol holds an adapter's functions.
 type Protocol struct {
-	// Open sends a request over the call. It returns when the answer begins.
+	// Open sends a request over the call. It returns when the answer starts.
 	Open func(call *endpoint.Call, req model.Request, with *Remedied) error
-	// Answer returns what takes the answer to a request apart.
+	// Answer returns a parser for the answer to a request.
 	Answer func(emit Emit, req model.Request) Answer
-	// Opaque reports whether an answer holds something that only its model understands, and gets back.
+	// Opaque reports whether an answer has data that only its model understands and gets back.
 	Opaque func(model.Message) bool
 }
 
-// Model is a model.Model: a Client that speaks a protocol. It is safe for concurrent use.
+// Model is a model.Model: a Client with a protocol. It is safe for concurrent use.
 type Model struct {
 	*Client
 	protocol Protocol
 }
 
-// Model returns the model behind the client.
+// Model returns a model that uses the client.
 func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
 
-// Stream sends one request, and what is refused again in another form. Errors are [model.Error] or the cause of the cancelled ctx.
+// Stream sends one request, and a refused one again in another form. Errors are [model.Error] or the cause of the
+// cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return stream(func(emit Emit) error { return m.heal(ctx, emit, m.pictures.fit(req)) })
 }
 
-// stream returns what f emits, and its error as the last element.
+// stream returns a sequence of the deltas that f emits, with its error as the last element.
 func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		size := 0
@@ -170,8 +168,8 @@ func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	}
 }
 
-// clean gives calls names that every provider takes and arguments that are JSON, as far as it is clear what was meant: what a
-// model makes up goes into the history, and one bad name would have each later request refused.
+// clean makes the names of calls valid for every provider and their arguments JSON, if the meaning is clear: calls
+// become part of the history, and one bad name would make the server refuse each later request.
 func clean(d *model.Delta) {
 	if d.Call != nil {
 		cleanCall(d.Call)
@@ -187,10 +185,10 @@ func cleanCall(c *model.ToolCall) {
 	c.Name, c.Arguments = toolName(model.CallName(c.Name)), model.CallArguments(c.Arguments)
 }
 
-// maxToolName limits the name of a tool, in bytes: OpenAI takes the fewest.
+// maxToolName limits the name of a tool, in bytes: OpenAI has the lowest limit.
 const maxToolName = 64
 
-// toolName returns a name in the letters that all providers take.
+// toolName returns a name in the letters that all providers accept.
 func toolName(name string) string {
 	name = SafeLetters(name)
 	if name == "" {
@@ -199,7 +197,7 @@ func toolName(name string) string {
 	return name[:min(len(name), maxToolName)]
 }
 
-// SafeLetters replaces what not all providers take in a name or an id by underscores.
+// SafeLetters replaces the characters of a name or an id that some providers refuse by underscores.
 func SafeLetters(s string) string {
 	return strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' {
@@ -209,21 +207,21 @@ func SafeLetters(s string) string {
 	}, s)
 }
 
-// Answer takes an answer apart. It is made for one request, with the Emit of that.
+// Answer parses the answer to one request.
 type Answer interface {
 	// Take adds one event.
 	Take(event []byte) error
-	// Ended reports whether nothing that matters much can follow.
+	// Ended reports whether nothing important can follow.
 	Ended() bool
-	// Over reports whether the protocol has said that nothing follows.
+	// Over reports whether the protocol has marked the end.
 	Over() bool
-	// Done emits the rest, or says why the answer is not complete. marked means that
-	// the body itself said that it is whole, see [endpoint.Call.Finished].
+	// Done emits the rest, or returns why the answer is incomplete. marked means that the body was marked as complete,
+	// see [endpoint.Call.Finished].
 	Done(marked bool) error
 }
 
-// ask sends a request once and emits its answer. Errors are [model.Error], the cause of the
-// cancelled ctx or what emit returned.
+// ask sends a request once and emits its answer. Errors are [model.Error], the cause of the cancelled ctx or the error
+// of emit.
 func (m *Model) ask(ctx context.Context, emit Emit, req model.Request, with *Remedied) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -248,26 +246,26 @@ func (m *Model) ask(ctx context.Context, emit Emit, req model.Request, with *Rem
 	return call.Explain(err)
 }
 
-// aliveEvery is the least time between two deltas that say only that the server lives.
+// aliveEvery is the minimum time between two deltas without content.
 const aliveEvery = time.Second
 
 // reading is an answer while it is read.
 type reading struct {
-	call   *endpoint.Call
-	answer Answer
-	emit   Emit
-	said   bool      // the event that was taken last emitted something
-	alive  time.Time // of the last delta that says so, or of the beginning
-	read   time.Time // of the last delta that says how much of the request is processed
+	call    *endpoint.Call
+	answer  Answer
+	emit    Emit
+	emitted bool      // the last event emitted something
+	alive   time.Time // time of the last Alive, or of the start
+	read    time.Time // time of the last Reading
 
-	kept model.Delta // text that is emitted together with what follows
-	text []byte      // of kept
+	kept model.Delta // text that is emitted together with the text after it
+	text []byte      // the text of kept
 }
 
-// content emits a delta of the answer. Text is kept as long as there are events that may go on with
-// it: pieces that came together are one delta.
+// content emits a delta of the answer. It keeps text while events that may continue it are available: pieces that
+// arrived together become one delta.
 func (r *reading) content(d model.Delta) error {
-	r.said = true
+	r.emitted = true
 	if d.Kind == model.Reading {
 		return r.reading(d)
 	}
@@ -288,10 +286,10 @@ func (r *reading) content(d model.Delta) error {
 	return nil
 }
 
-// readingEvery is the least time between two deltas that say how much of the request is processed.
+// readingEvery is the minimum time between two Reading deltas.
 const readingEvery = 200 * time.Millisecond
 
-// reading emits that the server processes the request, unless it has just said so.
+// reading emits how much of the request the server has processed, but not too often.
 func (r *reading) reading(d model.Delta) error {
 	r.call.Working()
 	now := time.Now()
@@ -302,7 +300,7 @@ func (r *reading) reading(d model.Delta) error {
 	return r.emit(d)
 }
 
-// release emits what was kept.
+// release emits the kept text.
 func (r *reading) release() error {
 	if len(r.text) == 0 {
 		return nil
@@ -311,8 +309,8 @@ func (r *reading) release() error {
 	return r.emit(r.kept)
 }
 
-// heard emits that the server lives, though it said nothing.
-func (r *reading) heard() error {
+// reportAlive emits that the server is alive although no content arrived.
+func (r *reading) reportAlive() error {
 	now := time.Now()
 	if now.Sub(r.alive) < aliveEvery {
 		return nil
@@ -321,7 +319,7 @@ func (r *reading) heard() error {
 	return r.emit(model.Delta{Kind: model.Alive})
 }
 
-// all takes every event of the answer.
+// all handles every event of the answer.
 func (r *reading) all(ctx context.Context) error {
 	for {
 		event, err := r.call.Next()
@@ -329,11 +327,11 @@ func (r *reading) all(ctx context.Context) error {
 		case errors.Is(err, io.EOF):
 			return r.answer.Done(r.call.Finished())
 		case err != nil && r.answer.Ended() && ctx.Err() == nil && !reportedError(err):
-			return r.answer.Done(false) // only the end of the connection went wrong
+			return r.answer.Done(false) // only the connection failed, after the end
 		case err != nil:
 			return err
 		}
-		if err := r.take(event); err != nil {
+		if err := r.handle(event); err != nil {
 			return err
 		}
 		if r.answer.Over() {
@@ -343,9 +341,9 @@ func (r *reading) all(ctx context.Context) error {
 	}
 }
 
-// take takes one event, or nil for bytes that were none.
-func (r *reading) take(event []byte) error {
-	if r.said = false; event != nil {
+// handle handles one event, or nil for bytes without an event.
+func (r *reading) handle(event []byte) error {
+	if r.emitted = false; event != nil {
 		err := r.answer.Take(event)
 		if err != nil || !r.call.More() {
 			err = cmp.Or(r.release(), err)
@@ -357,10 +355,10 @@ func (r *reading) take(event []byte) error {
 			r.call.Expect(grace)
 		}
 	}
-	if r.said {
+	if r.emitted {
 		return nil
 	}
-	return r.heard()
+	return r.reportAlive()
 }
 
 func reportedError(err error) bool {
@@ -368,22 +366,21 @@ func reportedError(err error) bool {
 	return ok && e.Kind == model.ReportedError
 }
 
-// Bad is the error of an event that is not what the protocol says.
+// Bad returns the error of an event that violates the protocol.
 func Bad(what string, event []byte, err error) error {
 	return model.Malformed(what, event, err)
 }
 
-// Sender is the SDK's HTTP client for one request: it puts our own encoding of the
-// conversation in, since the SDK's types drop what they do not know.
+// Sender is the SDK's HTTP client for one request: it inserts our own encoding of the conversation, because the SDK's
+// types drop unknown fields.
 type Sender struct {
 	Call  *endpoint.Call
 	Key   string  // the member that the SDK encodes as null
 	Value []byte  // JSON
-	Extra Members // more members, which the SDK does not know
+	Extra Members // more members, unknown to the SDK
 }
 
-// Do sends the request. It expects that before Key the SDK writes nothing in which a
-// quote is not escaped.
+// Do sends the request. It requires that the SDK writes no unescaped quote in a value before Key.
 func (s Sender) Do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -396,7 +393,7 @@ func (s Sender) Do(req *http.Request) (*http.Response, error) {
 	}
 	tail = bytes.TrimSuffix(bytes.TrimSpace(tail), []byte("}"))
 	parts := [][]byte{head, key, s.Value, tail}
-	for _, k := range slices.Sorted(maps.Keys(s.Extra)) { // the same bytes in every request
+	for _, k := range slices.Sorted(maps.Keys(s.Extra)) { // sorted: the same bytes in every request
 		parts = append(parts, []byte(`,"`+k+`":`), s.Extra[k])
 	}
 	body = bytes.Join(append(parts, []byte("}")), nil)

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// maxHeld limits how many bytes of an answer are held back: a longer text is no call.
+	// maxHeld limits how many bytes of an answer are held back: longer text is not a call.
 	maxHeld = 256 << 10
 
-	// eachTime is the size up to which a text is read with each piece that comes. A longer one is read again
-	// when it has grown by a quarter, so that all readings together take time in proportion to it.
+	// eachTime is the size up to which text is parsed again with each piece. Longer text is parsed again after it has
+	// grown by a quarter, so that the total time stays proportional to its size.
 	eachTime = 512
 )
 
-// hold keeps back the end of an answer as long as it may be calls.
+// hold keeps back the end of an answer while it may become calls.
 type hold struct {
 	tools  tools
-	buf    []byte // what is held back, or not looked at yet
-	held   bool   // buf begins with what may be a call
+	buf    []byte // text held back, or not examined yet
+	held   bool   // buf starts with a possible call
 	inLine bool   // the text before buf ends within a line
-	next   int    // the size of buf that is read again
-	off    bool   // nothing is held back any more
-	unused bool   // there was the text of a call that is none
+	next   int    // the size at which buf is parsed again
+	off    bool   // nothing more is held back
+	unused bool   // the answer has the text of an unusable call
 }
 
 // newHold returns a hold for calls of tools; without tools it holds nothing back.
@@ -31,7 +31,7 @@ func newHold(defs []model.ToolDef) hold {
 	return hold{tools: toolsOf(defs), off: len(defs) == 0}
 }
 
-// add takes the next piece of the answer and returns the text that is clear of calls.
+// add adds the next piece of the answer and returns the text that is certainly not a call.
 func (h *hold) add(s string) string {
 	if h.off && len(h.buf) == 0 {
 		return s
@@ -63,21 +63,21 @@ func (h *hold) add(s string) string {
 	return free.String()
 }
 
-// read reads what is held back.
+// read parses the text held back.
 func (h *hold) read() *parser {
 	p := parse(string(h.buf), h.tools)
 	h.unused = h.unused || p.state == none && p.called
 	return p
 }
 
-// seek frees the text up to the next place where a call may begin, and reports whether there is one.
+// seek frees the text up to the next possible start of a call, and reports whether there is one.
 func (h *hold) seek(free *strings.Builder) bool {
 	h.free(free, callAt(string(h.buf), h.inLine))
 	h.held, h.next = len(h.buf) > 0, 0
 	return h.held
 }
 
-// skip frees the first byte of what is held back, which begins no call.
+// skip frees the first byte held back, which does not start a call.
 func (h *hold) skip(free *strings.Builder) {
 	h.free(free, 1)
 	h.held = false
@@ -96,8 +96,8 @@ func (h *hold) free(to *strings.Builder, n int) {
 	h.buf = h.buf[n:]
 }
 
-// end returns the calls with which a whole answer ends, and the text before them that was held back. The text of
-// the calls stays, see flush; without calls none does.
+// end returns the calls at the end of a complete answer and the held-back text before them. The text of the calls stays
+// held back, see flush.
 func (h *hold) end() (text string, calls []model.ToolCall) {
 	var free strings.Builder
 	for len(h.buf) > 0 && !h.off {
@@ -115,7 +115,7 @@ func (h *hold) end() (text string, calls []model.ToolCall) {
 	return free.String(), calls
 }
 
-// flush returns all that is held back.
+// flush returns all text held back.
 func (h *hold) flush() string {
 	text := string(h.buf)
 	h.buf, h.held = nil, false

@@ -11,31 +11,31 @@ import (
 	"buddy/agent/model"
 )
 
-// state says what a text is, as far as it has come.
+// state is the result of reading a text so far.
 type state uint8
 
 const (
-	none  state = iota // it is not calls and nothing else
-	open               // it may become calls
-	whole              // it is
+	none  state = iota // the text is not only calls
+	open               // the text may become calls
+	whole              // the text is complete calls
 )
 
-// mark is text that stands around calls.
+// mark is text around calls.
 type mark struct {
 	text  string
-	opens bool // a call has to follow
+	opens bool // a call must follow
 }
 
-// marks are those of Qwen and Hermes, of Llama, of Kimi and of DeepSeek, as their chat templates write them:
-// huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct, meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct
-// and deepseek-ai/DeepSeek-V3.1, tokenizer_config.json of each.
+// marks are the marks of Qwen and Hermes, Llama, Kimi and DeepSeek in their chat templates:
+// huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct, meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct and
+// deepseek-ai/DeepSeek-V3.1, tokenizer_config.json of each.
 var marks = []mark{
 	{"<tool_call>", true},
 	{"</tool_call>", false},
 	{"<|python_tag|>", true},
 	{"<|eom_id|>", false},
 	{"<|eot_id|>", false},
-	{";", false}, // between calls of Llama
+	{";", false}, // between Llama's calls
 	{"<|tool_calls_section_begin|>", true},
 	{"<|tool_call_end|>", false},
 	{"<|tool_calls_section_end|>", false},
@@ -44,14 +44,14 @@ var marks = []mark{
 	{"<｜tool▁calls▁end｜>", false},
 }
 
-// The beginnings of calls.
+// The starts of calls.
 const (
 	functionBegin = "<function=" // Qwen3-Coder: huggingface.co/Qwen/Qwen3-Coder-30B-A3B-Instruct, chat_template.jinja
 	kimiBegin     = "<|tool_call_begin|>"
 	deepSeekBegin = "<｜tool▁call▁begin｜>"
 )
 
-// form is one way to write a call, by its beginning.
+// form is one way to write a call, with its first characters.
 type form struct {
 	begin string
 	read  func(*parser) state
@@ -67,7 +67,7 @@ var forms = []form{
 	{deepSeekBegin, (*parser).deepSeek},
 }
 
-// fenceInfos are the words behind a fence whose content may be calls.
+// fenceInfos are the info strings of fences that may hold calls.
 var fenceInfos = []string{"", "json", "tool_call", "tool_calls", "tool", "xml"}
 
 // callKeys are the members of a call in JSON.
@@ -76,7 +76,7 @@ var callKeys = []string{"name", "arguments", "parameters", "function", "type", "
 // maxName limits the bytes of a tool's name with its prefix and suffix.
 const maxName = 200
 
-// tools are the tools of a request by name: the types of their arguments.
+// tools maps a tool's name to the types of its arguments.
 type tools map[string]map[string]string
 
 func toolsOf(defs []model.ToolDef) tools {
@@ -85,7 +85,7 @@ func toolsOf(defs []model.ToolDef) tools {
 		var schema struct {
 			Properties map[string]struct{ Type any }
 		}
-		_ = json.Unmarshal(d.Parameters, &schema) // one without types has texts
+		_ = json.Unmarshal(d.Parameters, &schema) // without types all arguments are strings
 		types := make(map[string]string)
 		for name, p := range schema.Properties {
 			types[name], _ = p.Type.(string)
@@ -97,23 +97,23 @@ func toolsOf(defs []model.ToolDef) tools {
 
 // parser reads a text as calls.
 type parser struct {
-	rest   string // that is not read yet
-	tools  tools
-	state  state
-	calls  []model.ToolCall
-	called bool   // something has the form of a call
-	begun  bool   // a call has to follow
-	fence  string // that is open
+	rest     string // not read yet
+	tools    tools
+	state    state
+	calls    []model.ToolCall
+	called   bool   // something has the form of a call
+	expected bool   // a call must follow
+	fence    string // the open fence
 }
 
-// parse reads a text that begins where a call may begin.
+// parse reads a text at the possible start of a call.
 func parse(text string, t tools) *parser {
 	p := &parser{rest: text, tools: t}
 	for {
 		p.rest = strings.TrimLeft(p.rest, " \t\r\n")
 		if p.rest == "" {
 			p.state = open
-			if len(p.calls) > 0 && !p.begun {
+			if len(p.calls) > 0 && !p.expected {
 				p.state = whole
 			}
 			return p
@@ -129,7 +129,7 @@ func (p *parser) item() state {
 	for _, m := range marks {
 		switch {
 		case strings.HasPrefix(p.rest, m.text):
-			p.rest, p.begun, p.called = p.rest[len(m.text):], p.begun || m.opens, true
+			p.rest, p.expected, p.called = p.rest[len(m.text):], p.expected || m.opens, true
 			return whole
 		case strings.HasPrefix(m.text, p.rest):
 			return open
@@ -146,7 +146,7 @@ func (p *parser) item() state {
 	return none
 }
 
-// add adds a call, if it is one of a tool of the request.
+// add adds a call if the request offers its tool.
 func (p *parser) add(name string, arguments json.RawMessage) state {
 	var members map[string]json.RawMessage
 	if name == "" || json.Unmarshal(arguments, &members) != nil || members == nil {
@@ -156,7 +156,7 @@ func (p *parser) add(name string, arguments json.RawMessage) state {
 	if _, known := p.tools[name]; !known {
 		return none
 	}
-	p.calls, p.begun = append(p.calls, model.ToolCall{Name: name, Arguments: string(arguments)}), false
+	p.calls, p.expected = append(p.calls, model.ToolCall{Name: name, Arguments: string(arguments)}), false
 	return whole
 }
 
@@ -184,13 +184,13 @@ func (p *parser) fenceLine() state {
 	case !slices.Contains(fenceInfos, info):
 		return none
 	default:
-		p.fence, p.begun = run, true
+		p.fence, p.expected = run, true
 	}
 	p.rest = rest
 	return whole
 }
 
-// value reads JSON.
+// value reads a JSON value.
 func (p *parser) value() (json.RawMessage, state) {
 	d := json.NewDecoder(strings.NewReader(p.rest))
 	var raw json.RawMessage
@@ -243,7 +243,7 @@ func (p *parser) array() state {
 	return whole
 }
 
-// mayCall reports whether the beginning of a JSON object may become a call, so that other JSON is not held back.
+// mayCall reports whether the start of a JSON object may become a call, so that other JSON is not held back.
 func (p *parser) mayCall(text string) bool {
 	d := json.NewDecoder(strings.NewReader(text))
 	if _, err := d.Token(); err != nil {
@@ -274,7 +274,7 @@ func (p *parser) mayCall(text string) bool {
 	}
 }
 
-// call adds the call that a JSON object describes.
+// call adds the call in a JSON object.
 func (p *parser) call(raw json.RawMessage) state {
 	var c map[string]json.RawMessage
 	if json.Unmarshal(raw, &c) != nil {
@@ -291,7 +291,7 @@ func (p *parser) call(raw json.RawMessage) state {
 		}
 	}
 	var name, encoded string
-	_ = json.Unmarshal(c["name"], &name) // one without a name is none
+	_ = json.Unmarshal(c["name"], &name) // without a name it is not a call
 	arguments := c["arguments"]
 	if arguments == nil {
 		arguments = c["parameters"]
@@ -333,8 +333,8 @@ func (p *parser) function() state {
 	}
 }
 
-// parameter reads one argument of a call in Qwen3-Coder's form. A value may hold the text that ends it: what
-// ends it is followed by another argument, or by the call's end.
+// parameter reads one argument of a call in Qwen3-Coder's form. A value may contain the end tag: the real one is
+// followed by another argument, or by the call's end.
 func parameter(s string) (key, value, rest string, st state) {
 	const begin, end = "<parameter=", "</parameter>"
 	after, ok := strings.CutPrefix(s, begin)
@@ -375,7 +375,7 @@ func typed(text, of string) any {
 	return text
 }
 
-// unended is the state of a name whose end has not come.
+// unended returns the state for a name whose end has not arrived.
 func unended(name string) state {
 	if len(name) > maxName || strings.Contains(name, "\n") {
 		return none
@@ -383,7 +383,7 @@ func unended(name string) state {
 	return open
 }
 
-// kimi reads a call in Kimi's form: its head is functions.NAME:NUMBER.
+// kimi reads a call in Kimi's form: the head is functions.NAME:NUMBER.
 func (p *parser) kimi() state {
 	p.called = true
 	head, rest, ok := strings.Cut(p.rest[len(kimiBegin):], "<|tool_call_argument_begin|>")
@@ -398,8 +398,8 @@ func (p *parser) kimi() state {
 	return p.argued(name)
 }
 
-// deepSeek reads a call in DeepSeek's form. That of V3 has the word function for its head, the name in the
-// next line and a fence around the arguments; since V3.1 the head is the name.
+// deepSeek reads a call in DeepSeek's form. In V3 the head is the word function, with the name on the next line and a
+// fence around the arguments; since V3.1 the head is the name.
 func (p *parser) deepSeek() state {
 	p.called = true
 	head, rest, ok := strings.Cut(p.rest[len(deepSeekBegin):], "<｜tool▁sep｜>")
@@ -433,10 +433,10 @@ func (p *parser) argued(name string) state {
 	return p.add(name, raw)
 }
 
-// whole reports whether the text is calls and nothing else.
+// whole reports whether the text is complete calls and nothing else.
 func (p *parser) whole() bool { return p.state == whole }
 
-// tags begin a call anywhere in a line.
+// tags start a call anywhere in a line.
 var tags = append([]string{functionBegin, kimiBegin, deepSeekBegin}, openings()...)
 
 func openings() (all []string) {
@@ -448,8 +448,8 @@ func openings() (all []string) {
 	return all
 }
 
-// callAt returns the first place in s where a call may begin, len(s) for none: a tag, or JSON or a fence at the
-// beginning of a line. inLine means that the text before s ends within a line.
+// callAt returns the first place in s where a call may start, or len(s): a tag, or JSON or a fence at the start of a
+// line. inLine means that the text before s ends within a line.
 func callAt(s string, inLine bool) int {
 	for i := 0; i < len(s); i++ {
 		j := strings.IndexAny(s[i:], "<{[`~")
@@ -474,7 +474,7 @@ func callAt(s string, inLine bool) int {
 	return len(s)
 }
 
-// beginsLine reports whether what follows before is the first of its line.
+// beginsLine reports whether the text after before starts a line.
 func beginsLine(before string, inLine bool) bool {
 	i := strings.LastIndexByte(before, '\n')
 	return (i >= 0 || !inLine) && strings.Trim(before[i+1:], " \t") == ""

@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// isQuoted reports whether one of the calls occurs in what the model has read: prompts, results, reminders, the
-// system text. A file or a page that contains a call must not run it by being quoted.
+// isQuoted reports whether one of the calls occurs in the model's input: prompts, results, reminders, the system text.
+// A file or a page with a call must not run it by being quoted.
 func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 	for _, m := range msgs {
 		if m.Role == model.Assistant {
@@ -30,19 +30,19 @@ func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 // leads are the letters before a tool's name in the forms of a call.
 var leads = []string{"name", "function", "functions", "toolcallbegin", "toolsep"}
 
-// reasons are arguments that change nothing: a model adds them to what it quotes.
+// reasons are arguments without an effect: a model adds them to calls that it quotes.
 var reasons = []string{"why", "description", "justification", "explanation", "reason", "rationale"}
 
 const (
-	// around limits how many letters away from a tool's name its arguments are looked for, besides twice their own
-	// length: other arguments may be between.
+	// around limits how many letters away from a tool's name its arguments may be, besides twice their own length:
+	// other arguments may be in between.
 	around = 400
-	// telling counts the letters from which on one argument is no coincidence.
+	// telling is the number of letters from which one matching argument is no coincidence.
 	telling = 8
 )
 
-// occurs reports whether a text has a call: the tool's name as calls have it, and near to it all arguments, or a
-// long one, whatever the form, the order and the spaces. The text has only letters.
+// occurs reports whether a text, reduced to letters, has a call: the tool's name as written in calls, and near it all
+// arguments or a long one, in any form, order and spacing.
 func occurs(c model.ToolCall, text string) bool {
 	values := leaves(c.Arguments)
 	reach := around
@@ -68,7 +68,7 @@ func occurs(c model.ToolCall, text string) bool {
 	return false
 }
 
-// leaves returns the letters of all texts and numbers in the arguments of a call, without its reasons.
+// leaves returns the letters of all strings and numbers in the arguments of a call, except its reasons.
 func leaves(arguments string) (all []string) {
 	var walk func(v any)
 	walk = func(v any) {
@@ -92,13 +92,13 @@ func leaves(arguments string) (all []string) {
 	d := json.NewDecoder(strings.NewReader(arguments))
 	d.UseNumber()
 	var v any
-	_ = d.Decode(&v) // they are JSON: the parser has read them
+	_ = d.Decode(&v) // they are valid JSON: the parser has read them
 	walk(v)
 	return all
 }
 
-// letters returns the letters and digits of a text in lower case: without what JSON, code and pages put around
-// and between them. Escapes count as what they stand for.
+// letters returns the letters and digits of a text in lower case, without the syntax of JSON, code and pages. It
+// decodes escapes.
 func letters(s string) string {
 	var b strings.Builder
 	r := []rune(s)

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model/written"
 )
 
-// TestRecordedStreams reads what llama-server sent for Qwen2.5-Coder 1.5B, which was offered three tools.
+// TestRecordedStreams reads streams that llama-server sent for Qwen2.5-Coder 1.5B with three tools.
 func TestRecordedStreams(t *testing.T) {
 	for file, want := range map[string]string{
 		"write_file": `write_file { "path": "made.txt", "content": "hello" }`,
@@ -23,7 +23,7 @@ func TestRecordedStreams(t *testing.T) {
 		}
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = w.Write(stream) // a client that has gone fails the test
+			_, _ = w.Write(stream) // a client that has disconnected fails the test
 		}))
 		m, err := completions.New(wire.Config{Profile: "p", BaseURL: srv.URL + "/v1", Model: "m"})
 		if err != nil {

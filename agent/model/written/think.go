@@ -7,15 +7,15 @@ const (
 	thinkEnd   = "</think>"
 )
 
-// thinking finds the thoughts with which an answer begins. The zero value is ready.
+// thinking finds the thoughts at the start of an answer. The zero value is ready to use.
 type thinking struct {
-	held  string // that is not told apart yet
-	found bool   // the answer begins with thoughts
-	over  bool   // what follows is text
-	blank bool   // of which nothing came yet
+	held  string // not yet known to be thought or text
+	found bool   // the answer starts with thoughts
+	over  bool   // the thoughts have ended
+	blank bool   // only white space has followed the thoughts
 }
 
-// add takes the next piece of an answer and returns what is clear of it.
+// add adds the next piece of an answer and returns the parts known to be thought and text.
 func (t *thinking) add(s string) (thought, text string) {
 	if t.over {
 		return "", t.trim(s)
@@ -42,7 +42,7 @@ func (t *thinking) add(s string) (thought, text string) {
 	return thought, ""
 }
 
-// trim leaves out the space between the thoughts and the text.
+// trim drops the white space between the thoughts and the text.
 func (t *thinking) trim(s string) string {
 	if t.blank {
 		s = strings.TrimLeft(s, " \t\r\n")
@@ -51,7 +51,7 @@ func (t *thinking) trim(s string) string {
 	return s
 }
 
-// end returns what was held back: thoughts without an end are thoughts.
+// end returns the rest: thoughts without an end mark are thoughts.
 func (t *thinking) end() (thought, text string) {
 	if t.over {
 		return "", ""
@@ -64,7 +64,7 @@ func (t *thinking) end() (thought, text string) {
 	return "", held
 }
 
-// ending returns how many bytes at the end of s begin a mark.
+// ending returns how many bytes at the end of s are a start of mark.
 func ending(s, mark string) int {
 	for n := min(len(s), len(mark)-1); n > 0; n-- {
 		if strings.HasSuffix(s, mark[:n]) {

@@ -1,15 +1,14 @@
 // Package written runs the tool calls that a model writes as text.
 //
-// Models are trained to mark their calls, and a server turns the marks into calls. Where the server or the
-// chat template doesn't, the marks arrive as the answer's text, or as JSON in a fence. [Model] wraps another
-// model and reads them:
+// Models mark their calls, and a server turns the marks into calls. If the server or the chat template does not, the
+// marks arrive as the answer's text, or as JSON in a fence. [Model] wraps another model and finds them:
 //
 //	m := written.New(retry.New(adapter, recovery))
 //	for d := range m.Stream(ctx, req) { … } // Done has calls where next wrote `{"name": "read_file", "arguments": {…}}`
 //
-// Text becomes a call only at the end of an answer, if nothing but calls of tools in the request follows, the
-// text doesn't occur in what the model has read, and the model has made no native call in the session. Such a
-// call carries a mark, which the session file keeps. Thoughts in <think> become reasoning.
+// Text becomes a call only at the end of an answer, if nothing but calls of offered tools follows, the text does not
+// occur in what the model has read, and the model has made no native call in the session. Such a call carries a mark,
+// which the session file keeps. Thoughts in <think> become reasoning.
 package written
 
 import (
@@ -26,36 +25,36 @@ import (
 	"buddy/agent/model"
 )
 
-// The notes that messages and calls carry.
+// The notes on messages and calls.
 const (
-	writtenKey = model.Note + "written" // of a call: its model wrote it as text
-	nativeKey  = model.Note + "native"  // of a message: the model that made the native calls in it
-	unusedKey  = model.Note + "unused"  // of a message: its text has calls that could not be used
+	writtenKey = model.Note + "written" // on a call: its model wrote it as text
+	nativeKey  = model.Note + "native"  // on a message: the model that made its native calls
+	unusedKey  = model.Note + "unused"  // on a message: its text has unusable calls
 )
 
-// Model is a model.Model that reads calls in the text of another one. Make it with New.
+// Model is a model.Model that finds calls in the text of another one. Create it with New.
 type Model struct {
 	next   model.Model
 	native atomic.Bool // next has made a native call
 }
 
-// New returns next, whose written calls become calls.
+// New wraps next.
 func New(next model.Model) *Model { return &Model{next: next} }
 
-// Info describes the model behind it.
+// Info describes the wrapped model.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Mark returns a call with the mark of one that its model wrote as text.
+// Mark returns a call marked as written as text.
 func Mark(c model.ToolCall) model.ToolCall {
 	c.Extra = noted(c.Extra, writtenKey, "true")
 	return c
 }
 
-// Marked reports whether a call's model wrote it as text.
+// Marked reports whether a call was written as text.
 func Marked(c model.ToolCall) bool { return c.Extra[writtenKey] != nil }
 
-// Unused reports whether an answer has the text of calls that could not be used: the tool is unknown, text
-// follows, or the form is broken.
+// Unused reports whether an answer has the text of unusable calls: the tool is unknown, text follows, or the form is
+// broken.
 func Unused(answer model.Message) bool { return answer.Extra[unusedKey] != nil }
 
 // noted returns a copy of extra with one more member.
@@ -68,18 +67,18 @@ func noted(extra map[string]json.RawMessage, key, value string) map[string]json.
 	return extra
 }
 
-// isNative reports whether the model has made a native call in the session, and whether the messages of the
-// request say so. Calls of sessions that don't tell whose they are count as the model's own.
-func (m *Model) isNative(msgs []model.Message) (native, told bool) {
+// isNative reports whether the model has made a native call in the session, and whether the messages of the request
+// have a note of it. Calls without a note of their model count as the model's own.
+func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	own := string(m.note())
 	unmarked, stamped := false, false
 	for _, msg := range msgs {
 		unmarked = unmarked || slices.ContainsFunc(msg.ToolCalls, func(c model.ToolCall) bool { return !Marked(c) })
 		if who := msg.Extra[nativeKey]; who != nil {
-			stamped, told = true, told || string(who) == own
+			stamped, recorded = true, recorded || string(who) == own
 		}
 	}
-	return told || m.native.Load() || unmarked && !stamped, told
+	return recorded || m.native.Load() || unmarked && !stamped, recorded
 }
 
 // note returns the model's name as a note.
@@ -88,68 +87,68 @@ func (m *Model) note() json.RawMessage {
 	return name
 }
 
-// Stream sends req to the model behind it and reads its text. Text that may become a call is held back until
-// it is clear that it is none.
+// Stream sends req to the wrapped model and reads its text. Text that may become a call is held back until it is
+// clearly not one.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		native, told := m.isNative(req.Messages)
-		a := answer{m: m, req: req, yield: yield, told: told}
+		native, recorded := m.isNative(req.Messages)
+		a := answer{m: m, req: req, yield: yield, recorded: recorded}
 		if !native && len(req.Tools) > 0 {
 			a.tools = req.Tools
 		}
-		a.begin()
+		a.start()
 		for d, err := range m.next.Stream(ctx, req) {
 			if err != nil {
-				if a.release(); !a.left {
+				if a.release(); !a.stopped {
 					yield(model.Delta{}, err)
 				}
 				return
 			}
-			if a.take(d); a.left {
+			if a.handle(d); a.stopped {
 				return
 			}
 		}
 	}
 }
 
-// answer reads one answer. It has one goroutine.
+// answer reads one answer. It is used by one goroutine.
 type answer struct {
-	m     *Model
-	req   model.Request
-	yield func(model.Delta, error) bool
-	left  bool            // the reader has left
-	tools []model.ToolDef // that the text may call
-	told  bool            // see isNative
+	m        *Model
+	req      model.Request
+	yield    func(model.Delta, error) bool
+	stopped  bool            // the reader has stopped
+	tools    []model.ToolDef // the tools that the text may call
+	recorded bool            // see isNative
 
-	alive time.Time // when the reader was told last that the model writes
+	alive time.Time // when the last Alive was sent
 
 	think thinking
 	hold  hold
-	said  strings.Builder // the text that the reader has
+	sent  strings.Builder // the text that the reader has got
 }
 
 // begin starts an attempt at the answer.
-func (a *answer) begin() {
+func (a *answer) start() {
 	a.think, a.hold = thinking{}, newHold(a.tools)
-	a.said.Reset()
+	a.sent.Reset()
 }
 
-func (a *answer) emit(d model.Delta) { a.left = a.left || !a.yield(d, nil) }
+func (a *answer) emit(d model.Delta) { a.stopped = a.stopped || !a.yield(d, nil) }
 
-func (a *answer) say(text string) {
+func (a *answer) emitText(text string) {
 	if text != "" {
-		a.said.WriteString(text)
+		a.sent.WriteString(text)
 		a.emit(model.Delta{Kind: model.Text, Text: text})
 	}
 }
 
-func (a *answer) reason(text string) {
+func (a *answer) emitReasoning(text string) {
 	if text != "" {
 		a.emit(model.Delta{Kind: model.Reasoning, Field: "think", Text: text})
 	}
 }
 
-// live tells the reader, once a second at most, that the model writes although its text is held back.
+// live yields an Alive, at most once a second, while text is held back.
 func (a *answer) live() {
 	if now := time.Now(); a.hold.held && now.Sub(a.alive) >= time.Second {
 		a.alive = now
@@ -157,32 +156,32 @@ func (a *answer) live() {
 	}
 }
 
-// release says what was held back.
+// release emits the text held back.
 func (a *answer) release() {
 	a.unthink()
-	a.say(a.hold.flush())
+	a.emitText(a.hold.flush())
 }
 
 // unthink ends the search for thoughts.
 func (a *answer) unthink() {
 	thought, text := a.think.end()
-	a.reason(thought)
-	a.say(a.hold.add(text))
+	a.emitReasoning(thought)
+	a.emitText(a.hold.add(text))
 }
 
-func (a *answer) take(d model.Delta) {
+func (a *answer) handle(d model.Delta) {
 	switch d.Kind {
 	case model.Text:
 		thought, text := a.think.add(d.Text)
-		a.reason(thought)
-		a.say(a.hold.add(text))
+		a.emitReasoning(thought)
+		a.emitText(a.hold.add(text))
 		a.live()
 	case model.CallDelta, model.CallReady:
 		a.release()
 		a.emit(d)
 	case model.Stalled, model.Retry, model.Fallback:
 		a.release()
-		a.begin()
+		a.start()
 		a.emit(d)
 	case model.Done:
 		a.done(d)
@@ -191,37 +190,37 @@ func (a *answer) take(d model.Delta) {
 	}
 }
 
-// done ends the answer: with the calls in its text, if there are any that may run.
+// done ends the answer, with the calls in its text that may run.
 func (a *answer) done(d model.Delta) {
 	a.unthink()
 	switch {
 	case d.Message == nil:
-		a.say(a.hold.flush())
+		a.emitText(a.hold.flush())
 	case len(d.Message.ToolCalls) > 0:
-		a.say(a.hold.flush())
+		a.emitText(a.hold.flush())
 		a.m.native.Store(true)
-		if !a.told {
+		if !a.recorded {
 			stamped := *d.Message
 			stamped.Extra = noted(stamped.Extra, nativeKey, string(a.m.note()))
 			d.Message = &stamped
 		}
 	case d.Finish == model.FinishLength || d.Finish == model.FinishContentFilter || d.Finish == model.FinishContext:
-		a.say(a.hold.flush())
+		a.emitText(a.hold.flush())
 	default:
 		a.convert(&d)
 	}
 	if a.think.found && d.Message != nil {
 		m := *d.Message
-		m.Content = strings.TrimSpace(a.said.String())
+		m.Content = strings.TrimSpace(a.sent.String())
 		d.Message = &m
 	}
 	a.emit(d)
 }
 
-// convert turns the calls at the end of a whole answer into calls of its message.
+// convert turns the calls at the end of a complete answer into calls of its message.
 func (a *answer) convert(d *model.Delta) {
 	text, calls := a.hold.end()
-	a.say(text)
+	a.emitText(text)
 	m := *d.Message
 	d.Message = &m
 	switch {
@@ -234,8 +233,8 @@ func (a *answer) convert(d *model.Delta) {
 			c.ID = "call_" + rand.Text()
 			m.ToolCalls = append(m.ToolCalls, Mark(c))
 		}
-		m.Content, d.Finish = strings.TrimSpace(a.said.String()), model.FinishToolCalls
+		m.Content, d.Finish = strings.TrimSpace(a.sent.String()), model.FinishToolCalls
 		return
 	}
-	a.say(a.hold.flush())
+	a.emitText(a.hold.flush())
 }

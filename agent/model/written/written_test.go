@@ -13,7 +13,7 @@ import (
 	"buddy/agent/model/written"
 )
 
-// says is a model that says a text in pieces of so many bytes, or plays deltas of its own.
+// says is a model that sends a text in pieces of some bytes, or plays deltas.
 type says struct {
 	name   string
 	text   string
@@ -51,7 +51,7 @@ func (s says) Stream(context.Context, model.Request) iter.Seq2[model.Delta, erro
 	}
 }
 
-// heard holds what a reader has of an answer.
+// heard holds what a reader has got from an answer.
 type heard struct {
 	text, thought string // streamed
 	kinds         []model.DeltaKind
@@ -99,7 +99,7 @@ const (
 	read  = `{"name": "read_file", "arguments": {"path": "f.txt"}}`
 )
 
-// calls that a text becomes, as name and arguments.
+// calls returns the calls that a text becomes, as name and arguments.
 func calls(m model.Message) string {
 	var all []string
 	for _, c := range m.ToolCalls {
@@ -108,7 +108,7 @@ func calls(m model.Message) string {
 	return strings.Join(all, " | ")
 }
 
-// TestForms checks what becomes a call, in which form, and what stays text, whatever the pieces in which it comes.
+// TestForms checks which forms become a call and which stay text, whatever the pieces.
 func TestForms(t *testing.T) {
 	touched := `run_shell {"command": "touch made"}`
 	for _, tt := range []struct{ name, text, said, calls string }{
@@ -259,8 +259,8 @@ func TestWhatStaysText(t *testing.T) {
 	}
 }
 
-// TestNativeCallEndsReading checks that a model which has made a native call writes no calls from then on, and
-// that its message says so for the next process.
+// TestNativeCallEndsReading: after a native call, the model's text has no calls, and its message has a note of it for
+// the next process.
 func TestNativeCallEndsReading(t *testing.T) {
 	native := says{name: "m", deltas: []model.Delta{{Kind: model.CallReady, Call: &model.ToolCall{ID: "1", Name: "time"}}}, calls: []model.ToolCall{{ID: "1", Name: "time", Arguments: "{}"}}}
 	answers := []model.Model{native, native, says{name: "m", text: touch}}
@@ -299,7 +299,7 @@ func (t *turns) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	return next.Stream(ctx, req)
 }
 
-// TestUnused checks which answers count as having calls that could not be used.
+// TestUnused checks which answers count as having unusable calls.
 func TestUnused(t *testing.T) {
 	for text, want := range map[string]bool{
 		touch: false,
@@ -319,7 +319,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestThoughts checks that what an answer begins with in <think> is reasoning.
+// TestThoughts: the text in <think> at the start of an answer is reasoning.
 func TestThoughts(t *testing.T) {
 	for _, tt := range []struct{ text, thought, said string }{
 		{"<think>hm</think>\n\nyes", "hm", "yes"},
@@ -342,7 +342,7 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// TestHeldTextIsNotLost checks that what was held back is said when the answer breaks off, is asked again, or is too long.
+// TestHeldTextIsNotLost: text held back is emitted when the answer is cut off, repeated, or too long.
 func TestHeldTextIsNotLost(t *testing.T) {
 	broken := errors.New("broken")
 	if h := listen(written.New(says{text: "a\n" + touch, bytes: 3, fault: broken}), request("go")); h.text != "a\n"+touch || !errors.Is(h.err, broken) {
@@ -356,7 +356,7 @@ func TestHeldTextIsNotLost(t *testing.T) {
 	if h := listen(written.New(says{text: long, bytes: 1000}), request("go")); h.text != long || len(h.message.ToolCalls) > 0 {
 		t.Errorf("%d bytes, %d calls", len(h.text), len(h.message.ToolCalls))
 	}
-	for kind := range 3 { // a reader who leaves gets nothing more
+	for kind := range 3 { // a reader who stops gets nothing more
 		n := 0
 		for range written.New(says{text: "a\nb\n" + touch, bytes: 1}).Stream(t.Context(), request("go")) {
 			if n++; n > kind {
@@ -366,7 +366,7 @@ func TestHeldTextIsNotLost(t *testing.T) {
 	}
 }
 
-// FuzzAnswer checks that no text is lost or doubled, in whatever pieces it comes, and that calls are those of offered tools.
+// FuzzAnswer: no text is lost or doubled, whatever the pieces, and calls are those of offered tools.
 func FuzzAnswer(f *testing.F) {
 	for _, s := range []string{touch, "```json\n" + read + "\n```", "<tool_call>" + touch, "<think>a</think>b", "[" + touch + "]", "<function=time></function>", "a\n{\"name\": 1}", "~~~\n{}\n~~~"} {
 		f.Add(s, 3)
