@@ -21,22 +21,22 @@ type answer struct {
 	kept    []*block
 	usage   usage
 	finish  string
-	refusal string // why its content filter stopped it
-	over    bool   // message_stop came
-	odd     string // the beginning of an event that is of no kind
+	refusal string // why the content filter stopped the answer
+	over    bool   // message_stop arrived
+	odd     string // the start of an event of unknown kind
 }
 
 // block is a content block while its pieces arrive.
 type block struct {
 	kind string
 
-	call *wire.Call // of a tool call; else nil
+	call *wire.Call // for a tool call; else nil
 
-	// a block that is kept as it is
+	// for a block that is kept unchanged
 	place
 	input   []byte
 	members map[string]json.RawMessage
-	grown   map[string]*strings.Builder // texts that came in pieces
+	grown   map[string]*strings.Builder // texts that arrived in pieces
 }
 
 // event holds the members of all kinds of events, and those that a plain answer shares with them.
@@ -49,7 +49,7 @@ type event struct {
 	Usage   json.RawMessage `json:"usage"`
 }
 
-// message is a whole answer, or its head.
+// message is a complete answer, or its head.
 type message struct {
 	Content []json.RawMessage `json:"content"`
 	ending
@@ -63,13 +63,13 @@ type delta struct {
 	JSON     string `json:"partial_json"`
 }
 
-// ending says how a message ended.
+// ending holds how a message ended.
 type ending struct {
 	Stop    string          `json:"stop_reason"`
-	Details json.RawMessage `json:"stop_details"` // of a refusal
+	Details json.RawMessage `json:"stop_details"` // for a refusal
 }
 
-// Take adds one event. After the stop reason, one that is wrong does not matter.
+// Take adds one event. After the stop reason, errors in events are ignored.
 func (a *answer) Take(raw []byte) error {
 	err := a.handle(raw)
 	if err == nil || a.finish == "" {
@@ -81,13 +81,13 @@ func (a *answer) Take(raw []byte) error {
 	return err
 }
 
-// Ended reports whether the stop reason came.
+// Ended reports whether the stop reason arrived.
 func (a *answer) Ended() bool { return a.finish != "" }
 
 // Over reports whether the message has ended.
 func (a *answer) Over() bool { return a.over }
 
-// Done emits the rest, or says why the answer is not complete.
+// Done emits the rest, or returns why the answer is incomplete.
 func (a *answer) Done(marked bool) error {
 	if !a.over {
 		if err := a.check(marked); err != nil {
@@ -99,7 +99,7 @@ func (a *answer) Done(marked bool) error {
 
 func (a *answer) handle(raw []byte) error {
 	if string(raw) == "[DONE]" {
-		return nil // from servers that come from Chat Completions
+		return nil // some servers based on Chat Completions send it
 	}
 	var e event
 	if err := quickjson.Unmarshal(raw, &e); err != nil {
@@ -109,7 +109,7 @@ func (a *answer) handle(raw []byte) error {
 	switch e.Type {
 	case "message_start":
 		var head struct{ Usage json.RawMessage }
-		_ = json.Unmarshal(e.Message, &head) // there may be none
+		_ = json.Unmarshal(e.Message, &head) // empty if there is none
 		a.usage.add(head.Usage)
 	case "content_block_start":
 		return a.start(e.Index, e.Block)
@@ -119,7 +119,7 @@ func (a *answer) handle(raw []byte) error {
 		return a.stop(e.Index)
 	case "message_delta":
 		var d ending
-		if len(e.Delta) == 0 { // usage alone
+		if len(e.Delta) == 0 { // only usage
 			return nil
 		}
 		if err := json.Unmarshal(e.Delta, &d); err != nil {
@@ -134,13 +134,13 @@ func (a *answer) handle(raw []byte) error {
 			return wire.Bad("the answer is not a message", raw, err)
 		}
 		return a.whole(m)
-	case "": // no event of this protocol
+	case "": // not an event of this protocol
 		a.odd = model.Excerpt(raw)
 	}
-	return nil // kinds that we do not know mean nothing to us
+	return nil // ignore unknown kinds
 }
 
-// whole takes an answer that is not a stream.
+// whole adds an answer that is not a stream.
 func (a *answer) whole(m message) error {
 	for i, raw := range m.Content {
 		if err := a.start(i, raw); err != nil {
@@ -174,13 +174,13 @@ func (a *answer) ended(e ending) {
 		var d struct{ Category, Explanation string }
 		_ = json.Unmarshal(e.Details, &d) // older servers send none
 		a.refusal = model.Excerpt([]byte(cmp.Or(d.Explanation, d.Category)))
-	case "compaction": // only asked for by a caller that pauses there, see compacted
+	case "compaction": // only for a caller that pauses after compaction, see compacted
 		reason = model.FinishCompaction
 	}
 	a.finish = reason
 }
 
-// start begins a block, which may hold all of its content already.
+// start starts a block, which may have all of its content already.
 func (a *answer) start(index int, raw json.RawMessage) error {
 	var head struct {
 		Type, Text, ID, Name, Thinking string
@@ -207,7 +207,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 	return a.think(head.Thinking)
 }
 
-// open makes a block and notes where it is.
+// open adds a block and records its place.
 func (a *answer) open(index int, kind string) *block {
 	b := &block{kind: kind, place: place{Text: a.Text.Len(), Calls: len(a.Calls)}}
 	if a.blocks == nil {
@@ -227,7 +227,7 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 		return wire.Bad("the answer has a delta that is not one", raw, err)
 	}
 	b := a.blocks[index]
-	if b == nil { // some servers forget to begin it
+	if b == nil { // some servers omit the start
 		switch d.Type {
 		case "text_delta":
 			b = a.open(index, "text")
@@ -239,7 +239,7 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 	}
 	switch b.kind {
 	case "text":
-		return a.AddText(d.Text) // citations are not ours
+		return a.AddText(d.Text) // citations are ignored
 	case "tool_use":
 		return a.Add(b.call, d.JSON)
 	}
@@ -256,8 +256,7 @@ func (a *answer) think(s string) error {
 	return a.Emit(model.Delta{Kind: model.Reasoning, Field: "thinking", Text: s})
 }
 
-// stop ends a block. A call whose arguments are not whole may be one that the token
-// limit has cut: done decides.
+// stop ends a block. A call with incomplete arguments may have been cut off by the token limit: done decides.
 func (a *answer) stop(index int) error {
 	b := a.blocks[index]
 	if b == nil || b.call == nil || len(bytes.TrimSpace(b.call.Args)) > 0 && !json.Valid(b.call.Args) {
@@ -266,8 +265,7 @@ func (a *answer) stop(index int) error {
 	return a.Ready(b.call)
 }
 
-// check reports why an answer that ended without message_stop is not complete. finished
-// means that the server marked its end.
+// check returns why an answer without message_stop is incomplete. finished means that the server marked its end.
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":
@@ -278,7 +276,7 @@ func (a *answer) check(finished bool) error {
 	return nil
 }
 
-// done emits the calls that are now complete and the whole message.
+// done emits the calls that are complete now, and the message.
 func (a *answer) done() error {
 	m, finish, err := a.End(a.finish)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package anthropic speaks Anthropic's Messages, for their own servers and for others
-// that understand it: it turns [model.Message] into content blocks and back.
+// Package anthropic speaks Anthropic's Messages protocol, with Anthropic's and other servers: it converts
+// [model.Message] to content blocks and back.
 //
 //	m, err := anthropic.New(anthropic.Config{
 //		Profile: "claude", BaseURL: "https://api.anthropic.com/v1", Key: key,
@@ -7,12 +7,11 @@
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
-// Blocks that are neither text nor tool calls, thinking above all, are kept as they came
-// in [model.Message.Extra], and go back to the same model in the same place.
+// Blocks other than text and tool calls, such as thinking, are kept unchanged in [model.Message.Extra], and sent back
+// to the same model in the same place.
 //
-// Requests and answers are encoded here, over [wire] and [endpoint]. The provider's SDK
-// (1.84) would add 12.7 MB to a program of 20.9 MB and leave the same work to do: its
-// types drop what they do not know.
+// Requests and answers are encoded here, over [wire] and [endpoint]. The provider's SDK (1.84) would add 12.7 MB to a
+// program of 20.9 MB and save no work: its types drop unknown fields.
 package anthropic
 
 import (
@@ -26,18 +25,17 @@ import (
 // Name is the value of the api key in the configuration.
 const Name = "anthropic"
 
-// DefaultMaxTokens is the limit of one answer that a request asks for, since the protocol
-// wants one. Every model since Claude 3.5 can write as much; a higher one is refused by
-// models that cannot.
+// DefaultMaxTokens is the default limit of one answer, because the protocol requires one. Every model since Claude 3.5
+// can write that much; models refuse a limit that is too high.
 const DefaultMaxTokens = 8192
 
-// version is the protocol's, sent with every request.
+// version is the protocol version, sent with every request.
 const version = "2023-06-01"
 
-// Config says which model to talk to and where. An empty Effort means no thinking.
+// Config holds the model and its address. An empty Effort means no thinking.
 type Config = wire.Config
 
-// adapter asks a server in this protocol. It is safe for concurrent use.
+// adapter implements this protocol. It is safe for concurrent use.
 type adapter struct {
 	client    *wire.Client
 	maxTokens int
@@ -45,7 +43,7 @@ type adapter struct {
 	adaptive  bool // the model decides how long it thinks
 }
 
-// New checks c without any I/O. Its errors name the key of the configuration.
+// New checks c without I/O. Its errors name the setting.
 func New(c Config) (*wire.Model, error) {
 	m, err := newAdapter(c)
 	if err != nil {
@@ -73,10 +71,10 @@ func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, model: m.client.Info().Model}
 }
 
-// opaque reports whether an answer has blocks that go back as they came.
+// opaque reports whether an answer has blocks that must be sent back unchanged.
 func (m *adapter) opaque(msg model.Message) bool { return len(keptIn(msg, m.client.Info().Model)) > 0 }
 
-// open sends the request and returns when the answer begins.
+// open sends the request and returns when the answer starts.
 func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedied) error {
 	body, err := m.encode(req, with)
 	if err != nil {

@@ -34,14 +34,14 @@ func newModel(t testing.TB, c anthropic.Config) *wire.Model {
 	return m
 }
 
-// ask plays one answer to one question.
+// ask plays one answer to one request.
 func ask(t testing.TB, a modeltest.Answer) modeltest.Result {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a))
 	return modeltest.Collect(t.Context(), newModel(t, anthropic.Config{Profile: "p", BaseURL: srv.URL}), question)
 }
 
-// stream plays events as they are given, and nothing after them.
+// stream plays events unchanged, and nothing after them.
 func stream(t testing.TB, events ...string) modeltest.Result {
 	t.Helper()
 	var a modeltest.Answer
@@ -53,7 +53,7 @@ func stream(t testing.TB, events ...string) modeltest.Result {
 
 var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
 
-// TestRoundTrip is an answer in pieces of any size, as a stream and as one document.
+// TestRoundTrip reads an answer in pieces of any size, as a stream and as one document.
 func TestRoundTrip(t *testing.T) {
 	for _, size := range []int{0, 1, 3, 1000} {
 		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
@@ -90,9 +90,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestThinkingGoesBack: thinking, redacted thinking and what we do not know
-// go back in their places, through the journal, in a tool loop; the server checks the
-// signatures. Another model does not get them.
+// TestThinkingGoesBack: thinking, redacted thinking and unknown blocks are sent back in their places, through the
+// journal, in a tool loop; the server checks the signatures. Another model does not get them.
 func TestThinkingGoesBack(t *testing.T) {
 	first := modeltest.Answer{
 		modeltest.Chunks{Bytes: 4},
@@ -167,7 +166,7 @@ func content(t *testing.T, body []byte, i int) []map[string]any {
 	return b.Messages[i].Content
 }
 
-// TestUnknownBlocks: a block that we know nothing of is kept, grown by its deltas.
+// TestUnknownBlocks: an unknown block is kept, with its deltas added.
 func TestUnknownBlocks(t *testing.T) {
 	r := stream(t,
 		`{"type":"message_start","message":{"usage":null}}`,
@@ -197,8 +196,7 @@ func TestUnknownBlocks(t *testing.T) {
 	}
 }
 
-// TestFinish: stop reasons by the names that the loop knows; calls of an
-// answer that was cut are never ready.
+// TestFinish: stop reasons get the names that the loop knows; calls of an answer that was cut off are never ready.
 func TestFinish(t *testing.T) {
 	for reason, want := range map[string]string{
 		"end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "tool_use": "tool_calls",
@@ -212,7 +210,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// Zeros at the end of an answer do not replace what was counted at its beginning.
+// Zeros at the end of an answer do not replace counts from its start.
 func TestUsageAtTheEnd(t *testing.T) {
 	r := stream(t,
 		`{"type":"message_start","message":{"usage":{"input_tokens":100,"cache_read_input_tokens":5000,"cache_creation_input_tokens":1000,"output_tokens":1}}}`,
@@ -224,7 +222,7 @@ func TestUsageAtTheEnd(t *testing.T) {
 	}
 }
 
-// A refusal comes with what the provider says of it.
+// A refusal has the provider's reason.
 func TestRefusal(t *testing.T) {
 	for details, want := range map[string]string{
 		`{"type":"refusal","category":"cyber","explanation":"It could\nharm."}`: "It could harm.",
@@ -238,7 +236,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestCalls: calls as other servers write them.
+// TestCalls: calls in the spellings of other servers.
 func TestCalls(t *testing.T) {
 	r := stream(t,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"whole":1}}}`,
@@ -261,7 +259,7 @@ func toolDef(name string) model.ToolDef {
 	return model.ToolDef{Name: name, Description: "does <it>", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
 }
 
-// TestRequestBytes is a request as it goes over the wire.
+// TestRequestBytes checks a request on the wire.
 func TestRequestBytes(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
 	m := newModel(t, anthropic.Config{BaseURL: srv.URL + "/", Access: endpoint.Access{Key: "k-123"}, MaxTokens: 99})
@@ -299,8 +297,8 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-// TestEagerArguments: only Anthropic's own endpoint is asked to stream arguments as they are
-// written; servers that speak its protocol may refuse a member that they do not know.
+// TestEagerArguments: only Anthropic's own endpoint is asked to stream arguments; other servers may refuse an unknown
+// member.
 func TestEagerArguments(t *testing.T) {
 	for base, want := range map[string]bool{
 		"https://api.anthropic.com":             true,
@@ -324,7 +322,7 @@ func TestEagerArguments(t *testing.T) {
 	}
 }
 
-// TestNoKey, and no tools, and the default of max_tokens.
+// TestNoKey checks a request with no key, no tools, and the default of max_tokens.
 func TestNoKey(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
 	if r := modeltest.Collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL}), question); r.Err != nil {
@@ -339,9 +337,8 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestStablePrefix: a request begins like the one before it, apart from the
-// marks for the cache, of which there are at most four; the last place that was marked
-// is marked again.
+// TestStablePrefix: a request starts like the previous one, apart from the cache marks, at most four; the last marked
+// place is marked again.
 func TestStablePrefix(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
 	m := newModel(t, anthropic.Config{BaseURL: srv.URL})
@@ -382,8 +379,7 @@ func TestStablePrefix(t *testing.T) {
 	}
 }
 
-// TestConnectionIsUsedAgain: an answer is read to its very end, so that the next
-// request needs no new connection.
+// TestConnectionIsUsedAgain: an answer is read to its end, so that the next request needs no new connection.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	var conns atomic.Int32
 	h := httptest.NewUnstartedServer(modeltest.New(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} }))
@@ -405,7 +401,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestNew: what is wrong with a configuration, by its key.
+// TestNew: errors in a configuration name the setting.
 func TestNew(t *testing.T) {
 	for want, c := range map[string]anthropic.Config{
 		"models.p.api_base_url is empty": {Profile: "p", Model: "m"},
@@ -422,7 +418,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestTokenCounts: counts may be strings, come in parts, or not at all.
+// TestTokenCounts: counts may be strings, arrive in parts, or be missing.
 func TestTokenCounts(t *testing.T) {
 	const head, tail = `{"type":"message_start","message":{"usage":`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":`
 	for _, tt := range []struct {
@@ -445,7 +441,7 @@ func TestTokenCounts(t *testing.T) {
 	}
 }
 
-// TestBreakpoints: the system messages of the list are marked, never more than four places, and the newest message is.
+// TestBreakpoints: the listed system messages and the newest message are marked, never more than four places.
 func TestBreakpoints(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
 	m := newModel(t, anthropic.Config{BaseURL: srv.URL})

@@ -20,8 +20,7 @@ func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
 
 const end = `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
 
-// BenchmarkClient reads an answer of 200 KB in deltas of 16 bytes: what reading costs
-// alone.
+// BenchmarkClient reads an answer of 200 KB in deltas of 16 bytes, without a network.
 func BenchmarkClient(b *testing.B) {
 	for _, bb := range []struct{ name, block, delta string }{
 		{"text", `{"type":"text","text":""}`, `{"type":"text_delta","text":"Sixteen bytes ok"}`},
@@ -50,7 +49,7 @@ func BenchmarkClient(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn is one short turn after a conversation of 1 MB: the cost of sending it.
+// BenchmarkTurn sends one short turn after a conversation of 1 MB.
 func BenchmarkTurn(b *testing.B) {
 	var msgs []model.Message
 	for range 100 {

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// thinking says whether and how the model thinks before it answers.
+// thinking holds whether and how the model thinks before it answers.
 type thinking struct {
 	Type    string `json:"type"`
 	Budget  int    `json:"budget_tokens,omitempty"`
@@ -22,16 +22,16 @@ type outputConfig struct {
 	Effort wire.Effort `json:"effort"`
 }
 
-// budgets translates an effort into tokens, for models that take a budget. The least that
-// the provider allows is 1,024; platform.claude.com/docs/en/build-with-claude/extended-thinking.
+// budgets maps an effort to tokens, for models with a thinking budget. The provider's minimum is 1,024;
+// platform.claude.com/docs/en/build-with-claude/extended-thinking.
 var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240, "high": 16384, "xhigh": 32768, "max": 49152}
 
-// answerRoom says what an answer needs beside what is thought, in tokens: max_tokens counts both.
+// answerRoom is the room for an answer in addition to the thinking, in tokens: max_tokens counts both.
 const answerRoom = DefaultMaxTokens
 
-// limits sets how much an answer may have: what the person says, else what is documented, in
-// the twentieth of the window that the runtime leaves for answers, but always room for what
-// the model may think and an answer. It refuses a limit of the person's that leaves none.
+// limits sets the limit of an answer: the configured one, else the documented one, at most the twentieth of the window
+// that the runtime reserves for answers, but always with room for the thinking and an answer. It refuses a configured
+// limit without that room.
 func (m *adapter) limits(c Config) error {
 	thought := budgets[m.client.Effort()]
 	switch {
@@ -48,15 +48,14 @@ func (m *adapter) limits(c Config) error {
 	return nil
 }
 
-// version46 is the first in which models decide by themselves how long they think:
-// platform.claude.com/docs/en/build-with-claude/adaptive-thinking. A fixed budget is
-// refused by those since 4.7.
+// version46 is the first version whose models decide how long they think:
+// platform.claude.com/docs/en/build-with-claude/adaptive-thinking. Models since 4.7 refuse a fixed budget.
 const version46 = 4*100 + 6
 
 var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
-// adaptive reports whether a model is of that kind, by its name. Servers correct a wrong
-// guess, see think.
+// adaptive reports whether a model decides that, by its name. A refusal of the server corrects a wrong guess, see
+// think.
 func adaptive(name string) bool {
 	name = strings.ToLower(name)
 	v := claudeVersion.FindStringSubmatch(name)
@@ -68,24 +67,24 @@ func adaptive(name string) bool {
 	return major*100+minor >= version46
 }
 
-// think asks for the thinking that the configuration wants, of a request that has its messages.
+// think adds the configured thinking to a request that has its messages.
 func (m *adapter) think(r *request, with *wire.Remedied) {
 	effort := m.client.Effort()
 	switch {
-	case effort == "" || effort == "none": // models think only when they are asked to
+	case effort == "" || effort == "none": // models think only on request
 	case with.With(wire.NoEffort), r.unthought() && with.With(wire.NoThinkingYet):
-	case m.adaptive != with.With(wire.OtherThinking): // the name of the model may have misled us
+	case m.adaptive != with.With(wire.OtherThinking): // the name may be misleading
 		if effort == "minimal" {
-			effort = "low" // the least that there is
+			effort = "low" // the minimum here
 		}
-		// Some models show nothing of what they think unless asked for it.
+		// Some models hide their thoughts by default.
 		r.Thinking, r.Output = &thinking{Type: "adaptive", Display: "summarized"}, &outputConfig{effort}
 	default:
 		r.Thinking = &thinking{Type: "enabled", Budget: budgets[effort]}
 	}
 }
 
-// unthought reports whether a request is in the middle of a turn, between calls, that began without thinking.
+// unthought reports whether a request continues, between calls, a turn that started without thinking.
 func (r *request) unthought() bool {
 	n := len(r.Messages)
 	if n < 2 || r.Messages[n-2].Role != model.Assistant {

@@ -18,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-// clock is a tool that needs nobody's approval.
+// clock is a tool that needs no approval.
 type clock struct{}
 
 func (clock) Definition() model.ToolDef {
@@ -33,8 +33,8 @@ func (clock) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "noon, asked by " + c.ID}
 }
 
-// TestExchange is a whole exchange through the real runtime: thinking, two calls, a server that is overloaded once, an answer, and a second prompt. The server
-// checks every request.
+// TestExchange runs a whole exchange through the real runtime: thinking, two calls, one overloaded answer, an answer,
+// and a second prompt. The server checks every request.
 func TestExchange(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{

@@ -17,7 +17,7 @@ import (
 	"buddy/agent/model/retry"
 )
 
-// start is a block that begins, piece its text.
+// start starts a block, piece is its text.
 const (
 	start = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`
 	piece = `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`
@@ -28,7 +28,7 @@ func connect(t *testing.T, url string) model.Model {
 	return newModel(t, anthropic.Config{Profile: "work", BaseURL: url, Access: endpoint.Access{Key: modeltest.Secret, KeySource: "env TEST_KEY"}})
 }
 
-// TestFaults plays the faults that all protocols share, and ours.
+// TestFaults plays the faults of all protocols, and this protocol's own.
 func TestFaults(t *testing.T) {
 	half := func(last ...modeltest.Part) modeltest.Answer {
 		return append(modeltest.Answer{modeltest.Text("half")}, last...)
@@ -60,8 +60,7 @@ func TestFaults(t *testing.T) {
 	)
 }
 
-// TestReported: an error in the answer counts as the status that its kind has
-// elsewhere, which says whether to try again.
+// TestReported: an error in the answer counts as the status that its kind usually has, which decides about retries.
 func TestReported(t *testing.T) {
 	for kind, status := range map[string]int{
 		"overloaded_error": 529, "rate_limit_error": 429, "api_error": 500, "invalid_request_error": 400, "request_too_large": 400,
@@ -74,7 +73,7 @@ func TestReported(t *testing.T) {
 	}
 }
 
-// TestEndings: what is enough of an end. Events after message_stop do not count.
+// TestEndings: which ends make an answer complete. Events after message_stop do not count.
 func TestEndings(t *testing.T) {
 	for name, events := range map[string][]string{
 		"the connection ends after the stop reason": {start, piece, ended},
@@ -93,7 +92,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestRetryEndToEnd: faults in the middle and at the beginning, then a whole answer.
+// TestRetryEndToEnd: faults in the middle and at the start, then a complete answer.
 func TestRetryEndToEnd(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}},
@@ -119,8 +118,8 @@ func (s scripted) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr, Request: req}, nil
 }
 
-// TestTimesOut: silence ends an answer; after the stop reason nobody waits for
-// long, and after message_stop not at all; cancelling gives its cause.
+// TestTimesOut: silence ends an answer; after the stop reason the wait is short, and after message_stop there is none;
+// cancelling returns its cause.
 func TestTimesOut(t *testing.T) {
 	say := func(events ...string) scripted {
 		return func(w io.Writer) {
@@ -166,7 +165,7 @@ func TestTimesOut(t *testing.T) {
 	}
 }
 
-// TestReaderLeaves: nothing is yielded to a reader that has had enough.
+// TestReaderLeaves: a reader that has stopped gets nothing more.
 func TestReaderLeaves(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("a"), modeltest.Hang{}}))
 	for d, err := range newModel(t, anthropic.Config{BaseURL: srv.URL}).Stream(t.Context(), question) {

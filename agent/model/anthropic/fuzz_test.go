@@ -12,8 +12,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// FuzzAnswer: whatever a server sends, the answer is an error or a message that agrees
-// with its deltas, survives the journal and can be sent back.
+// FuzzAnswer: any answer of a server becomes an error or a message that agrees with its deltas, survives the journal
+// and can be sent back.
 func FuzzAnswer(f *testing.F) {
 	const data = "data: "
 	f.Add(data + start + "\n\n" + data + piece + "\n\n" + end)
@@ -64,7 +64,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// transport shows a request and answers it.
+// transport passes a request to a function and answers it.
 type transport func(*http.Request)
 
 func (f transport) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -14,14 +14,14 @@ import (
 // extraKey is the member of a message that holds its kept blocks.
 const extraKey = model.Note + Name
 
-// kept is the value of that member. Only the model that wrote the blocks gets them
-// back: signatures are good for it alone.
+// kept is the value of that member. The blocks are sent back only to the model that wrote them: their signatures are
+// valid only for it.
 type kept struct {
 	Model  string      `json:"model"`
 	Blocks []keptBlock `json:"blocks"`
 }
 
-// place says where among text and calls a block was.
+// place is a block's position among text and calls.
 type place struct {
 	Text  int `json:"text"`  // bytes of text before it
 	Calls int `json:"calls"` // tool calls before it
@@ -32,8 +32,8 @@ type keptBlock struct {
 	Block json.RawMessage `json:"block"`
 }
 
-// grow adds a delta to a block that is kept. Its members are called like those of the
-// block: texts grow, anything else is replaced. Only input is spelled differently.
+// grow adds a delta to a kept block. A delta's members have the names of the block's: texts are appended, anything else
+// is replaced. Only input has another name.
 func (b *block) grow(d delta, raw json.RawMessage) error {
 	if d.Type == "input_json_delta" {
 		b.input = append(b.input, d.JSON...)
@@ -56,7 +56,7 @@ func (b *block) grow(d delta, raw json.RawMessage) error {
 	return nil
 }
 
-// member returns the members of a block, which has its type if it has nothing else.
+// member returns the members of a block, at least its type.
 func (b *block) member() map[string]json.RawMessage {
 	if b.members == nil {
 		b.members = map[string]json.RawMessage{"type": json.RawMessage(`"` + b.kind + `"`)}
@@ -64,13 +64,13 @@ func (b *block) member() map[string]json.RawMessage {
 	return b.members
 }
 
-// extend adds to a text of the block.
+// extend appends to a text of the block.
 func (b *block) extend(key, text string) {
 	grown := b.grown[key]
 	if grown == nil {
 		grown = &strings.Builder{}
 		var before string
-		_ = json.Unmarshal(b.member()[key], &before) // empty when there was none
+		_ = json.Unmarshal(b.member()[key], &before) // empty if there was none
 		grown.WriteString(before)
 		if b.grown == nil {
 			b.grown = make(map[string]*strings.Builder)
@@ -80,9 +80,8 @@ func (b *block) extend(key, text string) {
 	grown.WriteString(text)
 }
 
-// compacted reports whether the block sums up all that was before it. It is kept
-// and sent back like any other; from then on the provider leaves out what it stands for.
-// One without a summary is a compaction that failed and means nothing:
+// compacted reports whether the block is a summary of everything before it. It is kept and sent back like any other;
+// the provider then ignores what it summarizes. A block without a summary is a failed compaction and is ignored:
 // platform.claude.com/docs/en/build-with-claude/compaction.
 func (b *block) compacted() bool {
 	var summary string
@@ -90,7 +89,7 @@ func (b *block) compacted() bool {
 	return b.kind == "compaction" && summary != ""
 }
 
-// encode writes the block with what has grown.
+// encode returns the block with its appended texts.
 func (b *block) encode() (json.RawMessage, error) {
 	for k, v := range b.grown {
 		s, err := texts.JSON(v.String())
@@ -105,7 +104,7 @@ func (b *block) encode() (json.RawMessage, error) {
 	return texts.JSON(b.members) // sorted: the same bytes in every request
 }
 
-// keep returns the extra members of a message; nil when nothing is to be kept.
+// keep returns the extra members of a message; nil if there is nothing to keep.
 func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 	if len(blocks) == 0 {
 		return nil, nil
@@ -122,17 +121,16 @@ func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 	return map[string]json.RawMessage{extraKey: raw}, err
 }
 
-// keptIn returns the blocks that a message holds for a model, in order.
+// keptIn returns the blocks in a message that belong to a model, in order.
 func keptIn(m model.Message, name string) []keptBlock {
 	var k kept
 	if raw := m.Extra[extraKey]; len(raw) == 0 || json.Unmarshal(raw, &k) != nil || k.Model != name {
-		return nil // another model, or not ours: the conversation is as good without
+		return nil // blocks of another model or an invalid note are optional
 	}
 	return k.Blocks
 }
 
-// assistant writes what a model said: kept blocks are where they were. The text or the
-// calls may have become less since.
+// assistant encodes an answer with the kept blocks in their places. Text and calls may have been shortened since.
 func assistant(m model.Message, name string) []any {
 	var out []any
 	text, calls := m.Content, m.ToolCalls
@@ -160,7 +158,7 @@ func assistant(m model.Message, name string) []any {
 	return withoutLastThinking(out)
 }
 
-// withoutLastThinking drops thinking that led to nothing: no message may end with it.
+// withoutLastThinking drops thinking at the end: no message may end with it.
 func withoutLastThinking(parts []any) []any {
 	for len(parts) > 0 {
 		raw, ok := parts[len(parts)-1].(json.RawMessage)

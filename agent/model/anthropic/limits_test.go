@@ -2,8 +2,8 @@ package anthropic
 
 import "testing"
 
-// TestLimits: an answer never needs more room than the runtime leaves of a window, but has
-// what the model may think and an answer, and no more than the model can write.
+// TestLimits: an answer stays within the runtime's share of the window, but has room for the thinking and an answer,
+// and at most the model's maximum.
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct {
 		config Config

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnknownMembers: an event with a member that nobody knows gives the same as without it.
+// TestUnknownMembers: an unknown member changes nothing about an event.
 func TestUnknownMembers(t *testing.T) {
 	for kind, form := range map[string][2]string{
 		`"text","text":""`:                       {"text_delta", "text"},

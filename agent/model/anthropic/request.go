@@ -15,13 +15,13 @@ type request struct {
 	Model     string    `json:"model"`
 	MaxTokens int       `json:"max_tokens"`
 	Thinking  *thinking `json:"thinking,omitempty"`
-	// What chance there is in answers; the protocol has the names of OpenAI's.
+	// Randomness of answers, under the same names as in OpenAI's protocols.
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 
 	Output   *outputConfig `json:"output_config,omitempty"`
 	System   []any         `json:"system,omitempty"`
-	Tools    []tool        `json:"tools,omitempty"` // no key when there are none
+	Tools    []tool        `json:"tools,omitempty"` // omitted if there are none
 	Messages []turn        `json:"messages"`
 	Stream   bool          `json:"stream"`
 }
@@ -30,20 +30,19 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"input_schema"`
-	// Eager streams the arguments as they are written: else a file's contents come as one
-	// piece after minutes of silence. Documented for the provider itself only.
+	// Eager streams the arguments as the model writes them: otherwise a file's contents arrive as one piece after
+	// minutes of silence. Documented only for Anthropic's own servers.
 	Eager bool          `json:"eager_input_streaming,omitempty"`
 	Cache *cacheControl `json:"cache_control,omitempty"`
 }
 
-// turn is one message. Its content is made of *part, and of json.RawMessage for blocks
-// that were kept.
+// turn is one message. Its content consists of *part, and of json.RawMessage for kept blocks.
 type turn struct {
 	Role    model.Role `json:"role"`
 	Content []any      `json:"content"`
 }
 
-// part is a content block that we write.
+// part is a content block that buddy writes.
 type part struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -68,11 +67,10 @@ type cacheControl struct {
 	Type string `json:"type"`
 }
 
-// ephemeral marks the end of a prefix that the provider is to keep for some minutes.
+// ephemeral marks the end of a prefix that the provider caches for some minutes.
 var ephemeral = &cacheControl{"ephemeral"}
 
-// encode writes a request. Apart from the marks for the cache, the messages of one
-// request begin with the bytes of those of the request before.
+// encode encodes a request. Apart from cache marks, its messages start with the bytes of those of the previous request.
 func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error) {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return nil, err
@@ -104,8 +102,8 @@ func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error)
 	return body, nil
 }
 
-// add appends a message. What is said by the same side in a row is one turn, so that
-// the results of several calls are together, with what the person said after them.
+// add appends a message. Consecutive messages of the same role become one turn, so that the results of several calls
+// are together, with the user's next message.
 func (r *request) add(m model.Message) {
 	switch m.Role {
 	case model.System:
@@ -134,7 +132,7 @@ func (r *request) addTurn(role model.Role, parts []any) {
 	r.Messages = append(r.Messages, turn{role, parts})
 }
 
-// images come before the text that speaks of them, as the provider advises:
+// images returns the parts for images. They precede the text, as the provider recommends:
 // platform.claude.com/docs/en/build-with-claude/vision.
 func images(all []model.Image) (parts []any) {
 	for _, i := range all {
@@ -143,7 +141,7 @@ func images(all []model.Image) (parts []any) {
 	return parts
 }
 
-// addText appends a text. Blank ones are refused by the provider.
+// addText appends a text unless it is blank: the provider refuses blank texts.
 func addText(parts []any, text string) []any {
 	if strings.TrimSpace(text) == "" {
 		return parts
@@ -151,9 +149,9 @@ func addText(parts []any, text string) []any {
 	return append(parts, &part{Type: "text", Text: text})
 }
 
-// mark sets the four marks that a request may have: some system messages, the tools,
-// and the last of our turns, with the one before if a mark is left. That was marked as the last one before: a
-// cache looks back over twenty blocks only, which many calls at once exceed.
+// mark sets the four cache marks that a request may have: some system messages, the tools, the last user turn, and the
+// one before it if a mark remains. That turn was marked in the previous request, and a cache lookup reaches back only
+// twenty blocks, fewer than many calls at once have.
 func (r *request) mark(system []int) {
 	for _, i := range system {
 		markLast(r.System[:i+1])
@@ -179,8 +177,8 @@ func markLast(parts []any) {
 	}
 }
 
-// safe returns an id or a name in the letters that this provider takes. Those of others,
-// after a switch of the model, may have more; different ones stay different.
+// safe returns an id or a name in the letters that Anthropic accepts. Other models' ids may have more; different ids
+// stay different.
 func safe(id string) string {
 	if id == wire.SafeLetters(id) {
 		return id

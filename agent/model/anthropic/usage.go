@@ -7,11 +7,11 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// usage holds what a server counted, by name. Later counts of an answer replace earlier ones, except that a zero
-// at its end does not unsay what was read.
+// usage holds the server's token counts by name. Later counts of an answer replace earlier ones, except that a zero
+// does not replace a count.
 type usage map[string]int
 
-// The names. Input is without what the cache read or wrote.
+// The names. Input excludes tokens that the cache read or wrote.
 const (
 	inputTokens  = "input_tokens"
 	outputTokens = "output_tokens"

@@ -19,8 +19,8 @@ type answer struct {
 	extra   fields
 	usage   *model.Usage
 	finish  string
-	choices bool   // some event had a choice
-	odd     string // the beginning of the first event that was of another kind
+	choices bool   // an event had a choice
+	odd     string // the start of the first event of another kind
 }
 
 type chunk struct {
@@ -29,7 +29,7 @@ type chunk struct {
 	Progress *progress       `json:"prompt_progress"`
 }
 
-// progress holds what llama.cpp's server says after each batch of a prompt that it processes:
+// progress is sent by llama.cpp's server after each processed batch of a prompt:
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (return_progress).
 type progress struct {
 	Total     int   `json:"total"`
@@ -67,7 +67,7 @@ func (a *answer) Take(event []byte) error {
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
-			continue // we ask for one
+			continue // only one was requested
 		}
 		if err := a.choice(ch); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (a *answer) Take(event []byte) error {
 	return nil
 }
 
-// reading reports how much of the prompt the server has processed, if it says that and the numbers can be.
+// reading emits how much of the prompt the server has processed, if the numbers are plausible.
 func (a *answer) reading(p *progress) error {
 	if p == nil || p.Cache < 0 || p.Cache > p.Processed || p.Processed > p.Total || p.TimeMS < 0 {
 		return nil
@@ -105,8 +105,8 @@ func (a *answer) choice(c choice) error {
 	return nil
 }
 
-// whole adds a message that is not a delta: all of a plain answer, or a repetition at
-// the end of a stream, of which only what was not there before counts.
+// whole adds a complete message: a plain answer, or a repetition at the end of a stream, which adds only missing
+// members.
 func (a *answer) whole(m wire.Members) error {
 	if a.Text.Len() > 0 {
 		delete(m, "content")
@@ -123,7 +123,7 @@ func (a *answer) whole(m wire.Members) error {
 	return a.merge(m)
 }
 
-// merge adds the members of a delta: reasoning first, as it was thought first.
+// merge adds the members of a delta: reasoning first, because the model thought first.
 func (a *answer) merge(m wire.Members) error {
 	var traced []string
 	for k, raw := range m {
@@ -142,7 +142,7 @@ func (a *answer) merge(m wire.Members) error {
 			return err
 		}
 	}
-	for _, k := range []string{"content", "refusal"} { // a refusal is what the model says
+	for _, k := range []string{"content", "refusal"} { // a refusal is text of the model
 		if err := a.content(m[k]); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (a *answer) merge(m wire.Members) error {
 	return a.callPieces(m["tool_calls"])
 }
 
-// content adds text, which may be a string, a part or a list of parts.
+// content adds text: a string, a part or a list of parts.
 func (a *answer) content(raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil
@@ -182,7 +182,7 @@ func (a *answer) part(raw json.RawMessage) error {
 	if len(raw) > 0 && raw[0] == '"' {
 		p.Text = raw
 	} else if json.Unmarshal(raw, &p) != nil {
-		return nil // a kind of part that says nothing to us
+		return nil // an unknown kind of part
 	}
 	if isTrace(p.Type) {
 		return a.reason("content."+p.Type, raw)
@@ -200,13 +200,13 @@ func (a *answer) reason(field string, raw json.RawMessage) error {
 	return nil
 }
 
-// Ended reports whether the finish reason came.
+// Ended reports whether the finish reason arrived.
 func (a *answer) Ended() bool { return a.finish != "" }
 
-// Over is never true: usage may follow the finish reason, and [DONE] ends the events.
+// Over returns false: usage may follow the finish reason, and [DONE] ends the events.
 func (*answer) Over() bool { return false }
 
-// Done emits the calls that are now complete and the whole message.
+// Done emits the calls that are complete now, and the message.
 func (a *answer) Done(marked bool) error {
 	switch {
 	case a.finish == "" && !marked:

@@ -13,8 +13,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// BenchmarkAnswer reads an answer of 200 KB in deltas of 16 bytes over loopback. cpu-ms
-// is what the whole process used for one answer, the server in it.
+// BenchmarkAnswer reads an answer of 200 KB in deltas of 16 bytes over loopback. cpu-ms is the CPU time of the whole
+// process, server included, for one answer.
 func BenchmarkAnswer(b *testing.B) {
 	text := strings.Repeat("Sixteen bytes ok", 200<<10/16)
 	for _, bb := range []struct {
@@ -52,7 +52,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// cpu is the time that this process has used.
+// cpu returns the CPU time of this process.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -61,7 +61,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkTurn is one short turn after a conversation of 1 MB: the cost of sending it.
+// BenchmarkTurn sends one short turn after a conversation of 1 MB.
 func BenchmarkTurn(b *testing.B) {
 	const ok = `data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 	var msgs []model.Message
@@ -87,7 +87,7 @@ func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
-// BenchmarkClient is BenchmarkAnswer without a server: what reading costs alone.
+// BenchmarkClient is BenchmarkAnswer without a server.
 func BenchmarkClient(b *testing.B) {
 	const event = `data: {"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"test-1","choices":[{"index":0,"delta":{"content":"Sixteen bytes ok"},"logprobs":null,"finish_reason":null}]}` + "\n\n"
 	body := canned(strings.Repeat(event, 200<<10/16) + "data: [DONE]\n\n")

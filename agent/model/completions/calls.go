@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// call is a tool call while its pieces arrive. Its ID is ours if the server had none.
+// call is a tool call while its pieces arrive. Its ID is generated if the server sent none.
 type call struct {
 	wire.Call
 	wireID string // the server's
@@ -18,12 +18,12 @@ type call struct {
 	extra  fields
 }
 
-// complete reports whether nothing but white space can follow the arguments.
+// complete reports whether only white space can follow the arguments.
 func (c *call) complete() bool {
 	return bytes.HasSuffix(bytes.TrimSpace(c.Args), []byte("}")) && json.Valid(c.Args)
 }
 
-// piece is a part of a call as it comes.
+// piece is a part of a call.
 type piece struct {
 	index    int // -1 = none
 	id, name string
@@ -82,7 +82,7 @@ func readPiece(m wire.Members) (piece, error) {
 func (a *answer) callPiece(p piece) error {
 	c := a.callOf(p)
 	if c == nil {
-		// The calls before this one are over, as far as they are complete.
+		// The earlier calls have ended, if they are complete.
 		for _, before := range a.calls {
 			if before.complete() {
 				if err := a.Ready(&before.Call); err != nil {
@@ -95,7 +95,7 @@ func (a *answer) callPiece(p piece) error {
 		a.calls = append(a.calls, c)
 	}
 	if c.wireID == "" {
-		c.wireID = p.id // too late: deltas have named it already
+		c.wireID = p.id // too late for ID: deltas have used it already
 	}
 	if c.Name != p.name { // some servers repeat it
 		c.Name += p.name
@@ -107,8 +107,8 @@ func (a *answer) callPiece(p piece) error {
 	return a.arguments(c, p.args)
 }
 
-// callOf finds the call that a piece belongs to, nil when it begins a new one. Servers
-// leave out the index, or the id, or give every call the index 0.
+// callOf returns the call that a piece belongs to, nil if the piece starts a new one. Some servers omit the index or
+// the id, or use index 0 for every call.
 func (a *answer) callOf(p piece) *call {
 	switch {
 	case p.index >= 0:
@@ -136,8 +136,7 @@ func (a *answer) lastCall(is func(*call) bool) *call {
 	return nil
 }
 
-// arguments adds a piece of arguments: a string, or an object from servers that do not
-// encode it twice.
+// arguments adds a piece of arguments: a string, or an object from servers that do not encode it as a string.
 func (a *answer) arguments(c *call, raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil

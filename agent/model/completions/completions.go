@@ -1,14 +1,13 @@
-// Package completions speaks OpenAI's Chat Completions, with the many servers that
-// understand it in their own way: it sends [model.Message] as it is, and reads answers
-// leniently into deltas.
+// Package completions speaks OpenAI's Chat Completions, with the many servers that have their own dialects of it: it
+// sends [model.Message] unchanged, and reads answers leniently into deltas.
 //
 //	m, err := completions.New(completions.Config{
 //		Profile: "local", BaseURL: "http://localhost:11434/v1", Model: "qwen3",
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
-// go-openai supplies the request and judges it. Its types drop what they do not know, so
-// messages and events are encoded and decoded here.
+// go-openai builds and checks the request. Its types drop unknown fields, so messages and events are encoded and
+// decoded here.
 package completions
 
 import (
@@ -28,15 +27,15 @@ const Name = "completions"
 // maxCallID limits the id of a tool call, in bytes: "maximum length 40" at OpenAI.
 const maxCallID = 40
 
-// Config says which model to talk to and where.
+// Config holds the model and its address.
 type Config = wire.Config
 
-// adapter asks a server in this protocol. It is safe for concurrent use.
+// adapter implements this protocol. It is safe for concurrent use.
 type adapter struct {
 	client *wire.Client
 }
 
-// New checks c without any I/O. Its errors name the key of the configuration.
+// New checks c without I/O. Its errors name the setting.
 func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
@@ -50,13 +49,13 @@ func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, origin: m.client.Origin()}
 }
 
-// opaque reports whether an answer has fields beyond the protocol that go back.
+// opaque reports whether an answer has fields outside the protocol to send back.
 func (m *adapter) opaque(msg model.Message) bool {
 	origin := m.client.Origin()
 	return len(own(msg.Extra, origin)) > 0 || slices.ContainsFunc(msg.ToolCalls, func(c model.ToolCall) bool { return len(own(c.Extra, origin)) > 0 })
 }
 
-// open sends the request and returns when the answer begins.
+// open sends the request and returns when the answer starts.
 func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedied) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
@@ -76,14 +75,14 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
 	extra := m.client.Extra(len(req.Tools) > 0, with)
-	effort := wire.Text(extra["reasoning_effort"]) // the SDK judges it, so it gets it
+	effort := wire.Text(extra["reasoning_effort"]) // the SDK checks it
 	delete(extra, "reasoning_effort")
 	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: m.client.WithSampling(extra, with)}
 	r := openai.ChatCompletionRequest{Model: m.client.Info().Model, Tools: tools(req.Tools), ReasoningEffort: effort}
 	if !with.With(wire.NoStreamOptions) {
 		r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
+	// The SDK's reader of events is not used: it copies each event (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(call.Context(), r)
 	if errors.Is(err, openai.ErrReasoningToolsRequireResponses) {
 		return call.Refused(err, true)

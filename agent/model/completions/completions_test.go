@@ -32,14 +32,14 @@ func newModel(t testing.TB, c completions.Config) *wire.Model {
 	return m
 }
 
-// ask plays one answer to one question.
+// ask plays one answer to one request.
 func ask(t testing.TB, a modeltest.Answer) modeltest.Result {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a))
 	return modeltest.Collect(t.Context(), newModel(t, completions.Config{Profile: "p", BaseURL: srv.URL}), question)
 }
 
-// stream plays events as they are given, then [DONE].
+// stream plays events unchanged, then [DONE].
 func stream(t testing.TB, events ...string) modeltest.Result {
 	t.Helper()
 	var a modeltest.Answer
@@ -51,10 +51,10 @@ func stream(t testing.TB, events ...string) modeltest.Result {
 
 func delta(members string) string { return `{"choices":[{"index":0,"delta":{` + members + `}}]}` }
 
-// noteKey is the member of a message that says whose its extra members are.
+// noteKey is the member of a message with the origin of its extra members.
 const noteKey = "buddy:completions"
 
-// from is its value for a model.
+// from returns its value for a model.
 func from(t testing.TB, m *wire.Model) json.RawMessage {
 	t.Helper()
 	raw, err := json.Marshal(m.Origin())
@@ -70,7 +70,7 @@ func toolDef(name string) model.ToolDef {
 	return model.ToolDef{Name: name, Description: "does <it>", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
 }
 
-// TestRoundTrip is an answer as most servers send it, in pieces of any size.
+// TestRoundTrip reads an answer as most servers send it, in pieces of any size.
 func TestRoundTrip(t *testing.T) {
 	for _, size := range []int{0, 1, 3, 1000} {
 		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
@@ -108,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCallReadyEarly: a call is ready when the next one begins, not at the end.
+// TestCallReadyEarly: a call is ready when the next one starts, not at the end.
 func TestCallReadyEarly(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Call{ID: "a", Name: "x", Arguments: `{}`}, modeltest.Call{ID: "b", Name: "y", Arguments: `{}`}})
 	want := []model.DeltaKind{model.CallDelta, model.CallReady, model.CallDelta, model.CallReady, model.Done}
@@ -117,8 +117,7 @@ func TestCallReadyEarly(t *testing.T) {
 	}
 }
 
-// TestRequestBytes: what goes over the wire, and that the
-// messages of turn N are a byte prefix of those of turn N+1.
+// TestRequestBytes checks the request on the wire: the messages of turn N are a byte prefix of those of turn N+1.
 func TestRequestBytes(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("ok")}
@@ -176,7 +175,7 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-// TestExtraGoesBack: what came unknown is sent again byte for byte.
+// TestExtraGoesBack: unknown fields are sent back byte for byte.
 func TestExtraGoesBack(t *testing.T) {
 	details := `[{"type":"reasoning.encrypted","data":"A+/=","id":"r1", "index":0}]`
 	srv := modeltest.Start(t, modeltest.Steps(
@@ -193,13 +192,13 @@ func TestExtraGoesBack(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	body := string(srv.Requests()[1].Body)
-	// The encoder takes out white space; every token is as it was.
+	// The encoder drops white space; every token is unchanged.
 	if !strings.Contains(body, `"reasoning_details":`+strings.ReplaceAll(details, ", ", ",")) || !strings.Contains(body, `{"a":1.50}`) {
 		t.Error(body)
 	}
 }
 
-// TestNotes: what another adapter noted in a message is not sent, and stays there.
+// TestNotes: another adapter's notes in a message are not sent, and stay there.
 func TestNotes(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
 	m := newModel(t, completions.Config{BaseURL: srv.URL})
@@ -221,7 +220,7 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestEmpty: an answer without text is whole, and empty; one without an answer in it is an error, which may pass.
+// TestEmpty: an answer without text is complete, and empty; one without a choice is a retryable error.
 func TestEmpty(t *testing.T) {
 	for _, a := range []modeltest.Answer{
 		{modeltest.Event(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`), modeltest.Event("[DONE]"), modeltest.End{}},
@@ -247,7 +246,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestWrongWhole: JSON that is something else is an error, not an empty answer.
+// TestWrongWhole: other JSON is an error, not an empty answer.
 func TestWrongWhole(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Raw(`{"detail":"Not here"}`), modeltest.End{}})
 	e, ok := errors.AsType[*model.Error](r.Err)
@@ -256,8 +255,7 @@ func TestWrongWhole(t *testing.T) {
 	}
 }
 
-// TestNoStreamOptions: a server that does not know them is asked once without, and
-// from then on.
+// TestNoStreamOptions: after a refusal, the options are not sent again.
 func TestNoStreamOptions(t *testing.T) {
 	srv := modeltest.Start(t, func(r modeltest.Request) modeltest.Answer {
 		if strings.Contains(string(r.Body), "stream_options") {
@@ -276,8 +274,7 @@ func TestNoStreamOptions(t *testing.T) {
 	}
 }
 
-// TestConnectionIsUsedAgain: an answer is read to its very end, so that the next
-// request needs no new connection.
+// TestConnectionIsUsedAgain: an answer is read to its end, so that the next request needs no new connection.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	conns := make(chan net.Conn, 10)
 	srv := modeltest.New(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
@@ -300,7 +297,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestNew: a bad configuration is one line that names the key.
+// TestNew: the error of a bad configuration is one line that names the setting.
 func TestNew(t *testing.T) {
 	for _, tt := range []struct{ url, key, want string }{
 		{"", "", `models.work.api_base_url is empty`},

@@ -20,7 +20,7 @@ import (
 	"buddy/agent/model/retry"
 )
 
-// TestFaults plays the faults that all protocols share, and ours.
+// TestFaults plays the faults of all protocols, and this protocol's own.
 func TestFaults(t *testing.T) {
 	connect := func(t *testing.T, url string) model.Model {
 		return newModel(t, completions.Config{Profile: "work", BaseURL: url, Access: endpoint.Access{Key: modeltest.Secret, KeySource: "env TEST_KEY"}})
@@ -36,7 +36,7 @@ func TestFaults(t *testing.T) {
 	)
 }
 
-// TestKeepAlives: comments keep an answer alive and are no part of it.
+// TestKeepAlives: comments keep an answer alive and are not part of it.
 func TestKeepAlives(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.KeepAlive{N: 20, Every: time.Millisecond}, modeltest.Text("a"), modeltest.KeepAlive{N: 3}, modeltest.Text("b")})
 	if r.Err != nil || r.Text != "ab" {
@@ -44,7 +44,7 @@ func TestKeepAlives(t *testing.T) {
 	}
 }
 
-// TestNoServer: nothing listens there.
+// TestNoServer: nothing listens at the address.
 func TestNoServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,8 +62,7 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestNotTheProtocol: TLS where there is none, a certificate that nobody signed, a
-// server that hangs up, a host that is not there.
+// TestNotTheProtocol: a server without TLS, an untrusted certificate, a server that hangs up, an unknown host.
 func TestNotTheProtocol(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
@@ -98,7 +97,7 @@ type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
-// TestNotSent: what the SDK refuses says how to get there.
+// TestNotSent: a request refused by the SDK has a hint.
 func TestNotSent(t *testing.T) {
 	m := newModel(t, completions.Config{Profile: "work", BaseURL: "http://127.0.0.1:1", Model: "gpt-6-sol"})
 	r := modeltest.Collect(t.Context(), m, model.Request{Messages: question.Messages, Tools: []model.ToolDef{toolDef("x")}})
@@ -108,7 +107,7 @@ func TestNotSent(t *testing.T) {
 	}
 }
 
-// TestRetryEndToEnd: a fault in the middle, then a whole answer.
+// TestRetryEndToEnd: a fault in the middle, then a complete answer.
 func TestRetryEndToEnd(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}},
@@ -137,7 +136,7 @@ func TestRetryAfterDate(t *testing.T) {
 
 // scripted is a transport for tests with a fake clock: write plays the body.
 type scripted struct {
-	headers time.Duration // until they come
+	headers time.Duration // until the headers arrive
 	write   func(w io.Writer)
 }
 
@@ -157,10 +156,10 @@ func (s scripted) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr, Request: req}, nil
 }
 
-// TestNoEndAfterTheFinishReason: nobody waits for long for what may follow it.
+// TestNoEndAfterTheFinishReason: the wait after the finish reason is short.
 func TestNoEndAfterTheFinishReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(2 * time.Hour) // the server's goroutine ends
+		defer time.Sleep(2 * time.Hour) // the server ends
 		server := scripted{write: func(w io.Writer) {
 			_, _ = io.WriteString(w, "data: "+delta(`"content":"a"`)+"\n\n"+`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\n")
 			time.Sleep(time.Hour)
@@ -173,12 +172,12 @@ func TestNoEndAfterTheFinishReason(t *testing.T) {
 	})
 }
 
-// TestCancel: the cause of the cancelled context comes back, at any point.
+// TestCancel: the cause of the cancelled context is returned, at any point.
 func TestCancel(t *testing.T) {
 	why := errors.New("the person said stop")
 	for _, at := range []time.Duration{0, time.Second, 3 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			defer time.Sleep(2 * time.Hour) // the server's goroutine ends
+			defer time.Sleep(2 * time.Hour) // the server ends
 			server := scripted{headers: 2 * time.Second, write: func(w io.Writer) {
 				_, _ = io.WriteString(w, "data: "+delta(`"content":"a"`)+"\n\n")
 				time.Sleep(time.Hour)
@@ -199,7 +198,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelOverNetwork: the same where a real server says nothing more.
+// TestCancelOverNetwork: the same with a real server that sends nothing more.
 func TestCancelOverNetwork(t *testing.T) {
 	why := errors.New("the person said stop")
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("a"), modeltest.Hang{}}))
@@ -216,7 +215,7 @@ func TestCancelOverNetwork(t *testing.T) {
 	}
 }
 
-// TestReaderLeaves: the request ends when the reader of the deltas has had enough.
+// TestReaderLeaves: the request ends when the reader of the deltas stops.
 func TestReaderLeaves(t *testing.T) {
 	left := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

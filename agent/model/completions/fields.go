@@ -10,13 +10,13 @@ import (
 	"buddy/agent/model"
 )
 
-// fields are members that the protocol does not know, put together from deltas to be
-// sent back. A field that came in one piece goes back as it came.
+// fields are members outside the protocol, joined from deltas to be sent back. A field that arrived in one piece is
+// sent back unchanged.
 type fields map[string]*field
 
 type field struct {
 	raw  json.RawMessage // the only piece
-	tree any             // several pieces: see join
+	tree any             // several pieces joined, see join
 }
 
 // text is a string that grows.
@@ -27,8 +27,8 @@ func (t *text) MarshalJSON() ([]byte, error) { return json.Marshal(string(t.buf)
 
 func (f fields) has(key string) bool { return f[key] != nil }
 
-// add joins the next piece of a field. Pieces that say nothing are dropped: some servers
-// send a null for each field that they have, and refuse to read it.
+// add joins the next piece of a field. It drops empty pieces: some servers send a null for each of their fields, and
+// refuse it in requests.
 func (f *fields) add(key string, raw json.RawMessage) {
 	if isBlank(raw) {
 		return
@@ -58,18 +58,17 @@ func isBlank(raw json.RawMessage) bool {
 	return false
 }
 
-// noteKey names the member in which a message, or a call, with fields beyond the protocol keeps
-// whose they are.
+// noteKey is the member in which a message or a call with fields outside the protocol stores their origin.
 const noteKey = model.Note + Name
 
-// encode returns the fields with a note of their origin, nil when there are none.
+// encode returns the fields with a note of their origin, nil if there are none.
 func (f fields) encode(origin string) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	for k, v := range f {
 		raw := v.raw
 		if v.tree != nil {
 			b, err := json.Marshal(v.tree)
-			if err != nil { // of what was parsed: cannot happen
+			if err != nil { // parsed values: cannot happen
 				continue
 			}
 			raw = b
@@ -87,14 +86,14 @@ func note(origin string) json.RawMessage {
 	return raw
 }
 
-// own returns those of the fields of a message, or of a call, that are for an origin: none if
-// they came from another one, or if nobody noted from which. A strict server would refuse them,
-// and reasoning is for its own model alone. Notes are for nobody.
+// own returns the fields of a message, or of a call, that came from origin, without notes: none if they came from
+// another origin or have no note of it. A strict server would refuse foreign fields, and reasoning is only for its own
+// model.
 func own(extra map[string]json.RawMessage, origin string) map[string]json.RawMessage {
 	if extra[noteKey] == nil || !bytes.Equal(extra[noteKey], note(origin)) {
 		return nil
 	}
-	extra = maps.Clone(extra) // it is the history's
+	extra = maps.Clone(extra) // the history has the original
 	maps.DeleteFunc(extra, func(k string, _ json.RawMessage) bool { return strings.HasPrefix(k, model.Note) })
 	return extra
 }
@@ -130,8 +129,8 @@ func growable(v any) any {
 	return v
 }
 
-// join adds piece to old: texts and lists grow, objects are joined member by member,
-// anything else is replaced. traced means that this is in a reasoning trace.
+// join adds piece to old: texts and lists are appended, objects are joined member by member, anything else is replaced.
+// traced means that the value is part of a reasoning trace.
 func join(key string, traced bool, old, piece any, depth int) any {
 	if piece == nil || depth > maxDepth {
 		return old
@@ -156,8 +155,8 @@ func join(key string, traced bool, old, piece any, depth int) any {
 	return piece
 }
 
-// joinTexts appends, unless the text is an attribute: in an object a type or a
-// signature, else what every delta repeats.
+// joinTexts appends, unless the text is an attribute: in an object a type or a signature, at the top a text that every
+// delta repeats.
 func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
 	switch {
 	case len(piece.buf) == 0:
@@ -171,8 +170,7 @@ func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
 	return old
 }
 
-// joinLists appends. In a trace the first element of a piece may go on with the last
-// one before it.
+// joinLists appends. In a trace, the first element of a piece may continue the last element of old.
 func joinLists(traced bool, old, piece []any, depth int) []any {
 	for _, v := range piece {
 		if traced && len(old) > 0 && continues(old[len(old)-1], v) {
@@ -184,8 +182,8 @@ func joinLists(traced bool, old, piece []any, depth int) []any {
 	return old
 }
 
-// continues reports whether b is the next piece of a: both are blocks of the same kind
-// and place, and a has not been closed by its signature.
+// continues reports whether b is the next piece of a: both are blocks of the same kind and index, and a has no
+// signature yet, which would end it.
 func continues(a, b any) bool {
 	x, ok := a.(map[string]any)
 	y, ok2 := b.(map[string]any)

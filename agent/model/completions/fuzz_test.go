@@ -11,8 +11,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// FuzzAnswer: whatever a server sends, the answer is an error or a message that agrees
-// with its deltas, survives the journal and can be sent back.
+// FuzzAnswer: any answer of a server becomes an error or a message that agrees with its deltas, survives the journal
+// and can be sent back.
 func FuzzAnswer(f *testing.F) {
 	const data, end = "data: ", "data: [DONE]\n\n"
 	for _, members := range []string{

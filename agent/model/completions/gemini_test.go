@@ -11,8 +11,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestGeminiTakesCallsOfOthers: Gemini 3 wants a signature at the first call of each answer. Where there is none it is
-// told not to look for it; its own ones stay, and no other model is told.
+// TestGeminiTakesCallsOfOthers: Gemini 3 requires a signature at the first call of each answer. Missing ones get a
+// placeholder; its own ones stay, and other models get none.
 func TestGeminiTakesCallsOfOthers(t *testing.T) {
 	const (
 		google = "https://generativelanguage.googleapis.com/v1beta/openai"
@@ -26,7 +26,7 @@ func TestGeminiTakesCallsOfOthers(t *testing.T) {
 		{google, "models/gemini-flash-latest", 2},
 		{google, "gemini-2.5-pro", 0},
 		{"https://gateway.example/v1", "google/gemini-3.5-flash", 2},
-		{"https://openrouter.ai/api/v1", "google/gemini-3.5-flash", 0}, // it signs by itself
+		{"https://openrouter.ai/api/v1", "google/gemini-3.5-flash", 0}, // it adds signatures itself
 		{"https://api.example.com/v1", "glm-5", 0},
 	} {
 		srv := modeltest.New(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })

@@ -9,14 +9,14 @@ import (
 	"buddy/agent/model"
 )
 
-// TestCalls: the ways in which servers cut tool calls into pieces.
+// TestCalls: the ways in which servers split tool calls.
 func TestCalls(t *testing.T) {
 	type calls = []model.ToolCall
 	tc := func(members string) string { return delta(`"tool_calls":[` + members + `]`) }
 	for _, tt := range []struct {
 		name   string
 		events []string
-		want   calls // an empty ID means: any, but one
+		want   calls // an empty ID matches any generated one
 	}{
 		{"split arguments", []string{
 			tc(`{"index":0,"id":"a","type":"function","function":{"name":"x","arguments":""}}`),
@@ -102,7 +102,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallGoesOn: a call that was handed out as ready must not change.
+// TestCallGoesOn: a call that was emitted as ready must not change.
 func TestCallGoesOn(t *testing.T) {
 	r := stream(t,
 		delta(`"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]`),
@@ -115,8 +115,8 @@ func TestCallGoesOn(t *testing.T) {
 	}
 }
 
-// TestStoppedCalls: no call of an answer that hit the token limit or the
-// content filter is ready, unless it was complete before.
+// TestStoppedCalls: no call of an answer that hit the token limit or the content filter is ready, unless it was
+// complete before.
 func TestStoppedCalls(t *testing.T) {
 	for finish, want := range map[string]string{"length": "length", "MAX_TOKENS": "length", "content_filter": "content_filter"} {
 		r := stream(t,
@@ -128,7 +128,7 @@ func TestStoppedCalls(t *testing.T) {
 	}
 }
 
-// TestReasoningShownAndSentBack checks what is shown of reasoning and what goes back of it.
+// TestReasoningShownAndSentBack checks the shown reasoning and the reasoning sent back.
 func TestReasoningShownAndSentBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -184,7 +184,7 @@ func TestReasoningShownAndSentBack(t *testing.T) {
 	}
 }
 
-// TestPartsAndRefusals merges the text of parts, and takes a refusal for what it is: text.
+// TestPartsAndRefusals joins the text of parts, and treats a refusal as text.
 func TestPartsAndRefusals(t *testing.T) {
 	for _, tt := range []struct{ name, members, want string }{
 		{"string", `"content":"a<b>\u00e9"`, "a<b>é"},
@@ -238,7 +238,7 @@ func TestTokenCounts(t *testing.T) {
 	}
 }
 
-// TestFields: unknown members are put together, empty ones left out.
+// TestFields: unknown members are joined, empty ones are dropped.
 func TestFields(t *testing.T) {
 	r := stream(t,
 		delta(`"id":"m1","audio":{"id":"a","transcript":"x"},"empty":[],"annotations":[{"n":1}],"n":1,"role":"assistant","content":"x"`),
@@ -259,7 +259,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestOtherChoices: we ask for one answer and read one.
+// TestOtherChoices: one answer is requested and read.
 func TestOtherChoices(t *testing.T) {
 	r := stream(t, `{"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":{"content":"yes"}}]}`)
 	if r.Text != "yes" || r.Err != nil {

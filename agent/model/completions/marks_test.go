@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestMarks: Claude behind OpenRouter is told which prefixes to keep; nobody else is.
+// TestMarks: only Claude through OpenRouter gets cache marks.
 func TestMarks(t *testing.T) {
 	msgs := []model.Message{
 		{Role: model.System, Content: "be brief"},
@@ -36,7 +36,7 @@ func TestMarks(t *testing.T) {
 			return modeltest.Answer{modeltest.Text("ok")}
 		})
 		m := newModel(t, completions.Config{BaseURL: tt.base, Model: tt.model, HTTPClient: &http.Client{Transport: srv.Transport()}})
-		_ = modeltest.Collect(t.Context(), m, model.Request{Messages: msgs, Ephemeral: 1}) // the schema of OpenAI has no marks: refused or not
+		_ = modeltest.Collect(t.Context(), m, model.Request{Messages: msgs, Ephemeral: 1}) // the schema of OpenAI has no marks: a refusal does not matter
 		if body == nil {
 			body = srv.Requests()[0].Body
 		}

@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestExtraStaysWithItsModel: what a message or a call has beyond the protocol, such as reasoning and signatures, goes
-// back to the model at the address that it came from, also after it was stored, and to no other one.
+// TestExtraStaysWithItsModel: fields outside the protocol, such as reasoning and signatures, are sent back only to the
+// model and address that they came from, even after they were stored.
 func TestExtraStaysWithItsModel(t *testing.T) {
 	answer := modeltest.Answer{
 		modeltest.Event(delta(`"reasoning_content":"mine alone","reasoning_details":[{"signature":"mine alone"}]`)), modeltest.Text("let me see"),

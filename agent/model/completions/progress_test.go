@@ -11,8 +11,8 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// llamaStream holds the answer of a llama.cpp server (build 11434) with return_progress, shortened: it says how much of the
-// prompt is processed before and after each batch, and in between every half minute that it lives.
+// llamaStream is the answer of a llama.cpp server (build 11434) with return_progress, shortened: progress before and
+// after each batch, and a ping every half minute in between.
 const llamaStream = `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}],"created":1795979494,"id":"chatcmpl-b","model":"model.gguf","system_fingerprint":"b0-unknown","object":"chat.completion.chunk","prompt_progress":{"total":847,"cache":5,"processed":5,"time_ms":0}}
 
 :
@@ -31,8 +31,8 @@ data: [DONE]
 
 `
 
-// TestProgress: a server of llama.cpp is asked how much of the prompt it has processed, no other one is. Its numbers are
-// part of no message, and what can't be true is left out.
+// TestProgress: only a llama.cpp server is asked for its progress. The numbers are in no message, and impossible ones
+// are dropped.
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct {
 		name, server, stream string
@@ -79,7 +79,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressIsRefused: a server that does not know the field gets the request without it, now and later.
+// TestProgressIsRefused: a server that does not know the field gets this and later requests without it.
 func TestProgressIsRefused(t *testing.T) {
 	requests := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// isTrace reports whether a field is a reasoning trace by its name. Signatures,
-// encrypted blocks and counts travel under such names too and are never shown.
+// isTrace reports whether a field is a reasoning trace, by its name. Signatures, encrypted blocks and counts have such
+// names too and are never shown.
 func isTrace(name string) bool {
 	name = strings.ToLower(name)
 	has := func(word string) bool { return strings.Contains(name, word) }
@@ -20,11 +20,10 @@ func isTrace(name string) bool {
 	return has("reasoning") || has("thinking") || has("thought")
 }
 
-// reasoningKey is the field in which most servers send what a model thinks, and want it back.
+// reasoningKey is the field for reasoning of most servers, in answers and requests.
 const reasoningKey = "reasoning_content"
 
-// preferred are the names of traces, best first, for servers that send the same text
-// under several.
+// preferred are the names of traces, the best first, for servers that send the same text under several names.
 var preferred = []string{reasoningKey, "reasoning", "reasoning_text", "thinking", "thought"}
 
 func byPreference(a, b string) int {
@@ -40,22 +39,22 @@ func byPreference(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// traces finds the text of reasoning fields that is new to a reader.
+// traces finds the text of reasoning fields that the reader does not have yet.
 type traces struct {
 	shown []byte // the text that fields agree on
 	byKey map[string]*trace
 }
 
-// trace is one field. While it only repeats what another field said, it is silent.
+// trace is one field. While it only repeats another field, it adds nothing.
 type trace struct {
-	held    string // the beginning, while it may still be a way to say "none"
+	held    string // the start, while it may still mean "none"
 	started bool
-	own     int  // the end in shown of what came from this field
-	at      int  // how much of shown this field has said, too
-	apart   bool // it says something else
+	own     int  // the end in shown of the text from this field
+	at      int  // how much of shown this field has, too
+	apart   bool // its text differs from shown
 }
 
-// add returns what is new in the next piece of a field.
+// add returns the new text in the next piece of a field.
 func (t *traces) add(field string, raw json.RawMessage) string {
 	f := t.byKey[field]
 	if f == nil {
@@ -76,7 +75,7 @@ func (t *traces) add(field string, raw json.RawMessage) string {
 	return t.news(f, s)
 }
 
-// isNothing reports whether a trace says that there is none.
+// isNothing reports whether the text of a trace means that there is none.
 func isNothing(s string) bool {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "", "null", "none", "n/a", "[]", "{}":
@@ -85,7 +84,7 @@ func isNothing(s string) bool {
 	return false
 }
 
-// news compares s with what was shown.
+// news returns the part of s that was not shown.
 func (t *traces) news(f *trace, s string) string {
 	if s == "" || f.apart {
 		return s
@@ -93,7 +92,7 @@ func (t *traces) news(f *trace, s string) string {
 	known := t.shown[f.at:]
 	n := min(len(known), len(s))
 	switch {
-	case string(known[:n]) != s[:n]: // it was alike up to here by chance
+	case string(known[:n]) != s[:n]: // it was equal up to here by chance
 		f.apart = true
 		return string(t.shown[f.own:f.at]) + s
 	case n == len(s):
@@ -115,8 +114,8 @@ var textKeys = []string{
 // maxDepth bounds the search for text in nested values.
 const maxDepth = 8
 
-// pull returns the text in a value and never JSON. first allows a string to hold
-// JSON: a later piece of a text may look like it by chance.
+// pull returns the text in a value, never JSON. first allows a string with JSON inside: a later piece of a text may
+// look like JSON by chance.
 func pull(raw json.RawMessage, first bool, depth int) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || depth > maxDepth {

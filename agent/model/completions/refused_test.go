@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestReasoningRequired: a server that refuses answers without reasoning, such as those of another model or half an
-// answer that a person stopped, gets some in each. One that refuses the field gets none at all.
+// TestReasoningRequired: a server that refuses answers without reasoning, such as those of another model or an
+// interrupted one, gets some in each. One that refuses the field gets none.
 func TestReasoningRequired(t *testing.T) {
 	for _, tt := range []struct {
 		said string

@@ -14,19 +14,18 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// encoder writes the conversation of one request.
+// encoder encodes the conversation of one request.
 type encoder struct {
-	origin string // see wire.Client.Origin; fields beyond the protocol are for it alone
+	origin string // see wire.Client.Origin; only fields with this origin are sent
 	with   *wire.Remedied
-	marked map[int]bool // messages that end with a mark for the cache, by index
+	marked map[int]bool // indexes of messages that end with a cache mark
 	callID func(id string) string
 
-	unsigned bool // calls without a signature say so, see unsigned
+	unsigned bool // calls without a signature get a placeholder, see unsigned
 }
 
-// encode writes the messages array. Our own encoding is the authority: unknown fields
-// and an explicit null content survive, and a message gives the same bytes
-// in every request.
+// encode returns the messages array. It is our own encoding, not the SDK's: unknown fields and an explicit null content
+// survive, and a message has the same bytes in every request.
 func (e encoder) encode(msgs []model.Message) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('[')
@@ -49,10 +48,10 @@ func (e encoder) encode(msgs []model.Message) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// message returns a message as this server takes it.
+// message returns a message in the form that this server accepts.
 func (e encoder) message(m model.Message) model.Message {
 	if m.Role == model.Tool {
-		m.Name = "" // only the id says whose result it is
+		m.Name = "" // the id identifies the call
 		m.ToolCallID = e.callID(m.ToolCallID)
 	}
 	if m.Role == model.Assistant && m.Extra[reasoningKey] == nil && e.with.With(wire.NeedsReasoning) {
@@ -60,7 +59,7 @@ func (e encoder) message(m model.Message) model.Message {
 		maps.Copy(extra, m.Extra)
 		m.Extra = extra
 	}
-	m.ToolCalls = slices.Clone(m.ToolCalls) // they are the history's
+	m.ToolCalls = slices.Clone(m.ToolCalls) // the history has the original
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
 		c.ID = e.callID(c.ID)
@@ -75,16 +74,16 @@ func (e encoder) message(m model.Message) model.Message {
 // signatureKey is the member of a call that has Gemini's signature.
 const signatureKey = "extra_content"
 
-// unsigned adds to the extra members of a call that it has no signature, as those of other models have
-// none. Gemini 3 refuses the first call of an answer without: ai.google.dev/gemini-api/docs/thought-signatures.
+// unsigned adds a placeholder for a missing signature to the extra members of a call; other models' calls have none.
+// Gemini 3 refuses an answer whose first call has no signature: ai.google.dev/gemini-api/docs/thought-signatures.
 func unsigned(extra map[string]json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{signatureKey: json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)}
 	maps.Copy(out, extra)
 	return out
 }
 
-// silent reports whether an answer says nothing in this protocol, such as one that only
-// held what another provider understands. Servers refuse it.
+// silent reports whether an answer is empty in this protocol, for example because all of it was specific to another
+// provider. Servers refuse empty answers.
 func silent(m model.Message) bool {
 	return m.Role == model.Assistant && strings.TrimSpace(m.Content) == "" && len(m.ToolCalls) == 0 && len(m.Extra) == 0
 }
@@ -105,9 +104,9 @@ type (
 	}
 )
 
-// marks returns which messages are the ends of prefixes that the provider is to keep: the
-// breakpoints of the system prompt and the last two that are not the model's. Only Claude behind OpenRouter
-// wants to be told, at most four times: openrouter.ai/docs/features/prompt-caching.
+// marks returns the messages that end a prefix to cache: the breakpoints of the system prompt and the last two messages
+// that are not the model's. Only Claude through OpenRouter needs marks, at most four:
+// openrouter.ai/docs/features/prompt-caching.
 func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 	if to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
 		return nil
@@ -135,7 +134,8 @@ func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 	return all
 }
 
-// content is the content of a message: nil for what it is without images and marks.
+// content returns the parts of a message with images or a mark; nil for other messages, whose content is sent as a
+// string.
 func content(m model.Message, marked bool) any {
 	if len(m.Images) == 0 && !marked {
 		return nil
@@ -153,7 +153,7 @@ func content(m model.Message, marked bool) any {
 	return parts
 }
 
-// tools returns nil when there are none, so that the request has no such key.
+// tools returns nil without tools, so that the request has no such key.
 func tools(defs []model.ToolDef) []openai.Tool {
 	var out []openai.Tool
 	for _, d := range defs {

@@ -10,8 +10,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// FuzzTemplate compares the fast path with the slow one: an answer of any two events is
-// the same with it and without.
+// FuzzTemplate: an answer of any two events is the same with the fast path and without.
 func FuzzTemplate(f *testing.F) {
 	const a = `{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"one","refusal":null},"finish_reason":null}],"usage":null}`
 	for _, b := range []string{
@@ -32,7 +31,7 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// answerOf returns all deltas of the events a and b; ok is false when they are refused.
+// answerOf returns all deltas of the events a and b; ok is false if they are refused.
 func answerOf(a, b []byte, slow bool) (deltas []model.Delta, ok bool) {
 	collect := &answer{Collector: wire.Collector{Emit: func(d model.Delta) error {
 		deltas = append(deltas, d)
@@ -47,7 +46,7 @@ func answerOf(a, b []byte, slow bool) (deltas []model.Delta, ok bool) {
 		}
 	}
 	ok = collect.Done(true) == nil
-	// Ids that the server did not give are random.
+	// Generated ids are random.
 	for i, d := range deltas {
 		deltas[i].CallID = ""
 		if d.Call != nil {
@@ -62,7 +61,7 @@ func answerOf(a, b []byte, slow bool) (deltas []model.Delta, ok bool) {
 	return deltas, ok
 }
 
-// TestTemplate: the fast path is taken for what servers send, and only for that.
+// TestTemplate: the fast path is used only for events of the usual form.
 func TestTemplate(t *testing.T) {
 	event := func(members string) []byte { return []byte(`{"choices":[{"index":0,"delta":{` + members + `}}]}`) }
 	for _, tt := range []struct {

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/model/completions"
 )
 
-// atOnce is a server whose answer comes as a whole.
+// atOnce is a server whose answer arrives as a whole.
 type atOnce string
 
 func (a atOnce) RoundTrip(*http.Request) (*http.Response, error) {
@@ -22,8 +22,8 @@ func (a atOnce) RoundTrip(*http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestPiecesThatComeTogether: text that is read at once is emitted at once, in the order of its kinds,
-// and none of it is lost when something after it is wrong or when nobody reads on.
+// TestPiecesThatComeTogether: text read at once is emitted at once, in the order of its kinds, and none is lost if an
+// error follows or the reader stops.
 func TestPiecesThatComeTogether(t *testing.T) {
 	var answer strings.Builder
 	for _, e := range []string{

@@ -9,18 +9,17 @@ import (
 	"buddy/agent/model"
 )
 
-// On /messages the parts of an answer mean the same, with these differences: Reasoning
-// is a signed thinking block, or with the Field redacted_thinking a block of that kind;
-// KeepAlive sends pings; Usage is always sent.
+// On /messages the parts of an answer have the same meaning, with these differences: Reasoning is a signed thinking
+// block, or with the Field redacted_thinking a redacted one; KeepAlive sends pings; Usage is always sent.
 
-// signature returns what the server signs a thinking block with. CheckMessages wants it back.
+// signature returns the server's signature for a thinking block. CheckMessages requires it back.
 func signature(thinking string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(thinking)) // a hash takes everything
+	_, _ = h.Write([]byte(thinking)) // a hash accepts everything
 	return fmt.Sprintf("signed-%016x", h.Sum64())
 }
 
-// readMessages reads a request into the form that scripts know.
+// readMessages converts a request for scripts.
 func readMessages(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body, Refused: CheckMessages(body)}
 	if req.Refused == nil && h.Get("Anthropic-Version") == "" {
@@ -54,16 +53,16 @@ func readMessages(h http.Header, body []byte) Request {
 	}
 	for _, m := range b.Messages {
 		if m.Role == model.Assistant {
-			req.Messages = append(req.Messages, said(m.Content))
+			req.Messages = append(req.Messages, answer(m.Content))
 			continue
 		}
-		req.Messages = append(req.Messages, heard(m.Content)...)
+		req.Messages = append(req.Messages, userMessages(m.Content)...)
 	}
 	return req
 }
 
-// heard are the messages of one turn of the user: images go with the text after them.
-func heard(blocks []contentBlock) (msgs []model.Message) {
+// userMessages returns the messages in one turn of the user: images belong to the text after them.
+func userMessages(blocks []contentBlock) (msgs []model.Message) {
 	var images []model.Image
 	for _, c := range blocks {
 		switch c.Type {
@@ -82,7 +81,7 @@ func heard(blocks []contentBlock) (msgs []model.Message) {
 	return msgs
 }
 
-func said(blocks []contentBlock) model.Message {
+func answer(blocks []contentBlock) model.Message {
 	m := model.Message{Role: model.Assistant}
 	for _, c := range blocks {
 		switch c.Type {
@@ -97,11 +96,11 @@ func said(blocks []contentBlock) model.Message {
 
 // messages is the format of Messages.
 type messages struct {
-	begun bool
-	index int
-	open  string // the kind of the block that has begun; "" = none
-	sign  string // what the open block is signed with
-	// paused means that a compaction is all that there is so far.
+	started bool
+	index   int
+	open    string // the kind of the open block; "" = none
+	sign    string // the signature of the open block
+	// paused means that only a compaction was sent so far.
 	paused bool
 }
 
@@ -143,10 +142,10 @@ func (m *messages) failure(p *wire, object string) {
 	p.event(`{"type":"error","error":` + object + `}`)
 }
 
-// begin ends the block before and starts one.
+// begin ends the previous block and starts one.
 func (m *messages) begin(p *wire, kind string, block members) {
-	if !m.begun {
-		m.begun = true
+	if !m.started {
+		m.started = true
 		head := m.message(p, []any{}, 1)
 		head["stop_reason"] = nil
 		m.event(p, "message_start", members{"message": head})
@@ -206,7 +205,7 @@ func (m *messages) reason(p *wire) string {
 	return "end_turn"
 }
 
-// message is a whole answer, or its head.
+// message is a complete answer, or its head.
 func (m *messages) message(p *wire, content []any, output int) members {
 	body := members{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": p.req.Model, "content": content,

@@ -30,7 +30,7 @@ type contentBlock struct {
 	Cache *struct{ Type string } `json:"cache_control"`
 }
 
-// topKeys are the members of a request to /messages that we know the use of.
+// topKeys are the known members of a request to /messages.
 var topKeys = []string{"model", "max_tokens", "thinking", "output_config", "system", "tools", "messages", "stream", "temperature", "top_p"}
 
 var (
@@ -38,9 +38,8 @@ var (
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
-// CheckMessages reports why Anthropic's Messages would refuse a request: turns that do
-// not alternate, a call whose result is not in the next turn, a text that is blank, a
-// thinking block that was changed, too many marks for the cache, no max_tokens.
+// CheckMessages returns why Anthropic's Messages would refuse a request: turns that do not alternate, a call without
+// its result in the next turn, a blank text, a changed thinking block, too many cache marks, no max_tokens.
 func CheckMessages(body []byte) error {
 	var top object
 	if err := json.Unmarshal(body, &top); err != nil {
@@ -92,9 +91,9 @@ func checkThinking(raw json.RawMessage, limit int) error {
 	return nil
 }
 
-// messagesChecker goes through a request in order.
+// messagesChecker checks a request in order.
 type messagesChecker struct {
-	open  []string // ids of calls that wait for their result
+	open  []string // ids of calls without a result yet
 	seen  map[string]bool
 	marks int
 }
@@ -186,7 +185,7 @@ func (c *messagesChecker) turn(role string, content []contentBlock) error {
 		var err error
 		switch {
 		case role == "user":
-			due, err = heardBlock(due, b)
+			due, err = userBlock(due, b)
 		case b.Type == "tool_use":
 			err = c.call(b)
 		}
@@ -210,8 +209,8 @@ func (b contentBlock) image() model.Image {
 	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}
 }
 
-// heardBlock checks a block of the user's and returns which results are still due.
-func heardBlock(due []string, b contentBlock) ([]string, error) {
+// userBlock checks a user's block and returns the calls that still need a result.
+func userBlock(due []string, b contentBlock) ([]string, error) {
 	switch {
 	case b.Type == "tool_result":
 		return result(due, b)
@@ -225,7 +224,7 @@ func heardBlock(due []string, b contentBlock) ([]string, error) {
 	return due, nil
 }
 
-// result takes the call of a result off those that are due.
+// result removes a result's call from the calls that need one.
 func result(due []string, b contentBlock) ([]string, error) {
 	i := slices.Index(due, b.ToolUseID)
 	if i < 0 {
@@ -249,7 +248,7 @@ func (c *messagesChecker) call(b contentBlock) error {
 	return nil
 }
 
-// block checks what holds for a block wherever it is.
+// block checks the rules that apply to every block.
 func (c *messagesChecker) block(b contentBlock) error {
 	if b.Cache != nil {
 		c.marks++

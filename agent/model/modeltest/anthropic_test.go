@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCheckMessages: what a strict provider refuses, and why.
+// TestCheckMessages: the requests that a strict provider refuses, and the reasons.
 func TestCheckMessages(t *testing.T) {
 	const (
 		ask  = `{"role":"user","content":[{"type":"text","text":"a"}]}`
@@ -13,10 +13,10 @@ func TestCheckMessages(t *testing.T) {
 		back = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"r"},{"type":"text","text":"b"}]}`
 		mark = `"cache_control":{"type":"ephemeral"}`
 	)
-	said := func(block string) string { return ask + `,{"role":"assistant","content":[` + block + `]}` }
+	answer := func(block string) string { return ask + `,{"role":"assistant","content":[` + block + `]}` }
 	for _, tt := range []struct{ messages, more, want string }{
 		{ask + "," + use + "," + back, `"system":[{"type":"text","text":"s",` + mark + `}],"tools":[{"name":"do","input_schema":{"type":"object"},` + mark + `}]`, ""},
-		{said(`{"type":"thinking","thinking":"a","signature":"` + signature("a") + `"},{"type":"novel"},{"type":"text","text":"b"}`), "", ""},
+		{answer(`{"type":"thinking","thinking":"a","signature":"` + signature("a") + `"},{"type":"novel"},{"type":"text","text":"b"}`), "", ""},
 		{ask, `"stream_options":{}`, "stream_options: extra inputs are not permitted"},
 		{ask, `"tools":[]`, "tools is not a list with at least one tool"},
 		{ask, `"tools":[{"name":"a b","input_schema":{"type":"object"}}]`, `tools[0]: the name "a b"`},
@@ -37,18 +37,18 @@ func TestCheckMessages(t *testing.T) {
 		{ask + "," + use, "", "tool calls without a result: c1"},
 		{ask + "," + use + "," + ask, "", `messages[2]: content[0]: a block of type "text" where results are due of: c1`},
 		{ask + "," + use + "," + back + "," + use, "", `the id "c1" of a tool call is no id or came before`},
-		{said(`{"type":"tool_use","id":"c.1","name":"do","input":{}}`), "", `the id "c.1"`},
-		{said(`{"type":"tool_use","id":"c1","name":"","input":{}}`), "", `the tool call "c1" has the name ""`},
-		{said(`{"type":"tool_use","id":"c1","name":"do","input":null}`), "", "is not an object"},
-		{said(`{"type":"thinking","thinking":"b","signature":"` + signature("a") + `"},{"type":"text","text":"b"}`), "", "the signature is not that of the thinking"},
-		{said(`{"type":"redacted_thinking"},{"type":"text","text":"b"}`), "", "redacted_thinking without data"},
-		{said(`{"type":"thinking","thinking":"a","signature":"` + signature("a") + `"}`), "", "the last block is thinking"},
-		{said(`{"type":"thinking","thinking":"a","signature":"` + signature("a") + `",` + mark + `},{"type":"text","text":"b"}`), "", "cache_control of type"},
+		{answer(`{"type":"tool_use","id":"c.1","name":"do","input":{}}`), "", `the id "c.1"`},
+		{answer(`{"type":"tool_use","id":"c1","name":"","input":{}}`), "", `the tool call "c1" has the name ""`},
+		{answer(`{"type":"tool_use","id":"c1","name":"do","input":null}`), "", "is not an object"},
+		{answer(`{"type":"thinking","thinking":"b","signature":"` + signature("a") + `"},{"type":"text","text":"b"}`), "", "the signature is not that of the thinking"},
+		{answer(`{"type":"redacted_thinking"},{"type":"text","text":"b"}`), "", "redacted_thinking without data"},
+		{answer(`{"type":"thinking","thinking":"a","signature":"` + signature("a") + `"}`), "", "the last block is thinking"},
+		{answer(`{"type":"thinking","thinking":"a","signature":"` + signature("a") + `",` + mark + `},{"type":"text","text":"b"}`), "", "cache_control of type"},
 		{`{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"a",`+mark+`},`, 4) + `{"type":"text","text":"a",` + mark + `}]}`, "", "5 blocks have cache_control (allowed: 4)"},
 	} {
 		body := `{"model":"m","max_tokens":1,"stream":true,"messages":[` + tt.messages + `]`
 		if tt.more != "" {
-			body += "," + tt.more // the last of two members of a name counts
+			body += "," + tt.more // of two members with the same name, the last counts
 		}
 		err := CheckMessages([]byte(body + "}"))
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {

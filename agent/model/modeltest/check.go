@@ -9,9 +9,8 @@ import (
 
 type object = map[string]json.RawMessage
 
-// Check reports why a strict provider would refuse a request: an unknown role, a
-// message that says nothing, a call without its result right after it, a result
-// without its call, an empty list of tools.
+// Check returns why a strict provider would refuse a request: an unknown role, an empty message, a call without its
+// result directly after it, a result without its call, an empty list of tools.
 func Check(body []byte) error {
 	var top object
 	if err := json.Unmarshal(body, &top); err != nil {
@@ -83,13 +82,13 @@ func checkTool(names map[string]bool, kind, name string, parameters object) erro
 // str returns a JSON string's value; "" for anything else.
 func str(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // the zero value is the answer then
+	_ = json.Unmarshal(raw, &s) // the zero value is the result then
 	return s
 }
 
-// checker goes through the messages in order.
+// checker checks the messages in order.
 type checker struct {
-	open []string        // ids of calls that wait for their result
+	open []string        // ids of calls without a result yet
 	seen map[string]bool // ids of all calls
 }
 
@@ -119,7 +118,7 @@ func (c *checker) message(m object) error {
 	return fmt.Errorf("unknown role %q", role)
 }
 
-// checkParts checks what a person said and showed.
+// checkParts checks the texts and images of a user's message.
 func checkParts(parts []chatPart) error {
 	if len(parts) == 0 {
 		return errors.New("the content of \"user\" is empty")

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestCheck: what strict providers refuse, and that they take the rest.
+// TestCheck: the requests that strict providers refuse and accept.
 func TestCheck(t *testing.T) {
 	const (
 		user   = `{"role":"user","content":"hi"}`

@@ -42,12 +42,11 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]contentPart)(c))
 }
 
-// serverItems lists what a server makes by itself and takes back.
+// serverItems are the items that a server makes and accepts back.
 var serverItems = []string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "compaction"}
 
-// CheckResponses is [Check] for the protocol Responses: an unknown item, one that says
-// nothing, an output that is not due, a call without its output, reasoning that led to
-// nothing or that the server could not read, as it stores nothing.
+// CheckResponses is [Check] for the protocol Responses: an unknown or empty item, an unexpected output, a call without
+// its output, reasoning with nothing after it or without content, as the server stores nothing.
 func CheckResponses(body []byte) error {
 	_, err := parseResponses(body)
 	return err
@@ -127,10 +126,10 @@ func checkFlatTools(raw json.RawMessage) error {
 	return nil
 }
 
-// toolFormat is the form of the text that a custom tool is called with.
+// toolFormat is the format of a custom tool's text.
 type toolFormat struct{ Type, Syntax, Definition string }
 
-// freeTools reads the tools of a request: those that are called with free text have Free.
+// freeTools reads the tools of a request: custom tools have Free.
 func freeTools(raw json.RawMessage) (defs []model.ToolDef) {
 	var forms []struct{ Format toolFormat }
 	_, _ = json.Unmarshal(raw, &defs), json.Unmarshal(raw, &forms) // they were checked
@@ -142,12 +141,12 @@ func freeTools(raw json.RawMessage) (defs []model.ToolDef) {
 	return defs
 }
 
-// itemChecker goes through the items in order.
+// itemChecker checks the items in order.
 type itemChecker struct {
-	open    []string        // ids of calls that wait for their output
+	open    []string        // ids of calls without an output yet
 	free    map[string]bool // ids of calls of custom tools
 	seen    map[string]bool // ids of all calls
-	results bool            // the outputs of the open calls have begun
+	results bool            // outputs of the open calls have started
 	thought bool            // the last item was reasoning
 }
 
@@ -192,7 +191,7 @@ func (c *itemChecker) message(it item, thought bool) error {
 	return fmt.Errorf("unknown role %q", it.Role)
 }
 
-// checkAnswer wants an answer as it is sent back: as one string.
+// checkAnswer requires that an answer is sent back as one string.
 func checkAnswer(it item) error {
 	if len(it.Content) != 1 || it.Content[0].Type != "" || strings.TrimSpace(it.Content[0].Text) == "" {
 		return errors.New("the content of an answer is blank or not a string")
@@ -200,7 +199,7 @@ func checkAnswer(it item) error {
 	return nil
 }
 
-// checkPrompt wants parts that are pictures or text.
+// checkPrompt requires parts that are pictures or text.
 func checkPrompt(it item) error {
 	const kind = "input_text"
 	if len(it.Content) == 0 {
@@ -220,7 +219,7 @@ func checkPrompt(it item) error {
 	return nil
 }
 
-// call checks a call, whose text is its arguments or what a custom tool gets.
+// call checks a call; text is its arguments or a custom tool's input.
 func (c *itemChecker) call(it item, text json.RawMessage) error {
 	switch {
 	case it.CallID == "" || it.Name == "":
@@ -252,7 +251,7 @@ func (c *itemChecker) output(it item, thought bool) error {
 	return nil
 }
 
-// readResponses returns a request as scripts know it: its items as messages.
+// readResponses converts a request for scripts: its items become messages.
 func readResponses(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body}
 	b, err := parseResponses(body)

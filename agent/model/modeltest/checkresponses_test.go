@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestCheckResponses: what a strict provider refuses, and that it takes the rest.
+// TestCheckResponses: the requests that a strict provider refuses and accepts.
 func TestCheckResponses(t *testing.T) {
 	const (
 		user      = `{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`

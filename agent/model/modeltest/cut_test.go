@@ -13,7 +13,7 @@ import (
 	. "buddy/agent/model/modeltest"
 )
 
-// recorded is a transport that keeps what a server sends.
+// recorded is a transport that records a server's answers.
 type recorded struct {
 	from http.RoundTripper
 	body bytes.Buffer
@@ -51,7 +51,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// streams are answers as servers send them, with all that they have, for a protocol.
+// streams returns complete answers of a protocol as servers send them.
 func streams(t testing.TB, p Protocol) (all [][]byte) {
 	t.Helper()
 	for _, a := range []Answer{
@@ -67,7 +67,7 @@ func streams(t testing.TB, p Protocol) (all [][]byte) {
 	return all
 }
 
-// answerOf returns what an adapter makes of a body that comes in pieces.
+// answerOf returns an adapter's result for a body in pieces.
 func answerOf(t *testing.T, p Protocol, body []byte, seed uint64) Result {
 	t.Helper()
 	through := pieces{body, rand.New(rand.NewPCG(seed, 0))}
@@ -82,8 +82,7 @@ func answerOf(t *testing.T, p Protocol, body []byte, seed uint64) Result {
 	return r
 }
 
-// TestCutEverywhere: an answer that ends too early is an error, at whatever byte, or it
-// lacks nothing.
+// TestCutEverywhere: an answer cut off at any byte is an error, or lacks nothing.
 func TestCutEverywhere(t *testing.T) {
 	Each(t, func(t *testing.T, p Protocol) {
 		for i, body := range streams(t, p) {
@@ -106,8 +105,8 @@ func TestCutEverywhere(t *testing.T) {
 	})
 }
 
-// FuzzJoined: the beginning of one answer and the end of another, of any protocol, with
-// anything between, end in an error or in a message that agrees with its deltas.
+// FuzzJoined: the start of one answer and the end of another, of any protocol, with anything between, give an error or
+// a message that agrees with its deltas.
 func FuzzJoined(f *testing.F) {
 	var all [][]byte
 	for _, p := range Protocols {

@@ -13,7 +13,7 @@ import (
 	adapter "buddy/agent/model/wire"
 )
 
-// Config holds what all adapters are made from.
+// Config is the configuration of all adapters.
 type Config = adapter.Config
 
 // Effort is a value of reasoning_effort.
@@ -27,16 +27,15 @@ type Protocol struct {
 	make  func(Config) (model.Model, error)
 }
 
-// Protocols are all that there are. Adapters have their own tests; this list is for tests
-// that must hold whatever the protocol is, such as those of the turn loop.
+// Protocols lists all protocols. Adapters have their own tests; this list is for tests that must hold in every
+// protocol, such as those of the turn loop.
 var Protocols = []Protocol{
 	{completions.Name, "/chat/completions", responses.Name, func(c Config) (model.Model, error) { return completions.New(c) }},
 	{responses.Name, "/responses", completions.Name, func(c Config) (model.Model, error) { return responses.New(c) }},
 	{anthropic.Name, "/messages", completions.Name, func(c Config) (model.Model, error) { return anthropic.New(c) }},
 }
 
-// Each runs a test once for each protocol. A script is used up by one of them, so f
-// starts its own server:
+// Each runs a test once for each protocol. One run uses up a script, so f starts its own server:
 //
 //	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 //		srv := modeltest.Start(t, modeltest.Steps(…))
@@ -68,34 +67,34 @@ func (p Protocol) New(t testing.TB, c Config) model.Model {
 	return m
 }
 
-// Repeat answers every request with Head, N times Event and Tail, without a network. It
-// is a transport for an http.Client. However long the answer is, it takes no memory.
+// Repeat answers every request with Head, N times Event and Tail, without a network. It is a transport for an
+// http.Client, and needs no memory for long answers.
 type Repeat struct {
 	Head, Event string
 	N           int
 	Tail        string
 }
 
-// RoundTrip answers 200 to everything.
+// RoundTrip answers every request with status 200.
 func (r Repeat) RoundTrip(req *http.Request) (*http.Response, error) {
 	const block = 100
-	events := &repeated{block: strings.Repeat(r.Event, min(block, r.N)), left: r.N * len(r.Event)}
+	events := &repeated{block: strings.Repeat(r.Event, min(block, r.N)), remaining: r.N * len(r.Event)}
 	body := io.MultiReader(strings.NewReader(r.Head), events, strings.NewReader(r.Tail))
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
 }
 
 // repeated reads block again and again.
 type repeated struct {
-	block    string
-	at, left int
+	block         string
+	at, remaining int
 }
 
 func (r *repeated) Read(p []byte) (int, error) {
-	if r.left == 0 {
+	if r.remaining == 0 {
 		return 0, io.EOF
 	}
-	n := copy(p[:min(len(p), r.left)], r.block[r.at:])
-	r.left -= n
+	n := copy(p[:min(len(p), r.remaining)], r.block[r.at:])
+	r.remaining -= n
 	r.at = (r.at + n) % len(r.block)
 	return n, nil
 }

@@ -47,10 +47,10 @@ const (
 	claude     = "https://api.anthropic.com/v1"
 )
 
-// members are those of a request that say how to think, or how to call tools.
+// members are the members of a request about thinking and tool calls.
 var members = []string{"reasoning_effort", "reasoning", "include_reasoning", "chat_template_kwargs", "parallel_tool_calls", "thinking", "output_config", "max_tokens"}
 
-// TestEffortOfEachProvider: what each provider is told beyond the protocol, for an effort and without one.
+// TestEffortOfEachProvider checks each provider's members beyond the protocol, for an effort and without one.
 func TestEffortOfEachProvider(t *testing.T) {
 	const maxTokens = `"max_tokens":8192`
 	for _, tt := range []struct{ api, url, model, effort, want string }{
@@ -112,7 +112,7 @@ func config(url, name, effort string, server http.RoundTripper) modeltest.Config
 	return modeltest.Config{Profile: "work", BaseURL: url, Model: name, Effort: modeltest.Effort(effort), HTTPClient: &http.Client{Transport: server}}
 }
 
-// TestEffortRefused: a value that cannot be is refused at once, with those that can.
+// TestEffortRefused: an invalid value is refused at once, with the valid ones.
 func TestEffortRefused(t *testing.T) {
 	const key = "models.work.reasoning_effort = "
 	for _, tt := range []struct{ api, url, model, effort, want string }{
@@ -146,8 +146,7 @@ func TestEffortRefused(t *testing.T) {
 	}
 }
 
-// TestThinkingCorrected: where the name of a model tells nothing of how it is to be asked
-// to think, the server does, once.
+// TestThinkingCorrected: if a model's name does not show which form of thinking it needs, one refusal corrects it.
 func TestThinkingCorrected(t *testing.T) {
 	srv := modeltest.Start(t, func(r modeltest.Request) modeltest.Answer {
 		if strings.Contains(string(r.Body), `"type":"enabled"`) {
@@ -165,7 +164,7 @@ func TestThinkingCorrected(t *testing.T) {
 	}
 }
 
-// TestThinkingRoundTrip: the server takes the request, and the thinking that comes back.
+// TestThinkingRoundTrip: the server accepts the request, and the thinking sent back.
 func TestThinkingRoundTrip(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Reasoning{Text: "Well."}, modeltest.Text("ok")}))
 	m := protocol(t, "anthropic").New(t, modeltest.Config{BaseURL: srv.URL, Model: "claude-3-7-sonnet", Effort: "low"})

@@ -13,14 +13,14 @@ import (
 	"buddy/agent/model"
 )
 
-// Result holds what one request gave.
+// Result holds the answer to one request.
 type Result struct {
 	Text, Reasoning string
 	Ready           []model.ToolCall
 	Args            map[string]string // by call id, from deltas
-	Kinds           []model.DeltaKind // runs of the same kind are one
-	Needs           *model.Needs      // what the request was changed for
-	Done            *model.Delta      // nil when the answer was not whole
+	Kinds           []model.DeltaKind // runs of the same kind count once
+	Needs           *model.Needs      // the changes to the request
+	Done            *model.Delta      // nil if the answer was incomplete
 	Err             error
 }
 
@@ -53,23 +53,22 @@ func Collect(ctx context.Context, m model.Model, req model.Request) Result {
 	return r
 }
 
-// Secret is a key that servers of TestFaults send back and that no error may hold.
+// Secret is a key that servers of TestFaults send back and that must be in no error.
 const Secret = "sk-verysecretkey-0123456789"
 
-// Fault is an answer that goes wrong and the error that it must give.
+// Fault is a faulty answer and the error that it must cause.
 type Fault struct {
 	Name       string
 	Answer     Answer
 	Kind       model.ErrorKind
-	Retry      bool          // it may be tried again
-	Overloaded bool          // …, since the server had too much to do
-	After      time.Duration // when, as the server says; to 5 s
-	Text       string        // what was handed out before
+	Retry      bool          // it may be retried
+	Overloaded bool          // the server was overloaded
+	After      time.Duration // the wait that the server asks for; to 5 s
+	Text       string        // emitted before
 	Want       []string      // parts of the error
 }
 
-// faults are those that do not depend on the protocol.
-// other is the protocol that a 404 names.
+// faults returns the faults of all protocols. other is the protocol that a 404 names.
 func faults(other string) []Fault {
 	return slices.Concat(statuses(other), tooLong(), broken())
 }
@@ -83,7 +82,7 @@ func status(code int, body string, header ...string) Answer {
 	return Answer{s}
 }
 
-// statuses are answers with an error status, and what a person reads of them.
+// statuses returns answers with an error status, and the texts of their errors.
 func statuses(other string) []Fault {
 	hint := `check api_base_url and model, or try the other protocol: api = "` + other + `" in [models.work]`
 	refused := func(name string, code int, body string, want ...string) Fault {
@@ -121,7 +120,7 @@ func statuses(other string) []Fault {
 	}
 }
 
-// tooLong are the ways in which servers say that a conversation does not fit.
+// tooLong returns the ways in which servers report that a conversation does not fit.
 func tooLong() (all []Fault) {
 	row := func(name, text string, a Answer) {
 		all = append(all, Fault{Name: "too long, " + name, Answer: a, Kind: model.ContextError, Text: text, Want: []string{"; the conversation is too long for the model: /compact makes it shorter"}})
@@ -138,7 +137,7 @@ func tooLong() (all []Fault) {
 	return all
 }
 
-// broken are answers that begin well, or with a status that says so.
+// broken returns answers that start well, or have status 200.
 func broken() []Fault {
 	html := "<html><title>Sign in</title>" + Secret + strings.Repeat("-", 300) + "</html>"
 	return []Fault{
@@ -163,11 +162,10 @@ func broken() []Fault {
 	}
 }
 
-// TestFaults plays every fault of a server to an adapter, and more that its protocol
-// has: what the error says, whether it may be tried again, that the text before it was
-// handed out and that the key is in no error, even if the server sends it back. path is
-// the adapter's, other the protocol that it names for a 404. connect returns a model of
-// the profile "work" with the key [Secret] from "env TEST_KEY".
+// TestFaults plays every fault of a server to an adapter, and those of its protocol in more. It checks the error's
+// text, whether it may be retried, that the text before it was emitted and that no error has the key, even if the
+// server sends it back. path is the adapter's, other the protocol that a 404 names. connect returns a model of the
+// profile "work" with the key [Secret] from "env TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(other), more...) {
 		t.Run(f.Name, func(t *testing.T) {

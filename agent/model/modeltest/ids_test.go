@@ -12,8 +12,8 @@ import (
 
 var idInBody = regexp.MustCompile(`"(?:id|call_id|tool_call_id|tool_use_id)":"([^"]*)"`)
 
-// TestCallIDsOfOthers: ids that a server would refuse, of calls that another model made, are sent in a form that it
-// takes, the same for a call and its result, and different for different calls. Those that it takes stay.
+// TestCallIDsOfOthers: another model's call ids that a server would refuse are sent in an accepted form, the same for a
+// call and its result, and different for different calls. Accepted ids stay.
 func TestCallIDsOfOthers(t *testing.T) {
 	const (
 		plain = "call_1"
@@ -62,7 +62,7 @@ func TestCallIDsOfOthers(t *testing.T) {
 	}
 }
 
-// sent returns what a model would send.
+// sent returns the body of a model's request.
 func sent(t *testing.T, api string, c modeltest.Config, msgs []model.Message) string {
 	t.Helper()
 	r := &recorder{}

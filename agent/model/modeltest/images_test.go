@@ -8,8 +8,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// TestImagesLeftOut: a model that is known to take no pictures, or whose server says so, gets a text in their place,
-// from then on without being asked again.
+// TestImagesLeftOut: a model that takes no pictures, by its name or after a refusal, gets a text in place of each,
+// without further refusals.
 func TestImagesLeftOut(t *testing.T) {
 	const (
 		text    = "[picture left out: the model takes no pictures]"
@@ -64,11 +64,11 @@ func TestImagesLeftOut(t *testing.T) {
 	}
 }
 
-// TestImagesStayAfterOtherErrors: an error that is not about pictures, or of a request without any, leaves them in.
+// TestImagesStayAfterOtherErrors: errors that are not about pictures, and requests without any, change nothing.
 func TestImagesStayAfterOtherErrors(t *testing.T) {
 	for _, tt := range []struct {
-		said model.Message
-		body string
+		message model.Message
+		body    string
 	}{
 		{model.Message{Role: model.User, Content: "a", Images: []model.Image{png}}, "no such model"},
 		{model.Message{Role: model.User, Content: "a"}, "image_url: no such model"},
@@ -76,7 +76,7 @@ func TestImagesStayAfterOtherErrors(t *testing.T) {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Status{Code: 400, Body: tt.body}}))
 			m := p.Connect(t, srv.URL)
-			r := modeltest.Collect(t.Context(), m, model.Request{Messages: []model.Message{tt.said}})
+			r := modeltest.Collect(t.Context(), m, model.Request{Messages: []model.Message{tt.message}})
 			if r.Err == nil || len(srv.Requests()) != 1 || m.Info().TextOnly {
 				t.Errorf("%v, %d requests, %+v", r.Err, len(srv.Requests()), m.Info())
 			}

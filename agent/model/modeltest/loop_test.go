@@ -18,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-// clock is a tool that needs nobody's approval.
+// clock is a tool that needs no approval.
 type clock struct{}
 
 func (clock) Definition() model.ToolDef {
@@ -31,9 +31,8 @@ func (clock) Plan(tools.Call) (action.Action, error) {
 
 func (clock) Run(context.Context, tools.Call) tools.Result { return tools.Result{Content: "noon"} }
 
-// TestLoop: the same two exchanges through the real runtime in each protocol:
-// reasoning, two calls at once, a server that is overloaded in the middle of its answer, a
-// second prompt. The server checks every request.
+// TestLoop runs the same two exchanges through the real runtime in each protocol: reasoning, two calls at once, a
+// server that is overloaded in the middle of its answer, a second prompt. The server checks every request.
 func TestLoop(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 		srv := modeltest.Start(t, modeltest.Steps(
@@ -47,9 +46,9 @@ func TestLoop(t *testing.T) {
 			Session: "s", Model: retry.New(p.Connect(t, srv.URL), ""), Tools: tools.NewRegistry(clock{}),
 			System: "You tell the time.", Limits: settings.Limits{MaxIterations: 9}, Places: agent.Places{OutDir: t.TempDir()}, Policy: policy.Policy{Workspace: "/w"},
 		})
-		said, usage := drive(t, rt, "what time is it?", "and now?")
-		if want := []string{"I look.", "It is noon.", "", "Still noon."}; !slices.Equal(said, want) {
-			t.Errorf("said %q, want %q", said, want)
+		answers, usage := drive(t, rt, "what time is it?", "and now?")
+		if want := []string{"I look.", "It is noon.", "", "Still noon."}; !slices.Equal(answers, want) {
+			t.Errorf("said %q, want %q", answers, want)
 		}
 		if usage.SessionPrompt != 250 || usage.SessionCompletion != 25 {
 			t.Errorf("usage %+v", usage)
@@ -66,8 +65,8 @@ func TestLoop(t *testing.T) {
 	})
 }
 
-// drive sends prompts one after the other and returns what the model said.
-func drive(t *testing.T, rt *agent.Runtime, prompts ...string) (said []string, usage event.MetricsUsage) {
+// drive sends prompts one after the other and returns the model's texts.
+func drive(t *testing.T, rt *agent.Runtime, prompts ...string) (answers []string, usage event.MetricsUsage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -85,7 +84,7 @@ func drive(t *testing.T, rt *agent.Runtime, prompts ...string) (said []string, u
 	for env := range events {
 		switch p := env.Payload.(type) {
 		case event.ModelMessage:
-			said = append(said, p.Message.Content)
+			answers = append(answers, p.Message.Content)
 		case event.MetricsUsage:
 			usage = p
 		case event.Error:
@@ -97,5 +96,5 @@ func drive(t *testing.T, rt *agent.Runtime, prompts ...string) (said []string, u
 	if err := rt.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	return said, usage
+	return answers, usage
 }

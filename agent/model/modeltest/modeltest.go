@@ -1,6 +1,6 @@
-// Package modeltest is a model server for tests: it plays a script in the wire format
-// of Chat Completions, of Responses or of Anthropic's Messages, whichever it is asked in,
-// with every fault that real servers have, and refuses what a real server would refuse.
+// Package modeltest is a model server for tests: it plays a script in the wire format of Chat Completions, Responses or
+// Anthropic's Messages, depending on the request, with every fault of real servers, and refuses what a real server
+// would refuse.
 //
 //	srv := modeltest.Start(t, modeltest.Steps(
 //		modeltest.Answer{modeltest.Call{ID: "c1", Name: "time", Arguments: "{}"}},
@@ -27,53 +27,49 @@ import (
 	"buddy/agent/model"
 )
 
-// Script decides what to answer. It may be called from several goroutines.
+// Script returns the answer to a request. It may be called from several goroutines.
 type Script func(Request) Answer
 
-// Request holds what a client sent.
+// Request holds a client's request.
 type Request struct {
 	Header   http.Header
-	Body     []byte // as it came
+	Body     []byte // unchanged
 	Model    string
 	Messages []model.Message
 	Tools    []model.ToolDef
-	// Refused says why the server answered 400 instead of playing the script, see Check
-	// and CheckResponses.
+	// Refused is the reason why the server answered 400 instead of playing the script, see Check and CheckResponses.
 	Refused error
 
 	stream, usage bool
 }
 
-// Answer is a list of parts, played in order. Unless a fault ends it, a finish reason,
-// the usage and [DONE] follow.
+// Answer is a list of parts played in order. Unless a fault ends it, a finish reason, the usage and [DONE] follow.
 type Answer []Part
 
 // Part is one of the types below.
 type Part interface{ part() }
 
-// The parts of an answer that is well.
+// The parts of a valid answer.
 type (
 	// Text is a piece of the answer.
 	Text string
-	// Reasoning is a piece of a trace; the Field is reasoning_content when empty. In
-	// Responses it is an item: a summary, or what was thought if the Field is
-	// reasoning_text.
+	// Reasoning is a piece of a trace; an empty Field means reasoning_content. In Responses it is an item: a summary,
+	// or the full reasoning if the Field is reasoning_text.
 	Reasoning struct{ Field, Text string }
 	// Call is a tool call, with its arguments in pieces.
 	Call struct{ ID, Name, Arguments string }
-	// Usage is sent at the end, if the client asked for it or the protocol has it always.
+	// Usage is sent at the end, if the client asked for it or the protocol always has it.
 	Usage struct{ Prompt, Completion, Cached, CacheWrite int }
-	// Compaction is a summary that the server made of all before it, as only Responses
-	// and Messages have it. Alone it is an answer that ends there.
+	// Compaction is the server's summary of everything before it, only in Responses and Messages. Alone it is a
+	// complete answer.
 	Compaction string
-	// Finish replaces the finish reason, which follows from the parts else.
+	// Finish replaces the finish reason, which otherwise follows from the parts.
 	Finish string
 	// Pause is a wait.
 	Pause time.Duration
 	// Until waits for the channel to be closed.
 	Until <-chan struct{}
-	// Chunks sets how many bytes each of the following deltas has, 0 for all in one,
-	// and the wait after each.
+	// Chunks sets how many bytes each following delta has, 0 for all in one, and the wait after each.
 	Chunks struct {
 		Bytes int
 		Every time.Duration
@@ -99,19 +95,19 @@ type (
 	}
 	// HTML answers with a web page and status 200. It comes first, and alone.
 	HTML string
-	// Raw is bytes that are sent as they are, such as an event that is not JSON.
+	// Raw is sent unchanged, such as an event that is not JSON.
 	Raw string
-	// LongLine is a line of so many bytes, without an end.
+	// LongLine is a line of this many bytes, without an end.
 	LongLine int
 	// ErrorObject is an error in the stream, JSON as given, which ends the answer.
 	ErrorObject string
-	// End ends the answer in order, but with no finish reason and no [DONE].
+	// End ends the answer without an error, but with no finish reason and no [DONE].
 	End struct{}
 	// Cut breaks the connection.
 	Cut struct{}
-	// Hang sends nothing more until the client leaves.
+	// Hang sends nothing more until the client disconnects.
 	Hang struct{}
-	// Dribble sends every byte that follows by itself, and waits after each.
+	// Dribble sends every following byte separately, and waits after each.
 	Dribble struct{ Every time.Duration }
 )
 
@@ -137,7 +133,7 @@ func (Cut) part()         {}
 func (Hang) part()        {}
 func (Dribble) part()     {}
 
-// Steps plays one answer for each request, in order; a request too many gets a 400.
+// Steps plays one answer for each request, in order; further requests get a 400.
 func Steps(answers ...Answer) Script {
 	var mu sync.Mutex
 	n := 0
@@ -151,7 +147,7 @@ func Steps(answers ...Answer) Script {
 	}
 }
 
-// Server is an http.Handler that plays a script. Make it with New or Start.
+// Server is an http.Handler that plays a script. Create it with New or Start.
 type Server struct {
 	URL    string // the base URL for clients; set by Start
 	script Script
@@ -160,7 +156,7 @@ type Server struct {
 	requests []Request
 }
 
-// New returns a server to be given to net/http.
+// New returns a server for net/http.
 func New(script Script) *Server { return &Server{script: script} }
 
 // Start serves on a loopback port until the test ends.
@@ -176,7 +172,7 @@ func Start(t testing.TB, script Script) *Server {
 	return s
 }
 
-// Requests returns what came so far, the refused ones too.
+// Requests returns the requests so far, including refused ones.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,14 +182,14 @@ func (s *Server) Requests() []Request {
 // maxBody bounds a request.
 const maxBody = 64 << 20
 
-// protocol reads requests and writes answers in one of the protocols.
+// protocol reads requests and writes answers in one protocol.
 type protocol struct {
 	name   string
 	read   func(http.Header, []byte) Request
 	format func() format // for one answer
 }
 
-// protocols lists what the server speaks, by the last part of the path.
+// protocols maps the last part of the path to a protocol.
 var protocols = map[string]protocol{
 	"/completions": {"completions", readChat, func() format { return chat{} }},
 	"/responses":   {"responses", readResponses, func() format { return &itemFormat{} }},

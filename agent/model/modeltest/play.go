@@ -18,14 +18,14 @@ type wire struct {
 	req     Request
 	format  format
 	chunks  Chunks
-	dribble *Dribble // nil: bytes go together
+	dribble *Dribble // nil: bytes are sent together
 	calls   int
 	usage   *Usage
 	finish  string
 	over    bool // nothing may follow
 }
 
-// format spells an answer in a protocol.
+// format encodes an answer in a protocol.
 type format interface {
 	text(p *wire, s string)
 	reasoning(p *wire, r Reasoning)
@@ -37,7 +37,7 @@ type format interface {
 	document(p *wire, a Answer) any // all in one body
 }
 
-// answer sends an answer. Some formats begin with the usage, so it is known from the start.
+// answer sends an answer. Some formats start with the usage, so it is set first.
 func (p *wire) answer(a Answer) {
 	for _, part := range a {
 		if u, ok := part.(Usage); ok {
@@ -115,11 +115,11 @@ func (p *wire) play(part Part) {
 	}
 }
 
-// await sends what there is and goes on when the test says so, or the request ends.
-func (p *wire) await(told <-chan struct{}) {
+// await flushes and waits until done is closed or the request ends.
+func (p *wire) await(done <-chan struct{}) {
 	p.flush()
 	select {
-	case <-told:
+	case <-done:
 	case <-p.ctx.Done():
 	}
 }
@@ -145,7 +145,7 @@ func (p *wire) fault(part Part) {
 	}
 }
 
-// pieces has a text sent in events of the size that Chunks says.
+// pieces calls event for pieces of a text, of the size in Chunks.
 func (p *wire) pieces(s string, event func(string)) {
 	for first := true; s != "" || first; first = false {
 		n := p.cut(s)
@@ -159,7 +159,7 @@ func (p *wire) pieces(s string, event func(string)) {
 	}
 }
 
-// cut returns the length of the next piece, which splits no code point.
+// cut returns the length of the next piece, which ends between code points.
 func (p *wire) cut(s string) int {
 	n := p.chunks.Bytes
 	if n <= 0 || n >= len(s) {
@@ -174,7 +174,7 @@ func (p *wire) cut(s string) int {
 func encode(v any) string {
 	b, err := texts.JSON(v)
 	if err != nil {
-		panic(err) // of maps and strings: cannot happen
+		panic(err) // maps and strings: cannot happen
 	}
 	return string(b)
 }
@@ -206,7 +206,7 @@ func (p *wire) longLine(n int) {
 	}
 }
 
-// send writes s. A client that is gone is known from ctx, not from here.
+// send writes s. Errors are ignored: ctx shows that the client has disconnected.
 func (p *wire) send(s string) {
 	if p.dribble == nil {
 		_, _ = io.WriteString(p.w, s)
@@ -226,7 +226,7 @@ func (p *wire) flush() {
 	}
 }
 
-// pause lets the client see what was sent, and waits.
+// pause flushes and waits.
 func (p *wire) pause(d time.Duration) {
 	p.flush()
 	t := time.NewTimer(d)

@@ -21,11 +21,10 @@ import (
 
 var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
 
-// png is the smallest thing that passes for a picture.
+// png is the smallest file that passes for a picture.
 var png = model.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n\x00<&>")}
 
-// TestConnections: there is no answer at all, and what a person
-// reads of it, the same in every protocol.
+// TestConnections: a missing answer has the same error text in every protocol.
 func TestConnections(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
@@ -59,7 +58,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// host returns what an error calls a server.
+// host returns the name of a server in an error.
 func host(url string) string {
 	host, _, _ := strings.Cut(url[strings.Index(url, "://")+len("://"):], "/")
 	return host
@@ -77,7 +76,7 @@ func listenAndClose(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestEndlessAnswer: an answer that never ends is given up.
+// TestEndlessAnswer: an answer that never ends is aborted.
 func TestEndlessAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -98,7 +97,7 @@ func TestEndlessAnswer(t *testing.T) {
 	})
 }
 
-// TestSameIDs: a server that gives two calls the same id.
+// TestSameIDs: a server gives two calls the same id.
 func TestSameIDs(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 		srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{
@@ -111,8 +110,8 @@ func TestSameIDs(t *testing.T) {
 	})
 }
 
-// conversation plays what a session is made of: images, reasoning, calls, a prompt while
-// one waits, a retried turn. It returns the body of each request.
+// conversation plays a typical session: images, reasoning, calls, a prompt while a call is pending, a retried turn. It
+// returns the body of each request.
 func conversation(t *testing.T, p modeltest.Protocol) (bodies [][]byte) {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(
@@ -149,7 +148,7 @@ func conversation(t *testing.T, p modeltest.Protocol) (bodies [][]byte) {
 	return bodies
 }
 
-// journaled returns messages as they come back from a session file.
+// journaled returns messages after a round trip through a session file.
 func journaled(t *testing.T, msgs []model.Message) (back []model.Message) {
 	t.Helper()
 	line, err := json.Marshal(msgs)
@@ -162,10 +161,9 @@ func journaled(t *testing.T, msgs []model.Message) (back []model.Message) {
 	return back
 }
 
-// TestStablePrefix: byte for byte, the list of messages of a
-// request begins with that of the one before, up to the brackets that close it, and all
-// else is the same. Of Messages the marks for the cache are taken out first: they move
-// along, at most four at a time, as they are no part of what the provider compares.
+// TestStablePrefix: the message list of a request starts with the bytes of the previous one, up to its closing
+// brackets, and the other members are equal. In Messages the cache marks are removed first: they move, at most four at
+// a time, and the provider does not compare them.
 func TestStablePrefix(t *testing.T) {
 	const mark = `,"cache_control":{"type":"ephemeral"}`
 	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
@@ -186,7 +184,7 @@ func TestStablePrefix(t *testing.T) {
 			rest := string(bytes.Replace(body, list, nil, 1))
 			closing := "]"
 			if p.Name == "anthropic" {
-				closing = "]}]" // what the person says next may join the last turn
+				closing = "]}]" // the next user text may join the last turn
 			}
 			now := strings.TrimSuffix(string(list), closing)
 			if !strings.HasPrefix(now, before) || len(now) <= len(before) {
@@ -200,14 +198,14 @@ func TestStablePrefix(t *testing.T) {
 	})
 }
 
-// TestEphemeral: what is of this moment only comes last, after the same bytes as
-// without it, those that mark what is to be cached included; also behind results of tools.
+// TestEphemeral: ephemeral messages are last, after the same bytes as without them, cache marks included; also after
+// results of tools.
 func TestEphemeral(t *testing.T) {
-	said := []model.Message{{Role: model.System, Content: "You see."}, {Role: model.User, Content: "look"}}
-	called := append(slices.Clip(said),
+	prompt := []model.Message{{Role: model.System, Content: "You see."}, {Role: model.User, Content: "look"}}
+	called := append(slices.Clip(prompt),
 		model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: "{}"}}},
 		model.Message{Role: model.Tool, ToolCallID: "c1", Name: "look", Content: "a cat"})
-	for name, msgs := range map[string][]model.Message{"prompt": said, "results": called} {
+	for name, msgs := range map[string][]model.Message{"prompt": prompt, "results": called} {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")}))
 			m := p.Connect(t, srv.URL)
@@ -230,7 +228,7 @@ func TestEphemeral(t *testing.T) {
 			without, with := list(0), list(1)
 			if p.Name == "anthropic" {
 				without = strings.TrimSuffix(without, "]}]")
-			} else { // it goes to the end of the last text
+			} else { // it is appended to the last text
 				text := msgs[len(msgs)-1].Content
 				without = without[:strings.LastIndex(without, text)+len(text)]
 			}
@@ -241,24 +239,24 @@ func TestEphemeral(t *testing.T) {
 	}
 }
 
-// TestImages: what a person shows arrives as it was, in every protocol.
+// TestImages: images arrive unchanged in every protocol.
 func TestImages(t *testing.T) {
-	for _, said := range []model.Message{
+	for _, prompt := range []model.Message{
 		{Role: model.User, Content: "what is this?", Images: []model.Image{png}},
 		{Role: model.User, Images: []model.Image{png, {MediaType: "image/gif", Data: []byte("GIF89a")}}},
 	} {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("a cat")}))
-			r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), model.Request{Messages: []model.Message{said}})
+			r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), model.Request{Messages: []model.Message{prompt}})
 			got := srv.Requests()[0]
-			if r.Err != nil || got.Refused != nil || !cmp.Equal(got.Messages, []model.Message{said}) {
-				t.Errorf("%v: %s", r.Err, cmp.Diff(got.Messages, []model.Message{said}))
+			if r.Err != nil || got.Refused != nil || !cmp.Equal(got.Messages, []model.Message{prompt}) {
+				t.Errorf("%v: %s", r.Err, cmp.Diff(got.Messages, []model.Message{prompt}))
 			}
 		})
 	}
 }
 
-// TestImagesRefused: what no provider takes is said before anything is sent.
+// TestImagesRefused: an image that no provider accepts is an error before anything is sent.
 func TestImagesRefused(t *testing.T) {
 	big := model.Image{MediaType: "image/png", Data: append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, model.MaxImage)...)}
 	for _, tt := range []struct {
@@ -285,7 +283,7 @@ func TestImagesRefused(t *testing.T) {
 	}
 }
 
-// TestUsage: what was counted, with what the cache gave and took.
+// TestUsage checks the counted tokens, with cache reads and writes.
 func TestUsage(t *testing.T) {
 	want := model.Usage{Prompt: 100, Completion: 7, Cached: 60, CacheWrite: 30}
 	for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Plain{}} {
@@ -299,8 +297,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestSummaryOfTheProvider: a summary that the provider made is kept through the journal and sent back in
-// its place, streamed or not. Where it is all that came, the answer ends with "compaction".
+// TestSummaryOfTheProvider: a summary made by the provider is kept through the journal and sent back in its place,
+// streamed or not. If nothing else came, the answer ends with "compaction".
 func TestSummaryOfTheProvider(t *testing.T) {
 	for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Plain{}} {
 		for _, pauses := range []bool{false, true} {
@@ -337,8 +335,8 @@ func TestSummaryOfTheProvider(t *testing.T) {
 	}
 }
 
-// TestOpaqueAnswerElsewhere: an answer that only one provider understands is nothing to
-// another, after a switch of the model.
+// TestOpaqueAnswerElsewhere: after a switch of the model, an answer that only the first provider understands is not
+// sent.
 func TestOpaqueAnswerElsewhere(t *testing.T) {
 	opaque := model.Message{Role: model.Assistant, Extra: map[string]json.RawMessage{"buddy:elsewhere": json.RawMessage(`{"a":1}`)}}
 	opaque.MarkCompacted()
@@ -351,7 +349,7 @@ func TestOpaqueAnswerElsewhere(t *testing.T) {
 	})
 }
 
-// million is an answer of a million deltas in each protocol, as its own servers send it.
+// million is an answer of a million deltas in each protocol, in the provider's own form.
 func million(protocol, text string) modeltest.Repeat {
 	const n = 1_000_000
 	r := modeltest.Repeat{N: n}
@@ -372,15 +370,15 @@ func million(protocol, text string) modeltest.Repeat {
 	return r
 }
 
-// BenchmarkMillion reads an answer of a million deltas, 4 MB of text in up to 240 MB of
-// events. At least 1,000,000 deltas a second is the aim.
+// BenchmarkMillion reads an answer of a million deltas, 4 MB of text in up to 240 MB of events. The target is at least
+// 1,000,000 deltas a second.
 func BenchmarkMillion(b *testing.B) {
 	for _, p := range modeltest.Protocols {
 		b.Run(p.Name, func(b *testing.B) {
 			m := p.New(b, modeltest.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: million(p.Name, "four")}})
 			b.ReportAllocs()
 			for b.Loop() {
-				size := 0 // what waits together comes as one
+				size := 0 // pieces that wait together arrive as one
 				for d, err := range m.Stream(b.Context(), question) {
 					if err != nil {
 						b.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"buddy/tools"
 )
 
-// moody plays any answer that a provider may give. Ids of calls repeat.
+// moody plays any possible answer of a provider. Ids of calls repeat.
 func moody(rng *rand.Rand) modeltest.Script {
 	var mu sync.Mutex
 	return func(modeltest.Request) modeltest.Answer {
@@ -72,7 +72,7 @@ func (l *lines) Append(env event.Envelope) error {
 
 func (l *lines) Range(uint64, func(event.Envelope) bool) error { return nil }
 
-// upTo returns the events of the whole lines in the first n bytes.
+// upTo returns the events in the complete lines of the first n bytes.
 func (l *lines) upTo(t *testing.T, n int) []event.Envelope {
 	t.Helper()
 	var all []event.Envelope
@@ -89,9 +89,8 @@ func (l *lines) upTo(t *testing.T, n int) []event.Envelope {
 	return all
 }
 
-// TestAnythingOnTheWire is the property of package agent once more, with real requests:
-// whatever the model answers, and wherever the journal is cut, the server finds nothing to
-// refuse in what it is sent next, in each protocol.
+// TestAnythingOnTheWire is the property test of package agent with real requests: whatever the model answers, and
+// wherever the journal is cut, the server accepts the next request, in each protocol.
 func TestAnythingOnTheWire(t *testing.T) {
 	seeds := 25
 	if testing.Short() {
@@ -116,7 +115,7 @@ func TestAnythingOnTheWire(t *testing.T) {
 				}
 				stored.buf.Truncate(rng.IntN(stored.buf.Len() + 1))
 				if end := bytes.LastIndexByte(stored.buf.Bytes(), '\n'); end >= 0 {
-					stored.buf.Truncate(end + 1) // a torn line is cut when the file is opened
+					stored.buf.Truncate(end + 1) // a torn line is removed when the file is opened
 				} else {
 					stored.buf.Reset()
 				}
@@ -142,7 +141,7 @@ func (w windowed) Info() model.Info {
 	return i
 }
 
-// BenchmarkFiftyTurns is a task of fifty tool turns over a connection on this machine.
+// BenchmarkFiftyTurns runs a task of fifty tool turns over a local connection.
 func BenchmarkFiftyTurns(b *testing.B) {
 	for _, p := range modeltest.Protocols {
 		b.Run(p.Name, func(b *testing.B) {

@@ -8,25 +8,24 @@ import (
 	"buddy/agent/model"
 )
 
-// itemFormat is the format of Responses, as OpenAI sends it: each text in deltas, then
-// whole three times.
+// itemFormat is the format of Responses, as OpenAI sends it: each text in deltas, then complete three times.
 type itemFormat struct {
 	seq     int
-	output  []any  // the items that are done
+	output  []any  // the finished items
 	message string // the text of the open message
-	open    bool   // a message is
+	open    bool   // a message is open
 }
 
 type members = map[string]any
 
-// event is one event as JSON, with its number.
+// event returns an event as JSON, with its number.
 func (r *itemFormat) event(kind string, m members) string {
 	m["type"], m["sequence_number"] = "response."+kind, r.seq
 	r.seq++
 	return encode(m)
 }
 
-// at names the next item, and a part of it.
+// at returns the position of the next item, with the members of m.
 func (r *itemFormat) at(m members) members {
 	m["output_index"], m["item_id"] = len(r.output), r.id()
 	return m
@@ -34,7 +33,7 @@ func (r *itemFormat) at(m members) members {
 
 func (r *itemFormat) id() string { return fmt.Sprintf("item_%d", len(r.output)) }
 
-// added begins an item.
+// added starts an item.
 func (r *itemFormat) added(p *wire, item members) {
 	p.event(r.event("output_item.added", members{"output_index": len(r.output), "item": item}))
 }
@@ -53,8 +52,7 @@ func textPart(text string) members {
 	return members{"type": "output_text", "text": text, "annotations": []any{}}
 }
 
-// callItem is a call; the arguments of a custom tool, which is called with free text, are its
-// input as it is.
+// callItem returns a call; for a custom tool the arguments are its input, unchanged.
 func callItem(id string, c Call, free bool) members {
 	m := members{"id": id, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name}
 	if free {
@@ -65,8 +63,8 @@ func callItem(id string, c Call, free bool) members {
 	return m
 }
 
-// reasoningItem has a summary, or its text where the field says so. What is encrypted
-// is only for the server; here it is its length.
+// reasoningItem has a summary, or its text if the field selects that. The encrypted content is only for the server;
+// here it is the text's length.
 func reasoningItem(id string, r Reasoning) members {
 	m := members{"id": id, "type": "reasoning", "summary": []any{}, "encrypted_content": fmt.Sprintf("sealed %d", len(r.Text))}
 	if r.Field == "reasoning_text" {
@@ -123,13 +121,13 @@ func (r *itemFormat) reasoning(p *wire, part Reasoning) {
 func (r *itemFormat) call(p *wire, c Call) {
 	r.close(p)
 	free := p.req.free(c.Name)
-	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name}, free)
+	opened := callItem(r.id(), Call{ID: c.ID, Name: c.Name}, free)
 	event, field := "custom_tool_call_input", "input"
 	if !free {
-		begun["status"] = "in_progress"
+		opened["status"] = "in_progress"
 		event, field = "function_call_arguments", "arguments"
 	}
-	r.added(p, begun)
+	r.added(p, opened)
 	p.pieces(c.Arguments, func(s string) { p.event(r.event(event+".delta", r.at(members{"delta": s}))) })
 	p.event(r.event(event+".done", r.at(members{field: c.Arguments})))
 	r.done(p, callItem(r.id(), c, free))

@@ -11,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemas are those of the bodies that OpenAI and Anthropic publish with their own clients,
-// see schemas/README.md. Unknown members and missing ones do not pass.
+// schemas are the request bodies of OpenAI's and Anthropic's own clients, see schemas/README.md. Unknown and missing
+// members fail.
 //
 //go:embed schemas/*.json
 var schemas embed.FS
@@ -40,8 +40,7 @@ var bodySchemas = map[string]func() *jsonschema.Resolved{
 	"completions": schemaOf("completions"), "responses": schemaOf("responses"), "anthropic": schemaOf("anthropic"),
 }
 
-// CheckSchema reports why a body is not what the provider's own client would send. protocol
-// is the value of the api key in the configuration.
+// CheckSchema returns why the provider's own client would not send a body. protocol is the value of the setting api.
 func CheckSchema(protocol string, body []byte) error {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -53,9 +52,8 @@ func CheckSchema(protocol string, body []byte) error {
 	return nil
 }
 
-// checkBody is CheckSchema for what a server is sent that also gets back what it made
-// itself: members of answers that the published types do not know, such as reasoning_content,
-// and the items and blocks of its own.
+// checkBody is CheckSchema for bodies with data that the server made itself: members missing in the published types,
+// such as reasoning_content, and its own items and blocks.
 func checkBody(protocol string, body []byte) error {
 	var b map[string]any
 	if err := json.Unmarshal(body, &b); err != nil {
@@ -79,7 +77,7 @@ func checkBody(protocol string, body []byte) error {
 			return slices.Contains(serverItems, kind)
 		})
 	case "anthropic":
-		delete(b, "temperature") // older models take them; the newest client has neither
+		delete(b, "temperature") // older models accept them; the newest client has neither
 		delete(b, "top_p")
 		for _, m := range list(b["messages"]) {
 			blocks, _ := m["content"].([]any)
@@ -90,11 +88,11 @@ func checkBody(protocol string, body []byte) error {
 			})
 		}
 	}
-	left, err := json.Marshal(b)
+	rest, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	return CheckSchema(protocol, left)
+	return CheckSchema(protocol, rest)
 }
 
 // list returns the objects of a list.

@@ -10,9 +10,8 @@ import (
 	. "buddy/agent/model/modeltest"
 )
 
-// TestBodies: what the adapters send passes the types that the providers publish, to the
-// last member. Servers of this package check the same, but for what they are given back of
-// their own.
+// TestBodies: the adapters' requests match the types that the providers publish, including every member. Servers of
+// this package check the same, except for data that they get back.
 func TestBodies(t *testing.T) {
 	pixel := png
 	tools := []model.ToolDef{
@@ -25,18 +24,18 @@ func TestBodies(t *testing.T) {
 	system := model.Message{Role: model.System, Content: "You are <buddy>."}
 	called := model.Message{Role: model.Assistant, Content: "I look.", ToolCalls: []model.ToolCall{{ID: "c1", Name: "run_shell", Arguments: `{"command":"ls","target":"build"}`}, {ID: "c2", Name: "run_shell", Arguments: "{"}}}
 	results := []model.Message{{Role: model.Tool, ToolCallID: "c1", Name: "run_shell", Content: "a b"}, {Role: model.Tool, ToolCallID: "c2", Name: "run_shell", Content: "Tool error: bad arguments"}}
-	talk := append([]model.Message{system, user("look on build and db"), called}, results...)
+	conv := append([]model.Message{system, user("look on build and db"), called}, results...)
 	only := model.Message{Role: model.Assistant, ToolCalls: called.ToolCalls}
 	for name, req := range map[string]model.Request{
 		"first":             {Messages: []model.Message{user("hello")}},
 		"system and tools":  {Messages: []model.Message{system, user("hello")}, Tools: tools},
-		"calls":             {Messages: talk, Tools: tools},
+		"calls":             {Messages: conv, Tools: tools},
 		"calls alone":       {Messages: append([]model.Message{user("go"), only}, results...), Tools: tools},
-		"text and on":       {Messages: append(slices.Clip(talk), model.Message{Role: model.Assistant, Content: "Done."}, user("thanks")), Tools: tools},
+		"text and on":       {Messages: append(slices.Clip(conv), model.Message{Role: model.Assistant, Content: "Done."}, user("thanks")), Tools: tools},
 		"pictures":          {Messages: []model.Message{user("what is it", pixel, pixel)}},
 		"pictures alone":    {Messages: []model.Message{user("", pixel)}},
-		"pictures of tools": {Messages: append(slices.Clip(talk), user("<system-reminder>The pictures.</system-reminder>", pixel)), Tools: tools},
-		"of the moment":     {Messages: append(slices.Clip(talk), user("<system-reminder>now</system-reminder>")), Tools: tools, Ephemeral: 1},
+		"pictures of tools": {Messages: append(slices.Clip(conv), user("<system-reminder>The pictures.</system-reminder>", pixel)), Tools: tools},
+		"of the moment":     {Messages: append(slices.Clip(conv), user("<system-reminder>now</system-reminder>")), Tools: tools, Ephemeral: 1},
 		"after compaction":  {Messages: []model.Message{system, user("<summary>what was</summary>"), {Role: model.Assistant, Content: "I go on."}, user("go on")}, Tools: tools},
 	} {
 		for _, effort := range []Effort{"", "none", "low", "high", "max"} {
@@ -55,7 +54,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBrokenArgumentsAreNotSentBack: servers that parse the arguments of earlier calls, as vLLM does, would refuse
+// TestBrokenArgumentsAreNotSentBack: servers that parse the arguments of earlier calls, such as vLLM, would refuse
 // every later request.
 func TestBrokenArgumentsAreNotSentBack(t *testing.T) {
 	whole := `{"at":"it"}`
@@ -80,8 +79,7 @@ func TestBrokenArgumentsAreNotSentBack(t *testing.T) {
 	}
 }
 
-// TestBadBodies: the schemas refuse what is too much, what is missing and what is of
-// another kind, so that passing them says something.
+// TestBadBodies: the schemas refuse extra, missing and wrong members, so that a match is meaningful.
 func TestBadBodies(t *testing.T) {
 	for protocol, bodies := range map[string][]string{
 		"completions": {

@@ -36,7 +36,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-// TestStepsEnd: a request too many says so.
+// TestStepsEnd: a request after the last step is an error.
 func TestStepsEnd(t *testing.T) {
 	if a := modeltest.Steps()(modeltest.Request{}); len(a) != 1 || !strings.Contains(a[0].(modeltest.Status).Body, "0 answers, this is request 1") {
 		t.Errorf("%v", a)

@@ -21,23 +21,22 @@ const (
 	forever = Pause(2 * time.Hour)
 )
 
-// pings are n of them, the last one followed by silence.
+// pings returns n pings, the last one followed by silence.
 func pings(n int, every time.Duration) KeepAlive { return KeepAlive{N: n, Every: every} }
 
-// TestSilence: only silence ends an answer. Every byte counts as life, also of a ping; a
-// thought and a call may take longer than a text; and where nothing but pings comes, that
-// ends, too.
+// TestSilence: only silence ends an answer. Every byte ends a silence, also a ping's; thoughts and calls may be silent
+// for longer than text; and an answer of only pings ends, too.
 func TestSilence(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		base  string
-		waits endpoint.Waits
-		delay time.Duration // before the headers
-		part  Answer
-		read  time.Duration // what the reader takes for each delta
-		took  time.Duration
-		kind  model.ErrorKind // 0: the answer is whole
-		want  string          // in the error
+		name    string
+		base    string
+		waits   endpoint.Waits
+		delay   time.Duration // before the headers
+		part    Answer
+		read    time.Duration // the reader's time for each delta
+		elapsed time.Duration
+		kind    model.ErrorKind // 0: the answer is complete
+		want    string          // in the error
 	}{
 		{"no headers", far, endpoint.Waits{}, time.Hour, nil, 0, 300 * s, model.TimeoutError, "no answer began within 5m0s"},
 		{"no first byte", far, endpoint.Waits{}, minute, Answer{forever}, 0, 360 * s, model.TimeoutError, "no answer began within 5m0s"},
@@ -61,10 +60,10 @@ func TestSilence(t *testing.T) {
 		Each(t, func(t *testing.T, p Protocol) {
 			t.Run(tt.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					defer time.Sleep(5 * time.Hour) // the server's goroutine ends
+					defer time.Sleep(5 * time.Hour) // the server ends
 					srv := New(func(Request) Answer { time.Sleep(tt.delay); return tt.part })
 					m := p.New(t, Config{Profile: "work", BaseURL: tt.base, Access: endpoint.Access{Waits: tt.waits}, HTTPClient: &http.Client{Transport: srv.Transport()}})
-					began, alive := time.Now(), 0
+					started, alive := time.Now(), 0
 					var last error
 					done := false
 					for d, err := range m.Stream(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}) {
@@ -76,16 +75,16 @@ func TestSilence(t *testing.T) {
 							time.Sleep(tt.read)
 						}
 					}
-					took := time.Since(began)
-					if done != (tt.kind == 0) || tt.took > 0 && took != tt.took {
-						t.Errorf("took %v, want %v; done %v, error %v", took, tt.took, done, last)
+					elapsed := time.Since(started)
+					if done != (tt.kind == 0) || tt.elapsed > 0 && elapsed != tt.elapsed {
+						t.Errorf("took %v, want %v; done %v, error %v", elapsed, tt.elapsed, done, last)
 					}
 					var e *model.Error
 					if tt.kind != 0 && (!errors.As(last, &e) || e.Kind != tt.kind || !strings.Contains(last.Error(), tt.want)) {
 						t.Errorf("error = %v, want %q", last, tt.want)
 					}
-					if strings.Contains(tt.name, "pings") && alive < 1 || alive > int(took/s)+1 {
-						t.Errorf("%d signs of life in %v", alive, took)
+					if strings.Contains(tt.name, "pings") && alive < 1 || alive > int(elapsed/s)+1 {
+						t.Errorf("%d signs of life in %v", alive, elapsed)
 					}
 				})
 			})

@@ -8,8 +8,8 @@ import (
 	. "buddy/agent/model/modeltest"
 )
 
-// TestStrangeAnswers: what real servers send and no protocol has, in every protocol: none
-// of it is an error, and none of it gets into the history.
+// TestStrangeAnswers: data that real servers send outside of any protocol causes no error and is not in the history, in
+// every protocol.
 func TestStrangeAnswers(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, tt := range []struct {
@@ -44,7 +44,7 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
-// TestUsageAlone: usage in an event without a delta is no error, wherever a protocol has it.
+// TestUsageAlone: usage in an event without a delta is accepted, at any place in a protocol.
 func TestUsageAlone(t *testing.T) {
 	for name, events := range map[string]string{
 		"completions": `data: {"usage":{"prompt_tokens":9,"completion_tokens":2}}` + "\n\n" + `data: {"choices":[{"index":0,"delta":null,"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n",

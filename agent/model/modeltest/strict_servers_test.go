@@ -14,16 +14,16 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// strictServer refuses requests that it does not take, in the words of a real one.
+// strictServer refuses requests in the words of a real server.
 type strictServer struct {
 	name    string
-	api     string // the only protocol that it speaks; "" = all
+	api     string // its only protocol; "" = all
 	refuses func(seen) bool
 	status  int // 0 = 400
 	says    string
 }
 
-// seen is a request as a strict server looks at it.
+// seen is a request as a strict server reads it.
 type seen struct {
 	modeltest.Request
 	roles []string
@@ -33,7 +33,7 @@ func (s seen) has(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(string(s.Body), w) })
 }
 
-// unordered reports whether a user's message follows a user's or a result.
+// unordered reports whether a user's message follows a user's message or a result.
 func (s seen) unordered() bool {
 	for i, r := range s.roles {
 		if i > 0 && r == "user" && (s.roles[i-1] == "user" || s.roles[i-1] == "tool") {
@@ -47,7 +47,7 @@ func (s seen) pictures() bool {
 	return slices.ContainsFunc(s.Messages, func(m model.Message) bool { return len(m.Images) > 0 })
 }
 
-// thoughtless reports whether thinking is asked for behind a result of a call that was made without.
+// thoughtless reports whether a request for thinking follows the result of a call made without thinking.
 func (s seen) thoughtless() bool {
 	var body struct {
 		Thinking *struct{ Type string }
@@ -64,10 +64,10 @@ func has(words ...string) func(seen) bool { return func(s seen) bool { return s.
 
 const unexplained = `{"error":{"message":"Bad Request"}}`
 
-// strictServers are of the providers and programs named, with what they answer.
+// strictServers holds the refusals of real providers and servers.
 var strictServers = []strictServer{
-	// platform.claude.com/docs/en/build-with-claude/extended-thinking: signatures are checked, and a turn with tools begins
-	// with thinking where that is on.
+	// platform.claude.com/docs/en/build-with-claude/extended-thinking: signatures are checked, and with thinking
+	// enabled a turn with tools starts with thinking.
 	{"signature", "anthropic", has(`"signature"`), 0, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"messages.1.content.0: Invalid `signature` in `thinking` block\"}}"},
 	{"changed thinking", "anthropic", has(`"signature"`), 0, "{\"error\":{\"message\":\"messages.5.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.\"}}"},
 	{
@@ -88,7 +88,7 @@ var strictServers = []strictServer{
 	// learn.microsoft.com/azure/ai-services/openai/how-to/reasoning
 	{"no effort", "completions", has(`reasoning_effort`), 0, `{"error":{"message":"Unrecognized request argument supplied: reasoning_effort","type":"invalid_request_error"}}`},
 	{"neither", "completions", has(`reasoning_effort`, `"temperature"`), 0, `{"error":{"message":"Unrecognized request arguments supplied: reasoning_effort, temperature"}}`},
-	// docs.mistral.ai/api: fields that it does not know are refused.
+	// docs.mistral.ai/api: unknown fields are refused.
 	{"no stream_options", "completions", has(`stream_options`), 422, `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`},
 	// console.groq.com/docs/reasoning
 	{"no reasoning back", "completions", has(`"reasoning_content"`), 0, `{"error":{"message":"'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]"}}`},
@@ -102,7 +102,7 @@ var strictServers = []strictServer{
 	{"user after tool", "completions", seen.unordered, 0, `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","param":null,"code":"3230"}`},
 	// docs.vllm.ai/en/latest/serving/openai_compatible_server, "Chat template"; huggingface.co/mistralai, chat_template
 	{"roles alternate", "completions", seen.unordered, 0, `{"object":"error","message":"After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.","type":"BadRequestError","code":400}`},
-	// github.com/ggml-org/llama.cpp, common/chat.cpp: the template's exception is the answer.
+	// github.com/ggml-org/llama.cpp, common/chat.cpp: the answer is the template's exception.
 	{"Jinja exception", "completions", seen.unordered, 500, `{"error":{"code":500,"message":"Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}`},
 	{"roles alternate", "responses", seen.unordered, 0, `{"error":{"message":"Conversation roles must alternate user/assistant/user/assistant/..."}}`},
 	// api-docs.deepseek.com
@@ -121,15 +121,16 @@ var strictServers = []strictServer{
 	{"include", "responses", has(`"include"`), 0, `{"error":{"message":"Encrypted content is not supported with this model.","param":"include"}}`},
 	{"store", "responses", has(`"store"`), 0, `{"error":{"message":"Unknown parameter: 'store'."}}`},
 	{"no effort", "responses", has(`"effort"`), 0, `{"error":{"message":"Unsupported parameter: 'reasoning.effort' is not supported with this model."}}`},
-	// Gateways that say nothing: what is optional is tried.
+	// Gateways without a reason: optional remedies are tried.
 	{"says nothing of reasoning", "", has(`"signature"`, `"reasoning_content"`, `"type":"reasoning"`), 0, unexplained},
 	{"says nothing of pictures", "", seen.pictures, 0, unexplained},
 	{"says nothing of the order", "completions", seen.unordered, 0, ``},
 	{"says nothing of fields", "", has(`stream_options`, `"temperature"`, `"include"`), 422, unexplained},
 }
 
-// TestStrictServers: whatever a server refuses, a conversation of any shape continues: at once in a healed form, later without
-// a refusal, also in another process, and nothing of the history changes. Words of a person never get into a result.
+// TestStrictServers: whatever a server refuses, a conversation of any shape continues: at once in a changed form, later
+// without a refusal, also in another process, and the history does not change. A user's text never becomes part of a
+// result.
 func TestStrictServers(t *testing.T) {
 	for _, strict := range strictServers {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
@@ -198,12 +199,12 @@ func (strict strictServer) heals(t *testing.T, p modeltest.Protocol, rng *rand.R
 	}
 }
 
-// roles returns who the messages of a request to an OpenAI protocol are of; a result of Responses is "tool".
+// roles returns the roles of the messages in a request to an OpenAI protocol; a result of Responses is "tool".
 func roles(body []byte) (all []string) {
 	var b struct {
 		Messages, Input []struct{ Role, Type string }
 	}
-	_ = json.Unmarshal(body, &b) // there are none in another form
+	_ = json.Unmarshal(body, &b) // empty in another form
 	for _, m := range append(b.Messages, b.Input...) {
 		switch m.Type {
 		case "function_call_output":
@@ -216,8 +217,8 @@ func roles(body []byte) (all []string) {
 	return all
 }
 
-// anyHistory returns a conversation that is valid to be sent: prompts, steering, reminders and pictures where they may be, answers with
-// and without calls, in any order. It ends with a prompt or with results and what comes behind them.
+// anyHistory returns a valid conversation: prompts, steering, reminders and pictures at allowed places, answers with
+// and without calls, in any order. It ends with a prompt or with results and messages after them.
 func anyHistory(rng *rand.Rand, answer, call model.Message) []model.Message {
 	says := func(kind model.Kind, text string) model.Message {
 		m := model.Message{Role: model.User, Kind: kind, Content: text}
@@ -254,9 +255,9 @@ func anyHistory(rng *rand.Rand, answer, call model.Message) []model.Message {
 	return all
 }
 
-// TestNeverHealed: what no change of a request mends is said at once, in the server's words.
+// TestNeverHealed: a refusal that no change can mend is returned at once, in the server's words.
 func TestNeverHealed(t *testing.T) {
-	for _, said := range []string{
+	for _, body := range []string{
 		`{"error":{"message":"Your credit balance is too low to access the Anthropic API."}}`,                          // Anthropic
 		`{"error":{"message":"Access denied, please make sure your account is in good standing.","code":"Arrearage"}}`, // DashScope
 		`{"error":{"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`,          // Gemini
@@ -269,17 +270,17 @@ func TestNeverHealed(t *testing.T) {
 	} {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 			srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
-				return modeltest.Answer{modeltest.Status{Code: 400, Body: said}}
+				return modeltest.Answer{modeltest.Status{Code: 400, Body: body}}
 			})
 			ask := model.Request{Messages: []model.Message{{Role: model.User, Content: "a", Images: []model.Image{png}}, {Role: model.User, Content: "b"}}}
 			if r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), ask); r.Err == nil || len(srv.Requests()) != 1 {
-				t.Errorf("%s: %v after %d requests", said, r.Err, len(srv.Requests()))
+				t.Errorf("%s: %v after %d requests", body, r.Err, len(srv.Requests()))
 			}
 		})
 	}
 }
 
-// TestRefusedForGood: what helps nowhere ends with what the server said first, after five requests at most.
+// TestRefusedForGood: if no change helps, the first error is returned, after five requests at most.
 func TestRefusedForGood(t *testing.T) {
 	for _, codes := range [][]int{{400}, {422}, {413, 400}, {413}, {500}, {404}} {
 		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {

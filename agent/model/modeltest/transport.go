@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// Transport returns a way to the server that has no network in it, for tests of time under
-// [testing/synctest]:
+// Transport returns a transport to the server without a network, for tests of time under [testing/synctest]:
 //
 //	srv := modeltest.New(modeltest.Steps(…))
 //	m := p.New(t, modeltest.Config{BaseURL: "http://host/v1", HTTPClient: &http.Client{Transport: srv.Transport()}})
@@ -17,8 +16,8 @@ func (s *Server) Transport() http.RoundTripper { return transport{s} }
 
 type transport struct{ server *Server }
 
-// RoundTrip answers with what the server sends, as it comes. It returns when the headers
-// are there; the end of the request's context ends the answer.
+// RoundTrip returns the server's answer when its headers have arrived, and streams the body; the end of the request's
+// context ends the answer.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -28,10 +27,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	asked := req.Clone(req.Context())
 	asked.Body, asked.RequestURI = io.NopCloser(bytes.NewReader(body)), req.URL.RequestURI()
 	from, to := io.Pipe()
-	w := &answering{to: to, header: make(http.Header), begun: make(chan struct{})}
+	w := &answering{to: to, header: make(http.Header), started: make(chan struct{})}
 	stop := func() { _ = to.CloseWithError(req.Context().Err()) }
 	end := func(err error) {
-		w.WriteHeader(http.StatusOK) // of an answer without a body
+		w.WriteHeader(http.StatusOK) // for an answer without a body
 		_ = to.CloseWithError(err)
 	}
 	unwatch := context.AfterFunc(req.Context(), stop)
@@ -46,7 +45,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		end(req.Context().Err())
 	}()
 	select {
-	case <-w.begun:
+	case <-w.started:
 	case <-req.Context().Done():
 		return nil, req.Context().Err()
 	}
@@ -58,12 +57,12 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // answering is the server's side of an answer.
 type answering struct {
-	to     *io.PipeWriter
-	header http.Header
-	once   sync.Once
-	begun  chan struct{} // closed when code and sent are there
-	code   int
-	sent   http.Header
+	to      *io.PipeWriter
+	header  http.Header
+	once    sync.Once
+	started chan struct{} // closed when code and sent are set
+	code    int
+	sent    http.Header
 }
 
 func (w *answering) Header() http.Header { return w.header }
@@ -71,7 +70,7 @@ func (w *answering) Header() http.Header { return w.header }
 func (w *answering) WriteHeader(code int) {
 	w.once.Do(func() {
 		w.code, w.sent = code, w.header.Clone()
-		close(w.begun)
+		close(w.started)
 	})
 }
 
@@ -80,5 +79,5 @@ func (w *answering) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// Flush does nothing: nothing is held back.
+// Flush does nothing: there is no buffer.
 func (*answering) Flush() {}

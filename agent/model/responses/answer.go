@@ -19,9 +19,9 @@ type answer struct {
 	items            []*item
 	emittedText      bool // some text was emitted
 	emittedReasoning bool // some reasoning was emitted
-	events           bool // something that belongs to the protocol came
+	events           bool // an event of the protocol arrived
 	odd              string
-	response         *response // the last one, when it ends the answer
+	response         *response // the response that ended the answer
 }
 
 func newAnswer(emit wire.Emit, origin string, tools []model.ToolDef) *answer {
@@ -45,7 +45,7 @@ type event struct {
 	Response     json.RawMessage `json:"response"`
 }
 
-// response is the whole answer, as its end or as a plain body has it.
+// response is a complete answer, at the end of a stream or as a plain body.
 type response struct {
 	Status     string          `json:"status"`
 	Error      json.RawMessage `json:"error"`
@@ -57,7 +57,7 @@ type response struct {
 	} `json:"incomplete_details"`
 }
 
-// The kinds of slots, named as in the events that fill them.
+// The kinds of slots, named like the events that fill them.
 const (
 	outputText  = "output_text"
 	refusalText = "refusal"
@@ -67,14 +67,14 @@ const (
 	freeText    = "custom_tool_call_input"
 )
 
-// The kinds of items that are ours.
+// The known kinds of items.
 const (
 	messageItem   = "message"
 	callItem      = "function_call"
 	freeItem      = "custom_tool_call" // see customTool
 	reasoningItem = "reasoning"
-	// compactionItem names the item in which the server sums up all before it, opaque to us:
-	// developers.openai.com/api/docs/guides/compaction. The answer goes on after it.
+	// compactionItem names an item in which the server has summarized everything before it, in opaque form:
+	// developers.openai.com/api/docs/guides/compaction. The answer continues after it.
 	compactionItem = "compaction"
 )
 
@@ -102,7 +102,7 @@ func (a *answer) Take(raw []byte) error {
 	return a.piece(name, e)
 }
 
-// piece adds a delta of a text, or a whole text at its end.
+// piece adds a delta of a text, or a complete text at its end.
 func (a *answer) piece(name string, e event) error {
 	base, isDelta := strings.CutSuffix(name, ".delta")
 	base, isDone := strings.CutSuffix(base, ".done")
@@ -121,7 +121,7 @@ func (a *answer) piece(name string, e event) error {
 	case summaryText, "reasoning_summary":
 		kind, n, owner = summaryText, e.SummaryIndex, reasoningItem
 	default:
-		return nil // an event that says nothing to us
+		return nil // an unknown event
 	}
 	i := a.find(e, owner)
 	if i == nil {
@@ -136,7 +136,7 @@ func (a *answer) piece(name string, e event) error {
 	return nil
 }
 
-// document takes an event without the protocol's name: a whole response.
+// document handles an event without the protocol's prefix: a complete response.
 func (a *answer) document(kind string, raw []byte) error {
 	var m wire.Members
 	_ = json.Unmarshal(raw, &m) // it was an object just now
@@ -149,7 +149,7 @@ func (a *answer) document(kind string, raw []byte) error {
 	return a.end(wire.Text(m["status"]), raw)
 }
 
-// end takes the response that ends the answer.
+// end handles the response that ends the answer.
 func (a *answer) end(name string, raw json.RawMessage) error {
 	r := &response{Status: name}
 	if len(raw) > 0 {
@@ -171,7 +171,7 @@ func (a *answer) end(name string, raw json.RawMessage) error {
 	return a.final(r)
 }
 
-// final adds what a whole response has beyond the events before it.
+// final adds the parts of a complete response that earlier events did not have.
 func (a *answer) final(r *response) error {
 	matched := make(map[*item]bool)
 	for _, m := range r.Output {
@@ -192,7 +192,7 @@ func (a *answer) final(r *response) error {
 	return a.delta(i, outputText, 0, text)
 }
 
-// match finds the item that a final response has again. Some servers give it another id.
+// match finds the item that a final response repeats. Some servers give it another id.
 func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
 	kind, id := wire.Text(m["type"]), wire.Text(m["id"])
 	for _, i := range a.items {
@@ -208,19 +208,19 @@ func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
 	return nil
 }
 
-// Ended reports whether the final response came.
+// Ended reports whether the final response arrived.
 func (a *answer) Ended() bool { return a.response != nil }
 
-// Over reports the same: nothing follows the final response but [DONE].
+// Over equals Ended: only [DONE] follows the final response.
 func (a *answer) Over() bool { return a.response != nil }
 
-// Done emits the calls that are now complete and the whole message.
+// Done emits the calls that are complete now, and the message.
 func (a *answer) Done(marked bool) error {
 	finish, err := a.finishReason(marked)
 	if err != nil {
 		return err
 	}
-	// The calls of an answer that was stopped may be fragments.
+	// The calls of an answer that was cut off may be fragments.
 	whole := finish != model.FinishLength && finish != model.FinishContentFilter
 	m := &model.Message{Role: model.Assistant}
 	n := note{Origin: a.origin}
@@ -251,7 +251,7 @@ func (a *answer) Done(marked bool) error {
 	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: usage})
 }
 
-// finishReason says how the answer ended: "" when it is whole.
+// finishReason returns how the answer ended: "" if it is complete.
 func (a *answer) finishReason(marked bool) (string, error) {
 	switch {
 	case a.response == nil && !a.events && (a.odd != "" || marked):
@@ -266,8 +266,8 @@ func (a *answer) finishReason(marked bool) (string, error) {
 	return model.FinishLength, nil
 }
 
-// partial judges an answer without its final response: it is cut, unless the body itself
-// said that it is whole and every call has its end.
+// partial judges an answer without its final response: it was cut off, unless the body was marked as complete and every
+// call has ended.
 func (a *answer) partial(marked bool) (string, error) {
 	called := false
 	for _, i := range a.items {

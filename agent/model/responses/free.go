@@ -7,11 +7,11 @@ import (
 	"buddy/texts"
 )
 
-// What a protocol's custom tools are: github.com/openai/openai-python, src/openai/types/responses,
-// custom_tool.py, response_custom_tool_call.py, response_custom_tool_call_output.py and the
-// events response_custom_tool_call_input_delta_event.py and …_done_event.py.
+// The types of custom tools: github.com/openai/openai-python, src/openai/types/responses, custom_tool.py,
+// response_custom_tool_call.py, response_custom_tool_call_output.py and the events
+// response_custom_tool_call_input_delta_event.py and …_done_event.py.
 type (
-	// customTool is a tool whose calls are text that a grammar describes.
+	// customTool is a tool whose calls are text that follows a grammar.
 	customTool struct {
 		Type        string `json:"type"`
 		Name        string `json:"name"`
@@ -31,13 +31,13 @@ type (
 	}
 )
 
-// unnamedText is the argument of free text for a tool that takes none: the tool refuses it.
+// unnamedText is the argument for the free text of a tool that has none: the tool refuses it.
 const unnamedText = "input"
 
 // calls reports whether an item is a call, in either form.
 func (i *item) calls() bool { return i.kind == callItem || i.kind == freeItem }
 
-// named notes the tool that an item calls, and which of its arguments free text is.
+// named records the tool that an item calls, and the argument that its free text is the value of.
 func (a *answer) named(i *item, name string) {
 	i.call.Name = name
 	if i.kind != freeItem {
@@ -51,16 +51,16 @@ func (a *answer) named(i *item, name string) {
 	}
 }
 
-// wrapped returns free text as the arguments that all else in buddy goes by.
+// wrapped returns free text as JSON arguments, the form in the rest of buddy.
 func wrapped(argument, text string) string {
 	b, err := texts.JSON(map[string]string{argument: text})
 	if err != nil {
-		return "{}" // of a string: cannot happen
+		return "{}" // a string: cannot happen
 	}
 	return string(b)
 }
 
-// unwrapped returns the free text in arguments that wrapped made.
+// unwrapped returns the free text in arguments made by wrapped.
 func unwrapped(argument, arguments string) (text string, ok bool) {
 	var values map[string]string
 	if json.Unmarshal([]byte(arguments), &values) != nil || len(values) != 1 {
@@ -70,7 +70,7 @@ func unwrapped(argument, arguments string) (text string, ok bool) {
 	return text, ok
 }
 
-// made adds a call of an answer as the model made it: as free text if that is what it was.
+// made adds a call in its original form, free text or JSON.
 func (in *input) made(c model.ToolCall, argument string) error {
 	text, ok := unwrapped(argument, c.Arguments)
 	if !in.free || argument == "" || !ok {

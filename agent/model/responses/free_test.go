@@ -17,7 +17,7 @@ const (
 	jsonCall = `{"type":"function_call","call_id":"c1","name":"apply_patch","arguments":"{\"patch\":\"*** Begin Patch\\n*** Add File: a.go\\n+s := \\\"<&>\\\\n\\\" // ö\\n*** End Patch\\n\"}"}`
 )
 
-// freely is a request with a tool that may be called with free text, and one that may not.
+// freely is a request with one tool that may be called with free text, and one that may not.
 func freely(more ...model.Message) model.Request {
 	schema := json.RawMessage(`{"type":"object"}`)
 	return model.Request{Messages: append([]model.Message{question.Messages[0]}, more...), Tools: []model.ToolDef{
@@ -26,8 +26,8 @@ func freely(more ...model.Message) model.Request {
 	}}
 }
 
-// A call in free text has the arguments that it would have in JSON, however it comes, and goes
-// back as it came; as JSON to another model, which can't know what it was.
+// A call in free text has the same arguments as in JSON, in any pieces, and is sent back unchanged to its model, and as
+// JSON to another model.
 func TestFreeText(t *testing.T) {
 	for _, size := range []int{0, 1, 7} {
 		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
@@ -81,8 +81,7 @@ func TestFreeText(t *testing.T) {
 	}
 }
 
-// A server that does not know such tools is asked once, and then without them; what it
-// was sent before goes on as JSON.
+// After a server has refused such tools, requests have none, and earlier calls are sent as JSON.
 func TestFreeTextIsRefused(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Call{ID: "c1", Name: "apply_patch", Arguments: aPatch}},
@@ -103,7 +102,7 @@ func TestFreeTextIsRefused(t *testing.T) {
 	}
 }
 
-// What no tool has asked for is a call all the same, which the tool refuses by its arguments.
+// Free text for a tool without that form is a call, which the tool refuses because of its arguments.
 func TestFreeTextForAnUnknownTool(t *testing.T) {
 	r := stream(t, string(done(0, `{"type":"custom_tool_call","id":"i","call_id":"c1","name":"x","input":"y"}`)), completed)
 	if r.Err != nil || len(r.Done.Message.ToolCalls) != 1 || r.Done.Message.ToolCalls[0].Arguments != `{"input":"y"}` {

@@ -12,11 +12,11 @@ import (
 	"buddy/texts"
 )
 
-// noteKey names the field in which a message keeps how its answer was made up.
+// noteKey names the field in which a message keeps the items of its answer.
 const noteKey = model.Note + Name
 
-// note is the order of an answer's items, in Message.Extra. Text and calls are in the
-// message, so that they are stored once and that what happens to it happens to them.
+// note is the order of an answer's items, in Message.Extra. Text and calls stay in the message, so that they are stored
+// once, and changes to them are respected.
 type note struct {
 	Origin string  `json:"origin"` // see wire.Client.Origin
 	Places []place `json:"places"`
@@ -24,14 +24,14 @@ type note struct {
 
 // place is one item.
 type place struct {
-	Item  json.RawMessage `json:"item,omitempty"`  // with all that it came with
-	Text  int             `json:"text,omitempty"`  // so many bytes of the content
-	Phase json.RawMessage `json:"phase,omitempty"` // what the model calls this text
+	Item  json.RawMessage `json:"item,omitempty"`  // the item with all its members
+	Text  int             `json:"text,omitempty"`  // number of bytes of the content
+	Phase json.RawMessage `json:"phase,omitempty"` // the model's name for the kind of this text
 	Call  bool            `json:"call,omitempty"`  // the next call
 	Free  string          `json:"free,omitempty"`  // its argument that was free text; "" = it was JSON
 }
 
-// between stands between two texts of one answer.
+// between separates two texts of one answer.
 const between = "\n\n"
 
 // input is the list of items of a request.
@@ -39,20 +39,20 @@ type input struct {
 	buf    bytes.Buffer
 	enc    *json.Encoder
 	client *wire.Client
-	free   bool            // calls that were free text are so again
+	free   bool            // calls that were free text are sent as free text
 	freed  map[string]bool // ids of those calls
 }
 
-// The items that we make, in the order in which their members are written: the same
-// message gives the same bytes in every request.
+// The items that buddy writes, with their members in a fixed order: the same message has the same bytes in every
+// request.
 type (
 	message struct {
 		Type    string     `json:"type"`
 		Role    model.Role `json:"role"`
 		Content []part     `json:"content"`
 	}
-	// answerText carries what the model said. A string is what OpenAI and vLLM both take: a list of
-	// output_text needs an id and a status at the one, and annotations at the other.
+	// answerText carries the model's text as a string, which both OpenAI and vLLM accept: a list of output_text needs
+	// an id and a status for OpenAI, and annotations for vLLM.
 	answerText struct {
 		Type    string          `json:"type"`
 		Role    model.Role      `json:"role"`
@@ -63,7 +63,7 @@ type (
 		Type   string `json:"type"`
 		Text   string `json:"text,omitempty"`
 		Image  string `json:"image_url,omitempty"`
-		Detail string `json:"detail,omitempty"` // of an image, where it is required
+		Detail string `json:"detail,omitempty"` // for an image, where it is required
 	}
 	functionCall struct {
 		Type      string `json:"type"`
@@ -78,8 +78,7 @@ type (
 	}
 )
 
-// encode writes the conversation: what the system says, joined by blank lines,
-// and the items of input.
+// encode encodes the conversation: the system messages, joined by empty lines, and the items of input.
 func encode(msgs []model.Message, client *wire.Client, free bool) (instructions string, items []byte, err error) {
 	in := &input{client: client, free: free, freed: make(map[string]bool)}
 	in.enc = json.NewEncoder(&in.buf)
@@ -122,7 +121,7 @@ func (in *input) add(item any) error {
 	return nil
 }
 
-// text adds what the model said, unless that is nothing: servers refuse that.
+// text adds the model's text unless it is blank: servers refuse blank text.
 func (in *input) text(text string, phase json.RawMessage) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -130,7 +129,7 @@ func (in *input) text(text string, phase json.RawMessage) error {
 	return in.add(answerText{"message", model.Assistant, text, phase})
 }
 
-// user adds what the person said, with its images, unless that is nothing.
+// user adds a user's message with its images, unless it is empty.
 func (in *input) user(m model.Message) error {
 	var parts []part
 	if strings.TrimSpace(m.Content) != "" {
@@ -145,8 +144,7 @@ func (in *input) user(m model.Message) error {
 	return in.add(message{Type: "message", Role: model.User, Content: parts})
 }
 
-// assistant adds an answer: the items that the server made in their places, else the
-// text and then the calls.
+// assistant adds an answer: its items in their places if they are known, else the text and then the calls.
 func (in *input) assistant(m model.Message) error {
 	text, calls := m.Content, m.ToolCalls
 	places := in.places(m)
@@ -184,8 +182,7 @@ func (in *input) call(c model.ToolCall) error {
 	return in.add(functionCall{"function_call", in.callID(c.ID), c.Name, model.Object(c.Arguments)})
 }
 
-// led reports whether something follows that reasoning may have led to; the server
-// refuses reasoning that led to nothing.
+// led reports whether anything follows that reasoning may have led to; the server refuses reasoning without it.
 func led(rest []place, calls int) bool {
 	for _, p := range rest {
 		if p.Text > 0 || p.Call && calls > 0 || p.Item != nil && !isReasoning(p.Item) {
@@ -195,8 +192,7 @@ func led(rest []place, calls int) bool {
 	return false
 }
 
-// places returns the order of an answer's items: nil when it was made by someone else,
-// or when its text is not what it was.
+// places returns the order of an answer's items: nil if another model made the answer, or if its text has changed.
 func (in *input) places(m model.Message) []place {
 	raw, ok := m.Extra[noteKey]
 	var n note
@@ -219,14 +215,14 @@ func (in *input) places(m model.Message) []place {
 	return n.Places
 }
 
-// isReasoning reports whether an item is what a model thought.
+// isReasoning reports whether an item is reasoning.
 func isReasoning(item json.RawMessage) bool {
 	var i struct{ Type string }
 	return json.Unmarshal(item, &i) == nil && i.Type == "reasoning"
 }
 
-// keeps reports whether a reasoning item is worth sending back: the server keeps
-// nothing, so that one without its content means nothing to it.
+// keeps reports whether a reasoning item is worth sending back: the server stores nothing, so an item without content
+// is useless to it.
 func keeps(m wire.Members) bool {
 	switch string(m["encrypted_content"]) {
 	case "", "null", `""`:
@@ -237,7 +233,7 @@ func keeps(m wire.Members) bool {
 	return json.Unmarshal(m["content"], &content) == nil && len(content) > 0
 }
 
-// encodeNote returns the Extra of an answer; nil when text and calls alone tell its order.
+// encodeNote returns the Extra of an answer; nil if the order follows from text and calls.
 func encodeNote(n note) (map[string]json.RawMessage, error) {
 	plain := true
 	for i, p := range n.Places {

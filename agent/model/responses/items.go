@@ -19,14 +19,14 @@ type item struct {
 	index int // the server's; -1 = none
 	id    string
 	slots []*slot
-	raw   wire.Members // whole, when it is done; nil before
+	raw   wire.Members // the complete item when it is done; nil before
 	call  model.ToolCall
-	free  string // the argument that the text of a call is; "" = it is all arguments, in JSON
+	free  string // the argument that the call's text is the value of; "" = the text is all arguments, in JSON
 	done  bool
 	ready bool // CallReady was emitted
 }
 
-// slot is one text of an item. It comes in deltas, and whole up to three times.
+// slot is one text of an item. It arrives in deltas, and complete up to three times.
 type slot struct {
 	kind string
 	n    int
@@ -44,7 +44,7 @@ func (i *item) slot(kind string, n int) *slot {
 	return s
 }
 
-// text returns what all slots hold together.
+// text returns the joined text of all slots.
 func (i *item) text() string {
 	if len(i.slots) == 1 {
 		return string(i.slots[0].text)
@@ -56,14 +56,14 @@ func (i *item) text() string {
 	return b.String()
 }
 
-// join adds an item to m and returns its place; none when it is nothing.
+// join adds an item to m and returns its place; none if it is empty.
 func (i *item) join(m *model.Message) []place {
 	switch i.kind {
 	case messageItem:
 		return i.joinMessage(m)
 	case callItem, freeItem:
 		if i.call.Name == "" {
-			return nil // nobody could run it
+			return nil // the runtime could not run it
 		}
 		m.ToolCalls = append(m.ToolCalls, i.toolCall())
 		return []place{{Call: true, Free: i.free}}
@@ -74,7 +74,7 @@ func (i *item) join(m *model.Message) []place {
 	return []place{{Item: i.encode()}}
 }
 
-// say is join for messages.
+// joinMessage is join for messages.
 func (i *item) joinMessage(m *model.Message) []place {
 	text := i.text()
 	if text == "" {
@@ -91,13 +91,13 @@ func (i *item) joinMessage(m *model.Message) []place {
 	return []place{p}
 }
 
-// encode returns the item with all that it came with, its members sorted. A null says
-// nothing, and where servers send one they do not take it.
+// encode returns the item with all its members, sorted. It drops nulls: some servers send them and refuse them in
+// requests.
 func (i *item) encode() json.RawMessage {
 	maps.DeleteFunc(i.raw, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	raw, err := texts.JSON(i.raw)
 	if err != nil {
-		return nil // of what was parsed: cannot happen
+		return nil // parsed values: cannot happen
 	}
 	return raw
 }
@@ -109,13 +109,13 @@ func (i *item) toolCall() model.ToolCall {
 		return t
 	}
 	if t.Arguments = i.text(); strings.TrimSpace(t.Arguments) == "" {
-		t.Arguments = "{}" // how a call without parameters is written
+		t.Arguments = "{}" // the form of a call without parameters
 	}
 	return t
 }
 
-// find returns the item that an event belongs to, nil when it begins a new one. Some
-// servers leave out the index or the id, give every item the index 0, or change ids.
+// find returns the item that an event belongs to, nil if the event starts a new one. Some servers omit the index or the
+// id, use index 0 for every item, or change ids.
 func (a *answer) find(e event, kind string) *item {
 	index := -1
 	if e.OutputIndex != nil {
@@ -147,7 +147,7 @@ func (a *answer) find(e event, kind string) *item {
 	return nil
 }
 
-// begin adds an item.
+// newItem adds an item.
 func (a *answer) newItem(e event, kind string) *item {
 	i := &item{kind: kind, index: -1, id: e.ItemID}
 	if e.OutputIndex != nil {
@@ -164,7 +164,7 @@ func (a *answer) newItem(e event, kind string) *item {
 	return i
 }
 
-// callID returns the first that is given and new, else one of ours.
+// callID returns the first non-empty unused id, else a generated one.
 func (a *answer) callID(ids ...string) string {
 	for _, id := range ids {
 		used := id == ""
@@ -178,12 +178,12 @@ func (a *answer) callID(ids ...string) string {
 	return "call_" + rand.Text()
 }
 
-// open takes the beginning of an item, which may hold all of it.
+// open handles the start of an item, which may have all of its content.
 func (a *answer) open(e event) error {
 	return a.fill(a.newItem(e, wire.Text(e.Item["type"])), e.Item)
 }
 
-// itemDone takes the end of an item.
+// itemDone handles the end of an item.
 func (a *answer) itemDone(e event) error {
 	kind := wire.Text(e.Item["type"])
 	if e.ItemID == "" {
@@ -196,7 +196,7 @@ func (a *answer) itemDone(e event) error {
 	return a.finish(i, e.Item)
 }
 
-// finish takes the whole of an item.
+// finish adds a complete item.
 func (a *answer) finish(i *item, m wire.Members) error {
 	if err := a.fill(i, m); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (a *answer) finish(i *item, m wire.Members) error {
 	return nil
 }
 
-// fill adds what the members of an item say.
+// fill adds the texts and the name in the members of an item.
 func (a *answer) fill(i *item, m wire.Members) error {
 	switch i.kind {
 	case messageItem:
@@ -230,7 +230,7 @@ func (a *answer) fill(i *item, m wire.Members) error {
 	return nil
 }
 
-// parts adds a list of parts; a string is one. kind is "" where the part tells it.
+// parts adds a list of parts, or a string as one part. kind is "" if the part has its own kind.
 func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 	var parts []wire.Members
 	if json.Unmarshal(raw, &parts) != nil {
@@ -245,7 +245,7 @@ func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 	return nil
 }
 
-// kindOf returns what a part of a list holds; kind is "" where the part tells it.
+// kindOf returns the kind of a part; kind is "" if the part has its own.
 func kindOf(kind string, p wire.Members) string {
 	if p["refusal"] != nil {
 		return refusalText
@@ -253,9 +253,9 @@ func kindOf(kind string, p wire.Members) string {
 	return cmp.Or(kind, outputText)
 }
 
-// places returns the indexes under which the deltas of a list's parts came. They are those
-// in the list at OpenAI; some servers count from 1, or count other parts as well: there the
-// first text of a kind is the first that came, and so on.
+// places returns the indexes under which the deltas of the parts arrived. At OpenAI these are the indexes in the list;
+// some servers count from 1, or count other parts as well: then the first text of a kind is the first that arrived, and
+// so on.
 func (i *item) places(kind string, parts []wire.Members) []int {
 	places := make([]int, len(parts))
 	for n := range parts {
@@ -268,7 +268,7 @@ func (i *item) places(kind string, parts []wire.Members) []int {
 	for _, s := range i.slots {
 		came[s.kind] = append(came[s.kind], s.n)
 	}
-	next := make(map[string]int) // the index after the last that was given
+	next := make(map[string]int) // the index after the last assigned one
 	for n, p := range parts {
 		k := kindOf(kind, p)
 		if len(came[k]) > 0 {
@@ -281,12 +281,11 @@ func (i *item) places(kind string, parts []wire.Members) []int {
 	return places
 }
 
-// indexed reports whether all that came of an item is the beginning of the part that has
-// the same index.
+// indexed reports whether every received text of an item is the start of the part with the same index.
 func (i *item) indexed(kind string, parts []wire.Members) bool {
 	for _, s := range i.slots {
 		if kind != "" && s.kind != kind {
-			continue // of another list
+			continue // from another list
 		}
 		if s.n < 0 || s.n >= len(parts) || kindOf(kind, parts[s.n]) != s.kind || !strings.HasPrefix(partText(parts[s.n]), string(s.text)) {
 			return false
@@ -295,7 +294,7 @@ func (i *item) indexed(kind string, parts []wire.Members) bool {
 	return true
 }
 
-// partText is the text of a part.
+// partText returns the text of a part.
 func partText(p wire.Members) string {
 	if p["refusal"] != nil {
 		return wire.Text(p["refusal"])
@@ -304,13 +303,13 @@ func partText(p wire.Members) string {
 }
 
 func (a *answer) part(i *item, p wire.Members, kind string, n int) error {
-	if p["refusal"] != nil { // what the model says
+	if p["refusal"] != nil { // a refusal is text of the model
 		return a.whole(i, refusalText, n, p["refusal"])
 	}
 	return a.whole(i, cmp.Or(kind, outputText), n, p["text"])
 }
 
-// partDone takes the end of a part of an item.
+// partDone handles the end of a part of an item.
 func (a *answer) partDone(e event) error {
 	kind, owner, n := outputText, messageItem, e.ContentIndex
 	switch wire.Text(e.Part["type"]) {
@@ -326,14 +325,13 @@ func (a *answer) partDone(e event) error {
 	return a.part(i, e.Part, kind, n)
 }
 
-// whole takes a text that is not a delta: only what was not there before is emitted.
-// When it is another text than its deltas were, it is the one that counts (M10).
+// whole handles a complete text: it emits only the missing rest. If the text differs from its deltas, it replaces them.
 func (a *answer) whole(i *item, kind string, n int, raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' || i.ready {
 		return nil
 	}
 	text := wire.Text(raw)
-	if raw[0] == '{' && kind == arguments { // servers that do not encode them twice
+	if raw[0] == '{' && kind == arguments { // from servers that do not encode it as a string
 		var b bytes.Buffer
 		if err := json.Compact(&b, raw); err != nil {
 			return wire.Bad("the answer has arguments that are not JSON", raw, err)
@@ -371,7 +369,7 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 		return a.emit(model.Delta{Kind: model.CallDelta, CallID: i.call.ID, Text: text})
 	}
 	if kind != i.slots[0].kind {
-		return nil // a summary of what was shown, or what was summed up
+		return nil // a summary of shown reasoning, or the reasoning behind a shown summary
 	}
 	if first && a.emittedReasoning {
 		text = between + text
@@ -380,7 +378,7 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 	return a.emit(model.Delta{Kind: model.Reasoning, Field: kind, Text: text})
 }
 
-// ready emits a call once.
+// ready emits a call, only once.
 func (a *answer) ready(i *item) error {
 	if i.ready || i.call.Name == "" {
 		return nil

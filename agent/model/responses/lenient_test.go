@@ -19,7 +19,7 @@ func connect(t *testing.T, url string) model.Model {
 	return newModel(t, responses.Config{Profile: "work", BaseURL: url, Access: endpoint.Access{Key: modeltest.Secret, KeySource: "env TEST_KEY"}})
 }
 
-// TestFaults plays the faults that all protocols share, and ours.
+// TestFaults plays the faults of all protocols, and this protocol's own.
 func TestFaults(t *testing.T) {
 	half := func(last ...modeltest.Part) modeltest.Answer {
 		return append(modeltest.Answer{modeltest.Text("half")}, last...)
@@ -45,7 +45,7 @@ const (
 	added = `{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"x","arguments":""}}`
 )
 
-// TestLenient: the ways in which servers differ, and what each must give.
+// TestLenient: the differences between servers, and the result of each.
 func TestLenient(t *testing.T) {
 	call := func(id, args string) []model.ToolCall { return []model.ToolCall{{ID: id, Name: "x", Arguments: args}} }
 	for _, tt := range []struct {
@@ -100,7 +100,7 @@ func TestLenient(t *testing.T) {
 
 func done0(item string) string { return string(done(0, item)) }
 
-// TestFragments: calls of an answer that was stopped are not ready.
+// TestFragments: calls of an answer that was cut off are not ready.
 func TestFragments(t *testing.T) {
 	r := stream(t, added, `{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"{"}`,
 		`{"type":"response.incomplete","response":{"output":[{"type":"function_call","id":"fc_1","call_id":"c1","name":"x","arguments":"{","status":"incomplete"}]}}`)
@@ -122,7 +122,7 @@ func TestCallIDs(t *testing.T) {
 	}
 }
 
-// TestReasoning: reasoning in deltas and whole, as a summary, as it was thought, or both.
+// TestReasoning: reasoning in deltas and complete, as a summary, in full, or both.
 func TestReasoning(t *testing.T) {
 	ev := func(kind, rest string) string {
 		return `{"type":"response.` + kind + `","output_index":0,` + rest + `}`
@@ -154,8 +154,8 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestTextsUnderAnyContentIndex: servers count parts from 0, from 1, with those before them,
-// or not at all; each text comes in deltas and whole up to four times, and is said once.
+// TestTextsUnderAnyContentIndex: servers count parts from 0, from 1, with those before them, or not at all; each text
+// arrives in deltas and complete up to four times, and is emitted once.
 func TestTextsUnderAnyContentIndex(t *testing.T) {
 	ev := func(kind string, n int, rest string) string {
 		return fmt.Sprintf(`{"type":"response.%s","output_index":0,"item_id":"m","content_index":%d,%s}`, kind, n, rest)
@@ -215,7 +215,7 @@ func TestUsage(t *testing.T) {
 		`{"input_tokens":"9","output_tokens":"3","input_tokens_details":{"cached_tokens":"2"}}`,
 		`{"prompt_tokens":9,"completion_tokens":3.0,"prompt_tokens_details":{"cached_tokens":2}}`,
 		`{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12,"completion_tokens_details":{"reasoning_tokens":3},"cached_tokens":2}`,
-		`{"prompt_tokens":9,"completion_tokens":1,"total_tokens":12,"completion_tokens_details":{"reasoning_tokens":2},"cached_tokens":2}`, // beside the answer
+		`{"prompt_tokens":9,"completion_tokens":1,"total_tokens":12,"completion_tokens_details":{"reasoning_tokens":2},"cached_tokens":2}`, // not counted in completion_tokens
 	} {
 		r := stream(t, delta, `{"type":"response.completed","response":{"usage":`+u+`}}`)
 		if r.Err != nil || cmp.Diff(&model.Usage{Prompt: 9, Completion: 3, Cached: 2}, r.Done.Usage) != "" {
@@ -224,8 +224,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// FuzzEvents: whatever the server sends, text and calls in the message are those that
-// were handed out, and the message can be stored and sent again.
+// FuzzEvents: for any events, text and calls in the message are those that were emitted, and the message can be stored
+// and sent again.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{delta, delta1, added, completed, done0(`{"type":"reasoning","id":"r","encrypted_content":"E","summary":[]}`), `{"output":[{"type":"message","content":"a"}],"output_text":"b"}`} {
 		f.Add(s, delta, completed)

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model/responses"
 )
 
-// TestUnknownMembers: an event with a member that nobody knows gives the same as without it.
+// TestUnknownMembers: an unknown member changes nothing about an event.
 func TestUnknownMembers(t *testing.T) {
 	for item, form := range map[string]string{
 		`"message"`:                            "output_text",

@@ -1,17 +1,15 @@
-// Package responses speaks OpenAI's Responses: the newer protocol, in which reasoning
-// models are given back what they thought before they called a tool.
+// Package responses speaks OpenAI's Responses: the newer protocol, in which reasoning models get back the reasoning
+// that led to a tool call.
 //
 //	m, err := responses.New(responses.Config{
 //		Profile: "work", BaseURL: "https://api.openai.com/v1", Key: key, Model: "gpt-5",
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
-// Nothing is stored at the server: every request carries the whole conversation. What
-// the protocol knows and [model.Message] does not, such as encrypted reasoning, is kept
-// in Message.Extra as one note, and sent again in its place.
+// Nothing is stored at the server: every request has the whole conversation. Data of the protocol that [model.Message]
+// has no field for, such as encrypted reasoning, is kept in Message.Extra as one note, and sent again in its place.
 //
-// go-openai supplies the request and judges it; input and events are encoded and decoded
-// here.
+// go-openai builds and checks the request; input and events are encoded and decoded here.
 package responses
 
 import (
@@ -32,16 +30,16 @@ const Name = "responses"
 // maxCallID limits the id of a tool call, in bytes: "maximum length 64" at OpenAI.
 const maxCallID = 64
 
-// Config says which model to talk to and where.
+// Config holds the model and its address.
 type Config = wire.Config
 
-// adapter asks a server in this protocol. It is safe for concurrent use.
+// adapter implements this protocol. It is safe for concurrent use.
 type adapter struct {
 	client *wire.Client
-	free   bool // the model takes tools whose calls are free text
+	free   bool // the model supports tools whose calls are free text
 }
 
-// New checks c without any I/O. Its errors name the key of the configuration.
+// New checks c without I/O. Its errors name the setting.
 func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
@@ -55,13 +53,13 @@ func (m *adapter) answer(emit wire.Emit, req model.Request) wire.Answer {
 	return newAnswer(emit, m.client.Origin(), req.Tools)
 }
 
-// opaque reports whether an answer has items that go back as they came.
+// opaque reports whether an answer has items that must be sent back unchanged.
 func (m *adapter) opaque(msg model.Message) bool {
 	in := &input{client: m.client}
 	return slices.ContainsFunc(in.places(msg), func(p place) bool { return p.Item != nil })
 }
 
-// open sends the request and returns when the answer begins.
+// open sends the request and returns when the answer starts.
 func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedied) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
@@ -80,7 +78,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: m.client.WithSampling(extra, with)}
 	r := openai.CreateResponseRequest{Model: m.client.Info().Model, Instructions: instructions}
 	switch m.client.Provider() {
-	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP: // they store nothing and some refuse to be told
+	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP: // they store nothing, and some refuse the field
 	default:
 		if !with.With(wire.NoStore) {
 			r.Store = new(bool) // the default is true
@@ -90,15 +88,15 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
 	}
 	r.Reasoning = m.reasoning(with)
-	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
+	// The SDK's reader of events is not used: it copies each event (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
 	return err
 }
 
-// reasoning says how much to think and what to show of it; nil when nothing is to be said.
+// reasoning returns the effort and the request for summaries; nil if neither is set.
 func (m *adapter) reasoning(with *wire.Remedied) *openai.ResponseReasoning {
 	r := openai.ResponseReasoning{Effort: string(m.client.EffortOf(with))}
-	// Only OpenAI needs to be asked for summaries, and only models that think have any.
+	// Only OpenAI needs to be asked for summaries, and only reasoning models have any.
 	thinks := m.client.Provider() == wire.OpenAI && wire.Reasons(m.client.Info().Model) && r.Effort != "none"
 	if thinks && !with.With(wire.NoSummary) {
 		r.Summary = "auto"
@@ -115,13 +113,13 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
-	// Strict is sent although it is false, which the SDK does not: left out, servers try to
-	// make every schema a strict one, and refuse those that cannot be.
+	// Strict is sent even if false, which the SDK omits: without it, servers try to make every schema strict, and
+	// refuse schemas that cannot be.
 	Strict bool `json:"strict"`
 }
 
-// tools returns nil when there are none, so that the request has no such key. free says that
-// those which have such a form are called with free text.
+// tools returns nil without tools, so that the request has no such key. With free, tools that have a free-text form use
+// it.
 func tools(defs []model.ToolDef, free bool) (wire.Members, error) {
 	if len(defs) == 0 {
 		return nil, nil

@@ -32,14 +32,14 @@ func newModel(t testing.TB, c responses.Config) *wire.Model {
 
 var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
 
-// ask plays one answer to one question.
+// ask plays one answer to one request.
 func ask(t testing.TB, a modeltest.Answer) modeltest.Result {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a))
 	return modeltest.Collect(t.Context(), newModel(t, responses.Config{Profile: "p", BaseURL: srv.URL}), question)
 }
 
-// stream plays events as they are given, and nothing else.
+// stream plays events unchanged, and nothing else.
 func stream(t testing.TB, events ...string) modeltest.Result {
 	t.Helper()
 	var a modeltest.Answer
@@ -49,8 +49,8 @@ func stream(t testing.TB, events ...string) modeltest.Result {
 	return ask(t, append(a, modeltest.End{}))
 }
 
-// TestRoundTrip is an answer as OpenAI sends it, in pieces of any size: every text comes
-// four times and is said once.
+// TestRoundTrip reads an answer as OpenAI sends it, in pieces of any size: every text arrives four times and is emitted
+// once.
 func TestRoundTrip(t *testing.T) {
 	for _, size := range []int{0, 1, 3, 1000} {
 		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
@@ -96,7 +96,7 @@ func TestCallReadyEarly(t *testing.T) {
 	}
 }
 
-// conversation is one with all that an input can hold.
+// conversation has everything that an input can hold.
 func conversation() []model.Message {
 	return []model.Message{
 		{Role: model.System, Content: "You are <buddy> & co."},
@@ -112,8 +112,7 @@ func conversation() []model.Message {
 	}
 }
 
-// TestRequest: what goes over the wire, and that the input of turn N is a
-// byte prefix of that of turn N+1.
+// TestRequest checks the request on the wire: the input of turn N is a byte prefix of that of turn N+1.
 func TestRequest(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
 	m := newModel(t, responses.Config{BaseURL: srv.URL + "/", Access: endpoint.Access{Key: "sk-12345"}})
@@ -166,8 +165,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// sendBack stores an answer as the journal does and sends it with a question after it.
-// It returns the items between the two questions.
+// sendBack stores an answer as the journal does and sends it with a question after it. It returns the items between the
+// two questions.
 func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) []string {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a, modeltest.Answer{modeltest.Text("ok")}))
@@ -211,14 +210,13 @@ func done(index int, item string) modeltest.Event {
 
 const completed = `{"type":"response.completed","response":{"status":"completed","output":[]}}`
 
-// TestItemsGoBack: what the server alone understands is sent again value for
-// value and in its place, after a turn through the journal; not to another model, and
-// not when what it led to is gone.
+// TestItemsGoBack: opaque items are sent again with the same values and in their places, through the journal; not to
+// another model, and not when nothing follows the reasoning.
 func TestItemsGoBack(t *testing.T) {
 	const (
 		sealed  = `{"encrypted_content":"A+/=<&>","id":"rs_1","summary":[{"text":"<why>","type":"summary_text"}],"type":"reasoning"}`
 		sealed2 = `{"encrypted_content":"B","id":"rs_2","status":null,"summary":[],"type":"reasoning"}`
-		back2   = `{"encrypted_content":"B","id":"rs_2","summary":[],"type":"reasoning"}` // nulls say nothing
+		back2   = `{"encrypted_content":"B","id":"rs_2","summary":[],"type":"reasoning"}` // nulls are dropped
 		open    = `{"id":"rs_3","summary":[],"type":"reasoning"}`
 		search  = `{"action":{"query":"q","n":1.50},"id":"ws_1","status":"completed","type":"web_search_call"}`
 		hello   = `{"type":"message","role":"assistant","content":"Hello.","phase":"commentary"}`
@@ -254,7 +252,7 @@ func TestItemsGoBack(t *testing.T) {
 	}
 }
 
-// TestNoNote: an answer of text and calls needs none.
+// TestNoNote: an answer of only text and calls needs none.
 func TestNoNote(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Text("a"), modeltest.Call{ID: "c", Name: "x", Arguments: "{}"}})
 	if r.Err != nil || r.Done.Message.Extra != nil {
@@ -262,7 +260,7 @@ func TestNoNote(t *testing.T) {
 	}
 }
 
-// TestRefused: what a server or its model does not take is left out once and for all.
+// TestRefused: a refused field is never sent again.
 func TestRefused(t *testing.T) {
 	srv := modeltest.Start(t, func(r modeltest.Request) modeltest.Answer {
 		if strings.Contains(string(r.Body), `"include"`) {
@@ -281,7 +279,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNew: a bad configuration is one line; a missing model is the profile.
+// TestNew: the error of a bad configuration is one line; a missing model defaults to the profile.
 func TestNew(t *testing.T) {
 	if _, err := responses.New(responses.Config{Profile: "work", BaseURL: "ftp://x"}); err == nil || !strings.Contains(err.Error(), "models.work.api_base_url") {
 		t.Error(err)
@@ -293,7 +291,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// openAI refuses summaries, and records what it was asked.
+// openAI refuses summaries, and records its requests.
 type openAI struct{ bodies []string }
 
 func (o *openAI) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -309,7 +307,7 @@ func (o *openAI) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
 }
 
-// TestSummariesOfReasoning: OpenAI is asked for summaries of the reasoning until it refuses, others never.
+// TestSummariesOfReasoning: only OpenAI is asked for summaries of the reasoning, until it refuses.
 func TestSummariesOfReasoning(t *testing.T) {
 	for url, want := range map[string]int{"https://api.openai.com/v1": 3, "https://example.com/v1": 2} {
 		server := &openAI{}
@@ -325,8 +323,8 @@ func TestSummariesOfReasoning(t *testing.T) {
 	}
 }
 
-// TestNothingIsStored: nothing is to be stored at the server, which is told so unless it does not
-// know the word; answers are always streamed.
+// TestNothingIsStored: requests set store to false, except for servers that do not know the field; answers are always
+// streamed.
 func TestNothingIsStored(t *testing.T) {
 	var bodies []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

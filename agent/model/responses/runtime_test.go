@@ -19,7 +19,7 @@ import (
 	"buddy/tools"
 )
 
-// clock is a tool that only looks.
+// clock is a read-only tool.
 type clock struct{}
 
 func (clock) Definition() model.ToolDef {
@@ -63,7 +63,7 @@ func (j *journal) read(t *testing.T) []event.Envelope {
 	return all
 }
 
-// exchange runs one prompt in a process of its own, on what j holds so far.
+// exchange runs one prompt in a new process, on the lines in j so far.
 func exchange(t *testing.T, m model.Model, j *journal, prompt string) (text, reasoning string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -93,14 +93,13 @@ func exchange(t *testing.T, m model.Model, j *journal, prompt string) (text, rea
 	return text, reasoning
 }
 
-// TestRuntime is two exchanges with a tool through the real runtime, with a resume in
-// between: encrypted reasoning goes back in its place, and each input goes on with the
-// one before it.
+// TestRuntime runs two exchanges with a tool through the real runtime, with a resume in between: encrypted reasoning is
+// sent back in its place, and each input starts with the previous one.
 func TestRuntime(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Reasoning{Text: "I need the <time>."}, modeltest.Text("Let me see."), modeltest.Call{ID: "c1", Name: "clock", Arguments: "{}"}, modeltest.Usage{Prompt: 5, Completion: 2}},
 		modeltest.Answer{modeltest.Reasoning{Text: "Twelve."}, modeltest.Text("It is noon.")},
-		modeltest.Answer{modeltest.Reasoning{Text: "Again"}, modeltest.Call{ID: "c1", Name: "clock", Arguments: "{}"}}, // the id is taken
+		modeltest.Answer{modeltest.Reasoning{Text: "Again"}, modeltest.Call{ID: "c1", Name: "clock", Arguments: "{}"}}, // the id is used already
 		modeltest.Answer{modeltest.Text("Still noon.")},
 	))
 	m := newModel(t, responses.Config{Profile: "work", BaseURL: srv.URL})
