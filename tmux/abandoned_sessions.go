@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ErrNoSession means that a session does not exist, is not ours, or is in use: only sessions
-// that programs of ours abandoned are closed. The message names them.
+// ErrNoSession means that a session does not exist, is not ours, or is in use: only abandoned sessions of our programs
+// are closed. The message lists them.
 var ErrNoSession = errors.New("no such abandoned session")
 
-// Open makes the session with its shared pane if they are missing, as the first command would,
-// and reports whether it did.
+// Open creates the session with its shared pane if they are missing, as the first command would, and reports whether it
+// did.
 func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	at, ok := s.runner.(*managedPane)
 	if !ok {
@@ -30,8 +30,8 @@ func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	return p, !was && err == nil, err
 }
 
-// AbandonedSessions returns the names of the sessions with our marks to which nobody is
-// attached. Commands of an earlier program may still run in them.
+// AbandonedSessions returns the names of the sessions with our marks and without an attached client. Commands of an
+// earlier program may still run in them.
 func (s *Session) AbandonedSessions(ctx context.Context) ([]string, error) {
 	if s.srv == nil {
 		return nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
@@ -57,8 +57,7 @@ func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string,
 	return names, nil
 }
 
-// KillSession closes one of the AbandonedSessions and ends what runs in it. It refuses the
-// session of this program.
+// KillSession closes one of the AbandonedSessions and ends its programs. It refuses the session of this program.
 func (s *Session) KillSession(ctx context.Context, name string) error {
 	if name == "" || name == "default" || name == s.Name() {
 		return fmt.Errorf("session %q belongs to this program and cannot be closed", s.Name())

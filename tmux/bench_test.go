@@ -11,9 +11,8 @@ import (
 	"buddy/tmux/host/hosttest"
 )
 
-// BenchmarkCommand is one command from Start to its result. Goals, as medians: 5 ms in a
-// pane of this machine, 90 ms in a container, 60 ms over ssh beyond one `ssh host true`
-// (BenchmarkRun in package host).
+// BenchmarkCommand runs one command from Start to its result. Goals, as medians: 5 ms in a pane of this machine, 90 ms
+// in a container, 60 ms over ssh beyond one `ssh host true` (BenchmarkRun in package host).
 func BenchmarkCommand(b *testing.B) {
 	b.Run("tmux", func(b *testing.B) { benchCommand(b, newRig(b)) })
 	b.Run("plain", func(b *testing.B) { benchCommand(b, newPlainRig(b)) })
@@ -33,7 +32,7 @@ func BenchmarkCommand(b *testing.B) {
 	})
 }
 
-// BenchmarkOwn is one command in a pane of its own, from Start to its result.
+// BenchmarkOwn runs one command in its own pane, from Start to its result.
 func BenchmarkOwn(b *testing.B) {
 	r := newRig(b)
 	r.run("true")
@@ -66,7 +65,7 @@ func reportMedian(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-// BenchmarkFlood is 100 MB of output, against a plain pipe that nobody records.
+// BenchmarkFlood compares 100 MB of output with a plain pipe.
 func BenchmarkFlood(b *testing.B) {
 	const flood = "yes 0123456789012345678901234567890123456 | head -c 100000000"
 	for _, bc := range []struct {

@@ -70,8 +70,8 @@ func (r *rig) untilOutput(text string) {
 	})
 }
 
-// untilProcess waits until a process with these arguments runs in dir. Before it has
-// replaced the shell's copy of itself it would swallow a SIGINT.
+// untilProcess waits until a process with these arguments runs in dir. Before the shell's copy has become the program
+// it would ignore a SIGINT.
 func untilProcess(t *testing.T, args, dir string) {
 	t.Helper()
 	want := []byte(strings.ReplaceAll(args, " ", "\x00"))
@@ -83,11 +83,11 @@ func untilProcess(t *testing.T, args, dir string) {
 				return true
 			}
 		}
-		return len(all) == 0 // no /proc on this system
+		return len(all) == 0 // without /proc
 	})
 }
 
-// TestKeysOfAPerson: what is typed into the pane while a command runs.
+// TestKeysOfAPerson types into the pane while a command runs.
 func TestKeysOfAPerson(t *testing.T) {
 	all(t, true, testKeys)
 }
@@ -131,7 +131,7 @@ func testKeys(t *testing.T, at testTarget, r *rig) {
 		r.run("rm -f go")
 		r.run("true")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "-l", "rm -rf x; echo junk")
-		if !at.script { // which shows nothing of what it will throw away
+		if !at.script { // the script does not show skipped output
 			r.untilScreen("junk")
 		}
 		for _, key := range []string{"C-c", "C-\\", "C-d", "C-z"} {
@@ -203,14 +203,14 @@ func (r *rig) supervisor() int {
 	return pid
 }
 
-// TestKeysBetweenCommands: keys that end programs, pressed at any instant, end a command at
-// most, never the supervisor or what it prepares the terminal with.
+// TestKeysBetweenCommands: keys that end programs, pressed at any time, end at most a command, never the supervisor or
+// its preparation of the terminal.
 func TestKeysBetweenCommands(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("true")
 		pane := r.Pane()
 		for range 25 {
-			run := r.start(tmux.Spec{Command: "true"}) // which may be ended
+			run := r.start(tmux.Spec{Command: "true"}) // the keys may end it
 			for more, end := 4, time.Now().Add(time.Minute); more > 0 && time.Now().Before(end); {
 				r.srv.Tmux("send-keys", "-t", pane, "C-\\")
 				select {

@@ -22,12 +22,12 @@ import (
 // MaxPanes limits the panes of a session, the shared one included.
 const MaxPanes = 5
 
-// ErrPanes means that the session has MaxPanes panes already. The message names them.
+// ErrPanes means that the session has MaxPanes panes already. The message lists them.
 var ErrPanes = errors.New("no room for another pane")
 
 const (
-	ownPrefix = "own-" // begins the roles of panes that belong to one command
-	ownMark   = "own"  // file beside a command with a pane of its own; holds the title
+	ownPrefix = "own-" // prefix of the roles of panes that belong to one command
+	ownMark   = "own"  // file in the folder of a command with its own pane; holds the title
 
 	closeLimit = 20 * time.Second // for closing a pane after its command
 )
@@ -39,12 +39,11 @@ type commandPanes struct {
 	work  sync.WaitGroup          // closing panes of ended commands
 }
 
-// commandPane is a pane that belongs to one command, or a shell of its own where there is no
-// tmux.
+// commandPane is a pane that belongs to one command, or a separate shell without tmux.
 type commandPane struct {
 	runner runner
 	title  string
-	ended  bool // the command has ended; a job that it left behind keeps the pane open
+	ended  bool // the command has ended; a remaining job may keep the pane open
 }
 
 // ownKey returns a name for the pane of the command in dir, the same in every process.
@@ -53,8 +52,8 @@ func ownKey(dir string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#",
-// with which tmux's formats begin, because those could run commands.
+// cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#", which starts tmux
+// formats, because formats can run commands.
 func cleanTitle(s string) string {
 	s = texts.OneLine(s)
 	s = strings.Map(func(r rune) rune {
@@ -98,7 +97,7 @@ func (s *Session) unclaim(key string) {
 	s.own.mu.Unlock()
 }
 
-// startOwn starts a command in a pane of its own.
+// startOwn starts a command in its own pane.
 func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running, error) {
 	title := spec.Title
 	if title == "" {
@@ -138,7 +137,7 @@ func (s *Session) keep(key string, own *commandPane, dir string, job job, output
 // errShared means that a command ran in the shared pane.
 var errShared = errors.New("the command has no pane of its own")
 
-// reattachOwn follows a command whose pane an earlier process made, or returns errShared.
+// reattachOwn follows a command in a pane of an earlier process, or returns errShared.
 func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*Running, error) {
 	title, err := os.ReadFile(filepath.Join(dir, ownMark))
 	if err != nil {
@@ -163,8 +162,8 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	return s.keep(key, own, dir, job, output), nil
 }
 
-// retireSoon closes the pane of a command that has ended, also when its streams end a little
-// later. A pane that a job keeps open then is closed before the next one opens.
+// retireSoon closes the pane of a command that has ended, even if its streams end a little later. A pane that a job
+// keeps open longer is closed before the next one opens.
 func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
@@ -175,16 +174,15 @@ func (s *Session) retireSoon(key string, own *commandPane) {
 	}
 }
 
-// retire closes the pane of a command that has ended. It returns false while a job left behind
-// by the command keeps the pane open.
+// retire closes the pane of a command that has ended. It returns false while a job of the command keeps the pane open.
 func (s *Session) retire(key string, own *commandPane) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
 	defer stop()
-	left, err := own.runner.close(ctx)
+	kept, err := own.runner.close(ctx)
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
 	own.ended = true
-	closed := len(left) == 0 && err == nil
+	closed := len(kept) == 0 && err == nil
 	if closed && s.own.panes[key] == own {
 		delete(s.own.panes, key)
 	}
@@ -207,8 +205,8 @@ func (s *Session) reap(ctx context.Context) {
 	}
 }
 
-// adopt takes over the panes that an earlier process of this session left. They count, and
-// close when nothing runs in them.
+// adopt takes over the panes of an earlier process of this session. They count, and are closed when nothing runs in
+// them.
 func (s *Session) adopt(ctx context.Context) {
 	if s.srv == nil {
 		return
@@ -226,9 +224,8 @@ func (s *Session) adopt(ctx context.Context) {
 	}
 }
 
-// closeOwns closes the panes in which nothing runs and returns the session's name if one
-// stays.
-func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
+// closeOwns closes the panes without running programs and returns the session's name if a pane stays.
+func (s *Session) closeOwns(ctx context.Context) (kept []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()
 	panes := slices.Collect(maps.Values(s.own.panes))
@@ -239,7 +236,7 @@ func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
 		if s, ok := o.runner.(*managedPane); ok {
 			s.release()
 		}
-		left, err = append(left, l...), errors.Join(err, e)
+		kept, err = append(kept, l...), errors.Join(err, e)
 	}
-	return left, err
+	return kept, err
 }

@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// ownPaneTargets can give commands a pane or a shell of their own, at little cost.
+// ownPaneTargets can give commands their own pane or shell, at little cost.
 var ownPaneTargets = []testTarget{
 	{name: "supervisor", rig: newRig, tmux: true},
 	{name: "plain", rig: newPlainRig},
@@ -45,8 +45,8 @@ func (r *rig) panes() []string {
 	return ids
 }
 
-// TestOwnPane: a command in a pane of its own starts with the folder, variables and functions of the
-// shared one, leaves nothing to it, does not hold it up, and its pane closes.
+// TestOwnPane: a command in its own pane starts with the folder, variables and functions of the shared one, passes
+// nothing back, does not delay it, and its pane closes.
 func TestOwnPane(t *testing.T) {
 	owns(t, false, func(t *testing.T, at testTarget, r *rig) {
 		r.run("mkdir -p sub && cd sub && export X=1 && f() { echo f; }")
@@ -74,7 +74,7 @@ func TestOwnPane(t *testing.T) {
 	})
 }
 
-// TestOwnPaneCancelled: cancelling works there, too.
+// TestOwnPaneCancelled: cancelling works in such a pane, too.
 func TestOwnPaneCancelled(t *testing.T) {
 	owns(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		run := r.start(tmux.Spec{Own: true, Command: "echo begun; exec sleep 100"})
@@ -85,7 +85,7 @@ func TestOwnPaneCancelled(t *testing.T) {
 	})
 }
 
-// TestOwnPaneFirst: the first command of a session may be one of its own.
+// TestOwnPaneFirst: the first command of a session may have its own pane.
 func TestOwnPaneFirst(t *testing.T) {
 	owns(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		res := r.wait(r.start(tmux.Spec{Own: true, Command: "pwd"}))
@@ -95,7 +95,7 @@ func TestOwnPaneFirst(t *testing.T) {
 	})
 }
 
-// TestMaxPanes: five panes with the shared one; the error names them.
+// TestMaxPanes: five panes with the shared one; the error lists them.
 func TestMaxPanes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -123,8 +123,8 @@ func TestMaxPanes(t *testing.T) {
 	}
 }
 
-// TestOwnPaneOutlivesUs: a command in its own pane goes on when the program ends, and another
-// process of the session finds it, or its end.
+// TestOwnPaneOutlivesUs: a command in its own pane keeps running when the program ends, and another process of the
+// session finds it, or its end.
 func TestOwnPaneOutlivesUs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -158,8 +158,7 @@ func TestOwnPaneOutlivesUs(t *testing.T) {
 	}
 }
 
-// TestAdopt: a pane that an earlier process left and in which nothing runs is closed with the
-// next one that is opened; one in which something runs counts.
+// TestAdopt: an idle pane of an earlier process is closed when the next one opens; a busy one counts.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -183,7 +182,7 @@ func TestAdopt(t *testing.T) {
 	r.wait(third)
 }
 
-// TestKillWhileItsSupervisorWrites: a supervisor that ends may write files into its directory while that is removed.
+// TestKillWhileItsSupervisorWrites: an ending supervisor may write files into its directory while that is removed.
 func TestKillWhileItsSupervisorWrites(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -213,7 +212,7 @@ func TestKillWhileItsSupervisorWrites(t *testing.T) {
 	}
 }
 
-// TestSweep removes sessions of ours in which everything is dead, and nothing else.
+// TestSweep removes our sessions in which everything is dead, and nothing else.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

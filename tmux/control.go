@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	lineMax  = 1 << 20 // bytes of a line of an answer
-	replyMax = 8 << 20 // bytes of an answer
+	lineMax  = 1 << 20 // bytes per line of an answer
+	replyMax = 8 << 20 // bytes per answer
 
-	sendWait   = 5 * time.Second // until tmux takes a command
+	sendWait   = 5 * time.Second // until tmux accepts a command
 	answerWait = 5 * time.Second // until it has answered
 )
 
@@ -34,16 +34,16 @@ type control struct {
 	ready   chan struct{}     // of one: this client is attached
 	done    chan struct{}     // closed when the client has ended
 
-	mu      sync.Mutex // guards what follows, and the order of writing
+	mu      sync.Mutex // guards the fields below, and the order of writing
 	pending []*question
-	err     error // why no more commands are taken
+	err     error // why no more commands are accepted
 	output  bool  // tmux reports which panes print
 }
 
 // errEnded reports the end of the client, often together with the whole server.
 var errEnded = errors.New("tmux: the control client ended")
 
-// question is a command that waits for its answer.
+// question is a command without an answer yet.
 type question struct {
 	// fence, if set, is a line that the next command prints. It delimits answers that hold text
 	// of a pane, which may imitate the line that ends an answer.

@@ -51,8 +51,8 @@ func TestControlAnswersInOrder(t *testing.T) {
 	}
 }
 
-// TestControlWaitsUntilAttached: tmux has read commands of a client before it attached that, and refused those about
-// the client itself.
+// TestControlWaitsUntilAttached: tmux has read commands of a client before it was attached, and refused commands about
+// the client.
 func TestControlWaitsUntilAttached(t *testing.T) {
 	t.Parallel()
 	at := filepath.Join(t.TempDir(), "attached")
@@ -125,7 +125,7 @@ func TestVersionGate(t *testing.T) {
 	}
 }
 
-// TestLongLines: what a pane printed is cut, any other line that long ends the client.
+// TestLongLines: output of a pane is cut, any other line of that length ends the client.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 2*lineMax)
@@ -141,8 +141,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestFence: rows of a pane that imitate the end of the answer stay rows, and what tmux
-// says between the answer and the fence is not lost.
+// TestFence: rows of a pane that imitate the end of the answer stay rows, and lines between the answer and the fence
+// are not lost.
 func TestFence(t *testing.T) {
 	t.Parallel()
 	var printed []string
@@ -161,15 +161,14 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// FuzzControl: nothing that tmux could say makes the reader panic, and each question gets
-// at most one answer.
+// FuzzControl: no input from tmux makes the reader panic, and each question gets at most one answer.
 func FuzzControl(f *testing.F) {
 	f.Add("%begin 1 2 1\nhello\n%end 1 2 1\n%output %3 a\\012b\n%begin 1 3 1\nrow\n%end 1 3 1\n%begin 1 4 1\nFENCE\n%end 1 4 1\n")
 	f.Add("%begin 1 2 1\nno\n%error 1 2 1\n%begin\n%begin 1 3 1\n%end 1 3 1\nFENCE")
-	f.Fuzz(func(t *testing.T, said string) {
+	f.Fuzz(func(t *testing.T, input string) {
 		plain, fenced := &question{answer: make(chan answer, 1)}, &question{fence: "FENCE", answer: make(chan answer, 1)}
 		c := &control{printed: func(string) {}, pending: []*question{plain, fenced}}
-		if err := c.read(bufio.NewReader(strings.NewReader(said))); err == nil {
+		if err := c.read(bufio.NewReader(strings.NewReader(input))); err == nil {
 			t.Error("read ended without an error")
 		}
 	})
@@ -186,7 +185,7 @@ func FuzzParseScreen(f *testing.F) {
 	})
 }
 
-// BenchmarkCapture is one picture of a full, coloured pane over the control client.
+// BenchmarkCapture captures a full, coloured pane over the control client.
 func BenchmarkCapture(b *testing.B) {
 	c, srv := newControl(b, func(string) {})
 	srv.Tmux("respawn-pane", "-k", "-t", "%0", "for i in $(seq 60); do printf '\\033[3%dm%095d\\n' $((i%8)) $i; done; cat")
@@ -203,8 +202,8 @@ func BenchmarkCapture(b *testing.B) {
 	}
 }
 
-// TestRounds: a pane that prints after a rest is captured at once. Those that print soon after a round
-// wait for the next one and come together in it, and only the first of them wakes the painter.
+// TestRounds: a pane that prints after a pause is captured at once. Panes that print soon after a round are captured
+// together in the next one, and only the first of them wakes the painter.
 func TestRounds(t *testing.T) {
 	p, ctl, at := newPainter(nil, func(Screen) {}), &control{}, time.Now()
 	p.watched = map[string]bool{"%1": true, "%2": true, "%3": true}
@@ -230,7 +229,7 @@ func TestRounds(t *testing.T) {
 			t.Errorf("%d panes are due, the next after %v, want %d after %v", len(due), wait, want, wantWait)
 		}
 	}
-	round(0, 3, 0) // the first of this client
+	round(0, 3, 0) // the first round of this client
 	printed(true, "%1")
 	round(time.Second, 1, 0)
 	round(time.Second, 0, 0)
@@ -240,15 +239,15 @@ func TestRounds(t *testing.T) {
 	round(10*time.Millisecond, 0, frame-10*time.Millisecond)
 	printed(false, "%2")
 	printed(false, "%3")
-	printed(false, "%4") // which nobody watches
+	printed(false, "%4") // an unwatched pane
 	round(frame-10*time.Millisecond, 3, 0)
 	printed(true, "%3")
 	round(time.Second, 1, 0)
 	round(time.Second, 0, 0)
 }
 
-// TestNewClientCapturesAllPanes: what a pane prints between two clients is reported to neither. The marks that
-// invalidate sets when the first one ends may have been taken by a round that still had that one.
+// TestNewClientCapturesAllPanes: output between two clients is reported to neither. The marks that invalidate sets when
+// the first one ends may have been consumed by a round that still had that one.
 func TestNewClientCapturesAllPanes(t *testing.T) {
 	p, at := newPainter(nil, func(Screen) {}), time.Now()
 	p.watched = map[string]bool{"%1": true, "%2": true}

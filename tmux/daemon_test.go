@@ -12,8 +12,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestDaemons: what a command forks into a session of its own delays neither the command nor
-// the end of the session, whether it closes the streams or not.
+// TestDaemons: a process that a command forks into its own session delays neither the command nor the end of the
+// session, whether it closes the streams or not.
 func TestDaemons(t *testing.T) {
 	all(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		if r.run("command -v setsid").ExitCode != 0 {
@@ -51,8 +51,8 @@ func TestDaemons(t *testing.T) {
 	})
 }
 
-// TestDiskFullHere: where the outputs go is full; the command runs to its end, what is shown
-// live is whole, and the result says what is missing.
+// TestDiskFullHere: the disk for the outputs is full; the command runs to its end, the live output is complete, and the
+// result reports the missing part.
 func TestDiskFullHere(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a small disk")

@@ -56,8 +56,7 @@ func gate(version string) error {
 	return nil
 }
 
-// recent reports whether the output of `tmux -V` names 3.2 or newer. Versions without a number
-// are builds of the newest source.
+// recent reports whether the output of `tmux -V` names 3.2 or newer. Versions without a number are development builds.
 func recent(version string) bool {
 	i := strings.IndexAny(version, "0123456789")
 	if i < 0 {

@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// plant puts a program into a folder, which says that it ran.
+// plant puts a program into a folder that prints a mark when it runs.
 func plant(t *testing.T, dir, name string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -25,8 +25,8 @@ func plant(t *testing.T, dir, name string) {
 	}
 }
 
-// A command that runs without approval finds its programs where the login of the target does,
-// and never in the folder in which it runs.
+// A command that runs without approval finds its programs in the PATH of the target's login, and never in its working
+// directory.
 func TestFreeCommandsFindNothingInTheFolder(t *testing.T) {
 	rigs := map[string]func(t *testing.T) *rig{
 		"ssh":               func(t *testing.T) *rig { return newSSHRig(t) },
@@ -49,7 +49,7 @@ func TestFreeCommandsFindNothingInTheFolder(t *testing.T) {
 	}
 }
 
-// Entries of the login's path that are empty or relative are left out.
+// Empty and relative entries of the login's PATH are ignored.
 func TestFreeCommandsGetALoginPathThatIsWhole(t *testing.T) {
 	for _, shell := range []string{"bash", "dash", "zsh", "ash"} {
 		t.Run(shell, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestFreeCommandsGetALoginPathThatIsWhole(t *testing.T) {
 	}
 }
 
-// On this machine no program comes from the folders that are worked in, whatever the PATH says: none of a command that runs
-// without approval, and neither tmux nor the shell that runs it. An approved command finds them.
+// On this machine no program comes from the workspace, whatever the PATH: none of a command that runs without approval,
+// and neither tmux nor the shell that runs it. An approved command finds them.
 func TestFreeCommandsFindNoProgramOfTheWorkspace(t *testing.T) {
 	for _, shell := range []string{"", "dash", "zsh"} {
 		for _, where := range []string{"in a pane", "without"} {
@@ -118,7 +118,7 @@ func TestFreeCommandsFindNoProgramOfTheWorkspace(t *testing.T) {
 	}
 }
 
-// wantFree runs a command that needs no approval.
+// wantFree runs a command without approval.
 func (r *rig) wantFree(command, want string) {
 	r.t.Helper()
 	res := r.wait(r.start(tmux.Spec{Command: command, Free: true}))

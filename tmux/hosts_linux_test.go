@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// fencedRig is a rig whose commands run in the fence and may ask for hosts.
+// fencedRig is a rig whose commands run in the workspace sandbox and may ask for hosts.
 func fencedRig(t *testing.T, make func(testing.TB) *rig) *rig {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -32,8 +32,8 @@ func fencedRig(t *testing.T, make func(testing.TB) *rig) *rig {
 	return r
 }
 
-// TestHostsOfAFencedCommand: the client decides through the supervisor, once for each host. With yes the name is looked up,
-// which no name below invalid. survives.
+// TestHostsOfAFencedCommand: the client decides through the supervisor, once for each host. After an approval the name
+// is looked up, which fails for every name below invalid.
 func TestHostsOfAFencedCommand(t *testing.T) {
 	t.Parallel()
 	r := fencedRig(t, newRig)
@@ -82,7 +82,7 @@ func TestHostsOfAFencedCommand(t *testing.T) {
 	}
 }
 
-// TestHostsOfACommandThatIsTakenOver: an answer that the earlier process has not given is no.
+// TestHostsOfACommandThatIsTakenOver: a question that the earlier process has not answered counts as denied.
 func TestHostsOfACommandThatIsTakenOver(t *testing.T) {
 	t.Parallel()
 	r := fencedRig(t, newRig)

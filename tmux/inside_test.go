@@ -7,8 +7,8 @@ import (
 	"buddy/tmux"
 )
 
-// TestTmuxInCommand: what a command says to tmux without naming a server reaches neither the
-// pane that it runs in nor those of other sessions, but a server of the session's commands.
+// TestTmuxInCommand: a tmux command without a server name reaches neither the pane of its command nor those of other
+// sessions, but a separate server for the session's commands.
 func TestTmuxInCommand(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		other := &rig{t: t, srv: r.srv, dir: r.dir, n: 100, opt: r.opt}
@@ -40,8 +40,8 @@ func TestTmuxInCommand(t *testing.T) {
 	})
 }
 
-// TestCheckOutside: buddy is refused in a pane of commands, and nowhere else, also not in a
-// window that a person opened in the session.
+// TestCheckOutside: buddy is refused in a pane of commands, and nowhere else, including a window that a person opened
+// in the session.
 func TestCheckOutside(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		check := func(value string) error {

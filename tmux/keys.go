@@ -72,7 +72,7 @@ func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	if err != nil {
 		return err
 	}
-	s.pasting.Lock() // there is one buffer only
+	s.pasting.Lock() // there is only one buffer
 	defer s.pasting.Unlock()
 	for add := ""; text != ""; add = "-a " {
 		n := min(len(text), pasteStep)
@@ -96,7 +96,7 @@ func (s *Session) typable(ctx context.Context, pane string) (*control, Pane, err
 	if to.Dead {
 		return nil, to, fmt.Errorf("pane %s: nothing runs in it any more", to.ID)
 	}
-	if to.mode { // somebody scrolled back: copy mode would take the keys
+	if to.mode { // the pane is scrolled back: copy mode would intercept the keys
 		if _, err := ctl.do(ctx, "send-keys -X -t "+to.ID+" cancel"); err != nil {
 			return nil, to, err
 		}

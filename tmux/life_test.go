@@ -68,7 +68,7 @@ func (r *rig) untilScreen(text string) {
 	})
 }
 
-// TestCloseIdle: the session is removed, nothing is left on disk or running.
+// TestCloseIdle: the session is removed, with nothing left on disk or running.
 func TestCloseIdle(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export SECRET=1")
@@ -90,8 +90,8 @@ func TestCloseIdle(t *testing.T) {
 	})
 }
 
-// TestCloseAtOnce: a session is idle right after its command, while that one's files are
-// being removed from the target, however long that takes.
+// TestCloseAtOnce: a session is idle right after its command, while the command's files are being removed from the
+// target, however long that takes.
 func TestCloseAtOnce(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -130,11 +130,11 @@ func TestCloseLeavesOthersAlone(t *testing.T) {
 	})
 }
 
-// TestReattach: a session closed or killed in mid-command; the next one gets all.
+// TestReattach: a session is closed or killed in the middle of a command; the next one gets its whole output.
 func TestReattach(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		finishes bool // while nobody is there
+		finishes bool // while no session follows it
 	}{{"still running", false}, {"finished meanwhile", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			all(t, true, func(t *testing.T, _ testTarget, r *rig) {
@@ -177,7 +177,7 @@ func TestReattach(t *testing.T) {
 	}
 }
 
-// TestReattachLost: the supervisor is gone as well, and nobody knows the end.
+// TestReattachLost: the supervisor is gone as well, and the end is unknown.
 func TestReattachLost(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
@@ -186,7 +186,7 @@ func TestReattachLost(t *testing.T) {
 		if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if at.script { // whose watchdog ends the command
+		if at.script { // its watchdog ends the command
 			if res := r.wait(run); res.Signal != int(syscall.SIGHUP) || string(res.Stdout.Head) != "first\n" || res.Fault == "" {
 				t.Errorf("Wait: %+v", res)
 			}
@@ -220,8 +220,8 @@ func TestSupervisorKilled(t *testing.T) {
 	})
 }
 
-// TestSessionKilled: somebody removes the session in mid-command. The command ends, no
-// process stays, and the next command makes a new one with the old state.
+// TestSessionKilled: the session is removed in the middle of a command. The command ends, no process stays, and the
+// next command creates a new one with the old state.
 func TestSessionKilled(t *testing.T) {
 	for _, how := range []string{"kill-session", "kill-server"} {
 		t.Run(how, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestSessionKilled(t *testing.T) {
 	}
 }
 
-// TestPaneKilled: somebody closes our pane; the session lives on with another window.
+// TestPaneKilled: our pane is closed; the session stays with another window.
 func TestPaneKilled(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export V=kept")
@@ -266,7 +266,7 @@ func TestPaneKilled(t *testing.T) {
 	})
 }
 
-// TestDescriptors: commands leave none open, neither here nor in the supervisor.
+// TestDescriptors: commands leak no descriptor, neither here nor in the supervisor.
 func TestDescriptors(t *testing.T) {
 	r := newRig(t)
 	open := func(pid string) int {
@@ -282,13 +282,12 @@ func TestDescriptors(t *testing.T) {
 	for range 30 {
 		r.run("echo x")
 	}
-	const waiting = 4 // of the shell that waits for the next command: three pipes and its process
+	const waiting = 4 // of the shell for the next command: three pipes and its process
 	tmuxtest.Until(t, "the descriptors are closed", func() bool { return open("self") <= here && open(pid) <= there+waiting })
 }
 
-// TestLeftIsSwept: a session that was closed while a command ran is removed by the first
-// command of another one when that has ended; one in which something runs, and one that
-// somebody has come back to, are not.
+// TestLeftIsSwept: a session that was closed during a command is removed by the first command of another session after
+// that command has ended; busy sessions, and sessions in use again, are not.
 func TestLeftIsSwept(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		first := r.opt
@@ -305,7 +304,7 @@ func TestLeftIsSwept(t *testing.T) {
 			}
 		}
 		leave("ended", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
-		if !at.ssh { // which has not so many sessions on one connection
+		if !at.ssh { // it does not allow that many sessions on one connection
 			leave("own", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
 		}
 		leave("back", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
@@ -338,8 +337,7 @@ func TestLeftIsSwept(t *testing.T) {
 	})
 }
 
-// TestNoLeak: when tmux ends while none of ours is there, the supervisor goes and takes
-// the environment with it.
+// TestNoLeak: when tmux ends without a client of ours, the supervisor ends and removes the environment.
 func TestNoLeak(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export SECRET=1")
@@ -358,7 +356,7 @@ func TestNoLeak(t *testing.T) {
 	})
 }
 
-// TestNoLeakWhenTheClientLingers: tmux ends while a client that has closed is still going.
+// TestNoLeakWhenTheClientLingers: tmux ends while a closed client is still ending.
 func TestNoLeakWhenTheClientLingers(t *testing.T) {
 	t.Parallel()
 	r := newShRig(t)
@@ -397,8 +395,7 @@ func TestNoLeakWhenTheClientLingers(t *testing.T) {
 	})
 }
 
-// TestWordOfAKilledClient: what a client left unread when it was killed does not send away the
-// next one.
+// TestWordOfAKilledClient: a message that a killed client did not read does not end the next client.
 func TestWordOfAKilledClient(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; echo done"})
@@ -438,7 +435,7 @@ func TestWordOfAKilledClient(t *testing.T) {
 	})
 }
 
-// TestForeignSession: a session of that name which is not ours is refused and untouched.
+// TestForeignSession: a session with that name that is not ours is refused and untouched.
 func TestForeignSession(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.srv.Tmux("new-session", "-d", "-s", "buddy-t", "sleep 1000")
@@ -449,7 +446,7 @@ func TestForeignSession(t *testing.T) {
 		if _, err := r.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		tmuxtest.Until(t, "its command is all that runs", func() bool { // until then it is a shell, or tmux itself
+		tmuxtest.Until(t, "its command is all that runs", func() bool { // before that it is a shell, or tmux itself
 			return r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{pane_current_command}") == "buddy-t sleep"
 		})
 	})
@@ -486,7 +483,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestQueue: commands run one at a time, in order; one that waits can be withdrawn.
+// TestQueue: commands run one at a time, in order; a waiting one can be withdrawn.
 func TestQueue(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done"})
@@ -525,8 +522,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestOutput: live output is complete and in order when it is no flood, and a slow reader
-// does not delay the command.
+// TestOutput: moderate live output is complete and in order, and a slow reader does not delay the command.
 func TestOutput(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		var out, errs []byte
@@ -560,7 +556,7 @@ func TestOutput(t *testing.T) {
 	})
 }
 
-// TestFloodInPane: the pane skips ahead and ends with the end.
+// TestFloodInPane: the pane skips ahead and shows the end.
 func TestFloodInPane(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a real tmux")
@@ -639,8 +635,8 @@ func TestSessionName(t *testing.T) {
 	}
 }
 
-// TestFindPane: the pane that an earlier process left is there before a command runs, and is shown;
-// where there is none, nothing is started.
+// TestFindPane: the pane of an earlier process is found and reported before a command runs; if there is none, nothing
+// is started.
 func TestFindPane(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		if found, err := r.FindPane(t.Context()); found || err != nil {

@@ -25,7 +25,7 @@ type local struct {
 	name string // of its directory
 	env  []string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	dir  string
 	link net.Conn // greeted connection; it ends with the supervisor
 }
@@ -103,7 +103,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	info, err := pane.Greet(c, s.greeting())
 	if err != nil {
 		_ = c.Close()
-		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it speaks another version
+		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it has another version
 	}
 	s.mu.Lock()
 	s.link = c
@@ -148,7 +148,7 @@ func (s *local) attach(_ context.Context, dir string) (job, error) {
 	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
 }
 
-// over asks a supervisor for a job over a new connection, which is the job's.
+// over requests a job from a supervisor over a new connection, which belongs to the job.
 func over(dial func() (net.Conn, error), ask func(net.Conn) (*pane.Job, error)) (job, error) {
 	c, err := dial()
 	if err != nil {
@@ -156,7 +156,7 @@ func over(dial func() (net.Conn, error), ask func(net.Conn) (*pane.Job, error)) 
 	}
 	j, err := ask(c)
 	if err != nil {
-		return nil, err // no job, rather than one that is nil
+		return nil, err // an untyped nil
 	}
 	return j, nil
 }
@@ -206,8 +206,8 @@ func (s *local) abandoned(context.Context) bool {
 	return err == nil && !info.Busy
 }
 
-// remove deletes the directory. Its supervisor, which ends now, may still write there: a folder that has
-// got files meanwhile is tried again, for as long as a supervisor takes to end.
+// remove deletes the directory. Its supervisor, which is ending, may still write there: if files appear meanwhile,
+// removing is repeated for as long as a supervisor takes to end.
 func (s *local) remove(ctx context.Context) error {
 	dir := s.directory()
 	err := os.RemoveAll(dir)

@@ -13,7 +13,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// Where there is no folder for the socket, commands can't run without tmux either: nobody is told to install it.
+// Without a folder for the socket, commands cannot run without tmux either: the error does not suggest installing it.
 func TestNoFolderForTheSocketIsNotAboutTmux(t *testing.T) {
 	base, name := tmuxtest.Dir(t), rand.Text()
 	for _, tmp := range []string{base, "/tmp"} {

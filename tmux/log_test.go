@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is typed into a pane may be a password: the log has no word of it.
+// Text typed into a pane may be a password: it is never logged.
 func TestLoggedHidesWhatIsTyped(t *testing.T) {
 	var out bytes.Buffer
 	before := slog.Default()

@@ -11,19 +11,18 @@ import (
 	"buddy/tmux/pane"
 )
 
-// managedPane is a supervisor in a pane of our session: the shared pane, or one that belongs
-// to a command.
+// managedPane is a supervisor in a pane of our session: the shared pane, or the pane of one command.
 type managedPane struct {
 	srv   *server
 	sup   supervisor
-	base  *managedPane // the shared pane, whose shell state it starts with; nil for the shared one
-	role  string       // pane's mark, unique within the session
+	base  *managedPane // the shared pane, whose shell state it copies at the start; nil for the shared one
+	role  string       // mark of the pane, unique within the session
 	title string
 
 	mu      sync.Mutex // guards the fields below
 	id      string     // of the pane
 	pid     int        // of the supervisor
-	renewed bool       // it is another supervisor than before, which no command has told yet
+	renewed bool       // the supervisor was replaced, and no command has reported it yet
 	closing bool       // its end is expected
 	gone    bool       // the pane was closed
 }
@@ -42,7 +41,7 @@ func (s *managedPane) run(ctx context.Context, dir string, mode Mode, within pan
 	}, dir, mode, within)
 }
 
-// runOn starts a command under a supervisor, which ensure starts unless it is there.
+// runOn starts a command under a supervisor; ensure starts the supervisor if necessary.
 func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	if sup.linked() {
 		j, err := sup.run(ctx, dir, mode, within)
@@ -66,15 +65,14 @@ func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {
 	return s.sup.attach(ctx, dir)
 }
 
-// ensure makes the session, the pane and the supervisor, where missing. The caller holds
-// making.
+// ensure creates the session, the pane and the supervisor, if missing. The caller holds making.
 func (s *managedPane) ensure(ctx context.Context) error {
 	err := s.greet(ctx)
 	if !errors.Is(err, errGone) {
 		return err
 	}
 	err = s.open(ctx)
-	if errors.Is(err, errEnded) { // somebody ended the server, and our client has just noticed
+	if errors.Is(err, errEnded) { // the server was ended, and our client has just noticed
 		err = s.open(ctx)
 	}
 	if err != nil {
@@ -86,7 +84,7 @@ func (s *managedPane) ensure(ctx context.Context) error {
 	return nil
 }
 
-// open makes the pane with the supervisor. The caller holds making.
+// open creates the pane with the supervisor. The caller holds making.
 func (s *managedPane) open(ctx context.Context) error {
 	if s.base == nil {
 		created, err := s.srv.ensureSession(ctx)
@@ -137,11 +135,11 @@ func (s *managedPane) greet(ctx context.Context) error {
 	s.renewed = s.renewed || s.pid != 0 && s.pid != info.Pid
 	s.id, s.pid = info.Pane, info.Pid
 	s.mu.Unlock()
-	if !s.srv.wasSeen() && s.srv.live() == nil { // an earlier process has made it
+	if !s.srv.wasSeen() && s.srv.live() == nil { // an earlier process has created it
 		s.srv.findName(ctx)
 	}
 	s.srv.markSeen()
-	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine(), Name: s.srv.opt.tmuxName()})
+	s.srv.notify(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine(), Name: s.srv.opt.tmuxName()})
 	s.srv.changed()
 	return nil
 }
@@ -152,7 +150,7 @@ func (s *managedPane) found() {
 	defer s.srv.making.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
-	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
+	_ = s.greet(ctx) // if it has gone meanwhile, the next command starts another one
 }
 
 // lost handles the end of the supervisor.
@@ -161,12 +159,12 @@ func (s *managedPane) lost(why string) {
 	closing, id := s.closing, s.id
 	s.mu.Unlock()
 	if !closing {
-		s.srv.tell(PaneEvent{Kind: Lost, Pane: id, Why: why})
+		s.srv.notify(PaneEvent{Kind: Lost, Pane: id, Why: why})
 	}
 }
 
-// takeRenewed reports, once, whether the pane was made anew because the one before was lost.
-func (s *managedPane) takeRenewed() bool {
+// consumeRenewed reports, once, whether the pane was created again because the previous one was lost.
+func (s *managedPane) consumeRenewed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	renewed := s.renewed
@@ -183,7 +181,7 @@ func (s *managedPane) startLine() string {
 	return strings.Join(words, " ")
 }
 
-// ensurePane starts the supervisor in its pane again, or in a new one if that is gone.
+// ensurePane starts the supervisor in its pane again, or in a new pane if that is gone.
 func (s *managedPane) ensurePane(ctx context.Context) error {
 	ctl := s.srv.live()
 	if ctl == nil {
@@ -201,7 +199,7 @@ func (s *managedPane) ensurePane(ctx context.Context) error {
 	}
 	name, stay := windowName, "on"
 	if s.base != nil {
-		name, stay = s.title, "off" // nobody needs the pane of an ended command
+		name, stay = s.title, "off" // nobody needs the pane after its command
 	}
 	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+quote(name)+" -t "+target+" "+s.startLine())
 	if err != nil || len(made) != 1 {
@@ -237,8 +235,8 @@ func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) er
 	return err
 }
 
-// close ends the supervisor and its pane unless something runs in it.
-func (s *managedPane) close(ctx context.Context) (left []string, err error) {
+// close ends the supervisor and its pane unless a program runs in it.
+func (s *managedPane) close(ctx context.Context) (kept []string, err error) {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
 	s.mu.Lock()
@@ -254,7 +252,7 @@ func (s *managedPane) close(ctx context.Context) (left []string, err error) {
 	busy, id, err := s.sup.busy(ctx)
 	switch {
 	case busy:
-		_ = s.sup.leave(ctx) // else it stays until somebody removes it
+		_ = s.sup.leave(ctx) // otherwise it stays until somebody removes it
 		return []string{s.srv.opt.tmuxName()}, nil
 	case err != nil && !errors.Is(err, errGone):
 		return nil, err
@@ -268,7 +266,7 @@ func (s *managedPane) close(ctx context.Context) (left []string, err error) {
 	return nil, s.end(ctx)
 }
 
-// end closes the pane whatever runs in it. The caller holds making.
+// end closes the pane and ends its programs. The caller holds making.
 func (s *managedPane) end(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing, s.gone = true, true
@@ -278,16 +276,16 @@ func (s *managedPane) end(ctx context.Context) error {
 	if err := s.killPane(ctx, id); err != nil {
 		return err
 	}
-	s.srv.tell(PaneEvent{Kind: Closed, Pane: id})
+	s.srv.notify(PaneEvent{Kind: Closed, Pane: id})
 	return s.sup.remove(ctx)
 }
 
-// killPane ends only our pane: the session ends with its last one, and a person's own panes stay.
+// killPane ends only our pane: the session ends with its last pane, and a person's own panes stay.
 func (s *managedPane) killPane(ctx context.Context, id string) error {
 	defer s.sup.lockServer(ctx)()
 	if ctl := s.srv.live(); ctl != nil && s.base == nil {
-		// Our control client detaches first: one that kills the session it is attached to may wait
-		// for its answer for ever (tmux 3.3a).
+		// Detach our control client first: a client that kills its own session may wait for the answer forever (tmux
+		// 3.3a).
 		ctl.close()
 	}
 	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"

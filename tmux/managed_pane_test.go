@@ -10,7 +10,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// losesClient is a supervisor whose control client is killed as soon as it is attached, some times.
+// losesClient is a supervisor whose control client is killed as soon as it is attached, a number of times.
 type losesClient struct {
 	supervisor
 	srv   *server
@@ -33,8 +33,8 @@ func killClient(ctl *control) {
 	<-ctl.done
 }
 
-// TestClientThatEndsDuringTheStart: the start of a pane is tried again once when its control client ends meanwhile, as
-// it does when another program of the same user ends or starts the server at that moment.
+// TestClientThatEndsDuringTheStart: the start of a pane is retried once if its control client ends meanwhile, which
+// happens when another program of the same user ends or starts the server at that moment.
 func TestClientThatEndsDuringTheStart(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()

@@ -29,7 +29,7 @@ type matrixCase struct {
 	steps []step
 }
 
-// matrix holds what one command after the other must leave to the next.
+// matrix holds what each command must pass on to the next.
 var matrix = []matrixCase{
 	{"simple", []step{{"echo hi", 0, "hi\n", ""}}},
 	{"no final newline", []step{{"printf hi", 0, "hi", ""}, {"echo next", 0, "next\n", ""}}},
@@ -129,8 +129,8 @@ type inOtherWords struct {
 	steps []step
 }
 
-// withoutBash replaces cases where the target has no bash. why names what another shell cannot
-// do; without steps nothing of the case is left.
+// withoutBash replaces cases if the target has no bash. why names the missing feature of another shell; a case without
+// steps is skipped.
 var withoutBash = map[string]inOtherWords{
 	"functions, arrays, plain variables": {"functions and variables that are not exported end with the command", []step{
 		{"f() { echo \"f: $1\"; }; p='pl ain'; export q=\"$p\"; f x", 0, "f: x\n", ""},
@@ -154,14 +154,12 @@ var withoutBash = map[string]inOtherWords{
 	}},
 }
 
-// TestMatrix runs every case on one session after the other, so that none leaves anything
-// behind that harms the next.
+// TestMatrix runs every case on one session after the other, so that no case may harm the next.
 func TestMatrix(t *testing.T) {
 	all(t, false, func(t *testing.T, at testTarget, r *rig) { testMatrix(t, at, r) })
 }
 
-// programs makes a folder with the programs of /usr/bin and /bin, with or without bash, and
-// sh as a shell of choice.
+// programs creates a folder with the programs of /usr/bin and /bin, with or without bash, and with the chosen sh.
 func programs(t *testing.T, bin, sh string, bash bool) {
 	t.Helper()
 	shell, err := exec.LookPath(sh)
@@ -175,7 +173,7 @@ func programs(t *testing.T, bin, sh string, bash bool) {
 		all, _ := os.ReadDir(dir)
 		for _, f := range all {
 			if name := f.Name(); name != "sh" && (bash || name != "bash") {
-				_ = os.Symlink(filepath.Join(dir, name), filepath.Join(bin, name)) // perhaps it is there
+				_ = os.Symlink(filepath.Join(dir, name), filepath.Join(bin, name)) // it may exist
 			}
 		}
 	}
@@ -236,8 +234,8 @@ func testFree(t *testing.T, r *rig) {
 	free("pwd; ls -d /", "/\n/\n")
 }
 
-// TestConfined: a confined command is restricted by the kernel in a pane and without one, and
-// shows its output like any other; where that can't be, it does not run.
+// TestConfined: a confined command is restricted by the kernel in a pane and without one, and shows its output like any
+// other; if that is impossible, it does not run.
 func TestConfined(t *testing.T) {
 	if err := confine.Possible(); err != nil {
 		t.Skip(err)
@@ -301,8 +299,8 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
-// recordedWell checks the file of a stream: it has all of whole, or of a longer one than is recorded both ends, and
-// between them a line that says how much is missing.
+// recordedWell checks the file of a stream: it has the whole stream, or, if that is longer than the limit, both ends
+// and a line with the number of missing bytes between them.
 func recordedWell(t *testing.T, c tmux.Captured, whole []byte, cut bool) {
 	t.Helper()
 	b, err := os.ReadFile(c.Path)
@@ -321,7 +319,7 @@ func recordedWell(t *testing.T, c tmux.Captured, whole []byte, cut bool) {
 	}
 }
 
-// TestLargeOutput: 20 MB are complete; of those of a target the first 4 MiB and the last 64 KiB are.
+// TestLargeOutput: 20 MB are complete; from a target the first 4 MiB and the last 64 KiB are.
 func TestLargeOutput(t *testing.T) {
 	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		const size = 20_000_000
@@ -361,8 +359,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestLimitOfOutput: of more than the limit the file has the beginning and the end, and says what is missing; of a
-// little more it has all.
+// TestLimitOfOutput: for output above the limit the file has the start, the end and a line about the missing part;
+// output only a little longer is complete.
 func TestLimitOfOutput(t *testing.T) {
 	t.Parallel()
 	r := newPlainRig(t)
@@ -392,7 +390,7 @@ func TestPrivateFiles(t *testing.T) {
 		r.want("export SECRET_VALUE=hunter2; umask 0; seq 1000000 >&2", "")
 		r.want("true", "")
 		err := filepath.Walk(r.dir, func(path string, info os.FileInfo, err error) error {
-			if errors.Is(err, fs.ErrNotExist) { // a finished command is cleared up meanwhile
+			if errors.Is(err, fs.ErrNotExist) { // the files of a finished command are removed meanwhile
 				return nil
 			}
 			if err != nil {

@@ -132,7 +132,7 @@ func (m *mirror) withdraw() {
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
 	if _, err := m.remote.ask(ctx, m.withdrawScript()); err != nil {
-		_ = m.Cancel() // it has begun, or may have
+		_ = m.Cancel() // it has started, or may have
 	}
 }
 
@@ -174,7 +174,7 @@ func (m *mirror) follow(submit string) {
 	m.errs.rec.Close()
 }
 
-// unconfirmed marks the error of a command that was not accepted if it may have run all the same.
+// unconfirmed marks the error of a command that was not accepted but may have run.
 func (m *mirror) unconfirmed(err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +209,7 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 		if sent || m.isTaken() {
 			script = m.script("follow", "rc")
 		}
-		code, said, err := m.listen(script)
+		code, message, err := m.listen(script)
 		exit, complete := pane.Exit{}, false
 		if err == nil && (code == 0 || code == codeClosed) {
 			if ended.IsZero() {
@@ -234,7 +234,7 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 		case codeGone:
 			return m.lose()
 		default:
-			return pane.Exit{}, &pane.RefusedError{Reason: reason(said, fmt.Errorf("exit code %d", code))}
+			return pane.Exit{}, &pane.RefusedError{Reason: reason(message, fmt.Errorf("exit code %d", code))}
 		}
 	}
 }
@@ -256,9 +256,8 @@ func (m *mirror) script(function, until string) string {
 // listenLimit bounds one call of follow, which normally returns before that.
 const listenLimit = 30 * time.Second
 
-// listen runs a script that passes the streams on. For a command that was not accepted it
-// returns the message.
-func (m *mirror) listen(script string) (code int, said string, err error) {
+// listen runs a script that passes the streams on. For a refused command it returns the message.
+func (m *mirror) listen(script string) (code int, message string, err error) {
 	m.mu.Lock()
 	m.out.ack = true
 	m.mu.Unlock()
@@ -279,28 +278,28 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 		m.sent = true
 		m.mu.Unlock()
 	}
-	return code, string(early.said), err
+	return code, string(early.message), err
 }
 
 func (m *mirror) noAnswer() error {
 	return &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
 }
 
-// startErrors receives stderr. Text before the command was accepted is either its first output
-// or the reason why it was refused.
+// startErrors receives stderr. Text before the command was accepted is either its first output or the reason for a
+// refusal.
 type startErrors struct {
-	m    *mirror
-	said []byte
+	m       *mirror
+	message []byte
 }
 
 func (e *startErrors) Write(p []byte) (int, error) {
 	if !e.m.isTaken() {
-		e.said = append(e.said, p...)
+		e.message = append(e.message, p...)
 		return len(p), nil
 	}
-	if len(e.said) > 0 {
-		_, _ = e.m.errs.Write(e.said)
-		e.said = nil
+	if len(e.message) > 0 {
+		_, _ = e.m.errs.Write(e.message)
+		e.message = nil
 	}
 	return e.m.errs.Write(p)
 }
@@ -334,7 +333,7 @@ func (m *mirror) retry(since *time.Time, err error) bool {
 	case m.cancelled:
 		limit = cancelLimit
 	case !m.taken:
-		limit = time.Millisecond // once: a shell that was kept warm may be dead
+		limit = time.Millisecond // once: an idle shell may be dead
 	}
 	m.mu.Unlock()
 	away := time.Since(*since)
@@ -368,8 +367,7 @@ func (m *mirror) Wait(output func(pane.Chunk)) (pane.Exit, error) {
 	return m.exit, m.err
 }
 
-// Cancel begins to end the command: SIGINT, two seconds later SIGTERM, then SIGKILL. It does
-// not wait.
+// Cancel starts to end the command: SIGINT, two seconds later SIGTERM, then SIGKILL. It does not wait.
 func (m *mirror) Cancel() error {
 	m.mu.Lock()
 	m.cancelled = true

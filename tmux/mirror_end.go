@@ -123,7 +123,7 @@ func (m *mirror) lose() (pane.Exit, error) {
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
 	if _, err := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID))); err != nil {
-		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing lives
+		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor runs without a pane, or nothing runs
 	}
 	code, _, err := m.listen(m.script("follow", "rc"))
 	if err != nil || code != 0 && code != codeClosed {

@@ -17,10 +17,9 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Modes captty and tty: commands that need a terminal get one, and are recorded as exactly.
+// Modes captty and tty: commands that need a terminal get one, and are recorded as precisely.
 
-// inEachPane runs a test in all panes but those behind ssh, which behave as those of the
-// script here.
+// inEachPane runs a test in all panes except those behind ssh, which behave like those of the script here.
 func inEachPane(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Parallel()
 	for _, at := range testTargets {
@@ -30,7 +29,7 @@ func inEachPane(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 }
 
-// TestPrompted: standard input is the terminal, the others are apart.
+// TestPrompted: standard input is the terminal, the other streams are separate.
 func TestPrompted(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("export V=kept")
@@ -52,8 +51,8 @@ func TestPrompted(t *testing.T) {
 	})
 }
 
-// TestTerminal: all streams are the terminal, what is printed is recorded to the byte, the
-// shell's state is carried over, and the next command is an ordinary one.
+// TestTerminal: all streams are the terminal, the output is recorded to the byte, the shell's state is carried over,
+// and the next command is an ordinary one.
 func TestTerminal(t *testing.T) {
 	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("export V=kept; echo before")
@@ -124,7 +123,7 @@ func TestTerminalKilled(t *testing.T) {
 func TestTerminalCancel(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		for _, c := range cancelCases {
-			if c.name == "its jobs" || (at.ssh || at.name == "container") && c.min > 0 { // which the end of a terminal ends; slow, and as for sh
+			if c.name == "its jobs" || (at.ssh || at.name == "container") && c.min > 0 { // the end of a terminal ends them; slow, and as for sh
 				continue
 			}
 			t.Run(c.name, func(t *testing.T) {
@@ -160,7 +159,7 @@ func TestTerminalLarge(t *testing.T) {
 	})
 }
 
-// TestTerminalForged: the marks of another command, and half of our own, are output.
+// TestTerminalForged: the marks of another command, and half of our own, count as output.
 func TestTerminalForged(t *testing.T) {
 	inEachPane(t, func(t *testing.T, r *rig) {
 		res := r.wait(r.start(tmux.Spec{Mode: tmux.Terminal, Command: `printf '\033]7717;00;start\007\033]7717;00;0\007\033]7717;'; exit 3`}))
@@ -171,7 +170,7 @@ func TestTerminalForged(t *testing.T) {
 	})
 }
 
-// TestTerminalBackground: a job that a command of mode tty leaves behind holds nobody back.
+// TestTerminalBackground: a background job of a tty command delays nothing.
 func TestTerminalBackground(t *testing.T) {
 	inEachPane(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; touch deaf; until [ -e go ]; do sleep 0.02; done; echo late; touch late) & until [ -e deaf ]; do sleep 0.02; done; echo now"})
@@ -180,11 +179,11 @@ func TestTerminalBackground(t *testing.T) {
 		}
 		r.want("echo next", "next\n")
 		r.letGo()
-		r.want("until [ -e late ]; do sleep 0.02; done", "") // else it outlives the test
+		r.want("until [ -e late ]; do sleep 0.02; done", "") // otherwise it outlives the test
 	})
 }
 
-// TestTerminalResized: the program is told of the new size of the pane.
+// TestTerminalResized: the program gets the new size of the pane.
 func TestTerminalResized(t *testing.T) {
 	inEachPane(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "trap 'stty size; touch resized' WINCH; echo ready; until [ -e resized ]; do sleep 0.02; done"})
@@ -236,7 +235,7 @@ func TestTerminalSupervisorKilled(t *testing.T) {
 	r.want("echo on", "on\n")
 }
 
-// TestTerminalOwn: in a pane of its own.
+// TestTerminalOwn: the same in its own pane.
 func TestTerminalOwn(t *testing.T) {
 	inEachPane(t, func(t *testing.T, r *rig) {
 		r.run("export V=kept")
@@ -313,12 +312,12 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// keys is a command of which the program takes each key at once, as an editor does.
+// keys is a command whose program reads each key at once, like an editor.
 func keys(waits string) string {
 	return `python3 -c "import tty, select, socket, os; tty.setcbreak(0); other, _ = os.pipe(); ` + waits + `"`
 }
 
-// TestEditorsWaitForKeys: programs that take the whole screen are said to wait for keys.
+// TestEditorsWaitForKeys: full-screen programs are reported as waiting for keys.
 func TestEditorsWaitForKeys(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what a process waits for is seen on Linux only")
@@ -359,8 +358,8 @@ func TestEditorsWaitForKeys(t *testing.T) {
 	}
 }
 
-// TestWaitsForKeys: a command that reads the terminal, or asks there for a password, and prints nothing is said to
-// wait for keys, until it got them; one that only takes its time is not.
+// TestWaitsForKeys: a silent command that reads the terminal, or asks there for a password, is reported as waiting for
+// keys until it gets them; a slow one is not.
 func TestWaitsForKeys(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what a process waits for is seen on Linux only")

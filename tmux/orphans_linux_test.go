@@ -22,8 +22,8 @@ func parentOf(pid string) (parent, state string) {
 	return fields[1], fields[0]
 }
 
-// TestOrphansStayBelowTheirSupervisor: a process that has detached itself in every way from its command is
-// a child of the pane's supervisor, which reaps it; it outlives the session.
+// TestOrphansStayBelowTheirSupervisor: a process that is fully detached from its command is a child of the pane's
+// supervisor, which reaps it; it outlives the session.
 func TestOrphansStayBelowTheirSupervisor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -60,7 +60,7 @@ func TestOrphansStayBelowTheirSupervisor(t *testing.T) {
 	kill(t, pid)
 }
 
-// TestManyOrphans: commands keep their exit codes while what others left behind ends all the time.
+// TestManyOrphans: commands keep their exit codes while background processes of others end all the time.
 func TestManyOrphans(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -76,7 +76,7 @@ func TestManyOrphans(t *testing.T) {
 		for _, thread := range threads {
 			children, _ := os.ReadFile(thread)
 			for _, pid := range strings.Fields(string(children)) {
-				if name, _ := os.ReadFile("/proc/" + pid + "/comm"); string(name) == "sleep\n" { // the other is the shell that waits
+				if name, _ := os.ReadFile("/proc/" + pid + "/comm"); string(name) == "sleep\n" { // the other is the waiting shell
 					return false
 				}
 			}
@@ -105,11 +105,11 @@ func atoi(t *testing.T, s string) (n int) {
 	return n
 }
 
-// TestLeftBehind: what a command leaves running is named at its end, however it was sent to the background, and only at the
-// end of that command; what has ended is not.
+// TestLeftBehind: processes that a command leaves running are named at its end, however they were sent to the
+// background, and only at the end of that command; ended ones are not.
 func TestLeftBehind(t *testing.T) {
 	for name, rig := range map[string]func(testing.TB) *rig{"supervisor": newRig, "plain": newPlainRig} {
-		t.Run(name, func(t *testing.T) { // alone: without tmux this process is the parent of what other tests leave
+		t.Run(name, func(t *testing.T) { // alone: without tmux this process is the parent of other tests' processes
 			r := rig(t)
 			for how, c := range map[string]struct{ line, names string }{
 				"a job":          {"sleep 1000 >/dev/null 2>&1 &", "sleep"},
@@ -132,7 +132,7 @@ func TestLeftBehind(t *testing.T) {
 					t.Errorf("%s: %+v, want %q", how, res.Left, c.names)
 				}
 				for i, p := range res.Left[:min(len(want), len(res.Left))] {
-					if p.Name != want[i] && !slices.Contains([]string{"sh", "setsid", "nohup", "env"}, p.Name) { // what becomes the program, on a busy machine
+					if p.Name != want[i] && !slices.Contains([]string{"sh", "setsid", "nohup", "env"}, p.Name) { // the program before its exec, on a busy machine
 						t.Errorf("%s: process %d is %q, want %q", how, i, p.Name, want[i])
 					}
 					tmuxtest.Until(t, "process "+itoa(i)+" is "+want[i], func() bool {

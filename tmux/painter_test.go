@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A session that refuses each client, of which the end wakes the painter, is not asked without a pause.
+// A session that refuses each client, whose end wakes the painter, is asked only with pauses.
 func TestRefusedClientIsNotStartedOverAndOver(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// ErrNoPane means that a pane does not exist or is not managed by buddy: only managed panes
-// are read, typed into or closed. The message names them.
+// ErrNoPane means that a pane does not exist or is not managed by buddy: only managed panes are read, typed into or
+// closed. The message lists the managed panes.
 var ErrNoPane = errors.New("no such pane")
 
 // Pane describes a managed pane of the session.
 type Pane struct {
 	ID      string // tmux's, such as %3
 	Title   string // one line; a program in the pane may have changed it
-	Shared  bool   // it runs the commands that have no pane of their own
+	Shared  bool   // it runs commands without their own pane
 	Dead    bool   // its supervisor has ended
-	Program string // what runs in the foreground, as tmux names it; "" where that is not known
+	Program string // the foreground program's name from tmux; "" if unknown
 
 	role string
-	mode bool // it is in copy mode, which takes the keys
+	mode bool // it is in copy mode, which intercepts the keys
 }
 
 const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} #{pane_dead} #{pane_in_mode} #{pane_current_command} #{pane_title}"
@@ -33,7 +33,7 @@ const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} 
 // managed.
 func parsePane(line string) (p Pane, ok bool) {
 	f := strings.SplitN(line, " ", 8)
-	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role belongs to the pane alone, the others may be the session's
+	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role is set on the pane itself, the other marks may be the session's
 		return Pane{}, false
 	}
 	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[6], Title: f[7], mode: f[5] == "1"}
@@ -58,7 +58,7 @@ func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
 	return all, nil
 }
 
-// orphans returns the panes of commands, if the session is known already.
+// orphans returns the panes of single commands, if the session is known already.
 func (s *server) orphans(ctx context.Context) []Pane {
 	ctl := s.live()
 	if ctl == nil {
@@ -122,23 +122,22 @@ func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
 
 // View selects what a capture holds.
 type View struct {
-	// Start and End are the first and the last line: 0 is the top of the screen, -1 the newest
-	// line of the scrollback, "-" the first or last line of all. "" is the edge of the screen.
+	// Start and End are the first and the last line: 0 is the top of the screen, -1 the newest line of the scrollback,
+	// "-" the first or last line in all. "" is the edge of the screen.
 	Start, End string
 	Join       bool // joins wrapped lines
 	Escapes    bool // keeps colours, as SGR sequences
 	Octal      bool // writes control characters, those of Escapes too, as \ooo
-	Spaces     bool // keeps blanks at the ends of lines
-	// Other captures the hidden screen: behind a full-screen program the one it covers. Without
-	// such a screen the error is ErrNoOther.
+	Spaces     bool // keeps spaces at the ends of lines
+	// Other captures the hidden screen: the one behind a full-screen program. Without such a screen the error is
+	// ErrNoOther.
 	Other bool
 }
 
-// ErrNoOther means that a pane has one screen only.
+// ErrNoOther means that a pane has only one screen.
 var ErrNoOther = errors.New("no alternate screen")
 
-// Capture returns the text of a pane, rows separated by newlines, without blank rows at the
-// end.
+// Capture returns the text of a pane, rows separated by newlines, without empty rows at the end.
 func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, string, error) {
 	ctl, p, err := s.find(ctx, pane)
 	if err != nil {
@@ -193,7 +192,7 @@ func (s *Session) History(ctx context.Context, pane string) ([]string, error) {
 	return strings.Split(text, "\n"), nil
 }
 
-// Kill closes a pane and ends what runs in it. It refuses the shared pane.
+// Kill closes a pane and ends its programs. It refuses the shared pane.
 func (s *Session) Kill(ctx context.Context, pane string) error {
 	_, p, err := s.find(ctx, pane)
 	if err != nil {
@@ -218,7 +217,7 @@ func (s *Session) Kill(ctx context.Context, pane string) error {
 	return nil
 }
 
-// managedPane returns the tmux pane of a command, or false where there is no tmux.
+// managedPane returns the tmux pane of a command, or false without tmux.
 func (o *commandPane) managedPane() (*managedPane, bool) {
 	if o == nil {
 		return nil, false
@@ -227,7 +226,7 @@ func (o *commandPane) managedPane() (*managedPane, bool) {
 	return at, ok
 }
 
-// kill closes the pane whatever runs in it.
+// kill closes the pane and ends its programs.
 func (s *managedPane) kill(ctx context.Context, id string) error {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
@@ -240,9 +239,8 @@ func (s *managedPane) kill(ctx context.Context, id string) error {
 	return s.end(ctx)
 }
 
-// Fit resizes a pane to a view, in cells, for somebody who types into it; 0x0 restores the
-// usual size. It reports whether it did: while a person is attached the panes have the size of
-// their terminal, and Fit does nothing.
+// Fit resizes a pane to a view, in cells, so that somebody can type into it; 0x0 restores the default size. It returns
+// false and does nothing while a person is attached, because the panes have the size of that terminal.
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
 	back := w == 0 && h == 0
 	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {
@@ -259,7 +257,7 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if s.srv.fitted == nil {
 		s.srv.fitted = make(map[string]bool)
 	}
-	s.srv.fitted[p.ID] = true // this size is ours, not a person's; so is the usual one
+	s.srv.fitted[p.ID] = true // this size is ours, not a person's, and so is the default
 	s.srv.mu.Unlock()
 	size := fmt.Sprintf("-x %d -y %d", w, h)
 	if back {
@@ -268,7 +266,7 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if _, err = ctl.do(ctx, "resize-window -t "+p.ID+" "+size); err != nil {
 		return false, err
 	}
-	s.paint.invalidate() // what a pane shows wraps at another column, whether or not anything prints
+	s.paint.invalidate() // the pane's text wraps at another column, even if nothing prints
 	return true, nil
 }
 
@@ -278,8 +276,7 @@ func (s *server) attended(ctx context.Context, ctl *control) (bool, error) {
 	return slices.Contains(clients, "0"), err
 }
 
-// joined handles a client that attached to some session: panes fitted to a view now follow the
-// person, if it is one.
+// joined handles a client that attached to a session: panes fitted to a view follow a person's terminal again.
 func (s *server) joined() {
 	s.mu.Lock()
 	ctl, panes := s.ctl, s.fitted
@@ -296,14 +293,13 @@ func (s *server) joined() {
 // sweepMax limits the foreign sessions examined in one sweep.
 const sweepMax = 20
 
-// sweep removes what other programs left on our server: dead panes of commands, and sessions
-// with our marks without an attached client of which every pane is dead, or was abandoned and
-// its command has ended since.
+// sweep removes remains of other programs on our server: dead panes of commands, and sessions with our marks, without
+// an attached client, whose panes are all dead, or abandoned with their command ended.
 func (s *server) sweep(ctx context.Context, ctl *control) {
 	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{@buddy_session} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
 	if err != nil {
-		return // a leftover session does no harm
+		return // a remaining session is harmless
 	}
 	others, asked := make(map[string]bool), 0 // whether all panes so far are abandoned, by session
 	for _, l := range lines {
@@ -337,8 +333,8 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 // foundPane is a pane in sweep's list.
 type foundPane struct {
 	id, role, session string
-	identity          string // of the session; "" before there was an option for it
-	ours              bool   // its session has our marks, and nobody is attached
+	identity          string // of the session; "" for sessions older than that option
+	ours              bool   // its session has our marks and no attached client
 	dead              bool
 }
 
@@ -351,7 +347,7 @@ func parseFound(line string) (foundPane, bool) {
 	return foundPane{id: f[4], role: f[5], identity: f[6], session: f[7], ours: f[0] == "1" && f[1] == owner && f[2] == "0", dead: f[3] == "1"}, true
 }
 
-// abandoned reports whether nobody needs the supervisor in a pane of another session of ours.
+// abandoned reports whether the supervisor in a pane of another of our sessions is no longer needed.
 func (s *server) abandoned(ctx context.Context, identity, role string) bool {
 	o := s.opt
 	o.Session, o.name = identity, nil

@@ -15,10 +15,9 @@ import (
 	"buddy/tmux"
 )
 
-// pictures collects how old the newest line of each picture is. The line is the time at
-// which it was printed.
+// pictures records how old the newest line of each picture is. The line is the time at which it was printed.
 type pictures struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	count int
 	ages  []time.Duration
 	last  map[string]string
@@ -44,7 +43,7 @@ func (p *pictures) show(s tmux.Screen) {
 	}
 }
 
-// cpu is the time that a process has used: this one, or by number.
+// cpu returns the CPU time of a process: this one, or by number.
 func cpu(tb testing.TB, pid string) time.Duration {
 	if pid == "" {
 		var u syscall.Rusage
@@ -63,9 +62,8 @@ func cpu(tb testing.TB, pid string) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// BenchmarkWatch is 1, 4 and 16 panes on the screen that print ten times a second each.
-// Goals: 6 % of a core in all for 16, pictures at most 35 ms old (p95), which is what the frames of
-// the screen are apart.
+// BenchmarkWatch shows 1, 4 and 16 panes that print ten times a second each. Goals: 6 % of a core in total for 16,
+// pictures at most 35 ms old (p95), the interval of the screen's frames.
 func BenchmarkWatch(b *testing.B) {
 	const printer = `for ((;;)); do printf '%s\n' "$EPOCHREALTIME"; read -rt 0.1 <> <(:); done`
 	for _, n := range []int{1, 4, 16} {
@@ -114,8 +112,7 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkWatchFlood is 50 MB of lines in a pane, unwatched and watched. Goal: at least
-// 80 % of the speed.
+// BenchmarkWatchFlood prints 50 MB of lines in a pane, unwatched and watched. Goal: at least 80 % of the speed.
 func BenchmarkWatchFlood(b *testing.B) {
 	r := newRig(b)
 	r.opt.OnScreen = func(tmux.Screen) {}

@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// console starts a program that reads the terminal, in a pane of its own.
+// console starts a program that reads the terminal, in its own pane.
 func (r *rig) console(command string) *tmux.Running {
 	r.t.Helper()
 	run := r.start(tmux.Spec{Own: true, Title: "console", Command: "exec </dev/tty >/dev/tty 2>&1\n" + command})
@@ -30,12 +30,12 @@ func (r *rig) shows(pane, text string) {
 	})
 }
 
-// TestTyping: text, keys and bytes reach what runs in the pane, and only that.
+// TestTyping: text, keys and bytes reach only the program in the pane.
 func TestTyping(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		pane := r.console("echo ready; while IFS= read -r line; do echo \"got <$line>\"; done; echo the end; exec sleep 100").Pane()
 		r.shows(pane, "ready")
-		r.srv.Tmux("copy-mode", "-t", pane) // somebody reads its history
+		r.srv.Tmux("copy-mode", "-t", pane) // as if a person read its history
 		if _, err := r.Keys(t.Context(), pane, "a; b #{x} \"q\" $HOME -l ünï", []string{"Enter"}); err != nil {
 			t.Fatal(err)
 		}
@@ -57,8 +57,8 @@ func TestTyping(t *testing.T) {
 	})
 }
 
-// TestPaste: a paste is marked if the program asked for that, and its newlines are Enter.
-// Pictures tell which arrow keys a program wants.
+// TestPaste: a paste is marked if the program asked for it, and its newlines become Enter. Pictures have the program's
+// mode of the arrow keys.
 func TestPaste(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		pane := r.console("stty raw -echo; printf '\\033[?2004h\\033[?1hbegin'; echo -now; exec cat -v").Pane()
@@ -81,7 +81,7 @@ func TestPaste(t *testing.T) {
 	})
 }
 
-// TestKill: the pane closes at once, its command ends, and that is told once.
+// TestKill: the pane closes at once, its command ends, and one event reports it.
 func TestKill(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		run := r.start(tmux.Spec{Own: true, Command: "echo begun; sleep 100"})
@@ -230,8 +230,7 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// TestSessions: the session can be opened before a command, once; only what is
-// marked as ours and in nobody's use can be closed.
+// TestSessions: the session can be opened before a command, once; only unused sessions with our marks can be closed.
 func TestSessions(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		p, created, err := r.Open(t.Context())

@@ -16,7 +16,7 @@ import (
 type plain struct {
 	opt  Options
 	name string // of its directory
-	base *plain // the shell whose state it starts with; nil for none
+	base *plain // the shell whose state it copies at the start; nil for none
 
 	mu  sync.Mutex // guards the fields below
 	dir string
@@ -27,7 +27,7 @@ func (p *plain) dial() (net.Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.srv == nil {
-		pane.Adopt() // what commands leave behind stays recognisable
+		pane.Adopt() // processes that commands leave behind stay recognizable
 		env := cleanEnv(p.opt.Env)
 		dir, err := pane.MakeDir(texts.Lookup(env), p.name)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// The scripts do on a target what this program does here.
+// The scripts do on a target what this program does on this machine.
 var (
 	//go:embed remote/setup.sh
 	setupSh string
@@ -40,7 +40,7 @@ const (
 // errNoShell means that the requested shell is missing.
 var errNoShell = errors.New("the shell is missing")
 
-// remote is the supervisor on a target, where nothing of ours is installed: a script.
+// remote is the supervisor on a target, where nothing of ours is installed: a shell script.
 type remote struct {
 	opt   Options
 	bare  bool   // it has no terminal
@@ -50,13 +50,13 @@ type remote struct {
 	slot  chan struct{} // holds a token while a command runs
 
 	mu           sync.Mutex         // guards the fields below
-	dir          string             // on the target; "" until it was made and when it may have gone
+	dir          string             // on the target; "" until it is created, and when it may have gone
 	made         string             // the last directory
 	shell        string             // program that runs commands there
 	version      string             // output of `tmux -V` there
 	unlink       context.CancelFunc // ends the connection to the supervisor; nil when there is none
 	last         int                // number of the newest command
-	late         []*mirror          // ended commands whose output a background job may hold
+	late         []*mirror          // ended commands whose output a background job may still hold
 	fetch        context.CancelFunc // ends fetching late output; nil when none is fetched
 	fetched      chan struct{}
 	dropped      bool
@@ -314,7 +314,7 @@ func (r *remote) forget() {
 	if r.unlink != nil {
 		r.unlink()
 	}
-	r.unlink, r.dir = nil, "" // perhaps together with its directory
+	r.unlink, r.dir = nil, "" // perhaps its directory is gone as well
 }
 
 func (r *remote) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
@@ -337,7 +337,7 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, within pane.San
 	r.last++
 	id, at := r.last, r.dir
 	r.mu.Unlock()
-	if at == "" { // the line was cut while this waited for its turn
+	if at == "" { // the line was cut during the wait for the slot
 		<-r.slot
 		return nil, errGone
 	}
@@ -395,14 +395,14 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 
 func (r *remote) leave(ctx context.Context) error {
 	r.mu.Lock()
-	dir := r.made // the folder is no longer known when the line has just been cut
+	dir := r.made // the folder is unknown if the line has just been cut
 	r.mu.Unlock()
 	_, err := r.ask(ctx, ": >"+host.Quote(dir+"/"+leftMark))
 	return err
 }
 
 func (r *remote) abandoned(ctx context.Context) bool {
-	// The client that held it has left, even if its process still exists: the watchdog may act.
+	// The previous client has left, even if its process still exists: the watchdog may act.
 	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
 	if err != nil {
 		return false
@@ -450,8 +450,8 @@ func (r *remote) remove(ctx context.Context) error {
 	return err
 }
 
-// fetchLate goes on recording a command that has ended while background jobs hold its output,
-// then removes its files from the target.
+// fetchLate continues to record a command that has ended while background jobs hold its output, then removes its files
+// from the target.
 func (r *remote) fetchLate(m *mirror) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -486,5 +486,5 @@ func (r *remote) fetchAll(ctx context.Context) {
 	}
 }
 
-// askLimit bounds a short question to a target, including the time to connect.
+// askLimit bounds a short request to a target, including the time to connect.
 const askLimit = 40 * time.Second

@@ -12,8 +12,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// remotePlain is the supervisor of a target in a process of its own, without a terminal. It
-// ends with the connection.
+// remotePlain is the supervisor of a target in a separate process without a terminal. It ends with the connection.
 type remotePlain struct {
 	sup  *remote
 	base *remote // the shell whose state it starts with; nil for none

@@ -21,15 +21,15 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// newWireRig is a session over ssh whose line the test can cut.
+// newWireRig is a session over ssh with a line that the test can cut.
 func newWireRig(t testing.TB) (*rig, *hosttest.SSHD) {
 	t.Helper()
 	srv, sshd := tmuxtest.New(t), hosttest.NewSSHD(t, "")
 	return newHostRig(t, srv, sshd.Host(t)), sshd
 }
 
-// TestLoginShellLikeCsh: an account whose login shell takes no line break in quotes, and an exclamation mark as a reference to
-// its history, as csh and tcsh do, and which has a trap that prints and changes the exit code.
+// TestLoginShellLikeCsh: an account whose login shell, like csh and tcsh, accepts no line break in quotes and expands
+// exclamation marks from its history, and has a trap that prints and changes the exit code.
 func TestLoginShellLikeCsh(t *testing.T) {
 	t.Parallel()
 	login := filepath.Join(t.TempDir(), "login")
@@ -51,7 +51,7 @@ func TestLoginShellLikeCsh(t *testing.T) {
 	}
 }
 
-// TestCutInMidCommand: the command goes on, the session connects again and has all of it.
+// TestCutInMidCommand: the command keeps running, the session connects again and gets its whole output.
 func TestCutInMidCommand(t *testing.T) {
 	t.Parallel()
 	r, sshd := newWireRig(t)
@@ -85,8 +85,7 @@ func TestCutBetweenCommands(t *testing.T) {
 	r.want("echo $V", "kept\n")
 }
 
-// TestCutAndCancelled: a cancelled command whose target does not come back ends in a clear
-// error.
+// TestCutAndCancelled: a cancelled command whose target does not come back ends with a clear error.
 func TestCutAndCancelled(t *testing.T) {
 	t.Parallel()
 	r, sshd := newWireRig(t)
@@ -108,8 +107,8 @@ func TestCutAndCancelled(t *testing.T) {
 	r.want("echo on", "on\n") // in a new turn: the old command was cancelled meanwhile or waits
 }
 
-// warm makes sure that two shells wait on the target, so that a command needs no new one although
-// late output of the one before is fetched.
+// warm makes sure that two shells wait on the target, so that a command needs no new one while late output of the
+// previous one is fetched.
 func warm(r *rig) {
 	r.t.Helper()
 	var all sync.WaitGroup
@@ -124,8 +123,8 @@ func warm(r *rig) {
 	all.Wait()
 }
 
-// startUnconfirmed starts a command on a line that holds back what the target answers, and cuts
-// the line when ready holds. It returns the error of the start.
+// startUnconfirmed starts a command on a line that holds back the target's answers, and cuts the line when ready
+// returns true. It returns the error of the start.
 func startUnconfirmed(ctx context.Context, r *rig, sshd *hosttest.SSHD, command string, ready func()) error {
 	r.t.Helper()
 	r.run("true")
@@ -149,8 +148,7 @@ func startUnconfirmed(ctx context.Context, r *rig, sshd *hosttest.SSHD, command 
 	return err
 }
 
-// TestCutBeforeTheStartIsConfirmed: the command runs once, and the error does not say that it
-// did not.
+// TestCutBeforeTheStartIsConfirmed: the command runs once, and the error does not deny it.
 func TestCutBeforeTheStartIsConfirmed(t *testing.T) {
 	t.Parallel()
 	r, sshd := newWireRig(t)
@@ -164,8 +162,8 @@ func TestCutBeforeTheStartIsConfirmed(t *testing.T) {
 	r.want("cat count", "x\n")
 }
 
-// TestInterruptedBeforeTheStartIsConfirmed: a command of which the target has not confirmed
-// the start is stopped as soon as the target can be reached again.
+// TestInterruptedBeforeTheStartIsConfirmed: a command without a confirmed start is stopped as soon as the target can be
+// reached again.
 func TestInterruptedBeforeTheStartIsConfirmed(t *testing.T) {
 	t.Parallel()
 	r, sshd := newWireRig(t)
@@ -183,8 +181,8 @@ func TestInterruptedBeforeTheStartIsConfirmed(t *testing.T) {
 	tmuxtest.Until(t, "it is stopped", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// TestInterruptedWhileItStarts on a line that works: it is known whether the command began, and
-// the next one does not wait for it.
+// TestInterruptedWhileItStarts on a working line: it is known whether the command started, and the next one does not
+// wait for it.
 func TestInterruptedWhileItStarts(t *testing.T) {
 	t.Parallel()
 	r, sshd := newWireRig(t)
@@ -203,8 +201,8 @@ func TestInterruptedWhileItStarts(t *testing.T) {
 	r.want("echo on", "on\n")
 }
 
-// TestWithdrawnCommandArrivesLate: a line may deliver a submission after another connection has
-// withdrawn it. The command does not start then, however often it is submitted.
+// TestWithdrawnCommandArrivesLate: a line may deliver a submission after another connection has withdrawn it. The
+// command does not start, however often it is submitted.
 func TestWithdrawnCommandArrivesLate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -219,8 +217,8 @@ mkdir "$D/2"; : >"$D/2/cmd"; : >"$D/2/began"; (withdraw 2); echo "began: $?"`
 	}
 }
 
-// TestEndOverABadLine: the end of a large output is fetched again when the connection breaks, and
-// takes as long as it takes while something arrives.
+// TestEndOverABadLine: the end of a large output is fetched again when the connection breaks, without a time limit
+// while data arrives.
 func TestEndOverABadLine(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -271,7 +269,7 @@ func TestTargetDown(t *testing.T) {
 	}
 }
 
-// TestTargetWithoutPlace: where nothing can be written, the reason is that, not tmux, and it has a next step.
+// TestTargetWithoutPlace: if nothing can be written, the error has that reason, not tmux, and a next step.
 func TestTargetWithoutPlace(t *testing.T) {
 	t.Parallel()
 	s := tmux.New(tmux.Options{Session: "s", Host: host.Local([]string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=/proc"})})
@@ -303,7 +301,7 @@ func TestContainerStopped(t *testing.T) {
 	r.want("echo $V", "kept\n")
 }
 
-// TestVersionGate: without tmux on the target a clear line, and plain pipes work there.
+// TestVersionGate: without tmux on the target the error is one clear line, and plain pipes work there.
 func TestVersionGate(t *testing.T) {
 	t.Parallel()
 	c := hosttest.NewContainer(t, hosttest.NoTmux)
@@ -329,7 +327,7 @@ func TestVersionGate(t *testing.T) {
 	}
 }
 
-// TestTmuxTooOld: an old tmux is refused with the words of the version gate.
+// TestTmuxTooOld: an old tmux is refused with the text of the version gate.
 func TestTmuxTooOld(t *testing.T) {
 	t.Parallel()
 	dir := tmuxtest.Dir(t)
@@ -347,7 +345,7 @@ func TestTmuxTooOld(t *testing.T) {
 	}
 }
 
-// TestDiskFull on the target: the command runs to its end, the result says what is missing.
+// TestDiskFull on the target: the command runs to its end, the result reports the missing part.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -371,17 +369,17 @@ func TestDiskFull(t *testing.T) {
 	r.want("echo $V", "kept\n")
 }
 
-// untilRoom waits until what a command left on a full disk is gone.
+// untilRoom waits until a command's files on a full disk are removed.
 func untilRoom(t *testing.T, disk string) {
 	t.Helper()
-	_ = os.Remove(filepath.Join(disk, "fill")) // if it is still there
+	_ = os.Remove(filepath.Join(disk, "fill")) // if it still exists
 	tmuxtest.Until(t, "there is room again", func() bool {
 		left, _ := filepath.Glob(filepath.Join(disk, "buddy-*", "*", "[0-9]*"))
 		return len(left) == 0
 	})
 }
 
-// TestDiskFullAtTheStart: the shell does not start, and the reason is named.
+// TestDiskFullAtTheStart: the shell does not start, and the error has the reason.
 func TestDiskFullAtTheStart(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -406,8 +404,8 @@ func TestDiskFullAtTheStart(t *testing.T) {
 	}
 }
 
-// TestDiskFullState: the disk is full while the shell leaves its state, and gets room again
-// before it is done, as recording gives way. What is torn is not taken for the state.
+// TestDiskFullState: the disk is full while the shell saves its state, and gets room again before it is done, as
+// recording stops. A torn file is not used as the state.
 func TestDiskFullState(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -429,8 +427,8 @@ func TestDiskFullState(t *testing.T) {
 	r.Session = tmux.New(r.opt)
 	r.closeAtEnd()
 	r.run("export A=old")
-	// The disk is filled several times, since files of the command before are still removed.
-	// umask is one of the words by which the state is told; the exports come before it.
+	// The disk is filled several times, since files of the previous command are still being removed. umask is one of
+	// the words in the state; the exports precede it.
 	res := r.run("exec 3>&1; for i in 1 2 3 4 5; do dd if=/dev/zero bs=4096 2>/dev/null >>" + disk + "/fill; sleep 0.1; done; export A=new\n" +
 		"umask() { head -c 100000 /dev/zero >&3; until ls " + disk + "/buddy-*/*/*/o.full; do sleep 0.02; done >/dev/null 2>&1; rm " + disk + "/fill; command umask; }")
 	if !strings.Contains(res.Fault, "space") {
@@ -457,8 +455,7 @@ func TestWaitDeadline(t *testing.T) {
 	})
 }
 
-// TestSetupsAtOnce: connections that are made at the same time, one of which may have been
-// given up, leave whole files at any moment.
+// TestSetupsAtOnce: simultaneous connections, one of which may have been abandoned, always leave complete files.
 func TestSetupsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

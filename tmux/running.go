@@ -32,9 +32,8 @@ const EdgeMax = 64 << 10
 // cancelLimit bounds the time from a cancellation to the replacement of the pane.
 const cancelLimit = 7 * time.Second
 
-// Output receives live output: total counts the stream's bytes so far, this piece included; a
-// jump means that part of a flood was skipped. p is only valid during the call. A slow Output
-// misses output but never delays the command.
+// Output receives live output: total counts the stream's bytes so far, including this piece; a jump means that a part
+// was skipped. p is only valid during the call. A slow Output misses output but never delays the command.
 type Output func(stream string, p []byte, total int64)
 
 // Spec describes a command to run.
@@ -43,38 +42,37 @@ type Spec struct {
 	Command string // shell text, any number of lines
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
-	// Hosts decides whether a fenced command may reach a host that the settings do not name: nil is yes. It may take its time.
-	// Where it is nil, and after a Reattach, the answer is no.
+	// Hosts decides whether a sandboxed command may reach a host that is not in the settings; nil allows all. It may
+	// take its time. Without it, and after a Reattach, no such host is allowed.
 	Hosts func(pane.Host) error
-	// Free is for a command that runs without approval: nothing that earlier commands left
-	// changes the meaning of its words, and of what it leaves only the directory is carried over.
+	// Free is for a command that runs without approval: nothing that earlier commands set changes the meaning of its
+	// words, and only its final directory is carried over.
 	Free bool
-	// Confined runs the command in the read-only sandbox, see package confine: it also gets the
-	// variables of earlier commands, but no terminal. Where the sandbox is impossible, and on a
-	// Host, the command is not started.
+	// Confined runs the command in the read-only sandbox, see package confine: it also gets the variables of earlier
+	// commands, but no terminal. If the sandbox is impossible, and on a Host, the command is not started.
 	Confined bool
-	// Fenced runs the command in the workspace fence, see package fence: as a confined one it gets the
-	// variables of earlier commands and no terminal, and passes on only the folder.
+	// Fenced runs the command in the workspace sandbox, see package fence: it gets the variables of earlier commands
+	// and no terminal, and only its final folder is carried over.
 	Fenced bool
-	// From is the folder in which a command starts that one of the two holds; "" is that of the shell.
+	// From is the folder in which a Confined or Fenced command starts; "" is the shell's folder.
 	From string
 	// Own runs the command in a pane of its own, which starts with the folder, variables and
 	// functions of the shared one, passes nothing back to it, and closes after the command.
 	// Beyond [MaxPanes] the error is [ErrPanes].
 	Own   bool
-	Title string // of that pane; "" is the beginning of the command
-	// Background means that nobody looks at the command at first: it gets variables that keep programs from asking.
+	Title string // of that pane; "" is the start of the command
+	// Background means that nobody watches the command at first: it gets variables that keep programs from prompting.
 	Background bool
 }
 
-// Captured holds both ends of what a command wrote to a stream.
+// Captured holds the start and the end of a command's output on one stream.
 type Captured struct {
 	Head  []byte // the first bytes, at most EdgeMax
 	Tail  []byte // the last bytes that are not in Head, at most EdgeMax
-	Total int64  // bytes written in all
-	Gap   int64  // bytes between the beginning and the end that were not recorded
-	// Path names the file with all of it, or with a line in the place of the gap. Output of background jobs after the
-	// end may follow in it.
+	Total int64  // bytes written in total
+	Gap   int64  // bytes between the start and the end that were not recorded
+	// Path names the file with the complete output, or with a line in place of the gap. It may also have later output
+	// of background jobs.
 	Path string
 }
 
@@ -87,27 +85,27 @@ type Result struct {
 	Duration  time.Duration
 	Cancelled bool
 	Confined  bool        // it ran in the read-only sandbox
-	Fenced    bool        // it ran in the workspace fence
-	Terminal  bool        // it ran in the mode Terminal: Stdout is what the terminal received
-	Renewed   bool        // the pane before was lost: it ran in a new one, with the folder and variables of the old
-	Fault     string      // what went wrong around the command, such as a full disk; "" if nothing
-	Left      []pane.Left // what the command left running, where that can be seen
-	Ended     []string    // names of what the command left running and what held it ended; untrusted text
+	Fenced    bool        // it ran in the workspace sandbox
+	Terminal  bool        // it ran in the mode Terminal: Stdout is the terminal's output
+	Renewed   bool        // the previous pane was lost: it ran in a new one, with the old folder and variables
+	Fault     string      // an error around the command, such as a full disk; "" if none
+	Left      []pane.Left // processes that the command left running, where the system shows them
+	Ended     []string    // names of processes that the command left running and the sandbox ended; untrusted text
 }
 
 // Running is a started command.
 type Running struct {
 	dir    string
 	runner runner
-	job    job // nil if it had ended before
+	job    job // nil if the command had ended before
 	done   chan struct{}
 	cancel sync.Once
 	res    Result // set when done is closed
 	err    error
 }
 
-// Cwd returns the directory in which the command ended, "" while that is not known: it still
-// runs, was killed, or ran on another machine.
+// Cwd returns the directory in which the command ended, "" if unknown: it is still running, was killed, or ran on
+// another machine.
 func (r *Running) Cwd() string {
 	b, err := os.ReadFile(filepath.Join(r.dir, "cwd"))
 	if err != nil || !filepath.IsAbs(string(b)) {
@@ -116,7 +114,7 @@ func (r *Running) Cwd() string {
 	return string(b)
 }
 
-// terminalMark names the file beside a command of the mode Terminal.
+// terminalMark names the file that marks a command of the mode Terminal.
 const terminalMark = "tty"
 
 func onTerminal(dir string) bool {
@@ -152,7 +150,7 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	return s.follow(s.runner, dir, job, spec.Output), nil
 }
 
-// askAbout sets who decides about the hosts that a command wants to reach.
+// askAbout sets the function that decides about hosts.
 func askAbout(job job, decide func(pane.Host) error) {
 	if local, ok := job.(*pane.Job); ok && decide != nil {
 		local.Hosts(decide)
@@ -173,16 +171,16 @@ func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) 
 			return nil, ctx.Err()
 		case errors.Is(err, ErrUnavailable), errors.As(err, &refused):
 			return nil, err
-		case began(dir):
+		case mayHaveStarted(dir):
 			return nil, fmt.Errorf("%w: %w", ErrLost, err)
 		case try > 0:
 			return nil, err
 		}
-		// The supervisor vanished before it took the command: make another one.
+		// The supervisor vanished before it accepted the command: start another one.
 	}
 }
 
-// within returns what holds the command.
+// within returns the command's sandbox.
 func (s Spec) within() pane.Sandboxed {
 	switch {
 	case s.Fenced:
@@ -193,7 +191,7 @@ func (s Spec) within() pane.Sandboxed {
 	return pane.Unheld
 }
 
-// makeCommandDir makes the directory and writes the command into it.
+// makeCommandDir creates the directory and writes the command into it.
 func makeCommandDir(spec Spec) (string, error) {
 	dir, err := filepath.Abs(spec.Dir)
 	if err != nil {
@@ -204,7 +202,7 @@ func makeCommandDir(spec Spec) (string, error) {
 	}
 	var marks []string
 	if spec.within() == pane.Unheld {
-		marks = append(marks, "cwd") // the shell writes it, whatever its umask is
+		marks = append(marks, "cwd") // the shell writes it, whatever its umask
 		if spec.Free {
 			marks = append(marks, "free")
 		}
@@ -233,16 +231,14 @@ func makeCommandDir(spec Spec) (string, error) {
 	return dir, errors.Join(err, f.Close())
 }
 
-// began reports whether the supervisor may have started the command in dir.
-func began(dir string) bool {
+// mayHaveStarted reports whether the supervisor may have started the command in dir.
+func mayHaveStarted(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "out"))
 	return err == nil
 }
 
-// Reattach follows a command that an earlier process started with this directory. Output of a
-// running command continues from now on, after the last 64 KiB so far; if the command has
-// ended the Running is done already. The error is [ErrLost] when its end is not known any
-// more.
+// Reattach follows a command that an earlier process started with this directory. Output of a running command continues
+// after its last 64 KiB; if the command has ended, the Running is done. The error is [ErrLost] if its end is unknown.
 func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Running, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -268,16 +264,16 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 	return run, nil
 }
 
-// follow passes the output of a job on and collects its result.
+// follow passes on the output of a job and collects its result.
 func (s *Session) follow(at runner, dir string, job job, output Output) *Running {
 	r := &Running{dir: dir, runner: at, job: job, done: make(chan struct{})}
 	shared, ok := at.(*managedPane)
-	renewed := ok && shared.takeRenewed()
-	var take func(pane.Chunk)
+	renewed := ok && shared.consumeRenewed()
+	var deliver func(pane.Chunk)
 	finish := func() {}
 	if output != nil {
 		box, delivered := pane.NewMailbox(), make(chan struct{})
-		take = func(c pane.Chunk) { box.Put(c.Stream, c.Bytes, c.Total) }
+		deliver = func(c pane.Chunk) { box.Put(c.Stream, c.Bytes, c.Total) }
 		finish = func() { box.Close(); <-delivered }
 		go func() {
 			defer close(delivered)
@@ -287,7 +283,7 @@ func (s *Session) follow(at runner, dir string, job job, output Output) *Running
 		}()
 	}
 	go func() {
-		exit, err := job.Wait(take)
+		exit, err := job.Wait(deliver)
 		if err != nil {
 			var known error
 			if exit, known = pane.ReadExit(dir); known != nil {
@@ -318,8 +314,8 @@ func (r *Running) Pane() string { return r.runner.pane() }
 // has returned.
 func (r *Running) Done() <-chan struct{} { return r.done }
 
-// Wait returns the command's result. When ctx ends first the command goes on; call Cancel to
-// end it. With the error [ErrLost] the Result has the output that was recorded.
+// Wait returns the command's result. If ctx ends first, the command keeps running; call Cancel to end it. With the
+// error [ErrLost] the Result has the recorded output.
 func (r *Running) Wait(ctx context.Context) (Result, error) {
 	select {
 	case <-r.done:
@@ -334,9 +330,8 @@ func (r *Running) Wait(ctx context.Context) (Result, error) {
 	}
 }
 
-// Cancel ends the command: Ctrl-C, two seconds later SIGTERM to its group, two seconds later
-// SIGKILL, and if even that does not help its pane is replaced. It does not wait; Wait returns
-// the end.
+// Cancel ends the command: Ctrl-C, two seconds later SIGTERM to its group, two seconds later SIGKILL, and finally its
+// pane is replaced. It does not wait; call Wait.
 func (r *Running) Cancel() {
 	if r.job == nil {
 		return
@@ -355,7 +350,7 @@ func (r *Running) Cancel() {
 	})
 }
 
-// recorded returns an Exit made from the files of a lost command.
+// recorded returns an Exit from the files of a lost command.
 func recorded(dir string) pane.Exit {
 	size := func(file string) int64 {
 		info, err := os.Stat(filepath.Join(dir, file))
@@ -376,7 +371,7 @@ func result(dir string, e pane.Exit) Result {
 	}
 }
 
-// captured reads both ends of a stream of total bytes, of which gap were not recorded.
+// captured reads both ends of a stream of total bytes; gap of them were not recorded.
 func captured(path string, total, gap int64) Captured {
 	c := Captured{Total: total, Gap: gap, Path: path}
 	if total == 0 {
@@ -386,7 +381,7 @@ func captured(path string, total, gap int64) Captured {
 	if rest := total - EdgeMax; rest > 0 {
 		n := min(rest, EdgeMax)
 		end := total
-		if gap > 0 { // it ends the file, unless writing has failed before
+		if gap > 0 { // the file ends with it, unless writing has failed before
 			end = c.Size()
 		}
 		if end > total-gap || gap == 0 {
@@ -396,7 +391,7 @@ func captured(path string, total, gap int64) Captured {
 	return c
 }
 
-// Read passes on what is recorded of the stream, piece by piece. f may not keep a piece.
+// Read passes on the recorded stream, piece by piece. f must not keep a piece.
 func (c Captured) Read(f func(p []byte)) {
 	if int64(len(c.Head)+len(c.Tail)) < c.Total {
 		if file, err := os.Open(c.Path); err == nil {
@@ -410,7 +405,7 @@ func (c Captured) Read(f func(p []byte)) {
 	f(c.Tail)
 }
 
-// Size returns the length of the file without what background jobs added.
+// Size returns the length of the file without the output of background jobs.
 func (c Captured) Size() int64 {
 	if c.Gap == 0 {
 		return c.Total
@@ -422,7 +417,7 @@ func (c Captured) Size() int64 {
 	return info.Size()
 }
 
-// pieces is a function as a writer.
+// pieces adapts a function to a writer.
 type pieces func(p []byte)
 
 func (f pieces) Write(p []byte) (int, error) { f(p); return len(p), nil }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// frame is the minimum time between two rounds. A round captures all panes that have printed: so many panes
-// wake us no more often than one, and a screen draws no faster.
+// frame is the minimum time between two rounds. A round captures all panes that have printed, so that many panes wake
+// us no more often than one; a screen draws no faster.
 const frame = 33 * time.Millisecond
 
-// retryGap is the least time between two attempts to attach to a session that refuses the control client: the end of
+// retryGap is the minimum time between two attempts to attach to a session that refuses the control client: the end of
 // that client wakes the painter.
 const retryGap = time.Second
 
@@ -24,8 +24,7 @@ type Screen struct {
 	// The cursor's position, from 0.
 	CursorX, CursorY int
 	CursorVisible    bool
-	// AppKeys means that the program asked for application codes of the arrow keys, those that
-	// begin with ESC O.
+	// AppKeys means that the program asked for application codes of the arrow keys, which start with ESC O.
 	AppKeys bool
 	// Rows hold the text of each row with SGR sequences and the shifts to line drawing (SO, SI),
 	// as tmux captured it; no other control characters. The text comes from a program: sanitise
@@ -38,7 +37,7 @@ type Screen struct {
 type painter struct {
 	connect func(context.Context) (*control, error)
 	show    func(Screen)
-	wake    chan struct{} // of one: work is due
+	wake    chan struct{} // work is due
 	ctx     context.Context
 	stop    context.CancelFunc
 	ended   chan struct{} // closed when run has returned; nil if it never started
@@ -48,9 +47,9 @@ type painter struct {
 	watched map[string]bool
 	dirty   map[string]bool
 	paused  map[string]bool // panes with paused output
-	last    time.Time       // when the last round began
-	waiting bool            // run waits for the time of the next round: nothing that prints has to wake it
-	ctl     *control        // the client that reports which panes print
+	last    time.Time       // when the last round started
+	waiting bool            // run waits for the next round: printing does not need to wake it
+	ctl     *control        // the client that reports printing panes
 }
 
 func newPainter(connect func(context.Context) (*control, error), show func(Screen)) *painter {
@@ -81,7 +80,7 @@ func (p *painter) watch(panes []string) {
 	p.poke()
 }
 
-// invalidate captures every pane anew, after a pane was made or the connection ended.
+// invalidate captures every pane again, after a pane was created or the connection ended.
 func (p *painter) invalidate() {
 	p.mu.Lock()
 	for id := range p.watched {
@@ -144,8 +143,8 @@ func (p *painter) run() {
 	}
 }
 
-// cycle captures the panes that have printed, if it is time. It returns the time until it is, 0 if
-// none have.
+// cycle captures the panes that have printed, if a round is due. It returns the time until the next round, 0 if no pane
+// has printed.
 func (p *painter) cycle() (wait time.Duration) {
 	if wait := time.Until(p.retry); wait > 0 {
 		return wait
@@ -177,7 +176,7 @@ type duePane struct {
 func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ctl != ctl { // a new client pauses nothing, and was not told what printed before it came
+	if p.ctl != ctl { // a new client pauses nothing, and has not reported earlier output
 		p.ctl = ctl
 		clear(p.paused)
 		for id := range p.watched {
@@ -203,9 +202,9 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 	return due, 0, len(p.watched) > 0
 }
 
-// pictures captures panes and shows what they look like, but for those that fail. It first resumes a pane's output
-// if that was paused, skipping the backlog, and then captures the pane: in this order no change is missed. All is asked
-// in one write.
+// pictures captures panes and shows their screens, except failed ones. It first resumes a pane's output if that was
+// paused, skipping the backlog, and then captures the pane: in this order no change is missed. All commands are sent in
+// one write.
 func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)) {
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
 	limited, stop := context.WithTimeout(ctx, answerWait)
@@ -220,7 +219,7 @@ func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)
 	}
 	questions := c.send(orders...)
 	answers := make([]answer, len(questions))
-	for i, q := range slices.Backward(questions) { // when the last is answered all are: one wait is one wake-up
+	for i, q := range slices.Backward(questions) { // when the last is answered, all are: one wait is one wake-up
 		answers[i].lines, answers[i].err = c.wait(limited, q)
 	}
 	for _, d := range due {

@@ -95,7 +95,7 @@ func TestPicturesIdle(t *testing.T) {
 	})
 }
 
-// A pane that gets another size is captured again, also when nothing prints.
+// A pane is captured again after a change of its size, even if nothing prints.
 func TestPictureOfAnotherSize(t *testing.T) {
 	t.Parallel()
 	r, a := newAlbum(t)
@@ -108,8 +108,7 @@ func TestPictureOfAnotherSize(t *testing.T) {
 	}
 }
 
-// TestPicturesOfAFlood: at most 30 a second, the last one is the end, and the flood is not
-// held up.
+// TestPicturesOfAFlood: at most 30 a second, the last one shows the end, and the flood is not delayed.
 func TestPicturesOfAFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a real tmux")
@@ -128,8 +127,7 @@ func TestPicturesOfAFlood(t *testing.T) {
 	}
 }
 
-// TestPicturesAfterLoss: the pictures go on in the pane that replaces a lost one, and
-// after somebody has detached our client.
+// TestPicturesAfterLoss: pictures continue in the pane that replaces a lost one, and after our client was detached.
 func TestPicturesAfterLoss(t *testing.T) {
 	t.Parallel()
 	r, a := newAlbum(t)
@@ -145,8 +143,7 @@ func TestPicturesAfterLoss(t *testing.T) {
 	tmuxtest.Until(t, "a picture after the loss", func() bool { _, text := a.last(); return strings.HasSuffix(text, "\nafter loss") })
 }
 
-// BenchmarkPicture is from a line being printed until its picture is there, which includes
-// waiting for the least gap between pictures.
+// BenchmarkPicture measures the time from printing a line to its picture, including the minimum gap between pictures.
 func BenchmarkPicture(b *testing.B) {
 	r, a := newAlbum(b)
 	r.Watch([]string{r.Pane()})

@@ -41,22 +41,22 @@ set -g status-interval 0
 
 // supervisor is the program that runs the commands, and the way to its machine.
 type supervisor interface {
-	// directory returns its directory, "" before prepare. inherit gives it the state of the shell
-	// whose supervisor is in another directory, as the start of its own; it must not run yet.
+	// directory returns its directory, "" before prepare. inherit copies the shell state from the supervisor in another
+	// directory; it must not run yet.
 	directory() string
 	inherit(ctx context.Context, from string) error
-	// prepare makes the directory and the files that the start needs, where missing.
+	// prepare creates the directory and the files that the start needs, if missing.
 	prepare(ctx context.Context) error
 	// conf returns the path of tmux's configuration.
 	conf() string
 	// argv returns the command line that starts it.
 	argv() []string
-	// greet connects to it if it runs and is not connected yet. When it or the connection ends,
-	// lost is called, unless drop was called before.
+	// greet connects to it if it runs and is not connected yet. When it or the connection ends, lost is called, unless
+	// drop was called before.
 	greet(ctx context.Context, lost func(why string)) (info pane.Info, fresh bool, err error)
 	linked() bool
-	// begun reports whether a supervisor may need closing; busy whether anything runs under it,
-	// and the id of its pane.
+	// begun reports whether a supervisor may need closing; busy reports whether anything runs under it, and the id of
+	// its pane.
 	begun() bool
 	busy(ctx context.Context) (busy bool, pane string, err error)
 	// run starts the command in dir, attach follows one that an earlier process started. errGone
@@ -65,13 +65,13 @@ type supervisor interface {
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error
-	// leave records that the client left for good while something ran; abandoned reports whether
-	// that holds, no client came back and nothing runs any more.
+	// leave records that the client left for good while a command ran; abandoned reports whether it did, no client came
+	// back and nothing runs any more.
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command, control builds a client; check rejects an old tmux. lockServer
-	// keeps programs of ours from what must not happen on a server at once; the caller has prepared the directory.
+	// tmux runs one tmux command, control builds a client; check rejects an old tmux. lockServer keeps our programs
+	// from doing at once what crashes a server; the caller has prepared the directory.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
 	lockServer(ctx context.Context) (release func())
@@ -83,7 +83,7 @@ type supervisor interface {
 type job interface {
 	// Wait passes output on until the command ends. An error means that its end is not known.
 	Wait(output func(pane.Chunk)) (pane.Exit, error)
-	// Cancel begins to end it.
+	// Cancel starts to end it.
 	Cancel() error
 }
 
@@ -100,7 +100,7 @@ type server struct {
 	changed func()       // a pane was made, or the control client ended
 	printed func(string) // a pane printed something
 
-	making sync.Mutex // held while the session, a pane or the control client is made
+	making sync.Mutex // held while the session, a pane or the control client is created
 
 	mu     sync.Mutex // guards the fields below
 	ctl    *control
@@ -122,7 +122,7 @@ func (s *server) markSeen() {
 	s.mu.Unlock()
 }
 
-// wasSeen reports whether the session was there before.
+// wasSeen reports whether the session existed before.
 func (s *server) wasSeen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,13 +138,13 @@ func (s *server) isOurs(marks []string) bool {
 	return ok && l.managed && (!s.opt.Short || s.opt.ours(l.name, l.identity))
 }
 
-func (s *server) tell(e PaneEvent) {
+func (s *server) notify(e PaneEvent) {
 	if s.opt.OnPane != nil {
 		s.opt.OnPane(e)
 	}
 }
 
-// ensureSession attaches to our session and, if missing, makes it with the shared pane in it.
+// ensureSession attaches to our session and, if missing, creates it with the shared pane in it.
 func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	if s.live() != nil {
 		return false, nil
@@ -162,7 +162,7 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	return created, s.attachControl(ctx)
 }
 
-// creation returns the tmux command line that makes the session with its marks.
+// creation returns the tmux command line that creates the session with its marks.
 func (s *server) creation() []string {
 	t := s.opt.target()
 	args := []string{
@@ -268,6 +268,6 @@ func (s *server) detach(ctl *control) {
 // end ends a control client. The caller holds the lock of the server.
 func (s *server) end(ctl *control) {
 	ctl.close()
-	// The server tells others of it when the client has gone. What it is asked from now on comes after that.
+	// The server notifies others when the client has gone; this request returns after that.
 	_, _ = s.sup.tmux(context.Background(), "list-sessions", "-F", "")
 }

@@ -14,11 +14,11 @@ import (
 	"buddy/tmux/host"
 )
 
-// lockServer locks the folder of all supervisors' directories until release is called. Programs of ours do so to make or end
-// a session, or to start or end a control client: tmux up to 3.6 crashes, with everything that runs in it, when one of
-// these happens while a control client starts, because it reports that to a client which it has not set up yet
-// (https://github.com/tmux/tmux/pull/4980). If another program holds the lock for longer than a start may take, or there
-// is none, the caller goes on without.
+// lockServer locks the folder of all supervisors' directories until release is called. Our programs hold the lock to
+// create or end a session, or to start or end a control client: tmux up to 3.6 crashes, with everything that runs in
+// it, if one of these happens while a control client starts, because it notifies a client that is not set up yet
+// (https://github.com/tmux/tmux/pull/4980). If another program holds the lock for longer than a start may take, or
+// there is no lock, the caller continues without it.
 func (s *local) lockServer(ctx context.Context) (release func()) {
 	f, err := os.Open(filepath.Dir(s.directory()))
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *local) lockServer(ctx context.Context) (release func()) {
 	}
 }
 
-// lockServer does so on the target, in a process that holds the lock as long as its standard input is open.
+// lockServer takes the lock on the target, in a process that holds the lock until its standard input is closed.
 func (r *remote) lockServer(ctx context.Context) (release func()) {
 	const locked = "buddy-locked"
 	ctx, kill := context.WithCancel(ctx)
@@ -66,8 +66,8 @@ func (r *remote) lockServer(ctx context.Context) (release func()) {
 	}
 }
 
-// lockScript takes the lock on descriptor 9, for the commands of sh that follow. A target without flock, such as macOS,
-// does without.
+// lockScript takes the lock on descriptor 9, for the following sh commands. A target without flock, such as macOS,
+// works without a lock.
 func (r *remote) lockScript() string {
 	return "command -v flock >/dev/null && exec 9<" + host.Line(path.Dir(r.directory())) +
 		" && { i=0; until flock -n 9 || [ $i -ge 100 ]; do i=$((i + 1)); sleep 0.05; done; }; "

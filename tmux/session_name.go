@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// shortest says how many characters of a session's identity its name in tmux has at least.
+// shortest is the minimum number of characters of a session's identity in its name in tmux.
 const shortest = 4
 
-// sessionName holds the name of a session in tmux. With [Options.Short] it is found out when tmux is asked for
-// the first time: a session that is there has the identity in an option of its own, @buddy_session, and keeps its
-// name; one that is made gets the shortest name that nobody has.
+// sessionName holds the name of a session in tmux. With [Options.Short] it is determined when tmux is asked for the
+// first time: an existing session has its identity in the option @buddy_session, and keeps its name; a new session gets
+// the shortest unused name.
 type sessionName struct {
 	identity string
 	short    bool
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	now string
 }
 
@@ -30,8 +30,8 @@ func newSessionName(o Options) *sessionName {
 	return n
 }
 
-// prefer makes a name that the session had before the one that it has, as long as tmux says nothing else. The
-// name of a session that this one was copied from is none.
+// prefer sets an earlier name of the session, until tmux reports another one. The name of the session that this one was
+// copied from does not count.
 func (n *sessionName) prefer(known string) {
 	if n.short && len(known) >= len(owner)+1+shortest && strings.HasPrefix(n.identity, known) {
 		n.set(known)
@@ -50,7 +50,7 @@ func (n *sessionName) set(name string) {
 	n.now = name
 }
 
-// shortName returns the shortest beginning of an identity that is not taken, the whole if all are.
+// shortName returns the shortest prefix of an identity that is not taken, the whole if all are.
 func shortName(identity string, taken func(string) bool) string {
 	for end := len(owner) + 1 + shortest; end < len(identity); end++ {
 		if name := identity[:end]; name[end-1] != '-' && !taken(name) {
@@ -60,7 +60,7 @@ func shortName(identity string, taken func(string) bool) string {
 	return identity
 }
 
-// tmuxName returns what the session is called in tmux, as far as that is known.
+// tmuxName returns the session's name in tmux, as far as it is known.
 func (o Options) tmuxName() string {
 	if o.name == nil {
 		return o.Session
@@ -68,9 +68,9 @@ func (o Options) tmuxName() string {
 	return o.name.get()
 }
 
-// ours reports whether a session of that name, made by this program, is this one.
+// ours reports whether a session with that name, created by this program, is this one.
 func (o Options) ours(name, identity string) bool {
-	return identity == o.Session || identity == "" && name == o.Session // before there was that option
+	return identity == o.Session || identity == "" && name == o.Session // sessions older than that option
 }
 
 // listed is a session on a tmux server.
@@ -89,8 +89,7 @@ func parseListed(line string) (l listed, ok bool) {
 	return listed{managed: f[0] == "1" && f[1] == owner, identity: f[2], name: f[3]}, true
 }
 
-// findName asks tmux which session is ours, and reports whether it is there; else it finds a name for one that is
-// made now.
+// findName asks tmux for our session and reports whether it exists; if not, it chooses a name for a new one.
 func (s *server) findName(ctx context.Context) (found bool) {
 	if !s.opt.Short {
 		_, err := s.sup.tmux(ctx, "has-session", "-t", s.opt.target())
@@ -98,7 +97,7 @@ func (s *server) findName(ctx context.Context) (found bool) {
 	}
 	out, err := s.sup.tmux(ctx, "list-sessions", "-F", listedFields)
 	if err != nil {
-		out = "" // no server runs; whatever else it is, the next command says so
+		out = "" // no server runs; the next command reports any other error
 	}
 	taken := make(map[string]bool)
 	for line := range strings.Lines(out) {
@@ -115,10 +114,10 @@ func (s *server) findName(ctx context.Context) (found bool) {
 	return false
 }
 
-// retries limits how often a session is made again because another program took the name that was free, or the server was ending.
+// retries limits how often a session is created again because another program took the name, or the server was ending.
 const retries = 3
 
-// create makes the session with the shared pane in it.
+// create creates the session with the shared pane in it.
 func (s *server) create(ctx context.Context) error {
 	for try := 0; ; try++ {
 		out, err := s.sup.tmux(ctx, s.creation()...)

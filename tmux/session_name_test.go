@@ -9,7 +9,7 @@ import (
 	"buddy/tmux"
 )
 
-// on begins a session of another identity on the server of r. Cleaning up is up to r.
+// on starts a session with another identity on the server of r. r cleans up.
 func (r *rig) on(identity string, change func(*tmux.Options)) *tmux.Session {
 	r.t.Helper()
 	o := r.opt
@@ -49,7 +49,7 @@ func (r *rig) leaves(s *tmux.Session) (pane, command string) {
 	return s.Pane(), dir
 }
 
-// finds wants the pane that an earlier process of the session left, and the end of its command.
+// finds expects the pane of an earlier process of the session, and the end of its command.
 func (r *rig) finds(s *tmux.Session, pane, command string) {
 	r.t.Helper()
 	if found, err := s.FindPane(r.t.Context()); !found || err != nil || s.Pane() != pane {
@@ -80,7 +80,7 @@ func shortNames(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 }
 
-// TestShortNames: the name in tmux is the shortest beginning of the identity that nobody has, whoever has it.
+// TestShortNames: the name in tmux is the shortest unused prefix of the identity.
 func TestShortNames(t *testing.T) {
 	shortNames(t, func(t *testing.T, r *rig) {
 		first, second := r.on("7f3a-1111-aa", nil), r.on("7f3a-1222-bb", nil)
@@ -88,7 +88,7 @@ func TestShortNames(t *testing.T) {
 			t.Errorf("before it is there the first is called %s", first.Name())
 		}
 		r.says(first, "true")
-		r.srv.Tmux("new-session", "-d", "-s", "buddy-7f3a-1", "sleep 1000") // the person's own
+		r.srv.Tmux("new-session", "-d", "-s", "buddy-7f3a-1", "sleep 1000") // a person's own session
 		if got := r.says(second, "echo two"); got != "two\n" {
 			t.Errorf("the second printed %q", got)
 		}
@@ -117,7 +117,7 @@ func (r *rig) opened() (all []tmux.PaneEvent) {
 	return all
 }
 
-// TestResumedSessionKeepsItsName: also where a shorter one is free meanwhile, and without that anybody says it.
+// TestResumedSessionKeepsItsName: even if a shorter name is unused meanwhile, and without Known.
 func TestResumedSessionKeepsItsName(t *testing.T) {
 	shortNames(t, func(t *testing.T, r *rig) {
 		r.srv.Tmux("new-session", "-d", "-s", "buddy-7f3a", "sleep 1000")
@@ -135,7 +135,7 @@ func TestResumedSessionKeepsItsName(t *testing.T) {
 	})
 }
 
-// TestSessionOfAnOlderProgramIsFound: its name in tmux is the whole identity, and it has no option for that.
+// TestSessionOfAnOlderProgramIsFound: its name in tmux is the whole identity, and it has no option for it.
 func TestSessionOfAnOlderProgramIsFound(t *testing.T) {
 	shortNames(t, func(t *testing.T, r *rig) {
 		old := r.on("7f3a-1111-aa", func(o *tmux.Options) { o.Short = false })
@@ -149,8 +149,8 @@ func TestSessionOfAnOlderProgramIsFound(t *testing.T) {
 	})
 }
 
-// TestKnownNameOfASession: a session that has gone is made again with the name that it had, unless that was taken
-// or is of the session that this one was copied from.
+// TestKnownNameOfASession: a session that has gone is created again with its earlier name, unless the name was taken or
+// belongs to the session that this one was copied from.
 func TestKnownNameOfASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

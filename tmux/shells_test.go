@@ -12,7 +12,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// withZsh replaces cases where the commands run in zsh.
+// withZsh replaces cases for commands in zsh.
 var withZsh = map[string]inOtherWords{
 	"functions, arrays, plain variables": {"another syntax", []step{
 		{"f() { echo \"f: $1\"; }; a=(1 'two three' x); p='pl ain'; typeset -A m; m[k]=v; typeset -i n=4; typeset -x X=exported", 0, "", ""},
@@ -48,8 +48,8 @@ var withZsh = map[string]inOtherWords{
 	}},
 }
 
-// TestShells is the matrix with other shells than the usual one, under both supervisors. For
-// the script also the shell of the supervisor itself is another: bash and bash, dash and dash.
+// TestShells is the matrix with other shells than the default, under both supervisors. For the script, the shell of the
+// supervisor itself differs too: bash and bash, dash and dash.
 func TestShells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every test in every shell")
@@ -85,7 +85,7 @@ func TestShells(t *testing.T) {
 			testMatrix(t, testTarget{ash: c.shell != "" && c.shell != "zsh", zsh: c.shell == "zsh"}, r)
 			if c.shell == "zsh" {
 				r.t = t
-				r.run("unset x") // too large to be exported
+				r.run("unset x") // too large to export
 				testFree(t, r)
 			}
 		})
@@ -122,7 +122,7 @@ func TestShellMissing(t *testing.T) {
 	})
 }
 
-// TestShellChanged: what another shell left behind is not read by the next one.
+// TestShellChanged: the state of one shell is not read by another.
 func TestShellChanged(t *testing.T) {
 	for _, script := range []bool{false, true} {
 		t.Run(map[bool]string{false: "supervisor", true: "sh"}[script], func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestShellChanged(t *testing.T) {
 	}
 }
 
-// killSupervisor kills it and waits until that is known.
+// killSupervisor kills the supervisor and waits until the loss is known.
 func (r *rig) killSupervisor() error {
 	pid := r.supervisor()
 	if err := exec.Command("kill", "-9", itoa(pid)).Run(); err != nil {

@@ -20,8 +20,8 @@ type stream struct {
 	held []byte // possible part of the mark
 	code int    // of the command; valid with own
 	own  bool   // the command's own output is complete
-	// A terminal's stream includes what it showed before: that many bytes so far; begins means
-	// that the mark of the beginning has not arrived yet.
+	// A terminal's stream includes earlier output of the terminal: before counts its bytes so far; begins means that
+	// the start mark has not arrived yet.
 	before int64
 	begins bool
 	ack    bool // the byte that confirms the start has not arrived yet
@@ -46,11 +46,11 @@ func (s *stream) Write(p []byte) (int, error) {
 		}
 	}
 	s.got += int64(len(p))
-	s.take(p)
+	s.handle(p)
 	return n, nil
 }
 
-func (s *stream) take(p []byte) {
+func (s *stream) handle(p []byte) {
 	if s.own {
 		s.rec.Add(p)
 		return

@@ -1,11 +1,10 @@
 // Package tmux runs shell commands in a tmux pane that a person can watch and attach to.
 //
-// A [Session] has one pane on a private tmux server; the user's own tmux is never
-// touched. Nothing is started before the first command. The commands run under a
-// supervisor of our own in the pane (package tmux/pane), which keeps directory and
-// environment from one command to the next, records stdout and stderr apart and knows
-// every exit code exactly; tmux itself is only asked for panes and pictures of them.
-// A command outlives the program that started it: see [Session.Reattach].
+// A [Session] has one pane on a private tmux server; the user's own tmux is never touched. Nothing is started before
+// the first command. The commands run under our own supervisor in the pane (package tmux/pane), which keeps directory
+// and environment from one command to the next, records stdout and stderr separately and knows every exit code exactly;
+// tmux is only used for panes and their screens. A command outlives the program that started it: see
+// [Session.Reattach].
 //
 //	s := tmux.New(tmux.Options{Session: "buddy-7f3a", Exe: os.Args[0], Greeting: pane.Greeting{Env: os.Environ(), Cwd: wd}})
 //	defer s.Close(ctx)
@@ -13,8 +12,7 @@
 //	res, err := run.Wait(ctx)
 //	fmt.Println(res.ExitCode, string(res.Stdout.Head))
 //
-// [NewPlain] gives the same Session without tmux and without a pane, for machines that
-// have none ([ErrUnavailable]).
+// [NewPlain] returns the same Session without tmux and without a pane, for machines without tmux ([ErrUnavailable]).
 package tmux
 
 import (
@@ -32,46 +30,44 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// ErrUnavailable means that tmux cannot be used: it is missing, too old, or its server cannot
-// be reached or is not ours. The message has the reason. Nothing ran; the caller may go on
-// with [NewPlain].
+// ErrUnavailable means that tmux cannot be used: it is missing, too old, or its server cannot be reached or is not
+// ours. The message has the reason. Nothing ran; the caller may continue with [NewPlain].
 var ErrUnavailable = errors.New("tmux is not available")
 
-// ErrLost means that the pane or its supervisor vanished while a command ran, so that its end
-// is not known; it may or may not have done its work. The next Start makes a new pane.
+// ErrLost means that the pane or its supervisor vanished while a command ran, so that its end is unknown; it may have
+// completed its work. The next Start creates a new pane.
 var ErrLost = errors.New("the pane was lost")
 
-// ErrUnconfirmed means that a command was sent to a target that did not confirm the start: it
-// may have run. Once the target can be reached again it is withdrawn, or stopped if it runs.
+// ErrUnconfirmed means that a command was sent to a target that did not confirm the start: it may have run. Once the
+// target can be reached again, the command is withdrawn, or stopped if it runs.
 var ErrUnconfirmed = errors.New("it is not known whether the command was started")
 
 // Options describe a Session. The zero value of a field is its default.
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
 	Session string // the session's identity, see [SessionName], which is its name in tmux, too; required
-	// Short makes the name in tmux the shortest free beginning of Session. Known is the name that the session
-	// had before, "" if that is not known: a session that is there is found without it.
+	// Short makes the name in tmux the shortest unused prefix of Session. Known is the name that the session had
+	// before, "" if unknown: an existing session is found without it.
 	Short bool
 	Known string
-	// Host runs the commands; nil is this machine. On a Host they have the environment of a login
-	// there, Exe and Env are not used, and Cwd is a directory there, "" for the home directory.
-	// The Session does not close it.
+	// Host runs the commands; nil is this machine. On a Host they have the environment of a login there, Exe and Env
+	// are not used, and Cwd is a directory there, "" for the home directory. The Session does not close it.
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Of   []string // folders of the session that the supervisor names in its command line
-	// Greeting is for the supervisor; a nil Env is this process's. Unattended commands that ask for no terminal get none, and
-	// variables that keep programs from asking. A Host has the first 4 MiB and the end of an output stream in any case.
+	// Greeting is for the supervisor; a nil Env is this process's. Unattended commands get no terminal unless they ask
+	// for one, and variables that keep programs from prompting. A Host always records the first 4 MiB and the end of an
+	// output stream.
 	pane.Greeting
-	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh where bash is
-	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
-	// running keeps its shell.
+	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh if bash is missing. If it is missing,
+	// Start returns a [pane.RefusedError]. Commands that an earlier process left running keep their shell.
 	Shell string
 	// OnPane receives the pane's events, on any goroutine; it must not call the Session.
 	OnPane func(PaneEvent)
-	// OnScreen receives the pictures that Watch asked for, on one goroutine; it may keep them.
+	// OnScreen receives the screens requested by Watch, on one goroutine; it may keep them.
 	OnScreen func(Screen)
 
-	name *sessionName // what it is called in tmux; made with the Session
+	name *sessionName // its name in tmux; created with the Session
 }
 
 // PaneKind names an event of a pane.
@@ -80,7 +76,7 @@ type PaneKind string
 // The events of panes.
 const (
 	Opened PaneKind = "opened"
-	Lost   PaneKind = "lost" // it vanished; the next command makes another
+	Lost   PaneKind = "lost" // it vanished; the next command creates another
 	Closed PaneKind = "closed"
 )
 
@@ -94,13 +90,13 @@ type PaneEvent struct {
 	Why    string // of Lost
 }
 
-// Session runs commands in one shared pane, one at a time, and others in panes of their own.
-// Its methods may be called by any goroutine.
+// Session runs commands in one shared pane, one at a time, and others in their own panes. It is safe for concurrent
+// use.
 type Session struct {
 	opt       Options
 	runner    runner
 	srv       *server                        // nil without tmux
-	runnerFor func(key, title string) runner // makes the runner of a command with a pane of its own
+	runnerFor func(key, title string) runner // creates the runner of a command with its own pane
 	attach    func() string                  // the command line that shows the pane to a person
 	paint     *painter                       // nil without tmux
 	own       commandPanes
@@ -110,19 +106,19 @@ type Session struct {
 	pasting   sync.Mutex // held while tmux's buffer holds a paste
 }
 
-// runner runs commands under a supervisor, in a tmux pane or in a process of its own.
+// runner runs commands under a supervisor, in a tmux pane or in a separate process.
 type runner interface {
 	// run starts the command of dir, and the supervisor if it is missing. A confined command runs
 	// in the read-only sandbox or not at all.
 	run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error)
 	// attach follows the command of dir that an earlier process started.
 	attach(ctx context.Context, dir string) (job, error)
-	// respawn replaces the supervisor and ends what runs under it.
+	// respawn replaces the supervisor and ends everything under it.
 	respawn(ctx context.Context) error
 	// pane returns tmux's id of the pane, "" without one.
 	pane() string
-	// close ends the supervisor unless a command runs in it; then it returns the session's name.
-	close(ctx context.Context) (left []string, err error)
+	// close ends the supervisor unless a command runs in it; then it keeps the session and returns its name.
+	close(ctx context.Context) (kept []string, err error)
 }
 
 // New returns a Session in a tmux pane. It starts nothing.
@@ -165,8 +161,7 @@ func newManagedPane(srv *server, base *managedPane, role, title string) *managed
 	return t
 }
 
-// Confines returns nil when a Session with these Options can confine commands, else the
-// reason.
+// Confines returns nil if a Session with these Options can confine commands, else the reason.
 func Confines(o Options) error {
 	if o.Host != nil {
 		return fmt.Errorf("%w: buddy is not installed on %s", confine.ErrImpossible, o.Host.Name())
@@ -174,8 +169,8 @@ func Confines(o Options) error {
 	return pane.Confines(texts.Lookup(cleanEnv(o.Env)), o.Reach)
 }
 
-// Fences returns nil when commands of a Session with these options can run in the workspace fence,
-// else an error that is [fence.ErrImpossible], with the next step. It runs a program there.
+// Fences returns nil if commands of a Session with these Options can run in the workspace sandbox, else an error that
+// is [fence.ErrImpossible], with the next step. It runs a program there.
 func Fences(o Options) error {
 	switch {
 	case o.Host != nil:
@@ -222,7 +217,7 @@ func SessionName(s string) string {
 	return owner + "-" + s[:min(len(s), 48)]
 }
 
-// AttachLine returns the shell command with which a person attaches to the pane.
+// AttachLine returns the shell command that attaches a person to the pane.
 func (s *Session) AttachLine() string {
 	if s.attach == nil {
 		return ""
@@ -230,7 +225,7 @@ func (s *Session) AttachLine() string {
 	return s.attach()
 }
 
-// RemoveLine returns the shell command with which a person ends everything in the panes.
+// RemoveLine returns the shell command that ends everything in the panes.
 func (s *Session) RemoveLine() string {
 	switch {
 	case s.srv == nil:
@@ -241,11 +236,10 @@ func (s *Session) RemoveLine() string {
 	return host.Line(removeArgs(s.opt)...)
 }
 
-// Name returns the name of the tmux session. With [Options.Short] it may change until the session is there.
+// Name returns the name of the tmux session. With [Options.Short] it may change until the session exists.
 func (s *Session) Name() string { return s.opt.tmuxName() }
 
-// Prefer names the session as it was called before, see [Options.Known]. It has no effect once the session is
-// there.
+// Prefer sets the session's earlier name, see [Options.Known]. It has no effect once the session exists.
 func (s *Session) Prefer(known string) {
 	if s.srv != nil && !s.srv.wasSeen() {
 		s.opt.name.prefer(known)
@@ -255,8 +249,8 @@ func (s *Session) Prefer(known string) {
 // Pane returns tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.runner.pane() }
 
-// FindPane connects to the shared pane that an earlier process of this session has left, which
-// OnPane is told of, and reports whether it is there. It starts nothing on this machine.
+// FindPane connects to the shared pane of an earlier process of this session, which also sends OnPane an event, and
+// reports whether the pane exists. It starts nothing on this machine.
 func (s *Session) FindPane(ctx context.Context) (found bool, err error) {
 	shared, ok := s.runner.(*managedPane)
 	if !ok {
@@ -270,18 +264,17 @@ func (s *Session) FindPane(ctx context.Context) (found bool, err error) {
 	return shared.pane() != "", nil
 }
 
-// Watch sets the panes whose pictures OnScreen receives; nil is none. While nothing is watched
-// or nothing prints, nothing runs.
+// Watch sets the panes whose screens OnScreen receives; nil is none. While nothing is watched or nothing prints,
+// nothing runs.
 func (s *Session) Watch(panes []string) {
 	if s.paint != nil {
 		s.paint.watch(panes)
 	}
 }
 
-// Close ends the Session. An idle tmux session is removed; one in which a command still runs
-// stays, and left names it. Without tmux a running command is cancelled. Closing again does
-// nothing.
-func (s *Session) Close(ctx context.Context) (left []string, err error) {
+// Close ends the Session. An idle tmux session is removed; a session with a running command stays, and kept has its
+// name. Without tmux a running command is cancelled. Closing again does nothing.
+func (s *Session) Close(ctx context.Context) (kept []string, err error) {
 	if s.closed.Swap(true) {
 		return nil, nil
 	}
@@ -289,15 +282,15 @@ func (s *Session) Close(ctx context.Context) (left []string, err error) {
 		s.paint.close()
 	}
 	s.stop()
-	left, err = s.closeOwns(ctx)
+	kept, err = s.closeOwns(ctx)
 	l, e := s.runner.close(ctx)
 	if t, ok := s.runner.(*managedPane); ok {
 		t.release()
 		s.srv.drop()
 	}
-	left = append(left, l...)
-	if len(left) > 1 {
-		left = left[:1] // all name the one session
+	kept = append(kept, l...)
+	if len(kept) > 1 {
+		kept = kept[:1] // all are the name of this session
 	}
-	return left, errors.Join(err, e)
+	return kept, errors.Join(err, e)
 }

@@ -18,7 +18,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// The test binary is its own supervisor, as buddy is.
+// The test binary is its own supervisor, like buddy.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(pane.Main(os.Args[2:]))
@@ -63,7 +63,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// newShRig is a session of which the supervisor is the script, on this machine.
+// newShRig is a session whose supervisor is the script, on this machine.
 func newShRig(t testing.TB) *rig {
 	t.Helper()
 	if testing.Short() {
@@ -92,7 +92,7 @@ func newHostRig(t testing.TB, srv *tmuxtest.Server, h *host.Host) *rig {
 func newSSHRig(t testing.TB) *rig {
 	t.Helper()
 	srv := tmuxtest.New(t)
-	// More than by default: a busy sshd ends sessions more slowly than tests begin them.
+	// More than by default: a busy sshd ends sessions more slowly than tests start them.
 	return newHostRig(t, srv, hosttest.NewSSHD(t, "MaxSessions 30").Host(t))
 }
 
@@ -123,7 +123,7 @@ type testTarget struct {
 	ssh    bool // the same programs as sh, over ssh
 }
 
-// testTargets are all kinds. Where a target cannot do what others can, the test says so.
+// testTargets are all kinds. If a target lacks a feature, the test handles it.
 var testTargets = []testTarget{
 	{name: "supervisor", rig: newRig, tmux: true},
 	{name: "plain", rig: newPlainRig},
@@ -225,7 +225,7 @@ func (r *rig) screen() string {
 	return r.srv.Tmux("capture-pane", "-p", "-t", r.Pane())
 }
 
-// want runs a command that must succeed and compares what it gave.
+// want runs a command that must succeed and compares its output.
 func (r *rig) want(command, stdout string) {
 	r.t.Helper()
 	res := r.run(command)

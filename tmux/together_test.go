@@ -9,8 +9,9 @@ import (
 	"buddy/tmux"
 )
 
-// TestSessionsTogether: sessions that begin and end on one server at the same time, some of them by script as on other
-// machines, leave each other alone. tmux up to 3.6 crashes when a session begins or ends while a control client attaches.
+// TestSessionsTogether: sessions that start and end on one server at the same time, some of them by script as on other
+// machines, do not disturb each other. tmux up to 3.6 crashes when a session starts or ends while a control client
+// attaches.
 func TestSessionsTogether(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

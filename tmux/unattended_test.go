@@ -9,7 +9,7 @@ import (
 	"buddy/tmux"
 )
 
-// unattended makes the session of a rig one where nobody is there for some time.
+// unattended makes the session of a rig unattended for a time.
 func (r *rig) unattended(limit time.Duration) {
 	r.opt.Unattended = limit
 	if r.srv == nil {
@@ -20,7 +20,7 @@ func (r *rig) unattended(limit time.Duration) {
 	r.closeAtEnd()
 }
 
-// TestNobodyIsThere: commands have no terminal and variables that keep programs from asking, and end as others do.
+// TestNobodyIsThere: commands have no terminal and variables that keep programs from prompting, and end like others.
 func TestNobodyIsThere(t *testing.T) {
 	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		const asks = "(: </dev/tty) 2>/dev/null && echo terminal"
@@ -60,7 +60,7 @@ func TestNobodyIsThere(t *testing.T) {
 	})
 }
 
-// TestBackgroundAsksNobody: a command in the background has the variables, whatever earlier commands set, and its terminal.
+// TestBackgroundAsksNobody: a background command has these variables, whatever earlier commands set, and its terminal.
 func TestBackgroundAsksNobody(t *testing.T) {
 	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export EDITOR=mine")
@@ -75,7 +75,7 @@ func TestBackgroundAsksNobody(t *testing.T) {
 	})
 }
 
-// TestNobodyTypes: where nobody is there, a command that waits for keys ends after some time, and says why.
+// TestNobodyTypes: in an unattended session, a command that waits for keys ends after some time, with the reason.
 func TestNobodyTypes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what a process waits for is seen on Linux only")

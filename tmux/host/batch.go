@@ -35,10 +35,9 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// ReadDirs is [Host.ReadDir] for many folders in one round trip. top must be real; dirs are
-// paths below it, "." for top itself. lists lacks the folders that cannot be read; more means
-// that lists are not complete. Unlike top, a folder of dirs that has just been replaced by a
-// link may be followed.
+// ReadDirs is [Host.ReadDir] for many folders in one round trip. top must be real; dirs are paths below it, "." for top
+// itself. lists lacks the folders that cannot be read; more means that lists are not complete. If a folder of dirs,
+// unlike top, has just been replaced by a link, the link may be followed.
 func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists map[string][]FileInfo, more bool, err error) {
 	call := []string{"lists", strconv.Itoa(manyMax), top}
 	lists = make(map[string][]FileInfo, len(dirs))
@@ -55,7 +54,7 @@ func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists m
 	}
 	records := strings.Split(out.String(), "//")[1:]
 	if more = out.Len() >= manyMax; more {
-		records = records[:len(records)-1] // may be cut
+		records = records[:len(records)-1] // may be incomplete
 	}
 	for _, r := range records {
 		if dir, failed := strings.CutPrefix(r, "- "); failed {
@@ -103,7 +102,7 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 		for _, t := range have.Any {
 			test += " -e " + Quote(t)
 		}
-		// A file that is not regular any more since it was listed may block a grep.
+		// A file that has stopped being regular since it was listed may block a grep.
 		filter = `find_texts() { for f; do shift; [ ! -f "$f" ] || [ -L "$f" ] || set -- "$@" "$f"; done; ` + test + ` -- "$@"; }` + "\n"
 	}
 	token := rand.Text()
@@ -115,10 +114,10 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 		call = append(call, p)
 	}
 	out := limited{max: filesMax}
-	var said lastBytes
-	code, err := h.Run(ctx, filesSh+filter+Line(call...), &out, &said)
+	var message lastBytes
+	code, err := h.Run(ctx, filesSh+filter+Line(call...), &out, &message)
 	if err != nil || code != 0 {
-		return nil, pathError("read", path.Dir(paths[0]), code, string(said.b), err)
+		return nil, pathError("read", path.Dir(paths[0]), code, string(message.b), err)
 	}
 	return parseFiles(out.Bytes(), token, paths)
 }
@@ -148,7 +147,7 @@ func (h *Host) Remove(ctx context.Context, path string) error {
 	return h.change(ctx, "remove", path, "remove", path)
 }
 
-// Rename gives the regular file at path, which must be real, another path. Missing folders are made.
+// Rename moves the regular file at path, which must be real, to another path. Missing folders are created.
 func (h *Host) Rename(ctx context.Context, from, to string) error {
 	return h.change(ctx, "rename", from, "rename", from, to)
 }

@@ -18,7 +18,7 @@ const inspectLimit = 10 * time.Second
 type container struct {
 	id string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	engine string     // "" until it was found
 }
 
@@ -59,7 +59,7 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 		if _, err := searchpath.Look(engine); err != nil {
 			continue
 		}
-		state, said, err := output(ctx, inspectLimit, engine, "container", "inspect", "-f", "{{.State.Status}}", c.id)
+		state, message, err := output(ctx, inspectLimit, engine, "container", "inspect", "-f", "{{.State.Status}}", c.id)
 		state = strings.TrimSpace(state)
 		switch {
 		case err == nil && state == "running":
@@ -69,12 +69,12 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 			e.Next = fmt.Sprintf("start it with %s start %s", engine, c.id)
 			e.Gone = state == "exited" || state == "dead" || state == "stopped"
 			return "", e
-		case missing(said):
+		case missing(message):
 			asked = append(asked, engine)
 		case exitCode(err) < 0:
 			failed = append(failed, fmt.Sprintf("%s: %v", engine, err))
 		default:
-			failed = append(failed, engine+": "+lastLine(said))
+			failed = append(failed, engine+": "+lastLine(message))
 		}
 	}
 	switch {
@@ -95,9 +95,9 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 }
 
 // missing reports whether an engine's message means that it has no such container.
-func missing(said string) bool {
-	said = strings.ToLower(said)
-	return strings.Contains(said, "no such container") || strings.Contains(said, "no such object") || strings.Contains(said, "no container with name")
+func missing(message string) bool {
+	message = strings.ToLower(message)
+	return strings.Contains(message, "no such container") || strings.Contains(message, "no such object") || strings.Contains(message, "no container with name")
 }
 
 func (c *container) argv(flags string, argv []string) []string {
@@ -119,9 +119,8 @@ func (c *container) command(ctx context.Context, argv []string) *exec.Cmd {
 
 func (c *container) attach(argv []string) string { return Line(c.argv("-it", argv)...) }
 
-// explain asks the engine for the reason: its exit codes and messages vary, and some may come
-// from a command as well.
-func (c *container) explain(ctx context.Context, said string, err error) *DownError {
+// explain asks the engine for the reason: its exit codes and messages vary, and some may come from a command.
+func (c *container) explain(ctx context.Context, message string, err error) *DownError {
 	c.mu.Lock()
 	c.engine = "" // it may come back in another engine
 	c.mu.Unlock()
@@ -130,10 +129,10 @@ func (c *container) explain(ctx context.Context, said string, err error) *DownEr
 	if _, down := c.find(ctx); down != nil {
 		return down
 	}
-	e := &DownError{Host: c.name(), Why: lastLine(said)}
+	e := &DownError{Host: c.name(), Why: lastLine(message)}
 	code := exitCode(err)
 	switch {
-	case code == 126 || code == 127 || strings.Contains(said, "executable file not found"):
+	case code == 126 || code == 127 || strings.Contains(message, "executable file not found"):
 		e.Why, e.Next = "there is no sh in the container", "use an image that has a shell"
 	case e.Why == "":
 		e.Why, e.Next = "the process in the container was ended", "the next command starts a new one"

@@ -39,9 +39,10 @@ var causes = map[int]error{
 }
 
 var (
-	// ErrLoses means that a rename would take something from the file that WriteFile was to replace. The file is as it was.
+	// ErrLoses means that a rename would lose attributes of the file that WriteFile was to replace. The file is
+	// unchanged.
 	ErrLoses = errors.New("a rename would take from the file what it carries")
-	// ErrHalf means that the file that Overwrite was to write may be half written.
+	// ErrHalf means that the file that Overwrite was to write may be incomplete.
 	ErrHalf = errors.New("neither its new content nor the old one could be written")
 )
 
@@ -59,9 +60,9 @@ func (h *Host) files(ctx context.Context, op, path string, out io.Writer, call .
 	if err := checkPath(op, path); err != nil {
 		return err
 	}
-	var said lastBytes
-	code, err := h.Run(ctx, filesSh+Line(call...), out, &said)
-	return pathError(op, path, code, string(said.b), err)
+	var message lastBytes
+	code, err := h.Run(ctx, filesSh+Line(call...), out, &message)
+	return pathError(op, path, code, string(message.b), err)
 }
 
 func checkPath(op, path string) error {
@@ -71,7 +72,7 @@ func checkPath(op, path string) error {
 	return nil
 }
 
-func pathError(op, path string, code int, said string, err error) error {
+func pathError(op, path string, code int, message string, err error) error {
 	switch {
 	case err != nil:
 		return &fs.PathError{Op: op, Path: path, Err: err}
@@ -79,12 +80,12 @@ func pathError(op, path string, code int, said string, err error) error {
 		return nil
 	case causes[code] != nil:
 		return &fs.PathError{Op: op, Path: path, Err: causes[code]}
-	case strings.Contains(said, "No space left on device"):
+	case strings.Contains(message, "No space left on device"):
 		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("the disk there is full: %w", syscall.ENOSPC)}
-	case said == "":
+	case message == "":
 		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("exit code %d", code)}
 	}
-	return &fs.PathError{Op: op, Path: path, Err: errors.New(lastLine(said))}
+	return &fs.PathError{Op: op, Path: path, Err: errors.New(lastLine(message))}
 }
 
 // Read copies at most count bytes from an offset of the regular file at path to w, in constant
@@ -120,7 +121,7 @@ func (h *Host) facts(ctx context.Context, op, name, follow string) (FileInfo, er
 	return info, nil
 }
 
-// parseFacts reads "MODE SIZE TIME " and returns what follows.
+// parseFacts reads "MODE SIZE TIME " and returns the rest.
 func parseFacts(text string) (info FileInfo, rest string, err error) {
 	f := strings.SplitN(text, " ", 4)
 	if len(f) < 4 {
@@ -175,8 +176,8 @@ func (h *Host) Readlink(ctx context.Context, path string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n.\n"), nil
 }
 
-// RealPath returns path without symbolic links. Missing names at its end stay as they are; a
-// dangling link is an error. A ".." after a link is resolved from the link's target.
+// RealPath returns path without symbolic links. Missing names at its end stay unchanged; a dangling link is an error. A
+// ".." after a link is resolved from the link's target.
 func (h *Host) RealPath(ctx context.Context, name string) (string, error) {
 	if err := checkPath("resolve", name); err != nil {
 		return "", err
@@ -197,7 +198,7 @@ func (h *Host) ReadDir(ctx context.Context, path string) (list []FileInfo, more 
 	}
 	list, err = parseList(out.String())
 	if more = out.Len() >= ListMax; more && len(list) > 0 {
-		list = list[:len(list)-1] // may be cut
+		list = list[:len(list)-1] // may be incomplete
 		err = nil
 	}
 	if err != nil {
@@ -220,10 +221,9 @@ func parseList(text string) ([]FileInfo, error) {
 	return list, nil
 }
 
-// WriteFile writes content, of exactly size bytes, to the file at path: all of it appears at
-// once or nothing does. An existing file keeps its mode and its owner; a new
-// one gets perm. path must be real and its folder must exist. Where that would take something from the file, the error is
-// [ErrLoses], unless anyway is set.
+// WriteFile writes content, of exactly size bytes, to the file at path, completely or not at all. An existing file
+// keeps its mode and its owner; a new one gets perm. path must be real and its folder must exist. If that would lose
+// attributes of the file, the error is [ErrLoses], unless anyway is set.
 func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode, anyway bool) error {
 	more := []string{strconv.FormatUint(uint64(perm.Perm()), 8)}
 	if anyway {
@@ -232,9 +232,9 @@ func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, si
 	return h.write(ctx, path, content, size, "store", more...)
 }
 
-// Overwrite writes content, of exactly size bytes, into the existing file at path, which keeps all that it carries but for
-// setuid and setgid. path must be real. The old bytes are copied first and put back if that fails; with [ErrHalf] and
-// [ErrUnknown] the file may be half written.
+// Overwrite writes content, of exactly size bytes, into the existing file at path, which keeps its attributes except
+// setuid and setgid. path must be real. The old bytes are copied first and restored if writing fails; with [ErrHalf]
+// and [ErrUnknown] the file may be incomplete.
 func (h *Host) Overwrite(ctx context.Context, path string, content io.Reader, size int64) error {
 	return h.write(ctx, path, content, size, "overwrite")
 }
@@ -245,14 +245,14 @@ func (h *Host) write(ctx context.Context, path string, content io.Reader, size i
 		return err
 	}
 	call := append([]string{function, path, strconv.FormatInt(size, 10), tempName()}, more...)
-	code, said, err := h.feed(ctx, filesSh+Line(call...), io.LimitReader(content, size+1))
-	return changeError(op, path, code, said, err)
+	code, message, err := h.feed(ctx, filesSh+Line(call...), io.LimitReader(content, size+1))
+	return changeError(op, path, code, message, err)
 }
 
-// changeError is pathError for an operation that changes the file. A signal that ends it, or a shell that has lost its way,
-// leaves open what was done, as a lost connection does.
-func changeError(op, path string, code int, said string, err error) error {
-	failed := pathError(op, path, code, said, err)
+// changeError is pathError for an operation that changes the file. After a signal, or a confused shell, the result is
+// unknown, as after a lost connection.
+func changeError(op, path string, code int, message string, err error) error {
+	failed := pathError(op, path, code, message, err)
 	if err != nil && !errors.Is(err, ErrNotSent) || code > unwanted {
 		return unknownError{failed}
 	}
@@ -264,12 +264,12 @@ func (h *Host) change(ctx context.Context, op, path string, call ...string) erro
 	if err := checkPath(op, path); err != nil {
 		return err
 	}
-	var said lastBytes
-	code, err := h.Run(ctx, filesSh+Line(call...), io.Discard, &said)
-	return changeError(op, path, code, string(said.b), err)
+	var message lastBytes
+	code, err := h.Run(ctx, filesSh+Line(call...), io.Discard, &message)
+	return changeError(op, path, code, string(message.b), err)
 }
 
-// MkdirAll makes the folder at path with its missing parents.
+// MkdirAll creates the folder at path with its missing parents.
 func (h *Host) MkdirAll(ctx context.Context, path string) error {
 	return h.files(ctx, "make", path, io.Discard, "mkdir", "-p", "--", path)
 }
@@ -277,10 +277,10 @@ func (h *Host) MkdirAll(ctx context.Context, path string) error {
 // Home returns the real path of the home directory on the target, where commands start by
 // default.
 func (h *Host) Home(ctx context.Context) (string, error) {
-	var out, said bytes.Buffer
-	code, err := h.Run(ctx, `cd && pwd -P && echo .`, &out, &said)
+	var out, message bytes.Buffer
+	code, err := h.Run(ctx, `cd && pwd -P && echo .`, &out, &message)
 	if err == nil && code != 0 {
-		err = fmt.Errorf("%s: home directory: %s", h.Name(), lastLine(said.String()))
+		err = fmt.Errorf("%s: home directory: %s", h.Name(), lastLine(message.String()))
 	}
 	return strings.TrimSuffix(out.String(), "\n.\n"), err
 }

@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// TestStat: what the target says is what this machine says of the same files.
+// TestStat: the target's data about files equals this machine's.
 func TestStat(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, dir string) {
 		dir = tree(t, dir)
@@ -111,7 +111,7 @@ func TestStat(t *testing.T) {
 	})
 }
 
-// TestRealPath: as filepath.EvalSymlinks has it, with names that do not exist at the end.
+// TestRealPath: like filepath.EvalSymlinks, with missing names at the end.
 func TestRealPath(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, dir string) {
 		dir = tree(t, dir)
@@ -165,14 +165,14 @@ func TestReadDir(t *testing.T) {
 	})
 }
 
-// TestWriteFile: all or nothing, the mode stays, links and others are refused.
+// TestWriteFile: completely or not at all, the mode stays, links and others are refused.
 func TestWriteFile(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, dir string) {
 		dir = tree(t, dir)
 		write := func(name, content string, size int) error {
 			path := filepath.Join(dir, name)
 			err := h.WriteFile(t.Context(), path, strings.NewReader(content), int64(size), 0o644, false)
-			if errors.Is(err, host.ErrLoses) { // BusyBox can't tell what a file carries
+			if errors.Is(err, host.ErrLoses) { // BusyBox cannot show a file's attributes
 				err = h.Overwrite(t.Context(), path, strings.NewReader(content), int64(size))
 			}
 			return err
@@ -196,7 +196,7 @@ func TestWriteFile(t *testing.T) {
 				t.Errorf("WriteFile(%q): %v, want %s", name, err, want)
 			}
 		}
-		// What a cut connection leaves: less than was announced.
+		// After a cut connection: less than announced.
 		if err := write("file", "short", 100); err == nil || !strings.Contains(err.Error(), "completely") {
 			t.Errorf("a short file: %v", err)
 		}
@@ -212,7 +212,7 @@ func TestWriteFile(t *testing.T) {
 	})
 }
 
-// withProgram returns this machine with a script in the place of a program.
+// withProgram returns this machine with a script in place of a program.
 func withProgram(t *testing.T, name, script string) *host.Host {
 	t.Helper()
 	dir := t.TempDir()
@@ -224,7 +224,7 @@ func withProgram(t *testing.T, name, script string) *host.Host {
 	return h
 }
 
-// TestFullDisk: the write fails with this cause, and the file is as it was.
+// TestFullDisk: the write fails with this cause, and the file is unchanged.
 func TestFullDisk(t *testing.T) {
 	h := withProgram(t, "cat", "[ \"$LC_ALL\" = C ] || exit 0\nhead -c 1; echo 'cat: write error: No space left on device' >&2; exit 1\n")
 	dir := tree(t, tmuxtest.Dir(t))
@@ -245,7 +245,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// FuzzParse: what a hostile stat or find prints never panics and gives no name with a slash.
+// FuzzParse: the output of a hostile stat or find never causes a panic or a name with a slash.
 func FuzzParse(f *testing.F) {
 	f.Add("//81a4 10 1700000000 ./a\n//41ed 4096 1 ./b\nc\n")
 	f.Add("//")

@@ -1,11 +1,10 @@
 // Package host reaches the targets where commands run: this machine, another one over ssh,
 // a container.
 //
-// A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it
-// keeps warm ([Host.Run]) and works on files through those ([Host.Read], [Host.WriteFile],
-// …). Nothing of ours has to be installed on the target: sh and the tools that every
-// system has are enough. Making a Host starts nothing; the first use connects, and a use
-// after a cut connects again.
+// A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it keeps open ([Host.Run]) and
+// works on files through those ([Host.Read], [Host.WriteFile], …). Nothing of ours has to be installed on the target:
+// sh and the standard tools are enough. Creating a Host starts nothing; the first use connects, and a use after a cut
+// connects again.
 //
 //	h, err := host.SSH(host.SSHOptions{Dest: "root@web-02"})
 //	defer h.Close()
@@ -29,11 +28,11 @@ import (
 	"syscall"
 )
 
-// shellsMax limits the shells on a target. An sshd takes ten sessions on a connection: with
-// the session that holds it and the client of tmux these are nine.
+// shellsMax limits the shells on a target. An sshd allows ten sessions per connection: with the session that holds it
+// and the client of tmux these are nine.
 const shellsMax = 7
 
-// idleMax limits the shells that are kept warm.
+// idleMax limits the idle shells that are kept open.
 const idleMax = 3
 
 // errClosed is the error of a Host after Close.
@@ -55,14 +54,13 @@ type notSentError struct{ error }
 
 func (e notSentError) Unwrap() []error { return []error{e.error, ErrNotSent} }
 
-// DownError means that a target cannot be reached or went away; its one line includes the next
-// step for a person. A call that fails with it may have been carried out; the next call
-// connects anew.
+// DownError means that a target cannot be reached or went away; its one line includes the next step for a person. A
+// call that fails with it may have been carried out; the next call connects again.
 type DownError struct {
 	Host string // its name
 	Why  string
 	Next string // what a person may do, "" if there is no advice
-	Gone bool   // the target has ended, and with it all that ran there
+	Gone bool   // the target has ended, and all programs on it
 }
 
 func (e *DownError) Error() string {
@@ -73,8 +71,7 @@ func (e *DownError) Error() string {
 	return s
 }
 
-// Host runs commands and works on files on a target. Its methods may be called by any
-// goroutine.
+// Host runs commands and works on files on a target. It is safe for concurrent use.
 type Host struct {
 	line  transport
 	slots chan struct{} // holds a token for each shell
@@ -94,8 +91,8 @@ type transport interface {
 	command(ctx context.Context, argv []string) *exec.Cmd
 	// attach returns the shell command that runs argv there in a person's terminal.
 	attach(argv []string) string
-	// explain returns why a process was ended from outside, given its last message.
-	explain(ctx context.Context, said string, err error) *DownError
+	// explain returns why a process was ended from outside, from its last message.
+	explain(ctx context.Context, message string, err error) *DownError
 	close() error
 }
 
@@ -139,27 +136,27 @@ func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 // a [DownError], the end of ctx, or the error of a writer. It matches [ErrNotSent] if nothing was
 // carried out.
 func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
-	s, err := h.take(ctx)
+	s, err := h.acquire(ctx)
 	if err != nil {
 		return -1, notSentError{err}
 	}
 	code, err = s.do(ctx, script, stdout, stderr)
-	h.give(s, err == nil)
+	h.put(s, err == nil)
 	if lost, ok := errors.AsType[*lostError](err); ok {
-		err = h.line.explain(ctx, lost.said, lost.err)
+		err = h.line.explain(ctx, lost.message, lost.err)
 	}
 	return code, err
 }
 
-// fed is the line that reads a script of so many bytes from the beginning of its input, not a byte more, and runs it with the rest. The
-// script is no argument: the login shell of the target reads the whole line first, and csh takes no line break in quotes.
+// fed returns the line that reads a script of size bytes from the start of its input, not a byte more, and runs it with
+// the rest. The script is not an argument: the login shell of the target reads the whole line first, and csh accepts no
+// line break in quotes.
 const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
 
-// feed runs a script in a process of its own, with input from a reader, and returns its last
-// message. It always reads the input to its end: an engine that cannot pass input on loses the
-// answer. An error matches [ErrNotSent] if nothing was carried out: the script begins when it gets a line, which is sent after
-// its sign of life.
-func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, said string, err error) {
+// feed runs a script in a separate process, with input from a reader, and returns its last message. It always reads the
+// input to its end: an engine that cannot pass input on loses the answer. An error matches [ErrNotSent] if nothing was
+// carried out: the script waits for a line, which is sent after its sign of life.
+func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, message string, err error) {
 	began, mark := rand.Text(), rand.Text()
 	script = "echo " + began + "; read -r go || exit\n(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"
 	cmd, err := h.Command(ctx, "sh", "-c", fmt.Sprintf(fed, len(script)))
@@ -228,7 +225,7 @@ func (a *awaited) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// before returns what a login shell has printed that starts nothing.
+// before returns the output of a login shell that starts nothing.
 func (a *awaited) before() string {
 	if a.once {
 		return ""
@@ -238,8 +235,8 @@ func (a *awaited) before() string {
 
 func tempName() string { return ".buddy-" + rand.Text()[:12] }
 
-// take returns a shell for exclusive use.
-func (h *Host) take(ctx context.Context) (*shell, error) {
+// acquire returns a shell for exclusive use.
+func (h *Host) acquire(ctx context.Context) (*shell, error) {
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -286,8 +283,8 @@ func (h *Host) newShell(ctx context.Context) (*shell, error) {
 	return s, nil
 }
 
-// give returns a shell to the pool; a bad one is ended.
-func (h *Host) give(s *shell, good bool) {
+// put returns a shell to the pool; a bad one is ended.
+func (h *Host) put(s *shell, good bool) {
 	defer func() { <-h.slots }()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -299,8 +296,8 @@ func (h *Host) give(s *shell, good bool) {
 	s.end()
 }
 
-// Close ends everything that runs through the Host and the connection. Commands in a tmux
-// server on the target go on. Closing again does nothing.
+// Close ends everything that runs through the Host, and the connection. Commands in a tmux server on the target keep
+// running. Closing again does nothing.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	if h.closed {

@@ -26,8 +26,8 @@ func (l *local) command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-func (l *local) explain(_ context.Context, said string, err error) *DownError {
-	why := lastLine(said)
+func (l *local) explain(_ context.Context, message string, err error) *DownError {
+	why := lastLine(message)
 	if why == "" {
 		why = err.Error()
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxConfig   = 1 << 20 // bytes of an ssh configuration that are read
-	maxIncludes = 50      // included files, in all
+	maxConfig   = 1 << 20 // bytes that are read of an ssh configuration
+	maxIncludes = 50      // included files in total
 )
 
 // Containers returns the names of the running containers of docker and podman, for completion.
@@ -38,10 +38,9 @@ func Containers(ctx context.Context) []string {
 	return all
 }
 
-// SSHNames returns the host names in an ssh configuration, "" for the person's own, for
-// completion: the words after Host that are no patterns, of included files as well. It parses
-// them itself: kevinburke/ssh_config (1.6.0) takes 0.7 s for 1 MB and rejects a whole file for
-// one that includes itself.
+// SSHNames returns the host names in an ssh configuration, "" for the user's own, for completion: the words after Host
+// that are not patterns, also in included files. It parses the files itself: kevinburke/ssh_config (1.6.0) takes 0.7 s
+// for 1 MB and rejects a whole file if one includes itself.
 func SSHNames(file string) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -51,7 +50,7 @@ func SSHNames(file string) []string {
 	if file == "" {
 		file = filepath.Join(dir, "config")
 	}
-	r := sshReader{dir: dir, left: maxIncludes}
+	r := sshReader{dir: dir, remaining: maxIncludes}
 	r.read(file)
 	return r.names
 }
@@ -63,9 +62,9 @@ func badDest(dest string) bool {
 
 // sshReader collects host names.
 type sshReader struct {
-	dir   string // base of included relative paths
-	left  int    // files that may still be read
-	names []string
+	dir       string // base of included relative paths
+	remaining int    // files that may still be read
+	names     []string
 }
 
 func (r *sshReader) read(file string) {
@@ -103,7 +102,7 @@ func (r *sshReader) include(pattern string) {
 	}
 	paths, _ := filepath.Glob(pattern) // a bad pattern matches none
 	for _, path := range paths {
-		if r.left--; r.left >= 0 {
+		if r.remaining--; r.remaining >= 0 {
 			r.read(path)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The names of hosts, without patterns and without what ssh would take for an option.
+// The names of hosts, without patterns and without names that ssh would treat as an option.
 func TestSSHNames(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

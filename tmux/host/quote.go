@@ -17,5 +17,5 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Line joins words to a shell command that has exactly these words.
+// Line joins words to a shell command with exactly these words.
 func Line(argv ...string) string { return texts.Join(argv, " ", Quote) }

@@ -21,7 +21,7 @@ import (
 
 func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
 
-// wantDown checks that the host cannot be reached, and is told so in one line.
+// wantDown checks that the host cannot be reached, and that the error is one line.
 func wantDown(t *testing.T, h *host.Host, words ...string) {
 	t.Helper()
 	_, err := h.Run(t.Context(), "true", io.Discard, io.Discard)
@@ -37,7 +37,7 @@ func wantDown(t *testing.T, h *host.Host, words ...string) {
 	}
 }
 
-// TestSSHErrors: every way not to get in has its line and its next step.
+// TestSSHErrors: every failure to connect has its line and its next step.
 func TestSSHErrors(t *testing.T) {
 	t.Parallel()
 	change := func(t *testing.T, s *hosttest.SSHD, old, with string) {
@@ -113,16 +113,15 @@ func TestSSHAttach(t *testing.T) {
 	}
 }
 
-// chatty are lines for sshd_config with which every command begins as after a login script
-// that prints to both streams.
+// chatty is sshd configuration that makes every command start like a login script that prints to both streams.
 const chatty = `ForceCommand printf 'WELCOME\nwithout an end'; printf 'oops\nwithout an end' >&2; eval "$SSH_ORIGINAL_COMMAND"`
 
-// TestSSHLoginScriptPrints: what a login script prints is in no output and in no file.
+// TestSSHLoginScriptPrints: the output of a login script is in no output and in no file.
 func TestSSHLoginScriptPrints(t *testing.T) {
 	t.Parallel()
 	s := hosttest.NewSSHD(t, chatty)
 	h := s.Host(t)
-	for range 2 { // a new shell and a warm one
+	for range 2 { // a new shell and an idle one
 		if code, out, errs := script(t, h, "echo out; echo err >&2; exit 3"); code != 3 || out != "out\n" || errs != "err\n" {
 			t.Errorf("Run = %d, %q, %q", code, out, errs)
 		}
@@ -137,8 +136,8 @@ func TestSSHLoginScriptPrints(t *testing.T) {
 	}
 }
 
-// TestSSHOneConnection: everything is multiplexed, and Close leaves neither the connection
-// nor its socket. More at once than the server has sessions for must wait.
+// TestSSHOneConnection: everything is multiplexed, and Close removes the connection and its socket. Requests beyond the
+// server's limit of sessions wait.
 func TestSSHOneConnection(t *testing.T) {
 	t.Parallel()
 	s := hosttest.NewSSHD(t, "")
@@ -171,7 +170,7 @@ func TestSSHOneConnection(t *testing.T) {
 	}
 }
 
-// TestSSHReconnect: after a cut the next call works, also one that used a warm shell.
+// TestSSHReconnect: after a cut the next call works, even with an idle shell from before.
 func TestSSHReconnect(t *testing.T) {
 	t.Parallel()
 	s := hosttest.NewSSHD(t, "")
@@ -191,7 +190,7 @@ func TestSSHReconnect(t *testing.T) {
 	// A cut in the middle is a DownError.
 	ended := make(chan error, 1)
 	var out lockedBuffer
-	// The script ends with the first line that nobody reads.
+	// The script ends at the first line that nobody reads.
 	go func() {
 		_, err := h.Run(t.Context(), "while echo started; do sleep 0.1; done", &out, io.Discard)
 		ended <- err
@@ -221,13 +220,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestCancelledRun: the end of ctx ends the wait, and the host goes on.
+// TestCancelledRun: the end of ctx ends the wait, and the host stays usable.
 func TestCancelledRun(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, _ string) {
 		script(t, h, "true")
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer stop()
-		// On an SSH host the script goes on until it writes.
+		// On an SSH host the script keeps running until it writes.
 		if _, err := h.Run(ctx, "while echo on; do sleep 0.1; done", io.Discard, io.Discard); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Run: %v", err)
 		}
@@ -258,7 +257,7 @@ func TestCancelledConnecting(t *testing.T) {
 	}
 }
 
-// TestLargeOutput passes through in pieces, whatever its bytes are.
+// TestLargeOutput passes any bytes through in pieces.
 func TestLargeOutput(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, _ string) {
 		var out bytes.Buffer
@@ -269,7 +268,7 @@ func TestLargeOutput(t *testing.T) {
 	})
 }
 
-// TestContainerErrors: the engines' exit codes are told apart.
+// TestContainerErrors: the engines' exit codes are distinguished from the command's.
 func TestContainerErrors(t *testing.T) {
 	t.Parallel()
 	h, err := host.Container("buddy-no-such-container")
@@ -314,7 +313,7 @@ func TestDockerThatIsPodman(t *testing.T) {
 	}
 }
 
-// BenchmarkRun is a short script on a warm shell; ssh-true is what it is measured against.
+// BenchmarkRun runs a short script on an idle shell; compare it with ssh-true.
 func BenchmarkRun(b *testing.B) {
 	for _, at := range targets {
 		b.Run(strings.ReplaceAll(at.name, " ", "-"), func(b *testing.B) {
@@ -341,7 +340,7 @@ func BenchmarkRun(b *testing.B) {
 	})
 }
 
-// loginShell returns the line of an sshd's configuration that puts a script in the place of the login shell.
+// loginShell returns the line of an sshd's configuration that replaces the login shell by a script.
 func loginShell(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "login")
@@ -351,7 +350,8 @@ func loginShell(t *testing.T, script string) string {
 	return "ForceCommand " + path
 }
 
-// A login shell that takes no line break in quotes, as csh and tcsh, starts all that is sent, with any content behind it.
+// A login shell that accepts no line break in quotes, like csh and tcsh, starts every script, with any content after
+// it.
 func TestLoginShellWithoutLineBreaksInQuotes(t *testing.T) {
 	csh := "case $SSH_ORIGINAL_COMMAND in *'\n'*) echo \"Unmatched '.\" >&2; exit 1 ;; esac\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
 	h := hosttest.NewSSHD(t, loginShell(t, csh)).Host(t)
@@ -368,7 +368,7 @@ func TestLoginShellWithoutLineBreaksInQuotes(t *testing.T) {
 	}
 }
 
-// A login shell that prints something at its end, and ends with another exit code, takes no answer away.
+// A login shell that prints something at its end, and ends with another exit code, loses no answer.
 func TestLoginShellWithExitTrap(t *testing.T) {
 	h := hosttest.NewSSHD(t, loginShell(t, "trap 'echo; echo bye; exit 3' EXIT\nsh -c \"$SSH_ORIGINAL_COMMAND\"\n")).Host(t)
 	path := filepath.Join(t.TempDir(), "new")
@@ -383,11 +383,11 @@ func TestLoginShellWithExitTrap(t *testing.T) {
 	}
 }
 
-// Whether a file was written is known when its script never began, and not known when the answer is lost.
+// The result of a write is known if its script never started, and unknown if the answer is lost.
 func TestLostAnswerOfAWrite(t *testing.T) {
 	for _, c := range []struct {
-		name, login, said string
-		wrote             bool
+		name, login, message string
+		wrote                bool
 	}{
 		{"no start", "exit 3", "the shell there ended with exit code 3 and gave no answer", false},
 		{"no start and a lost connection", "exit 255", "the connection was lost", false},
@@ -397,8 +397,8 @@ func TestLostAnswerOfAWrite(t *testing.T) {
 			h := hosttest.NewSSHD(t, loginShell(t, "case $SSH_ORIGINAL_COMMAND in *eval*) "+c.login+" ;; esac\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n")).Host(t)
 			path := filepath.Join(t.TempDir(), "new")
 			err := h.WriteFile(t.Context(), path, strings.NewReader("x"), 1, 0o644, false)
-			if err == nil || !strings.Contains(err.Error(), c.said) || errors.Is(err, host.ErrUnknown) != c.wrote {
-				t.Errorf("%v, want %s; unknown: %v", err, c.said, c.wrote)
+			if err == nil || !strings.Contains(err.Error(), c.message) || errors.Is(err, host.ErrUnknown) != c.wrote {
+				t.Errorf("%v, want %s; unknown: %v", err, c.message, c.wrote)
 			}
 			if _, err := os.Stat(path); (err == nil) != c.wrote {
 				t.Errorf("the file: %v", err)
@@ -407,7 +407,7 @@ func TestLostAnswerOfAWrite(t *testing.T) {
 	}
 }
 
-// An account that may not log in is told as that, not as a connection that was lost.
+// An account that may not log in is reported as that, not as a lost connection.
 func TestAccountWithoutAShell(t *testing.T) {
 	h := hosttest.NewSSHD(t, loginShell(t, "echo 'This account is currently not available.'\nexit 1\n")).Host(t)
 	for _, err := range []error{

@@ -37,8 +37,8 @@ type shell struct {
 
 // lostError means that the shell ended before its script.
 type lostError struct {
-	said string
-	err  error
+	message string
+	err     error
 }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -99,25 +99,24 @@ func (s *shell) end() {
 	})
 }
 
-// do runs a script. After an error the shell must not be used any more. The output of the script
-// lies between two marks in each stream: a login script may have printed something before the
-// first.
+// do runs a script. After an error the shell must not be used any more. The script's output is between two marks in
+// each stream: a login script may have printed something before the first.
 func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer) (int, error) {
 	mark := "\x1e" + rand.Text()
 	stop := context.AfterFunc(ctx, s.end)
 	defer stop()
-	said := &lastBytes{}
-	told := make(chan error, 1)
+	message := &lastBytes{}
+	errsDone := make(chan error, 1)
 	go func() {
-		err := copyUntil(said, s.errs, mark)
+		err := copyUntil(message, s.errs, mark)
 		if err == nil {
-			said.b = nil
-			err = copyUntil(io.MultiWriter(said, stderr), s.errs, mark)
+			message.b = nil
+			err = copyUntil(io.MultiWriter(message, stderr), s.errs, mark)
 		}
 		if err != nil {
-			s.end() // or the script waits for a reader
+			s.end() // otherwise the script waits for a reader
 		}
-		told <- err
+		errsDone <- err
 	}()
 	sign := "printf " + mark
 	_, err := io.WriteString(s.in, sign+"; "+sign+" >&2; (\n"+script+"\n) </dev/null; "+sign+"'%d\\n' $?; "+sign+" >&2\n")
@@ -136,20 +135,20 @@ func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer)
 	if err != nil {
 		s.end()
 	}
-	errTold := <-told
+	stderrErr := <-errsDone
 	var w *writerError
 	switch {
 	case ctx.Err() != nil:
 		return -1, context.Cause(ctx)
-	case errors.As(err, &w), errors.As(errTold, &w):
+	case errors.As(err, &w), errors.As(stderrErr, &w):
 		return -1, w.error
-	case err != nil || errTold != nil:
+	case err != nil || stderrErr != nil:
 		<-s.done
 		err = errors.New("the shell ended")
 		if s.err != nil {
 			err = fmt.Errorf("the shell ended: %w", s.err)
 		}
-		return -1, &lostError{said: string(said.b), err: err}
+		return -1, &lostError{message: string(message.b), err: err}
 	}
 	return code, nil
 }
@@ -157,8 +156,8 @@ func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer)
 // writerError wraps an error of the writer that receives output.
 type writerError struct{ error }
 
-// copyUntil copies from r up to the mark, which is left out. A possible beginning of the mark
-// is held back; all else is passed on as it arrives.
+// copyUntil copies from r up to the mark, which it omits. It holds back a possible start of the mark and passes on
+// everything else as it arrives.
 func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
 	need := 1
 	for {

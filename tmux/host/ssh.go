@@ -18,14 +18,13 @@ import (
 )
 
 const (
-	// connectLimit bounds the time to connect, including jump hosts and proxies of the person's
-	// configuration.
+	// connectLimit bounds the time to connect, including jump hosts and proxies of the user's configuration.
 	connectLimit = 30 * time.Second
-	// byeLimit bounds the time to ask the master to end.
+	// byeLimit bounds the request that ends the master.
 	byeLimit = 2 * time.Second
 )
 
-// SSHOptions describe how to reach a machine. The person's ssh configuration applies.
+// SSHOptions describe how to reach a machine. The user's ssh configuration applies.
 type SSHOptions struct {
 	Dest       string // as in an ssh command: a host, user@host or a name of the configuration; required
 	ConfigFile string // instead of ~/.ssh/config and the system's; "" = those
@@ -107,8 +106,8 @@ func (s *ssh) argv(args ...string) []string {
 	return append(argv, args...)
 }
 
-// quiet are the options of all our connections: no prompts on the terminal, detection of dead
-// connections, and nothing that a configuration adds for interactive use.
+// quiet are the options of all our connections: no prompts on the terminal, detection of dead connections, and no
+// additions from a configuration for interactive use.
 var quiet = []string{
 	"-T", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "RemoteCommand=none", "-o", "RequestTTY=no",
 	"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "EscapeChar=none",
@@ -129,7 +128,7 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 func (s *ssh) attach(argv []string) string {
 	there := Line(argv...)
 	if strings.Contains(there, "'") {
-		there = Quote(there) // once for the shell here, once for the one there
+		there = Quote(there) // once for the shell here, once for the one on the target
 	}
 	return Line(s.argv("-t", s.opt.Dest)...) + " " + there
 }
@@ -160,13 +159,13 @@ func (s *ssh) connect(ctx context.Context) error {
 	if err := s.makeDir(); err != nil {
 		return err
 	}
-	m, said, err := s.startMaster(ctx)
+	m, message, err := s.startMaster(ctx)
 	if err != nil {
 		s.dir.close()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return s.explain(ctx, said, err)
+		return s.explain(ctx, message, err)
 	}
 	s.mu.Lock()
 	s.master = m
@@ -174,10 +173,9 @@ func (s *ssh) connect(ctx context.Context) error {
 	return nil
 }
 
-// socketDir is a private folder for a master's socket, with a guard: a shell that waits for
-// the end of its input, at the latest the end of this process, then ends the connection with
-// all that uses it, and removes the folder. The master alone would wait for its clients, and
-// those for the target.
+// socketDir is a private folder for a master's socket, with a guard: a shell that waits for the end of its input, at
+// the latest the end of this process, then ends the connection with everything that uses it, and removes the folder.
+// The master alone would wait for its clients, and the clients for the target.
 type socketDir struct {
 	path string
 	in   io.Closer     // of the guard
@@ -232,7 +230,7 @@ func (d *socketDir) close() {
 }
 
 // startMaster connects. On failure it returns ssh's message.
-func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err error) {
+func (s *ssh) startMaster(ctx context.Context) (m *master, message string, err error) {
 	ctx, stop := context.WithTimeout(ctx, connectLimit)
 	defer stop()
 	const ready = "buddy-ready"
@@ -257,7 +255,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 	up := make(chan error, 1)
 	printed := "" // by a login shell that starts nothing; read after up
 	go func() {
-		// A login script may print something first, and not end its last line.
+		// A login script may print something first, without a final newline.
 		lines := bufio.NewScanner(io.LimitReader(out, 64<<10))
 		for lines.Scan() {
 			if strings.HasSuffix(lines.Text(), ready) {
@@ -269,10 +267,10 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 		}
 		up <- errors.New("the connection ended")
 	}()
-	told := ""
+	loginText := ""
 	select {
 	case err = <-up:
-		told = printed
+		loginText = printed
 	case <-ctx.Done():
 		err = fmt.Errorf("no connection within %v", connectLimit)
 	}
@@ -281,7 +279,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 		if waited := cmd.Wait(); exitCode(waited) > 0 {
 			err = waited
 		}
-		return nil, string(errs.b) + told, err
+		return nil, string(errs.b) + loginText, err
 	}
 	go func() {
 		_ = cmd.Wait()
@@ -311,22 +309,22 @@ func (s *ssh) close() error {
 }
 
 // explain turns ssh's message into one line with the next step for a person.
-func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
-	e := &DownError{Host: s.name(), Why: lastLine(said)}
+func (s *ssh) explain(_ context.Context, message string, err error) *DownError {
+	e := &DownError{Host: s.name(), Why: lastLine(message)}
 	byHand := "try " + Line(s.argv(s.opt.Dest)...)
-	has := func(text string) bool { return strings.Contains(said, text) }
+	has := func(text string) bool { return strings.Contains(message, text) }
 	switch {
 	case has("REMOTE HOST IDENTIFICATION HAS CHANGED"):
-		e.Why = "the host key has changed" + offending(said)
+		e.Why = "the host key has changed" + offending(message)
 		e.Next = "if you know why, remove the old key with ssh-keygen -R; if not, somebody may be listening in"
 	case has("Host key verification failed"), has("host key is known for"):
 		e.Why = "the host key is not known yet"
 		e.Next = "connect once by hand and confirm it: " + Line(s.argv(s.opt.Dest)...)
 	case has("Permission denied ("):
-		e.Why = "no key was accepted (" + lastLine(said) + ")"
+		e.Why = "no key was accepted (" + lastLine(message) + ")"
 		e.Next = "load one with ssh-add, or name it as IdentityFile in your ssh configuration; " + byHand
 	case has("This account is currently not available"), has("nologin"):
-		e.Why = "the account starts no shell (" + lastLine(said) + ")"
+		e.Why = "the account starts no shell (" + lastLine(message) + ")"
 		e.Next = "use another account, or give this one a shell there with chsh -s /bin/sh"
 	case has("Could not resolve hostname"):
 		e.Next = "check the name, or define it in your ssh configuration"
@@ -338,7 +336,7 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 		e.Why, e.Next = "the connection was closed", "the next command connects again; if that fails, "+byHand
 	case e.Why == "" || has("closed by UNKNOWN") || has("mux_client") || has("not responding"):
 		e.Why, e.Next = "the connection was lost", "the next command connects again"
-		if code := exitCode(err); code > 0 && code != 255 { // which is ssh's own
+		if code := exitCode(err); code > 0 && code != 255 { // 255 is ssh's own
 			e.Why = fmt.Sprintf("the shell there ended with exit code %d and gave no answer", code)
 			e.Next = "if that comes again, look for an exit in its start-up files; " + byHand
 		}
@@ -347,8 +345,8 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 }
 
 // offending returns the file and line of a host key that does not match.
-func offending(said string) string {
-	for l := range strings.Lines(said) {
+func offending(message string) string {
+	for l := range strings.Lines(message) {
 		if _, at, ok := strings.Cut(l, "Offending "); ok {
 			if _, place, ok := strings.Cut(at, " in "); ok {
 				return " (" + clean(place) + ")"

@@ -1,4 +1,4 @@
-// Package tmuxtest gives each test a tmux server of its own, which ends with the test.
+// Package tmuxtest gives each test its own tmux server, which ends with the test.
 //
 //	srv := tmuxtest.New(t) // skips the test where tmux is missing
 //	s := tmux.New(tmux.Options{Socket: srv.Socket, Greeting: pane.Greeting{Env: srv.Env}, …})
@@ -57,9 +57,9 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Env returns this process's environment with dir for sockets and states and with an empty
-// home in it, and without a reference to a tmux around the test. What shells of the person who
-// runs the tests do when they start, such as waiting for a lock, is no part of a test.
+// Env returns this process's environment with dir for sockets and states and an empty home in it, and without a
+// reference to a surrounding tmux. Start-up files of the user's shells, which may wait for a lock, do not affect the
+// test.
 func Env(t testing.TB, dir string) []string {
 	t.Helper()
 	home := Home(t, dir)
@@ -102,7 +102,7 @@ func (s *Server) Tmux(args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Attach attaches a client to a session, as a person would, until the function is called.
+// Attach attaches a client to a session, like a person, until the returned function is called.
 func (s *Server) Attach(session string) (detach func()) {
 	s.t.Helper()
 	cmd := s.command("-C", "attach", "-t", "="+session)

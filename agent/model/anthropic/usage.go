@@ -34,7 +34,7 @@ func (u *usage) add(raw json.RawMessage) {
 	}
 }
 
-// total is nil when the server counted nothing.
+// total returns the usage, nil if the server counted nothing.
 func (u usage) total() *model.Usage {
 	_, in := u[inputTokens]
 	_, out := u[outputTokens]

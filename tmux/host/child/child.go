@@ -1,10 +1,9 @@
-// Package child runs programs that never stay behind: servers and hooks, which buddy starts
-// on this machine and talks to over pipes.
+// Package child runs programs on this machine that leave no process behind: servers and hooks, which buddy talks to
+// over pipes.
 //
-// Each gets a process group of its own. Whoever ends it ends the whole group: its standard
-// input is closed, then the group gets TERM, then KILL, until nothing of it is left. What was
-// started is noted in a folder, so that a later process finds what a killed one left and ends
-// it with [Sweep].
+// Each program gets its own process group. Stopping it ends the whole group: its standard input is closed, then the
+// group gets TERM, then KILL. Every program is noted in a file, so that [Sweep] of a later process finds and ends what
+// a killed process left running.
 //
 //	p, err := child.Start(ctx, child.Spec{Name: "hook lint", Command: []string{"./lint"}, State: dir})
 //	defer p.Stop()
@@ -31,37 +30,37 @@ import (
 )
 
 const (
-	// stepTime limits how long each step of an end may take before the next, stronger one.
+	// stepTime limits each step of a stop before the next, stronger one.
 	stepTime = 2 * time.Second
-	// graceTime limits how long what a program has left in its group may go on after its own exit.
+	// graceTime limits how long other processes of the group may run after the program's exit.
 	graceTime = time.Second
-	// maxStderr limits how much of the standard error is kept, in bytes.
+	// maxStderr limits how much of standard error is kept, in bytes.
 	maxStderr = 64 << 10
-	// maxLast limits how much of its last line [Process.Ended] returns, in bytes.
+	// maxLast limits the last line in [Process.Ended], in bytes.
 	maxLast = 300
 )
 
-// Spec says what to start.
+// Spec describes the program to start.
 type Spec struct {
 	Name    string   // for messages: "mcp server files", "hook lint"
 	Command []string // program and arguments, executed directly
-	Dir     string   // where it runs; "" is the folder of this process
-	Env     []string // NAME=value, added to the minimal environment and stronger than that
-	State   string   // folder where the child and its owner are noted; "" notes nothing
-	Temp    string   // folder that is removed when the program is gone; "" is none
-	Within  Holder   // holds the program; nil: nothing does. It is closed when the program is gone
+	Dir     string   // its working directory; "" is that of this process
+	Env     []string // NAME=value, added to the minimal environment and overriding it
+	State   string   // folder for the note of the child and its owner; "": no note
+	Temp    string   // folder to remove when the program is gone; "": none
+	Within  Holder   // sandbox of the program; nil: none. It is closed when the program is gone
 }
 
-// Holder starts programs so that they reach less, as package fence does. Start may change all of cmd.
+// Holder starts programs in a sandbox, such as package fence. Start may change all of cmd.
 type Holder interface {
-	Environ(now, withheld []string) []string // the environment of a program, of the one that it would have
+	Environ(now, withheld []string) []string // returns the environment in the sandbox, from the one outside
 	Start(cmd *exec.Cmd) error
-	Group(pid int) int   // the process group that signals for the program go to
-	Sweep(pid int) error // ends what the program left behind, after its end
+	Group(pid int) int   // the process group that receives the program's signals
+	Sweep(pid int) error // ends other processes of the program, after its end
 	Close()
 }
 
-// Process is a program that runs, or ran. It is safe for concurrent use; use [Start].
+// Process is a started program. It is safe for concurrent use; create it with [Start].
 type Process struct {
 	name   string
 	cmd    *exec.Cmd
@@ -69,43 +68,42 @@ type Process struct {
 	stdout *output
 	stderr *tail
 	note   string // file; "" without one
-	within Holder // nil: nothing holds it
+	within Holder // nil: no sandbox
 
-	stopping func()          // asks for the end
-	stop     <-chan struct{} // closed when somebody has asked for it
+	stopping func()          // requests the stop
+	stop     <-chan struct{} // closed when a stop was requested
 	done     chan struct{}
-	gone     chan struct{} // closed when the end is over
+	gone     chan struct{} // closed when the stop is complete
 	state    *os.ProcessState
-	err      error // why its exit is not known
+	err      error // why its exit is unknown
 }
 
-// Start starts a program in a process group of its own. The end of ctx stops it as Stop does,
-// without waiting. The caller must read Stdout to its end, or call Stop, or the program waits
-// with its output for ever.
+// Start starts a program in its own process group. The end of ctx stops it as Stop does, without waiting. The caller
+// must read Stdout to its end, or call Stop, or the program blocks on its output.
 func Start(ctx context.Context, s Spec) (*Process, error) {
-	p, err := begin(ctx, s)
+	p, err := startProcess(ctx, s)
 	if err != nil && s.Within != nil {
 		s.Within.Close()
 	}
 	switch {
 	case s.Temp == "":
 	case err != nil:
-		_ = os.RemoveAll(s.Temp) // else a later process does
+		_ = os.RemoveAll(s.Temp) // otherwise a later process removes it
 	default:
 		go func() { <-p.gone; _ = os.RemoveAll(s.Temp) }()
 	}
 	return p, err
 }
 
-// begin is Start, which leaves the holder open when nothing was started.
-func begin(ctx context.Context, s Spec) (*Process, error) {
+// startProcess is Start without the clean-up: it leaves the holder open if nothing was started.
+func startProcess(ctx context.Context, s Spec) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
 	}
 	if len(s.Command) == 0 || s.Command[0] == "" {
 		return nil, fmt.Errorf("%s was not started: it names no program", s.Name)
 	}
-	if _, err := os.Stat(cmp.Or(s.Dir, ".")); err != nil { // the system names the program instead
+	if _, err := os.Stat(cmp.Or(s.Dir, ".")); err != nil { // the system would report the program as missing instead
 		return nil, fmt.Errorf("%s was not started: its folder: %w", s.Name, err)
 	}
 	id := rand.Text()
@@ -134,7 +132,7 @@ func begin(ctx context.Context, s Spec) (*Process, error) {
 	stop := make(chan struct{})
 	p.stop, p.stopping = stop, sync.OnceFunc(func() { close(stop) })
 	if s.State != "" {
-		err = noted.started(s.State, cmd.Process.Pid)
+		err = noted.recordPID(s.State, cmd.Process.Pid)
 	}
 	go p.wait(stderr)
 	go p.supervise(context.AfterFunc(ctx, p.stopping))
@@ -145,8 +143,8 @@ func begin(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// announce notes that the child is about to be started, so that it is found even if this process is killed before it can
-// note which process that is.
+// announce writes a note before the child starts, so that it is found even if this process is killed before it can note
+// the child's pid.
 func (p *Process) announce(s Spec, id string) (n note, err error) {
 	if s.State == "" {
 		return note{}, nil
@@ -157,7 +155,7 @@ func (p *Process) announce(s Spec, id string) (n note, err error) {
 	return n, err
 }
 
-// programIn returns the program of a name, looked for in the PATH of an environment.
+// programIn looks up a program in the PATH of an environment.
 func programIn(env []string, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -170,7 +168,7 @@ func programIn(env []string, name string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// launch makes the pipes and starts the program.
+// launch creates the pipes and starts the program.
 func (p *Process) launch() (stderr *output, err error) {
 	var all []*os.File
 	pipe := func() (r, w *os.File) {
@@ -196,13 +194,13 @@ func (p *Process) launch() (stderr *output, err error) {
 		return nil, err
 	}
 	for _, f := range []*os.File{inR, outW, errW} {
-		_ = f.Close() // the program has them
+		_ = f.Close() // the program has its own copies
 	}
 	p.stdin, p.stdout, p.stderr = &input{File: inW}, &output{file: outR}, &tail{}
 	return &output{file: errR}, nil
 }
 
-// start starts the program, held by what holds it.
+// start starts the program, in its sandbox if it has one.
 func (p *Process) start() error {
 	if p.within == nil {
 		return p.cmd.Start()
@@ -218,26 +216,24 @@ func (p *Process) group() int {
 	return p.within.Group(p.cmd.Process.Pid)
 }
 
-// Stdin returns the standard input of the program. Closing it tells many programs to end.
+// Stdin returns the standard input of the program. Closing it makes many programs end.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 
-// Stdout returns the standard output. It ends with the program itself, also when a process
-// that the program has started still holds the pipe.
+// Stdout returns the standard output. It ends with the program itself, even if another process still holds the pipe.
 func (p *Process) Stdout() io.Reader { return p.stdout }
 
 // Stderr returns the last 64 KiB of the standard error so far.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// Done returns a channel that is closed when the program itself has exited and its standard
-// error was read. What it has left in its group has one more second, then that is ended, too.
+// Done returns a channel that is closed when the program itself has exited and its standard error was read. Other
+// processes of its group are ended a second later.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Gone returns a channel that is closed when nothing of the program's group is left, or what is
-// left can't be ended.
+// Gone returns a channel that is closed when no process of the program's group runs, or the rest cannot be ended.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// Exit returns the exit code of a program that is done, or -1 and an error that names the
-// signal which ended it. It must not be called before Done is closed.
+// Exit returns the exit code of a program that is done, or -1 and an error with the signal that ended it. Call it only
+// after Done is closed.
 func (p *Process) Exit() (code int, err error) {
 	if p.err != nil {
 		return -1, fmt.Errorf("%s: its exit is not known: %w", p.name, p.err)
@@ -248,8 +244,8 @@ func (p *Process) Exit() (code int, err error) {
 	return p.state.ExitCode(), nil
 }
 
-// Ended says how a program that is done has ended, with the last line of its standard error, as
-// part of a sentence: "it exited with status 3: no such file". It must not be called before Done is closed.
+// Ended describes the end of a program that is done, with the last line of its standard error, as part of a sentence:
+// "it exited with status 3: no such file". Call it only after Done is closed.
 func (p *Process) Ended() string {
 	code, err := p.Exit()
 	text := fmt.Sprintf("it exited with status %d", code)
@@ -263,10 +259,9 @@ func (p *Process) Ended() string {
 	return text
 }
 
-// Stop ends the program and all that it has started in its group, and returns when nothing of
-// it is left, at the latest after three steps of 2 seconds: its standard input is closed, TERM,
-// KILL. The time since the caller has closed the input counts. Only a process that the kernel
-// itself holds survives that.
+// Stop ends the program and its group, and returns when no process of it runs, at the latest after three steps of 2
+// seconds: closing standard input, TERM, KILL. Time since the caller closed the input counts. Only a process blocked in
+// the kernel survives.
 func (p *Process) Stop() {
 	p.stopping()
 	<-p.gone
@@ -293,7 +288,7 @@ func (p *Process) wait(stderr *output) {
 	close(p.done)
 }
 
-// supervise ends the group, on demand or after the program's own exit.
+// supervise ends the group on request or after the program's own exit.
 func (p *Process) supervise(forget func() bool) {
 	defer close(p.gone)
 	defer forget()
@@ -324,7 +319,7 @@ func (p *Process) kill() {
 	}
 }
 
-// goneWithin reports whether nothing of the group is left within d. hurry, if any, ends the wait.
+// goneWithin reports whether the group ends within d. A close of hurry, if not nil, ends the wait.
 func (p *Process) goneWithin(d time.Duration, hurry <-chan struct{}) bool {
 	late := time.After(d)
 	for pause := time.Millisecond; p.alive(); pause = min(2*pause, 50*time.Millisecond) {
@@ -339,7 +334,7 @@ func (p *Process) goneWithin(d time.Duration, hurry <-chan struct{}) bool {
 	return true
 }
 
-// alive reports whether the program or anything of its group runs.
+// alive reports whether the program or another process of its group runs.
 func (p *Process) alive() bool {
 	select {
 	case <-p.done:
@@ -354,13 +349,13 @@ func groupAlive(group int) bool {
 	if errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) {
 		return false
 	}
-	return len(members(group)) > 0 // the others have ended, and their parents did not notice
+	return len(members(group)) > 0 // the others are zombies
 }
 
-// marker is the variable by which a process is known as one that a child has started.
+// marker is the environment variable that identifies the processes started by a child.
 const marker = "BUDDY_CHILD"
 
-// minimalEnv returns what every program gets of an environment: nothing in it is a secret.
+// minimalEnv returns the variables that every program gets: none is a secret.
 func minimalEnv(all []string) []string {
 	var env []string
 	for _, v := range all {

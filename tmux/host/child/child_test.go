@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// ownerState is the folder in which this test binary, started again, notes a child.
+// ownerState is the folder in which this test binary, as a second process, notes a child.
 const ownerState = "BUDDY_TEST_OWNER_STATE"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// owner starts a stubborn program, says which processes there are, and waits to be killed.
+// owner starts a stubborn program, prints the processes, and waits to be killed.
 func owner(state string) {
 	p, err := Start(context.Background(), Spec{Name: "server", Command: []string{"sh", "-c", stubborn}, State: state})
 	if err != nil {
@@ -41,8 +41,7 @@ func owner(state string) {
 	select {}
 }
 
-// stubborn ignores TERM and the end of its input, and so does what it has started; both pids are
-// its first line.
+// stubborn ignores TERM and the end of its input, and so does its child; its first line has both pids.
 const stubborn = `trap '' TERM; (trap '' TERM; while :; do sleep 0.2; done) & echo $$ $!; while :; do sleep 0.2; done`
 
 func start(t *testing.T, s Spec) *Process {
@@ -60,7 +59,7 @@ func start(t *testing.T, s Spec) *Process {
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
-// pidsOf reads the numbers of the first line of an output.
+// pidsOf reads the numbers in the first line of an output.
 func pidsOf(t *testing.T, r io.Reader) []int {
 	t.Helper()
 	line, err := bufio.NewReader(r).ReadString('\n')
@@ -276,7 +275,7 @@ func TestProgramThatCannotBeNotedIsEnded(t *testing.T) {
 	}
 }
 
-// killedOwner returns the processes that a killed owner has left behind, and its notes.
+// killedOwner returns the processes and notes of a killed owner.
 func killedOwner(t *testing.T) (state string, pids []int) {
 	t.Helper()
 	state = t.TempDir()
@@ -340,7 +339,7 @@ func TestSweepEndsAGroupWhoseLeaderIsGone(t *testing.T) {
 	}
 }
 
-// A program that is killed between the start of a child and the moment when it has noted which process that is.
+// The owner is killed between the start of a child and noting its pid.
 func TestSweepFindsAChildWhoseProcessIsNotNoted(t *testing.T) {
 	t.Parallel()
 	state, pids := killedOwner(t)
@@ -368,7 +367,7 @@ func TestSweepFindsAChildWhoseProcessIsNotNoted(t *testing.T) {
 
 func TestSweepLeavesProcessesThatOnlyHaveTheNumberOfAChild(t *testing.T) {
 	t.Parallel()
-	p := start(t, Spec{Command: []string{"sleep", "1000"}}) // in a group of its own, as a child is
+	p := start(t, Spec{Command: []string{"sleep", "1000"}}) // in its own group, like a child
 	pid := p.cmd.Process.Pid
 	now, ok := lookup(pid)
 	if !ok {
@@ -414,7 +413,7 @@ func startOf(t *testing.T, pid int) string {
 	return p.start
 }
 
-// leaderless returns a group that goes on after its first process has ended.
+// leaderless returns a group that keeps running after its first process has ended.
 func leaderless(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "sleep 1000 & exit 0")
@@ -445,7 +444,7 @@ func TestSweepRemovesABrokenNoteAndSaysSo(t *testing.T) {
 	}
 }
 
-// The memory is that of the whole group: of a shell, whose child comes to hold 64 MiB.
+// The memory is the whole group's: a shell whose child grows to 64 MiB.
 func TestResidentCountsTheGroup(t *testing.T) {
 	t.Parallel()
 	p := start(t, Spec{Command: shell(`echo small; read line; (head -c 67108864 /dev/zero; sleep 1000) | tail -c 67108864`)})

@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// note holds what the file of a child says. A pid alone is not enough to find a process again:
-// the system gives its number to others. With the time of its start it is.
+// note is the content of a child's file. The start time identifies the process, because the system reuses pids.
 type note struct {
 	Name       string `json:"name"`
 	ID         string `json:"id"`   // value of marker in its environment
-	Host       string `json:"host"` // the machine or container that the numbers are of
+	Host       string `json:"host"` // the machine or container of the pids
 	PID        int    `json:"pid"`  // 0: it is about to be started
 	Start      string `json:"start"`
 	Owner      int    `json:"owner"`
@@ -47,15 +46,15 @@ func (n note) write(dir string) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, n.ID+noteSuffix)
-	part := file + ".part" // without a sync: no child outlives a stop of the machine
+	part := file + ".part" // no sync: no child survives a crash of the machine
 	if err := os.WriteFile(part, text, 0o600); err != nil {
 		return "", err
 	}
 	return file, os.Rename(part, file)
 }
 
-// started writes which process the child is.
-func (n note) started(dir string, pid int) (err error) {
+// recordPID adds the child's process to the note.
+func (n note) recordPID(dir string, pid int) (err error) {
 	child, ok := lookup(pid)
 	if !ok {
 		return fmt.Errorf("process %d is not known to the system", pid)
@@ -65,10 +64,9 @@ func (n note) started(dir string, pid int) (err error) {
 	return err
 }
 
-// Sweep ends the children noted in a folder whose owner is dead, with all of their groups, and
-// removes their notes. Children of a living owner stay, and so does every process that has only
-// got the number of one. It returns how many groups it has ended; the errors are those of files
-// that could not be read. It takes up to 4 seconds when something does not end by itself.
+// Sweep ends the children noted in a folder whose owner is dead, with their groups, and removes their notes. Children
+// of a living owner stay, and so do processes that reuse a child's pid. It returns how many groups it ended, and the
+// errors of unreadable files. It takes up to 4 seconds if a process ignores TERM.
 func Sweep(state string) (ended int, err error) {
 	files, err := os.ReadDir(state)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +100,7 @@ func Sweep(state string) (ended int, err error) {
 	return ended, errors.Join(problems...)
 }
 
-// sweep ends the child of one note, if its owner is dead, and reports whether there was one.
+// sweep ends the child of one note if its owner is dead, and reports whether it did.
 func sweep(file, host string) (ended bool, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +115,7 @@ func sweep(file, host string) (ended bool, err error) {
 		return false, fmt.Errorf("%s says of no child which process it is: removed", file)
 	}
 	if n.Host != host {
-		return false, nil // in a folder that several machines share
+		return false, nil // the folder is shared by several machines
 	}
 	if owner, ok := lookup(n.Owner); ok && owner.start == n.OwnerStart && !owner.ended {
 		return false, nil
@@ -127,24 +125,24 @@ func sweep(file, host string) (ended bool, err error) {
 		child, _ := lookup(n.PID)
 		n.Start = child.start
 	}
-	if n.left() {
+	if n.running() {
 		ended = true
 		n.end()
 	}
-	if !n.left() {
+	if !n.running() {
 		_ = os.Remove(file)
 	}
 	return ended, nil
 }
 
-// valid reports whether the note says which process its child is, or how to find that, and whose it is.
+// valid reports whether the note identifies its child, or how to find it, and its owner.
 func (n note) valid() bool {
 	return (n.PID > 1 || n.PID == 0 && n.ID != "") && n.Owner > 1
 }
 
-// left reports whether anything of the child's group runs, and the group is still the child's:
-// it is led by the process that was noted, or has no leader and holds what that has started.
-func (n note) left() bool {
+// running reports whether a process of the child's group is still running. A group led by another process is not the
+// child's: its number was reused.
+func (n note) running() bool {
 	if n.PID == 0 {
 		return false
 	}
@@ -164,7 +162,7 @@ func (n note) end() {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = syscall.Kill(-n.PID, signal)
 		for late := time.Now().Add(stepTime); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
-			if !n.left() {
+			if !n.running() {
 				return
 			}
 		}

@@ -1,7 +1,6 @@
 package child
 
-// Resident returns the memory that the program and all of its group use at the moment, in bytes.
-// What they share counts for each.
+// Resident returns the memory in use by the program and its group, in bytes. Shared memory counts for each process.
 func (p *Process) Resident() (int64, error) {
 	var sum int64
 	for _, pid := range members(p.group()) {

@@ -17,7 +17,7 @@ type input struct {
 	err    error
 }
 
-// Close closes it.
+// Close closes the input once.
 func (i *input) Close() error {
 	i.once.Do(func() {
 		i.closed = time.Now()
@@ -26,21 +26,21 @@ func (i *input) Close() error {
 	return i.err
 }
 
-// maxLate limits what is read of an output after the program's exit, in bytes: more than any
-// pipe holds, and an end to what others write into it.
+// maxLate limits how much of an output is read after the program's exit, in bytes: more than any pipe holds, but
+// bounded if other processes keep writing.
 const maxLate = 1 << 20
 
-// output reads a pipe of a program until the program has exited and the pipe is empty, whoever
-// else still holds it. One goroutine may read it.
+// output reads a pipe of a program until the program has exited and the pipe is empty, even if another process still
+// holds the pipe. One goroutine may read it.
 type output struct {
 	file *os.File
-	late int // bytes that were read after the exit
+	late int // bytes read after the exit
 }
 
-// end says that the program has exited.
+// end records that the program has exited.
 func (o *output) end() { _ = o.file.SetReadDeadline(time.Unix(1, 0)) }
 
-// Read reads what is there, waiting for it as long as the program runs.
+// Read reads available bytes; it waits while the program runs.
 func (o *output) Read(b []byte) (int, error) {
 	n, err := o.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -54,7 +54,7 @@ func (o *output) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	var readErr error
-	err = raw.Control(func(fd uintptr) { // not raw.Read, which heeds the deadline
+	err = raw.Control(func(fd uintptr) { // not raw.Read, which obeys the deadline
 		for {
 			if n, readErr = syscall.Read(int(fd), b); !errors.Is(readErr, syscall.EINTR) {
 				return
@@ -62,24 +62,24 @@ func (o *output) Read(b []byte) (int, error) {
 		}
 	})
 	if err != nil || readErr != nil || n <= 0 {
-		return 0, io.EOF // nothing is there: EAGAIN
+		return 0, io.EOF // the pipe is empty: EAGAIN
 	}
 	o.late += n
 	return n, nil
 }
 
-// tail keeps the last maxStderr bytes that were written to it.
+// tail keeps the last maxStderr bytes written to it.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
 }
 
-// Write keeps b, and drops what is too old.
+// Write adds b and drops old bytes.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.kept = append(t.kept, b[max(0, len(b)-maxStderr):]...)
-	if over := len(t.kept) - maxStderr; over > maxStderr { // rarely: moving costs
+	if over := len(t.kept) - maxStderr; over > maxStderr { // rarely, because moving memory costs
 		t.kept = append(t.kept[:0], t.kept[over:]...)
 	}
 	return len(b), nil

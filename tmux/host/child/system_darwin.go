@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process holds what the system says of one.
+// process holds the system's data about a process.
 type process struct {
 	group int
-	start string // when it began, the same text as long as it is the same process
-	ended bool   // it has exited, and its parent did not notice yet
+	start string // its start time; equal only for the same process
+	ended bool   // a zombie
 }
 
 // zombie is the state of a process that has exited: SZOMB of sys/proc.h.
 const zombie = 5
 
-// lookup returns what is known of a process; ok is false when there is none.
+// lookup returns a process; ok is false if it does not exist.
 func lookup(pid int) (p process, ok bool) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(k.Proc.P_pid) != pid {
@@ -43,7 +43,7 @@ func members(group int) []int {
 	return pids
 }
 
-// leaderWith returns the process that leads a group and was started with a variable of that value; 0 without one.
+// leaderWith returns the group leader that was started with an environment variable (NAME=value); 0 if none was.
 func leaderWith(variable string) int {
 	all, _ := unix.SysctlKinfoProcSlice("kern.proc.all")
 	for _, k := range all {
@@ -54,20 +54,20 @@ func leaderWith(variable string) int {
 	return 0
 }
 
-// marked reports whether a process was started with a variable of that value. The system hides
-// the environment of its own programs: what one of those leaves without its leader is not found.
+// marked reports whether a process was started with an environment variable (NAME=value). The system hides the
+// environment of its own programs, so their processes are not found once the group has no leader.
 func marked(pid int, variable string) bool {
 	text, err := unix.SysctlRaw("kern.procargs2", pid)
 	return err == nil && slices.Contains(strings.Split(string(text), "\x00"), variable)
 }
 
-// resident returns the memory that a process uses, in bytes; 0 for one that has ended. The system
-// tells it only to programs that are linked with its C library, so ps is asked.
+// resident returns the memory of a process, in bytes; 0 if it has ended. The system reveals it only to programs linked
+// with its C library, so ps is used.
 func resident(pid int) (int64, error) {
 	out, err := exec.Command("/bin/ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
 	text := strings.TrimSpace(string(out))
 	if text == "" {
-		if _, ok := errors.AsType[*exec.ExitError](err); ok { // there is no such process
+		if _, ok := errors.AsType[*exec.ExitError](err); ok { // the process does not exist
 			return 0, nil
 		}
 		return 0, err

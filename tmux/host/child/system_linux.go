@@ -12,26 +12,26 @@ import (
 	"syscall"
 )
 
-// process holds what the system says of one.
+// process holds the system's data about a process.
 type process struct {
 	group int
 	start string // when it began, the same text as long as it is the same process
-	ended bool   // it has exited, and its parent did not notice yet
+	ended bool   // a zombie
 }
 
-// boot tells the times since one start of the machine from those since another.
+// boot identifies the boot, so that start times of different boots differ.
 var boot = sync.OnceValue(func() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 })
 
-// lookup returns what is known of a process; ok is false when there is none.
+// lookup returns a process; ok is false if it does not exist.
 func lookup(pid int) (p process, ok bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return process{}, false
 	}
-	// The name in parentheses may hold spaces and parentheses; what follows does not.
+	// The name in parentheses may hold spaces and parentheses; the later fields do not.
 	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(f) < 20 {
 		return process{}, false
@@ -56,7 +56,7 @@ func members(group int) []int {
 	return pids
 }
 
-// leaderWith returns the process that leads a group and was started with a variable of that value; 0 without one.
+// leaderWith returns the group leader that was started with an environment variable (NAME=value); 0 if none was.
 func leaderWith(variable string) int {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -71,13 +71,13 @@ func leaderWith(variable string) int {
 	return 0
 }
 
-// marked reports whether a process was started with a variable of that value.
+// marked reports whether a process was started with an environment variable (NAME=value).
 func marked(pid int, variable string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && slices.Contains(strings.Split(string(env), "\x00"), variable)
 }
 
-// resident returns the memory that a process uses, in bytes; 0 for one that has ended.
+// resident returns the memory of a process, in bytes; 0 if it has ended.
 func resident(pid int) (int64, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	f := strings.Fields(string(text))

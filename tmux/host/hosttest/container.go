@@ -44,8 +44,8 @@ type Container struct {
 	Dir string
 }
 
-// NewContainer runs a container of an image of the given kind, made from this machine's
-// programs. It sees this machine's processes, so that a test may name them by number.
+// NewContainer runs a container from an image of the given kind, built from this machine's programs. It sees this
+// machine's processes, so that a test may refer to them by number.
 func NewContainer(t testing.TB, kind string) *Container {
 	t.Helper()
 	if testing.Short() {
@@ -59,7 +59,7 @@ func NewContainer(t testing.TB, kind string) *Container {
 		"-v", c.Dir + ":" + c.Dir, image, "sleep", "3600",
 	}
 	if engine() == "podman" {
-		// Docker's client would wait for ever for what runs in a container that was stopped.
+		// Docker's client would wait forever for a program in a container that was stopped.
 		args = slices.Insert(args, 1, "--pid", "host")
 	}
 	if out, err := exec.Command(c.Engine, args...).CombinedOutput(); err != nil {
@@ -85,8 +85,8 @@ func (c *Container) Start(t testing.TB) {
 	run(t, c.Engine, "start", c.Name)
 }
 
-// Stop ends what runs in the container. Podman fails with "active exec sessions, refusing to clean up" when an
-// exec begins meanwhile, although it has stopped the container, so it is asked again until it agrees.
+// Stop ends the programs in the container. Podman fails with "active exec sessions, refusing to clean up" if an exec
+// starts meanwhile, although it has stopped the container, so it is called again until it succeeds.
 func (c *Container) Stop(t testing.TB) {
 	t.Helper()
 	for try := 1; ; try++ {

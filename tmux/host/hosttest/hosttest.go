@@ -1,5 +1,5 @@
-// Package hosttest starts real targets for tests: an sshd of the test's own, containers
-// made from the programs of this machine, and a forwarder that can be slow or cut.
+// Package hosttest starts real targets for tests: the test's own sshd, containers built from the programs of this
+// machine, and a forwarder that can be slow or cut.
 //
 //	srv := hosttest.NewSSHD(t, "") // skips the test where sshd is missing
 //	h, err := host.SSH(host.SSHOptions{Dest: srv.Dest, ConfigFile: srv.Config})
@@ -32,10 +32,9 @@ type SSHD struct {
 	Wire   *Forwarder
 }
 
-// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir, and
-// an empty home there: start-up files of the person who runs the tests may take locks, which a
-// connection that is cut leaves behind, so that every later shell waits for them.
-// more is further lines for sshd_config.
+// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir, and an empty home there:
+// start-up files of the user's shells may take locks, and a cut connection would keep them, so that every later shell
+// waits. more is further lines for sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
 	if testing.Short() {
@@ -85,8 +84,8 @@ SetEnv TMUX_TMPDIR=%[1]s HOME=%[2]s
 	return s
 }
 
-// serve returns an address where each connection gets a process of its own, as with inetd. So
-// the test owns the port from the beginning, and nobody else can take it.
+// serve returns an address where each connection gets its own process, as with inetd. The test owns the port from the
+// start, so nobody else can take it.
 func serve(t testing.TB, argv ...string) string {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -202,7 +201,7 @@ type Forwarder struct {
 
 	delay   atomic.Int64 // nanoseconds, each way
 	refuse  atomic.Bool
-	answers sync.RWMutex // locked while what the server sends is held back
+	answers sync.RWMutex // locked while the server's output is held back
 
 	mu    sync.Mutex // guards conns
 	conns map[net.Conn]bool
@@ -245,7 +244,7 @@ func NewForwarder(t testing.TB, addr string) *Forwarder {
 // Delay delays everything by this time, each way.
 func (f *Forwarder) Delay(d time.Duration) { f.delay.Store(int64(d)) }
 
-// HoldAnswers holds back what the server sends, or lets it pass again.
+// HoldAnswers holds back the server's output, or lets it pass again.
 func (f *Forwarder) HoldAnswers(on bool) {
 	if on {
 		f.answers.Lock()
